@@ -7,10 +7,42 @@ void ses__query_bind_string(struct query *query, int parameter, const char *stri
     ses__query_bind_text(query, parameter, (struct span){string, strlen(string)});
 }
 
-int ses__query_run(struct db *db, const struct statement *source, ses_error *error)
+struct value ses__string_value(const char *string)
+{
+    return TEXT(((struct span){string, string ? strlen(string) : 0}));
+}
+
+void ses__query_open(struct query *query, struct db *db, const struct statement *source, ses_error *error,
+                     const struct value *values)
+{
+    const struct engine *engine = db->engine;
+
+    ses__query_start(query, db, source, error);
+    for (int parameter = 1; values && values->type != 0; values++, parameter++) {
+        if (values->type == SQL_INT)
+            engine->bind_int(query, parameter, values->number);
+        else if (values->text.ptr)
+            engine->bind_text(query, parameter, values->text);
+    }
+}
+
+int ses__query_do(struct db *db, const struct statement *source, ses_error *error, const struct value *values)
 {
     struct query query;
-    ses__query_start(&query, db, source, error);
+
+    ses__query_open(&query, db, source, error, values);
     (void)ses__query_row(&query);
     return ses__query_end(&query);
+}
+
+int ses__query_number(struct db *db, const struct statement *source, int64_t *number, ses_error *error,
+                      const struct value *values)
+{
+    struct query query;
+
+    ses__query_open(&query, db, source, error, values);
+    const bool found = ses__query_row(&query);
+    *number = found ? ses__query_int(&query, 0) : 0;
+    const int code = ses__query_end(&query);
+    return code == SES_OK && !found ? SES_NOTFOUND : code;
 }

@@ -35,8 +35,7 @@ struct db {
  * One run of a prepared statement. The first failure is kept in `code` and makes the rest do nothing, so only
  * ses__query_end needs looking at. Bound texts must live until then.
  *
- *     ses__query_start(&query, db, STATEMENT_X, error);
- *     ses__query_bind_int(&query, 1, id);
+ *     ses__query_open(&query, db, STATEMENT_X, error, VALUES(INT(id), STRING(name)));
  *     while (ses__query_row(&query)) ...
  *     code = ses__query_end(&query);
  */
@@ -99,8 +98,35 @@ static inline int ses__query_end(struct query *query)
 }
 
 SESLITE_PRIVATE void ses__query_bind_string(struct query *query, int parameter, const char *string);
-/* Start, one step, end: for a statement without parameters and rows. */
-SESLITE_PRIVATE int ses__query_run(struct db *db, const struct statement *source, ses_error *error);
+
+/* A parameter's value, made by INT, INT_IF, TEXT or STRING. */
+struct value {
+    int type; /* an sql_type, or 0 after the last value */
+    int64_t number;
+    struct span text;
+};
+
+#define INT(x) ((struct value){.type = SQL_INT, .number = (x)})
+/* NULL unless the condition is true. */
+#define INT_IF(condition, x) ((struct value){.type = (condition) ? SQL_INT : SQL_NULL, .number = (x)})
+/* A span without a pointer is NULL. */
+#define TEXT(x) ((struct value){.type = SQL_TEXT, .text = (x)})
+#define STRING(x) ses__string_value(x)
+/* The values of the parameters from the first on. */
+#define VALUES(...) ((const struct value[]){__VA_ARGS__, {.type = 0}})
+
+/* A pointer that is NULL gives the value NULL. */
+SESLITE_PRIVATE struct value ses__string_value(const char *string);
+
+/* Starts a query and binds the values (NULL: none). */
+SESLITE_PRIVATE void ses__query_open(struct query *query, struct db *db, const struct statement *source,
+                                     ses_error *error, const struct value *values);
+/* Runs a statement that returns no rows. */
+SESLITE_PRIVATE int ses__query_do(struct db *db, const struct statement *source, ses_error *error,
+                                  const struct value *values);
+/* Reads the number in the first row. SES_NOTFOUND (without a message) if there is no row; then it is 0. */
+SESLITE_PRIVATE int ses__query_number(struct db *db, const struct statement *source, int64_t *number,
+                                      ses_error *error, const struct value *values);
 
 /* How many rows the last statement has changed. */
 static inline int64_t ses__db_changed(const struct db *db)

@@ -32,7 +32,7 @@ static int refresh_statistics(struct connection *db, ses_error *error)
     int code = ses__connection_execute(db, "PRAGMA analysis_limit = 400", "bounding the analysis", error);
 
     if (code == SES_OK)
-        code = ses__query_run(&db->base, STATEMENT_ANALYZE, error);
+        code = ses__query_do(&db->base, STATEMENT_ANALYZE, error, NULL);
     return code == SES_OK
                ? ses__connection_execute(db,
                                          "UPDATE main.sqlite_stat1 SET stat = '1000' WHERE idx IS NULL;"

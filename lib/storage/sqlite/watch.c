@@ -2,15 +2,6 @@
 #include "storage/sql/rows/session.h"
 #include "storage/sqlite/parts.h"
 
-static int read_data_version(struct connection *db, int64_t *version, ses_error *error)
-{
-    struct query query;
-
-    ses__query_start(&query, &db->base, STATEMENT_DATA_VERSION, error);
-    *version = ses__query_row(&query) ? ses__query_int(&query, 0) : 0;
-    return ses__query_end(&query);
-}
-
 /* The version of the data is another on each connection, which remembers its own. A connection that was not used for this
  * for some time may lead to a look too many, never to one too few. */
 static int run_watch(struct db *base, void *context, ses_error *error)
@@ -18,7 +9,7 @@ static int run_watch(struct db *base, void *context, ses_error *error)
     struct connection *db = ses__connection_of(base);
     const struct watch_op *op = context;
     int64_t version = 0;
-    int code = read_data_version(db, &version, error);
+    int code = ses__query_number(base, STATEMENT_DATA_VERSION, &version, error, NULL);
     const bool written = version != db->watched;
 
     db->watched = 0; /* unless all of it was looked at */

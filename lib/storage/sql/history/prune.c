@@ -24,27 +24,17 @@ struct pruning {
 
 static int add_base_row(struct db *db, int64_t session_id, const struct state_entry *entry, ses_error *error)
 {
-    struct query query;
-
-    ses__query_start(&query, db, STATEMENT_BASE_STATE_ADD, error);
-    ses__query_bind_int(&query, 1, session_id);
-    ses__query_bind_text(&query, 2, ses__state_entry_span(entry));
-    ses__query_bind_text(&query, 3, ses__state_entry_value(entry));
-    ses__query_bind_int(&query, 4, entry->seq);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, STATEMENT_BASE_STATE_ADD, error,
+                         VALUES(INT(session_id), TEXT(ses__state_entry_span(entry)),
+                                TEXT(ses__state_entry_value(entry)), INT(entry->seq)));
 }
 
 static int write_base(struct db *db, int64_t session_id, const struct state *state, ses_error *error)
 {
     const size_t count = ses__state_count(state);
     struct state_entry *const *entries = ses__state_sorted(state);
-    struct query query;
 
-    ses__query_start(&query, db, STATEMENT_BASE_STATE_DELETE, error);
-    ses__query_bind_int(&query, 1, session_id);
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
+    int code = ses__query_do(db, STATEMENT_BASE_STATE_DELETE, error, VALUES(INT(session_id)));
     if (code == SES_OK && !entries)
         code = ses__error_nomem(error);
     for (size_t i = 0; i < count && code == SES_OK; i++)
@@ -70,30 +60,18 @@ static int move_base(struct db *db, struct prune_plan *plan, const struct sessio
 
 static int delete_marks(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
 {
-    struct query query;
-
-    ses__query_start(&query, db, STATEMENT_EVENT_MARKS_PRUNE, error);
-    ses__query_bind_int(&query, 1, session_id);
-    ses__query_bind_int(&query, 2, seq);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, STATEMENT_EVENT_MARKS_PRUNE, error, VALUES(INT(session_id), INT(seq)));
 }
 
 static int write_row(struct db *db, const struct session_row *row, ses_error *error)
 {
-    struct query query;
     /* There may have been more events than the session counts. */
     int code = ses__session_row_check(row, db, error);
 
     if (code != SES_OK)
         return code;
-    ses__query_start(&query, db, STATEMENT_SESSION_PRUNE, error);
-    ses__query_bind_int(&query, 1, row->id);
-    ses__query_bind_int(&query, 2, row->base_seq);
-    ses__query_bind_int(&query, 3, row->event_count);
-    (void)ses__query_row(&query);
-    code = ses__query_end(&query);
-    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+    return ses__change_one(db, STATEMENT_SESSION_PRUNE, "sessions", error,
+                           VALUES(INT(row->id), INT(row->base_seq), INT(row->event_count)));
 }
 
 /* The last event from `first` to `last`; 0: there is none. */

@@ -10,12 +10,19 @@ int ses__refuse_stranger(const struct db *db, const char *what, ses_error *error
     return ses__error_set(error, SES_CORRUPT, "%s: an index leads to the row of another %s", db->name, what);
 }
 
-int ses__check_one_changed(const struct db *db, const char *table, ses_error *error)
+static int check_one_changed(const struct db *db, const char *table, ses_error *error)
 {
     return ses__db_changed(db) == 1
                ? SES_OK
                : ses__error_set(error, SES_CORRUPT, "%s: a row of %s is in an index but not in the table",
                                 db->name, table);
+}
+
+int ses__change_one(struct db *db, const struct statement *statement, const char *table, ses_error *error,
+                    const struct value *values)
+{
+    int code = ses__query_do(db, statement, error, values);
+    return code == SES_OK ? check_one_changed(db, table, error) : code;
 }
 
 bool ses__is_id(struct span text)

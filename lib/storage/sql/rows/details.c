@@ -206,52 +206,28 @@ int ses__load_details_of(struct db *db, const struct described *session, ses_err
 
 int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error)
 {
-    struct query query;
-    ses__query_start(&query, db, STATEMENT_DETAILS_ADD, error);
-    ses__query_bind_int(&query, 1, id);
-    ses__query_bind_text(&query, 2, initial_state);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, STATEMENT_DETAILS_ADD, error, VALUES(INT(id), TEXT(initial_state)));
 }
 
 static int write_title(struct db *db, int64_t id, const char *title, ses_error *error)
 {
-    struct query query;
-    ses__query_start(&query, db, STATEMENT_TITLE_SET, error);
-    ses__query_bind_int(&query, 1, id);
-    if (title)
-        ses__query_bind_string(&query, 2, title);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, STATEMENT_TITLE_SET, error, VALUES(INT(id), STRING(title)));
 }
 
 static int write_label(struct db *db, const struct session_row *row, const ses_label *label, ses_error *error)
 {
-    struct query query;
-    ses__query_start(&query, db, label->value ? STATEMENT_LABEL_SET : STATEMENT_LABEL_REMOVE, error);
-    ses__query_bind_int(&query, 1, row->id);
-    ses__query_bind_string(&query, 2, label->name);
-    if (label->value) {
-        ses__query_bind_string(&query, 3, label->value);
-        ses__query_bind_int(&query, 4, row->app_id);
-    }
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, label->value ? STATEMENT_LABEL_SET : STATEMENT_LABEL_REMOVE, error,
+                         VALUES(INT(row->id), STRING(label->name), STRING(label->value),
+                                INT_IF(label->value != NULL, row->app_id)));
 }
 
 static int write_bits(struct db *db, struct session_row *row, int64_t bits, ses_error *error)
 {
-    struct query query;
-
     if (row->details == bits)
         return SES_OK;
     row->details = bits;
-    ses__query_start(&query, db, STATEMENT_SESSION_DESCRIBE, error);
-    ses__query_bind_int(&query, 1, row->id);
-    ses__query_bind_int(&query, 2, bits);
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
-    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+    return ses__change_one(db, STATEMENT_SESSION_DESCRIBE, "sessions", error,
+                           VALUES(INT(row->id), INT(bits)));
 }
 
 /* Is it so already? */

@@ -6,52 +6,42 @@
 
 /* ------------------------------------------------------------------------------------------- sessions */
 
-/* The owner and the limit are bound to the first two parameters. */
-static void ids_start(struct query *query, struct db *db, const struct statement *statement, int64_t owner,
-                      int64_t limit, ses_error *error)
+static int64_t few(int64_t limit)
 {
-    ses__query_start(query, db, statement, error);
-    ses__query_bind_int(query, 1, owner);
-    ses__query_bind_int(query, 2, limit < MAX_SESSION_IDS ? limit : MAX_SESSION_IDS);
+    return limit < MAX_SESSION_IDS ? limit : MAX_SESSION_IDS;
 }
 
-/* There are no more rows than the statement's limit. */
-static int ids_end(struct query *query, struct session_ids *ids)
+/* Reads ids, of which the statement gives at most `few`. */
+static int find_ids(struct db *db, const struct statement *statement, struct session_ids *ids,
+                    ses_error *error, const struct value *values)
 {
+    struct query query;
+
     ids->count = 0;
-    while (ses__query_row(query))
-        ids->items[ids->count++] = ses__query_int(query, 0);
-    return ses__query_end(query);
+    ses__query_open(&query, db, statement, error, values);
+    while (ses__query_row(&query))
+        ids->items[ids->count++] = ses__query_int(&query, 0);
+    return ses__query_end(&query);
 }
 
 int ses__sessions_of_app(struct db *db, int64_t app_id, int64_t limit, struct session_ids *ids,
                          ses_error *error)
 {
-    struct query query;
-
-    ids_start(&query, db, STATEMENT_SESSIONS_OF_APP, app_id, limit, error);
-    return ids_end(&query, ids);
+    return find_ids(db, STATEMENT_SESSIONS_OF_APP, ids, error, VALUES(INT(app_id), INT(few(limit))));
 }
 
 int ses__sessions_expired(struct db *db, int64_t app_id, int64_t until_us, int64_t limit,
                           struct session_ids *ids, ses_error *error)
 {
-    struct query query;
-
-    ids_start(&query, db, STATEMENT_SESSIONS_EXPIRED, app_id, limit, error);
-    ses__query_bind_int(&query, 3, until_us);
-    return ids_end(&query, ids);
+    return find_ids(db, STATEMENT_SESSIONS_EXPIRED, ids, error,
+                    VALUES(INT(app_id), INT(few(limit)), INT(until_us)));
 }
 
 static int find_idle(struct db *db, const struct statement *statement, int64_t app_id, int64_t before_us,
                      int64_t limit, struct session_ids *ids, ses_error *error)
 {
-    struct query query;
-
-    ids_start(&query, db, statement, app_id, limit, error);
-    ses__query_bind_int(&query, 3, before_us);
-    ses__query_bind_int(&query, 4, ses__hour_of(before_us));
-    return ids_end(&query, ids);
+    return find_ids(db, statement, ids, error,
+                    VALUES(INT(app_id), INT(few(limit)), INT(before_us), INT(ses__hour_of(before_us))));
 }
 
 int ses__sessions_idle(struct db *db, int64_t app_id, int64_t before_us, int64_t limit,
@@ -67,43 +57,35 @@ int ses__sessions_idle(struct db *db, int64_t app_id, int64_t before_us, int64_t
 int ses__sessions_beyond(struct db *db, int64_t user_id, int64_t keep, int64_t limit, struct session_ids *ids,
                          ses_error *error)
 {
-    struct query query;
+    int64_t count = 0;
+    int code = ses__query_number(db, STATEMENT_USER_SESSION_COUNT, &count, error, VALUES(INT(user_id)));
 
     ids->count = 0;
-    ses__query_start(&query, db, STATEMENT_USER_SESSION_COUNT, error);
-    ses__query_bind_int(&query, 1, user_id);
-    int64_t count = ses__query_row(&query) ? ses__query_int(&query, 0) : 0;
-    int code = ses__query_end(&query);
     if (code != SES_OK || count <= keep)
         return code;
-    ids_start(&query, db, STATEMENT_LIST_USER_OLDEST_IDS, user_id,
-              count - keep < limit ? count - keep : limit, error);
-    return ids_end(&query, ids);
+    return find_ids(db, STATEMENT_LIST_USER_OLDEST_IDS, ids, error,
+                    VALUES(INT(user_id), INT(few(count - keep < limit ? count - keep : limit))));
 }
 
 int ses__user_has_more(struct db *db, int64_t user_id, int64_t sessions, bool *has, ses_error *error)
 {
-    struct query query;
+    int64_t one = 0;
+    int code =
+        ses__query_number(db, STATEMENT_USER_HAS_MORE, &one, error, VALUES(INT(user_id), INT(sessions)));
 
-    ses__query_start(&query, db, STATEMENT_USER_HAS_MORE, error);
-    ses__query_bind_int(&query, 1, user_id);
-    ses__query_bind_int(&query, 2, sessions);
-    *has = ses__query_row(&query);
-    return ses__query_end(&query);
+    *has = code == SES_OK;
+    return code == SES_NOTFOUND ? SES_OK : code;
 }
 
 /* -------------------------------------------------------------------------------------- apps, users */
 
 int ses__app_after(struct db *db, int64_t after, int64_t *id, ses_error *error)
 {
-    struct query query;
+    int code = ses__query_number(db, STATEMENT_APP_AFTER, id, error, VALUES(INT(after)));
 
-    ses__query_start(&query, db, STATEMENT_APP_AFTER, error);
-    ses__query_bind_int(&query, 1, after);
-    bool found = ses__query_row(&query);
-    *id = found ? ses__query_int(&query, 0) : 0;
-    int code = ses__query_end(&query);
-    return code == SES_OK && found && *id <= after ? ses__refuse_stranger(db, "app", error) : code;
+    if (code == SES_NOTFOUND)
+        return SES_OK;
+    return code == SES_OK && *id <= after ? ses__refuse_stranger(db, "app", error) : code;
 }
 
 void ses__user_rows_open(struct user_rows *rows, struct db *db, int64_t app_id, struct span after,
@@ -112,10 +94,8 @@ void ses__user_rows_open(struct user_rows *rows, struct db *db, int64_t app_id, 
     rows->code = SES_OK;
     rows->last_len = after.len;
     memcpy(rows->last, after.ptr, after.len);
-    ses__query_start(&rows->query, db, STATEMENT_USERS_AFTER, error);
-    ses__query_bind_int(&rows->query, 1, app_id);
-    ses__query_bind_text(&rows->query, 2, after);
-    ses__query_bind_int(&rows->query, 3, limit);
+    ses__query_open(&rows->query, db, STATEMENT_USERS_AFTER, error,
+                    VALUES(INT(app_id), TEXT(after), INT(limit)));
 }
 
 static bool comes_after(const struct user_rows *rows, struct span name)

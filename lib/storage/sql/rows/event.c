@@ -39,18 +39,12 @@ static int add_mark(struct db *db, int64_t session_id, const struct event_row *r
     bool rewinds = row->rewinds_before.len > 0;
     int64_t target = row->rewinds_to;
     int code = rewinds && target == 0 ? find_target(db, session_id, row, &target, error) : SES_OK;
-    struct query query;
 
     if (code != SES_OK)
         return code;
-    ses__query_start(&query, db, STATEMENT_EVENT_MARK_ADD, error);
-    ses__query_bind_int(&query, 1, session_id);
-    ses__query_bind_int(&query, 2, row->seq);
-    ses__query_bind_int(&query, 3, rewinds ? MARK_REWIND : MARK_COMPACTION);
-    if (rewinds)
-        ses__query_bind_int(&query, 4, target);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, STATEMENT_EVENT_MARK_ADD, error,
+                         VALUES(INT(session_id), INT(row->seq), INT(rewinds ? MARK_REWIND : MARK_COMPACTION),
+                                INT_IF(rewinds, target)));
 }
 
 /* ------------------------------------------------------------------------------------------------ ids */
@@ -255,14 +249,9 @@ static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
         [WALK_BACKWARD_TIMES] = STATEMENT_EVENT_TIMES_BACKWARD,
     };
 
-    ses__query_start(&rows->query, db, statements[rows->walk], error);
-    ses__query_bind_int(&rows->query, 1, rows->session_id);
-    ses__query_bind_int(&rows->query, 2, (int64_t)rows->first);
-    ses__query_bind_int(&rows->query, 3, (int64_t)rows->last);
-    if (db->page > 0) {
-        ses__query_bind_int(&rows->query, 4, rows->page);
-        ses__query_bind_int(&rows->query, 5, rows->page_bytes);
-    }
+    ses__query_open(&rows->query, db, statements[rows->walk], error,
+                    VALUES(INT(rows->session_id), INT((int64_t)rows->first), INT((int64_t)rows->last),
+                           INT_IF(db->page > 0, rows->page), INT_IF(db->page > 0, rows->page_bytes)));
     rows->left = rows->page;
     rows->left_bytes = rows->page_bytes;
 }
@@ -302,10 +291,8 @@ void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session
                                 .last = MAX_SEQ,
                                 .walk = WALK_FORWARD,
                                 .id = id};
-    ses__query_start(&rows->query, db, STATEMENT_EVENT_BY_ID, error);
-    ses__query_bind_int(&rows->query, 1, session_id);
-    ses__query_bind_text(&rows->query, 2, id);
-    ses__query_bind_int(&rows->query, 3, hash_of(id));
+    ses__query_open(&rows->query, db, STATEMENT_EVENT_BY_ID, error,
+                    VALUES(INT(session_id), TEXT(id), INT(hash_of(id))));
 }
 
 /* The next row; of the next page, where there are pages and one was full. */

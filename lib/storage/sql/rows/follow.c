@@ -7,10 +7,11 @@
 /* After the last name. */
 static void start_named(struct named_rows *rows, struct db *db, ses_error *error)
 {
+    const struct span last = {rows->from, rows->last_len};
+
     memcpy(rows->from, rows->last, rows->last_len);
-    ses__query_start(&rows->query, db, STATEMENT_SESSIONS_BY_NAME, error);
-    ses__query_bind_int(&rows->query, 1, rows->user->id);
-    ses__query_bind_text(&rows->query, 2, (struct span){rows->from, rows->last_len});
+    ses__query_open(&rows->query, db, STATEMENT_SESSIONS_BY_NAME, error,
+                    VALUES(INT(rows->user->id), TEXT(last)));
     ses__paging_ask(&rows->paging, &rows->query, 3);
 }
 

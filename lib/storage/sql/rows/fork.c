@@ -6,26 +6,13 @@
 static int copy_rows(struct db *db, const struct statement *statement, int64_t from, int64_t to,
                      ses_error *error)
 {
-    struct query query;
-
-    ses__query_start(&query, db, statement, error);
-    ses__query_bind_int(&query, 1, from);
-    ses__query_bind_int(&query, 2, to);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, statement, error, VALUES(INT(from), INT(to)));
 }
 
 static int copy_events(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
                        ses_error *error)
 {
-    struct query query;
-
-    ses__query_start(&query, db, STATEMENT_EVENTS_COPY, error);
-    ses__query_bind_int(&query, 1, from);
-    ses__query_bind_int(&query, 2, to);
-    ses__query_bind_int(&query, 3, last);
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
+    int code = ses__query_do(db, STATEMENT_EVENTS_COPY, error, VALUES(INT(from), INT(to), INT(last)));
     *count = ses__db_changed(db);
     return code;
 }
@@ -35,7 +22,6 @@ static int copy_marks(struct db *db, int64_t from, int64_t to, int64_t last, ses
 {
     struct mark_rows rows;
     struct mark_row mark;
-    struct query query;
 
     ses__mark_rows_open(&rows, db, from, last, error);
     while (ses__mark_rows_next(&rows, &mark))
@@ -43,12 +29,7 @@ static int copy_marks(struct db *db, int64_t from, int64_t to, int64_t last, ses
     int code = ses__mark_rows_close(&rows);
     if (code != SES_OK)
         return code;
-    ses__query_start(&query, db, STATEMENT_EVENT_MARKS_COPY, error);
-    ses__query_bind_int(&query, 1, from);
-    ses__query_bind_int(&query, 2, to);
-    ses__query_bind_int(&query, 3, last);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, STATEMENT_EVENT_MARKS_COPY, error, VALUES(INT(from), INT(to), INT(last)));
 }
 
 int ses__events_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count, ses_error *error)
@@ -74,35 +55,17 @@ int ses__session_state_copy(struct db *db, int64_t from, int64_t to, ses_error *
 int ses__details_copy(struct db *db, int64_t from, int64_t to, const ses_key *parent, int64_t parent_seq,
                       ses_error *error)
 {
-    struct query query;
-
-    ses__query_start(&query, db, STATEMENT_DETAILS_COPY, error);
-    ses__query_bind_int(&query, 1, from);
-    ses__query_bind_int(&query, 2, to);
-    ses__query_bind_string(&query, 3, parent->user);
-    ses__query_bind_string(&query, 4, parent->session);
-    ses__query_bind_int(&query, 5, parent_seq);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(
+        db, STATEMENT_DETAILS_COPY, error,
+        VALUES(INT(from), INT(to), STRING(parent->user), STRING(parent->session), INT(parent_seq)));
 }
 
 int ses__session_fill(struct db *db, const struct session_row *row, ses_error *error)
 {
-    struct query query;
-
-    ses__query_start(&query, db, STATEMENT_SESSION_FILL, error);
-    ses__query_bind_int(&query, 1, row->id);
-    ses__query_bind_int(&query, 2, row->last_seq);
-    ses__query_bind_int(&query, 3, row->event_count);
-    ses__query_bind_int(&query, 4, row->updated_us);
-    ses__query_bind_int(&query, 5, ses__hour_of(row->updated_us));
-    ses__query_bind_int(&query, 6, row->base_seq);
-    ses__query_bind_int(&query, 7, row->details);
-    ses__query_bind_int(&query, 8, row->version);
-    ses__query_bind_int(&query, 9, row->changed_us);
-    if (ses__is_ahead(row->updated_us, row->changed_us))
-        ses__query_bind_int(&query, 10, ses__hour_of(row->changed_us));
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
-    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+    return ses__change_one(
+        db, STATEMENT_SESSION_FILL, "sessions", error,
+        VALUES(INT(row->id), INT(row->last_seq), INT(row->event_count), INT(row->updated_us),
+               INT(ses__hour_of(row->updated_us)), INT(row->base_seq), INT(row->details), INT(row->version),
+               INT(row->changed_us),
+               INT_IF(ses__is_ahead(row->updated_us, row->changed_us), ses__hour_of(row->changed_us))));
 }

@@ -77,8 +77,7 @@ int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, se
     bool sound = true;
 
     *row = (struct lease_row){.token = 0};
-    ses__query_start(&query, db, STATEMENT_LEASE_FIND, error);
-    ses__query_bind_int(&query, 1, session_id);
+    ses__query_open(&query, db, STATEMENT_LEASE_FIND, error, VALUES(INT(session_id)));
     if (ses__query_row(&query))
         sound = read_lease(&query, session_id, row);
     return end_lease_row(&query, session_id, sound);
@@ -93,8 +92,7 @@ int ses__lease_find_now(struct db *db, int64_t session_id, struct lease_row *row
     if (!db->lease_now)
         return ses__lease_find(db, session_id, row, error);
     *row = (struct lease_row){.token = 0};
-    ses__query_start(&query, db, db->lease_now, error);
-    ses__query_bind_int(&query, 1, session_id);
+    ses__query_open(&query, db, db->lease_now, error, VALUES(INT(session_id)));
     if (ses__query_row(&query)) {
         sound = has_type(&query, LEASE_TOKEN, SQL_NULL) || read_lease(&query, session_id, row);
         *now_us = ses__query_int(&query, LEASE_NOW);
@@ -104,31 +102,19 @@ int ses__lease_find_now(struct db *db, int64_t session_id, struct lease_row *row
 
 static int remove_lease(struct db *db, int64_t session_id, int64_t token, ses_error *error)
 {
-    struct query query;
-
-    ses__query_start(&query, db, STATEMENT_LEASE_REPLACE, error);
-    ses__query_bind_int(&query, 1, token);
-    ses__query_bind_int(&query, 2, session_id);
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
-    return code == SES_OK ? ses__check_one_changed(db, "session_leases", error) : code;
+    return ses__change_one(db, STATEMENT_LEASE_REPLACE, "session_leases", error,
+                           VALUES(INT(token), INT(session_id)));
 }
 
 int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)
 {
     const int64_t before = row->token;
-    struct query query;
     int code = before > 0 ? remove_lease(db, session_id, before, error) : SES_OK;
 
     if (code != SES_OK)
         return code;
-    ses__query_start(&query, db, STATEMENT_LEASE_ADD, error);
-    ses__query_bind_int(&query, 1, session_id);
-    ses__query_bind_string(&query, 2, row->owner);
-    ses__query_bind_int(&query, 3, row->taken_us);
-    ses__query_bind_int(&query, 4, row->until_us);
-    (void)ses__query_row(&query);
-    code = ses__query_end(&query);
+    code = ses__query_do(db, STATEMENT_LEASE_ADD, error,
+                         VALUES(INT(session_id), STRING(row->owner), INT(row->taken_us), INT(row->until_us)));
     row->token = ses__db_given(db);
     if (code == SES_OK && row->token <= before)
         code = ses__error_set(error, SES_CORRUPT, "%s: the tokens of leases do not ascend", db->name);
@@ -137,18 +123,10 @@ int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row, se
 
 int ses__lease_set(struct db *db, int64_t session_id, const struct lease_row *row, ses_error *error)
 {
-    struct query query;
+    const bool has_next = row->next_owner[0] != '\0';
 
-    ses__query_start(&query, db, STATEMENT_LEASE_SET, error);
-    ses__query_bind_int(&query, 1, row->token);
-    ses__query_bind_int(&query, 2, session_id);
-    ses__query_bind_int(&query, 3, row->taken_us);
-    ses__query_bind_int(&query, 4, row->until_us);
-    if (row->next_owner[0]) {
-        ses__query_bind_string(&query, 5, row->next_owner);
-        ses__query_bind_int(&query, 6, row->next_until_us);
-    }
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
-    return code == SES_OK ? ses__check_one_changed(db, "session_leases", error) : code;
+    return ses__change_one(db, STATEMENT_LEASE_SET, "session_leases", error,
+                           VALUES(INT(row->token), INT(session_id), INT(row->taken_us), INT(row->until_us),
+                                  STRING(has_next ? row->next_owner : NULL),
+                                  INT_IF(has_next, row->next_until_us)));
 }

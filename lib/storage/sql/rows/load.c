@@ -7,29 +7,16 @@
 int ses__parent_add(struct db *db, struct session_row *row, const ses_key *parent, int64_t parent_seq,
                     ses_error *error)
 {
-    struct query query;
-
     row->details |= DETAIL_PARENT;
-    ses__query_start(&query, db, STATEMENT_PARENT_SET, error);
-    ses__query_bind_int(&query, 1, row->id);
-    ses__query_bind_string(&query, 2, parent->user);
-    ses__query_bind_string(&query, 3, parent->session);
-    ses__query_bind_int(&query, 4, parent_seq);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(
+        db, STATEMENT_PARENT_SET, error,
+        VALUES(INT(row->id), STRING(parent->user), STRING(parent->session), INT(parent_seq)));
 }
 
 static int add_base_value(struct db *db, int64_t session_id, const struct base_value *value, ses_error *error)
 {
-    struct query query;
-
-    ses__query_start(&query, db, STATEMENT_BASE_STATE_ADD, error);
-    ses__query_bind_int(&query, 1, session_id);
-    ses__query_bind_text(&query, 2, value->name);
-    ses__query_bind_text(&query, 3, value->value);
-    ses__query_bind_int(&query, 4, value->seq);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, STATEMENT_BASE_STATE_ADD, error,
+                         VALUES(INT(session_id), TEXT(value->name), TEXT(value->value), INT(value->seq)));
 }
 
 int ses__base_add(struct db *db, int64_t session_id, const struct base_value *base, size_t count,
@@ -49,8 +36,7 @@ int ses__base_visit(struct db *db, const struct session_row *row,
     struct query query;
     int code = SES_OK;
 
-    ses__query_start(&query, db, STATEMENT_BASE_STATE_ALL, error);
-    ses__query_bind_int(&query, 1, row->id);
+    ses__query_open(&query, db, STATEMENT_BASE_STATE_ALL, error, VALUES(INT(row->id)));
     while (code == SES_OK && ses__query_row(&query)) {
         const struct base_value value = {ses__query_text(&query, 1), ses__query_text(&query, 2),
                                          ses__query_int(&query, 3)};
@@ -73,8 +59,7 @@ int ses__base_is(struct db *db, int64_t session_id, const struct base_value *bas
     size_t at = 0;
 
     *is = true;
-    ses__query_start(&query, db, STATEMENT_BASE_STATE_ALL, error);
-    ses__query_bind_int(&query, 1, session_id);
+    ses__query_open(&query, db, STATEMENT_BASE_STATE_ALL, error, VALUES(INT(session_id)));
     while (*is && ses__query_row(&query)) {
         struct span name = ses__query_text(&query, 1);
         struct span value = ses__query_text(&query, 2);
@@ -88,26 +73,13 @@ int ses__base_is(struct db *db, int64_t session_id, const struct base_value *bas
 
 int ses__session_name(struct db *db, int64_t session_id, const char *name, ses_error *error)
 {
-    struct query query;
-
-    ses__query_start(&query, db, STATEMENT_SESSION_NAME, error);
-    ses__query_bind_int(&query, 1, session_id);
-    ses__query_bind_string(&query, 2, name);
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
-    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+    return ses__change_one(db, STATEMENT_SESSION_NAME, "sessions", error,
+                           VALUES(INT(session_id), STRING(name)));
 }
 
 int ses__events_first_difference(struct db *db, const struct session_row *row, int64_t other, int64_t *seq,
                                  ses_error *error)
 {
-    struct query query;
-
-    *seq = 0;
-    ses__query_start(&query, db, STATEMENT_EVENT_UNLIKE, error);
-    ses__query_bind_int(&query, 1, row->id);
-    ses__query_bind_int(&query, 2, other);
-    if (ses__query_row(&query))
-        *seq = ses__query_int(&query, 0);
-    return ses__query_end(&query);
+    int code = ses__query_number(db, STATEMENT_EVENT_UNLIKE, seq, error, VALUES(INT(row->id), INT(other)));
+    return code == SES_NOTFOUND ? SES_OK : code;
 }

@@ -5,9 +5,8 @@
 /* From where the walk is. */
 static void start_marks(struct mark_rows *rows, struct db *db, ses_error *error)
 {
-    ses__query_start(&rows->query, db, STATEMENT_EVENT_MARKS_BACKWARD, error);
-    ses__query_bind_int(&rows->query, 1, rows->session_id);
-    ses__query_bind_int(&rows->query, 2, rows->next);
+    ses__query_open(&rows->query, db, STATEMENT_EVENT_MARKS_BACKWARD, error,
+                    VALUES(INT(rows->session_id), INT(rows->next)));
     ses__paging_ask(&rows->paging, &rows->query, 3);
 }
 

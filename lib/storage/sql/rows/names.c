@@ -8,19 +8,15 @@ void ses__name_rows_open(struct name_rows *rows, struct db *db, int64_t app_id, 
                          struct span prefix, int64_t limit, ses_error *error)
 {
     struct query *query = &rows->query;
+    const struct span passed = after.len > 0 ? after : (struct span){NULL, 0};
     const struct span first = ses__compare_texts(after, prefix) > 0 ? after : prefix;
 
     rows->code = SES_OK;
     rows->prefix = prefix;
     rows->last_len = after.len;
     memcpy(rows->last, after.ptr, after.len);
-    ses__query_start(query, db, app_id ? STATEMENT_USERS_NAMED : STATEMENT_APPS_NAMED, error);
-    if (app_id)
-        ses__query_bind_int(query, 1, app_id);
-    ses__query_bind_text(query, 2, first);
-    if (after.len > 0)
-        ses__query_bind_text(query, 3, after);
-    ses__query_bind_int(query, 4, limit);
+    ses__query_open(query, db, app_id ? STATEMENT_USERS_NAMED : STATEMENT_APPS_NAMED, error,
+                    VALUES(INT_IF(app_id != 0, app_id), TEXT(first), TEXT(passed), INT(limit)));
 }
 
 static bool has_prefix(struct span name, struct span prefix)

@@ -9,9 +9,10 @@
 
 /* CORRUPT: an index led to the row of another `what`. */
 SESLITE_PRIVATE int ses__refuse_stranger(const struct db *db, const char *what, ses_error *error);
-/* After a statement that must have changed its one row, since a loop that goes on without would never end: CORRUPT
- * when it changed none. */
-SESLITE_PRIVATE int ses__check_one_changed(const struct db *db, const char *table, ses_error *error);
+/* Runs a statement that must change its one row, since a loop that goes on without would never end: CORRUPT when it
+ * changed none. */
+SESLITE_PRIVATE int ses__change_one(struct db *db, const struct statement *statement, const char *table,
+                                    ses_error *error, const struct value *values);
 /* A damaged name may be none. */
 SESLITE_PRIVATE bool ses__is_id(struct span text);
 /* Byte by byte, as SQLite orders them. */

@@ -2,30 +2,11 @@
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
 
-/* Deletes, or looks for, what belongs to a session or a user; `met` (may be NULL): a row came of it. */
-static int run_by_id(struct db *db, const struct statement *statement, int64_t id, bool *met,
-                     ses_error *error)
-{
-    struct query query;
-    ses__query_start(&query, db, statement, error);
-    ses__query_bind_int(&query, 1, id);
-    bool row = ses__query_row(&query);
-    if (met)
-        *met = row;
-    return ses__query_end(&query);
-}
-
 int ses__events_remove(struct db *db, int64_t session_id, int64_t first, int64_t last, int64_t *deleted,
                        ses_error *error)
 {
-    struct query query;
-
-    ses__query_start(&query, db, STATEMENT_EVENTS_DELETE, error);
-    ses__query_bind_int(&query, 1, session_id);
-    ses__query_bind_int(&query, 2, first);
-    ses__query_bind_int(&query, 3, last);
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
+    int code =
+        ses__query_do(db, STATEMENT_EVENTS_DELETE, error, VALUES(INT(session_id), INT(first), INT(last)));
     *deleted = ses__db_changed(db);
     return code;
 }
@@ -35,6 +16,18 @@ static int refuse_leftover(const struct db *db, const char *what, int64_t id, se
     return ses__error_set(error, SES_CORRUPT,
                           "%s: the rows of %s number %lld are mixed up with those of another %s", db->name,
                           what, (long long)id, what);
+}
+
+/* No row that belongs to it may be left after a deletion. */
+static int check_none_left(struct db *db, const struct statement *statement, const char *what, int64_t id,
+                           ses_error *error)
+{
+    int64_t one = 0;
+    int code = ses__query_number(db, statement, &one, error, VALUES(INT(id)));
+
+    if (code == SES_NOTFOUND)
+        return SES_OK;
+    return code == SES_OK ? refuse_leftover(db, what, id, error) : code;
 }
 
 /* The foreign keys would do it, but row by row through an index, wherever that leads. */
@@ -48,7 +41,7 @@ static int remove_rows_of_session(struct db *db, int64_t id, ses_error *error)
     int code = ses__events_remove(db, id, 0, MAX_SEQ, &deleted, error);
 
     for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++)
-        code = run_by_id(db, statements[i], id, NULL, error);
+        code = ses__query_do(db, statements[i], error, VALUES(INT(id)));
     return code;
 }
 
@@ -67,18 +60,14 @@ static int end_life(struct db *db, int64_t session_id, ses_error *error)
 
 int ses__session_remove(struct db *db, int64_t id, ses_error *error)
 {
-    bool left = false;
     int code = end_life(db, id, error);
 
     if (code == SES_OK)
         code = remove_rows_of_session(db, id, error);
     if (code == SES_OK)
-        code = run_by_id(db, STATEMENT_SESSION_LEFT, id, &left, error);
-    if (code == SES_OK && left)
-        code = refuse_leftover(db, "session", id, error);
-    if (code == SES_OK)
-        code = run_by_id(db, STATEMENT_SESSION_DELETE, id, NULL, error);
-    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+        code = check_none_left(db, STATEMENT_SESSION_LEFT, "session", id, error);
+    return code == SES_OK ? ses__change_one(db, STATEMENT_SESSION_DELETE, "sessions", error, VALUES(INT(id)))
+                          : code;
 }
 
 /* Is an event left after `seq`? One that is filed as another's, since the others were deleted. */
@@ -95,31 +84,19 @@ static int check_cut(struct db *db, int64_t session_id, int64_t seq, ses_error *
 
 int ses__events_cut(struct db *db, int64_t session_id, int64_t seq, int64_t *deleted, ses_error *error)
 {
-    struct query query;
     int code = ses__events_remove(db, session_id, seq + 1, MAX_SEQ, deleted, error);
 
     if (code == SES_OK)
         code = check_cut(db, session_id, seq, error);
     if (code != SES_OK)
         return code;
-    ses__query_start(&query, db, STATEMENT_EVENT_MARKS_CUT, error);
-    ses__query_bind_int(&query, 1, session_id);
-    ses__query_bind_int(&query, 2, seq);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, STATEMENT_EVENT_MARKS_CUT, error, VALUES(INT(session_id), INT(seq)));
 }
 
 /* One session of a user, or NOTFOUND when none is left. */
 static int any_session(struct db *db, int64_t user_id, int64_t *id, ses_error *error)
 {
-    struct query query;
-    ses__query_start(&query, db, STATEMENT_SESSIONS_OF_USER, error);
-    ses__query_bind_int(&query, 1, user_id);
-    bool found = ses__query_row(&query);
-    if (found)
-        *id = ses__query_int(&query, 0);
-    int code = ses__query_end(&query);
-    return code == SES_OK && !found ? SES_NOTFOUND : code;
+    return ses__query_number(db, STATEMENT_SESSIONS_OF_USER, id, error, VALUES(INT(user_id)));
 }
 
 /* An index led to the session. Its row must be there, and be the app's, and the user's if `user_id` is not 0. */
@@ -140,17 +117,13 @@ static int remove_session_of(struct db *db, int64_t app_id, int64_t user_id, int
 /* The user's own rows, when no session is left. */
 static int remove_user_rows(struct db *db, int64_t id, int64_t *state_keys, ses_error *error)
 {
-    bool left = false;
-    int code = run_by_id(db, STATEMENT_USER_STATE_DELETE, id, NULL, error);
+    int code = ses__query_do(db, STATEMENT_USER_STATE_DELETE, error, VALUES(INT(id)));
 
     *state_keys = ses__db_changed(db);
     if (code == SES_OK)
-        code = run_by_id(db, STATEMENT_USER_LEFT, id, &left, error);
-    if (code == SES_OK && left)
-        code = refuse_leftover(db, "user", id, error);
-    if (code == SES_OK)
-        code = run_by_id(db, STATEMENT_USER_DELETE, id, NULL, error);
-    return code == SES_OK ? ses__check_one_changed(db, "users", error) : code;
+        code = check_none_left(db, STATEMENT_USER_LEFT, "user", id, error);
+    return code == SES_OK ? ses__change_one(db, STATEMENT_USER_DELETE, "users", error, VALUES(INT(id)))
+                          : code;
 }
 
 int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessions, int64_t *state_keys,
@@ -178,16 +151,10 @@ int ses__sessions_remove(struct db *db, int64_t app_id, const struct session_ids
 
 int ses__app_remove(struct db *db, int64_t id, ses_error *error)
 {
-    bool left = false;
-
     ses__db_lock(db, SCOPE_APP, id, true); /* so that no user is added */
-    int code = run_by_id(db, STATEMENT_APP_STATE_DELETE, id, NULL, error);
+    int code = ses__query_do(db, STATEMENT_APP_STATE_DELETE, error, VALUES(INT(id)));
 
     if (code == SES_OK)
-        code = run_by_id(db, STATEMENT_APP_LEFT, id, &left, error);
-    if (code == SES_OK && left)
-        code = refuse_leftover(db, "app", id, error);
-    if (code == SES_OK)
-        code = run_by_id(db, STATEMENT_APP_DELETE, id, NULL, error);
-    return code == SES_OK ? ses__check_one_changed(db, "apps", error) : code;
+        code = check_none_left(db, STATEMENT_APP_LEFT, "app", id, error);
+    return code == SES_OK ? ses__change_one(db, STATEMENT_APP_DELETE, "apps", error, VALUES(INT(id))) : code;
 }

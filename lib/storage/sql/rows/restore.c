@@ -109,8 +109,7 @@ static int compare_rows(struct restoring *it, ses_error *error)
     struct query query;
     int code = SES_OK;
 
-    ses__query_start(&query, it->db, STATEMENT_SESSION_STATE_ROWS, error);
-    ses__query_bind_int(&query, 1, it->session->id);
+    ses__query_open(&query, it->db, STATEMENT_SESSION_STATE_ROWS, error, VALUES(INT(it->session->id)));
     while (code == SES_OK && ses__query_row(&query)) {
         struct span key = ses__query_text(&query, 1);
         struct span value = ses__query_text(&query, 2);

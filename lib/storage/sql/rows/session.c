@@ -65,31 +65,26 @@ static int end_with_row(struct query *query, struct session_row *row)
 int ses__session_find(struct db *db, const ses_key *key, struct session_row *row, ses_error *error)
 {
     struct query query;
-    ses__query_start(&query, db, STATEMENT_SESSION_FIND, error);
-    ses__query_bind_string(&query, 1, key->app);
-    ses__query_bind_string(&query, 2, key->user);
-    ses__query_bind_string(&query, 3, key->session);
+    ses__query_open(&query, db, STATEMENT_SESSION_FIND, error,
+                    VALUES(STRING(key->app), STRING(key->user), STRING(key->session)));
     return end_with_row(&query, row);
 }
 
 int ses__session_check_key(struct db *db, int64_t id, const ses_key *key, ses_error *error)
 {
-    struct query query;
-    ses__query_start(&query, db, STATEMENT_SESSION_IS, error);
-    ses__query_bind_int(&query, 1, id);
-    ses__query_bind_string(&query, 2, key->app);
-    ses__query_bind_string(&query, 3, key->user);
-    ses__query_bind_string(&query, 4, key->session);
-    bool is_it = ses__query_row(&query) && ses__query_int(&query, 0) == 1;
-    int code = ses__query_end(&query);
-    return code == SES_OK && !is_it ? ses__refuse_stranger(db, "session", error) : code;
+    int64_t is_it = 0;
+    int code = ses__query_number(db, STATEMENT_SESSION_IS, &is_it, error,
+                                 VALUES(INT(id), STRING(key->app), STRING(key->user), STRING(key->session)));
+
+    if (code == SES_NOTFOUND || (code == SES_OK && is_it != 1))
+        code = ses__refuse_stranger(db, "session", error);
+    return code;
 }
 
 int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error)
 {
     struct query query;
-    ses__query_start(&query, db, STATEMENT_SESSION_BY_ID, error);
-    ses__query_bind_int(&query, 1, id);
+    ses__query_open(&query, db, STATEMENT_SESSION_BY_ID, error, VALUES(INT(id)));
     return end_with_row(&query, row);
 }
 
@@ -121,7 +116,6 @@ int ses__session_add(struct db *db, const ses_key *key, const struct session_tim
 {
     /* One that is made with an earlier time comes from elsewhere, and is idle since then. */
     const int64_t changed_us = times->created_us < times->now_us ? times->created_us : times->now_us;
-    struct query query;
     struct user_row user;
     int64_t version = 0;
     int code = ses__user_ensure(db, key->app, key->user, &user, error);
@@ -129,20 +123,12 @@ int ses__session_add(struct db *db, const ses_key *key, const struct session_tim
     if (code == SES_OK)
         code = ses__version_first(db, user.id, &version, error);
     if (code == SES_OK) {
-        ses__query_start(&query, db, STATEMENT_SESSION_ADD, error);
-        ses__query_bind_int(&query, 1, user.app_id);
-        ses__query_bind_int(&query, 2, user.id);
-        ses__query_bind_string(&query, 3, key->session);
-        ses__query_bind_int(&query, 4, times->created_us);
-        ses__query_bind_int(&query, 5, ses__hour_of(times->created_us));
-        ses__query_bind_int(&query, 6, version);
-        if (times->expires_us != INT64_MAX)
-            ses__query_bind_int(&query, 7, times->expires_us);
-        ses__query_bind_int(&query, 8, changed_us);
-        if (ses__is_ahead(times->created_us, times->now_us))
-            ses__query_bind_int(&query, 9, ses__hour_of(times->now_us));
-        (void)ses__query_row(&query);
-        code = ses__query_end(&query);
+        code = ses__query_do(
+            db, STATEMENT_SESSION_ADD, error,
+            VALUES(INT(user.app_id), INT(user.id), STRING(key->session), INT(times->created_us),
+                   INT(ses__hour_of(times->created_us)), INT(version),
+                   INT_IF(times->expires_us != INT64_MAX, times->expires_us), INT(changed_us),
+                   INT_IF(ses__is_ahead(times->created_us, times->now_us), ses__hour_of(times->now_us))));
     }
     if (code == SES_OK) {
         *row = (struct session_row){.id = ses__db_given(db),
@@ -169,20 +155,10 @@ int ses__session_touch(struct db *db, const struct session_row *before, const st
     const int64_t hour = ses__hour_of(after->updated_us);
     const bool ahead = ses__is_ahead(after->updated_us, after->changed_us);
     const bool same_hour = hour == ses__hour_of(before->updated_us) && !ahead;
-    struct query query;
 
-    ses__query_start(&query, db, same_hour ? STATEMENT_SESSION_TOUCH : STATEMENT_SESSION_TOUCH_HOUR, error);
-    ses__query_bind_int(&query, 1, after->id);
-    ses__query_bind_int(&query, 2, after->version);
-    ses__query_bind_int(&query, 3, after->last_seq);
-    ses__query_bind_int(&query, 4, after->event_count);
-    ses__query_bind_int(&query, 5, after->updated_us);
-    ses__query_bind_int(&query, 6, after->changed_us);
-    if (!same_hour)
-        ses__query_bind_int(&query, 7, hour);
-    if (ahead)
-        ses__query_bind_int(&query, 8, ses__hour_of(after->changed_us));
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
-    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+    return ses__change_one(db, same_hour ? STATEMENT_SESSION_TOUCH : STATEMENT_SESSION_TOUCH_HOUR, "sessions",
+                           error,
+                           VALUES(INT(after->id), INT(after->version), INT(after->last_seq),
+                                  INT(after->event_count), INT(after->updated_us), INT(after->changed_us),
+                                  INT_IF(!same_hour, hour), INT_IF(ahead, ses__hour_of(after->changed_us))));
 }

@@ -33,17 +33,14 @@ void ses__state_rows_open(struct state_rows *rows, struct db *db, enum scope sco
                           ses_error *error)
 {
     rows->code = SES_OK;
-    ses__query_start(&rows->query, db, scope_statements[scope].all, error);
-    ses__query_bind_int(&rows->query, 1, owner);
+    ses__query_open(&rows->query, db, scope_statements[scope].all, error, VALUES(INT(owner)));
 }
 
 void ses__state_row_open(struct state_rows *rows, struct db *db, enum scope scope, int64_t owner,
                          struct span key, ses_error *error)
 {
     rows->code = SES_OK;
-    ses__query_start(&rows->query, db, scope_statements[scope].one, error);
-    ses__query_bind_int(&rows->query, 1, owner);
-    ses__query_bind_text(&rows->query, 2, key);
+    ses__query_open(&rows->query, db, scope_statements[scope].one, error, VALUES(INT(owner), TEXT(key)));
 }
 
 bool ses__state_rows_next(struct state_rows *rows, struct span *key, struct span *value)
@@ -209,27 +206,16 @@ int ses__state_find_changed(struct db *db, const struct delta *seen, const struc
 static int set_key(struct db *db, enum scope scope, const struct session_row *session, int64_t seq,
                    struct span key, struct span value, ses_error *error)
 {
-    struct query query;
-    ses__query_start(&query, db, scope_statements[scope].set, error);
-    ses__query_bind_int(&query, 1, ses__scope_owner(scope, session));
-    ses__query_bind_text(&query, 2, key);
-    ses__query_bind_text(&query, 3, value);
-    if (scope != SCOPE_SESSION)
-        ses__query_bind_int(&query, 4, session->id);
-    ses__query_bind_int(&query, 5, seq);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, scope_statements[scope].set, error,
+                         VALUES(INT(ses__scope_owner(scope, session)), TEXT(key), TEXT(value),
+                                INT_IF(scope != SCOPE_SESSION, session->id), INT(seq)));
 }
 
 static int remove_key(struct db *db, enum scope scope, const struct session_row *session, struct span key,
                       ses_error *error)
 {
-    struct query query;
-    ses__query_start(&query, db, scope_statements[scope].remove, error);
-    ses__query_bind_int(&query, 1, ses__scope_owner(scope, session));
-    ses__query_bind_text(&query, 2, key);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, scope_statements[scope].remove, error,
+                         VALUES(INT(ses__scope_owner(scope, session)), TEXT(key)));
 }
 
 int ses__delta_store(struct db *db, const struct delta *delta, const struct session_row *session, int64_t seq,

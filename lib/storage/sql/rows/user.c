@@ -5,8 +5,7 @@
 int ses__app_find(struct db *db, const char *app, int64_t *id, ses_error *error)
 {
     struct query query;
-    ses__query_start(&query, db, STATEMENT_APP_FIND, error);
-    ses__query_bind_string(&query, 1, app);
+    ses__query_open(&query, db, STATEMENT_APP_FIND, error, VALUES(STRING(app)));
     bool is_it = false;
     bool found = ses__query_row(&query);
     if (found) {
@@ -24,9 +23,7 @@ int ses__app_find(struct db *db, const char *app, int64_t *id, ses_error *error)
 int ses__user_find(struct db *db, const char *app, const char *user, struct user_row *row, ses_error *error)
 {
     struct query query;
-    ses__query_start(&query, db, STATEMENT_USER_FIND, error);
-    ses__query_bind_string(&query, 1, app);
-    ses__query_bind_string(&query, 2, user);
+    ses__query_open(&query, db, STATEMENT_USER_FIND, error, VALUES(STRING(app), STRING(user)));
     bool is_it = false;
     bool found = ses__query_row(&query);
     if (found) {
@@ -51,15 +48,11 @@ static int refuse_lost_name(struct db *db, ses_error *error)
 
 int ses__app_ensure(struct db *db, const char *app, int64_t *id, ses_error *error)
 {
-    struct query query;
     int code = ses__app_find(db, app, id, error);
 
     if (code != SES_NOTFOUND)
         return code;
-    ses__query_start(&query, db, STATEMENT_APP_ADD, error);
-    ses__query_bind_string(&query, 1, app);
-    (void)ses__query_row(&query);
-    code = ses__query_end(&query);
+    code = ses__query_do(db, STATEMENT_APP_ADD, error, VALUES(STRING(app)));
     if (code == SES_OK)
         code = ses__app_find(db, app, id, error);
     return code == SES_NOTFOUND ? refuse_lost_name(db, error) : code;
@@ -67,7 +60,6 @@ int ses__app_ensure(struct db *db, const char *app, int64_t *id, ses_error *erro
 
 int ses__user_ensure(struct db *db, const char *app, const char *user, struct user_row *row, ses_error *error)
 {
-    struct query query;
     int64_t app_id = 0;
     int code = ses__user_find(db, app, user, row, error);
 
@@ -76,11 +68,7 @@ int ses__user_ensure(struct db *db, const char *app, const char *user, struct us
     code = ses__app_ensure(db, app, &app_id, error);
     if (code != SES_OK)
         return code;
-    ses__query_start(&query, db, STATEMENT_USER_ADD, error);
-    ses__query_bind_int(&query, 1, app_id);
-    ses__query_bind_string(&query, 2, user);
-    (void)ses__query_row(&query);
-    code = ses__query_end(&query);
+    code = ses__query_do(db, STATEMENT_USER_ADD, error, VALUES(INT(app_id), STRING(user)));
     if (code == SES_OK)
         code = ses__user_find(db, app, user, row, error);
     return code == SES_NOTFOUND ? refuse_lost_name(db, error) : code;

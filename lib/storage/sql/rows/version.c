@@ -5,8 +5,7 @@
 static int read_floor(struct db *db, int64_t user_id, int64_t *floor, ses_error *error)
 {
     struct query query;
-    ses__query_start(&query, db, STATEMENT_VERSION_FLOOR, error);
-    ses__query_bind_int(&query, 1, user_id);
+    ses__query_open(&query, db, STATEMENT_VERSION_FLOOR, error, VALUES(INT(user_id)));
     bool sound = ses__query_row(&query);
     if (sound)
         *floor = ses__query_int(&query, 0);
@@ -21,12 +20,7 @@ static int read_floor(struct db *db, int64_t user_id, int64_t *floor, ses_error 
 
 static int write_floor(struct db *db, int64_t user_id, int64_t floor, ses_error *error)
 {
-    struct query query;
-    ses__query_start(&query, db, STATEMENT_VERSION_FLOOR_RAISE, error);
-    ses__query_bind_int(&query, 1, floor);
-    ses__query_bind_int(&query, 2, user_id);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return ses__query_do(db, STATEMENT_VERSION_FLOOR_RAISE, error, VALUES(INT(floor), INT(user_id)));
 }
 
 int ses__version_first(struct db *db, int64_t user_id, int64_t *version, ses_error *error)

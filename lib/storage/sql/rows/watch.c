@@ -6,8 +6,7 @@ static int watch_session(struct db *db, struct watched *item, ses_error *error)
 {
     struct query query;
 
-    ses__query_start(&query, db, STATEMENT_SESSION_VERSION, error);
-    ses__query_bind_int(&query, 1, item->session_id);
+    ses__query_open(&query, db, STATEMENT_SESSION_VERSION, error, VALUES(INT(item->session_id)));
     item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->versions;
     return ses__query_end(&query);
 }
@@ -17,9 +16,8 @@ static int watch_user(struct db *db, struct watched *item, ses_error *error)
 {
     struct query query;
 
-    ses__query_start(&query, db, STATEMENT_USER_VERSIONS, error);
-    ses__query_bind_string(&query, 1, item->app);
-    ses__query_bind_string(&query, 2, item->user);
+    ses__query_open(&query, db, STATEMENT_USER_VERSIONS, error,
+                    VALUES(STRING(item->app), STRING(item->user)));
     item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->session_id ||
                     ses__query_int(&query, 1) != item->count || ses__query_int(&query, 2) != item->versions;
     return ses__query_end(&query);

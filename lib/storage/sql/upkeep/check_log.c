@@ -43,8 +43,7 @@ static int read_base_rows(struct log_check *log, const struct replay *initial)
     bool sound = true;
     int code = SES_OK;
 
-    ses__query_start(&query, check->db, STATEMENT_BASE_STATE_ALL, &check->error);
-    ses__query_bind_int(&query, 1, log->row->id);
+    ses__query_open(&query, check->db, STATEMENT_BASE_STATE_ALL, &check->error, VALUES(INT(log->row->id)));
     while (code == SES_OK && sound && ses__query_row(&query)) {
         const struct span name = ses__query_text(&query, 1);
         const struct span value = ses__query_text(&query, 2);
@@ -270,8 +269,8 @@ static int compare_state(struct log_check *log)
 
     if (!due)
         return ses__error_nomem(&check->error);
-    ses__query_start(&query, check->db, STATEMENT_SESSION_STATE_ROWS, &check->error);
-    ses__query_bind_int(&query, 1, log->row->id);
+    ses__query_open(&query, check->db, STATEMENT_SESSION_STATE_ROWS, &check->error,
+                    VALUES(INT(log->row->id)));
     while (!wrong && ses__query_row(&query)) {
         const struct span key = ses__query_text(&query, 1);
         const struct span value = ses__query_text(&query, 2);

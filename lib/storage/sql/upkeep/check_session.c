@@ -102,8 +102,7 @@ static int check_details(struct check *check, struct checked_session *session)
 {
     struct query query;
 
-    ses__query_start(&query, check->db, STATEMENT_CHECK_DETAILS, &check->error);
-    ses__query_bind_int(&query, 1, session->row.id);
+    ses__query_open(&query, check->db, STATEMENT_CHECK_DETAILS, &check->error, VALUES(INT(session->row.id)));
     if (ses__query_row(&query)) {
         check_title(check, session, ses__query_text(&query, 0));
         check_parent(check, session, &query);
@@ -118,8 +117,7 @@ static int check_own_labels(struct check *check, struct checked_session *session
     size_t count = 0;
     bool sound = true;
 
-    ses__query_start(&query, check->db, STATEMENT_CHECK_LABELS, &check->error);
-    ses__query_bind_int(&query, 1, session->row.id);
+    ses__query_open(&query, check->db, STATEMENT_CHECK_LABELS, &check->error, VALUES(INT(session->row.id)));
     while (sound && ses__query_row(&query)) {
         sound = ses__is_label_name(ses__query_text(&query, 0)) &&
                 ses__is_label_value(ses__query_text(&query, 1)) &&
@@ -182,8 +180,7 @@ static int read_next_session(struct check *check, struct checked_session *sessio
     int code = SES_OK;
 
     *session = (struct checked_session){.row = {.id = 0}};
-    ses__query_start(&query, check->db, STATEMENT_CHECK_SESSION_AFTER, &check->error);
-    ses__query_bind_int(&query, 1, after);
+    ses__query_open(&query, check->db, STATEMENT_CHECK_SESSION_AFTER, &check->error, VALUES(INT(after)));
     if (ses__query_row(&query)) {
         ses__session_row_read(&query, &session->row);
         session->has_expiry = session->row.expires_us != INT64_MAX;

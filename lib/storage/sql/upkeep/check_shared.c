@@ -72,9 +72,8 @@ static int compare_shared_base(struct check *check, const struct shared_row *row
 {
     struct query query;
 
-    ses__query_start(&query, check->db, STATEMENT_BASE_STATE_GET, &check->error);
-    ses__query_bind_int(&query, 1, row->session_id);
-    ses__query_bind_text(&query, 2, name_of(row));
+    ses__query_open(&query, check->db, STATEMENT_BASE_STATE_GET, &check->error,
+                    VALUES(INT(row->session_id), TEXT(name_of(row))));
     bool found = ses__query_row(&query);
     struct span value = found ? ses__query_text(&query, 0) : (struct span){"", 0};
     bool differs =
@@ -187,10 +186,9 @@ static int check_shared(struct check *check, struct shared_row *row)
     struct query query;
     int code = SES_OK;
 
-    ses__query_start(&query, check->db,
-                     row->user_id > 0 ? STATEMENT_CHECK_USER_STATE : STATEMENT_CHECK_APP_STATE,
-                     &check->error);
-    ses__query_bind_int(&query, 1, row->user_id > 0 ? row->user_id : row->app_id);
+    ses__query_open(&query, check->db,
+                    row->user_id > 0 ? STATEMENT_CHECK_USER_STATE : STATEMENT_CHECK_APP_STATE, &check->error,
+                    VALUES(INT(row->user_id > 0 ? row->user_id : row->app_id)));
     while (code == SES_OK && !check->ended && ses__query_row(&query)) {
         row->key = ses__query_text(&query, 0);
         row->value = ses__query_text(&query, 1);
@@ -223,8 +221,7 @@ static int read_next(struct check *check, const struct statement *statement, int
     int code = SES_OK;
 
     *id = 0;
-    ses__query_start(&query, check->db, statement, &check->error);
-    ses__query_bind_int(&query, 1, after);
+    ses__query_open(&query, check->db, statement, &check->error, VALUES(INT(after)));
     if (ses__query_row(&query)) {
         const bool is_user = statement == STATEMENT_CHECK_USER_AFTER;
         *id = ses__query_int(&query, 0);

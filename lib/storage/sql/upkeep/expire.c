@@ -14,19 +14,13 @@
 static int run_set_expiry(struct db *db, void *context, ses_error *error)
 {
     struct expiry_op *op = context;
-    struct query query;
     int code = ses__session_of(db, &op->session, &op->row, error);
 
     if (code != SES_OK || op->row.expires_us == op->expires_us)
         return code;
     op->row.expires_us = op->expires_us;
-    ses__query_start(&query, db, STATEMENT_SESSION_EXPIRY, error);
-    ses__query_bind_int(&query, 1, op->row.id);
-    if (op->expires_us != INT64_MAX)
-        ses__query_bind_int(&query, 2, op->expires_us);
-    (void)ses__query_row(&query);
-    code = ses__query_end(&query);
-    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+    return ses__change_one(db, STATEMENT_SESSION_EXPIRY, "sessions", error,
+                           VALUES(INT(op->row.id), INT_IF(op->expires_us != INT64_MAX, op->expires_us)));
 }
 
 int ses__door_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error)
@@ -195,16 +189,13 @@ static int search(struct storage *storage, struct expiring *own, ses_error *erro
 /* Adds the sessions of an app that repeated steps would delete. */
 static int count_in_app(struct db *db, struct expire_op *op, int64_t app_id, ses_error *error)
 {
-    struct query query;
+    int64_t due = 0;
+    int code = ses__query_number(db, STATEMENT_DUE_COUNT, &due, error,
+                                 VALUES(INT(app_id), INT(op->now_us), INT(op->idle_before_us),
+                                        INT(op->per_user > 0 ? op->per_user : INT64_MAX)));
 
-    ses__query_start(&query, db, STATEMENT_DUE_COUNT, error);
-    ses__query_bind_int(&query, 1, app_id);
-    ses__query_bind_int(&query, 2, op->now_us);
-    ses__query_bind_int(&query, 3, op->idle_before_us);
-    ses__query_bind_int(&query, 4, op->per_user > 0 ? op->per_user : INT64_MAX);
-    if (ses__query_row(&query))
-        op->deleted += ses__query_int(&query, 0);
-    return ses__query_end(&query);
+    op->deleted += due;
+    return code;
 }
 
 static int run_count_due(struct db *db, void *context, ses_error *error)
@@ -265,8 +256,7 @@ static int note_place(struct db *db, struct expire_op *op, const struct user_row
     struct expire_place *place = &op->place;
     struct query query;
 
-    ses__query_start(&query, db, STATEMENT_USER_NAME, error);
-    ses__query_bind_int(&query, 1, user->id);
+    ses__query_open(&query, db, STATEMENT_USER_NAME, error, VALUES(INT(user->id)));
     *place = (struct expire_place){.app_id = 0};
     if (ses__query_row(&query)) {
         const struct span name = ses__query_text(&query, 0);

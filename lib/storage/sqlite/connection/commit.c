@@ -66,7 +66,7 @@ static int doubt(ses_error *failure)
 
 int ses__commit(struct connection *db, ses_error *failure)
 {
-    int code = ses__query_run(&db->base, STATEMENT_COMMIT, failure);
+    int code = ses__query_do(&db->base, STATEMENT_COMMIT, failure, NULL);
     bool open = !sqlite3_get_autocommit(db->handle);
 
     if (code == SES_OK && open)
