@@ -2,17 +2,14 @@
 
 #include <string.h>
 
-static void add_bytes(struct text *text, struct span span)
-{
-    text_add(text, span.ptr, span.len);
-}
+#include "foreign/add_json.h"
 
 static void add_spelled(struct text *text, struct json_string name, const struct adk_field *field,
                         enum adk_spelling spelling)
 {
     text_puts(text, text->data[text->len - 1] == '{' ? "\"" : ",\"");
     if (!field || spelling == ADK_AS_IT_IS) {
-        add_bytes(text, name.raw);
+        add_span(text, name.raw);
     } else {
         for (const char *at = field->name; *at; at++) {
             const bool upper = *at >= 'A' && *at <= 'Z';
@@ -98,6 +95,6 @@ bool adk_convert(struct adk_conversion *conversion, enum adk_form form, const st
         return convert_list(conversion, model, value, text);
     if ((form == ADK_ONE || form == ADK_MAP) && type == JSON_OBJECT)
         return convert_object(conversion, form == ADK_MAP, model, value, text);
-    add_bytes(text, value);
+    add_span(text, value);
     return true;
 }

@@ -2,27 +2,15 @@
  * Events as google-adk reads them. It accepts both spellings of a name, so the bytes stay as they are except
  * for what it would reject. It rejects a whole session if one event in it is invalid.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "export/adk_convert.h"
 #include "export/export.h"
+#include "foreign/add_json.h"
 #include "json/decimal.h"
 #include "json/reader.h"
 
 enum { MAX_DEPTH = 190 };
-
-static void add_span(struct text *text, struct span span)
-{
-    text_add(text, span.ptr, span.len);
-}
-
-static void add_name(struct text *text, size_t start, struct json_string key)
-{
-    text_puts(text, text->len > start ? ",\"" : "\"");
-    add_span(text, key.raw);
-    text_puts(text, "\":");
-}
 
 /* Adds the time in seconds, as google-adk stores it, and never in milliseconds. */
 static bool is_seconds(struct span time)
@@ -35,13 +23,6 @@ static bool is_seconds(struct span time)
            seconds < INT64_C(100000000000);
 }
 
-static void add_seconds(struct text *text, int64_t time_us)
-{
-    const uint64_t us = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
-
-    text_print(text, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", us / 1000000, us % 1000000);
-}
-
 /* Adds the member in a form that google-adk accepts. Returns true if it is unchanged. */
 static bool add_event_member(struct export *export, const ses_event *event, struct json_string key,
                              struct span value, struct text *text)
@@ -49,7 +30,7 @@ static bool add_event_member(struct export *export, const ses_event *event, stru
     const struct adk_field *field = adk_field_of(&adk_event_model, key);
     const bool is_null = ses__json_type_of(value) == JSON_NULL;
 
-    add_name(text, 1, key);
+    add_spelled_name(text, key.raw);
     if (adk_is_named(key, "timestamp") && !is_seconds(value)) {
         add_seconds(text, event->time_us);
         export_note(export, EXPORT_NOTE_TIMES, 1);

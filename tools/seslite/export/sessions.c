@@ -1,13 +1,13 @@
 /* Sessions as JSON, one file each, or a single one on standard output: the ADK's session JSON with the bytes
  * as stored, or the form that the API of Vertex AI Agent Engine accepts. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "export/export.h"
+#include "foreign/add_json.h"
 #include "foreign/internal_keys.h"
 #include "json/reader.h"
 #include "out.h"
@@ -192,19 +192,17 @@ static void add_session(struct text *text, const char *json, size_t len)
     struct json_reader reader;
     struct json_string key;
     struct span value;
-    bool first = true;
 
     ses__json_start(&reader, json, len);
     if (!ses__json_enter(&reader))
         return;
-    for (; ses__json_member(&reader, &key) && ses__json_skip(&reader, &value); first = false) {
-        text_puts(text, first ? "{\"" : ",\"");
-        text_add(text, key.raw.ptr, key.raw.len);
-        text_puts(text, "\":");
+    text_puts(text, "{");
+    while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
+        add_spelled_name(text, key.raw);
         if (ses__json_string_is(key, "events"))
             add_events(text, value);
         else
-            text_add(text, value.ptr, value.len);
+            add_span(text, value);
     }
     text_puts(text, "}");
 }

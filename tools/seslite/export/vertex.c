@@ -4,38 +4,20 @@
  * eventMetadata are in snake_case, and rawEvent holds the unchanged event in camelCase.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "export/adk_convert.h"
 #include "export/export.h"
-#include "json/writer.h"
+#include "foreign/add_json.h"
 #include "out.h"
 
 /* ------------------------------------------------------------------------------------------------ members */
 
-static void begin_member(struct text *text, const char *name)
-{
-    text_print(text, "%s\"%s\":", text->data[text->len - 1] == '{' ? "" : ",", name);
-}
-
 static void put_text(struct text *text, const char *name, const char *value)
 {
-    const size_t len = strlen(value);
-    char *quoted = allocate(ses__json_write_string(NULL, value, len) + 1);
-
-    begin_member(text, name);
-    text_add(text, quoted, ses__json_write_string(quoted, value, len));
-    free(quoted);
-}
-
-static void put_value(struct text *text, const char *name, struct span value)
-{
-    if (!value.ptr)
-        return;
-    begin_member(text, name);
-    text_add(text, value.ptr, value.len);
+    add_name(text, name);
+    add_string(text, (struct span){value, strlen(value)});
 }
 
 /* "2025-10-15T12:41:11.968201+00:00" */
@@ -48,14 +30,8 @@ static void put_moment(struct text *text, const char *name, int64_t time_us)
 
     if (!gmtime_r(&seconds, &tm) || strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm) == 0)
         return;
-    begin_member(text, name);
+    add_name(text, name);
     text_print(text, "\"%s.%06" PRId64 "+00:00\"", date, us);
-}
-
-static void put_seconds(struct text *text, int64_t time_us)
-{
-    const uint64_t us = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
-    text_print(text, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", us / 1000000, us % 1000000);
 }
 
 /* The field of an object in either spelling. ptr is NULL if it is absent or null. */
@@ -94,7 +70,7 @@ static void put_snake(struct body *body, const char *name, struct span value, co
         field++;
     if (!value.ptr || !field->name)
         return;
-    begin_member(body->text, name);
+    add_name(body->text, name);
     (void)adk_convert(&body->conversion, field->form, field->model, value, body->text);
 }
 
@@ -116,13 +92,13 @@ static void put_actions(struct body *body)
                                             {"artifactDelta", "artifact_delta"},
                                             {"requestedAuthConfigs", "requested_auth_configs"}};
 
-    begin_member(body->text, "actions");
+    add_name(body->text, "actions");
     text_puts(body->text, "{");
     for (size_t i = 0; i < 3; i++)
-        put_value(body->text, names[i][1], field_in(body->actions, names[i][0]));
+        add_member(body->text, names[i][1], field_in(body->actions, names[i][0]));
     for (size_t i = 0; i < 3; i++) {
         const struct span value = field_in(body->actions, always[i][0]);
-        put_value(body->text, always[i][1], value.ptr ? value : (struct span){"{}", 2});
+        add_member(body->text, always[i][1], value.ptr ? value : (struct span){"{}", 2});
     }
     text_puts(body->text, "}");
 }
@@ -137,7 +113,7 @@ static void put_custom(struct body *body)
 
     if (!has_custom && !compaction.ptr && !usage.ptr)
         return;
-    begin_member(body->text, "custom_metadata");
+    add_name(body->text, "custom_metadata");
     if (has_custom)
         text_add(body->text, custom.ptr, custom.len - 1); /* without the closing bracket */
     else
@@ -157,13 +133,13 @@ static void put_metadata(struct body *body)
                                            {"branch", "branch"}};
     const struct span ids = field_in(body->event, "longRunningToolIds");
 
-    begin_member(body->text, "eventMetadata");
+    add_name(body->text, "eventMetadata");
     text_puts(body->text, "{");
     for (size_t i = 0; i < 4; i++)
-        put_value(body->text, names[i][1], field_in(body->event, names[i][0]));
+        add_member(body->text, names[i][1], field_in(body->event, names[i][0]));
     put_custom(body);
     if (ids.ptr && memchr(ids.ptr, '"', ids.len)) /* the list is not empty */
-        put_value(body->text, "long_running_tool_ids", ids);
+        add_member(body->text, "long_running_tool_ids", ids);
     put_snake(body, "grounding_metadata", field_in(body->event, "groundingMetadata"), "groundingMetadata",
               &adk_event_model);
     text_puts(body->text, "}");
@@ -177,7 +153,7 @@ static void put_raw_event(struct body *body, const ses_event *event)
     struct span value;
 
     body->conversion.spelling = ADK_CAMEL;
-    begin_member(body->text, "rawEvent");
+    add_name(body->text, "rawEvent");
     text_puts(body->text, "{");
     ses__json_start(&reader, body->event.ptr, body->event.len);
     (void)ses__json_enter(&reader);
@@ -187,15 +163,12 @@ static void put_raw_event(struct body *body, const ses_event *event)
             continue;
         if (!field) {
             export_note(body->export, EXPORT_NOTE_FIELDS, 1);
-            text_puts(body->text, body->text->data[body->text->len - 1] == '{' ? "\"" : ",\"");
-            text_add(body->text, name.raw.ptr, name.raw.len);
-            text_puts(body->text, "\":");
-            text_add(body->text, value.ptr, value.len);
+            add_spelled_member(body->text, name.raw, value);
             continue;
         }
-        begin_member(body->text, field->name);
+        add_name(body->text, field->name);
         if (strcmp(field->name, "timestamp") == 0)
-            put_seconds(body->text, event->time_us);
+            add_seconds(body->text, event->time_us);
         else
             (void)adk_convert(&body->conversion, field->form, field->model, value, body->text);
     }
@@ -217,8 +190,8 @@ static void put_body(struct export *export, const ses_event *event, struct text 
     put_moment(text, "timestamp", event->time_us);
     put_snake(&body, "content", field_in(body.event, "content"), "content", &adk_event_model);
     put_actions(&body);
-    put_value(text, "errorCode", field_in(body.event, "errorCode"));
-    put_value(text, "errorMessage", field_in(body.event, "errorMessage"));
+    add_member(text, "errorCode", field_in(body.event, "errorCode"));
+    add_member(text, "errorMessage", field_in(body.event, "errorMessage"));
     put_metadata(&body);
     body.conversion.unknown = body.conversion.part_metadata = 0; /* rawEvent keeps all of them */
     put_raw_event(&body, event);
@@ -258,7 +231,7 @@ static void put_labels(struct export *export, const ses_session *session, struct
     }
     text_puts(&labels, "}");
     if (labels.len > 2)
-        put_value(text, "labels", (struct span){labels.data, labels.len});
+        add_member(text, "labels", (struct span){labels.data, labels.len});
     text_free(&labels);
 }
 
@@ -280,7 +253,7 @@ static void put_session(struct export *export, const ses_session *session, const
     put_labels(export, session, text);
     if (ses_session_expires_us(session) != INT64_MAX)
         put_moment(text, "expireTime", ses_session_expires_us(session));
-    put_value(text, "sessionState", (struct span){state, strlen(state)});
+    add_member(text, "sessionState", (struct span){state, strlen(state)});
     text_puts(text, "},\"events\":[");
 }
 

@@ -1,11 +1,10 @@
 #include "foreign/adk.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "json/writer.h"
+#include "foreign/add_json.h"
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
@@ -177,25 +176,16 @@ int adk_next_event(void *from, struct foreign_event *event, ses_error *error)
 
 /* -------------------------------------------------------------------------------------- events of columns */
 
-void text_add_json(struct text *text, struct span string)
-{
-    const size_t len = ses__json_write_string(NULL, string.ptr, string.len);
-    char *quoted = allocate(len + 1);
-
-    (void)ses__json_write_string(quoted, string.ptr, string.len);
-    text_add(text, quoted, len);
-    free(quoted);
-}
-
 void adk_begin(struct adk_source *source)
 {
     text_clear(&source->json);
+    text_puts(&source->json, "{");
 }
 
 void adk_json(struct adk_source *source, const char *name, struct span json)
 {
-    text_print(&source->json, "%s\"%s\":", source->json.len > 0 ? "," : "{", name);
-    text_add(&source->json, json.ptr, json.len);
+    add_name(&source->json, name);
+    add_span(&source->json, json);
 }
 
 void adk_raw(struct adk_source *source, const char *name, sqlite3_stmt *row, int column)
@@ -212,8 +202,8 @@ void adk_text(struct adk_source *source, const char *name, sqlite3_stmt *row, in
 
     if (!text.ptr || (text.len == 0 && !empty))
         return;
-    text_print(&source->json, "%s\"%s\":", source->json.len > 0 ? "," : "{", name);
-    text_add_json(&source->json, text);
+    add_name(&source->json, name);
+    add_string(&source->json, text);
 }
 
 void adk_flag(struct adk_source *source, const char *name, sqlite3_stmt *row, int column)
@@ -224,14 +214,12 @@ void adk_flag(struct adk_source *source, const char *name, sqlite3_stmt *row, in
 
 void adk_seconds(struct adk_source *source, const char *name, int64_t time_us)
 {
-    const uint64_t us = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
-
-    text_print(&source->json, "%s\"%s\":%s%" PRIu64 ".%06" PRIu64, source->json.len > 0 ? "," : "{", name,
-               time_us < 0 ? "-" : "", us / 1000000, us % 1000000);
+    add_name(&source->json, name);
+    add_seconds(&source->json, time_us);
 }
 
 void adk_end(struct adk_source *source, struct foreign_event *event)
 {
-    text_puts(&source->json, source->json.len > 0 ? "}" : "{}");
+    text_puts(&source->json, "}");
     event->json = (struct span){source->json.data, source->json.len};
 }

@@ -61,7 +61,5 @@ void adk_end(struct adk_source *source, struct foreign_event *event);
 
 /* Adds a time as the ADK writes it: seconds to the microsecond. */
 void adk_seconds(struct adk_source *source, const char *name, int64_t time_us);
-/* Adds a quoted string. */
-void text_add_json(struct text *text, struct span string);
 
 #endif

@@ -4,12 +4,12 @@
  * memory.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "foreign/add_json.h"
 #include "foreign/foreign.h"
 #include "foreign/formats.h"
 #include "foreign/internal_keys.h"
@@ -201,10 +201,7 @@ static bool cut_prefix(struct span state, const char *prefix, struct text *objec
     while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
         if (key.raw.len < len || memcmp(key.raw.ptr, prefix, len) != 0)
             continue;
-        text_puts(object, object->len > 1 ? ",\"" : "\"");
-        text_add(object, key.raw.ptr + len, key.raw.len - len);
-        text_puts(object, "\":");
-        text_add(object, value.ptr, value.len);
+        add_spelled_member(object, (struct span){key.raw.ptr + len, key.raw.len - len}, value);
     }
     text_puts(object, "}");
     return object->len > 2;

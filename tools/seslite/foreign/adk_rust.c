@@ -1,8 +1,8 @@
 /* Databases of Rust's adk-session, SqliteSessionService. An event's llm_response is a separate object, whose
  * members become members of the event. */
-#include <string.h>
 
 #include "base/error.h"
+#include "foreign/add_json.h"
 #include "foreign/adk.h"
 #include "foreign/formats.h"
 #include "foreign/rust_parts.h"
@@ -40,12 +40,10 @@ static void add_response(struct adk_source *source, struct span response)
     ses__json_start(&reader, response.ptr, response.len);
     (void)ses__json_enter(&reader); /* already checked */
     while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
-        text_clear(&source->scratch);
-        text_add(&source->scratch, key.raw.ptr, key.raw.len);
         if (ses__json_string_is(key, "content"))
             rust_content(source, ses__json_trim(value));
         else
-            adk_json(source, source->scratch.data, ses__json_trim(value));
+            add_spelled_member(&source->json, key.raw, ses__json_trim(value));
     }
 }
 

@@ -1,11 +1,11 @@
 #include "foreign/event_read.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "foreign/add_json.h"
 #include "foreign/rows.h"
 #include "json/decimal.h"
 #include "json/object.h"
@@ -238,10 +238,9 @@ static void apply(struct change *changes, size_t count, struct span json, struct
 }
 
 /* Inserts it after the first brace, or in place of a null. */
-static void add_member(struct text *text, const struct event_read *read, struct span null, const char *name,
-                       const char *value, struct text *front)
+static void add_absent(struct text *text, struct span null, const char *name, const char *value,
+                       struct text *front)
 {
-    (void)read;
     if (null.ptr)
         text_puts(text, value);
     else
@@ -269,15 +268,14 @@ void event_change(const struct event_read *read, const char *id, int64_t time_us
     text_puts(&front, "{");
     if (read->id.len == 0) {
         text_print(&value, "\"%s\"", id);
-        add_member(&own_id, read, read->null_id, "id", value.data, &front);
+        add_absent(&own_id, read->null_id, "id", value.data, &front);
         if (read->null_id.ptr)
             changes[count++] = (struct change){read->null_id.ptr, read->null_id.len, own_id.data};
     }
     if (read->time_us == FOREIGN_NO_TIME) {
         text_clear(&value);
-        const uint64_t us = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
-        text_print(&value, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", us / 1000000, us % 1000000);
-        add_member(&own_time, read, read->null_time, "timestamp", value.data, &front);
+        add_seconds(&value, time_us);
+        add_absent(&own_time, read->null_time, "timestamp", value.data, &front);
         if (read->null_time.ptr)
             changes[count++] = (struct change){read->null_time.ptr, read->null_time.len, own_time.data};
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foreign/add_json.h"
 #include "json/reader.h"
 
 /* The state of a copy of an event without its internal keys. */
@@ -25,32 +26,23 @@ static bool is_internal(struct json_string key)
     return is;
 }
 
-static void add_member(struct text *text, size_t start, struct json_string key, struct span value)
+static void add_mark(struct cut_event *event)
 {
-    text_puts(text, text->len > start ? ",\"" : "\"");
-    text_add(text, key.raw.ptr, key.raw.len);
-    text_puts(text, "\":");
-    text_add(text, value.ptr, value.len);
-}
-
-static void add_mark(struct cut_event *event, size_t start)
-{
-    text_puts(&event->text, event->text.len > start ? "," : "");
-    text_puts(&event->text, "\"__adk_internal_restored_event\":true");
+    add_member(&event->text, "__adk_internal_restored_event", (struct span){"true", 4});
     event->marked = event->changed = true;
 }
 
 /* Adds the object without internal keys, or leaves it out if nothing remains. */
 static void add_metadata(struct cut_event *event, struct json_string key, struct span metadata)
 {
-    const struct span none = {"{", 1};
     const size_t before = event->text.len;
     struct json_reader reader;
     struct json_string name;
     struct span value;
     bool dropped = false;
 
-    add_member(&event->text, 1, key, none);
+    add_spelled_name(&event->text, key.raw);
+    text_puts(&event->text, "{");
     const size_t start = event->text.len;
     ses__json_start(&reader, metadata.ptr, metadata.len);
     if (ses__json_type_of(metadata) == JSON_OBJECT && ses__json_enter(&reader)) {
@@ -58,12 +50,12 @@ static void add_metadata(struct cut_event *event, struct json_string key, struct
             if (is_internal(name))
                 dropped = true;
             else
-                add_member(&event->text, start, name, value);
+                add_spelled_member(&event->text, name.raw, value);
         }
     }
     event->changed = event->changed || dropped;
     if (event->marks && !event->marked)
-        add_mark(event, start);
+        add_mark(event);
     text_puts(&event->text, "}");
     if (dropped && event->text.len == start + 1)
         event->text.len = before;
@@ -88,7 +80,7 @@ static void cut_members(struct cut_event *event, struct json_reader *reader)
         if (is_metadata(key, value, event->marks))
             add_metadata(event, key, value);
         else
-            add_member(&event->text, 1, key, value);
+            add_spelled_member(&event->text, key.raw, value);
     }
     if (event->marks && !event->marked)
         add_metadata(event, name, (struct span){"{}", 2});

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "foreign/add_json.h"
 #include "foreign/event_read.h"
 
 /* A walk over the members that understands only strings and brackets. */
@@ -108,14 +109,6 @@ static bool is_json(struct span text, ses_error *error)
     return false;
 }
 
-static void add_member(struct text *sound, const struct loose *loose)
-{
-    text_puts(sound, sound->len > 1 ? "," : "");
-    text_add(sound, loose->key.ptr, loose->key.len);
-    text_puts(sound, ":");
-    text_add(sound, loose->value.ptr, loose->value.len);
-}
-
 bool loose_object(struct span json, struct text *sound,
                   void (*refused)(void *context, const char *key, const ses_error *error), void *context)
 {
@@ -130,7 +123,7 @@ bool loose_object(struct span json, struct text *sound,
     for (bool first = true; next_member(&loose, first) == 1; first = false) {
         ses_error error;
         if (is_json(loose.key, &error) && is_json(loose.value, &error)) {
-            add_member(sound, &loose);
+            add_spelled_member(sound, (struct span){loose.key.ptr + 1, loose.key.len - 2}, loose.value);
             continue;
         }
         text_clear(&key);

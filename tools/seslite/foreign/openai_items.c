@@ -1,15 +1,10 @@
 #include "foreign/openai_items.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/error.h"
+#include "foreign/add_json.h"
 #include "foreign/members.h"
-
-static void add_span(struct text *text, struct span span)
-{
-    text_add(text, span.ptr, span.len);
-}
 
 /* ------------------------------------------------------------------------------------------------ content */
 

@@ -1,34 +1,19 @@
 #include "foreign/rust_parts.h"
 
-#include <string.h>
-
+#include "foreign/add_json.h"
 #include "foreign/members.h"
 #include "json/decimal.h"
 #include "json/reader.h"
-
-static void add_span(struct text *text, struct span span)
-{
-    text_add(text, span.ptr, span.len);
-}
 
 /* Writes all members as "name":value. The member `but` is renamed to `instead`, or left out if that is
  * NULL. */
 static void add_members(struct text *text, const struct members *part, const char *but, const char *instead)
 {
-    bool first = true;
-
     for (size_t i = 0; i < part->count; i++) {
-        const bool other = but && ses__json_string_is(part->names[i], but);
-        if (other && !instead)
-            continue;
-        text_puts(text, first ? "\"" : ",\"");
-        first = false;
-        if (other)
-            text_puts(text, instead);
-        else
-            add_span(text, part->names[i].raw);
-        text_puts(text, "\":");
-        add_span(text, part->values[i]);
+        if (!but || !ses__json_string_is(part->names[i], but))
+            add_spelled_member(text, part->names[i].raw, part->values[i]);
+        else if (instead)
+            add_member(text, instead, part->values[i]);
     }
 }
 
@@ -126,7 +111,6 @@ static bool add_response(struct text *text, const struct members *part)
         return false;
     text_puts(text, "{\"function_response\":{");
     add_members(text, part, "functionResponse", NULL);
-    text_puts(text, part->count == 2 ? "," : "");
     add_members(text, &inner, NULL, NULL);
     text_puts(text, "}}");
     return true;
@@ -197,7 +181,6 @@ void rust_content(struct adk_source *source, struct span content)
     struct json_reader reader;
     struct json_string name;
     struct span value;
-    bool first = true;
 
     if (ses__json_type_of(content) != JSON_OBJECT) {
         adk_json(source, "content", content);
@@ -209,10 +192,7 @@ void rust_content(struct adk_source *source, struct span content)
     (void)ses__json_enter(&reader); /* an object */
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
         value = ses__json_trim(value);
-        text_puts(text, first ? "\"" : ",\"");
-        first = false;
-        add_span(text, name.raw);
-        text_puts(text, "\":");
+        add_spelled_name(text, name.raw);
         if (ses__json_string_is(name, "parts") && ses__json_type_of(value) == JSON_ARRAY)
             add_parts(text, value);
         else

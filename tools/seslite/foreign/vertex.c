@@ -1,35 +1,11 @@
 #include "foreign/vertex.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/error.h"
+#include "foreign/add_json.h"
 #include "foreign/members.h"
 #include "foreign/rows.h"
 
 /* ------------------------------------------------------------------------------------------------ writing */
-
-static void put_name(struct text *text, const char *name)
-{
-    const char last = text->len > 0 ? text->data[text->len - 1] : '{';
-    text_print(text, "%s\"%s\":", last == '{' ? "" : ",", name);
-}
-
-static void put_member(struct text *text, const char *name, struct span value)
-{
-    if (!value.ptr)
-        return;
-    put_name(text, name);
-    text_add(text, value.ptr, value.len);
-}
-
-static void put_raw(struct text *text, struct json_string name, struct span value)
-{
-    text_puts(text, text->data[text->len - 1] == '{' ? "\"" : ",\"");
-    text_add(text, name.raw.ptr, name.raw.len);
-    text_puts(text, "\":");
-    text_add(text, value.ptr, value.len);
-}
 
 static struct span any_of(const struct members *members, const char *name)
 {
@@ -68,14 +44,13 @@ static void put_time(struct text *text, struct span time, struct foreign_notes *
 {
     bool cut = false;
     const int64_t time_us = vertex_time(time, &cut);
-    const uint64_t us = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
 
     if (time_us == FOREIGN_NO_TIME)
         return;
     if (cut)
         foreign_note(notes, FOREIGN_NOTE_TIME_CUT, NULL);
-    put_name(text, "timestamp");
-    text_print(text, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", us / 1000000, us % 1000000);
+    add_name(text, "timestamp");
+    add_seconds(text, time_us);
 }
 
 /* The last part of ".../events/ID". */
@@ -88,7 +63,7 @@ static void put_id(struct text *text, struct span name)
         start--;
     if (start == raw.len)
         return;
-    put_name(text, "id");
+    add_name(text, "id");
     text_puts(text, "\"");
     text_add(text, raw.ptr + start, raw.len - start);
     text_puts(text, "\"");
@@ -119,13 +94,13 @@ static void put_raw_event(struct text *text, const struct members *top, struct s
             has_id = true;
         }
         has_invocation = has_invocation || ses__json_string_is(name, "invocationId");
-        put_raw(text, name, value);
+        add_spelled_member(text, name.raw, value);
     }
     if (!has_id)
         put_id(text, member_of(top, "name", JSON_STRING));
     if (!has_invocation)
-        put_member(text, "invocationId", member_of(top, "invocationId", JSON_STRING));
-    put_member(text, "author", member_of(top, "author", JSON_STRING));
+        add_member(text, "invocationId", member_of(top, "invocationId", JSON_STRING));
+    add_member(text, "author", member_of(top, "author", JSON_STRING));
     put_time(text, member_of(top, "timestamp", JSON_STRING), notes);
 }
 
@@ -139,17 +114,17 @@ static void put_actions(struct text *text, struct span actions, struct span comp
 
     if (!actions.ptr && !compaction.ptr)
         return;
-    put_name(text, "actions");
+    add_name(text, "actions");
     text_puts(text, "{");
     ses__json_start(&reader, actions.ptr ? actions.ptr : "{}", actions.ptr ? actions.len : 2);
     (void)ses__json_enter(&reader);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
         if (ses__json_string_is(name, "transferAgent"))
-            put_member(text, "transferToAgent", value);
+            add_member(text, "transferToAgent", value);
         else
-            put_raw(text, name, value);
+            add_spelled_member(text, name.raw, value);
     }
-    put_member(text, "compaction", compaction);
+    add_member(text, "compaction", compaction);
     text_puts(text, "}");
 }
 
@@ -165,14 +140,14 @@ static void put_custom_metadata(struct text *text, struct span custom)
 
     if (!custom.ptr)
         return;
-    put_name(text, "customMetadata");
+    add_name(text, "customMetadata");
     text_puts(text, "{");
     ses__json_start(&reader, custom.ptr, custom.len);
     (void)ses__json_enter(&reader);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
         if (ses__json_string_is(name, "_compaction") || ses__json_string_is(name, "_usage_metadata"))
             continue;
-        put_raw(text, name, value);
+        add_spelled_member(text, name.raw, value);
         empty = false;
     }
     text_puts(text, "}");
@@ -191,17 +166,17 @@ static void put_fields(struct text *text, const struct members *top, struct fore
     members_read(&metadata, member_of(top, "eventMetadata", JSON_OBJECT));
     const struct span custom = member_of(&metadata, "customMetadata", JSON_OBJECT);
     put_id(text, member_of(top, "name", JSON_STRING));
-    put_member(text, "invocationId", member_of(top, "invocationId", JSON_STRING));
-    put_member(text, "author", member_of(top, "author", JSON_STRING));
+    add_member(text, "invocationId", member_of(top, "invocationId", JSON_STRING));
+    add_member(text, "author", member_of(top, "author", JSON_STRING));
     put_time(text, member_of(top, "timestamp", JSON_STRING), notes);
-    put_member(text, "content", member_of(top, "content", JSON_OBJECT));
+    add_member(text, "content", member_of(top, "content", JSON_OBJECT));
     put_actions(text, member_of(top, "actions", JSON_OBJECT), member_in(custom, "_compaction"));
-    put_member(text, "errorCode", any_of(top, "errorCode"));
-    put_member(text, "errorMessage", any_of(top, "errorMessage"));
+    add_member(text, "errorCode", any_of(top, "errorCode"));
+    add_member(text, "errorMessage", any_of(top, "errorMessage"));
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
-        put_member(text, plain[i], any_of(&metadata, plain[i]));
+        add_member(text, plain[i], any_of(&metadata, plain[i]));
     put_custom_metadata(text, custom);
-    put_member(text, "usageMetadata", member_in(custom, "_usage_metadata"));
+    add_member(text, "usageMetadata", member_in(custom, "_usage_metadata"));
 }
 
 int vertex_event(struct span json, struct text *event, struct foreign_notes *notes, ses_error *error)

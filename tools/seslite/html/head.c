@@ -1,7 +1,6 @@
 #include "html/head.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "html/scan.h"
 #include "files.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "foreign/add_json.h"
 #include "foreign/event_read.h"
 #include "foreign/loose.h"
 #include "foreign/values.h"
@@ -55,15 +56,13 @@ static void add_initial(struct initial *initial, struct json_string raw, struct 
 {
     const struct session_import *import = initial->import;
 
-    text_puts(&initial->json, initial->json.len > 1 ? ",\"" : "\"");
-    text_add(&initial->json, raw.raw.ptr, raw.raw.len);
-    text_puts(&initial->json, "\":");
+    add_spelled_name(&initial->json, raw.raw);
     if (is_tombstone(value)) {
         foreign_note(import->notes, FOREIGN_NOTE_TOMBSTONE_TEXT, "%s/%s/%s, initial state, key %.*s",
                      import->key.app, import->key.user, import->key.session, (int)key.len, key.ptr);
         text_puts(&initial->json, ESCAPED_TOMBSTONE);
     } else {
-        text_add(&initial->json, value.ptr, value.len);
+        add_span(&initial->json, value);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "foreign/add_json.h"
 #include "foreign/adk.h"
 #include "foreign/event_read.h"
 #include "foreign/loose.h"
@@ -33,10 +34,10 @@ static void begin_lines(struct key_lines *lines, const struct foreign_shared *sh
     lines->given = 0;
     text_puts(&lines->text, "{\"kind\":\"seslite\",\"format\":1}\n");
     text_puts(&lines->text, shared->user ? "{\"kind\":\"user\",\"app\":" : "{\"kind\":\"app\",\"app\":");
-    text_add_json(&lines->text, (struct span){shared->app, strlen(shared->app)});
+    add_string(&lines->text, (struct span){shared->app, strlen(shared->app)});
     if (shared->user) {
         text_puts(&lines->text, ",\"user\":");
-        text_add_json(&lines->text, (struct span){shared->user, strlen(shared->user)});
+        add_string(&lines->text, (struct span){shared->user, strlen(shared->user)});
     }
     text_puts(&lines->text, "}\n");
 }
@@ -51,7 +52,7 @@ static void add_key(struct key_lines *lines, struct json_string key, struct span
     if (is_tombstone(value))
         text_puts(&lines->text, ESCAPED_TOMBSTONE);
     else if (whole)
-        text_add_json(&lines->text, value);
+        add_string(&lines->text, value);
     else
         text_add(&lines->text, value.ptr, value.len);
     text_puts(&lines->text, "}\n");
