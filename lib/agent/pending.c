@@ -1,31 +1,130 @@
 /* The function calls of a session that have no response. */
-#include "agent/pending.h"
-
 #include <string.h>
 
 #include "agent/epoch.h"
 #include "agent/text.h"
 #include "agent/tracked.h"
 #include "base/argument.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "json/object.h"
+#include "model/calls.h"
 #include "model/event/event_list.h"
 #include "model/event/stored_event.h"
 #include "session/handle.h"
 
+/* An event with pending calls. It is freed with the last of them. */
+struct pending_event {
+    struct arena arena; /* of the event, its calls, and texts that had to be decoded */
+    const ses_event *event;
+    size_t calls;
+};
+
+/* In the arena of its event. */
+struct pending_call {
+    struct call call;
+    ses_function function;
+    struct pending_event *event;
+    bool is_long_running;
+    struct pending_call *before; /* in the order of the log */
+    struct pending_call *after;
+};
+
 struct ses_pending {
     ses_allocator allocator; /* it may outlive the store */
-    struct pending_table table;
-    struct pending_call **calls; /* the table's, in order */
+    struct calls open;       /* the same calls, by what a response names */
+    struct pending_call *oldest;
+    struct pending_call *newest;
+    size_t count;
+    struct pending_call **calls; /* in order */
 };
+
+/* --------------------------------------------------------------------------------------- the pending calls */
+
+static struct pending_event *pending_event_new(const ses_allocator *allocator)
+{
+    struct pending_event *event = ses__memory_zeroed(allocator, sizeof *event);
+
+    if (event)
+        ses__arena_init(&event->arena, allocator);
+    return event;
+}
+
+static void pending_event_free(struct pending_event *event)
+{
+    const ses_allocator *allocator = event->arena.allocator;
+
+    ses__arena_free(&event->arena);
+    ses__memory_free(allocator, event);
+}
+
+static bool add_pending_call(ses_pending *pending, struct pending_event *event,
+                             const struct stored_function *function)
+{
+    struct pending_call *call = ses__arena_new(&event->arena, sizeof *call);
+
+    if (!call)
+        return false;
+    *call = (struct pending_call){
+        .function = {ses__text(function->id), ses__text(function->name), ses__text(function->args)},
+        .event = event,
+        .before = pending->newest};
+    if (!ses__calls_add(&pending->open, function->id, function->name, &call->call))
+        return false;
+    if (pending->newest)
+        pending->newest->after = call;
+    else
+        pending->oldest = call;
+    pending->newest = call;
+    pending->count++;
+    event->calls++;
+    return true;
+}
+
+/* Frees the call's event with its last call. */
+static void remove_pending_call(ses_pending *pending, struct pending_call *call)
+{
+    struct pending_event *event = call->event;
+
+    if (call->before)
+        call->before->after = call->after;
+    else
+        pending->oldest = call->after;
+    if (call->after)
+        call->after->before = call->before;
+    else
+        pending->newest = call->before;
+    pending->count--;
+    if (--event->calls == 0)
+        pending_event_free(event);
+}
+
+static void answer_pending_calls(ses_pending *pending, const struct stored_function *response)
+{
+    struct call *call = ses__calls_answer(&pending->open, response->id, response->name);
+
+    while (call) {
+        struct call *next = call->next;
+        remove_pending_call(pending, (struct pending_call *)call);
+        call = next;
+    }
+}
 
 /* ------------------------------------------------------------------------------------------- one event */
 
 struct long_running {
-    struct pending_table *table;
-    struct pending_event *event;
+    const ses_pending *pending;
+    struct pending_event *event; /* the one whose calls were added last */
 };
+
+static void mark_calls(const struct long_running *own, struct span id)
+{
+    const struct calls *open = &own->pending->open;
+    struct pending_call *call = (struct pending_call *)ses__calls_find(open, id, (struct span){NULL, 0});
+
+    for (; call && call->event == own->event && !call->is_long_running;
+         call = (struct pending_call *)call->call.next)
+        call->is_long_running = true;
+}
 
 static int mark_long_running(struct long_running *own, struct json_reader *json, ses_error *error)
 {
@@ -42,7 +141,7 @@ static int mark_long_running(struct long_running *own, struct json_reader *json,
     if (code != SES_OK)
         id = string.raw; /* as it is for calls whose id UTF-8 cannot express */
     if (id.len > 0)
-        ses__pending_mark(own->table, own->event, id);
+        mark_calls(own, id);
     return SES_OK;
 }
 
@@ -63,9 +162,9 @@ static const struct json_object long_running_fields = {
 };
 
 /* The event was read before, so this cannot fail on its text. */
-static int read_long_running_ids(struct pending_table *table, struct pending_event *event, ses_error *error)
+static int read_long_running_ids(ses_pending *pending, struct pending_event *event, ses_error *error)
 {
-    struct long_running own = {table, event};
+    struct long_running own = {pending, event};
     struct json_reader reader;
 
     ses__json_start(&reader, event->event->json, event->event->json_len);
@@ -73,36 +172,23 @@ static int read_long_running_ids(struct pending_table *table, struct pending_eve
     return ses__json_read_object(&reader, &long_running_fields, &own, error);
 }
 
-static bool add_pending_call(struct pending_table *table, struct pending_event *event,
-                             const struct stored_function *function)
-{
-    struct pending_call *call = ses__arena_new(&event->arena, sizeof *call);
-
-    if (!call)
-        return false;
-    *call = (struct pending_call){
-        .function = {ses__text(function->id), ses__text(function->name), ses__text(function->args)},
-        .event = event};
-    return ses__pending_add(table, call);
-}
-
 /* Within an event, responses come before calls. */
-static int match_functions(struct pending_table *table, struct pending_event *event,
+static int match_functions(ses_pending *pending, struct pending_event *event,
                            const struct stored_event *stored, ses_error *error)
 {
     for (size_t i = 0; i < stored->function_count; i++) {
         if (stored->functions[i].is_response)
-            ses__pending_answer(table, stored->functions[i].id, stored->functions[i].name);
+            answer_pending_calls(pending, &stored->functions[i]);
     }
     for (size_t i = 0; i < stored->function_count; i++) {
-        if (!stored->functions[i].is_response && !add_pending_call(table, event, &stored->functions[i]))
+        if (!stored->functions[i].is_response && !add_pending_call(pending, event, &stored->functions[i]))
             return ses__error_nomem(error);
     }
-    return event->calls > 0 ? read_long_running_ids(table, event, error) : SES_OK;
+    return event->calls > 0 ? read_long_running_ids(pending, event, error) : SES_OK;
 }
 
-static int read_pending_event(struct pending_table *table, struct pending_event *event,
-                              const struct event_row *row, ses_error *error)
+static int read_pending_event(ses_pending *pending, struct pending_event *event, const struct event_row *row,
+                              ses_error *error)
 {
     struct stored_event stored;
 
@@ -113,7 +199,7 @@ static int read_pending_event(struct pending_table *table, struct pending_event 
     ses__stored_event_init(&stored, &event->arena);
     int code = ses__stored_event_read(&stored, &copy, STORED_CONTENT, error);
     if (code == SES_OK)
-        code = match_functions(table, event, &stored, error);
+        code = match_functions(pending, event, &stored, error);
     ses__stored_event_free(&stored);
     return code;
 }
@@ -124,7 +210,7 @@ static struct span borrowed_text(const char *text)
 }
 
 /* The event is kept if calls of it are pending. */
-static int match_event(struct pending_table *table, const ses_event *read, ses_error *error)
+static int match_event(ses_pending *pending, const ses_event *read, ses_error *error)
 {
     const struct event_row row = {.seq = read->seq,
                                   .time_us = read->time_us,
@@ -136,24 +222,24 @@ static int match_event(struct pending_table *table, const ses_event *read, ses_e
 
     if (!ses__stored_event_may_call(&row))
         return SES_OK;
-    struct pending_event *event = ses__pending_event_new(table->allocator);
+    struct pending_event *event = pending_event_new(&pending->allocator);
     if (!event)
         return ses__error_nomem(error);
-    int code = read_pending_event(table, event, &row, error);
+    int code = read_pending_event(pending, event, &row, error);
     if (event->calls == 0)
-        ses__pending_event_free(event);
+        pending_event_free(event);
     return code;
 }
 
 /* ---------------------------------------------------------------------------------------------- the log */
 
-static int match_all(struct pending_table *table, ses_cursor *cursor, ses_error *error)
+static int match_all(ses_pending *pending, ses_cursor *cursor, ses_error *error)
 {
     const ses_event *event = NULL;
     int code;
 
     while ((code = ses__begun_cursor_next(cursor, &event, error)) == SES_ROW) {
-        code = match_event(table, event, error);
+        code = match_event(pending, event, error);
         if (code != SES_OK)
             return code;
     }
@@ -174,8 +260,8 @@ static int check_handle(const ses_session *handle, ses_store *store, const ses_k
     return code;
 }
 
-static int read_log(struct pending_table *table, ses_store *store, const ses_key *key,
-                    const ses_session *handle, ses_error *error)
+static int read_log(ses_pending *pending, ses_store *store, const ses_key *key, const ses_session *handle,
+                    ses_error *error)
 {
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
     const ses_cursor_options options = {.size = sizeof options, .range = &live};
@@ -185,7 +271,7 @@ static int read_log(struct pending_table *table, ses_store *store, const ses_key
     if (code == SES_OK && handle)
         code = check_handle(handle, store, key, error);
     if (code == SES_OK)
-        code = match_all(table, cursor, error);
+        code = match_all(pending, cursor, error);
     (void)ses_cursor_close(cursor, NULL); /* the walk has reported its errors */
     return code;
 }
@@ -194,45 +280,43 @@ static int read_log(struct pending_table *table, ses_store *store, const ses_key
 
 static int list_calls(ses_pending *pending, ses_error *error)
 {
-    const struct pending_table *table = &pending->table;
     size_t at = 0;
 
     pending->calls =
-        ses__memory_new(&pending->allocator, (table->call_count + 1) * sizeof(struct pending_call *));
+        ses__memory_new(&pending->allocator, (pending->count + 1) * sizeof(struct pending_call *));
     if (!pending->calls)
         return ses__error_nomem(error);
-    for (struct pending_call *call = table->oldest; call; call = call->after)
+    for (struct pending_call *call = pending->oldest; call; call = call->after)
         pending->calls[at++] = call;
     return SES_OK;
 }
 
-static int pending_new(ses_store *store, ses_pending **pending, ses_error *error)
+static ses_pending *pending_new(ses_store *store)
 {
     const ses_allocator *allocator = ses__store_allocator(store);
-    ses_pending *fresh = ses__memory_zeroed(allocator, sizeof *fresh);
+    ses_pending *pending = ses__memory_zeroed(allocator, sizeof *pending);
 
-    if (!fresh)
-        return ses__error_nomem(error);
-    fresh->allocator = *allocator;
-    fresh->table.allocator = &fresh->allocator;
-    *pending = fresh;
-    return ses__random_bytes(&fresh->table.seed, sizeof fresh->table.seed)
-               ? SES_OK
-               : ses__error_set(error, SES_IO, "the system provides no random bytes");
+    if (pending) {
+        pending->allocator = *allocator;
+        pending->open =
+            (struct calls){.allocator = &pending->allocator, .seed = ses__store_seed(store), .forgets = true};
+    }
+    return pending;
 }
 
 static int make_pending(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_call_options *options, ses_pending **pending, ses_error *error)
 {
-    ses_pending *fresh = NULL;
     int code = ses__check_argument(pending, "pending", error);
 
     if (code == SES_OK)
         code = ses__check_call_options(options, error);
-    if (code == SES_OK)
-        code = pending_new(store, &fresh, error);
-    if (code == SES_OK)
-        code = read_log(&fresh->table, store, key, handle, error);
+    if (code != SES_OK)
+        return code;
+    ses_pending *fresh = pending_new(store);
+    if (!fresh)
+        return ses__error_nomem(error);
+    code = read_log(fresh, store, key, handle, error);
     if (code == SES_OK)
         code = list_calls(fresh, error);
     if (code == SES_OK)
@@ -277,7 +361,9 @@ void ses_pending_close(ses_pending *pending)
 {
     if (pending) {
         const ses_allocator allocator = pending->allocator;
-        ses__pending_table_free(&pending->table);
+        while (pending->oldest)
+            remove_pending_call(pending, pending->oldest);
+        ses__calls_free(&pending->open);
         ses__memory_free(&allocator, pending->calls);
         ses__memory_free(&allocator, pending);
     }
@@ -287,7 +373,7 @@ void ses_pending_close(ses_pending *pending)
 
 size_t ses_pending_count(const ses_pending *pending)
 {
-    return pending->table.call_count;
+    return pending->count;
 }
 
 const ses_function *ses_pending_call(const ses_pending *pending, size_t index)

@@ -3,27 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call without an id that has no response yet. */
-struct open_call {
-    int64_t seq;
-    struct open_call *next;
-};
-
-struct bond_entry {
-    uint64_t hash;
-    bool by_name; /* calls without an id; otherwise one invocation, or calls of one id */
-    bool ended;   /* for calls: they have a response */
+struct bond_invocation {
+    struct table_entry entry;
     int64_t first;
     int64_t last;
-    struct open_call *oldest; /* by name */
-    struct open_call *newest;
-    size_t id_len;
-    char id[];
+};
+
+struct bond_call {
+    struct call call;
+    int64_t seq;
+    bool answered;
 };
 
 void ses__bonds_init(struct bonds *bonds, const ses_allocator *allocator, struct hash_seed seed, int64_t goal)
 {
-    *bonds = (struct bonds){.seed = seed, .goal = goal};
+    *bonds = (struct bonds){
+        .goal = goal, .calls = {.allocator = allocator, .seed = seed}, .live_calls = {allocator, seed}};
     ses__arena_init(&bonds->arena, allocator);
 }
 
@@ -31,9 +26,9 @@ void ses__bonds_free(struct bonds *bonds)
 {
     const ses_allocator *allocator = bonds->arena.allocator;
     ses__memory_free(allocator, bonds->items);
-    ses__memory_free(allocator, bonds->invocations.slots);
-    ses__memory_free(allocator, bonds->calls.slots);
-    ses__memory_free(allocator, bonds->live_calls.slots);
+    ses__table_free(&bonds->invocations, allocator);
+    ses__calls_free(&bonds->calls);
+    ses__calls_free(&bonds->live_calls);
     ses__arena_free(&bonds->arena);
 }
 
@@ -51,200 +46,97 @@ bool ses__bonds_add(struct bonds *bonds, int64_t first, int64_t last)
     return ok;
 }
 
-/* ---------------------------------------------------------------------------------------------- tables */
-
-static bool bond_entry_is(const struct bond_entry *entry, uint64_t hash, bool by_name, struct span id)
-{
-    return entry->hash == hash && entry->by_name == by_name && entry->id_len == id.len &&
-           memcmp(entry->id, id.ptr, id.len) == 0;
-}
-
-/* Returns the entry's slot, or the free slot where it would be. There must be a free slot. */
-static struct bond_entry **bond_slot_of(const struct bond_table *table, uint64_t hash, bool by_name,
-                                        struct span id)
-{
-    size_t at = (size_t)hash & (table->capacity - 1);
-    while (table->slots[at] && !bond_entry_is(table->slots[at], hash, by_name, id))
-        at = (at + 1) & (table->capacity - 1);
-    return &table->slots[at];
-}
-
-static struct bond_entry *find_bond(const struct bonds *bonds, const struct bond_table *table, bool by_name,
-                                    struct span id)
-{
-    if (table->count == 0)
-        return NULL;
-    return *bond_slot_of(table, ses__hash_keyed(&bonds->seed, id), by_name, id);
-}
-
-/* Keeps the table at most half full. */
-static bool bond_table_make_room(struct bonds *bonds, struct bond_table *table)
-{
-    const ses_allocator *allocator = bonds->arena.allocator;
-    struct bond_table larger = {.count = table->count,
-                                .capacity = table->capacity ? table->capacity * 2 : 64};
-
-    if ((table->count + 1) * 2 <= table->capacity)
-        return true;
-    larger.slots = ses__memory_zeroed(allocator, larger.capacity * sizeof(struct bond_entry *));
-    if (!larger.slots)
-        return false;
-    for (size_t i = 0; i < table->capacity; i++) {
-        struct bond_entry *entry = table->slots[i];
-        if (entry)
-            *bond_slot_of(&larger, entry->hash, entry->by_name, (struct span){entry->id, entry->id_len}) =
-                entry;
-    }
-    ses__memory_free(allocator, table->slots);
-    *table = larger;
-    return true;
-}
-
-/* Adds an entry that does not exist yet. NULL: out of memory. */
-static struct bond_entry *add_bond_entry(struct bonds *bonds, struct bond_table *table, bool by_name,
-                                         struct span id, int64_t seq)
-{
-    const uint64_t hash = ses__hash_keyed(&bonds->seed, id);
-    struct bond_entry *entry = ses__arena_new(&bonds->arena, sizeof *entry + id.len);
-
-    if (!entry || !bond_table_make_room(bonds, table))
-        return NULL;
-    *entry =
-        (struct bond_entry){.hash = hash, .by_name = by_name, .first = seq, .last = seq, .id_len = id.len};
-    memcpy(entry->id, id.ptr, id.len);
-    *bond_slot_of(table, hash, by_name, id) = entry;
-    table->count++;
-    return entry;
-}
-
-static bool add_bonds_of(struct bonds *bonds, const struct bond_table *table)
-{
-    bool ok = true;
-
-    for (size_t i = 0; i < table->capacity && ok; i++) {
-        if (table->slots[i])
-            ok = ses__bonds_add(bonds, table->slots[i]->first, table->slots[i]->last);
-    }
-    return ok;
-}
-
 /* ----------------------------------------------------------------------------------------- invocations */
+
+/* NULL: out of memory. */
+static struct bond_invocation *add_invocation(struct bonds *bonds, const struct table_entry *like,
+                                              int64_t seq)
+{
+    struct bond_invocation *added = ses__arena_new(&bonds->arena, sizeof *added);
+    char *id = ses__arena_text(&bonds->arena, like->key.ptr, like->key.len);
+
+    if (!added || !id || !ses__table_reserve(&bonds->invocations, bonds->arena.allocator, 1))
+        return NULL;
+    *added = (struct bond_invocation){{like->hash, {id, like->key.len}}, seq, seq};
+    (void)ses__table_put(&bonds->invocations, &added->entry);
+    return added;
+}
+
+static bool is_latest(const struct bonds *bonds, struct span id)
+{
+    const struct bond_invocation *latest = bonds->latest;
+    return latest && latest->entry.key.len == id.len && memcmp(latest->entry.key.ptr, id.ptr, id.len) == 0;
+}
 
 /* Notes the event's invocation. Invocations that begin after the goal are not kept. */
 static bool note_invocation(struct bonds *bonds, const struct event_row *row)
 {
     const struct span id = row->invocation_id;
-    struct bond_entry *entry = bonds->latest;
 
     if (id.len == 0)
         return true;
-    if (!entry || entry->id_len != id.len || memcmp(entry->id, id.ptr, id.len) != 0)
-        entry = find_bond(bonds, &bonds->invocations, false, id);
-    if (!entry && row->seq > bonds->goal)
-        return true;
-    if (!entry)
-        entry = add_bond_entry(bonds, &bonds->invocations, false, id, row->seq);
-    if (!entry)
-        return false;
-    entry->last = row->seq;
-    bonds->latest = entry;
-    return true;
+    if (!is_latest(bonds, id)) {
+        const struct table_entry like = {ses__hash_keyed(&bonds->calls.seed, id), id};
+        struct bond_invocation *found = (struct bond_invocation *)ses__table_find(&bonds->invocations, &like);
+        if (!found && row->seq > bonds->goal)
+            return true;
+        bonds->latest = found ? found : add_invocation(bonds, &like, row->seq);
+    }
+    if (bonds->latest)
+        bonds->latest->last = row->seq;
+    return bonds->latest != NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------- calls */
 
-static bool push_call(struct bonds *bonds, struct bond_entry *entry, int64_t seq)
+/* A call whose id has an earlier call without a response belongs to that one. A call after the goal matters
+ * only if it ends the bond of an earlier call. */
+static bool note_bond_call(struct bonds *bonds, struct calls *calls, const struct stored_function *function,
+                           int64_t seq)
 {
-    struct open_call *call = ses__arena_new(&bonds->arena, sizeof *call);
+    const bool has_id = function->id.len > 0;
+    const struct bond_call *earlier =
+        (struct bond_call *)ses__calls_find(calls, function->id, function->name);
 
+    if (has_id && earlier ? !earlier->answered : seq > bonds->goal)
+        return true;
+    struct bond_call *call = ses__arena_new(&bonds->arena, sizeof *call);
     if (!call)
         return false;
-    *call = (struct open_call){.seq = seq};
-    if (entry->oldest)
-        entry->newest->next = call;
-    else
-        entry->oldest = call;
-    entry->newest = call;
-    return true;
+    *call = (struct bond_call){.seq = seq};
+    return ses__calls_add(calls, function->id, function->name, &call->call);
 }
 
-/* A repeated call of an id ends the bond of the earlier calls of that id. */
-static bool repeat_call(struct bonds *bonds, struct bond_entry *entry, int64_t seq)
-{
-    if (!entry->ended)
-        return true;
-    bool ok = ses__bonds_add(bonds, entry->first, entry->last);
-    entry->first = seq;
-    entry->last = seq;
-    entry->ended = false;
-    return ok;
-}
-
-/* An empty id counts as no id. */
-static bool is_by_name(const struct stored_function *function, struct span *id)
-{
-    static const struct span nameless = {"", 0};
-    const bool by_name = function->id.len == 0;
-
-    *id = !by_name ? function->id : function->name.len > 0 ? function->name : nameless;
-    return by_name;
-}
-
-static bool note_bond_call(struct bonds *bonds, struct bond_table *table,
-                           const struct stored_function *function, int64_t seq)
-{
-    struct span id;
-    const bool by_name = is_by_name(function, &id);
-    struct bond_entry *entry = find_bond(bonds, table, by_name, id);
-
-    if (entry && !by_name)
-        return repeat_call(bonds, entry, seq);
-    if (seq > bonds->goal)
-        return true;
-    if (!entry)
-        entry = add_bond_entry(bonds, table, by_name, id, seq);
-    return entry && (!by_name || push_call(bonds, entry, seq));
-}
-
-static bool note_bond_response(struct bonds *bonds, struct bond_table *table,
+static bool note_bond_response(struct bonds *bonds, struct calls *calls,
                                const struct stored_function *function, int64_t seq)
 {
-    struct span id;
-    const bool by_name = is_by_name(function, &id);
-    struct bond_entry *entry = find_bond(bonds, table, by_name, id);
+    struct bond_call *call = (struct bond_call *)ses__calls_answer(calls, function->id, function->name);
 
-    if (!entry)
+    if (!call)
         return true;
-    if (by_name) {
-        const struct open_call *call = entry->oldest;
-        if (call)
-            entry->oldest = call->next;
-        return !call || ses__bonds_add(bonds, call->seq, seq);
-    }
-    entry->last = seq;
-    entry->ended = true;
-    return true;
+    call->answered = true;
+    return ses__bonds_add(bonds, call->seq, seq);
 }
 
-static bool note_bond_functions(struct bonds *bonds, struct bond_table *table,
-                                const struct stored_event *event, int64_t seq)
+static bool note_bond_functions(struct bonds *bonds, struct calls *calls, const struct stored_event *event,
+                                int64_t seq)
 {
     bool ok = true;
 
     for (size_t i = 0; i < event->function_count && ok; i++) {
         if (event->functions[i].is_response)
-            ok = note_bond_response(bonds, table, &event->functions[i], seq);
+            ok = note_bond_response(bonds, calls, &event->functions[i], seq);
     }
     for (size_t i = 0; i < event->function_count && ok; i++) {
         if (!event->functions[i].is_response)
-            ok = note_bond_call(bonds, table, &event->functions[i], seq);
+            ok = note_bond_call(bonds, calls, &event->functions[i], seq);
     }
     return ok;
 }
 
 bool ses__bonds_want(const struct bonds *bonds, const struct event_row *row)
 {
-    return row->seq <= bonds->goal || bonds->calls.count > 0;
+    return row->seq <= bonds->goal || bonds->calls.groups.count > 0 || bonds->live_calls.groups.count > 0;
 }
 
 bool ses__bonds_add_event(struct bonds *bonds, const struct event_row *row,
@@ -267,9 +159,14 @@ static int compare_bonds(const void *left, const void *right)
 
 bool ses__bonds_settle(struct bonds *bonds)
 {
-    bool ok = add_bonds_of(bonds, &bonds->invocations) && add_bonds_of(bonds, &bonds->calls) &&
-              add_bonds_of(bonds, &bonds->live_calls);
+    const struct table_entry *entry;
+    size_t at = 0;
+    bool ok = true;
 
+    while (ok && (entry = ses__table_next(&bonds->invocations, &at)) != NULL) {
+        const struct bond_invocation *invocation = (const struct bond_invocation *)entry;
+        ok = ses__bonds_add(bonds, invocation->first, invocation->last);
+    }
     if (ok && bonds->count > 1)
         qsort(bonds->items, bonds->count, sizeof *bonds->items, compare_bonds);
     return ok;

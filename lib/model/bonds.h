@@ -3,16 +3,15 @@
  * function call and its responses, a rewind and the events that it takes back.
  *
  * A response with an id belongs to the last call of that id before it, and to earlier calls of that id that
- * had no response yet. A response without an id belongs to the oldest call of its name without a response.
- * Within an event, responses come before calls. Which call a response answers can depend on which events are
- * live, and a rewind may be taken back. So the bonds of the whole log and those among live events both count.
+ * had no response yet. Within an event, responses come before calls. Which call a response answers can depend
+ * on which events are live, and a rewind may be taken back. So the bonds of the whole log and those among live
+ * events both count.
  */
 #ifndef SESLITE_MODEL_BONDS_H
 #define SESLITE_MODEL_BONDS_H
 
-#include "base/memory.h"
+#include "model/calls.h"
 #include "model/event/rows.h"
-#include "model/state/state_map.h"
 #include "model/event/stored_event.h"
 
 /* Events that belong together: the first and the last of them. */
@@ -21,26 +20,16 @@ struct bond {
     int64_t last;
 };
 
-struct bond_entry;
-
-/* The bonds that may continue, by id. */
-struct bond_table {
-    struct bond_entry **slots;
-    size_t count;
-    size_t capacity; /* a power of two, or 0 */
-};
-
 struct bonds {
     struct arena arena;
-    struct hash_seed seed;
     int64_t goal; /* bonds that begin after it are not needed */
     struct bond *items;
     size_t count;
     size_t capacity;
-    struct bond_table invocations;
-    struct bond_table calls;
-    struct bond_table live_calls;
-    struct bond_entry *latest; /* the invocation of the last event */
+    struct hash_table invocations;
+    struct calls calls;
+    struct calls live_calls;
+    struct bond_invocation *latest; /* the invocation of the last event */
 };
 
 /* To be freed. */

@@ -36,13 +36,13 @@ static int keep_places(ses_context *context, const struct context_work *work, se
     return SES_OK;
 }
 
-static int work_out(ses_context *context, unsigned flags, ses_error *error)
+static int work_out(ses_context *context, struct hash_seed seed, unsigned flags, ses_error *error)
 {
     struct context_work work = {.events = NULL};
 
     ses__arena_init(&work.arena, context->allocator);
     int code = ses__context_read(&work, context->session, (flags & SES_CONTEXT_VISIBLE) != 0, error);
-    if (code == SES_OK && !(ses__context_compact(&work) && ses__context_recall(&work)))
+    if (code == SES_OK && !(ses__context_compact(&work) && ses__context_recall(&work, seed)))
         code = ses__error_nomem(error);
     if (code == SES_OK)
         code = keep_places(context, &work, error);
@@ -66,7 +66,7 @@ static int context_new(ses_store *store, ses_session *session, unsigned flags, s
     }
     fresh->session = session;
     fresh->allocator = allocator;
-    int code = work_out(fresh, flags, error);
+    int code = work_out(fresh, ses__store_seed(store), flags, error);
     if (code == SES_OK)
         *context = fresh;
     else

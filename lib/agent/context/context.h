@@ -5,7 +5,7 @@
 #include "seslite_agent.h"
 
 #include "base/common.h"
-#include "base/memory.h"
+#include "model/calls.h"
 #include "model/event/stored_event.h"
 
 #define CONTEXT_NONE SIZE_MAX
@@ -23,12 +23,20 @@ struct context_event {
     bool is_there; /* in the context itself, not only in a summary */
 };
 
+/* The calls of one id in one event, and their responses. */
+struct context_exchange {
+    struct call call;
+    size_t event;
+    size_t answer; /* the event of the latest response by time; CONTEXT_NONE: there is none */
+    bool has_answer_there;
+};
+
 /* A function call or response that has an id. */
 struct context_function {
     size_t event;
     struct span id;
     bool is_response;
-    size_t exchange; /* of the call and its responses; CONTEXT_NONE: a response to nothing */
+    struct context_exchange *exchange; /* of the call and its responses; NULL: a response to nothing */
 };
 
 /* The position of an event, or of its summary, in the context. */
@@ -36,13 +44,6 @@ struct context_place {
     int64_t time_us;
     size_t event;
     bool is_summary;
-};
-
-/* The calls of one id in one event, and their responses. */
-struct context_exchange {
-    size_t call;   /* events */
-    size_t answer; /* the latest by time; CONTEXT_NONE: there is none */
-    bool has_answer_there;
 };
 
 /* Everything is in the arena, except the functions. */
@@ -80,7 +81,7 @@ SESLITE_PRIVATE bool ses__context_compact(struct context_work *work);
 /* ---- context_recall.c */
 
 /* Adds to the places the calls that a summary covers without their response, and the responses to the other
- * calls of the same events. False: out of memory. */
-SESLITE_PRIVATE bool ses__context_recall(struct context_work *work);
+ * calls of the same events. The seed is the store's. False: out of memory. */
+SESLITE_PRIVATE bool ses__context_recall(struct context_work *work, struct hash_seed seed);
 
 #endif

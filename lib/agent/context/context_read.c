@@ -13,7 +13,7 @@ static bool add_context_function(struct context_work *work, const struct stored_
     work->functions = items;
     if (ok)
         work->functions[work->function_count++] =
-            (struct context_function){work->event_count, function->id, function->is_response, CONTEXT_NONE};
+            (struct context_function){work->event_count, function->id, function->is_response, NULL};
     return ok;
 }
 

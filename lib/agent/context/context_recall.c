@@ -2,85 +2,79 @@
  * Brings back the calls that a summary covers but whose response it does not, because no provider accepts a
  * response without its call. See google.adk.flows.llm_flows.context._compaction.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "agent/context/context.h"
+#include "model/calls.h"
 
 /* ------------------------------------------------------------------------------------------ exchanges */
 
-/* Sorts by id, then in the order of the log; within an event calls come first. */
-static int compare_functions(const void *left, const void *right)
+static const struct span no_name = {NULL, 0};
+
+/* The calls of one id in one event are one exchange. */
+static bool add_exchange(struct context_work *work, struct calls *calls, struct context_function *function)
 {
-    const struct context_function *a = *(const struct context_function *const *)left;
-    const struct context_function *b = *(const struct context_function *const *)right;
-    size_t shorter = a->id.len < b->id.len ? a->id.len : b->id.len;
-    int order = memcmp(a->id.ptr, b->id.ptr, shorter);
+    struct context_exchange *exchange =
+        (struct context_exchange *)ses__calls_find(calls, function->id, no_name);
 
-    if (order == 0)
-        order = a->id.len < b->id.len ? -1 : a->id.len > b->id.len;
-    if (order == 0)
-        order = a->event < b->event ? -1 : a->event > b->event;
-    return order != 0 ? order : a->is_response - b->is_response;
-}
-
-static bool is_same_id(const struct context_function *left, const struct context_function *right)
-{
-    return left->id.len == right->id.len && memcmp(left->id.ptr, right->id.ptr, left->id.len) == 0;
-}
-
-static void note_response(const struct context_work *work, struct context_exchange *exchange, size_t event)
-{
-    const struct context_event *response = &work->events[event];
-
-    exchange->has_answer_there = exchange->has_answer_there || response->is_there;
-    if (exchange->answer == CONTEXT_NONE ||
-        response->event->time_us >= work->events[exchange->answer].event->time_us)
-        exchange->answer = event;
+    if (!exchange || exchange->event != function->event) {
+        exchange = ses__arena_new(&work->arena, sizeof *exchange);
+        if (!exchange)
+            return false;
+        *exchange = (struct context_exchange){.event = function->event, .answer = CONTEXT_NONE};
+        if (!ses__calls_add(calls, function->id, no_name, &exchange->call))
+            return false;
+    }
+    function->exchange = exchange;
+    return true;
 }
 
 /* A response belongs to the latest call of its id before it. */
-static void find_exchanges(const struct context_work *work, struct context_function *const *sorted,
-                           struct context_exchange *exchanges)
+static void note_answer(const struct context_work *work, struct calls *calls,
+                        struct context_function *function)
 {
-    size_t count = 0;
-    size_t current = CONTEXT_NONE;
+    const struct context_event *response = &work->events[function->event];
+    struct context_exchange *exchange =
+        (struct context_exchange *)ses__calls_answer(calls, function->id, no_name);
 
-    for (size_t i = 0; i < work->function_count; i++) {
-        struct context_function *function = sorted[i];
-        if (i > 0 && !is_same_id(sorted[i - 1], function))
-            current = CONTEXT_NONE;
-        if (!function->is_response &&
-            (current == CONTEXT_NONE || exchanges[current].call != function->event)) {
-            current = count++;
-            exchanges[current] = (struct context_exchange){function->event, CONTEXT_NONE, false};
-        }
-        function->exchange = current;
-        if (function->is_response && current != CONTEXT_NONE)
-            note_response(work, &exchanges[current], function->event);
-    }
+    function->exchange = exchange;
+    if (!exchange)
+        return;
+    exchange->has_answer_there = exchange->has_answer_there || response->is_there;
+    if (exchange->answer == CONTEXT_NONE ||
+        response->event->time_us >= work->events[exchange->answer].event->time_us)
+        exchange->answer = function->event;
 }
 
-static struct context_exchange *make_exchanges(struct context_work *work)
+/* Within an event, calls come before responses. */
+static bool find_exchanges_of(struct context_work *work, struct calls *calls,
+                              const struct context_event *event)
 {
-    const size_t count = work->function_count;
-    struct context_function **sorted = ses__arena_new(&work->arena, count * sizeof *sorted);
-    struct context_exchange *exchanges = ses__arena_new(&work->arena, count * sizeof *exchanges);
+    struct context_function *functions = &work->functions[event->first_function];
+    bool ok = true;
 
-    if (!sorted || !exchanges)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = &work->functions[i];
-    qsort(sorted, count, sizeof *sorted, compare_functions);
-    find_exchanges(work, sorted, exchanges);
-    return exchanges;
+    for (size_t i = 0; i < event->function_count && ok; i++)
+        ok = functions[i].is_response || add_exchange(work, calls, &functions[i]);
+    for (size_t i = 0; i < event->function_count && ok; i++) {
+        if (functions[i].is_response)
+            note_answer(work, calls, &functions[i]);
+    }
+    return ok;
+}
+
+static bool find_exchanges(struct context_work *work, struct hash_seed seed)
+{
+    struct calls calls = {.allocator = work->arena.allocator, .seed = seed};
+    bool ok = true;
+
+    for (size_t i = 0; i < work->event_count && ok; i++)
+        ok = find_exchanges_of(work, &calls, &work->events[i]);
+    ses__calls_free(&calls);
+    return ok;
 }
 
 /* ---------------------------------------------------------------------------------------- what comes back */
 
 struct recall {
     struct context_work *work;
-    const struct context_exchange *exchanges;
     struct context_place *places;
     size_t count;
 };
@@ -105,7 +99,7 @@ static void bring_back_call(struct recall *recall, size_t event)
     come_back(recall, event);
     for (size_t i = 0; i < call->function_count; i++) {
         const struct context_function *function = &recall->work->functions[call->first_function + i];
-        const struct context_exchange *exchange = &recall->exchanges[function->exchange];
+        const struct context_exchange *exchange = function->exchange;
         if (!function->is_response && !exchange->has_answer_there && exchange->answer != CONTEXT_NONE)
             come_back(recall, exchange->answer);
     }
@@ -117,24 +111,21 @@ static void bring_back_before(struct recall *recall, const struct context_place 
 
     for (size_t i = 0; i < event->function_count && !place->is_summary; i++) {
         const struct context_function *function = &recall->work->functions[event->first_function + i];
-        if (!function->is_response || function->exchange == CONTEXT_NONE)
-            continue;
-        size_t call = recall->exchanges[function->exchange].call;
-        if (!recall->work->events[call].is_there)
-            bring_back_call(recall, call);
+        if (function->is_response && function->exchange &&
+            !recall->work->events[function->exchange->event].is_there)
+            bring_back_call(recall, function->exchange->event);
     }
 }
 
-bool ses__context_recall(struct context_work *work)
+bool ses__context_recall(struct context_work *work, struct hash_seed seed)
 {
     struct recall recall = {.work = work};
 
     if (!work->compacts || work->function_count == 0)
         return true;
-    recall.exchanges = make_exchanges(work);
     recall.places =
         ses__arena_new(&work->arena, (work->place_count + work->event_count) * sizeof *recall.places);
-    if (!recall.exchanges || !recall.places)
+    if (!recall.places || !find_exchanges(work, seed))
         return false;
     for (size_t i = 0; i < work->place_count; i++) {
         bring_back_before(&recall, &work->places[i]);
