@@ -595,28 +595,20 @@ DELETE FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 AN
 
 -- name: session_left
 SELECT 1 FROM events WHERE position BETWEEN (?1 << 32) AND (?1 << 32) + 4294967295
-UNION ALL
-SELECT 1 FROM events WHERE session_id = ?1
-UNION ALL
-SELECT 1 FROM event_marks WHERE session_id = ?1
-UNION ALL
-SELECT 1 FROM session_state WHERE session_id = ?1
-UNION ALL
-SELECT 1 FROM base_state WHERE session_id = ?1
-UNION ALL
-SELECT 1 FROM session_labels WHERE session_id = ?1
-UNION ALL
-SELECT 1 FROM session_leases WHERE session_id = ?1;
+UNION ALL SELECT 1 FROM events WHERE session_id = ?1
+UNION ALL SELECT 1 FROM event_marks WHERE session_id = ?1
+UNION ALL SELECT 1 FROM session_state WHERE session_id = ?1
+UNION ALL SELECT 1 FROM base_state WHERE session_id = ?1
+UNION ALL SELECT 1 FROM session_labels WHERE session_id = ?1
+UNION ALL SELECT 1 FROM session_leases WHERE session_id = ?1;
 
 -- name: user_left
 SELECT 1 FROM user_state WHERE user_id = ?1;
 
 -- name: app_left
 SELECT 1 FROM app_state WHERE app_id = ?1
-UNION ALL
-SELECT 1 FROM users WHERE app_id = ?1
-UNION ALL
-SELECT 1 FROM sessions WHERE app_id = ?1;
+UNION ALL SELECT 1 FROM users WHERE app_id = ?1
+UNION ALL SELECT 1 FROM sessions WHERE app_id = ?1;
 
 -- For a check: single rows in order, without joins to other tables.
 

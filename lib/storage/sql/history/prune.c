@@ -22,13 +22,6 @@ struct pruning {
 
 /* ------------------------------------------------------------------------------------------- the base */
 
-static int add_base_row(struct db *db, int64_t session_id, const struct state_entry *entry, ses_error *error)
-{
-    return ses__query_do(db, STATEMENT_BASE_STATE_ADD, error,
-                         VALUES(INT(session_id), TEXT(ses__state_entry_span(entry)),
-                                TEXT(ses__state_entry_value(entry)), INT(entry->seq)));
-}
-
 static int write_base(struct db *db, int64_t session_id, const struct state *state, ses_error *error)
 {
     const size_t count = ses__state_count(state);
@@ -37,8 +30,11 @@ static int write_base(struct db *db, int64_t session_id, const struct state *sta
     int code = ses__query_do(db, STATEMENT_BASE_STATE_DELETE, error, VALUES(INT(session_id)));
     if (code == SES_OK && !entries)
         code = ses__error_nomem(error);
-    for (size_t i = 0; i < count && code == SES_OK; i++)
-        code = add_base_row(db, session_id, entries[i], error);
+    for (size_t i = 0; i < count && code == SES_OK; i++) {
+        const struct base_value value = {ses__state_entry_span(entries[i]),
+                                         ses__state_entry_value(entries[i]), entries[i]->seq};
+        code = ses__base_add(db, session_id, &value, 1, error);
+    }
     return code;
 }
 

@@ -10,6 +10,15 @@ int ses__refuse_stranger(const struct db *db, const char *what, ses_error *error
     return ses__error_set(error, SES_CORRUPT, "%s: an index leads to the row of another %s", db->name, what);
 }
 
+int ses__end_found(struct query *query, bool found, bool is_it, const char *what)
+{
+    int code = ses__query_end(query);
+
+    if (code == SES_OK && !found)
+        code = SES_NOTFOUND;
+    return code == SES_OK && !is_it ? ses__refuse_stranger(query->db, what, query->error) : code;
+}
+
 static int check_one_changed(const struct db *db, const char *table, ses_error *error)
 {
     return ses__db_changed(db) == 1
@@ -34,6 +43,6 @@ bool ses__is_id(struct span text)
 int ses__compare_texts(struct span left, struct span right)
 {
     size_t shorter = left.len < right.len ? left.len : right.len;
-    int order = memcmp(left.ptr, right.ptr, shorter);
+    int order = shorter ? memcmp(left.ptr, right.ptr, shorter) : 0;
     return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
 }

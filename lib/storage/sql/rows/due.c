@@ -98,13 +98,6 @@ void ses__user_rows_open(struct user_rows *rows, struct db *db, int64_t app_id, 
                     VALUES(INT(app_id), TEXT(after), INT(limit)));
 }
 
-static bool comes_after(const struct user_rows *rows, struct span name)
-{
-    size_t shorter = name.len < rows->last_len ? name.len : rows->last_len;
-    int order = memcmp(name.ptr, rows->last, shorter);
-    return order > 0 || (order == 0 && name.len > rows->last_len);
-}
-
 bool ses__user_rows_next(struct user_rows *rows, int64_t *id)
 {
     struct query *query = &rows->query;
@@ -112,8 +105,9 @@ bool ses__user_rows_next(struct user_rows *rows, int64_t *id)
     if (rows->code != SES_OK || !ses__query_row(query))
         return false;
     *id = ses__query_int(query, 0);
-    struct span name = ses__query_text(query, 1);
-    bool sound = *id > 0 && name.len - 1 < SES_ID_MAX && comes_after(rows, name);
+    const struct span last = {rows->last, rows->last_len};
+    const struct span name = ses__query_text(query, 1);
+    bool sound = *id > 0 && name.len - 1 < SES_ID_MAX && ses__compare_texts(last, name) < 0;
     if (query->code == SES_OK && !sound)
         rows->code =
             ses__error_set(query->error, SES_CORRUPT, "%s: a row of users is out of place", query->db->name);

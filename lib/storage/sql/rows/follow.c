@@ -26,24 +26,18 @@ void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct u
     start_named(rows, db, error);
 }
 
-static bool moves_on(const struct named_rows *rows, struct span name)
-{
-    size_t shorter = name.len < rows->last_len ? name.len : rows->last_len;
-    int order = memcmp(name.ptr, rows->last, shorter);
-    return order > 0 || (order == 0 && name.len > rows->last_len);
-}
-
 /* The row must be the user's, and its name come after the one before, or the walk might never end. */
 static int check_named(const struct named_rows *rows, const struct session_row *row, struct span name)
 {
     const struct query *query = &rows->query;
+    const struct span last = {rows->last, rows->last_len};
     int code = ses__session_row_check(row, query->db, query->error);
 
     if (code != SES_OK)
         return code;
     if (row->user_id != rows->user->id || row->app_id != rows->user->app_id)
         return ses__refuse_stranger(query->db, "user's session", query->error);
-    if (!ses__is_id(name) || !moves_on(rows, name))
+    if (!ses__is_id(name) || ses__compare_texts(last, name) >= 0)
         return ses__error_set(query->error, SES_CORRUPT,
                               "%s: session number %lld is out of place, or its name is not an id",
                               query->db->name, (long long)row->id);

@@ -9,6 +9,8 @@
 
 /* CORRUPT: an index led to the row of another `what`. */
 SESLITE_PRIVATE int ses__refuse_stranger(const struct db *db, const char *what, ses_error *error);
+/* Ends a query that looks for one `what`: NOTFOUND (without a message) without a row, CORRUPT if the row is another's. */
+SESLITE_PRIVATE int ses__end_found(struct query *query, bool found, bool is_it, const char *what);
 /* Runs a statement that must change its one row, since a loop that goes on without would never end: CORRUPT when it
  * changed none. */
 SESLITE_PRIVATE int ses__change_one(struct db *db, const struct statement *statement, const char *table,

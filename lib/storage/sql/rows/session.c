@@ -52,14 +52,8 @@ static int end_with_row(struct query *query, struct session_row *row)
         ses__session_row_read(query, row);
         is_it = ses__query_type(query, 0) != SQL_NULL;
     }
-    int code = ses__query_end(query);
-    if (code == SES_OK && !found)
-        code = SES_NOTFOUND;
-    else if (code == SES_OK && !is_it)
-        code = ses__refuse_stranger(query->db, "session", query->error);
-    else if (code == SES_OK)
-        code = ses__session_row_check(row, query->db, query->error);
-    return code;
+    int code = ses__end_found(query, found, is_it, "session");
+    return code == SES_OK ? ses__session_row_check(row, query->db, query->error) : code;
 }
 
 int ses__session_find(struct db *db, const ses_key *key, struct session_row *row, ses_error *error)

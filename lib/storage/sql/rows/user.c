@@ -12,12 +12,7 @@ int ses__app_find(struct db *db, const char *app, int64_t *id, ses_error *error)
         *id = ses__query_int(&query, 0);
         is_it = *id > 0 && ses__query_int(&query, 1) == 1;
     }
-    int code = ses__query_end(&query);
-    if (code == SES_OK && !found)
-        code = SES_NOTFOUND;
-    else if (code == SES_OK && !is_it)
-        code = ses__refuse_stranger(db, "app", error);
-    return code;
+    return ses__end_found(&query, found, is_it, "app");
 }
 
 int ses__user_find(struct db *db, const char *app, const char *user, struct user_row *row, ses_error *error)
@@ -31,12 +26,7 @@ int ses__user_find(struct db *db, const char *app, const char *user, struct user
         row->app_id = ses__query_int(&query, 1);
         is_it = row->id > 0 && row->app_id > 0 && ses__query_int(&query, 2) == 1;
     }
-    int code = ses__query_end(&query);
-    if (code == SES_OK && !found)
-        code = SES_NOTFOUND;
-    else if (code == SES_OK && !is_it)
-        code = ses__refuse_stranger(db, "user", error);
-    return code;
+    return ses__end_found(&query, found, is_it, "user");
 }
 
 /* Where others write meanwhile, one of them may have deleted it. */
