@@ -5,80 +5,18 @@
 
 #include "html/actions.h"
 #include "html/survey.h"
+#include "index.h"
 #include "live.h"
 #include "text.h"
 #include "walk.h"
 
-/* The first event of each invocation, by a hash of its id. */
-struct invocation {
-    uint64_t hash; /* 0 if the slot is free */
-    int64_t seq;
-};
-
-struct invocations {
-    struct invocation *slots;
-    size_t count;
-    size_t capacity;
-};
-
 struct finding {
     struct run *run;
     struct rewinds *rewinds;
-    struct invocations invocations;
+    struct index invocations; /* the first event of each */
     struct live live;
     struct text target;
 };
-
-/* -------------------------------------------------------------------------------------------- invocations */
-
-static uint64_t hash_id(const char *id)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-
-    for (; *id; id++)
-        hash = (hash ^ (unsigned char)*id) * UINT64_C(1099511628211);
-    return hash ? hash : 1;
-}
-
-static struct invocation *find_slot(const struct invocations *invocations, uint64_t hash)
-{
-    size_t at = (size_t)hash & (invocations->capacity - 1);
-
-    while (invocations->slots[at].hash && invocations->slots[at].hash != hash)
-        at = (at + 1) & (invocations->capacity - 1);
-    return &invocations->slots[at];
-}
-
-static void grow(struct invocations *invocations)
-{
-    const struct invocations old = *invocations;
-
-    invocations->capacity = old.capacity ? old.capacity * 2 : 256;
-    invocations->slots = allocate(invocations->capacity * sizeof *invocations->slots);
-    memset(invocations->slots, 0, invocations->capacity * sizeof *invocations->slots);
-    for (size_t i = 0; i < old.capacity; i++)
-        if (old.slots[i].hash)
-            *find_slot(invocations, old.slots[i].hash) = old.slots[i];
-    free(old.slots);
-}
-
-static void add_invocation(struct invocations *invocations, const char *id, int64_t seq)
-{
-    if (!*id)
-        return;
-    if (invocations->count * 2 >= invocations->capacity)
-        grow(invocations);
-    struct invocation *slot = find_slot(invocations, hash_id(id));
-    if (slot->hash)
-        return;
-    *slot = (struct invocation){hash_id(id), seq};
-    invocations->count++;
-}
-
-static int64_t first_of(const struct invocations *invocations, const char *id)
-{
-    return invocations->capacity > 0 ? find_slot(invocations, hash_id(id))->seq : 0;
-}
 
 /* ------------------------------------------------------------------------------------------------ finding */
 
@@ -107,10 +45,13 @@ static int visit(void *context, const ses_event *event)
     if (status == EXIT_OK && !is_live) {
         ses_content *content = open_event(finding->run, event, &code);
         if (content && rewind_target(content, &finding->target))
-            add_rewind(finding->rewinds, event->seq, first_of(&finding->invocations, finding->target.data));
+            add_rewind(finding->rewinds, event->seq,
+                       index_find(&finding->invocations, finding->target.data, finding->target.len));
         ses_content_close(content);
     }
-    add_invocation(&finding->invocations, event->invocation_id, event->seq);
+    if (*event->invocation_id)
+        (void)index_add(&finding->invocations, event->invocation_id, strlen(event->invocation_id),
+                        event->seq);
     return status;
 }
 
@@ -134,7 +75,7 @@ int rewinds_find(struct rewinds *rewinds, struct run *run)
 
     mark_gone(rewinds);
     live_close(&finding.live);
-    free(finding.invocations.slots);
+    index_free(&finding.invocations);
     text_free(&finding.target);
     return status;
 }

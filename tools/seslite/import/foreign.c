@@ -20,7 +20,7 @@ struct foreign_import {
     int64_t done;    /* events walked so far */
     int64_t total;
     struct text names[3]; /* app, user and session as stored here */
-    struct taken taken;   /* names taken by sessions of this file */
+    struct index taken;   /* names taken by sessions of this file */
 };
 
 static bool is_refusal(int code)
@@ -268,7 +268,7 @@ static int pass(struct foreign_import *import, ses_error *error)
         code = import_sessions(import, error);
     format->close(import->source);
     import->source = NULL;
-    taken_free(&import->taken);
+    index_free(&import->taken);
     return code;
 }
 

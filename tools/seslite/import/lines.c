@@ -23,7 +23,7 @@ struct lines_reader {
     int64_t done;
     int64_t bytes; /* in total; -1 if unknown */
     struct import_report *report;
-    struct taken taken; /* names taken by the sessions checked so far */
+    struct index taken; /* names taken by the sessions checked so far */
 };
 
 static int read_lines(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
@@ -115,7 +115,7 @@ int lines_import(struct run *run, const struct opened_file *opened, const ses_im
     if (code != SES_OK)
         return code;
     code = import_twice(&reader, options, error);
-    taken_free(&reader.taken);
+    index_free(&reader.taken);
     if (reader.fd != opened->file.fd)
         (void)close(reader.fd);
     return code;
@@ -208,7 +208,7 @@ int store_import(struct run *run, const char *path, const ses_key *from, const s
     }
     if (code == SES_OK && report->first_code == 0)
         code = import_store(&exporter, &reader, options, error);
-    taken_free(&reader.taken);
+    index_free(&reader.taken);
     ses_close(exporter.store);
     return code;
 }
