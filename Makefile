@@ -189,7 +189,7 @@ LINK = $(CC) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread
 BENCH_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/*.c))
 SERVER_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/server/*.c))
 SERVER := $(B)/tools/server/server
-COMMAND_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/seslite/*.c tools/seslite/*/*.c))
+COMMAND_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard $(addprefix tools/seslite/,*.c */*.c */*/*.c)))
 
 $(B)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
@@ -211,19 +211,19 @@ $(B)/tools/bench/postgres/bench: $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) FORC
 	$(LINK) -o $@ $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
 
 # The page of `seslite html`, and the scripts for shells.
-COMMAND_FILES := $(addprefix tools/seslite/html/page.,css js) $(addprefix tools/seslite/complete/completion.,bash zsh fish)
-COMMAND_OBJECTS += $(B)/tools/seslite/files.o
+COMMAND_FILES := $(addprefix tools/seslite/html/page/page.,css js) $(addprefix tools/seslite/complete/completion.,bash zsh fish)
+COMMAND_OBJECTS += $(B)/tools/seslite/embedded.o
 
 $(B)/gen/command_files.c: $(COMMAND_FILES) tools/embed_files.awk
 	@mkdir -p $(@D)
 	$(AWK) -f tools/embed_files.awk $(COMMAND_FILES) > $@.new && mv $@.new $@
 
-$(B)/tools/seslite/files.o: $(B)/gen/command_files.c
+$(B)/tools/seslite/embedded.o: $(B)/gen/command_files.c
 	@mkdir -p $(@D)
 	$(COMPILE) $(TOOL_CFLAGS) -c -o $@ $<
 
 $(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools/seslite $(if $(POSTGRES),-DWITH_POSTGRES)
-$(B)/tools/seslite/place.o: $(B)/gen/engines
+$(B)/tools/seslite/files/place.o: $(B)/gen/engines
 
 $(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
@@ -581,4 +581,4 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
--include $(wildcard $(B)/*.d $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/test/chapters/*/*/*.d $(B)/tools/*.d $(B)/tools/*/*.d $(B)/tools/*/*/*.d)
+-include $(wildcard $(B)/*.d $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/test/chapters/*/*/*.d $(B)/tools/*.d $(B)/tools/*/*.d $(B)/tools/*/*/*.d $(B)/tools/*/*/*/*.d)

@@ -65,18 +65,18 @@ $(COMMAND_TESTS:%=$(B)/test/%): $(COMMAND)
 TEST_LIBS_program/seslite_html_browser += $(CURL_LIBS)
 
 # Parts of the command that are tested by themselves.
-PICKLE_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/seslite/foreign/pickle*.c))
+PICKLE_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/seslite/foreign/pickle/*.c))
 TEST_CFLAGS_program/foreign_pickle := -Itools/seslite
 TEST_OBJECTS_program/foreign_pickle := $(PICKLE_OBJECTS)
 $(B)/test/program/foreign_pickle $(B)/fuzz_pickle: $(PICKLE_OBJECTS)
-ZONE_OBJECTS := $(addprefix $(B)/tools/seslite/,foreign/zone.o text.o)
+ZONE_OBJECTS := $(addprefix $(B)/tools/seslite/,foreign/zone.o text/text.o)
 TEST_CFLAGS_program/foreign_zone := -Itools/seslite
 TEST_OBJECTS_program/foreign_zone := $(ZONE_OBJECTS)
 $(B)/test/program/foreign_zone: $(ZONE_OBJECTS)
 
 TEST_CFLAGS_program/leftover := -Itools/seslite
-TEST_OBJECTS_program/leftover := $(B)/tools/seslite/signals.o
-$(B)/test/program/leftover: $(B)/tools/seslite/signals.o
+TEST_OBJECTS_program/leftover := $(B)/tools/seslite/files/signals.o
+$(B)/test/program/leftover: $(B)/tools/seslite/files/signals.o
 
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
 LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \

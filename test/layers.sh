@@ -1,8 +1,8 @@
 #!/bin/sh
 # Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/ or in
 # tools/bench/, tools/seslite/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS, COMMAND_OBJECTS and
-# SERVER_OBJECTS. The command stands on public calls alone; only its folders foreign/, which reads the files of other
-# programs, import/ and export/ know SQLite, and the rooms base and json. Run from the top of the repository.
+# SERVER_OBJECTS. The command has rooms, too, and stands on public calls alone; only its rooms foreign, which reads the files
+# of other programs, import and export know SQLite, and the rooms base and json. Run from the top of the repository.
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
@@ -39,35 +39,61 @@ agent           agent session/append_extras.h session/handle.h $models
 agent/context   agent/context agent session/append_extras.h session/handle.h $models
 cjson           cjson json base
 "
+# The rooms of the command, and single headers of its top.
+said='output files text command.h'
+held="store $said"
+foreign='foreign foreign/json files text json base'
+command_rooms="
+text            text
+files           files text
+output          $said
+store           $held
+help            help $said commands.h embedded.h
+complete        complete $held parse.h
+commands        commands $held commands.h
+html/page       html/page $held
+html            html html/page $held commands.h embedded.h
+foreign/json    foreign/json text json base
+foreign/pickle  foreign/pickle text json base
+foreign         $foreign
+foreign/formats foreign/formats foreign/pickle $foreign
+import          import foreign/formats $foreign $held commands.h
+export          export foreign/json $held commands.h json base
+.               complete help $held commands.h commands_table.h parse.h
+"
 failed=0
 complain() {
     echo "layers: $1" >&2
     failed=1
 }
-for folder in $(find lib -type d); do
-    [ "$(find "$folder" -maxdepth 1 -name '*.[ch]' | wc -l)" -le 25 ] || [ "$folder" = lib/storage/postgres ] ||
-        complain "$folder has more than 25 files"
-done
-for file in $(find lib -name '*.[ch]'); do
-    room=${file%/*}
-    room=${room#lib/}
-    allowed=$(echo "$rooms" | awk -v room="$room" '$1 == room {$1 = ""; print}')
-    [ -n "$allowed" ] || complain "$file stands in no room"
-    for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
-        case " $allowed seslite.h seslite_agent.h seslite_cjson.h seslite_postgres.h statements.h postgres_statements.h " in
-        *" ${header%/*} "* | *" $header "*) ;;
-        *) complain "$file includes $header" ;;
-        esac
+# check_rooms TOP ROOMS HEADERS: each file below TOP includes only what its room may, and HEADERS.
+check_rooms() {
+    for folder in $(find "$1" -type d); do
+        [ "$(find "$folder" -maxdepth 1 -name '*.[ch]' | wc -l)" -le 25 ] || [ "$folder" = lib/storage/postgres ] ||
+            complain "$folder has more than 25 files"
     done
-done
+    for file in $(find "$1" -name '*.[ch]'); do
+        room=${file%/*}
+        [ "$room" = "$1" ] && room=. || room=${room#"$1"/}
+        allowed=$(echo "$2" | awk -v room="$room" '$1 == room {$1 = ""; print}')
+        [ -n "$allowed" ] || complain "$file stands in no room"
+        for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
+            case " $allowed $3 " in
+            *" ${header%/*} "* | *" $header "*) ;;
+            *) complain "$file includes $header" ;;
+            esac
+        done
+    done
+}
+public='seslite.h seslite_agent.h seslite_cjson.h seslite_postgres.h'
+check_rooms lib "$rooms" "$public statements.h postgres_statements.h"
+check_rooms tools/seslite "$command_rooms" "$public"
 grep -rln '<sqlite3.h>' lib | grep -v '^lib/storage/sqlite/' >&2 && complain "only storage/sqlite knows SQLite"
 grep -rln '<libpq' lib include | grep -v '^lib/storage/postgres/' >&2 && complain "only storage/postgres knows libpq"
 grep -rln '<cjson/' lib include | grep -vx 'include/seslite_cjson.h' >&2 && complain "only cjson knows cJSON"
-grep -rn '<sqlite3.h>\|<cjson/\|ses__\|"\(base\|json\|model\|storage\|session\|agent\)/' tools/seslite | grep -v '^tools/seslite/\(foreign\|import\|export\)/' >&2 &&
+grep -rn '<sqlite3.h>\|ses__' tools/seslite | grep -v '^tools/seslite/\(foreign\|import\|export\)/' >&2 &&
     complain "the command stands on public calls alone"
-texts='tools/seslite/foreign tools/seslite/import tools/seslite/export'
-grep -rn '<cjson/\|"\(model\|storage\|session\|agent\)/' $texts >&2 && complain "$texts know only base and json of the library"
-grep -rn '"\(import\|export\)/' tools/seslite/foreign >&2 && complain "tools/seslite/foreign does not know who reads by it"
+grep -rn '<cjson/' tools/seslite >&2 && complain "the command does not know cJSON"
 
 # Prints which object uses which other, by their symbols.
 uses() {

@@ -10,7 +10,7 @@ function close_text() {
 FNR == 1 {
     close_text()
     if (NR == 1) {
-        print "/* Made by tools/embed_files.awk. */\n#include \"files.h\"\n"
+        print "/* Made by tools/embed_files.awk. */\n#include \"embedded.h\"\n"
         print "/* Longer than the 4095 characters that every C compiler must take; all we know of take more. */"
         print "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif"
     }

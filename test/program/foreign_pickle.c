@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/error.h"
-#include "foreign/pickle.h"
+#include "foreign/pickle/pickle.h"
 
 enum { MAX_TEXT = 1 << 20 };
 

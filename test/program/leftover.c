@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "signals.h"
+#include "files/signals.h"
 
 /* What becomes of a process that watches the file, and gets the signal. */
 static int end_of(const char *path, int number)

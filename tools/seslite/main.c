@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "choose.h"
 #include "commands_table.h"
 #include "complete/complete.h"
-#include "help.h"
-#include "out.h"
+#include "help/help.h"
+#include "help/topics.h"
+#include "output/out.h"
+#include "output/progress.h"
 #include "parse.h"
-#include "progress.h"
-#include "topics.h"
+#include "store/choose.h"
 
 static int print_version(void)
 {

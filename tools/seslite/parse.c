@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "out.h"
-#include "times.h"
+#include "output/out.h"
+#include "text/nearest.h"
+#include "text/times.h"
 
 /* The rest of the command line, and what its beginning says of the next word. */
 struct words {

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "choose.h"
-#include "out.h"
+#include "output/out.h"
 #include "parse.h"
-#include "walk.h"
+#include "store/choose.h"
+#include "store/walk.h"
 
 enum { MAX_NAMES = 1000, MAX_SECONDS = 2 };
 

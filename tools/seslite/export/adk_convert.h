@@ -4,7 +4,7 @@
 #define EXPORT_ADK_CONVERT_H
 
 #include "export/adk_fields.h"
-#include "text.h"
+#include "text/text.h"
 
 enum adk_spelling { ADK_AS_IT_IS, ADK_CAMEL, ADK_SNAKE };
 

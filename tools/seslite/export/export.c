@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "choose.h"
 #include "commands.h"
-#include "out.h"
+#include "output/out.h"
+#include "store/choose.h"
 
 static const struct {
     const char *name;

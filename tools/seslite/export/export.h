@@ -4,7 +4,7 @@
 
 #include "base/common.h"
 #include "command.h"
-#include "text.h"
+#include "text/text.h"
 
 /* Facts that a format cannot hold, and changes made by the conversion: X(id, words). The report counts them
  * by kind. */

@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "export/export.h"
-#include "out.h"
-#include "progress.h"
-#include "whole_file.h"
+#include "files/whole_file.h"
+#include "output/out.h"
+#include "output/progress.h"
 
 struct lines_export {
     struct export *export;

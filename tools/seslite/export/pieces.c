@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "choose.h"
-#include "out.h"
-#include "progress.h"
-#include "walk.h"
+#include "output/out.h"
+#include "output/progress.h"
+#include "store/choose.h"
+#include "store/walk.h"
 
 struct export_walking {
     struct export *export;

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "json.h"
 #include "json/reader.h"
-#include "out.h"
+#include "output/json.h"
+#include "output/out.h"
 
 void export_note_session(struct export *export, const ses_session *session)
 {

@@ -7,13 +7,13 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "export/export.h"
-#include "foreign/add_json.h"
-#include "foreign/internal_keys.h"
+#include "files/whole_file.h"
+#include "foreign/json/add_json.h"
+#include "foreign/json/internal_keys.h"
 #include "json/reader.h"
-#include "out.h"
-#include "progress.h"
-#include "walk.h"
-#include "whole_file.h"
+#include "output/out.h"
+#include "output/progress.h"
+#include "store/walk.h"
 
 struct sessions_export {
     struct export *export;

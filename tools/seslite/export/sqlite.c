@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "export/pieces.h"
-#include "out.h"
-#include "whole_file.h"
+#include "files/whole_file.h"
+#include "output/out.h"
 
 static const char schema[] = "CREATE TABLE app_states (\n"
                              "    app_name TEXT PRIMARY KEY,\n"

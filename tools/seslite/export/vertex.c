@@ -9,8 +9,8 @@
 
 #include "export/adk_convert.h"
 #include "export/export.h"
-#include "foreign/add_json.h"
-#include "out.h"
+#include "foreign/json/add_json.h"
+#include "output/out.h"
 
 /* ------------------------------------------------------------------------------------------------ members */
 

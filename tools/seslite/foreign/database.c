@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "files/whole_file.h"
 #include "foreign/rows.h"
-#include "whole_file.h"
 
 enum { BUSY_MS = 5000 };
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "foreign/add_json.h"
+#include "foreign/json/add_json.h"
 #include "foreign/rows.h"
 #include "json/decimal.h"
 #include "json/object.h"

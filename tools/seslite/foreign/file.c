@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "foreign/members.h"
+#include "files/place.h"
+#include "foreign/json/members.h"
 #include "foreign/rows.h"
-#include "place.h"
 
 enum { HEAD = 65536 };
 /* The longest event or state that the store accepts: the default of ses_open. */

@@ -12,14 +12,14 @@
  * The import handles the following for all formats: strict JSON, names that are not valid ids, the initial
  * state of a session, `temp:` keys, partial events, the tombstone's text, sessions that already exist.
  */
-#ifndef FOREIGN_H
-#define FOREIGN_H
+#ifndef FOREIGN_FOREIGN_H
+#define FOREIGN_FOREIGN_H
 
 #include <sqlite3.h>
 
 #include "base/common.h"
 #include "seslite.h"
-#include "text.h"
+#include "text/text.h"
 
 /* A time that the file does not contain. */
 #define FOREIGN_NO_TIME INT64_MIN

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "foreign/add_json.h"
 #include "foreign/event_read.h"
+#include "foreign/json/add_json.h"
 
 /* A walk over the members that understands only strings and brackets. */
 struct loose {

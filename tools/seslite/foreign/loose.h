@@ -4,7 +4,7 @@
 
 #include "json/reader.h"
 #include "seslite.h"
-#include "text.h"
+#include "text/text.h"
 
 /*
  * Copies the members that are JSON into `sound`, byte for byte as an object, and calls `refused` for each

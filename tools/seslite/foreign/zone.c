@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "text.h"
+#include "text/text.h"
 
 enum { DAY = 86400 };
 

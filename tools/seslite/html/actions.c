@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "html/scan.h"
+#include "text/scan.h"
 
 static void put_change(struct page *page, const struct text *name, const struct piece *value)
 {

@@ -2,7 +2,7 @@
 #ifndef HTML_ACTIONS_H
 #define HTML_ACTIONS_H
 
-#include "html/page.h"
+#include "html/page/page.h"
 
 void error_put(struct page *page, const ses_content *content);
 /* Puts all actions except state changes, a compaction and a rewind. */

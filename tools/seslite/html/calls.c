@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "html/scan.h"
-#include "text.h"
+#include "text/scan.h"
+#include "text/text.h"
 
 struct open_call {
     struct open_call *next;

@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 
-#include "html/scan.h"
-#include "files.h"
-#include "out.h"
+#include "embedded.h"
+#include "output/out.h"
+#include "text/scan.h"
 
 void head_begin(struct page *page, const ses_session *session)
 {

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-#include "choose.h"
 #include "html/head.h"
 #include "html/transcript.h"
-#include "json.h"
-#include "out.h"
-#include "progress.h"
-#include "sessions.h"
-#include "walk.h"
+#include "output/json.h"
+#include "output/out.h"
+#include "output/progress.h"
+#include "store/choose.h"
+#include "store/sessions.h"
+#include "store/walk.h"
 
 /* ---------------------------------------------------------------------------------------------- redaction */
 

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "html/image.h"
-#include "html/markdown.h"
-#include "html/scan.h"
-#include "walk.h"
+#include "html/page/image.h"
+#include "html/page/markdown.h"
+#include "store/walk.h"
+#include "text/scan.h"
 
 enum { BRIEF = 64 /* columns of JSON in the summary of a fold */ };
 

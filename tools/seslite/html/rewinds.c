@@ -5,10 +5,10 @@
 
 #include "html/actions.h"
 #include "html/survey.h"
-#include "index.h"
-#include "live.h"
-#include "text.h"
-#include "walk.h"
+#include "store/live.h"
+#include "store/walk.h"
+#include "text/index.h"
+#include "text/text.h"
 
 struct finding {
     struct run *run;

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "html/scan.h"
-#include "live.h"
-#include "out.h"
-#include "progress.h"
-#include "walk.h"
+#include "output/out.h"
+#include "output/progress.h"
+#include "store/live.h"
+#include "store/walk.h"
+#include "text/scan.h"
 
 struct walk {
     struct survey *survey;

@@ -4,7 +4,7 @@
 #define HTML_SURVEY_H
 
 #include "html/calls.h"
-#include "html/page.h"
+#include "html/page/page.h"
 
 enum { COMPACTIONS_MAX = 1000 /* with bars: each event is compared with each of them */, LANES = 3 };
 

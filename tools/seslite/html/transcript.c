@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "html/actions.h"
-#include "html/markdown.h"
+#include "html/page/markdown.h"
 #include "html/parts.h"
 #include "html/rewinds.h"
-#include "live.h"
-#include "out.h"
-#include "progress.h"
-#include "times.h"
-#include "walk.h"
+#include "output/out.h"
+#include "output/progress.h"
+#include "store/live.h"
+#include "store/walk.h"
+#include "text/times.h"
 
 enum { SECTION = 50 /* events laid out together by a browser */ };
 enum { COLORS = 6 /* as in page.css */, AUTHORS_MAX = 60 };

@@ -7,7 +7,7 @@
 #include "import/session.h"
 #include "import/shared.h"
 #include "import/taken.h"
-#include "progress.h"
+#include "output/progress.h"
 
 /* The import of one file of another program. */
 struct foreign_import {

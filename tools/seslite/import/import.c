@@ -1,14 +1,14 @@
 /* seslite import */
 #include <string.h>
 
-#include "choose.h"
 #include "commands.h"
-#include "deleting.h"
+#include "files/place.h"
 #include "foreign/zone.h"
 #include "import/foreign.h"
 #include "import/lines.h"
-#include "place.h"
-#include "progress.h"
+#include "output/deleting.h"
+#include "output/progress.h"
+#include "store/choose.h"
 
 static unsigned flags_given(const struct run *run)
 {

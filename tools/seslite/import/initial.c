@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "foreign/add_json.h"
 #include "foreign/event_read.h"
+#include "foreign/json/add_json.h"
+#include "foreign/json/values.h"
 #include "foreign/loose.h"
-#include "foreign/values.h"
 #include "json/reader.h"
 
 int import_check_size(const struct session_import *import, struct span json, ses_error *error)

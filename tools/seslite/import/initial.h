@@ -2,7 +2,7 @@
 #ifndef IMPORT_INITIAL_H
 #define IMPORT_INITIAL_H
 
-#include "foreign/own_state.h"
+#include "foreign/json/own_state.h"
 #include "import/session.h"
 
 struct initial {

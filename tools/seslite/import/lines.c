@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "files/place.h"
+#include "files/whole_file.h"
 #include "import/spool.h"
 #include "import/taken.h"
-#include "place.h"
-#include "progress.h"
-#include "whole_file.h"
+#include "output/progress.h"
 
 /* ------------------------------------------------------------------------------------------------ reading */
 

@@ -2,7 +2,7 @@
 #ifndef IMPORT_NAMES_H
 #define IMPORT_NAMES_H
 
-#include "text.h"
+#include "text/text.h"
 
 /* Describes what is wrong with the name, or returns NULL if it is a valid id. */
 const char *name_fault(const char *name);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "foreign/formats.h"
-#include "progress.h"
+#include "foreign/formats/formats.h"
+#include "output/progress.h"
 
 /* The number that is listed with --json; the rest is only counted. */
 enum { MOST_LISTED = 10000 };

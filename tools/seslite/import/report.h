@@ -4,7 +4,7 @@
 #define IMPORT_REPORT_H
 
 #include "foreign/file.h"
-#include "json.h"
+#include "output/json.h"
 
 struct import_report {
     struct run *run;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "foreign/add_json.h"
-#include "foreign/adk.h"
 #include "foreign/event_read.h"
+#include "foreign/formats/adk.h"
+#include "foreign/json/add_json.h"
 #include "foreign/loose.h"
 #include "json/reader.h"
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "text.h"
-#include "whole_file.h"
+#include "files/whole_file.h"
+#include "text/text.h"
 
 static int make_file(int *file, ses_error *error)
 {

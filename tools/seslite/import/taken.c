@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "text.h"
+#include "text/text.h"
 
 int taken_claim(struct index *taken, const ses_key *key, bool renames, ses_error *error)
 {

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "index.h"
 #include "seslite.h"
+#include "text/index.h"
 
 /* Fails with EXISTS if another session has the name and `renames` is false. */
 int taken_claim(struct index *taken, const ses_key *key, bool renames, ses_error *error);

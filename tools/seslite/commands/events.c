@@ -1,0 +1,102 @@
+/* seslite events */
+#include "commands/events.h"
+
+#include <string.h>
+
+#include "commands.h"
+#include "commands/content.h"
+#include "store/choose.h"
+#include "store/walk.h"
+#include "text/times.h"
+
+static const struct column columns[] = {
+    {"SESSION", COLOUR_BOLD, 0, 0},         {"SEQ", COLOUR_DIM, COLUMN_RIGHT, 4},
+    {"TIME", COLOUR_DIM, COLUMN_TIME, 19},  {"AUTHOR", COLOUR_CYAN, COLUMN_CUT, 12},
+    {"EVENT", COLOUR_NONE, COLUMN_CUT, 20},
+};
+
+void event_rows_begin(struct event_rows *rows, struct run *run, bool of_user)
+{
+    size_t first = of_user ? 0 : 1;
+
+    *rows = (struct event_rows){.run = run, .of_user = of_user};
+    if (wants_json(run))
+        json_rows_begin(&rows->rows, run);
+    else
+        table_begin(&rows->table, columns + first, sizeof columns / sizeof columns[0] - first);
+}
+
+static void add_row(struct event_rows *rows, const char *session, const ses_event *event)
+{
+    struct text line = {NULL, 0, 0};
+    char time[TIME_SIZE];
+
+    if (rows->of_user)
+        table_puts(&rows->table, session);
+    table_number(&rows->table, event->seq);
+    table_puts(&rows->table, time_text(event->time_us, time));
+    table_puts(&rows->table, event->author);
+    content_line(rows->run, event, &line);
+    table_cell(&rows->table, line.data, line.len);
+    text_free(&line);
+}
+
+static int add_json(struct event_rows *rows, const char *session, const ses_event *event)
+{
+    struct json json;
+
+    if (content_check(rows->run, event) < 0) {
+        say("event %lld of %s: %s", (long long)event->seq, session, rows->run->error.message);
+        return EXIT_DAMAGED;
+    }
+    json_begin(&json, rows->run, '{');
+    if (rows->of_user)
+        json_text(&json, "session", session);
+    json_number(&json, "seq", event->seq);
+    json_raw(&json, "event", event->json, event->json_len);
+    return json_rows_add(&rows->rows, &json);
+}
+
+int event_rows_add(struct event_rows *rows, const char *session, const ses_event *event)
+{
+    if (wants_json(rows->run))
+        return add_json(rows, session, event);
+    add_row(rows, session, event);
+    return EXIT_OK;
+}
+
+int event_rows_flush(struct event_rows *rows)
+{
+    if (!wants_json(rows->run))
+        table_flush(&rows->table);
+    return out_flush();
+}
+
+void event_rows_end(struct event_rows *rows)
+{
+    if (wants_json(rows->run))
+        json_rows_end(&rows->rows);
+    else
+        table_end(&rows->table);
+}
+
+static int visit(void *context, const ses_event *event)
+{
+    struct event_rows *rows = context;
+    return event_rows_add(rows, rows->run->key.session, event);
+}
+
+int run_events(struct run *run)
+{
+    struct event_rows rows;
+    ses_range range;
+    int status = open_session_to_read(run);
+
+    if (status != EXIT_OK)
+        return status;
+    range_given(run, &range);
+    event_rows_begin(&rows, run, false);
+    status = each_event(run, &run->key, &range, given(run, OPTION_REVERSE), visit, &rows);
+    event_rows_end(&rows);
+    return status;
+}

@@ -1,0 +1,17 @@
+/* The formats, each in its own file. */
+#ifndef FOREIGN_FORMATS_FORMATS_H
+#define FOREIGN_FORMATS_FORMATS_H
+
+#include "foreign/foreign.h"
+
+extern const struct foreign_format foreign_python_v1;
+extern const struct foreign_format foreign_python_v0;
+extern const struct foreign_format foreign_session_json;
+extern const struct foreign_format foreign_vertex;
+extern const struct foreign_format foreign_javascript;
+extern const struct foreign_format foreign_python_sqlite;
+extern const struct foreign_format foreign_go;
+extern const struct foreign_format foreign_rust;
+extern const struct foreign_format foreign_openai;
+
+#endif

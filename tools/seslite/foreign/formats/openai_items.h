@@ -1,0 +1,23 @@
+/* Converts items of the OpenAI Agents SDK to events of the ADK. */
+#ifndef FOREIGN_FORMATS_OPENAI_ITEMS_H
+#define FOREIGN_FORMATS_OPENAI_ITEMS_H
+
+#include "foreign/foreign.h"
+#include "foreign/json/own_state.h"
+
+/* A walk over the items of a session. Ready when zeroed and `notes` is set. */
+struct openai_items {
+    struct foreign_notes *notes;
+    struct own_state calls; /* function names by the id of the call */
+    int64_t turn;           /* the number of the user's item that began it; 0 before the first */
+    struct text json;       /* of the last event */
+    struct text room;
+};
+
+void openai_items_begin(struct openai_items *items);
+/* Converts an item. Returns 1, or JSON, INVALID or LIMIT if it is not a valid JSON object. */
+int openai_item(struct openai_items *items, int64_t number, struct span item, int64_t time_us,
+                struct span *event, ses_error *error);
+void openai_items_free(struct openai_items *items);
+
+#endif

@@ -1,0 +1,36 @@
+/* Chooses the store, app, user and session: the given one, or the only one that matches. */
+#ifndef STORE_CHOOSE_H
+#define STORE_CHOOSE_H
+
+#include "command.h"
+
+/* Open the store read-only, or also for writing. It must exist. Return EXIT_OK, or print the error. */
+int open_to_read(struct run *run);
+int open_to_write(struct run *run);
+/* Opens the store for writing and creates it if it does not exist. If `dry`, never creates it: a store in
+ * memory is opened in its place. */
+int open_to_import(struct run *run, bool dry);
+/* The file or address as given. If none was given, prints that and returns NULL. */
+const char *place_given(const struct run *run);
+/* Is the store on a server? */
+bool is_on_server(const struct run *run);
+/* For a command that is only for files. Returns EXIT_OK, or prints what to do instead on a server. */
+int refuse_server(struct run *run);
+/* True if the path leads to the store itself or to one of SQLite's files next to it. */
+bool is_of_store(const struct run *run, const char *path);
+
+/* Set run->key. Return EXIT_OK, or print the choices or the nearest name. */
+int choose_session(struct run *run);
+int choose_user(struct run *run); /* the app and the user */
+int choose_app(struct run *run);
+
+/* Calls `visit` for the name of each user of `app`, or of each app if `app` is NULL, in order, until it
+ * returns something other than EXIT_OK. */
+typedef int visit_name(void *context, const char *name);
+int each_name(struct run *run, const char *app, visit_name *visit, void *context);
+
+/* Open the store and choose the session. */
+int open_session_to_read(struct run *run);
+int open_session_to_write(struct run *run);
+
+#endif

@@ -1,0 +1,145 @@
+/* Opens the store and walks the names in it. */
+#include "store/choose.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "files/place.h"
+#include "output/out.h"
+#include "text/text.h"
+
+const char *place_given(const struct run *run)
+{
+    const char *path = run->values[OPTION_STORE];
+
+    if (!path)
+        path = getenv("SESLITE_DB");
+    if (!path || !*path) {
+        (void)say_usage(run, "which store? Name it with -f FILE before the command, or in SESLITE_DB");
+        return NULL;
+    }
+    if (strcmp(path, "-") == 0) {
+        (void)say_usage(run, "a store cannot be read from standard input");
+        return NULL;
+    }
+    return path;
+}
+
+int refuse_server(struct run *run)
+{
+    const char *path = place_given(run);
+
+    if (!path)
+        return EXIT_USAGE;
+    return place_is_server(path)
+               ? say_usage(run, "%s is only for files: %s", run->command->name, run->command->instead)
+               : EXIT_OK;
+}
+
+bool is_on_server(const struct run *run)
+{
+    const char *path = place_given(run);
+    return path && place_is_server(path);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat info_a;
+    struct stat info_b;
+
+    return stat(a, &info_a) == 0 && stat(b, &info_b) == 0 && info_a.st_dev == info_b.st_dev &&
+           info_a.st_ino == info_b.st_ino;
+}
+
+bool is_of_store(const struct run *run, const char *path)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    const char *place = place_given(run);
+    char *store = place && !place_is_server(place) ? realpath(place, NULL) : NULL;
+    bool is = place && strcmp(place, path) == 0;
+
+    for (size_t i = 0; store && !is && i < sizeof endings / sizeof endings[0]; i++) {
+        struct text name = {NULL, 0, 0};
+        text_print(&name, "%s%s", store, endings[i]);
+        is = is_same_file(name.data, path);
+        text_free(&name);
+    }
+    free(store);
+    return is;
+}
+
+static int open_store(struct run *run, unsigned flags)
+{
+    const ses_open_options options = {.size = sizeof options, .flags = flags | SES_OPEN_MUST_EXIST};
+    const char *path = place_given(run);
+
+    if (!path)
+        return EXIT_USAGE;
+    int code = place_open(path, &options, &run->store, &run->error);
+    if (code >= 0)
+        return EXIT_OK;
+    int status = fail(run);
+    if (code == SES_NOTASTORE && !place_is_server(path))
+        note("If another program wrote it, import its sessions into a store: seslite -f STORE import %s",
+             path);
+    /* The store has an older schema, which opening it read-only does not migrate. */
+    return code == SES_READONLY && (flags & SES_OPEN_READ_ONLY) ? EXIT_NOTASTORE : status;
+}
+
+int open_to_read(struct run *run)
+{
+    return open_store(run, SES_OPEN_READ_ONLY);
+}
+
+int open_to_write(struct run *run)
+{
+    return open_store(run, 0);
+}
+
+int open_to_import(struct run *run, bool dry)
+{
+    ses_open_options options = {.size = sizeof options};
+    const char *path = place_given(run);
+
+    if (!path)
+        return EXIT_USAGE;
+    if (dry)
+        options.flags = SES_OPEN_MUST_EXIST;
+    int code = place_open(path, &options, &run->store, &run->error);
+    if (dry && code == SES_NOTFOUND) {
+        options.flags = 0;
+        code = ses_open(":memory:", &options, &run->store, &run->error);
+    }
+    return code < 0 ? fail(run) : EXIT_OK;
+}
+
+static int open_page(struct run *run, const char *app, const char *after, ses_names **names)
+{
+    const ses_names_options options = {.size = sizeof options, .limit = 1000, .after = after};
+
+    return app ? ses_list_users(run->store, app, &options, names, &run->error)
+               : ses_list_apps(run->store, &options, names, &run->error);
+}
+
+int each_name(struct run *run, const char *app, visit_name *visit, void *context)
+{
+    char *after = NULL;
+    int status = EXIT_OK;
+    bool more = true;
+
+    while (status == EXIT_OK && more) {
+        ses_names *names = NULL;
+        if (open_page(run, app, after, &names) < 0)
+            status = fail(run);
+        for (size_t i = 0; status == EXIT_OK && i < ses_names_count(names); i++)
+            status = visit(context, ses_names_at(names, i));
+        const char *next = status == EXIT_OK ? ses_names_next(names) : NULL;
+        free(after);
+        after = next ? copy_text(next) : NULL;
+        more = next != NULL;
+        ses_names_close(names);
+    }
+    free(after);
+    return status;
+}

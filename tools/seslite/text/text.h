@@ -1,0 +1,48 @@
+/* Growable texts, and texts cleaned for a terminal. */
+#ifndef TEXT_TEXT_H
+#define TEXT_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All zero is an empty text. If memory runs out the program ends, so that callers need no check. */
+struct text {
+    char *data; /* ends in a NUL, unless it is NULL */
+    size_t len;
+    size_t capacity;
+};
+
+void text_add(struct text *text, const char *more, size_t len);
+void text_puts(struct text *text, const char *more);
+void text_print(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_clear(struct text *text);
+void text_free(struct text *text);
+
+enum lines {
+    LINES_ONE, /* line breaks become blanks */
+    LINES_KEEP
+};
+
+/*
+ * Adds a text so that it cannot control a terminal: ESC becomes ^[, and other unreadable characters (C1
+ * controls, overrides of direction, invisible ones) become <U+009B>. Invalid UTF-8 becomes U+FFFD.
+ */
+void text_add_clean(struct text *text, const char *more, size_t len, enum lines lines);
+/* Does this for JSON: such characters become \u009b, which has the same meaning. */
+void text_add_clean_json(struct text *text, const char *json, size_t len);
+
+/* The number of columns that a clean text takes. */
+size_t text_columns(const char *text, size_t len);
+/* The number of bytes that fit into that many columns. */
+size_t text_fitting(const char *text, size_t len, size_t columns);
+
+/* Reads the next character of a text of at least one byte. Returns the number of bytes read; invalid UTF-8 is
+ * one byte, read as U+FFFD. */
+size_t text_next(const char *text, size_t len, uint32_t *character);
+
+/* malloc and a copy of a text; they end the program if memory runs out. */
+void *allocate(size_t bytes);
+char *copy_text(const char *text);
+
+#endif
