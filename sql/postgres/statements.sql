@@ -51,7 +51,6 @@
 -- own: remove_app_keys      and the app's
 -- own: append_touch         the session's row after these events
 -- own: create_session       a session whose version follows those of earlier ones
--- own: created_version      and that version
 
 -- tools/embed_postgres.awk replaces calls such as SHARD($1). Each word of a macro's text that is the name of a parameter
 -- stands for the argument, also after a dot and in quotes.
@@ -75,9 +74,19 @@
 --     (SELECT max(o.id) FROM seslite.table AS o WHERE o.shard = number) + 4096)
 --
 -- The columns of a session and of an event:
--- macro: SESSION_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.event_count,
---     row.created_us, row.updated_us, row.expires_us, row.base_seq, row.details
+-- macro: STATE_COLUMNS(row) = row.version, row.last_seq, row.event_count, row.created_us, row.updated_us, row.expires_us,
+--     row.base_seq, row.details
+-- macro: SESSION_COLUMNS(row) = row.id, row.app_id, row.user_id, STATE_COLUMNS(row)
 -- macro: EVENT_COLUMNS() = seq, id, invocation_id, author, branch, time_us, high_us, body
+--
+-- session_find and its like keep the numbers of the session and of its owners until the transaction ends. A statement about
+-- one of them that is given no number is about these, so that everything can be asked for before the session is found.
+-- macro: FOUND_COLUMNS(row) = set_config('seslite.session', row.id::text, true)::bigint AS id,
+--     set_config('seslite.app', row.app_id::text, true)::bigint AS app_id,
+--     set_config('seslite.user', row.user_id::text, true)::bigint AS user_id, STATE_COLUMNS(row)
+-- macro: THE_SESSION(id) = coalesce(id::bigint, nullif(current_setting('seslite.session', true), '')::bigint)
+-- macro: THE_USER(id) = coalesce(id::bigint, nullif(current_setting('seslite.user', true), '')::bigint)
+-- macro: THE_APP(id) = coalesce(id::bigint, nullif(current_setting('seslite.app', true), '')::bigint)
 --
 -- A session's user. (OFFSET 0 makes the server look users up one by one, whatever number it estimates.)
 -- macro: USER_OF(row) = (SELECT u.name, u.app_id FROM seslite.users AS u
@@ -118,16 +127,16 @@ FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.rel
 WHERE n.nspname = 'seslite' AND c.relkind IN ('r', 'p');
 
 -- name: lock_user
-SELECT 1::bigint FROM seslite.users WHERE shard = SHARD($1) AND id = $1 FOR UPDATE;
+SELECT 1::bigint FROM seslite.users WHERE shard = SHARD(THE_USER($1)) AND id = THE_USER($1) FOR UPDATE;
 
 -- name: lock_app
-SELECT 1::bigint FROM seslite.apps WHERE shard = SHARD($1) AND id = $1 FOR UPDATE;
+SELECT 1::bigint FROM seslite.apps WHERE shard = SHARD(THE_APP($1)) AND id = THE_APP($1) FOR UPDATE;
 
 -- name: share_user
-SELECT 1::bigint FROM seslite.users WHERE shard = SHARD($1) AND id = $1 FOR SHARE;
+SELECT 1::bigint FROM seslite.users WHERE shard = SHARD(THE_USER($1)) AND id = THE_USER($1) FOR SHARE;
 
 -- name: share_app
-SELECT 1::bigint FROM seslite.apps WHERE shard = SHARD($1) AND id = $1 FOR SHARE;
+SELECT 1::bigint FROM seslite.apps WHERE shard = SHARD(THE_APP($1)) AND id = THE_APP($1) FOR SHARE;
 
 -- name: app_add
 INSERT INTO seslite.apps (shard, id, name)
@@ -138,19 +147,20 @@ ON CONFLICT (name, shard) DO NOTHING;
 
 -- name: app_find
 -- locks: FOR KEY SHARE OF a
-SELECT a.id, 1::bigint FROM seslite.apps AS a WHERE a.shard = APP_SHARD($1) AND a.name = $1;
+SELECT set_config('seslite.app', a.id::text, true)::bigint AS id, 1::bigint FROM seslite.apps AS a WHERE a.shard = APP_SHARD($1) AND a.name = $1;
 
 -- Locks an existing one without a change, or it could be deleted before it is found.
 
 -- name: user_add
 INSERT INTO seslite.users (shard, id, app_id, name)
-SELECT h.shard, NEW_ID(users, h.shard), $1::bigint, $2::text
-FROM (SELECT USER_SHARD(a.name, $2) AS shard FROM seslite.apps AS a WHERE a.shard = SHARD($1) AND a.id = $1) AS h
+SELECT h.shard, NEW_ID(users, h.shard), THE_APP($1), $2::text
+FROM (SELECT USER_SHARD(a.name, $2) AS shard FROM seslite.apps AS a WHERE a.shard = SHARD(THE_APP($1)) AND a.id = THE_APP($1)) AS h
 ON CONFLICT (app_id, name, shard) DO UPDATE SET name = excluded.name WHERE false;
 
 -- name: user_find
 -- locks: FOR UPDATE OF u
-SELECT u.id, u.app_id, 1::bigint
+SELECT set_config('seslite.user', u.id::text, true)::bigint AS id,
+       set_config('seslite.app', u.app_id::text, true)::bigint AS app_id, 1::bigint
 FROM seslite.users AS u WHERE u.shard = USER_SHARD($1, $2) AND u.name = $2 AND u.app_id = APP_ID($1);
 
 -- Names in order, from $2 on, except $3.
@@ -186,18 +196,18 @@ INSERT INTO seslite.version_floor AS f (shard, floor) VALUES (SHARD($2), $1)
 ON CONFLICT (shard) DO UPDATE SET floor = greatest(f.floor, excluded.floor);
 
 -- name: details_add
-INSERT INTO seslite.session_details (shard, session_id, initial_state) VALUES (SHARD($1), $1, $2);
+INSERT INTO seslite.session_details (shard, session_id, initial_state) VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2);
 
 -- name: details_initial
 SELECT initial_state FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: title_set
-INSERT INTO seslite.session_details (shard, session_id, title) VALUES (SHARD($1), $1, $2)
+INSERT INTO seslite.session_details (shard, session_id, title) VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2)
 ON CONFLICT (shard, session_id) DO UPDATE SET title = excluded.title;
 
 -- name: label_set
 INSERT INTO seslite.session_labels (shard, session_id, name, value, app_id)
-VALUES (SHARD($1), $1, $2, $3, $4)
+VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2, $3, THE_APP($4))
 ON CONFLICT (shard, session_id, name) DO UPDATE SET value = excluded.value, app_id = excluded.app_id;
 
 -- name: label_remove
@@ -207,22 +217,24 @@ DELETE FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1 A
 
 -- name: details_of_owners
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
-FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+FROM unnest(coalesce($1::bigint[], ARRAY[THE_SESSION(NULL)])) WITH ORDINALITY AS o (id, place)
 JOIN seslite.session_details AS d ON d.shard = SHARD(o.id) AND d.session_id = o.id
 ORDER BY o.place;
 
 -- name: labels_of_owners
 SELECT l.session_id, l.name, l.value, l.app_id
-FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+FROM unnest(coalesce($1::bigint[], ARRAY[THE_SESSION(NULL)])) WITH ORDINALITY AS o (id, place)
 JOIN seslite.session_labels AS l ON l.shard = SHARD(o.id) AND l.session_id = o.id
 ORDER BY o.place, l.name;
 
 -- name: base_state_all
 SELECT session_id, key, value, seq FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 ORDER BY key;
 
+-- Keeps the numbers that it finds: see THE_SESSION.
+
 -- name: session_find
 -- locks: FOR UPDATE OF s
-SELECT SESSION_COLUMNS(s)
+SELECT FOUND_COLUMNS(s)
 FROM seslite.sessions AS s WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2);
 
 -- Includes the names, for a deletion.
@@ -239,7 +251,7 @@ WHERE s.shard = SHARD($1) AND s.id = $1;
 SELECT SESSION_COLUMNS(s) FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1;
 
 -- name: session_describe
-UPDATE seslite.sessions SET details = $2 WHERE shard = SHARD($1) AND id = $1;
+UPDATE seslite.sessions SET details = $2 WHERE shard = SHARD(THE_SESSION($1)) AND id = THE_SESSION($1);
 
 -- name: session_expiry
 UPDATE seslite.sessions SET expires_us = $2 WHERE shard = SHARD($1) AND id = $1;
@@ -557,38 +569,38 @@ WHERE s.app_id = $1 AND s.active_hour BETWEEN $9 AND $10
 
 -- name: app_state_set
 INSERT INTO seslite.app_state (shard, app_id, key, value, session_id, seq)
-VALUES (SHARD($1), $1, $2, $3, $4, $5)
+VALUES (SHARD(THE_APP($1)), THE_APP($1), $2, $3, coalesce(THE_SESSION($4), 0), $5)
 ON CONFLICT (shard, app_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
 -- name: user_state_set
 INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)
-VALUES (SHARD($1), $1, $2, $3, $4, $5)
+VALUES (SHARD(THE_USER($1)), THE_USER($1), $2, $3, coalesce(THE_SESSION($4), 0), $5)
 ON CONFLICT (shard, user_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
 -- name: session_state_set
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
-SELECT SHARD($1), $1::bigint, $2::text, $3::text, $5::bigint WHERE ($4::bigint IS NULL OR true)
+SELECT SHARD(THE_SESSION($1)), THE_SESSION($1), $2::text, $3::text, $5::bigint WHERE ($4::bigint IS NULL OR true)
 ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
 
 -- name: app_state_remove
-DELETE FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1 AND key = $2;
+DELETE FROM seslite.app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) AND key = $2;
 
 -- name: user_state_remove
-DELETE FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 AND key = $2;
+DELETE FROM seslite.user_state WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND key = $2;
 
 -- name: session_state_remove
-DELETE FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 AND key = $2;
+DELETE FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = $2;
 
 -- name: app_state_all
-SELECT key, value FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1 ORDER BY key;
+SELECT key, value FROM seslite.app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) ORDER BY key;
 
 -- name: user_state_all
-SELECT key, value FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 ORDER BY key;
+SELECT key, value FROM seslite.user_state WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) ORDER BY key;
 
 -- name: session_state_all
-SELECT key, value FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 ORDER BY key;
+SELECT key, value FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) ORDER BY key;
 
 -- The state of all owners of a page, in the page's order.
 
@@ -610,13 +622,13 @@ ORDER BY o.place, st.key;
 SELECT session_id, key, value, seq FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 ORDER BY key;
 
 -- name: app_state_get
-SELECT key, value FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1 AND key = $2;
+SELECT key, value FROM seslite.app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) AND key = $2;
 
 -- name: user_state_get
-SELECT key, value FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 AND key = $2;
+SELECT key, value FROM seslite.user_state WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND key = $2;
 
 -- name: session_state_get
-SELECT key, value FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 AND key = $2;
+SELECT key, value FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = $2;
 
 -- name: app_state_delete
 DELETE FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1;
@@ -642,7 +654,7 @@ DELETE FROM seslite.session_leases WHERE shard = SHARD($1) AND session_id = $1;
 -- name: lease_find
 -- locks: FOR UPDATE
 SELECT token, session_id, owner, taken_us, until_us, next_owner, next_until_us
-FROM seslite.session_leases WHERE shard = SHARD($1) AND session_id = $1;
+FROM seslite.session_leases WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1);
 
 -- The time is read after the session was found, whose lock keeps its lease from changing. There is a row even without a
 -- lease.
@@ -651,7 +663,7 @@ FROM seslite.session_leases WHERE shard = SHARD($1) AND session_id = $1;
 SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
        (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 FROM (SELECT 1) AS one
-LEFT JOIN seslite.session_leases AS l ON l.shard = SHARD($1) AND l.session_id = $1;
+LEFT JOIN seslite.session_leases AS l ON l.shard = SHARD(THE_SESSION($1)) AND l.session_id = THE_SESSION($1);
 
 -- SQLite has a new row for each token; here one row per session keeps the last token.
 
@@ -689,7 +701,7 @@ ON CONFLICT DO NOTHING;
 
 -- name: event_marks_backward
 SELECT session_id, seq, kind, target_seq FROM seslite.event_marks
-WHERE shard = SHARD($1) AND session_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT $3::bigint;
+WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND seq <= $2 ORDER BY seq DESC LIMIT $3::bigint;
 
 -- Copies of a session's rows for a fork.
 
@@ -760,9 +772,9 @@ INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq) VALUE
 -- name: event_by_id
 SELECT EVENT_COLUMNS()
 FROM (SELECT e.* FROM seslite.events AS e
-      WHERE e.shard = SHARD($1) AND (e.session_id, e.id) >= ($1, $2)
+      WHERE e.shard = SHARD(THE_SESSION($1)) AND (e.session_id, e.id) >= (THE_SESSION($1), $2)
       ORDER BY e.session_id, e.id LIMIT 1) AS first
-WHERE session_id = $1 AND id = $2;
+WHERE session_id = THE_SESSION($1) AND id = $2;
 
 -- The events of a session with numbers from $2 to $3, at most $4 of them (all if NULL), and none after the one with
 -- which their bodies reach $5 bytes, so that nothing is sent for which the caller has no room. (The server knows the
@@ -771,14 +783,14 @@ WHERE session_id = $1 AND id = $2;
 -- name: events_forward
 SELECT EVENT_COLUMNS()
 FROM (SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-      FROM seslite.events AS e WHERE e.shard = SHARD($1) AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
+      FROM seslite.events AS e WHERE e.shard = SHARD(THE_SESSION($1)) AND e.session_id = THE_SESSION($1) AND e.seq BETWEEN $2 AND $3
       ORDER BY e.seq LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
 -- name: events_backward
 SELECT EVENT_COLUMNS()
 FROM (SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-      FROM seslite.events AS e WHERE e.shard = SHARD($1) AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
+      FROM seslite.events AS e WHERE e.shard = SHARD(THE_SESSION($1)) AND e.session_id = THE_SESSION($1) AND e.seq BETWEEN $2 AND $3
       ORDER BY e.seq DESC LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq DESC;
 
@@ -795,7 +807,7 @@ WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
 -- name: event_times_backward
 SELECT seq, time_us, high_us
-FROM seslite.events WHERE shard = SHARD($1) AND session_id = $1 AND seq BETWEEN $2 AND $3
+FROM seslite.events WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3
 ORDER BY seq DESC LIMIT $4::bigint;
 
 -- name: events_delete
@@ -980,23 +992,18 @@ SET version = version + $2, last_seq = last_seq + $2, event_count = event_count 
     ahead_hour = CASE WHEN greatest(updated_us, $3) > $5 + 3600000000 THEN $6::bigint END
 WHERE shard = SHARD($1) AND id = $1;
 
--- Like session_add, but with the version from the shard's floor.
+-- Like session_add, for the user that was found, and with the version from the shard's floor. Becomes the session that was
+-- found.
 
 -- name: create_session
 INSERT INTO seslite.sessions
     (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us,
      changed_us, ahead_hour)
-VALUES (SHARD($2), NEW_ID(sessions, SHARD($2)), $1, $2, $3, $4, $4, $5,
-        coalesce($6, (SELECT f.floor / CASE WHEN f.floor <= 9007199254740991 THEN 1 ELSE 0 END
-                      FROM seslite.version_floor AS f WHERE f.shard = SHARD($2)), 0::bigint),
-        0, 0, $7, $8, $9)
-RETURNING id;
-
--- Answers version_floor after the session was created. Another user of the shard may have raised the floor since, so this
--- reads the session.
-
--- name: created_version
-SELECT version FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1 AND name = $2;
+VALUES (SHARD(THE_USER(NULL)), NEW_ID(sessions, SHARD(THE_USER(NULL))), THE_APP(NULL), THE_USER(NULL), $1, $2, $2, $3,
+        coalesce((SELECT f.floor / CASE WHEN f.floor <= 9007199254740991 THEN 1 ELSE 0 END
+                  FROM seslite.version_floor AS f WHERE f.shard = SHARD(THE_USER(NULL))), 0::bigint),
+        0, 0, $4, $5, $6)
+RETURNING set_config('seslite.session', id::text, true)::bigint, app_id, user_id, version;
 
 -- Every column that statements use must exist with its type, and compare text by bytes.
 

@@ -97,23 +97,6 @@ void ses__announce_snapshot(struct db *db, const struct session_row *row, const 
         announce_events(db, row, range, &all_events, WALK_BACKWARD);
 }
 
-void ses__announce_get(struct db *db, const void *context)
-{
-    const struct get_op *op = context;
-    const struct session_row row = ses__announce_named(db, op->key);
-
-    ses__announce_snapshot(db, &row, &op->range);
-}
-
-void ses__announce_find_existing(struct db *db, const void *context)
-{
-    const struct create_op *op = context;
-    const struct session_row row = ses__announce_named(db, op->key);
-
-    if (op->snapshot)
-        ses__announce_snapshot(db, &row, &op->range);
-}
-
 void ses__announce_known(struct db *db, const struct session_row *known)
 {
     struct session_row row;
@@ -137,49 +120,6 @@ void ses__announce_missed(struct db *db, const struct session_row *known)
     announce_events(db, known, &range, &all_events, WALK_FORWARD);
     for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
         announce_scope(db, scope, known);
-}
-
-/* Title and labels seldom change, so they are announced only for a session that had some. */
-void ses__announce_refresh(struct db *db, const void *context)
-{
-    const struct refresh_op *op = context;
-    const struct session_row *known = op->session.known;
-
-    ses__announce_known(db, known);
-    ses__announce_missed(db, known);
-    announce_details_of(db, known, DETAIL_TITLE | DETAIL_LABELS);
-}
-
-void ses__announce_value(struct db *db, const void *context)
-{
-    const struct value_op *op = context;
-    const struct session_row row = ses__announce_named(db, op->key);
-    struct state_rows rows;
-
-    if (op->scope == SCOPE_TEMP)
-        return;
-    ses__state_row_open(&rows, db, op->scope, ses__scope_owner(op->scope, &row), op->state_key, NULL);
-    (void)ses__state_rows_close(&rows);
-}
-
-/* If a walk forward has to find its beginning first, its events cannot be announced. */
-void ses__announce_page(struct db *db, const void *context)
-{
-    const struct page_run *run = context;
-    const struct page_op *op = run->op;
-    const struct few_events page = {(int64_t)op->max_events, (int64_t)op->max_bytes};
-    struct range range = run->asked;
-    const bool seeks =
-        op->first && !op->backward && (range.newest != INT64_MAX || range.since_us != INT64_MIN);
-
-    const struct session_row row = ses__announce_session(db, &op->session);
-
-    range.live = range.live && op->first;
-    if (!range.none)
-        announce_events(db, &row, &range, seeks ? &all_events : &page,
-                        seeks          ? WALK_BACKWARD_TIMES
-                        : op->backward ? WALK_BACKWARD
-                                       : WALK_FORWARD);
 }
 
 /* ---------------------------------------------------------------------------------------------- lists */

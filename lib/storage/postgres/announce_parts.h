@@ -10,11 +10,6 @@ extern SESLITE_PRIVATE const struct session_row ses__announced_row;
 
 /* ---- announce.c */
 
-SESLITE_PRIVATE void ses__announce_get(struct db *db, const void *context);
-SESLITE_PRIVATE void ses__announce_find_existing(struct db *db, const void *context);
-SESLITE_PRIVATE void ses__announce_refresh(struct db *db, const void *context);
-SESLITE_PRIVATE void ses__announce_value(struct db *db, const void *context);
-SESLITE_PRIVATE void ses__announce_page(struct db *db, const void *context);
 SESLITE_PRIVATE void ses__announce_list_page(struct db *db, const void *context);
 
 /* Announces the search for the session of that name, and makes it the source of what follows. Returns its numbers, or
@@ -38,7 +33,6 @@ SESLITE_PRIVATE void ses__announce_keys(struct db *db, const struct session_row 
 
 /* ---- announce_write.c */
 
-SESLITE_PRIVATE void ses__announce_create(struct db *db, const void *context);
 /* True if the append can be sent as a whole. */
 SESLITE_PRIVATE bool ses__append_fits(const void *context);
 SESLITE_PRIVATE void ses__announce_append(struct db *db, const void *context);

@@ -6,14 +6,7 @@
 const struct announcement *ses__announcement_of(storage_job *job)
 {
     static const struct announcement announcements[] = {
-        {.job = ses__get_job, .whole = {{.announce = ses__announce_get}}},
-        {.job = ses__refresh_job, .whole = {{.announce = ses__announce_refresh}}},
-        {.job = ses__value_job, .whole = {{.announce = ses__announce_value}}},
-        {.job = ses__page_job, .whole = {{.announce = ses__announce_page}}},
         {.job = ses__list_job, .whole = {{.announce = ses__announce_list_page}}},
-        {.job = ses__find_existing_job, .whole = {{.announce = ses__announce_find_existing}}},
-        {.job = ses__create_job,
-         .whole = {{NULL, ses__announce_create, true}, {NULL, ses__announce_find_existing, false}}},
         {.job = ses__append_job,
          .whole = {{ses__append_fits, ses__announce_append, true}, {NULL, ses__announce_stored, false}},
          .doubt = ses__doubt_append,

@@ -35,11 +35,20 @@ struct pg_run {
 };
 
 /* A message to the server that has not been answered yet. */
-enum pg_kind { PG_PREPARES, PG_ROWS, PG_CHANGES, PG_COMMITS, PG_ENDS, PG_SYNC };
+enum pg_kind {
+    PG_PREPARES,
+    PG_ROWS,
+    PG_CHANGES,
+    PG_COMMITS,
+    PG_ENDS,
+    PG_SAME, /* the session that was found, which must be as it was */
+    PG_SYNC
+};
 struct pg_awaited {
     enum pg_kind kind;
     size_t prepared;    /* which statement it prepares */
     struct pg_run *run; /* that wants the rows; NULL: abandoned */
+    const char *table;  /* one row of it must change; NULL: any number */
 };
 
 /* The text of a prepared statement. One statement has several: with and without locks, and with different sources. The
@@ -72,19 +81,25 @@ struct pg_ahead {
     struct pg_run *next; /* after the one whose answer was given last */
 };
 
+/* Of a job that commits by itself: what it has sent does not suit what is stored, and nothing has changed; or it is
+ * committed, but its answers could not be taken. */
+enum { PG_UNSUITED = -1000, PG_UNREAD = -1001 };
+
 struct pg {
     struct db base;
     PGconn *conn;
     const struct postgres_config *config;
     struct pg *next_idle; /* in the pool */
     struct pg *next_open;
-    bool writes;     /* the current transaction writes, and so locks the rows that it finds */
-    bool lost;       /* the connection cannot be used any more */
-    bool warned;     /* the last commit came with a warning */
-    int code;        /* of the first failure in this transaction, */
-    ses_error error; /* which the next query reports */
-    bool again;      /* the transaction may succeed if it is run again */
-    int64_t changed; /* rows changed by the last statement that writes */
+    bool writes;         /* the current transaction writes, and so locks the rows that it finds */
+    bool ended;          /* the end of the current transaction was sent */
+    bool lost;           /* the connection cannot be used any more */
+    bool warned;         /* the last commit came with a warning */
+    int code;            /* of the first failure in this transaction, */
+    ses_error error;     /* which the next query reports */
+    char constraint[64]; /* that was violated; "": none was */
+    bool again;          /* the transaction may succeed if it is run again */
+    int64_t changed;     /* rows changed by the last statement that writes */
     int64_t given;
     atomic_bool interrupted;
     atomic_bool interruptible;
@@ -137,6 +152,19 @@ SESLITE_PRIVATE int ses__pg_script(struct pg *pg, const char *sql, PGresult **la
 /* The same without the result. */
 SESLITE_PRIVATE int ses__pg_run(struct pg *pg, const char *sql, ses_error *error);
 
+/* ---- transaction.c */
+
+SESLITE_PRIVATE void ses__pg_forget_failure(struct pg *pg);
+/* Sends the beginning of a transaction, and forgets all about the one before. */
+SESLITE_PRIVATE void ses__pg_begin(struct pg *pg, bool writes);
+/* Sends the commit, and waits for all answers. A job may commit by itself: then it reads the answers after that. */
+SESLITE_PRIVATE int ses__pg_commit(struct pg *pg, ses_error *error);
+/* The engine's ask_last. */
+SESLITE_PRIVATE void ses__pg_ask_last(struct db *db);
+/* More has to be asked after the transaction's end was sent: another one goes on where it ended. It fails, and the call is
+ * made again, if the session has changed meanwhile. */
+SESLITE_PRIVATE void ses__pg_resume(struct pg *pg);
+
 /* ---- query.c */
 
 /* The engine's functions for statements. */
@@ -144,6 +172,7 @@ SESLITE_PRIVATE void ses__pg_start(struct query *query);
 SESLITE_PRIVATE void ses__pg_bind_int(struct query *query, int parameter, int64_t value);
 SESLITE_PRIVATE void ses__pg_bind_text(struct query *query, int parameter, struct span text);
 SESLITE_PRIVATE void ses__pg_bind_owners(struct query *query, int parameter, const struct owner_list *owners);
+SESLITE_PRIVATE void ses__pg_ask(struct query *query);
 SESLITE_PRIVATE bool ses__pg_row(struct query *query);
 SESLITE_PRIVATE enum sql_type ses__pg_type(const struct query *query, int column);
 SESLITE_PRIVATE int64_t ses__pg_int_of(struct query *query, int column);
@@ -151,6 +180,7 @@ SESLITE_PRIVATE struct span ses__pg_text_of(struct query *query, int column);
 SESLITE_PRIVATE int ses__pg_end(struct query *query);
 SESLITE_PRIVATE int64_t ses__pg_changed(const struct db *db);
 SESLITE_PRIVATE int64_t ses__pg_given(const struct db *db);
+SESLITE_PRIVATE void ses__pg_must_change(struct db *db, const char *table);
 SESLITE_PRIVATE void ses__pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
 /* ---- run_text.c */

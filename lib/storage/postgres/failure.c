@@ -119,4 +119,6 @@ void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing)
                          meaning && meaning->hint ? meaning->hint : "");
     if (state)
         (void)strncpy(pg->error.sqlstate, state, sizeof pg->error.sqlstate - 1);
+    const char *constraint = result ? PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME) : NULL;
+    (void)strncpy(pg->constraint, constraint ? constraint : "", sizeof pg->constraint - 1);
 }

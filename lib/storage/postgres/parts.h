@@ -53,7 +53,9 @@ SESLITE_PRIVATE int ses__postgres_run(struct storage *storage, const struct mann
 SESLITE_PRIVATE int ses__postgres_side(struct postgres *storage, const struct manner *manner,
                                        struct postgres **side, ses_error *error);
 
-/* ---- check.c, space.c, watch.c: the engine's operations */
+/* ---- check.c, create.c, space.c, watch.c: the engine's operations */
+
+SESLITE_PRIVATE int ses__postgres_create(struct storage *storage, struct create_op *op, ses_error *error);
 
 SESLITE_PRIVATE int ses__postgres_check(struct storage *storage, struct check *check);
 SESLITE_PRIVATE int ses__postgres_space(struct storage *storage, struct space_op *op, ses_error *error);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "storage/postgres/connection.h"
+#include "storage/sql/rows/parts.h"
 
 static struct pg_awaited *awaited_at(const struct pg *pg, size_t index)
 {
@@ -16,7 +17,16 @@ static struct pg_awaited *awaited_at(const struct pg *pg, size_t index)
 
 void ses__pg_await(struct pg *pg, enum pg_kind kind, size_t prepared, struct pg_run *run)
 {
-    *awaited_at(pg, pg->awaited_count++) = (struct pg_awaited){kind, prepared, run};
+    *awaited_at(pg, pg->awaited_count++) =
+        (struct pg_awaited){.kind = kind, .prepared = prepared, .run = run};
+}
+
+void ses__pg_must_change(struct db *db, const char *table)
+{
+    struct pg *pg = ses__pg_of(db);
+
+    if (!pg->ahead.announcing && pg->ahead.whole == PG_OPEN && pg->awaited_count > 0)
+        awaited_at(pg, pg->awaited_count - 1)->table = table;
 }
 
 void ses__pg_abandon(struct pg *pg, const struct pg_run *run)
@@ -72,6 +82,12 @@ static const char *doing(const struct pg_awaited *awaited)
                                          : "a statement";
 }
 
+/* True if the session is the one that was found, at the same version. */
+static bool is_same(const struct pg *pg, const PGresult *result)
+{
+    return PQntuples(result) == 1 && strtoll(PQgetvalue(result, 0, 3), NULL, 10) == pg->base.found_version;
+}
+
 /* Takes over a result. */
 static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresult *result)
 {
@@ -86,8 +102,14 @@ static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresul
     }
     if (awaited->kind == PG_PREPARES)
         pg->texts[awaited->prepared].prepared = good ? PG_PREPARED : PG_UNPREPARED;
+    if (good && awaited->kind == PG_SAME && !is_same(pg, result)) {
+        ses__pg_fail_as(pg, SES_BUSY, "a read during which the session has changed");
+        pg->again = true;
+    }
     if (good && awaited->kind == PG_CHANGES)
         pg->changed = strtoll(PQcmdTuples(result), NULL, 10);
+    if (good && awaited->table && pg->changed != 1 && pg->code == SES_OK)
+        pg->code = ses__refuse_unchanged(&pg->base, awaited->table, &pg->error);
     if (good && awaited->run)
         awaited->run->result = result;
     else

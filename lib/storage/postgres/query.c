@@ -233,6 +233,8 @@ static void send_run(struct pg *pg, struct pg_run *run)
 {
     const bool returns = run->statement->returns;
 
+    if (pg->ended)
+        ses__pg_resume(pg);
     ses__pg_make_room(pg);
     run->sent = true;
     if (ses__pg_send_text(pg, run))
@@ -270,6 +272,16 @@ static void ask(struct pg *pg, struct pg_run *run)
         pg->ahead.missed |= pg->ahead.whole == PG_LOOKED || run->statement->returns;
         pg->changed = 1;
     }
+}
+
+/* An announcement sends its queries itself, and a job that runs over its answers sends none. */
+void ses__pg_ask(struct query *query)
+{
+    struct pg *pg = ses__pg_of(query->db);
+    struct pg_run *run = run_of(query);
+
+    if (query->code == SES_OK && !pg->ahead.announcing && pg->ahead.whole == PG_OPEN && !pg->ahead.first)
+        send_run(pg, run);
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
@@ -386,7 +398,6 @@ void ses__pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive
 
     if (!ses__pg_of(db)->writes)
         return;
-    ses__query_start(&query, db, statement, NULL);
-    ses__query_bind_int(&query, 1, owner);
+    ses__query_open(&query, db, statement, NULL, VALUES(OWNER(owner)));
     (void)ses__query_end(&query); /* the transaction keeps a failure */
 }

@@ -28,45 +28,11 @@ static bool is_interruptible(const struct manner *manner)
     return !manner->writes && !manner->uninterruptible;
 }
 
-static void forget_failure(struct pg *pg)
-{
-    pg->code = SES_OK;
-    pg->again = false;
-    pg->warned = false;
-    ses__error_clear(&pg->error);
-}
-
-enum { LEAST_MARGIN_US = 15000 };
-
-/* The lock timeout in milliseconds: enough less than the time of the call that the server's answer arrives in time. */
-static void format_limit(const struct pg *pg, char text[24])
-{
-    const int64_t left_us = pg->base.deadline_us - ses__clock_steady_us();
-    const int64_t margin_us = left_us / 10 > LEAST_MARGIN_US ? left_us / 10 : LEAST_MARGIN_US;
-
-    (void)snprintf(text, 24, "%lld",
-                   (long long)(left_us > margin_us + 1000 ? (left_us - margin_us) / 1000 : 1));
-}
-
-static void begin(struct pg *pg, bool writes)
-{
-    char limit[24];
-
-    forget_failure(pg);
-    pg->writes = writes;
-    pg->base.events = 0;
-    pg->base.outrun = false;
-    pg->base.looks_first = false;
-    ses__pg_send(pg, writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ, NULL, PG_CHANGES);
-    format_limit(pg, limit);
-    ses__pg_send(pg, STATEMENT_BEGIN_SETTINGS, limit, PG_ROWS);
-}
-
 /* Ends the transaction without waiting for the server. If that cannot be sent, the connection is not used again. */
 static void end_later(struct pg *pg, const struct statement *statement)
 {
     pg->writes = false;
-    forget_failure(pg);
+    ses__pg_forget_failure(pg);
     ses__pg_send(pg, statement, NULL, PG_ENDS);
     ses__pg_dispatch(pg);
     pg->lost |= pg->code != SES_OK;
@@ -82,31 +48,6 @@ static void roll_back(struct pg *pg)
     pg->writes = false;
 }
 
-/*
- * The outcome of a write is unknown if the connection was lost after the commit was sent. It is also unknown if the
- * server stopped waiting for its standbys, which it only reports by a warning: other servers may not have the change.
- */
-static int commit(struct pg *pg, ses_error *error)
-{
-    const bool writes = pg->writes;
-    const bool failed = pg->code != SES_OK;
-
-    if (!failed)
-        ses__pg_send(pg, STATEMENT_COMMIT, NULL, PG_COMMITS);
-    int code = ses__pg_settle(pg);
-    if (code != SES_OK && error)
-        *error = pg->error;
-    if (code == SES_OK && pg->warned && writes)
-        code = ses__error_set(error, SES_UNKNOWN,
-                              "%s: the server stopped waiting before its standbys had the change",
-                              pg->base.name);
-    else if (code != SES_OK && !failed && pg->lost && writes)
-        code = ses__error_set(error, SES_UNKNOWN, "%s: the server did not confirm the commit in time",
-                              pg->base.name);
-    pg->writes = false;
-    return code;
-}
-
 /* ------------------------------------------------------------------------------- the job asks by itself */
 
 static int run_job(struct pg *pg, struct attempt *attempt)
@@ -114,7 +55,7 @@ static int run_job(struct pg *pg, struct attempt *attempt)
     const bool writes = attempt->manner->writes;
 
     ses__error_clear(attempt->error);
-    begin(pg, writes);
+    ses__pg_begin(pg, writes);
     if (attempt->announcement && !writes) { /* a read of which only a part was announced */
         ses__ahead_begin(pg);
         attempt->announcement->whole[0].announce(&pg->base, attempt->context);
@@ -122,14 +63,16 @@ static int run_job(struct pg *pg, struct attempt *attempt)
     }
     int result = attempt->job(&pg->base, attempt->context, attempt->error);
     ses__ahead_forget(pg);
-    if (result >= 0 && writes) {
-        const int code = commit(pg, attempt->error);
+    if (result >= 0 && writes && !pg->ended) {
+        const int code = ses__pg_commit(pg, attempt->error);
         result = code == SES_OK ? result : code;
-    } else if (result >= 0 && pg->code == SES_OK) {
+    } else if (result >= 0 && pg->code == SES_OK && !pg->ended) {
         end_later(pg, STATEMENT_COMMIT); /* a read: its outcome does not matter */
     }
     attempt->again = result < 0 && result != SES_UNKNOWN && (pg->again || pg->base.outrun);
-    if (result < 0)
+    if (result == PG_UNREAD)
+        attempt->again = false;
+    else if (result < 0)
         roll_back(pg);
     return result;
 }
@@ -169,11 +112,11 @@ static int take_stored(struct pg *pg, struct attempt *attempt)
 
 static int run_whole(struct pg *pg, struct attempt *attempt, const struct whole *whole)
 {
-    begin(pg, attempt->manner->writes);
+    ses__pg_begin(pg, attempt->manner->writes);
     ses__ahead_begin(pg);
     whole->announce(&pg->base, attempt->context);
     ses__ahead_end(pg);
-    int result = commit(pg, attempt->error);
+    int result = ses__pg_commit(pg, attempt->error);
     if (result == SES_OK && whole->stores && !ses__ahead_found(pg)) {
         result = MISSED; /* the session of the events was not found, so nothing was stored */
     } else if (result == SES_OK) {

@@ -48,13 +48,22 @@ struct engine {
     void (*bind_int)(struct query *query, int parameter, int64_t value);
     void (*bind_text)(struct query *query, int parameter, struct span text);
     void (*bind_owners)(struct query *query, int parameter, const struct owner_list *owners);
+    /* Sends a query, so that more can be asked before its first row is waited for. NULL: nothing is far away. */
+    void (*ask)(struct query *query);
+    /* No more is asked as a rule: a transaction that only reads may end with these answers. NULL, as above. */
+    void (*ask_last)(struct db *db);
     bool (*row)(struct query *query);
     enum sql_type (*type)(const struct query *query, int column);
     int64_t (*int_of)(struct query *query, int column);
     struct span (*text_of)(struct query *query, int column);
     int (*end)(struct query *query);
     int64_t (*changed)(const struct db *db);
+    /* The statement sent last must have changed one row of the table: else a later answer is a failure with CORRUPT. NULL: its
+     * rows are counted at once. */
+    void (*must_change)(struct db *db, const char *table);
     int64_t (*given)(const struct db *db);
+    /* Creates a session, as the job ses__create_job does, in one round trip; NULL: by that job. */
+    int (*create)(struct storage *storage, struct create_op *op, ses_error *error);
     /* NULL: nobody else writes during a transaction that writes. */
     void (*lock)(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 

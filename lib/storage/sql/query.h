@@ -22,8 +22,10 @@ struct db {
     int64_t max_session_id; /* the highest number that a session can have */
     int64_t page;           /* so many rows a walk asks for at a time; 0: they are pulled one by one */
     int64_t page_bytes;     /* of events: up to the one with which they have so many bytes */
-    bool outrun;            /* another transaction came first: it may go well when all is done again */
-    bool looks_first;       /* an event that may be there already is looked for before it is added */
+    int64_t found_id;       /* the session that was found last, ... */
+    int64_t found_version;
+    bool outrun;      /* another transaction came first: it may go well when all is done again */
+    bool looks_first; /* an event that may be there already is looked for before it is added */
     /* Events are packed: the place of one is its session's number * 2^32 + its own, and an id may be given as the place where
      * the body has it. Else they are given as they are. */
     bool packs_events;
@@ -71,6 +73,26 @@ static inline void ses__query_bind_owners(struct query *query, int parameter, co
     query->db->engine->bind_owners(query, parameter, owners);
 }
 
+/* All that a job needs can be asked for before the first answer is read: then it waits once. */
+static inline bool ses__db_asks_ahead(const struct db *db)
+{
+    return db->engine->ask != NULL;
+}
+
+/* Ends the parameters of a query whose rows are read later. */
+static inline void ses__query_ask(struct query *query)
+{
+    if (query->db->engine->ask)
+        query->db->engine->ask(query);
+}
+
+/* After the last query that a job asks as a rule, before any answer is read. More can still be asked. */
+static inline void ses__db_ask_last(struct db *db)
+{
+    if (db->engine->ask_last)
+        db->engine->ask_last(db);
+}
+
 static inline bool ses__query_row(struct query *query)
 {
     return query->db->engine->row(query);
@@ -109,6 +131,9 @@ struct value {
 #define INT(x) ((struct value){.type = SQL_INT, .number = (x)})
 /* NULL unless the condition is true. */
 #define INT_IF(condition, x) ((struct value){.type = (condition) ? SQL_INT : SQL_NULL, .number = (x)})
+/* The number of a session, a user or an app; 0: of the session that this transaction finds by its name, or of its owner.
+ * Only where everything is asked for at once. */
+#define OWNER(id) INT_IF((id) != 0, (id))
 /* A span without a pointer is NULL. */
 #define TEXT(x) ((struct value){.type = SQL_TEXT, .text = (x)})
 #define STRING(x) ses__string_value(x)

@@ -19,12 +19,19 @@ int ses__end_found(struct query *query, bool found, bool is_it, const char *what
     return code == SES_OK && !is_it ? ses__refuse_stranger(query->db, what, query->error) : code;
 }
 
-static int check_one_changed(const struct db *db, const char *table, ses_error *error)
+int ses__refuse_unchanged(const struct db *db, const char *table, ses_error *error)
 {
-    return ses__db_changed(db) == 1
-               ? SES_OK
-               : ses__error_set(error, SES_CORRUPT, "%s: a row of %s is in an index but not in the table",
-                                db->name, table);
+    return ses__error_set(error, SES_CORRUPT, "%s: a row of %s is in an index but not in the table", db->name,
+                          table);
+}
+
+static int check_one_changed(struct db *db, const char *table, ses_error *error)
+{
+    if (db->engine->must_change) {
+        db->engine->must_change(db, table);
+        return SES_OK;
+    }
+    return ses__db_changed(db) == 1 ? SES_OK : ses__refuse_unchanged(db, table, error);
 }
 
 int ses__change_one(struct db *db, const struct statement *statement, const char *table, ses_error *error,

@@ -8,7 +8,7 @@
 
 /* A walk over rows of many sessions: those of one are side by side, and come in the order of the sessions. */
 struct details_walk {
-    struct query query;
+    struct query *query;
     const struct described *sessions;
     size_t count;
     int64_t bits;                /* of the sessions that are walked */
@@ -16,18 +16,25 @@ struct details_walk {
     const struct described *now; /* whose row was read; NULL: none yet */
 };
 
+enum { DETAILS_ROW = DETAIL_PARENT | DETAIL_TITLE };
+
 static int refuse_details(const struct details_walk *walk, int64_t id, const char *what)
 {
-    return ses__error_set(walk->query.error, SES_CORRUPT, "%s: %s of session number %lld %s",
-                          walk->query.db->name, what, (long long)id,
+    return ses__error_set(walk->query->error, SES_CORRUPT, "%s: %s of session number %lld %s",
+                          walk->query->db->name, what, (long long)id,
                           "is none that a session can have, or is out of place");
 }
 
-/* The details to read for the session, as bits. */
-static int64_t wanted_bits(const struct details_walk *walk, const struct described *session)
+/* The details to read for the session, of those. */
+static int64_t wanted_of(const struct described *session, int64_t bits)
 {
     const int64_t parent = session->snapshot ? 0 : DETAIL_PARENT;
-    return session->row->details & walk->bits & ~parent;
+    return session->row->details & bits & ~parent;
+}
+
+static int64_t wanted_bits(const struct details_walk *walk, const struct described *session)
+{
+    return wanted_of(session, walk->bits);
 }
 
 /* One that is a fork must have a row. */
@@ -35,8 +42,8 @@ static int pass_session(const struct details_walk *walk, const struct described 
 {
     if (!(wanted_bits(walk, session) & DETAIL_PARENT))
         return SES_OK;
-    return ses__error_set(walk->query.error, SES_CORRUPT,
-                          "%s: session number %lld has no row in session_details", walk->query.db->name,
+    return ses__error_set(walk->query->error, SES_CORRUPT,
+                          "%s: session number %lld has no row in session_details", walk->query->db->name,
                           (long long)session->row->id);
 }
 
@@ -56,24 +63,15 @@ static int walk_to(struct details_walk *walk, int64_t id, const char *what)
     return refuse_details(walk, id, what);
 }
 
-/* `ids` has room for one each session, and lives as long as the walk. False: there is nothing to be read. */
-static bool details_walk_open(struct details_walk *walk, struct db *db, const struct statement *statement,
-                              const struct described_list *list, struct owner_list *owners, ses_error *error)
+/* No owners: of the session that this transaction finds. */
+static void ask_details(struct query *query, struct db *db, int64_t bits, const struct owner_list *owners,
+                        ses_error *error)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < list->count; i++) {
-        if (wanted_bits(walk, &list->sessions[i]))
-            list->ids[count++] = list->sessions[i].row->id;
-    }
-    walk->sessions = list->sessions;
-    walk->count = list->count;
-    *owners = (struct owner_list){list->ids, count};
-    if (count == 0)
-        return false;
-    ses__query_start(&walk->query, db, statement, error);
-    ses__query_bind_owners(&walk->query, 1, owners);
-    return true;
+    ses__query_start(query, db,
+                     bits == DETAIL_LABELS ? STATEMENT_LABELS_OF_OWNERS : STATEMENT_DETAILS_OF_OWNERS, error);
+    if (owners)
+        ses__query_bind_owners(query, 1, owners);
+    ses__query_ask(query);
 }
 
 static bool is_of_type_text(struct query *query, int column)
@@ -84,7 +82,7 @@ static bool is_of_type_text(struct query *query, int column)
 /* A parent whose names and number can be those of a session; in the snapshot's arena. */
 static int keep_parent(struct details_walk *walk)
 {
-    struct query *query = &walk->query;
+    struct query *query = walk->query;
     struct snapshot *snapshot = walk->now->snapshot;
     struct span user = ses__query_text(query, 1);
     struct span name = ses__query_text(query, 2);
@@ -106,7 +104,7 @@ static int keep_parent(struct details_walk *walk)
 /* Another program may have removed it: then there is none. */
 static int keep_title(struct details_walk *walk)
 {
-    struct query *query = &walk->query;
+    struct query *query = walk->query;
 
     if (ses__query_type(query, 4) == SQL_NULL)
         return SES_OK;
@@ -120,25 +118,22 @@ static int keep_title(struct details_walk *walk)
                                                                      : ses__error_nomem(query->error);
 }
 
-static int read_titles_and_parents(struct db *db, const struct described_list *list, ses_error *error)
+static int take_titles_and_parents(struct query *query, const struct described_list *list)
 {
-    struct details_walk walk = {.bits = DETAIL_PARENT | DETAIL_TITLE};
-    struct owner_list owners;
+    struct details_walk walk = {
+        .query = query, .sessions = list->sessions, .count = list->count, .bits = DETAILS_ROW};
     int code = SES_OK;
 
-    if (!details_walk_open(&walk, db, STATEMENT_DETAILS_OF_OWNERS, list, &owners, error))
-        return SES_OK;
-    while (code == SES_OK && ses__query_row(&walk.query)) {
-        code = walk_to(&walk, ses__query_int(&walk.query, 0), "the row of session_details");
+    while (code == SES_OK && ses__query_row(query)) {
+        code = walk_to(&walk, ses__query_int(query, 0), "the row of session_details");
         if (code == SES_OK && (wanted_bits(&walk, walk.now) & DETAIL_PARENT))
             code = keep_parent(&walk);
         if (code == SES_OK && (wanted_bits(&walk, walk.now) & DETAIL_TITLE))
             code = keep_title(&walk);
     }
-    while (code == SES_OK && walk.query.code == SES_OK && walk.next < walk.count)
+    while (code == SES_OK && query->code == SES_OK && walk.next < walk.count)
         code = pass_session(&walk, &walk.sessions[walk.next++]);
-    int closed = ses__query_end(&walk.query);
-    return closed != SES_OK ? closed : code;
+    return code;
 }
 
 /* Labels come sorted by name, so that each comes once. */
@@ -147,13 +142,13 @@ static bool label_is_sound(struct details_walk *walk, struct span name, struct s
     const struct annotations *own = walk->now->annotations;
     const char *last = own->label_count ? own->labels[own->label_count - 1].name : "";
 
-    return ses__query_int(&walk->query, 3) == walk->now->row->app_id && own->label_count < SES_LABELS_MAX &&
+    return ses__query_int(walk->query, 3) == walk->now->row->app_id && own->label_count < SES_LABELS_MAX &&
            ses__is_label_name(name) && ses__is_label_value(value) && strcmp(last, name.ptr) < 0;
 }
 
 static int keep_label(struct details_walk *walk)
 {
-    struct query *query = &walk->query;
+    struct query *query = walk->query;
     bool are_texts = is_of_type_text(query, 1) && is_of_type_text(query, 2);
     struct span name = ses__query_text(query, 1);
     struct span value = ses__query_text(query, 2);
@@ -166,34 +161,54 @@ static int keep_label(struct details_walk *walk)
                                                                            : ses__error_nomem(query->error);
 }
 
-static int read_labels(struct db *db, const struct described_list *list, ses_error *error)
+static int take_labels(struct query *query, const struct described_list *list)
 {
-    struct details_walk walk = {.bits = DETAIL_LABELS};
-    struct owner_list owners;
+    struct details_walk walk = {
+        .query = query, .sessions = list->sessions, .count = list->count, .bits = DETAIL_LABELS};
     int code = SES_OK;
 
-    if (!details_walk_open(&walk, db, STATEMENT_LABELS_OF_OWNERS, list, &owners, error))
-        return SES_OK;
-    while (code == SES_OK && ses__query_row(&walk.query)) {
-        int64_t id = ses__query_int(&walk.query, 0);
+    while (code == SES_OK && ses__query_row(query)) {
+        int64_t id = ses__query_int(query, 0);
         if (!walk.now || walk.now->row->id != id)
             code = walk_to(&walk, id, "a label");
         if (code == SES_OK)
             code = keep_label(&walk);
     }
-    int closed = ses__query_end(&walk.query);
+    return code;
+}
+
+/* Reads such details of all sessions, as far as they have any. */
+static int load_bits(struct db *db, const struct described_list *list, int64_t bits, ses_error *error)
+{
+    struct owner_list owners = {list->ids, 0};
+    struct query query;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (wanted_of(&list->sessions[i], bits))
+            list->ids[owners.count++] = list->sessions[i].row->id;
+    }
+    if (owners.count == 0)
+        return SES_OK;
+    ask_details(&query, db, bits, &owners, error);
+    int code = bits == DETAIL_LABELS ? take_labels(&query, list) : take_titles_and_parents(&query, list);
+    int closed = ses__query_end(&query);
     return closed != SES_OK ? closed : code;
+}
+
+/* Of an earlier run. */
+static void forget_details(const struct described *session)
+{
+    ses__annotations_free(session->annotations);
+    if (session->snapshot)
+        session->snapshot->parent = NULL;
 }
 
 int ses__load_details(struct db *db, const struct described_list *list, ses_error *error)
 {
-    for (size_t i = 0; i < list->count; i++) { /* of an earlier run */
-        ses__annotations_free(list->sessions[i].annotations);
-        if (list->sessions[i].snapshot)
-            list->sessions[i].snapshot->parent = NULL;
-    }
-    int code = read_titles_and_parents(db, list, error);
-    return code == SES_OK ? read_labels(db, list, error) : code;
+    for (size_t i = 0; i < list->count; i++)
+        forget_details(&list->sessions[i]);
+    int code = load_bits(db, list, DETAILS_ROW, error);
+    return code == SES_OK ? load_bits(db, list, DETAIL_LABELS, error) : code;
 }
 
 int ses__load_details_of(struct db *db, const struct described *session, ses_error *error)
@@ -202,23 +217,57 @@ int ses__load_details_of(struct db *db, const struct described *session, ses_err
     return ses__load_details(db, &(struct described_list){session, 1, &id}, error);
 }
 
+void ses__details_ask(struct details_asked *asked, struct db *db, const struct described *session,
+                      ses_error *error)
+{
+    asked->id = session ? session->row->id : 0;
+    asked->owner = (struct owner_list){&asked->id, 1};
+    asked->has_details = !session || wanted_of(session, DETAILS_ROW);
+    asked->has_labels = !session || wanted_of(session, DETAIL_LABELS);
+    if (asked->has_details)
+        ask_details(&asked->details, db, DETAILS_ROW, session ? &asked->owner : NULL, error);
+    if (asked->has_labels)
+        ask_details(&asked->labels, db, DETAIL_LABELS, session ? &asked->owner : NULL, error);
+}
+
+int ses__details_take(struct details_asked *asked, const struct described *session)
+{
+    const struct described_list list = {session, 1, NULL};
+    int code = SES_OK;
+
+    forget_details(session);
+    if (asked->has_details && wanted_of(session, DETAILS_ROW))
+        code = take_titles_and_parents(&asked->details, &list);
+    if (code == SES_OK && asked->has_labels && wanted_of(session, DETAIL_LABELS))
+        code = take_labels(&asked->labels, &list);
+    int closed = ses__details_drop(asked);
+    return closed != SES_OK ? closed : code;
+}
+
+int ses__details_drop(struct details_asked *asked)
+{
+    int details = asked->has_details ? ses__query_end(&asked->details) : SES_OK;
+    int labels = asked->has_labels ? ses__query_end(&asked->labels) : SES_OK;
+    return details != SES_OK ? details : labels;
+}
+
 /* -------------------------------------------------------------------------------------------- writing */
 
 int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error)
 {
-    return ses__query_do(db, STATEMENT_DETAILS_ADD, error, VALUES(INT(id), TEXT(initial_state)));
+    return ses__query_do(db, STATEMENT_DETAILS_ADD, error, VALUES(OWNER(id), TEXT(initial_state)));
 }
 
 static int write_title(struct db *db, int64_t id, const char *title, ses_error *error)
 {
-    return ses__query_do(db, STATEMENT_TITLE_SET, error, VALUES(INT(id), STRING(title)));
+    return ses__query_do(db, STATEMENT_TITLE_SET, error, VALUES(OWNER(id), STRING(title)));
 }
 
 static int write_label(struct db *db, const struct session_row *row, const ses_label *label, ses_error *error)
 {
     return ses__query_do(db, label->value ? STATEMENT_LABEL_SET : STATEMENT_LABEL_REMOVE, error,
-                         VALUES(INT(row->id), STRING(label->name), STRING(label->value),
-                                INT_IF(label->value != NULL, row->app_id)));
+                         VALUES(OWNER(row->id), STRING(label->name), STRING(label->value),
+                                INT_IF(label->value && row->app_id != 0, row->app_id)));
 }
 
 static int write_bits(struct db *db, struct session_row *row, int64_t bits, ses_error *error)
@@ -227,7 +276,7 @@ static int write_bits(struct db *db, struct session_row *row, int64_t bits, ses_
         return SES_OK;
     row->details = bits;
     return ses__change_one(db, STATEMENT_SESSION_DESCRIBE, "sessions", error,
-                           VALUES(INT(row->id), INT(bits)));
+                           VALUES(OWNER(row->id), INT(bits)));
 }
 
 /* Is it so already? */

@@ -250,10 +250,11 @@ static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
     };
 
     ses__query_open(&rows->query, db, statements[rows->walk], error,
-                    VALUES(INT(rows->session_id), INT((int64_t)rows->first), INT((int64_t)rows->last),
+                    VALUES(OWNER(rows->session_id), INT((int64_t)rows->first), INT((int64_t)rows->last),
                            INT_IF(db->page > 0, rows->page), INT_IF(db->page > 0, rows->page_bytes)));
     rows->left = rows->page;
     rows->left_bytes = rows->page_bytes;
+    ses__query_ask(&rows->query);
 }
 
 void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
@@ -292,7 +293,8 @@ void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session
                                 .walk = WALK_FORWARD,
                                 .id = id};
     ses__query_open(&rows->query, db, STATEMENT_EVENT_BY_ID, error,
-                    VALUES(INT(session_id), TEXT(id), INT(hash_of(id))));
+                    VALUES(OWNER(session_id), TEXT(id), INT(hash_of(id))));
+    ses__query_ask(&rows->query);
 }
 
 /* The next row; of the next page, where there are pages and one was full. */

@@ -81,8 +81,10 @@ SESLITE_PRIVATE void ses__mark_rows_open(struct mark_rows *rows, struct db *db, 
                                          int64_t last, ses_error *error);
 SESLITE_PRIVATE bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row);
 SESLITE_PRIVATE int ses__mark_rows_close(struct mark_rows *rows);
-/* Finds the live events of the log up to `last`. The call initialises `live`; the caller frees it in any
- * case. */
+/* Finds the live events by the marks of the walk, and closes it. `live` is initialised; the caller frees it in any
+ * case. The session may have been found since the walk was opened. */
+SESLITE_PRIVATE int ses__mark_rows_take_live(struct mark_rows *rows, int64_t session_id, struct live *live);
+/* The same of the log up to `last`. */
 SESLITE_PRIVATE int ses__load_live(struct db *db, int64_t session_id, int64_t last, struct live *live,
                                    ses_error *error);
 
@@ -108,6 +110,9 @@ struct range_rows {
 SESLITE_PRIVATE void ses__range_rows_open(struct range_rows *walk, struct db *db, int64_t session_id,
                                           const struct range *range, const struct live *live, enum walk how,
                                           ses_error *error);
+/* Asks for the first events before any is read; and says which session it is, which was found since then. */
+SESLITE_PRIVATE void ses__range_rows_ask(struct range_rows *walk);
+SESLITE_PRIVATE void ses__range_rows_take(struct range_rows *walk, int64_t session_id);
 SESLITE_PRIVATE bool ses__range_rows_next(struct range_rows *walk, struct event_row *row);
 SESLITE_PRIVATE int ses__range_rows_close(struct range_rows *walk);
 

@@ -6,8 +6,9 @@
 static void start_marks(struct mark_rows *rows, struct db *db, ses_error *error)
 {
     ses__query_open(&rows->query, db, STATEMENT_EVENT_MARKS_BACKWARD, error,
-                    VALUES(INT(rows->session_id), INT(rows->next)));
+                    VALUES(OWNER(rows->session_id), INT(rows->next)));
     ses__paging_ask(&rows->paging, &rows->query, 3);
+    ses__query_ask(&rows->query);
 }
 
 void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_id, int64_t last,
@@ -60,18 +61,25 @@ int ses__mark_rows_close(struct mark_rows *rows)
     return code != SES_OK ? code : rows->code;
 }
 
-int ses__load_live(struct db *db, int64_t session_id, int64_t last, struct live *live, ses_error *error)
+int ses__mark_rows_take_live(struct mark_rows *rows, int64_t session_id, struct live *live)
 {
-    struct mark_rows rows;
     struct mark_row row;
     int code = SES_OK;
 
+    rows->session_id = session_id;
     live->count = 0; /* of an earlier run */
-    ses__mark_rows_open(&rows, db, session_id, last, error);
-    while (code == SES_OK && ses__mark_rows_next(&rows, &row)) {
+    while (code == SES_OK && ses__mark_rows_next(rows, &row)) {
         if (row.kind == MARK_REWIND && !ses__live_add_rewind(live, row.seq, row.target))
-            code = ses__error_nomem(error);
+            code = ses__error_nomem(rows->query.error);
     }
-    int closed = ses__mark_rows_close(&rows);
+    int closed = ses__mark_rows_close(rows);
     return code != SES_OK ? code : closed;
+}
+
+int ses__load_live(struct db *db, int64_t session_id, int64_t last, struct live *live, ses_error *error)
+{
+    struct mark_rows rows;
+
+    ses__mark_rows_open(&rows, db, session_id, last, error);
+    return ses__mark_rows_take_live(&rows, session_id, live);
 }

@@ -50,6 +50,18 @@ void ses__range_rows_open(struct range_rows *walk, struct db *db, int64_t sessio
         walk->stretch = ses__live_find(live, how == WALK_FORWARD ? range->first_seq : range->last_seq);
 }
 
+void ses__range_rows_ask(struct range_rows *walk)
+{
+    if (walk->left > 0)
+        (void)open_stretch(walk);
+}
+
+void ses__range_rows_take(struct range_rows *walk, int64_t session_id)
+{
+    walk->session_id = session_id;
+    walk->rows.session_id = session_id;
+}
+
 /* The next event of the stretches. */
 static bool next_in_stretch(struct range_rows *walk, struct event_row *row)
 {

@@ -43,6 +43,19 @@ int ses__session_row_check(const struct session_row *row, const struct db *db, s
                                   (long long)row->id);
 }
 
+static void ask_by_name(struct query *query, struct db *db, const ses_key *key, ses_error *error)
+{
+    ses__query_open(query, db, STATEMENT_SESSION_FIND, error,
+                    VALUES(STRING(key->app), STRING(key->user), STRING(key->session)));
+    ses__query_ask(query);
+}
+
+static void ask_by_id(struct query *query, struct db *db, int64_t id, ses_error *error)
+{
+    ses__query_open(query, db, STATEMENT_SESSION_BY_ID, error, VALUES(INT(id)));
+    ses__query_ask(query);
+}
+
 /* Ends a query that looks for one session. */
 static int end_with_row(struct query *query, struct session_row *row)
 {
@@ -59,8 +72,8 @@ static int end_with_row(struct query *query, struct session_row *row)
 int ses__session_find(struct db *db, const ses_key *key, struct session_row *row, ses_error *error)
 {
     struct query query;
-    ses__query_open(&query, db, STATEMENT_SESSION_FIND, error,
-                    VALUES(STRING(key->app), STRING(key->user), STRING(key->session)));
+
+    ask_by_name(&query, db, key, error);
     return end_with_row(&query, row);
 }
 
@@ -78,7 +91,8 @@ int ses__session_check_key(struct db *db, int64_t id, const ses_key *key, ses_er
 int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error)
 {
     struct query query;
-    ses__query_open(&query, db, STATEMENT_SESSION_BY_ID, error, VALUES(INT(id)));
+
+    ask_by_id(&query, db, id, error);
     return end_with_row(&query, row);
 }
 
@@ -93,16 +107,35 @@ static int check_same_life(const struct db *db, const struct session_row *known,
                                 (long long)known->id);
 }
 
-int ses__session_of(struct db *db, const struct session_ref *ref, struct session_row *row, ses_error *error)
+void ses__session_ask(struct query *query, struct db *db, const struct session_ref *ref, ses_error *error)
 {
-    int code = ref->known ? ses__session_by_id(db, ref->known->id, row, error)
-                          : ses__session_find(db, ref->key, row, error);
+    if (ref->known)
+        ask_by_id(query, db, ref->known->id, error);
+    else
+        ask_by_name(query, db, ref->key, error);
+}
+
+int ses__session_take(struct query *query, const struct session_ref *ref, struct session_row *row)
+{
+    int code = end_with_row(query, row);
 
     if (code == SES_NOTFOUND)
-        code = ses__no_such_session(ref->key, error);
+        code = ses__no_such_session(ref->key, query->error);
     else if (code == SES_OK && ref->known)
-        code = check_same_life(db, ref->known, row, error);
+        code = check_same_life(query->db, ref->known, row, query->error);
+    if (code == SES_OK) {
+        query->db->found_id = row->id;
+        query->db->found_version = row->version;
+    }
     return code;
+}
+
+int ses__session_of(struct db *db, const struct session_ref *ref, struct session_row *row, ses_error *error)
+{
+    struct query query;
+
+    ses__session_ask(&query, db, ref, error);
+    return ses__session_take(&query, ref, row);
 }
 
 int ses__session_add(struct db *db, const ses_key *key, const struct session_times *times,

@@ -13,6 +13,11 @@
 SESLITE_PRIVATE int ses__session_find(struct db *db, const ses_key *key, struct session_row *row,
                                       ses_error *error);
 SESLITE_PRIVATE int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error);
+/* Two halves of ses__session_of: what is asked for between them is about the session that it finds. */
+SESLITE_PRIVATE void ses__session_ask(struct query *query, struct db *db, const struct session_ref *ref,
+                                      ses_error *error);
+SESLITE_PRIVATE int ses__session_take(struct query *query, const struct session_ref *ref,
+                                      struct session_row *row);
 /* The session of the ref; NOTFOUND with a message. */
 SESLITE_PRIVATE int ses__session_of(struct db *db, const struct session_ref *ref, struct session_row *row,
                                     ses_error *error);
@@ -45,6 +50,20 @@ struct described_list {
 /* Reads parents, titles and labels, of all with two statements at most, and with none where there is nothing. */
 SESLITE_PRIVATE int ses__load_details(struct db *db, const struct described_list *list, ses_error *error);
 SESLITE_PRIVATE int ses__load_details_of(struct db *db, const struct described *session, ses_error *error);
+/* The same in two halves, for one session, or (NULL) for the one that this transaction finds. To be taken or dropped, and
+ * not to be moved in memory. */
+struct details_asked {
+    int64_t id;
+    struct owner_list owner;
+    bool has_details;
+    bool has_labels;
+    struct query details; /* parent and title */
+    struct query labels;
+};
+SESLITE_PRIVATE void ses__details_ask(struct details_asked *asked, struct db *db,
+                                      const struct described *session, ses_error *error);
+SESLITE_PRIVATE int ses__details_take(struct details_asked *asked, const struct described *session);
+SESLITE_PRIVATE int ses__details_drop(struct details_asked *asked);
 /* Sets or removes title and labels; `before` is what the session has. The row is brought up to date. LIMIT. */
 SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row,
                                           const struct annotating *change, const struct annotations *before,

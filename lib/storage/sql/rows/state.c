@@ -33,14 +33,16 @@ void ses__state_rows_open(struct state_rows *rows, struct db *db, enum scope sco
                           ses_error *error)
 {
     rows->code = SES_OK;
-    ses__query_open(&rows->query, db, scope_statements[scope].all, error, VALUES(INT(owner)));
+    ses__query_open(&rows->query, db, scope_statements[scope].all, error, VALUES(OWNER(owner)));
+    ses__query_ask(&rows->query);
 }
 
 void ses__state_row_open(struct state_rows *rows, struct db *db, enum scope scope, int64_t owner,
                          struct span key, ses_error *error)
 {
     rows->code = SES_OK;
-    ses__query_open(&rows->query, db, scope_statements[scope].one, error, VALUES(INT(owner), TEXT(key)));
+    ses__query_open(&rows->query, db, scope_statements[scope].one, error, VALUES(OWNER(owner), TEXT(key)));
+    ses__query_ask(&rows->query);
 }
 
 bool ses__state_rows_next(struct state_rows *rows, struct span *key, struct span *value)
@@ -63,25 +65,31 @@ int ses__state_rows_close(struct state_rows *rows)
     return code != SES_OK ? code : rows->code;
 }
 
-int ses__load_scope(struct db *db, struct state *state, enum scope scope, const struct session_row *session,
-                    ses_error *error)
+int ses__state_rows_load(struct state_rows *rows, struct state *state, enum scope scope, ses_error *error)
 {
     struct state_loading loading;
-    struct state_rows rows;
     struct span key;
     struct span value;
     int code = ses__state_load_begin(&loading, state, scope, error);
+    const bool begun = code == SES_OK;
 
-    if (code != SES_OK)
-        return code;
-    ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, session), error);
-    while (code == SES_OK && ses__state_rows_next(&rows, &key, &value))
+    while (code == SES_OK && ses__state_rows_next(rows, &key, &value))
         code = ses__state_load_put(&loading, key, value, error);
-    int closed = ses__state_rows_close(&rows);
+    int closed = ses__state_rows_close(rows);
     if (code == SES_OK)
         code = closed;
-    ses__state_load_end(&loading, code == SES_OK);
+    if (begun)
+        ses__state_load_end(&loading, code == SES_OK);
     return code;
+}
+
+int ses__load_scope(struct db *db, struct state *state, enum scope scope, const struct session_row *session,
+                    ses_error *error)
+{
+    struct state_rows rows;
+
+    ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, session), error);
+    return ses__state_rows_load(&rows, state, scope, error);
 }
 
 /* Rows of many owners: those of one are side by side, and come in the owners' order. */
@@ -206,16 +214,19 @@ int ses__state_find_changed(struct db *db, const struct delta *seen, const struc
 static int set_key(struct db *db, enum scope scope, const struct session_row *session, int64_t seq,
                    struct span key, struct span value, ses_error *error)
 {
+    /* Without a number it is the session that this transaction makes, or none: see sql/postgres/statements.sql. */
+    const bool is_known = session->id != 0 || !ses__db_asks_ahead(db);
+
     return ses__query_do(db, scope_statements[scope].set, error,
-                         VALUES(INT(ses__scope_owner(scope, session)), TEXT(key), TEXT(value),
-                                INT_IF(scope != SCOPE_SESSION, session->id), INT(seq)));
+                         VALUES(OWNER(ses__scope_owner(scope, session)), TEXT(key), TEXT(value),
+                                INT_IF(scope != SCOPE_SESSION && is_known, session->id), INT(seq)));
 }
 
 static int remove_key(struct db *db, enum scope scope, const struct session_row *session, struct span key,
                       ses_error *error)
 {
     return ses__query_do(db, scope_statements[scope].remove, error,
-                         VALUES(INT(ses__scope_owner(scope, session)), TEXT(key)));
+                         VALUES(OWNER(ses__scope_owner(scope, session)), TEXT(key)));
 }
 
 int ses__delta_store(struct db *db, const struct delta *delta, const struct session_row *session, int64_t seq,

@@ -19,6 +19,9 @@ SESLITE_PRIVATE void ses__state_row_open(struct state_rows *rows, struct db *db,
 /* Texts live until the next row. */
 SESLITE_PRIVATE bool ses__state_rows_next(struct state_rows *rows, struct span *key, struct span *value);
 SESLITE_PRIVATE int ses__state_rows_close(struct state_rows *rows);
+/* Loads all of the walk into the state, and closes it. */
+SESLITE_PRIVATE int ses__state_rows_load(struct state_rows *rows, struct state *state, enum scope scope,
+                                         ses_error *error);
 
 /* Loads a scope of the session's into the state; or all that are stored. */
 SESLITE_PRIVATE int ses__load_scope(struct db *db, struct state *state, enum scope scope,

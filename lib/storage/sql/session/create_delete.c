@@ -40,14 +40,13 @@ int ses__create_job(struct db *db, void *context, ses_error *error)
 }
 
 /* Most calls that may create find the session there: they need not wait for the writer. */
-int ses__find_existing_job(struct db *db, void *context, ses_error *error)
+static int find_existing(struct db *db, void *context, ses_error *error)
 {
     const struct create_op *op = context;
     struct session_row row;
-    int code = ses__session_find(db, op->key, &row, error);
+    int code = op->snapshot ? ses__find_snapshot(db, op->snapshot, op->key, &op->range, error)
+                            : ses__session_find(db, op->key, &row, error);
 
-    if (code == SES_OK && op->snapshot)
-        code = ses__load_snapshot(db, op->snapshot, op->key, &row, &op->range, error);
     return code == SES_OK ? SES_EXISTING : code;
 }
 
@@ -56,9 +55,11 @@ int ses__door_create(struct storage *storage, struct create_op *op, ses_error *e
     int result = SES_NOTFOUND;
 
     if (op->get_existing)
-        result = ses__run_read_to_write(storage, ses__find_existing_job, op, error);
+        result = ses__run_read_to_write(storage, find_existing, op, error);
     if (result == SES_NOTFOUND)
-        result = ses__run_write(storage, ses__create_job, op, op->initial.len, error);
+        result = storage->engine->create
+                     ? storage->engine->create(storage, op, error)
+                     : ses__run_write(storage, ses__create_job, op, op->initial.len, error);
     return result;
 }
 

@@ -2,29 +2,44 @@
 #ifndef SESLITE_STORAGE_SQL_SESSION_JOBS_H
 #define SESLITE_STORAGE_SQL_SESSION_JOBS_H
 
-#include "storage/door.h"
-
-struct db;
-struct page_run {
-    struct page_op *op;
-    const struct range asked; /* for a run that begins again */
-};
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/state.h"
 
 /* Jobs of which an engine may know what they will ask; the context is the operation, or the run. */
-SESLITE_PRIVATE int ses__get_job(struct db *db, void *context, ses_error *error);
-SESLITE_PRIVATE int ses__refresh_job(struct db *db, void *context, ses_error *error);
-SESLITE_PRIVATE int ses__value_job(struct db *db, void *context, ses_error *error);
-SESLITE_PRIVATE int ses__page_job(struct db *db, void *context, ses_error *error);
 SESLITE_PRIVATE int ses__list_job(struct db *db, void *context, ses_error *error);
 SESLITE_PRIVATE int ses__create_job(struct db *db, void *context, ses_error *error);
-SESLITE_PRIVATE int ses__find_existing_job(struct db *db, void *context, ses_error *error);
 SESLITE_PRIVATE int ses__append_job(struct db *db, void *context, ses_error *error);
 
 /* ---- read.c */
+/* A session's log, asked for as if nothing had been rewound. */
+struct log_asked {
+    struct mark_rows marks; /* only for a range of live events */
+    struct range_rows events;
+};
+
+/* All that a snapshot has. */
+struct snapshot_asked {
+    struct details_asked details;
+    struct state_rows scopes[STORED_SCOPES];
+    struct log_asked log;
+};
+
+/* All of a session (NULL: of the one that this transaction finds) is asked for before any of it is taken. */
+SESLITE_PRIVATE void ses__snapshot_ask(struct snapshot_asked *asked, struct db *db,
+                                       const struct described *session, const struct range *range,
+                                       ses_error *error);
+/* The snapshot's row is the session's. */
+SESLITE_PRIVATE int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snapshot *snapshot,
+                                       const ses_key *key, const struct range *range, ses_error *error);
+/* In place of taking it. */
+SESLITE_PRIVATE void ses__snapshot_drop(struct snapshot_asked *asked, const struct range *range);
 /* Inside a transaction: fills a snapshot of the session of that key, whose row is known. */
 SESLITE_PRIVATE int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
                                        const struct session_row *row, const struct range *range,
                                        ses_error *error);
+/* The same of the session that has the key: NOTFOUND. */
+SESLITE_PRIVATE int ses__find_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
+                                       const struct range *range, ses_error *error);
 /* Inside a transaction: the events that the advance's snapshot lacks of a session that is at `row`; the advance restarts
  * if events were cut meanwhile, or pruned that it lacks. And the scopes that other sessions share, or all that are stored
  * if it restarts. */

@@ -12,35 +12,96 @@ static const struct live *live_of(const struct page_op *op)
 
 /* ------------------------------------------------------------------------------------------- the walk */
 
+/* What a page needs besides the session's row, asked for as if nothing had been rewound. */
+struct page_asked {
+    bool has_marks; /* of a range of live events, for the first page */
+    bool seeks;     /* the events are those among which a walk forward begins */
+    struct mark_rows marks;
+    struct range_rows events;
+};
+
 /* Walking forward, a range of times or of the newest begins at its oldest event. */
-static int find_begin(struct db *db, struct page_op *op, ses_error *error)
+static bool seeks(const struct page_op *op)
+{
+    const struct range *range = &op->range;
+    return op->first && !op->backward && (range->newest != INT64_MAX || range->since_us != INT64_MIN);
+}
+
+static void open_events(struct page_asked *asked, struct db *db, int64_t id, const struct page_op *op,
+                        const struct live *live, ses_error *error)
+{
+    const enum walk how = asked->seeks ? WALK_BACKWARD_TIMES : op->backward ? WALK_BACKWARD : WALK_FORWARD;
+
+    ses__range_rows_open(&asked->events, db, id, &op->range, live, how, error);
+    if (!asked->seeks)
+        asked->events.few = (struct few_events){(int64_t)op->max_events, (int64_t)op->max_bytes};
+}
+
+/* `id` is 0 for the session that this transaction finds. */
+static void ask_page(struct page_asked *asked, struct db *db, int64_t id, const struct page_op *op,
+                     ses_error *error)
+{
+    asked->has_marks = op->first && op->range.live;
+    asked->seeks = seeks(op);
+    if (asked->has_marks)
+        ses__mark_rows_open(&asked->marks, db, id, MAX_SEQ, error);
+    open_events(asked, db, id, op, op->first ? NULL : live_of(op), error);
+    ses__range_rows_ask(&asked->events);
+}
+
+static int drop_page(struct page_asked *asked)
+{
+    int marks = asked->has_marks ? ses__mark_rows_close(&asked->marks) : SES_OK;
+    int events = ses__range_rows_close(&asked->events);
+
+    asked->has_marks = false;
+    return marks != SES_OK ? marks : events;
+}
+
+/* Opens the events again, if they are others than those that were asked for. */
+static int turn_to(struct page_asked *asked, struct db *db, const struct page_op *op, ses_error *error)
+{
+    int code = ses__range_rows_close(&asked->events);
+
+    open_events(asked, db, op->row.id, op, live_of(op), error);
+    return code;
+}
+
+static int take_marks(struct page_asked *asked, struct db *db, struct page_op *op, ses_error *error)
+{
+    int code = ses__mark_rows_take_live(&asked->marks, op->row.id, op->live);
+
+    asked->has_marks = false;
+    return code == SES_OK && op->live->count > 0 ? turn_to(asked, db, op, error) : code;
+}
+
+static int find_begin(struct page_asked *asked, struct db *db, struct page_op *op, ses_error *error)
 {
     struct range *range = &op->range;
-    struct range_rows walk;
     struct event_row event;
     int64_t first = INT64_MAX;
 
-    ses__range_rows_open(&walk, db, op->row.id, range, live_of(op), WALK_BACKWARD_TIMES, error);
-    while (ses__range_rows_next(&walk, &event))
+    while (ses__range_rows_next(&asked->events, &event))
         first = event.seq;
-    int code = ses__range_rows_close(&walk);
+    int code = ses__range_rows_close(&asked->events);
     range->first_seq = first;
     range->newest = INT64_MAX;
+    asked->seeks = false;
+    if (code == SES_OK)
+        open_events(asked, db, op->row.id, op, live_of(op), error);
     return code;
 }
 
 /* Ends the walk at the events that are there now. */
-static int begin_walk(struct db *db, struct page_op *op, ses_error *error)
+static int begin_walk(struct page_asked *asked, struct db *db, struct page_op *op, ses_error *error)
 {
-    struct range *range = &op->range;
-    bool seeks = !op->backward && (range->newest != INT64_MAX || range->since_us != INT64_MIN);
     int code = SES_OK;
 
-    if (range->last_seq > op->row.last_seq)
-        range->last_seq = op->row.last_seq;
-    if (range->live)
-        code = ses__load_live(db, op->row.id, op->row.last_seq, op->live, error);
-    return code == SES_OK && seeks ? find_begin(db, op, error) : code;
+    if (op->range.last_seq > op->row.last_seq)
+        op->range.last_seq = op->row.last_seq;
+    if (asked->has_marks)
+        code = take_marks(asked, db, op, error);
+    return code == SES_OK && asked->seeks ? find_begin(asked, db, op, error) : code;
 }
 
 /* -------------------------------------------------------------------------------------------- staleness */
@@ -89,22 +150,29 @@ static int add_to_page(struct page_op *op, const struct event_row *row, size_t *
 }
 
 /* A walk backward may end before it comes to what was pruned. */
-static int read_events(struct db *db, struct page_op *op, bool *full, ses_error *error)
+static int take_events_of_page(struct range_rows *walk, struct page_op *op, bool *full, ses_error *error)
 {
-    struct range_rows walk;
     struct event_row event;
     size_t bytes = 0;
     int code = SES_OK;
 
-    ses__range_rows_open(&walk, db, op->row.id, &op->range, live_of(op),
-                         op->backward ? WALK_BACKWARD : WALK_FORWARD, error);
-    walk.few = (struct few_events){(int64_t)op->max_events, (int64_t)op->max_bytes};
-    while (code == SES_OK && !*full && ses__range_rows_next(&walk, &event))
+    while (code == SES_OK && !*full && ses__range_rows_next(walk, &event))
         code = add_to_page(op, &event, &bytes, full, error);
-    int closed = ses__range_rows_close(&walk);
-    if (code == SES_OK && closed == SES_OK && !*full && walk.left > 0 && !op->first && has_lost_events(op))
+    int closed = ses__range_rows_close(walk);
+    if (code == SES_OK && closed == SES_OK && !*full && walk->left > 0 && !op->first && has_lost_events(op))
         code = refuse_walk(op, "pruned", error);
     return code != SES_OK ? code : closed;
+}
+
+static int take_page(struct page_asked *asked, struct db *db, struct page_op *op, bool *full,
+                     ses_error *error)
+{
+    ses__range_rows_take(&asked->events, op->row.id);
+    int code = op->first ? begin_walk(asked, db, op, error) : check_log(op, error);
+    if (code == SES_OK)
+        return take_events_of_page(&asked->events, op, full, error);
+    (void)drop_page(asked);
+    return code;
 }
 
 /* Takes what the page holds out of the range. */
@@ -142,20 +210,44 @@ static int refuse_behind(const struct db *db, const struct page_op *op, ses_erro
     return SES_STALE;
 }
 
-int ses__page_job(struct db *db, void *context, ses_error *error)
+static int find_page(struct db *db, struct page_op *op, bool *full, ses_error *error)
+{
+    const struct session_row *known = op->session.known;
+    const bool ahead = ses__db_asks_ahead(db);
+    struct page_asked asked;
+    struct query session;
+
+    ses__session_ask(&session, db, &op->session, error);
+    if (ahead)
+        ask_page(&asked, db, known ? known->id : 0, op, error);
+    ses__db_ask_last(db);
+    int code = ses__session_take(&session, &op->session, &op->row);
+    if (code != SES_OK) {
+        if (ahead)
+            (void)drop_page(&asked);
+        return code;
+    }
+    if (!ahead)
+        ask_page(&asked, db, op->row.id, op, error);
+    return take_page(&asked, db, op, full, error);
+}
+
+/* A run of the job may be followed by another, which begins with the range as it was given. */
+struct page_run {
+    struct page_op *op;
+    const struct range given;
+};
+
+static int run_page(struct db *db, void *context, ses_error *error)
 {
     const struct page_run *run = context;
     struct page_op *op = run->op;
     bool full = false;
 
-    op->range = run->asked;
+    op->range = run->given;
     ses__arena_reset(op->arena);
     op->events->count = 0;
-    int code = ses__session_of(db, &op->session, &op->row, error);
-    if (code == SES_OK)
-        code = op->first ? begin_walk(db, op, error) : check_log(op, error);
-    if (code == SES_OK)
-        code = read_events(db, op, &full, error);
+    int code = find_page(db, op, &full, error);
     if (is_behind(op, code))
         return refuse_behind(db, op, error);
     if (code == SES_OK)
@@ -166,5 +258,5 @@ int ses__page_job(struct db *db, void *context, ses_error *error)
 int ses__door_page(struct storage *storage, struct page_op *op, ses_error *error)
 {
     struct page_run run = {op, op->range};
-    return ses__run_read_behind(storage, ses__page_job, &run, error);
+    return ses__run_read_behind(storage, run_page, &run, error);
 }

@@ -10,67 +10,157 @@
 
 /* ---------------------------------------------------------------------------------------------- whole */
 
-/* The newest come first, and the list is turned round. */
-static int load_events(struct db *db, struct snapshot *snapshot, const struct range *range,
-                       const struct live *live, ses_error *error)
+static void ask_log(struct log_asked *asked, struct db *db, const struct session_row *row,
+                    const struct range *range, ses_error *error)
 {
-    struct range_rows walk;
-    struct event_row event;
+    if (range->live)
+        ses__mark_rows_open(&asked->marks, db, row->id, row->last_seq, error);
+    ses__range_rows_open(&asked->events, db, row->id, range, NULL, WALK_BACKWARD, error);
+    ses__range_rows_ask(&asked->events);
+}
+
+/* The newest come first, and the list is turned round. */
+static int take_events_of_snapshot(struct range_rows *walk, struct snapshot *snapshot,
+                                   const struct range *range, ses_error *error)
+{
     const int64_t count = snapshot->row.event_count;
+    struct event_row event;
     int code = ses__snapshot_begin_events(snapshot, range->newest < count ? range->newest : count, error);
 
-    if (code != SES_OK)
-        return code;
-    ses__range_rows_open(&walk, db, snapshot->row.id, range, live, WALK_BACKWARD, error);
-    while (code == SES_OK && ses__range_rows_next(&walk, &event))
+    while (code == SES_OK && ses__range_rows_next(walk, &event))
         code = ses__snapshot_add_event(snapshot, &event, error);
-    int closed = ses__range_rows_close(&walk);
+    int closed = ses__range_rows_close(walk);
     if (code == SES_OK)
         code = closed;
     return code == SES_OK ? ses__snapshot_end_events(snapshot, error) : code;
 }
 
-static int load_live_events(struct db *db, struct snapshot *snapshot, const struct range *range,
-                            ses_error *error)
+/* After a rewind the events are others than those that were asked for. */
+static int take_live_events(struct log_asked *asked, struct db *db, struct snapshot *snapshot,
+                            const struct range *range, ses_error *error)
 {
     struct live live;
 
     ses__live_init(&live, snapshot->allocator);
-    int code = ses__load_live(db, snapshot->row.id, snapshot->row.last_seq, &live, error);
-    if (code == SES_OK)
-        code = load_events(db, snapshot, range, &live, error);
+    int code = ses__mark_rows_take_live(&asked->marks, snapshot->row.id, &live);
+    if (code == SES_OK && live.count > 0) {
+        code = ses__range_rows_close(&asked->events);
+        ses__range_rows_open(&asked->events, db, snapshot->row.id, range, &live, WALK_BACKWARD, error);
+    }
+    int taken = code == SES_OK ? take_events_of_snapshot(&asked->events, snapshot, range, error)
+                               : ses__range_rows_close(&asked->events);
     ses__live_free(&live);
+    return code != SES_OK ? code : taken;
+}
+
+static int take_log(struct log_asked *asked, struct db *db, struct snapshot *snapshot,
+                    const struct range *range, ses_error *error)
+{
+    ses__range_rows_take(&asked->events, snapshot->row.id);
+    return range->live ? take_live_events(asked, db, snapshot, range, error)
+                       : take_events_of_snapshot(&asked->events, snapshot, range, error);
+}
+
+static void drop_log(struct log_asked *asked, const struct range *range)
+{
+    if (range->live)
+        (void)ses__mark_rows_close(&asked->marks);
+    (void)ses__range_rows_close(&asked->events);
+}
+
+static struct described described_of(struct snapshot *snapshot, const ses_key *key)
+{
+    return (struct described){&snapshot->row, key->app, snapshot, &snapshot->annotations};
+}
+
+void ses__snapshot_ask(struct snapshot_asked *asked, struct db *db, const struct described *session,
+                       const struct range *range, ses_error *error)
+{
+    static const struct session_row unknown = {.last_seq = MAX_SEQ};
+    const struct session_row *of = session ? session->row : &unknown;
+
+    ses__details_ask(&asked->details, db, session, error);
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++)
+        ses__state_rows_open(&asked->scopes[scope], db, scope, ses__scope_owner(scope, of), error);
+    if (!range->none)
+        ask_log(&asked->log, db, of, range, error);
+}
+
+void ses__snapshot_drop(struct snapshot_asked *asked, const struct range *range)
+{
+    (void)ses__details_drop(&asked->details);
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++)
+        (void)ses__state_rows_close(&asked->scopes[scope]);
+    if (!range->none)
+        drop_log(&asked->log, range);
+}
+
+int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snapshot *snapshot,
+                       const ses_key *key, const struct range *range, ses_error *error)
+{
+    const struct described described = described_of(snapshot, key);
+    int code = ses__details_take(&asked->details, &described);
+
+    snapshot->keeps_events = !range->none;
+
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
+        struct state_rows *rows = &asked->scopes[scope];
+        int loaded = code == SES_OK ? ses__state_rows_load(rows, &snapshot->state, scope, error)
+                                    : ses__state_rows_close(rows);
+        code = code == SES_OK ? loaded : code;
+    }
+    if (code == SES_OK && !range->none)
+        code = take_log(&asked->log, db, snapshot, range, error);
+    else if (!range->none)
+        drop_log(&asked->log, range);
     return code;
 }
 
 int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
                        const struct session_row *row, const struct range *range, ses_error *error)
 {
+    const struct described described = described_of(snapshot, key);
+    struct snapshot_asked asked;
+
     snapshot->row = *row;
-    snapshot->keeps_events = !range->none;
-    int code = ses__load_details_of(
-        db, &(struct described){&snapshot->row, key->app, snapshot, &snapshot->annotations}, error);
-    if (code == SES_OK)
-        code = ses__load_scopes(db, &snapshot->state, row, error);
-    if (code == SES_OK && !range->none)
-        code = range->live ? load_live_events(db, snapshot, range, error)
-                           : load_events(db, snapshot, range, NULL, error);
+    ses__snapshot_ask(&asked, db, &described, range, error);
+    return ses__snapshot_take(&asked, db, snapshot, key, range, error);
+}
+
+int ses__find_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
+                       const struct range *range, ses_error *error)
+{
+    const struct session_ref ref = {key, NULL};
+    const bool ahead = ses__db_asks_ahead(db);
+    struct snapshot_asked asked;
+    struct session_row row;
+    struct query session;
+
+    ses__session_ask(&session, db, &ref, error);
+    if (ahead)
+        ses__snapshot_ask(&asked, db, NULL, range, error);
+    ses__db_ask_last(db);
+    int code = ses__session_take(&session, &ref, &row);
+    if (code == SES_OK && !ahead)
+        return ses__load_snapshot(db, snapshot, key, &row, range, error);
+    if (code == SES_OK) {
+        snapshot->row = row;
+        return ses__snapshot_take(&asked, db, snapshot, key, range, error);
+    }
+    if (ahead)
+        ses__snapshot_drop(&asked, range);
     return code;
 }
 
-int ses__get_job(struct db *db, void *context, ses_error *error)
+static int run_get(struct db *db, void *context, ses_error *error)
 {
     const struct get_op *op = context;
-    const struct session_ref ref = {op->key, NULL};
-    struct session_row row;
-    int code = ses__session_of(db, &ref, &row, error);
-
-    return code == SES_OK ? ses__load_snapshot(db, op->snapshot, op->key, &row, &op->range, error) : code;
+    return ses__find_snapshot(db, op->snapshot, op->key, &op->range, error);
 }
 
 int ses__door_get(struct storage *storage, struct get_op *op, ses_error *error)
 {
-    return ses__run_read(storage, ses__get_job, op, error);
+    return ses__run_read(storage, run_get, op, error);
 }
 
 /* -------------------------------------------------------------------------------------------- refresh */
@@ -103,10 +193,18 @@ static int restart_after_cut(struct db *db, struct advance *advance, const struc
     return code;
 }
 
-int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row, ses_error *error)
+/* The events after the last one that is known. */
+static void ask_missed(struct event_rows *rows, struct db *db, const struct session_row *known, int64_t last,
+                       ses_error *error)
+{
+    ses__event_rows_open(rows, db, known->id, known->last_seq + 1, last, WALK_FORWARD, error);
+}
+
+/* What the walk finds is of no use to a snapshot that begins again. */
+static int take_missed(struct event_rows *rows, struct db *db, struct advance *advance,
+                       const struct session_row *row, ses_error *error)
 {
     const struct session_row *known = &advance->snapshot->row;
-    struct event_rows rows;
     struct event_row event;
     int code = SES_OK;
 
@@ -114,13 +212,18 @@ int ses__read_missed(struct db *db, struct advance *advance, const struct sessio
         code = restart_after_cut(db, advance, row, error);
     else if (row->base_seq > known->last_seq) /* events that are lacking were pruned */
         ses__advance_restart(advance, known->last_seq);
-    if (code != SES_OK)
-        return code;
-    ses__event_rows_open(&rows, db, known->id, known->last_seq + 1, row->last_seq, WALK_FORWARD, error);
-    while (code == SES_OK && ses__event_rows_next(&rows, &event))
+    while (code == SES_OK && ses__event_rows_next(rows, &event))
         code = ses__advance_read_event(advance, &event, error);
-    int closed = ses__event_rows_close(&rows);
+    int closed = ses__event_rows_close(rows);
     return code != SES_OK ? code : closed;
+}
+
+int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row, ses_error *error)
+{
+    struct event_rows rows;
+
+    ask_missed(&rows, db, &advance->snapshot->row, row->last_seq, error);
+    return take_missed(&rows, db, advance, row, error);
 }
 
 int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
@@ -135,30 +238,125 @@ int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
     return code;
 }
 
-int ses__refresh_job(struct db *db, void *context, ses_error *error)
+/* What a refresh needs besides the session's row. */
+struct refresh_asked {
+    bool has_missed;
+    struct event_rows missed;
+    struct state_rows scopes[SCOPE_SESSION]; /* those that other sessions share */
+    struct details_asked details;
+};
+
+/* `row` is NULL before it was read: then the session is as it was known. */
+static void ask_refresh(struct refresh_asked *asked, struct db *db, const struct session_row *known,
+                        const struct session_row *row, ses_error *error)
+{
+    const struct described described = {.row = row ? row : known};
+
+    asked->has_missed = !row || row->version != known->version;
+    if (asked->has_missed)
+        ask_missed(&asked->missed, db, known, row ? row->last_seq : INT64_MAX, error);
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
+        ses__state_rows_open(&asked->scopes[scope], db, scope, ses__scope_owner(scope, known), error);
+    ses__details_ask(&asked->details, db, &described, error);
+}
+
+static void drop_refresh(struct refresh_asked *asked)
+{
+    if (asked->has_missed)
+        (void)ses__event_rows_close(&asked->missed);
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
+        (void)ses__state_rows_close(&asked->scopes[scope]);
+    (void)ses__details_drop(&asked->details);
+}
+
+/* A session that has got its first title or label since is asked for it now. */
+static int take_details(struct refresh_asked *asked, struct db *db, const struct described *session,
+                        ses_error *error)
+{
+    const int64_t bits = session->row->details;
+    const bool asked_all = (asked->details.has_details || !(bits & DETAIL_TITLE)) &&
+                           (asked->details.has_labels || !(bits & DETAIL_LABELS));
+
+    if (asked_all)
+        return ses__details_take(&asked->details, session);
+    int code = ses__details_drop(&asked->details);
+    return code == SES_OK ? ses__load_details_of(db, session, error) : code;
+}
+
+/* A snapshot that begins again needs the session's scope, too. */
+static int take_scopes(struct refresh_asked *asked, struct db *db, struct advance *advance, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++) {
+        int loaded = code == SES_OK
+                         ? ses__state_rows_load(&asked->scopes[scope], &advance->fresh, scope, error)
+                         : ses__state_rows_close(&asked->scopes[scope]);
+        code = code == SES_OK ? loaded : code;
+    }
+    advance->loaded = SCOPE_SESSION;
+    if (code == SES_OK && advance->restarts) {
+        code = ses__load_scope(db, &advance->fresh, SCOPE_SESSION, &advance->snapshot->row, error);
+        advance->loaded = SCOPE_TEMP;
+    }
+    return code;
+}
+
+static int take_refresh(struct refresh_asked *asked, struct db *db, struct advance *advance,
+                        const struct session_row *row, ses_error *error)
+{
+    const bool has_missed = asked->has_missed;
+    int code = SES_OK;
+
+    if (has_missed && row->version != advance->snapshot->row.version)
+        code = take_missed(&asked->missed, db, advance, row, error);
+    else if (has_missed)
+        code = ses__event_rows_close(&asked->missed);
+    asked->has_missed = false;
+    if (code != SES_OK) {
+        drop_refresh(asked);
+        return code;
+    }
+    code = take_scopes(asked, db, advance, error);
+    advance->annotates = true;
+    int taken =
+        take_details(asked, db, &(struct described){.row = row, .annotations = &advance->annotations}, error);
+    return code != SES_OK ? code : taken;
+}
+
+static int run_refresh(struct db *db, void *context, ses_error *error)
 {
     struct refresh_op *op = context;
+    const struct session_row *known = &op->snapshot->row;
+    const bool ahead = ses__db_asks_ahead(db);
+    struct refresh_asked asked;
     struct session_row row;
+    struct query session;
 
     ses__advance_free(&op->advance); /* of an earlier run */
     int code = ses__advance_init(&op->advance, op->snapshot, error);
-    if (code == SES_OK)
-        code = ses__session_of(db, &op->session, &row, error);
-    if (code == SES_OK)
-        code = ses__load_details_of(
-            db, &(struct described){.row = &row, .annotations = &op->advance.annotations}, error);
-    op->advance.annotates = true;
-    if (code == SES_OK && row.version != op->snapshot->row.version)
-        code = ses__read_missed(db, &op->advance, &row, error);
-    if (code == SES_OK)
-        code = ses__read_scopes(db, &op->advance, error);
+    if (code != SES_OK)
+        return code;
+    ses__session_ask(&session, db, &op->session, error);
+    if (ahead)
+        ask_refresh(&asked, db, known, NULL, error);
+    ses__db_ask_last(db);
+    code = ses__session_take(&session, &op->session, &row);
+    if (code != SES_OK) {
+        if (ahead)
+            drop_refresh(&asked);
+        return code;
+    }
+    if (!ahead)
+        ask_refresh(&asked, db, known, &row, error);
+    code = take_refresh(&asked, db, &op->advance, &row, error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &row, error) : code;
 }
 
 int ses__door_refresh(struct storage *storage, struct refresh_op *op, ses_error *error)
 {
     op->advance = (struct advance){.snapshot = NULL};
-    return ses__run_read(storage, ses__refresh_job, op, error);
+    return ses__run_read(storage, run_refresh, op, error);
 }
 
 /* ------------------------------------------------------------------------------------------ one value */
@@ -170,33 +368,51 @@ static int keep_text(struct value_op *op, struct span text, ses_error *error)
     return op->json ? SES_OK : ses__error_nomem(error);
 }
 
-int ses__value_job(struct db *db, void *context, ses_error *error)
+static int take_value(struct state_rows *rows, struct value_op *op, ses_error *error)
 {
-    struct value_op *op = context;
-    const struct session_ref ref = {op->key, NULL};
-    struct session_row row;
-    struct state_rows rows;
     struct span key;
     struct span value;
+    int code = SES_OK;
 
-    ses_free(op->json); /* of an earlier run */
-    op->json = NULL;
-    int code = ses__session_of(db, &ref, &row, error);
-    if (code != SES_OK || op->scope == SCOPE_TEMP) /* which is never stored */
-        return code;
-    ses__state_row_open(&rows, db, op->scope, ses__scope_owner(op->scope, &row), op->state_key, error);
-    if (ses__state_rows_next(&rows, &key, &value)) {
+    if (ses__state_rows_next(rows, &key, &value)) {
         code = ses__state_check_value(op->name, value, error);
         if (code == SES_OK)
             code = keep_text(op, value, error);
     }
-    int closed = ses__state_rows_close(&rows);
+    int closed = ses__state_rows_close(rows);
     return code != SES_OK ? code : closed;
+}
+
+static int run_value(struct db *db, void *context, ses_error *error)
+{
+    struct value_op *op = context;
+    const struct session_ref ref = {op->key, NULL};
+    const bool stored = op->scope != SCOPE_TEMP; /* temp: never is */
+    const bool ahead = stored && ses__db_asks_ahead(db);
+    struct session_row row;
+    struct state_rows rows;
+    struct query session;
+
+    ses_free(op->json); /* of an earlier run */
+    op->json = NULL;
+    ses__session_ask(&session, db, &ref, error);
+    if (ahead)
+        ses__state_row_open(&rows, db, op->scope, 0, op->state_key, error);
+    ses__db_ask_last(db);
+    int code = ses__session_take(&session, &ref, &row);
+    if (code != SES_OK || !stored) {
+        if (ahead)
+            (void)ses__state_rows_close(&rows);
+        return code;
+    }
+    if (!ahead)
+        ses__state_row_open(&rows, db, op->scope, ses__scope_owner(op->scope, &row), op->state_key, error);
+    return take_value(&rows, op, error);
 }
 
 int ses__door_value(struct storage *storage, struct value_op *op, ses_error *error)
 {
     op->json = NULL;
     op->len = 0;
-    return ses__run_read(storage, ses__value_job, op, error);
+    return ses__run_read(storage, run_value, op, error);
 }

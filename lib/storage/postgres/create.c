@@ -1,0 +1,159 @@
+/* Creating a session in one round trip: everything is sent, with the commit, before anything is answered. The server finds
+ * the numbers that later statements need. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/postgres/parts.h"
+#include "storage/sql/rows/parts.h"
+#include "storage/sql/session/jobs.h"
+
+/* What is read after the commit. */
+struct created {
+    struct query row;
+    struct snapshot_asked snapshot;
+};
+
+/* A statement whose rows are of no interest. */
+static int ask_only(struct db *db, const struct statement *statement, ses_error *error,
+                    const struct value *values)
+{
+    struct query query;
+
+    ses__query_open(&query, db, statement, error, values);
+    return ses__query_end(&query);
+}
+
+/* Finds the app and the user, which are added if they are new. */
+static int ask_owners(struct db *db, const ses_key *key, ses_error *error)
+{
+    int code = ask_only(db, STATEMENT_APP_ADD, error, VALUES(STRING(key->app)));
+
+    if (code == SES_OK)
+        code = ask_only(db, STATEMENT_APP_FIND, error, VALUES(STRING(key->app)));
+    if (code == SES_OK)
+        code = ask_only(db, STATEMENT_USER_ADD, error, VALUES(OWNER(0), STRING(key->user)));
+    return code == SES_OK
+               ? ask_only(db, STATEMENT_USER_FIND, error, VALUES(STRING(key->app), STRING(key->user)))
+               : code;
+}
+
+/* As ses__session_add gives a new session; the server says the rest. */
+static struct session_row new_row(const struct create_op *op)
+{
+    return (struct session_row){.created_us = op->created_us,
+                                .updated_us = op->created_us,
+                                .expires_us = op->expires_us,
+                                .changed_us = op->created_us < op->now_us ? op->created_us : op->now_us};
+}
+
+static void ask_row(struct query *query, struct db *db, const struct create_op *op,
+                    const struct session_row *row, ses_error *error)
+{
+    ses__query_open(query, db, STATEMENT_CREATE_SESSION, error,
+                    VALUES(STRING(op->key->session), INT(row->created_us), INT(ses__hour_of(row->created_us)),
+                           INT_IF(row->expires_us != INT64_MAX, row->expires_us), INT(row->changed_us),
+                           INT_IF(ses__is_ahead(row->created_us, op->now_us), ses__hour_of(op->now_us))));
+    ses__query_ask(query);
+}
+
+/* The rows of the session that was just added, whose number is not known here. */
+static int ask_contents(struct db *db, const struct create_op *op, struct session_row *row, ses_error *error)
+{
+    const struct annotations none = {.title = NULL};
+    int code = op->initial.ptr ? ses__details_add(db, row->id, op->initial, error) : SES_OK;
+
+    if (code == SES_OK)
+        code = ses__delta_store(db, op->delta, row, 0, error);
+    if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
+        code = ses__details_annotate(db, row, &op->annotating, &none, error);
+    return code;
+}
+
+static int take_row(struct query *query, struct session_row *row)
+{
+    const bool found = ses__query_row(query);
+
+    if (found) {
+        row->id = ses__query_int(query, 0);
+        row->app_id = ses__query_int(query, 1);
+        row->user_id = ses__query_int(query, 2);
+        row->version = ses__query_int(query, 3);
+    }
+    int code = ses__query_end(query);
+    return code == SES_OK && !found ? SES_NOMEM : code;
+}
+
+static int take_created(struct created *created, struct db *db, const struct create_op *op,
+                        struct session_row *row, ses_error *error)
+{
+    int code = take_row(&created->row, row);
+
+    if (op->snapshot && code == SES_OK) {
+        op->snapshot->row = *row;
+        code = ses__snapshot_take(&created->snapshot, db, op->snapshot, op->key, &op->range, error);
+    } else if (op->snapshot) {
+        ses__snapshot_drop(&created->snapshot, &op->range);
+    }
+    return code == SES_NOMEM ? PG_UNREAD : code;
+}
+
+/* The session exists; or (a division by zero) its shard has used all versions, which a job reports. */
+static int refuse(struct pg *pg, const struct create_op *op, int code, ses_error *error)
+{
+    const bool exists = strcmp(pg->constraint, "sessions_shard_user_id_name_key") == 0;
+
+    if (code == SES_UNKNOWN || (!exists && strcmp(pg->error.sqlstate, "22012") != 0))
+        return code;
+    pg->again = false;
+    return exists && !op->get_existing ? ses__refuse_existing(op->key, error) : PG_UNSUITED;
+}
+
+static int run_create(struct db *db, void *context, ses_error *error)
+{
+    const struct create_op *op = context;
+    struct session_row row = new_row(op);
+    struct created created;
+    int code = ask_owners(db, op->key, error);
+
+    if (code != SES_OK)
+        return code;
+    ask_row(&created.row, db, op, &row, error);
+    code = ask_contents(db, op, &row, error);
+    if (op->snapshot)
+        ses__snapshot_ask(&created.snapshot, db, NULL, &op->range, error);
+    if (code == SES_OK)
+        code = ses__pg_commit(ses__pg_of(db), error);
+    if (code == SES_OK)
+        return take_created(&created, db, op, &row, error);
+    (void)ses__query_end(&created.row);
+    if (op->snapshot)
+        ses__snapshot_drop(&created.snapshot, &op->range);
+    return refuse(ses__pg_of(db), op, code, error);
+}
+
+static int run_find(struct db *db, void *context, ses_error *error)
+{
+    const struct create_op *op = context;
+    return ses__find_snapshot(db, op->snapshot, op->key, &op->range, error);
+}
+
+/* The session is there: a short lack of memory must not make it look otherwise. */
+static int read_created(struct storage *storage, struct create_op *op, ses_error *error)
+{
+    int code = SES_NOMEM;
+
+    for (int tries = 0; tries < 3 && code == SES_NOMEM; tries++)
+        code = ses__run_read_to_write(storage, run_find, op, error);
+    return code == SES_OK
+               ? code
+               : ses__error_set(error, SES_UNKNOWN, "the session was created, but could not be read back");
+}
+
+int ses__postgres_create(struct storage *storage, struct create_op *op, ses_error *error)
+{
+    int code = ses__run_write(storage, run_create, op, op->initial.len, error);
+
+    if (code == PG_UNREAD)
+        code = read_created(storage, op, error);
+    return code == PG_UNSUITED ? ses__run_write(storage, ses__create_job, op, op->initial.len, error) : code;
+}
