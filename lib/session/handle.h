@@ -2,8 +2,7 @@
 #ifndef SESLITE_SESSION_HANDLE_H
 #define SESLITE_SESSION_HANDLE_H
 
-#include "base/common.h"
-#include "model/state/state_map.h"
+#include "base/hash.h"
 
 /* Returns the allocator of everything that is made from the store. It lives as long as the store or the last
  * handle on it. */

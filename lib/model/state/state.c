@@ -7,12 +7,52 @@
 #include "json/writer.h"
 #include "model/state/typed.h"
 
+/* The entries of one scope, by their names. */
+struct state_map {
+    unsigned references;
+    struct hash_table table;
+};
+
 /* The results of ses__state_sorted and ses__state_to_json, dropped at every change. */
 struct state_view {
     struct state_entry **sorted;
     char *json;
     size_t json_len;
 };
+
+static void entry_free(const ses_allocator *allocator, void *entry)
+{
+    if (entry) {
+        ses__memory_free(allocator, ((struct state_entry *)entry)->text);
+        ses__memory_free(allocator, entry);
+    }
+}
+
+static struct state_map *map_new(const ses_allocator *allocator)
+{
+    struct state_map *map = ses__memory_zeroed(allocator, sizeof *map);
+    if (map)
+        map->references = 1;
+    return map;
+}
+
+static void free_entries(const ses_allocator *allocator, const struct state_map *map)
+{
+    struct table_entry *entry;
+    size_t at = 0;
+
+    while ((entry = ses__table_next(&map->table, &at)) != NULL)
+        entry_free(allocator, entry);
+}
+
+static void map_release(const ses_allocator *allocator, struct state_map *map)
+{
+    if (map && --map->references == 0) {
+        free_entries(allocator, map);
+        ses__table_free(&map->table, allocator);
+        ses__memory_free(allocator, map);
+    }
+}
 
 int ses__state_init(struct state *state, const ses_allocator *allocator, struct hash_seed seed,
                     ses_error *error)
@@ -23,7 +63,7 @@ int ses__state_init(struct state *state, const ses_allocator *allocator, struct 
     state->view = ses__memory_zeroed(allocator, sizeof *state->view);
     ok = state->view != NULL;
     for (int scope = 0; scope < SCOPE_COUNT && ok; scope++) {
-        state->scopes[scope] = ses__state_map_new(allocator);
+        state->scopes[scope] = map_new(allocator);
         ok = state->scopes[scope] != NULL;
     }
     return ok ? SES_OK : ses__error_nomem(error);
@@ -39,7 +79,7 @@ static void view_forget(struct state *state)
 void ses__state_free(struct state *state)
 {
     for (int scope = 0; scope < SCOPE_COUNT; scope++)
-        ses__state_map_release(state->allocator, state->scopes[scope]);
+        map_release(state->allocator, state->scopes[scope]);
     if (state->view)
         view_forget(state);
     ses__memory_free(state->allocator, state->view);
@@ -82,10 +122,10 @@ struct state_entry *const *ses__state_sorted(const struct state *state)
         if (view->sorted) {
             size_t count = 0;
             for (int scope = 0; scope < SCOPE_COUNT; scope++) {
-                struct state_entry *entry;
+                struct table_entry *entry;
                 size_t at = 0;
-                while ((entry = ses__state_map_next(state->scopes[scope], &at)) != NULL)
-                    view->sorted[count++] = entry;
+                while ((entry = ses__table_next(&state->scopes[scope]->table, &at)) != NULL)
+                    view->sorted[count++] = (struct state_entry *)entry;
             }
             qsort(view->sorted, count, sizeof(struct state_entry *), compare_names);
         }
@@ -220,26 +260,26 @@ static struct state_entry *entry_new(const struct state *state, enum scope scope
 int ses__state_load_begin(struct state_loading *loading, struct state *state, enum scope scope,
                           ses_error *error)
 {
-    *loading = (struct state_loading){state, scope, ses__state_map_new(state->allocator)};
+    *loading = (struct state_loading){state, scope, map_new(state->allocator)};
     return loading->map ? SES_OK : ses__error_nomem(error);
 }
 
 int ses__state_load_put(struct state_loading *loading, struct span key, struct span value, ses_error *error)
 {
     const struct state *state = loading->state;
-    const size_t before = loading->map->table.count;
     struct state_entry *entry =
         entry_new(state, loading->scope, ses__scope_prefix(loading->scope), key, value);
 
     if (!entry || !ses__table_reserve(&loading->map->table, state->allocator, 1)) {
-        ses__state_entry_free(state->allocator, entry);
+        entry_free(state->allocator, entry);
         return ses__error_nomem(error);
     }
-    ses__state_map_put(state->allocator, loading->map, entry);
-    if (loading->map->table.count == before) /* a damaged table may repeat rows without end */
-        return ses__error_set(error, SES_CORRUPT, "the state key \"%.*s\" appears twice", (int)key.len,
-                              key.ptr);
-    return SES_OK;
+    void *older = ses__table_put(&loading->map->table, &entry->entry);
+    if (!older)
+        return SES_OK;
+    entry_free(state->allocator, older);
+    /* A damaged table may repeat rows without end. */
+    return ses__error_set(error, SES_CORRUPT, "the state key \"%.*s\" appears twice", (int)key.len, key.ptr);
 }
 
 void ses__state_load_end(struct state_loading *loading, bool whole)
@@ -252,7 +292,7 @@ void ses__state_load_end(struct state_loading *loading, bool whole)
         state->scopes[loading->scope] = loading->map;
         view_forget(state);
     }
-    ses__state_map_release(state->allocator, dropped);
+    map_release(state->allocator, dropped);
 }
 
 int ses__state_put(struct state *state, struct span name, struct span value, ses_error *error)
@@ -262,12 +302,12 @@ int ses__state_put(struct state *state, struct span name, struct span value, ses
     struct state_entry *entry = entry_new(state, scope, none, name, value);
 
     if (!entry || !ses__table_reserve(&state->scopes[scope]->table, state->allocator, 1)) {
-        ses__state_entry_free(state->allocator, entry);
+        entry_free(state->allocator, entry);
         return ses__error_nomem(error);
     }
     entry->removes = ses__scope_is_tombstone(value);
     entry->checked = true;
-    ses__state_map_put(state->allocator, state->scopes[scope], entry);
+    entry_free(state->allocator, ses__table_put(&state->scopes[scope]->table, &entry->entry));
     view_forget(state);
     return SES_OK;
 }
@@ -275,14 +315,15 @@ int ses__state_put(struct state *state, struct span name, struct span value, ses
 void ses__state_share(struct state *state, const struct state *other, enum scope scope)
 {
     other->scopes[scope]->references++;
-    ses__state_map_release(state->allocator, state->scopes[scope]);
+    map_release(state->allocator, state->scopes[scope]);
     state->scopes[scope] = other->scopes[scope];
     view_forget(state);
 }
 
 void ses__state_clear(struct state *state, enum scope scope)
 {
-    ses__state_map_clear(state->allocator, state->scopes[scope]);
+    free_entries(state->allocator, state->scopes[scope]);
+    ses__table_clear(&state->scopes[scope]->table);
     view_forget(state);
 }
 
@@ -305,7 +346,7 @@ int ses__state_stage(struct state *state, const struct delta *delta, enum scope 
                 changes->entries = entries;
                 changes->entries[changes->count++] = entry;
             } else {
-                ses__state_entry_free(state->allocator, entry);
+                entry_free(state->allocator, entry);
                 code = ses__error_nomem(error);
             }
         }
@@ -330,13 +371,13 @@ void ses__state_apply_some(struct state *state, struct state_changes *changes, s
 {
     for (size_t i = first; i < end; i++) {
         struct state_entry *entry = changes->entries[i];
-        struct state_map *map = state->scopes[entry->scope];
+        struct hash_table *table = &state->scopes[entry->scope]->table;
         changes->entries[i] = NULL;
         if (entry->removes) {
-            ses__state_map_remove(state->allocator, map, entry);
-            ses__state_entry_free(state->allocator, entry);
+            entry_free(state->allocator, ses__table_remove(table, &entry->entry));
+            entry_free(state->allocator, entry);
         } else {
-            ses__state_map_put(state->allocator, map, entry);
+            entry_free(state->allocator, ses__table_put(table, &entry->entry));
         }
     }
     view_forget(state);
@@ -351,7 +392,7 @@ void ses__state_apply(struct state *state, struct state_changes *changes)
 void ses__state_changes_free(struct state *state, struct state_changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
-        ses__state_entry_free(state->allocator, changes->entries[i]);
+        entry_free(state->allocator, changes->entries[i]);
     ses__memory_free(state->allocator, changes->entries);
     *changes = (struct state_changes){0};
 }

@@ -2,9 +2,36 @@
 #ifndef SESLITE_MODEL_STATE_STATE_H
 #define SESLITE_MODEL_STATE_STATE_H
 
-#include "base/common.h"
+#include "base/hash.h"
+#include "base/table.h"
 #include "model/state/delta.h"
-#include "model/state/state_map.h"
+
+/* A key and its value; both end in a NUL. */
+struct state_entry {
+    struct table_entry entry; /* by the name */
+    enum scope scope;
+    bool removes; /* in staged changes: removes the key */
+    /* Key and value are known to be valid: they came with an event, or ses__state_entry_check accepted
+     * them. */
+    bool checked;
+    int64_t seq; /* in a replay: the number of the event that set it */
+    size_t value_len;
+    char *text; /* the unescaped string, made when first asked for */
+    size_t text_len;
+    char bytes[]; /* name, NUL, value, NUL */
+};
+
+static inline struct span ses__state_entry_span(const struct state_entry *entry)
+{
+    return entry->entry.key;
+}
+
+static inline struct span ses__state_entry_value(const struct state_entry *entry)
+{
+    return (struct span){entry->bytes + entry->entry.key.len + 1, entry->value_len};
+}
+
+struct state_map;
 
 struct state {
     const ses_allocator *allocator;
