@@ -38,7 +38,7 @@ static void note_difference(const struct initial *initial, struct span key, cons
 static void compare(struct initial *initial, struct own_entry *entry, struct span value, bool *differs)
 {
     const struct session_import *import = initial->import;
-    const struct span key = {entry->key, entry->key_len};
+    const struct span key = entry->in_table.key;
     bool rounded = false;
 
     entry->met = true;
@@ -141,18 +141,17 @@ int initial_make(struct initial *initial, ses_error *error)
 {
     bool differs = false;
 
-    if (initial->written.count > 0)
+    if (initial->written.first)
         foreign_note(initial->import->notes, FOREIGN_NOTE_INITIAL_STATE, NULL);
     text_puts(&initial->json, "{");
     int code = initial->import->session->state.ptr ? take_final(initial, &differs, error) : SES_OK;
     text_puts(&initial->json, "}");
-    for (size_t i = 0;
-         i < initial->written.count && code == SES_OK && initial->import->session->state.ptr && !differs;
-         i++) {
-        const struct own_entry *entry = &initial->written.entries[i];
+    const bool compares = code == SES_OK && initial->import->session->state.ptr;
+    for (const struct own_entry *entry = initial->written.first; entry && compares && !differs;
+         entry = entry->next) {
         if (entry->met)
             continue;
-        note_difference(initial, (struct span){entry->key, entry->key_len}, "the file does not contain it");
+        note_difference(initial, entry->in_table.key, "the file does not contain it");
         differs = true;
     }
     return code;

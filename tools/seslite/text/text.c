@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void end_without_memory(void)
+void end_without_memory(void)
 {
     fputs("seslite: out of memory\n", stderr);
     exit(1);

@@ -41,8 +41,10 @@ size_t text_fitting(const char *text, size_t len, size_t columns);
  * one byte, read as U+FFFD. */
 size_t text_next(const char *text, size_t len, uint32_t *character);
 
-/* malloc and a copy of a text; they end the program if memory runs out. */
+/* Zeroed memory and a copy of a text; they end the program if memory runs out. */
 void *allocate(size_t bytes);
 char *copy_text(const char *text);
+/* Says so, and ends the program. */
+_Noreturn void end_without_memory(void);
 
 #endif

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/clock.h"
+#include "base/memory.h"
 
 bool is_shared_key(struct span key)
 {
@@ -15,68 +16,61 @@ bool is_shared_key(struct span key)
     return false;
 }
 
-/* The slot of the key, or the free slot where it belongs. */
-static size_t slot_of(const struct own_state *state, struct span key)
+static struct table_entry entry_like(const struct own_state *state, struct span key)
 {
-    size_t slot = (size_t)ses__hash64(HASH64_BASIS, key.ptr, key.len) & (state->slot_count - 1);
-
-    for (; state->slots[slot] != 0; slot = (slot + 1) & (state->slot_count - 1)) {
-        const struct own_entry *entry = &state->entries[state->slots[slot] - 1];
-        if (entry->key_len == key.len && memcmp(entry->key, key.ptr, key.len) == 0)
-            break;
-    }
-    return slot;
+    return (struct table_entry){ses__hash_keyed(&state->seed, key), key};
 }
 
 struct own_entry *own_state_find(const struct own_state *state, struct span key)
 {
-    const size_t slot = state->slot_count > 0 ? slot_of(state, key) : 0;
-    return state->slot_count > 0 && state->slots[slot] != 0 ? &state->entries[state->slots[slot] - 1] : NULL;
+    const struct table_entry like = entry_like(state, key);
+    return (struct own_entry *)ses__table_find(&state->table, &like);
 }
 
-static void grow(struct own_state *state)
+/* The keys come from a file that anybody may have written, so the hash has a seed, unless the system is out of
+ * random numbers. */
+static struct own_entry *add(struct own_state *state, struct span key)
 {
-    const size_t capacity = state->capacity ? state->capacity * 2 : 32;
-    struct own_entry *entries = allocate(capacity * sizeof *entries);
+    struct own_entry *entry = allocate(sizeof *entry + key.len + 1);
+    ses_allocator allocator;
 
-    if (state->count > 0)
-        memcpy(entries, state->entries, state->count * sizeof *entries);
-    free(state->entries);
-    free(state->slots);
-    state->entries = entries;
-    state->capacity = capacity;
-    state->slot_count = capacity * 2;
-    state->slots = allocate(state->slot_count * sizeof *state->slots);
-    memset(state->slots, 0, state->slot_count * sizeof *state->slots);
-    for (size_t i = 0; i < state->count; i++)
-        state->slots[slot_of(state, (struct span){entries[i].key, entries[i].key_len})] = i + 1;
+    ses__memory_default(&allocator);
+    if (!state->first && !ses__random_bytes(&state->seed, sizeof state->seed))
+        state->seed = (struct hash_seed){{0, 0}};
+    if (!ses__table_reserve(&state->table, &allocator, 1))
+        end_without_memory();
+    memcpy(entry->key, key.ptr, key.len);
+    entry->in_table = entry_like(state, (struct span){entry->key, key.len});
+    (void)ses__table_put(&state->table, &entry->in_table); /* it replaces none */
+    if (state->last)
+        state->last->next = entry;
+    else
+        state->first = entry;
+    state->last = entry;
+    return entry;
 }
 
 void own_state_set(struct own_state *state, struct span key, struct span value)
 {
     struct own_entry *entry = own_state_find(state, key);
 
-    if (!entry) {
-        if (state->count == state->capacity)
-            grow(state);
-        const size_t slot = slot_of(state, key);
-        entry = &state->entries[state->count++];
-        *entry = (struct own_entry){.key = allocate(key.len + 1), .key_len = key.len};
-        memcpy(entry->key, key.ptr, key.len);
-        entry->key[key.len] = '\0';
-        state->slots[slot] = state->count;
-    }
+    if (!entry)
+        entry = add(state, key);
     text_clear(&entry->value);
     text_add(&entry->value, value.ptr, value.len);
 }
 
 void own_state_free(struct own_state *state)
 {
-    for (size_t i = 0; i < state->count; i++) {
-        free(state->entries[i].key);
-        text_free(&state->entries[i].value);
+    ses_allocator allocator;
+
+    while (state->first) {
+        struct own_entry *entry = state->first;
+        state->first = entry->next;
+        text_free(&entry->value);
+        free(entry);
     }
-    free(state->entries);
-    free(state->slots);
-    *state = (struct own_state){.count = 0};
+    ses__memory_default(&allocator);
+    ses__table_free(&state->table, &allocator);
+    *state = (struct own_state){.first = NULL};
 }

@@ -2,23 +2,24 @@
 #ifndef FOREIGN_JSON_OWN_STATE_H
 #define FOREIGN_JSON_OWN_STATE_H
 
-#include "base/common.h"
+#include "base/hash.h"
+#include "base/table.h"
 #include "text/text.h"
 
 struct own_entry {
-    char *key;
-    size_t key_len;
-    struct text value; /* the last one written */
-    bool met;          /* found in the final state */
+    struct table_entry in_table; /* has the key */
+    struct own_entry *next;      /* in the order of the first writes */
+    struct text value;           /* the last one written */
+    bool met;                    /* found in the final state */
+    char key[];
 };
 
 /* Ready and empty when zeroed. */
 struct own_state {
-    struct own_entry *entries;
-    size_t count;
-    size_t capacity;
-    size_t *slots; /* 1 + the index of an entry; 0 is free */
-    size_t slot_count;
+    struct hash_table table;
+    struct hash_seed seed;
+    struct own_entry *first;
+    struct own_entry *last;
 };
 
 /* The entry of the key, or NULL if no event wrote it. */
