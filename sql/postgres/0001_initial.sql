@@ -68,7 +68,7 @@ CREATE TABLE seslite.sessions (
     name        text COLLATE "C" NOT NULL, -- the id the application uses
     created_us  bigint NOT NULL,
     updated_us  bigint NOT NULL,         -- the latest event time so far
-    active_hour bigint NOT NULL,         -- updated_us in hours, for the index below
+    active_30s  bigint NOT NULL,         -- updated_us in units of 30 seconds, for the indexes below
     version     bigint NOT NULL,         -- raised by one with every change of the log; begins at version_floor
     last_seq    bigint NOT NULL,         -- the highest sequence number ever given
     event_count bigint NOT NULL,         -- events stored now
@@ -79,10 +79,13 @@ CREATE TABLE seslite.sessions (
     ahead_hour  bigint,                  -- at most changed_us in hours; set if updated_us is over an hour later
     PRIMARY KEY (shard, id)
 ) WITH (fillfactor = 80);
--- These list all sessions of an app, latest first and in order of creation. The first is by the hour, so that it is
--- written only once an hour.
-CREATE INDEX sessions_by_activity ON seslite.sessions (app_id, active_hour, id);
+-- These list the sessions of an app or a user, latest first and in order of creation. Activity counts in units of 30
+-- seconds, so that an append writes to its indexes at most once in that time. (All numbers of users are above 0. The
+-- condition keeps the planner from finding a session by its name in an index of a user's sessions.)
+CREATE INDEX sessions_by_activity ON seslite.sessions (app_id, active_30s, id);
+CREATE INDEX sessions_by_user_activity ON seslite.sessions (shard, user_id, active_30s, id) WHERE user_id > 0;
 CREATE INDEX sessions_by_app ON seslite.sessions (app_id, id);
+CREATE INDEX sessions_by_user ON seslite.sessions (shard, user_id, id) WHERE user_id > 0;
 -- sessions_by_activity finds idle sessions, except those with an event from the future, which are in this index.
 CREATE INDEX sessions_ahead ON seslite.sessions (app_id, ahead_hour, id) WHERE ahead_hour IS NOT NULL;
 -- Finds expired sessions. Sessions that never expire are not in it.

@@ -92,6 +92,16 @@
 -- macro: USER_OF(row) = (SELECT u.name, u.app_id FROM seslite.users AS u
 --     WHERE u.shard = row.shard AND u.id = row.user_id OFFSET 0)
 --
+-- What the filter of a list asks of a session: the label $5 with a value from $6 to $7, and a name from $13 to before $14.
+-- Nothing is asked if $5 or $13 is NULL. Without $7, or $14, there is no upper bound: the text of 1114111, the last
+-- character, sorts after all others. (details & 4: the session has labels.)
+-- macro: HAS_LABEL(row) = ($5::text IS NULL OR (row.details & 4 <> 0 AND EXISTS (
+--     SELECT 1 FROM seslite.session_labels AS l
+--     WHERE l.shard = row.shard AND l.session_id = row.id AND l.name = $5
+--       AND l.value BETWEEN $6 AND coalesce($7, repeat(chr(1114111), 129)) OFFSET 0)))
+-- macro: HAS_NAME(row) = ($13::text IS NULL
+--     OR (row.name >= $13 AND row.name < coalesce($14, $13 || repeat(chr(1114111), 129))))
+--
 -- Rows whose owner does not exist, or is not in the given shard:
 -- macro: ORPHANS(children, parents, parent_id, place) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
 --     FROM seslite.children AS r
@@ -181,7 +191,7 @@ DELETE FROM seslite.apps WHERE shard = SHARD($1) AND id = $1;
 
 -- name: session_add
 INSERT INTO seslite.sessions
-    (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us,
+    (shard, id, app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
      changed_us, ahead_hour)
 VALUES (SHARD($2), NEW_ID(sessions, SHARD($2)), $1, $2, $3, $4, $4, $5, $6, 0, 0, $7, $8, $9)
 RETURNING id;
@@ -261,9 +271,9 @@ UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updat
        changed_us = $6
 WHERE shard = SHARD($1) AND id = $1;
 
--- name: session_touch_hour
+-- name: session_touch_active
 UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
-       changed_us = $6, active_hour = $7, ahead_hour = $8
+       changed_us = $6, active_30s = $7, ahead_hour = $8
 WHERE shard = SHARD($1) AND id = $1;
 
 -- Also deletes the row of details, for which SQLite has a foreign key.
@@ -323,8 +333,8 @@ SELECT id FROM seslite.sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY 
 -- name: sessions_idle
 -- locks: FOR UPDATE
 SELECT id FROM seslite.sessions
-WHERE app_id = $1 AND active_hour <= $4::bigint + 1 AND changed_us < $3 AND ahead_hour IS NULL
-ORDER BY active_hour, id LIMIT $2::bigint;
+WHERE app_id = $1 AND active_30s <= $4 AND changed_us < $3 AND ahead_hour IS NULL
+ORDER BY active_30s, id LIMIT $2::bigint;
 
 -- name: sessions_idle_ahead
 -- locks: FOR UPDATE
@@ -333,7 +343,7 @@ WHERE app_id = $1 AND ahead_hour <= $4 AND changed_us < $3 ORDER BY ahead_hour, 
 
 -- name: list_user_oldest_ids
 SELECT id FROM seslite.sessions
-WHERE shard = SHARD($1) AND user_id = $1 ORDER BY updated_us, name DESC LIMIT $2::bigint;
+WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 ORDER BY active_30s, updated_us, name DESC LIMIT $2::bigint;
 
 -- name: user_has_more
 SELECT 1::bigint FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1 LIMIT 1 OFFSET $2::bigint;
@@ -349,223 +359,145 @@ SELECT coalesce(sum((SELECT greatest(count(*) - $4::bigint,
                      FROM seslite.sessions AS s WHERE s.shard = SHARD(u.id) AND s.user_id = u.id)), 0)::bigint
 FROM seslite.users AS u WHERE u.app_id = $1;
 
--- Lists. Each takes the position after which it begins: a time, then for ties a session name and a user id, or the row
--- id for the order of creation. The first page begins before everything.
-
--- name: list_user_newest
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM seslite.users AS u JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
-WHERE u.shard = SHARD($1) AND u.id = $1
-  AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
-ORDER BY s.updated_us DESC, s.name LIMIT $5::bigint;
-
--- name: list_user_oldest
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM seslite.users AS u JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
-WHERE u.shard = SHARD($1) AND u.id = $1
-  AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
-ORDER BY s.updated_us, s.name LIMIT $5::bigint;
-
--- name: list_user_created
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM seslite.users AS u JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
-WHERE u.shard = SHARD($1) AND u.id = $1 AND s.id > $2
-  AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)
-ORDER BY s.id LIMIT $5::bigint;
-
--- The index gives the hours in order; within an hour the sessions are sorted.
+-- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The list begins
+-- after a position: a time $8, then for ties a session name and a user id, or, in order of creation, a session number $8. A
+-- list by time goes through the 30 seconds from $11 to $12: they come in order from the index, and the sessions of each are
+-- sorted. (user_id > 0 lets the server use the indexes of a user's sessions.)
 
 -- name: list_app_newest
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM seslite.sessions AS s CROSS JOIN LATERAL USER_OF(s) AS u
-WHERE s.app_id = $1 AND s.active_hour <= $6
-  AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
-ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT $5::bigint;
+FROM (SELECT c.* FROM seslite.sessions AS c
+      WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_LABEL(c)
+      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
+CROSS JOIN LATERAL USER_OF(s) AS u
+ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id;
 
 -- name: list_app_oldest
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM seslite.sessions AS s CROSS JOIN LATERAL USER_OF(s) AS u
-WHERE s.app_id = $1 AND s.active_hour >= $6
-  AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
-ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
-
--- The same lists from or up to an hour.
-
--- name: list_app_newest_since
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM seslite.sessions AS s CROSS JOIN LATERAL USER_OF(s) AS u
-WHERE s.app_id = $1 AND s.active_hour <= $6 AND s.active_hour >= $7
-  AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
-ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT $5::bigint;
-
--- name: list_app_oldest_before
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM seslite.sessions AS s CROSS JOIN LATERAL USER_OF(s) AS u
-WHERE s.app_id = $1 AND s.active_hour >= $6 AND s.active_hour <= $7
-  AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
-ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
+FROM (SELECT c.* FROM seslite.sessions AS c
+      WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_LABEL(c)
+      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint) AS s
+CROSS JOIN LATERAL USER_OF(s) AS u
+ORDER BY s.active_30s, s.updated_us, s.name, s.user_id;
 
 -- name: list_app_created
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM seslite.sessions AS s CROSS JOIN LATERAL USER_OF(s) AS u
-WHERE s.app_id = $1 AND s.id > $2
-  AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)
-ORDER BY s.id LIMIT $5::bigint;
-
--- The chosen sessions, in the given order.
-
--- name: list_chosen
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
-CROSS JOIN LATERAL (SELECT * FROM seslite.sessions AS c
-                    WHERE c.shard = SHARD(o.id) AND c.id = o.id OFFSET 0) AS s
+FROM (SELECT c.* FROM seslite.sessions AS c
+      WHERE c.app_id = $1 AND c.id > $8
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND HAS_LABEL(c)
+      ORDER BY c.id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u
-ORDER BY o.place;
+ORDER BY s.id;
 
--- Filters choose sessions in any order: $4 is -1 for the newest first, 1 for the oldest first, 0 for the order of
--- creation. $6 is a name, or for the order of creation a number, as text. The update time is from $2 to before $3. A
--- label $11 has a value from $12 to $13. Without $10, or $13, there is no upper bound: the text of 1114111, the last
--- character, sorts after all others. (details & 4: the session has labels.)
+-- name: list_user_newest
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+FROM (SELECT c.* FROM seslite.sessions AS c
+      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0 AND c.active_30s BETWEEN $11 AND $12
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_NAME(c)
+        AND HAS_LABEL(c)
+      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
+CROSS JOIN LATERAL USER_OF(s) AS u
+ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id;
 
--- name: choose_of_user
-SELECT s.id FROM seslite.sessions AS s
-WHERE s.shard = SHARD($1) AND s.user_id = $1
-  AND s.name >= $9 AND s.name < coalesce($10, $9 || repeat(chr(1114111), 129))
-  AND s.updated_us >= $2 AND s.updated_us < $3
-  AND ($4::bigint * s.updated_us > $5
-       OR ($4 * s.updated_us = $5
-           AND CASE $4 WHEN 0 THEN (s.id, s.user_id) > ($6::text::bigint, $7) ELSE (s.name, s.user_id) > ($6, $7) END))
-  AND ($11::text IS NULL OR (s.details & 4 <> 0 AND EXISTS (
-       SELECT 1 FROM seslite.session_labels AS l
-       WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $11
-         AND l.value BETWEEN $12 AND coalesce($13, repeat(chr(1114111), 129)))))
-ORDER BY $4 * s.updated_us, CASE $4 WHEN 0 THEN s.id END, CASE $4 WHEN 0 THEN '' ELSE s.name END, s.user_id
-LIMIT $8::bigint;
+-- name: list_user_oldest
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+FROM (SELECT c.* FROM seslite.sessions AS c
+      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0 AND c.active_30s BETWEEN $11 AND $12
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_NAME(c)
+        AND HAS_LABEL(c)
+      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint) AS s
+CROSS JOIN LATERAL USER_OF(s) AS u
+ORDER BY s.active_30s, s.updated_us, s.name, s.user_id;
 
--- name: choose_labelled
-SELECT s.id
-FROM seslite.session_labels AS l JOIN seslite.sessions AS s ON s.shard = l.shard AND s.id = l.session_id
-WHERE l.app_id = $1 AND l.name = $11 AND l.value BETWEEN $12 AND coalesce($13, repeat(chr(1114111), 129))
-  AND s.details & 4 <> 0
-  AND s.updated_us >= $2 AND s.updated_us < $3
-  AND ($4::bigint * s.updated_us > $5
-       OR ($4 * s.updated_us = $5
-           AND CASE $4 WHEN 0 THEN (s.id, s.user_id) > ($6::text::bigint, $7) ELSE (s.name, s.user_id) > ($6, $7) END))
-  AND ($9::bigint IS NULL OR true) AND ($10::bigint IS NULL OR true)
-ORDER BY $4 * s.updated_us, CASE $4 WHEN 0 THEN s.id END, CASE $4 WHEN 0 THEN '' ELSE s.name END, s.user_id
-LIMIT $8::bigint;
+-- name: list_user_created
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+FROM (SELECT c.* FROM seslite.sessions AS c
+      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0 AND c.id > $8
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
+        AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true)
+        AND HAS_NAME(c)
+        AND HAS_LABEL(c)
+      ORDER BY c.id LIMIT $2::bigint) AS s
+CROSS JOIN LATERAL USER_OF(s) AS u
+ORDER BY s.id;
 
--- name: choose_active
-SELECT s.id FROM seslite.sessions AS s
-WHERE s.app_id = $1 AND s.active_hour BETWEEN $9 AND $10
-  AND s.updated_us >= $2 AND s.updated_us < $3
-  AND ($4::bigint * s.updated_us > $5
-       OR ($4 * s.updated_us = $5
-           AND CASE $4 WHEN 0 THEN (s.id, s.user_id) > ($6::text::bigint, $7) ELSE (s.name, s.user_id) > ($6, $7) END))
-ORDER BY $4 * s.updated_us, CASE $4 WHEN 0 THEN s.id END, CASE $4 WHEN 0 THEN '' ELSE s.name END, s.user_id
-LIMIT $8::bigint;
+-- The same lists among sessions that an index found: $15 is -1 for the newest first, 1 for the oldest first, 0 for the
+-- order of creation, and multiplies $8. $16 is the user, if it is not NULL. $11: they must have labels.
 
--- name: choose_among
-SELECT s.id
-FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
-JOIN seslite.sessions AS s ON s.shard = SHARD(o.id) AND s.id = o.id
-WHERE s.details & 4 <> 0 AND ($9::bigint IS NULL OR s.user_id = $9)
-  AND s.updated_us >= $2 AND s.updated_us < $3
-  AND ($4::bigint * s.updated_us > $5
-       OR ($4 * s.updated_us = $5
-           AND CASE $4 WHEN 0 THEN (s.id, s.user_id) > ($6::text::bigint, $7) ELSE (s.name, s.user_id) > ($6, $7) END))
-ORDER BY $4 * s.updated_us, CASE $4 WHEN 0 THEN s.id END, CASE $4 WHEN 0 THEN '' ELSE s.name END, s.user_id
-LIMIT $8::bigint;
+-- name: list_among
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+FROM (SELECT c.* FROM unnest($1::bigint[]) AS o (id)
+      CROSS JOIN LATERAL (SELECT * FROM seslite.sessions AS c
+                          WHERE c.shard = SHARD(o.id) AND c.id = o.id OFFSET 0) AS c
+      WHERE ($16::bigint IS NULL OR c.user_id = $16) AND c.updated_us >= $3 AND c.updated_us < $4
+        AND CASE $15::bigint WHEN 0 THEN c.id > $8
+            ELSE $15 * c.updated_us > $8 OR ($15 * c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)) END
+        AND HAS_NAME(c)
+        AND ($11::bigint = 0 OR c.details & 4 <> 0) AND ($12::bigint IS NULL OR true)
+        AND HAS_LABEL(c)
+      ORDER BY $15 * c.updated_us, CASE $15 WHEN 0 THEN c.id END, CASE $15 WHEN 0 THEN '' ELSE c.name END, c.user_id
+      LIMIT $2::bigint) AS s
+CROSS JOIN LATERAL USER_OF(s) AS u
+ORDER BY $15 * s.updated_us, CASE $15 WHEN 0 THEN s.id END, CASE $15 WHEN 0 THEN '' ELSE s.name END, s.user_id;
 
--- name: label_get
-SELECT 1::bigint FROM seslite.session_labels
-WHERE shard = SHARD($1) AND session_id = $1 AND name = $2
-  AND value BETWEEN $3 AND coalesce($4, repeat(chr(1114111), 129));
+-- The numbers of at most $2 sessions that an index finds: those with a label $3 of a value from $4 to $5, those with a
+-- name from $3 to before $4, or those that were active in the 30 seconds from $3 to $4.
 
--- name: labelled_ids
+-- name: ids_labelled
 SELECT session_id FROM seslite.session_labels
-WHERE app_id = $1 AND name = $2 AND value BETWEEN $3 AND coalesce($4, repeat(chr(1114111), 129)) LIMIT $5::bigint;
+WHERE app_id = $1 AND name = $3 AND value BETWEEN $4 AND coalesce($5, repeat(chr(1114111), 129)) LIMIT $2::bigint;
 
--- Walks that read only an index: all hours, one hour, or the sessions with a label. Their last parameters are the
--- number after which the first hour continues, and the number of rows to return.
+-- name: ids_named
+SELECT id FROM seslite.sessions
+WHERE shard = SHARD($1) AND user_id = $1 AND name >= $3 AND name < coalesce($4, $3 || repeat(chr(1114111), 129)) LIMIT $2::bigint;
 
--- name: hours_backward
-SELECT active_hour, id, NULL::bigint FROM seslite.sessions
-WHERE app_id = $1 AND (active_hour, id) <= ($2, coalesce($4::bigint, 9223372036854775807)) AND active_hour >= $3
-ORDER BY active_hour DESC, id DESC LIMIT $5::bigint;
+-- name: ids_active_of_app
+SELECT id FROM seslite.sessions
+WHERE app_id = $1 AND active_30s BETWEEN $3 AND $4 LIMIT $2::bigint;
 
--- name: hours_forward
-SELECT active_hour, id, NULL::bigint FROM seslite.sessions
-WHERE app_id = $1 AND (active_hour, id) >= ($2, coalesce($4::bigint, 0)) AND active_hour <= $3
-ORDER BY active_hour, id LIMIT $5::bigint;
+-- name: ids_active_of_user
+SELECT id FROM seslite.sessions
+WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 AND active_30s BETWEEN $3 AND $4 LIMIT $2::bigint;
 
--- name: hour_backward
-SELECT active_hour, id, NULL::bigint FROM seslite.sessions
-WHERE app_id = $1 AND active_hour = $2 AND id <= $3 ORDER BY id DESC LIMIT $4::bigint;
-
--- name: hour_forward
-SELECT active_hour, id, NULL::bigint FROM seslite.sessions
-WHERE app_id = $1 AND active_hour = $2 AND id >= $3 ORDER BY id LIMIT $4::bigint;
-
--- name: labels_newest
-SELECT s.active_hour, s.id, l.app_id
-FROM seslite.sessions AS s
-LEFT JOIN LATERAL (SELECT l.app_id FROM seslite.session_labels AS l
-                   WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $4
-                     AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129)) OFFSET 0) AS l ON true
-WHERE s.app_id = $1 AND (s.active_hour, s.id) <= ($2, coalesce($7::bigint, 9223372036854775807)) AND s.active_hour >= $3
-ORDER BY s.active_hour DESC, s.id DESC LIMIT $8::bigint;
-
--- name: labels_oldest
-SELECT s.active_hour, s.id, l.app_id
-FROM seslite.sessions AS s
-LEFT JOIN LATERAL (SELECT l.app_id FROM seslite.session_labels AS l
-                   WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $4
-                     AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129)) OFFSET 0) AS l ON true
-WHERE s.app_id = $1 AND (s.active_hour, s.id) >= ($2, coalesce($7::bigint, 0)) AND s.active_hour <= $3
-ORDER BY s.active_hour, s.id LIMIT $8::bigint;
-
--- name: labels_created
-SELECT 0::bigint, s.id, l.app_id
-FROM seslite.sessions AS s
-LEFT JOIN LATERAL (SELECT l.app_id FROM seslite.session_labels AS l
-                   WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $4
-                     AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129)) OFFSET 0) AS l ON true
-WHERE s.app_id = $1 AND s.id >= $2 AND ($3::bigint IS NULL OR true) AND ($7::bigint IS NULL OR true)
-ORDER BY s.id LIMIT $8::bigint;
-
--- Counts for the same filters. ($8: the times have to be checked.)
+-- Counts for the same filters, with the parameters of lists. ($8: the times have to be checked.)
 
 -- name: count_of_user
-SELECT count(*) FROM seslite.sessions AS s
-WHERE s.shard = SHARD($1) AND s.user_id = $1
-  AND s.name >= $9 AND s.name < coalesce($10, $9 || repeat(chr(1114111), 129))
-  AND ($8::bigint = 0 OR (s.updated_us >= $2 AND s.updated_us < $3))
-  AND ($4::bigint IS NULL OR true) AND ($5::bigint IS NULL OR true) AND ($6::text IS NULL OR true)
-  AND ($7::bigint IS NULL OR true)
-  AND ($11::text IS NULL OR (s.details & 4 <> 0 AND EXISTS (
-       SELECT 1 FROM seslite.session_labels AS l
-       WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $11
-         AND l.value BETWEEN $12 AND coalesce($13, repeat(chr(1114111), 129)))));
+SELECT count(*) FROM seslite.sessions AS c
+WHERE c.shard = SHARD($1) AND c.user_id = $1
+  AND c.name >= $13 AND c.name < coalesce($14, $13 || repeat(chr(1114111), 129))
+  AND ($8::bigint = 0 OR (c.updated_us >= $3 AND c.updated_us < $4))
+  AND HAS_LABEL(c)
+  AND ($2::bigint IS NULL OR true) AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
+  AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true);
 
 -- name: count_labelled
 SELECT count(*)
-FROM seslite.session_labels AS l JOIN seslite.sessions AS s ON s.shard = l.shard AND s.id = l.session_id
-WHERE l.app_id = $1 AND l.name = $11 AND l.value BETWEEN $12 AND coalesce($13, repeat(chr(1114111), 129))
-  AND s.details & 4 <> 0
-  AND s.updated_us >= $2 AND s.updated_us < $3
-  AND ($4::bigint IS NULL OR true) AND ($5::bigint IS NULL OR true) AND ($6::text IS NULL OR true)
-  AND ($7::bigint IS NULL OR true) AND ($8::bigint IS NULL OR true)
-  AND ($9::bigint IS NULL OR true) AND ($10::bigint IS NULL OR true);
+FROM seslite.session_labels AS l JOIN seslite.sessions AS c ON c.shard = l.shard AND c.id = l.session_id
+WHERE l.app_id = $1 AND l.name = $5 AND l.value BETWEEN $6 AND coalesce($7, repeat(chr(1114111), 129))
+  AND c.details & 4 <> 0
+  AND c.updated_us >= $3 AND c.updated_us < $4 AND ($2::bigint IS NULL OR true);
 
--- Between the first and the last hour no time has to be checked.
+-- Between the first and the last 30 seconds no time has to be checked.
 
 -- name: count_active
-SELECT count(*) FROM seslite.sessions AS s
-WHERE s.app_id = $1 AND s.active_hour BETWEEN $9 AND $10
-  AND ((s.active_hour > $9 AND s.active_hour < $10) OR (s.updated_us >= $2 AND s.updated_us < $3))
-  AND ($4::bigint IS NULL OR true) AND ($5::bigint IS NULL OR true) AND ($6::text IS NULL OR true)
-  AND ($7::bigint IS NULL OR true) AND ($8::bigint IS NULL OR true);
+SELECT count(*) FROM seslite.sessions AS c
+WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
+  AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4))
+  AND ($2::bigint IS NULL OR true) AND ($5::text IS NULL OR true) AND ($6::text IS NULL OR true)
+  AND ($7::text IS NULL OR true) AND ($8::bigint IS NULL OR true) AND ($9::text IS NULL OR true)
+  AND ($10::bigint IS NULL OR true);
 
 -- name: app_state_set
 INSERT INTO seslite.app_state (shard, app_id, key, value, session_id, seq)
@@ -739,7 +671,7 @@ VALUES (SHARD($2), $2,
         (SELECT initial_state FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1));
 
 -- name: session_fill
-UPDATE seslite.sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_hour = $5, base_seq = $6,
+UPDATE seslite.sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_30s = $5, base_seq = $6,
        details = $7, version = $8, changed_us = $9, ahead_hour = $10
 WHERE shard = SHARD($1) AND id = $1;
 
@@ -845,7 +777,7 @@ LEFT JOIN seslite.apps AS a ON a.shard = SHARD(u.app_id) AND a.id = u.app_id
 WHERE u.id > $1 ORDER BY u.id LIMIT 1;
 
 -- name: check_session_after
-SELECT SESSION_COLUMNS(s), s.active_hour, s.changed_us, s.ahead_hour, u.app_id, a.name, u.name, s.name
+SELECT SESSION_COLUMNS(s), s.active_30s, s.changed_us, s.ahead_hour, u.app_id, a.name, u.name, s.name
 FROM seslite.sessions AS s
 LEFT JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
 LEFT JOIN seslite.apps AS a ON a.shard = SHARD(s.app_id) AND a.id = s.app_id
@@ -899,7 +831,7 @@ UPDATE seslite.sessions
 SET version = version + 1 / CASE WHEN version = coalesce($2, version) AND version < 9007199254740991
                                       AND last_seq < 4294967295 AND event_count < $3 THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $4), active_hour = greatest(active_hour, $5), changed_us = $6,
+    updated_us = greatest(updated_us, $4), active_30s = greatest(active_30s, $5), changed_us = $6,
     ahead_hour = CASE WHEN greatest(updated_us, $4) > $6 + 3600000000 THEN $7::bigint END
 WHERE shard = SHARD($1) AND id = $1
 RETURNING id, app_id, user_id, version - 1, last_seq - 1, event_count - 1, created_us,
@@ -915,7 +847,7 @@ SET version = version + 1 / CASE WHEN version = coalesce($4, version) AND versio
                                                   WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id AND a.name = $1)
                                  THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $7), active_hour = greatest(active_hour, $8), changed_us = $9,
+    updated_us = greatest(updated_us, $7), active_30s = greatest(active_30s, $8), changed_us = $9,
     ahead_hour = CASE WHEN greatest(updated_us, $7) > $9 + 3600000000 THEN $10::bigint END
 WHERE s.shard = SHARD($5) AND s.id = $5
 RETURNING s.id, s.app_id, s.user_id, s.version - 1, s.last_seq - 1, s.event_count - 1, s.created_us,
@@ -988,7 +920,7 @@ WHERE s.shard = SHARD($1) AND s.id = $1
 -- name: append_touch
 UPDATE seslite.sessions
 SET version = version + $2, last_seq = last_seq + $2, event_count = event_count + $2,
-    updated_us = greatest(updated_us, $3), active_hour = greatest(active_hour, $4), changed_us = $5,
+    updated_us = greatest(updated_us, $3), active_30s = greatest(active_30s, $4), changed_us = $5,
     ahead_hour = CASE WHEN greatest(updated_us, $3) > $5 + 3600000000 THEN $6::bigint END
 WHERE shard = SHARD($1) AND id = $1;
 
@@ -997,7 +929,7 @@ WHERE shard = SHARD($1) AND id = $1;
 
 -- name: create_session
 INSERT INTO seslite.sessions
-    (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us,
+    (shard, id, app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
      changed_us, ahead_hour)
 VALUES (SHARD(THE_USER(NULL)), NEW_ID(sessions, SHARD(THE_USER(NULL))), THE_APP(NULL), THE_USER(NULL), $1, $2, $2, $3,
         coalesce((SELECT f.floor / CASE WHEN f.floor <= 9007199254740991 THEN 1 ELSE 0 END
@@ -1014,7 +946,7 @@ FROM (VALUES
     ('apps', 'shard:int4 id:int8 name:text'),
     ('users', 'shard:int4 id:int8 app_id:int8 name:text'),
     ('sessions', 'shard:int4 id:int8 app_id:int8 user_id:int8 name:text created_us:int8'),
-    ('sessions', 'updated_us:int8 active_hour:int8 version:int8 last_seq:int8 event_count:int8'),
+    ('sessions', 'updated_us:int8 active_30s:int8 version:int8 last_seq:int8 event_count:int8'),
     ('sessions', 'expires_us:int8 base_seq:int8 details:int8 changed_us:int8 ahead_hour:int8'),
     ('version_floor', 'shard:int4 floor:int8'),
     ('session_details', 'shard:int4 session_id:int8 title:text parent_user:text parent_session:text'),
@@ -1049,7 +981,7 @@ FROM unnest(string_to_array(
     'app_state_pkey apps_by_id apps_name_shard_key apps_pkey base_state_pkey event_marks_pkey events_pkey'
     || ' events_shard_session_id_id_key session_details_pkey session_labels_by_value session_labels_pkey'
     || ' session_leases_pkey session_state_pkey sessions_ahead sessions_by_activity sessions_by_app'
-    || ' sessions_by_expiry sessions_by_id sessions_pkey sessions_shard_user_id_name_key user_state_pkey'
+    || ' sessions_by_expiry sessions_by_id sessions_by_user sessions_by_user_activity sessions_pkey sessions_shard_user_id_name_key user_state_pkey'
     || ' users_app_id_name_shard_key users_by_id users_pkey version_floor_pkey', ' ')) AS w (name)
 WHERE NOT EXISTS (
     SELECT 1

@@ -47,7 +47,7 @@ CREATE TABLE sessions (
     name        TEXT NOT NULL,           -- the id the application uses
     created_us  INTEGER NOT NULL,
     updated_us  INTEGER NOT NULL,        -- the latest event time so far
-    active_hour INTEGER NOT NULL,        -- updated_us in hours, for the index below
+    active_30s  INTEGER NOT NULL,        -- updated_us in units of 30 seconds, for the indexes below
     version     INTEGER NOT NULL,        -- raised by one with every change of the log; begins at version_floor
     last_seq    INTEGER NOT NULL,        -- the highest sequence number ever given
     event_count INTEGER NOT NULL,        -- events stored now
@@ -68,10 +68,14 @@ CREATE TABLE version_floor (
 ) STRICT;
 INSERT INTO version_floor VALUES (1, 0);
 
--- These list all sessions of an app, latest first and in order of creation. An index on updated_us itself would be
--- written by every append (measured: a quarter more time per append). By the hour, the index is written once an hour.
-CREATE INDEX sessions_by_activity ON sessions (app_id, active_hour);
+-- These list the sessions of an app or a user, latest first and in order of creation. A list sorts the sessions of 30
+-- seconds at a time. Indexes on updated_us itself would be written by every append; these two are written at most once in 30
+-- seconds. (Measured: an append that writes them takes a fifth more instructions; with an event every two seconds that is 1%
+-- more per append, every five seconds 3%. A page of an app with 100,000 sessions in one hour takes 1 to 2 ms.)
+CREATE INDEX sessions_by_activity ON sessions (app_id, active_30s);
+CREATE INDEX sessions_by_user_activity ON sessions (user_id, active_30s);
 CREATE INDEX sessions_by_app ON sessions (app_id);
+CREATE INDEX sessions_by_user ON sessions (user_id);
 -- sessions_by_activity finds idle sessions, except those with an event from the future, which are in this index.
 CREATE INDEX sessions_ahead ON sessions (app_id, ahead_hour) WHERE ahead_hour IS NOT NULL;
 -- Finds expired sessions. Sessions that never expire are not in it.

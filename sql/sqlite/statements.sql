@@ -53,7 +53,7 @@ DELETE FROM apps WHERE id = ?1;
 
 -- name: session_add
 INSERT INTO sessions
-    (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us,
+    (app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
      changed_us, ahead_hour)
 VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 0, 0, ?7, ?8, ?9);
 
@@ -126,9 +126,9 @@ UPDATE sessions SET expires_us = ?2 WHERE id = ?1;
 -- name: session_touch
 UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, changed_us = ?6 WHERE id = ?1;
 
--- name: session_touch_hour
+-- name: session_touch_active
 UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, changed_us = ?6,
-       active_hour = ?7, ahead_hour = ?8
+       active_30s = ?7, ahead_hour = ?8
 WHERE id = ?1;
 
 -- name: session_delete
@@ -180,15 +180,16 @@ SELECT id FROM sessions INDEXED BY sessions_by_expiry WHERE app_id = ?1 AND expi
 
 -- name: sessions_idle
 SELECT id FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = ?1 AND active_hour <= ?4 + 1 AND changed_us < ?3 AND ahead_hour IS NULL
-ORDER BY active_hour LIMIT ?2;
+WHERE app_id = ?1 AND active_30s <= ?4 AND changed_us < ?3 AND ahead_hour IS NULL
+ORDER BY active_30s LIMIT ?2;
 
 -- name: sessions_idle_ahead
 SELECT id FROM sessions INDEXED BY sessions_ahead
 WHERE app_id = ?1 AND ahead_hour <= ?4 AND changed_us < ?3 ORDER BY ahead_hour LIMIT ?2;
 
 -- name: list_user_oldest_ids
-SELECT id FROM sessions WHERE user_id = ?1 ORDER BY updated_us, name DESC LIMIT ?2;
+SELECT id FROM sessions INDEXED BY sessions_by_user_activity
+WHERE user_id = ?1 ORDER BY active_30s, updated_us, name DESC LIMIT ?2;
 
 -- name: user_has_more
 SELECT 1 FROM sessions WHERE user_id = ?1 LIMIT 1 OFFSET ?2;
@@ -203,187 +204,143 @@ SELECT coalesce(sum((SELECT max(count(*) - ?4, count(*) FILTER (WHERE s.expires_
                      FROM sessions AS s WHERE s.user_id = u.id)), 0)
 FROM users AS u WHERE u.app_id = ?1;
 
--- Lists. Each takes the position after which it begins: a time, then for ties a session name and a user id, or the row
--- id for the order of creation. The first page begins before everything.
-
--- name: list_user_newest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM users AS u CROSS JOIN sessions AS s ON s.user_id = u.id
-WHERE u.id = ?1 AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
-ORDER BY s.updated_us DESC, s.name LIMIT ?5;
-
--- name: list_user_oldest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM users AS u CROSS JOIN sessions AS s ON s.user_id = u.id
-WHERE u.id = ?1 AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
-ORDER BY s.updated_us, s.name LIMIT ?5;
-
--- name: list_user_created
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM users AS u CROSS JOIN sessions AS s INDEXED BY sqlite_autoindex_sessions_1 ON s.user_id = u.id
-WHERE u.id = ?1 AND s.id > ?2
-ORDER BY s.id LIMIT ?5;
-
--- Within an hour the sessions are sorted; the hours come sorted from the index.
+-- Lists, of at most ?2 sessions. Their update time is from ?3 to before ?4, and they have the label ?5 (if it is not NULL)
+-- with a value from ?6 to ?7. (details & 4: the session has labels.) The list begins after a position: a time ?8, then for
+-- ties a session name and a user id, or, in order of creation, a session number ?8. A list by time goes through the 30
+-- seconds from ?11 to ?12: they come in order from the index, and the sessions of each are sorted. Names of a user's
+-- sessions are from ?13 to before ?14, unless these are NULL. (The sessions of the page come in the subquery's order, since
+-- it has a LIMIT and is the outer loop. To join users before the sort would take twice the time.)
 
 -- name: list_app_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
-WHERE s.app_id = ?1 AND s.active_hour <= ?6
-  AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
-ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT ?5;
+FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_activity
+      WHERE c.app_id = ?1 AND c.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
+        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+             SELECT 1 FROM session_labels AS l
+             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT ?2) AS p
+CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_app_oldest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
-WHERE s.app_id = ?1 AND s.active_hour >= ?6
-  AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
-ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT ?5;
-
--- The same lists from or up to an hour. (One more condition would make a list without a filter 1% slower.)
-
--- name: list_app_newest_since
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
-WHERE s.app_id = ?1 AND s.active_hour <= ?6 AND s.active_hour >= ?7
-  AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
-ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT ?5;
-
--- name: list_app_oldest_before
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
-WHERE s.app_id = ?1 AND s.active_hour >= ?6 AND s.active_hour <= ?7
-  AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
-ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT ?5;
+FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_activity
+      WHERE c.app_id = ?1 AND c.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
+        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+             SELECT 1 FROM session_labels AS l
+             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT ?2) AS p
+CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_app_created
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM sessions AS s INDEXED BY sessions_by_app CROSS JOIN users AS u ON u.id = s.user_id
-WHERE s.app_id = ?1 AND s.id > ?2
-ORDER BY s.id LIMIT ?5;
+FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
+      WHERE c.app_id = ?1 AND c.id > ?8 AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+             SELECT 1 FROM session_labels AS l
+             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+      ORDER BY c.id LIMIT ?2) AS p
+CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
--- The chosen sessions, in the given order.
-
--- name: list_chosen
+-- name: list_user_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM temp.seslite_owners(?1) AS o CROSS JOIN sessions AS s ON s.id = o.id CROSS JOIN users AS u ON u.id = s.user_id
-ORDER BY o.rowid;
+FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user_activity
+      WHERE c.user_id = ?1 AND c.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
+        AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
+        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+             SELECT 1 FROM session_labels AS l
+             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT ?2) AS p
+CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
--- Filters choose sessions in any order: ?4 is -1 for the newest first, 1 for the oldest first, 0 for the order of
--- creation. The update time is from ?2 to before ?3. A label ?11 has a value from ?12 to ?13. (details & 4: the session
--- has labels.)
+-- name: list_user_oldest
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user_activity
+      WHERE c.user_id = ?1 AND c.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
+        AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
+        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+             SELECT 1 FROM session_labels AS l
+             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT ?2) AS p
+CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
--- name: choose_of_user
-SELECT s.id FROM sessions AS s INDEXED BY sqlite_autoindex_sessions_1
-WHERE s.user_id = ?1 AND s.name >= ?9 AND s.name < ?10
-  AND s.updated_us >= ?2 AND s.updated_us < ?3
-  AND (?4 * s.updated_us > ?5
-       OR (?4 * s.updated_us = ?5 AND (iif(?4, s.name, s.id), s.user_id) > (?6, ?7)))
-  AND (?11 IS NULL OR (s.details & 4 AND EXISTS (
-       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?11 AND l.value BETWEEN ?12 AND ?13)))
-ORDER BY ?4 * s.updated_us, iif(?4, s.name, s.id), s.user_id LIMIT ?8;
+-- name: list_user_created
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
+      WHERE c.user_id = ?1 AND c.id > ?8 AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
+        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+             SELECT 1 FROM session_labels AS l
+             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+      ORDER BY c.id LIMIT ?2) AS p
+CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
--- name: choose_labelled
-SELECT s.id
-FROM session_labels AS l INDEXED BY session_labels_by_value CROSS JOIN sessions AS s ON s.id = l.session_id
-WHERE l.app_id = ?1 AND l.name = ?11 AND l.value BETWEEN ?12 AND ?13 AND s.details & 4
-  AND s.updated_us >= ?2 AND s.updated_us < ?3
-  AND (?4 * s.updated_us > ?5
-       OR (?4 * s.updated_us = ?5 AND (iif(?4, s.name, s.id), s.user_id) > (?6, ?7)))
-ORDER BY ?4 * s.updated_us, iif(?4, s.name, s.id), s.user_id LIMIT ?8;
+-- The same lists among sessions that an index found: ?15 is -1 for the newest first, 1 for the oldest first, 0 for the
+-- order of creation, and multiplies ?8. ?16 is the user, if it is not NULL. ?11: they must have labels.
 
--- name: choose_active
-SELECT s.id FROM sessions AS s INDEXED BY sessions_by_activity
-WHERE s.app_id = ?1 AND s.active_hour BETWEEN ?9 AND ?10
-  AND s.updated_us >= ?2 AND s.updated_us < ?3
-  AND (?4 * s.updated_us > ?5
-       OR (?4 * s.updated_us = ?5 AND (iif(?4, s.name, s.id), s.user_id) > (?6, ?7)))
-ORDER BY ?4 * s.updated_us, iif(?4, s.name, s.id), s.user_id LIMIT ?8;
+-- name: list_among
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM (SELECT c.id FROM temp.seslite_owners(?1) AS o CROSS JOIN sessions AS c ON c.id = o.id
+      WHERE (?16 IS NULL OR c.user_id = ?16) AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND CASE ?15 WHEN 0 THEN c.id > ?8
+            ELSE ?15 * c.updated_us > ?8 OR (?15 * c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)) END
+        AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14)) AND (NOT ?11 OR c.details & 4)
+        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+             SELECT 1 FROM session_labels AS l
+             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+      ORDER BY ?15 * c.updated_us, iif(?15, c.name, c.id), c.user_id LIMIT ?2) AS p
+CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
--- name: choose_among
-SELECT s.id FROM temp.seslite_owners(?1) AS o CROSS JOIN sessions AS s ON s.id = o.id
-WHERE s.details & 4 AND (?9 IS NULL OR s.user_id = ?9)
-  AND s.updated_us >= ?2 AND s.updated_us < ?3
-  AND (?4 * s.updated_us > ?5
-       OR (?4 * s.updated_us = ?5 AND (iif(?4, s.name, s.id), s.user_id) > (?6, ?7)))
-ORDER BY ?4 * s.updated_us, iif(?4, s.name, s.id), s.user_id LIMIT ?8;
+-- The numbers of at most ?2 sessions that an index finds: those with a label ?3 of a value from ?4 to ?5, those with a
+-- name from ?3 to before ?4, or those that were active in the 30 seconds from ?3 to ?4.
 
--- name: label_get
-SELECT 1 FROM session_labels WHERE session_id = ?1 AND name = ?2 AND value BETWEEN ?3 AND ?4;
-
--- name: labelled_ids
+-- name: ids_labelled
 SELECT session_id FROM session_labels INDEXED BY session_labels_by_value
-WHERE app_id = ?1 AND name = ?2 AND value BETWEEN ?3 AND ?4 LIMIT ?5;
+WHERE app_id = ?1 AND name = ?3 AND value BETWEEN ?4 AND ?5 LIMIT ?2;
 
--- Walks that read only an index: all hours, one hour, or the sessions with a label.
+-- name: ids_named
+SELECT id FROM sessions INDEXED BY sqlite_autoindex_sessions_1
+WHERE user_id = ?1 AND name >= ?3 AND name < ?4 LIMIT ?2;
 
--- name: hours_backward
-SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = ?1 AND active_hour <= ?2 AND active_hour >= ?3 ORDER BY active_hour DESC, id DESC;
+-- name: ids_active_of_app
+SELECT id FROM sessions INDEXED BY sessions_by_activity
+WHERE app_id = ?1 AND active_30s BETWEEN ?3 AND ?4 LIMIT ?2;
 
--- name: hours_forward
-SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = ?1 AND active_hour >= ?2 AND active_hour <= ?3 ORDER BY active_hour, id;
+-- name: ids_active_of_user
+SELECT id FROM sessions INDEXED BY sessions_by_user_activity
+WHERE user_id = ?1 AND active_30s BETWEEN ?3 AND ?4 LIMIT ?2;
 
--- name: hour_backward
-SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = ?1 AND active_hour = ?2 AND id <= ?3 ORDER BY id DESC;
-
--- name: hour_forward
-SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = ?1 AND active_hour = ?2 AND id >= ?3 ORDER BY id;
-
--- name: labels_newest
-SELECT s.active_hour, s.id, l.app_id
-FROM sessions AS s INDEXED BY sessions_by_activity
-LEFT JOIN session_labels AS l ON l.session_id = s.id AND l.name = ?4 AND l.value BETWEEN ?5 AND ?6
-WHERE s.app_id = ?1 AND s.active_hour <= ?2 AND s.active_hour >= ?3
-ORDER BY s.active_hour DESC, s.id DESC;
-
--- name: labels_oldest
-SELECT s.active_hour, s.id, l.app_id
-FROM sessions AS s INDEXED BY sessions_by_activity
-LEFT JOIN session_labels AS l ON l.session_id = s.id AND l.name = ?4 AND l.value BETWEEN ?5 AND ?6
-WHERE s.app_id = ?1 AND s.active_hour >= ?2 AND s.active_hour <= ?3
-ORDER BY s.active_hour, s.id;
-
--- name: labels_created
-SELECT 0, s.id, l.app_id
-FROM sessions AS s INDEXED BY sessions_by_app
-LEFT JOIN session_labels AS l ON l.session_id = s.id AND l.name = ?4 AND l.value BETWEEN ?5 AND ?6
-WHERE s.app_id = ?1 AND s.id >= ?2
-ORDER BY s.id;
-
--- Counts for the same filters. (?8: the times have to be checked.)
+-- Counts for the same filters, with the parameters of lists. (?8: the times have to be checked.)
 
 -- name: count_of_user
-SELECT count(*) FROM sessions AS s INDEXED BY sqlite_autoindex_sessions_1
-WHERE s.user_id = ?1 AND s.name >= ?9 AND s.name < ?10
-  AND (NOT ?8 OR (s.updated_us >= ?2 AND s.updated_us < ?3))
-  AND (?11 IS NULL OR (s.details & 4 AND EXISTS (
-       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?11 AND l.value BETWEEN ?12 AND ?13)));
+SELECT count(*) FROM sessions AS c INDEXED BY sqlite_autoindex_sessions_1
+WHERE c.user_id = ?1 AND c.name >= ?13 AND c.name < ?14
+  AND (NOT ?8 OR (c.updated_us >= ?3 AND c.updated_us < ?4))
+  AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+       SELECT 1 FROM session_labels AS l WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)));
 
 -- name: count_labelled
 SELECT count(*)
-FROM session_labels AS l INDEXED BY session_labels_by_value CROSS JOIN sessions AS s ON s.id = l.session_id
-WHERE l.app_id = ?1 AND l.name = ?11 AND l.value BETWEEN ?12 AND ?13 AND s.details & 4
-  AND s.updated_us >= ?2 AND s.updated_us < ?3;
+FROM session_labels AS l INDEXED BY session_labels_by_value CROSS JOIN sessions AS c ON c.id = l.session_id
+WHERE l.app_id = ?1 AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7 AND c.details & 4
+  AND c.updated_us >= ?3 AND c.updated_us < ?4;
 
--- Between the first and the last hour no time has to be checked.
+-- Between the first and the last 30 seconds no time has to be checked.
 
 -- name: count_active
-SELECT count(*) FROM sessions AS s INDEXED BY sessions_by_activity
-WHERE s.app_id = ?1 AND s.active_hour BETWEEN ?9 AND ?10
-  AND ((s.active_hour > ?9 AND s.active_hour < ?10) OR (s.updated_us >= ?2 AND s.updated_us < ?3));
+SELECT count(*) FROM sessions AS c INDEXED BY sessions_by_activity
+WHERE c.app_id = ?1 AND c.active_30s BETWEEN ?11 AND ?12
+  AND ((c.active_30s > ?11 AND c.active_30s < ?12) OR (c.updated_us >= ?3 AND c.updated_us < ?4));
 
 -- name: app_state_set
 INSERT INTO app_state (app_id, key, value, session_id, seq) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -535,7 +492,7 @@ VALUES (?2, (SELECT title FROM session_details WHERE session_id = ?1), ?3, ?4, ?
         (SELECT initial_state FROM session_details WHERE session_id = ?1));
 
 -- name: session_fill
-UPDATE sessions SET last_seq = ?2, event_count = ?3, updated_us = ?4, active_hour = ?5, base_seq = ?6, details = ?7,
+UPDATE sessions SET last_seq = ?2, event_count = ?3, updated_us = ?4, active_30s = ?5, base_seq = ?6, details = ?7,
        version = ?8, changed_us = ?9, ahead_hour = ?10
 WHERE id = ?1;
 
@@ -621,7 +578,7 @@ FROM users AS u LEFT JOIN apps AS a ON a.id = u.app_id WHERE u.id > ?1 ORDER BY 
 
 -- name: check_session_after
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.active_hour, s.changed_us, s.ahead_hour, u.app_id, a.name, u.name, s.name
+       s.expires_us, s.base_seq, s.details, s.active_30s, s.changed_us, s.ahead_hour, u.app_id, a.name, u.name, s.name
 FROM sessions AS s LEFT JOIN users AS u ON u.id = s.user_id LEFT JOIN apps AS a ON a.id = s.app_id
 WHERE s.id > ?1 ORDER BY s.id LIMIT 1;
 

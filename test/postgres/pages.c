@@ -9,12 +9,12 @@ static const ses_key first_key = {.app = "app", .user = "user", .session = "s000
 static const ses_key user_key = {.app = "app", .user = "user", .session = NULL};
 
 /*
- * Three seconds apart, so that an hour has 1200: all have one label, every fifth another, and those from 1 to 300 and from
+ * Three seconds apart, so that 30 seconds have 10: all have one label, every fifth another, and those from 1 to 300 and from
  * 1001 to 1600 a third. Each has an event; the first has MARKED, and every fourth is a rewind of the one before it.
  */
 static const char filling[] =
     "INSERT INTO seslite.sessions SELECT shard, ((id >> 12) + n << 12) + shard, app_id, id,"
-    " 's' || lpad(n::text, 5, '0'), n * 3000000, n * 3000000, n / 1200, 1, 1, 1, NULL, 0, 4, n * 3000000"
+    " 's' || lpad(n::text, 5, '0'), n * 3000000, n * 3000000, n / 10, 1, 1, 1, NULL, 0, 4, n * 3000000"
     " FROM seslite.users, generate_series(1::bigint, 2500) AS n;"
     "UPDATE seslite.sessions SET version = 4800, last_seq = 4800, event_count = 4800 WHERE name = 's00001';"
     "INSERT INTO seslite.events SELECT shard, id, n, 'e' || n, 'i', 'user', NULL, 1, updated_us,"

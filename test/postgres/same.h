@@ -19,9 +19,9 @@ static const char filling[] =
     "INSERT INTO apps (name) SELECT name FROM temp.names WHERE n IN (1, 2, 5);"
     "INSERT INTO users (app_id, name) SELECT a.id, n.name FROM temp.names AS n, apps AS a WHERE n % 3 = a.id "
     "% 3;"
-    "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq,"
+    "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq,"
     " event_count, expires_us, details, changed_us, ahead_hour)"
-    " SELECT u.app_id, u.id, n.name, -5, t.us, t.us / 3600000000 - (t.us % 3600000000 < 0), n.n, 9, 6,"
+    " SELECT u.app_id, u.id, n.name, -5, t.us, t.us / 30000000 - (t.us % 30000000 < 0), n.n, 9, 6,"
     " CASE n.n % 3 WHEN 0 THEN n.n % 2 END, CASE n.n % 2 WHEN 0 THEN 4 ELSE 0 END + CASE n.n % 4 WHEN 1 THEN "
     "2 ELSE 0 END, t.us, CASE n.n % 3 WHEN 0 THEN 0 END"
     " FROM users AS u CROSS JOIN temp.names AS n CROSS JOIN (SELECT n, (n - 3) * 1800000000 AS us FROM "
@@ -137,11 +137,11 @@ static const struct {
 } same_tables[] = {
     {"apps", "SELECT shard(0, id), moved(0, id), name FROM apps"},
     {"users", "SELECT shard(1, id), moved(1, id), moved(0, app_id), name FROM users"},
-    {"sessions (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq,"
+    {"sessions (shard, id, app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq,"
      " event_count, expires_us, details, changed_us, ahead_hour)",
      "SELECT shard(2, id), moved(2, id), moved(0, app_id), moved(1, user_id), name, created_us, "
      "updated_us,"
-     " active_hour, version, last_seq, event_count, expires_us, details, changed_us, ahead_hour FROM "
+     " active_30s, version, last_seq, event_count, expires_us, details, changed_us, ahead_hour FROM "
      "sessions"},
     {"session_labels",
      "SELECT shard(2, session_id), moved(2, session_id), name, value, moved(0, app_id) FROM "

@@ -1,6 +1,6 @@
 /*
  * Random parameters for a statement. The kind of each is a letter: a, u, s: an app, a user, a session; O, o: a list of
- * users, of sessions; w: a user, or NULL; t: a time; h: an hour; q: a number of an event; n: a limit; b: no bound; B: 0
+ * users, of sessions; w: a user, or NULL; t: a time; h: a value of active_30s; q: a number of an event; n: a limit; b: no bound; B: 0
  * or 1; x: NULL; W, M: a text, or NULL; p, e: a prefix, and the end of what has it; v, V: the least and the highest value;
  * E: an event's id; D: the third parameter again; G: the session of the lease before it; K: a key with a prefix; F, P, N,
  * I: an order, and the place in it (a time; a name, or a session; a user). Any other letter is a text.
@@ -110,7 +110,7 @@ static inline bool put_plain(struct same *same, struct values *values, int at, c
     if (kind == 't')
         put_number(values, at, time_of(same));
     else if (kind == 'h')
-        put_number(values, at, any(same, 7) - 3);
+        put_number(values, at, (any(same, 7) - 3) * 60);
     else if (kind == 'q')
         put_number(values, at, any(same, 12));
     else if (kind == 'n')

@@ -18,7 +18,7 @@ static const char *const filling[] = {
     " 'user' || u FROM filled",
     "INSERT INTO seslite.sessions SELECT shard, ((a * 100 + u)::bigint * 1000 + s << 12) + shard,"
     " (a::bigint << 12) + app_shard, ((a * 100 + u)::bigint << 12) + shard, 'session' || s,"
-    " s * 3600000000, s * 3600000000, s, 10, 10, 10, CASE s % 10 WHEN 0 THEN s END, 0, 4, s * 3600000000,"
+    " s * 3600000000, s * 3600000000, s * 120, 10, 10, 10, CASE s % 10 WHEN 0 THEN s END, 0, 4, s * 3600000000,"
     " CASE s % 10 WHEN 0 THEN s END"
     " FROM filled, generate_series(1, 100) AS s WHERE a <= 5",
     "INSERT INTO seslite.events SELECT shard, id, n, 'event' || n, 'invocation', 'user', NULL, n, NULL,"
@@ -53,19 +53,9 @@ static const char *const across_shards[] = {
     "sessions_idle_ahead",
     "list_app_newest",
     "list_app_oldest",
-    "list_app_newest_since",
-    "list_app_oldest_before",
     "list_app_created",
-    "choose_labelled",
-    "choose_active",
-    "labelled_ids",
-    "hours_backward",
-    "hours_forward",
-    "hour_backward",
-    "hour_forward",
-    "labels_newest",
-    "labels_oldest",
-    "labels_created",
+    "ids_labelled",
+    "ids_active_of_app",
     "count_labelled",
     "count_active",
     "app_left",

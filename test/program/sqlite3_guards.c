@@ -302,7 +302,7 @@ static void test_a_session_written_by_hand_is_idle_from_now_on(void **state)
     int status = 0;
     char *printed = run_program(
         *state,
-        "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq,"
+        "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq,"
         " event_count) VALUES (1, 1, 'by hand', 0, 0, 0, 0, 0, 0);"
         "SELECT abs(changed_us / 1000000 - strftime('%s', 'now')) < 600 FROM sessions WHERE name = 'by hand'",
         &status);

@@ -185,7 +185,7 @@ static void test_times(void **state)
     assert_ok(ses_fork_by_key(fixture->store, &key, AFTER_SEQ(0), &second, &options, &fork, &error));
     assert_int_equal(ses_session_updated_us(fork), early);
     ses_session_close(fork);
-    assert_query(fixture->path, "SELECT active_hour = updated_us / 3600000000 FROM sessions", "1\n1\n1\n");
+    assert_query(fixture->path, "SELECT active_30s = updated_us / 30000000 FROM sessions", "1\n1\n1\n");
 }
 
 static void test_gaps_stay(void **state)

@@ -34,7 +34,7 @@ static void test_the_rows_are_the_same(void **state)
     static const char *const queries[] = {
         "SELECT name FROM apps ORDER BY name",
         "SELECT a.name, u.name FROM users u JOIN apps a ON a.id = u.app_id ORDER BY 1, 2",
-        "SELECT s.name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us, "
+        "SELECT s.name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us, "
         "base_seq, "
         "details, title, parent_user, parent_session, parent_seq, initial_state FROM sessions s "
         "LEFT JOIN session_details d ON d.session_id = s.id ORDER BY s.name",

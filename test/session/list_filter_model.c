@@ -62,11 +62,11 @@ static void write_item(FILE *out, const struct item *item)
         }
     }
     fprintf(out,
-            "INSERT INTO sessions (id, app_id, user_id, name, created_us, updated_us, active_hour, version, "
+            "INSERT INTO sessions (id, app_id, user_id, name, created_us, updated_us, active_30s, version, "
             "last_seq, "
             "event_count, details, changed_us) VALUES (%lld, 1, %d, '%s', 0, %lld, %lld, 0, 0, 0, %d, 0);\n",
             (long long)item->id, item->user + 1, item->name, (long long)item->updated_us,
-            (long long)(item->updated_us / hour_us), details);
+            (long long)(item->updated_us / 30000000), details);
 }
 
 static int model_setup(void **state)

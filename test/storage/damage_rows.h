@@ -37,7 +37,7 @@ static const struct damaged_column {
     {"sessions", "name", "id = 1"},
     {"sessions", "created_us", "id = 1"},
     {"sessions", "updated_us", "id = 1"},
-    {"sessions", "active_hour", "id = 1"},
+    {"sessions", "active_30s", "id = 1"},
     {"sessions", "changed_us", "id = 1"},
     {"sessions", "ahead_hour", "id = 1"},
     {"sessions", "version", "id = 1"},
@@ -175,8 +175,8 @@ static const char *const damaged_rows[] = {
     "UPDATE sessions SET last_seq = 4294967294, event_count = 4294967294 WHERE id = 1",
     "UPDATE sessions SET version = version + 3 WHERE id = 1",
     "UPDATE sessions SET app_id = 2, user_id = 2 WHERE id = 1",
-    "UPDATE sessions SET updated_us = 9223372036854775807, active_hour = 2562047788 WHERE id = 1",
-    "UPDATE sessions SET active_hour = -active_hour WHERE id = 1",
+    "UPDATE sessions SET updated_us = 9223372036854775807, active_30s = 307445734561 WHERE id = 1",
+    "UPDATE sessions SET active_30s = -active_30s WHERE id = 1",
     "UPDATE events SET position = position + (1 << 32) WHERE session_id = 1",
     "UPDATE events SET position = position + (1 << 32), session_id = 2 WHERE session_id = 1",
     "UPDATE events SET session_id = 2 WHERE session_id = 1",
@@ -286,7 +286,7 @@ static const char *const damaged_schemas[] = {
     NO_VIEWS "ALTER TABLE sessions RENAME TO s2; CREATE VIEW sessions AS SELECT * FROM s2",
     NO_VIEWS "ALTER TABLE sessions RENAME TO s2; CREATE VIEW sessions" ENDLESS
              "n AS id, 1 AS app_id, 1 AS user_id, 's' || n AS name, 0 AS created_us, 0 AS updated_us, 0 AS "
-             "active_hour, 0 AS version, 0 AS last_seq, 0 AS event_count, NULL AS expires_us, 0 AS "
+             "active_30s, 0 AS version, 0 AS last_seq, 0 AS event_count, NULL AS expires_us, 0 AS "
              "changed_us, NULL AS ahead_hour FROM r",
     NO_VIEWS "ALTER TABLE apps RENAME TO a2; CREATE VIEW apps" ENDLESS "1 AS id, 'app' || n AS name FROM r",
     NO_VIEWS
@@ -328,7 +328,7 @@ static const char *const damaged_schemas[] = {
     "DROP INDEX sessions_by_activity",
     "DROP INDEX sessions_by_app",
     "DROP INDEX events_by_id",
-    "DROP INDEX sessions_by_activity; CREATE INDEX sessions_by_activity ON sessions (app_id, -active_hour)",
+    "DROP INDEX sessions_by_activity; CREATE INDEX sessions_by_activity ON sessions (app_id, -active_30s)",
     "DROP INDEX events_by_id; CREATE INDEX events_by_id ON events (id)",
     /* Guards. */
     "DROP TRIGGER guard_sessions_delete",

@@ -28,7 +28,7 @@ static void add_users(const struct fixture *fixture)
         sql, sizeof sql,
         "INSERT INTO users (app_id, name) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
         "WHERE i < %d) SELECT 1 + i %% 2, 'u' || i FROM n;"
-        "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_hour, version, "
+        "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_30s, version, "
         "last_seq, event_count, changed_us) SELECT app_id, id, x.name, 1, x.at, 0, 0, 0, 0, 1 "
         "FROM users, (SELECT 'old' AS name, 1 AS at UNION SELECT 'new', 2) AS x WHERE users.name <> 'user'",
         USERS);

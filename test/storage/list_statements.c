@@ -112,7 +112,7 @@ static void test_a_filter_is_a_few_statements(void **state)
     assert_in_range(runs_of_filter(store, NULL, 0, &none), 3, plain);
     assert_in_range(runs_of_filter(store, "user0", 0, &none), 3, plain);
     assert_in_range(runs_of_filter(store, "user0", 0, &prefix), 3, plain);
-    assert_int_equal(runs_of_filter(store, "user0", 0, &times), plain + 1);
+    assert_int_equal(runs_of_filter(store, "user0", 0, &times), plain);
 }
 
 static long work_of_page(ses_store *store, const ses_filter *filter, const char *token)
@@ -137,7 +137,7 @@ static long work_of_page(ses_store *store, const ses_filter *filter, const char 
  * it nor those after it. */
 static void test_a_page_in_order_of_creation_costs_only_itself(void **state)
 {
-    enum { SESSIONS = 6000, LATE = 5000 };
+    enum { SESSIONS = 15000, LATE = 10000 };
     static const ses_filter label = {.size = sizeof label, .label = "l"};
     static const int64_t since = 1;
     const ses_filter times = {.size = sizeof times, .updated_since_us = &since};
@@ -149,7 +149,7 @@ static void test_a_page_in_order_of_creation_costs_only_itself(void **state)
 
     must_create(fixture->store, &(ses_key){"app", "user", "s0"}, NULL);
     raw_exec(fixture->path,
-             "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) INSERT INTO "
+             "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 15000) INSERT INTO "
              "sessions "
              "SELECT i, 1, 1, 's' || i, i, i, 0, 0, 0, 0, NULL, 0, 4, i, NULL FROM n;"
              "INSERT INTO session_labels SELECT id, 'l', 'v', 1 FROM sessions WHERE details = 4");
@@ -159,8 +159,8 @@ static void test_a_page_in_order_of_creation_costs_only_itself(void **state)
         assert_ok(ses_list(fixture->store, "app", NULL, &first, &page, &error));
         const long early = work_of_page(fixture->store, filters[i], NULL);
         const long late = work_of_page(fixture->store, filters[i], ses_page_token(page));
-        assert_in_range(early, 1, 15000);
-        assert_in_range(late, 1, 15000);
+        assert_in_range(early, 1, 60000); /* most of them show that an index finds more than 10,000 */
+        assert_in_range(late, 1, 60000);
         ses_page_close(page);
     }
 }

@@ -22,7 +22,7 @@ static int setup(void **state)
     raw_run(db, "INSERT INTO apps VALUES (1, 'app'), (2, 'other');"
                 "INSERT INTO users VALUES (1, 1, 'user'), (2, 2, 'user');"
                 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
-                " INSERT INTO sessions SELECT i, 1, 1, 's' || i, i * 60000000, i * 60000000, i / 60, 1, 0, 0,"
+                " INSERT INTO sessions SELECT i, 1, 1, 's' || i, i * 60000000, i * 60000000, i * 2, 1, 0, 0,"
                 " iif(i % 1000 = 0, i, NULL), 0, 0, i * 60000000, iif(i % 1000 = 0, i, NULL) FROM n;"
                 "INSERT INTO session_labels SELECT id, 'half', 'yes', 1 FROM sessions WHERE id % 2 = 0;"
                 "INSERT INTO session_labels SELECT id, 'kind', iif(id % 10000 = 0, 'rare', 'common'), 1"
@@ -64,8 +64,8 @@ static void assert_cheap(sqlite3 *db, const char *sql, int rows, int steps)
 #define PAGE_OF_MANY(name, value)                                                            \
     "SELECT s.id FROM sessions AS s INDEXED BY sessions_by_activity"                         \
     " JOIN session_labels AS l ON l.session_id = s.id AND l.name = '" name "'"               \
-    " WHERE s.app_id = 1 AND s.active_hour <= 9223372036854775807 AND l.value = '" value "'" \
-    " ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT 50"
+    " WHERE s.app_id = 1 AND s.active_30s <= 9223372036854775807 AND l.value = '" value "'" \
+    " ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id LIMIT 50"
 /* Few have it: the index finds them all. */
 #define PAGE_OF_FEW(name, value)                                                           \
     "SELECT s.id FROM session_labels AS l CROSS JOIN sessions AS s ON s.id = l.session_id" \

@@ -90,7 +90,7 @@ static void announce_one(struct db *db, const struct append_op *op, int64_t time
     bind_version(&query, 2, op);
     ses__query_bind_int(&query, 3, op->max_events);
     ses__query_bind_int(&query, 4, time_us);
-    ses__query_bind_int(&query, 5, ses__hour_of(time_us));
+    ses__query_bind_int(&query, 5, ses__active_30s(time_us));
     ses__query_bind_int(&query, 6, op->now_us);
     ses__query_bind_int(&query, 7, ses__hour_of(op->now_us));
     (void)ses__query_end(&query);
@@ -107,7 +107,7 @@ static void announce_one_named(struct db *db, const struct append_op *op, int64_
     ses__query_bind_int(&query, 5, id);
     ses__query_bind_int(&query, 6, op->max_events);
     ses__query_bind_int(&query, 7, time_us);
-    ses__query_bind_int(&query, 8, ses__hour_of(time_us));
+    ses__query_bind_int(&query, 8, ses__active_30s(time_us));
     ses__query_bind_int(&query, 9, op->now_us);
     ses__query_bind_int(&query, 10, ses__hour_of(op->now_us));
     (void)ses__query_end(&query);
@@ -212,7 +212,7 @@ static void announce_touch(struct db *db, const struct session_row *row, int64_t
     ses__query_bind_int(&query, 1, row->id);
     ses__query_bind_int(&query, 2, count);
     ses__query_bind_int(&query, 3, latest);
-    ses__query_bind_int(&query, 4, ses__hour_of(latest));
+    ses__query_bind_int(&query, 4, ses__active_30s(latest));
     ses__query_bind_int(&query, 5, now_us);
     ses__query_bind_int(&query, 6, ses__hour_of(now_us));
     (void)ses__query_end(&query);

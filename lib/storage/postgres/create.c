@@ -50,7 +50,8 @@ static void ask_row(struct query *query, struct db *db, const struct create_op *
                     const struct session_row *row, ses_error *error)
 {
     ses__query_open(query, db, STATEMENT_CREATE_SESSION, error,
-                    VALUES(STRING(op->key->session), INT(row->created_us), INT(ses__hour_of(row->created_us)),
+                    VALUES(STRING(op->key->session), INT(row->created_us),
+                           INT(ses__active_30s(row->created_us)),
                            INT_IF(row->expires_us != INT64_MAX, row->expires_us), INT(row->changed_us),
                            INT_IF(ses__is_ahead(row->created_us, op->now_us), ses__hour_of(op->now_us))));
     ses__query_ask(query);

@@ -37,21 +37,24 @@ int ses__sessions_expired(struct db *db, int64_t app_id, int64_t until_us, int64
                     VALUES(INT(app_id), INT(few(limit)), INT(until_us)));
 }
 
+/* `last`: the last value of the index in which sessions may be idle. */
 static int find_idle(struct db *db, const struct statement *statement, int64_t app_id, int64_t before_us,
-                     int64_t limit, struct session_ids *ids, ses_error *error)
+                     int64_t last, int64_t limit, struct session_ids *ids, ses_error *error)
 {
     return find_ids(db, statement, ids, error,
-                    VALUES(INT(app_id), INT(few(limit)), INT(before_us), INT(ses__hour_of(before_us))));
+                    VALUES(INT(app_id), INT(few(limit)), INT(before_us), INT(last)));
 }
 
 int ses__sessions_idle(struct db *db, int64_t app_id, int64_t before_us, int64_t limit,
                        struct session_ids *ids, ses_error *error)
 {
-    int code = find_idle(db, STATEMENT_SESSIONS_IDLE, app_id, before_us, limit, ids, error);
+    int code = find_idle(db, STATEMENT_SESSIONS_IDLE, app_id, before_us, ses__active_30s(before_us + HOUR_US),
+                         limit, ids, error);
 
-    return code == SES_OK && ids->count == 0
-               ? find_idle(db, STATEMENT_SESSIONS_IDLE_AHEAD, app_id, before_us, limit, ids, error)
-               : code;
+    if (code == SES_OK && ids->count == 0)
+        code = find_idle(db, STATEMENT_SESSIONS_IDLE_AHEAD, app_id, before_us, ses__hour_of(before_us), limit,
+                         ids, error);
+    return code;
 }
 
 int ses__sessions_beyond(struct db *db, int64_t user_id, int64_t keep, int64_t limit, struct session_ids *ids,

@@ -26,12 +26,15 @@ SESLITE_PRIVATE void ses__session_row_read(struct query *query, struct session_r
 /* Another program, or a damaged page, can put any number into a row: CORRUPT when one is out of its bounds. */
 SESLITE_PRIVATE int ses__session_row_check(const struct session_row *row, const struct db *db,
                                            ses_error *error);
-/* The hour of a time, by which an app's sessions are in order. */
+#define HOUR_US INT64_C(3600000000)
+
+/* The columns active_30s, by which lists are in order, and ahead_hour for a time. */
+SESLITE_PRIVATE int64_t ses__active_30s(int64_t time_us);
 SESLITE_PRIVATE int64_t ses__hour_of(int64_t time_us);
-/* Was the session updated well after it was written to, so that its hour does not show for how long it is idle? */
+/* Was the session updated well after it was written to, so that active_30s does not show for how long it is idle? */
 static inline bool ses__is_ahead(int64_t updated_us, int64_t changed_us)
 {
-    return updated_us - changed_us > INT64_C(3600000000);
+    return updated_us - changed_us > HOUR_US;
 }
 
 /* Finds the app; adds it if it is new. */

@@ -3,10 +3,20 @@
 #include "model/event/timestamp.h"
 #include "storage/sql/rows/parts.h"
 
+/* Rounded down, before 1970 too. */
+static int64_t whole_units(int64_t time_us, int64_t unit_us)
+{
+    return time_us / unit_us - (time_us % unit_us < 0 ? 1 : 0);
+}
+
+int64_t ses__active_30s(int64_t time_us)
+{
+    return whole_units(time_us, INT64_C(30000000));
+}
+
 int64_t ses__hour_of(int64_t time_us)
 {
-    const int64_t hour = INT64_C(3600000000);
-    return time_us / hour - (time_us % hour < 0 ? 1 : 0);
+    return whole_units(time_us, HOUR_US);
 }
 
 void ses__session_row_read(struct query *query, struct session_row *row)
@@ -153,7 +163,7 @@ int ses__session_add(struct db *db, const ses_key *key, const struct session_tim
         code = ses__query_do(
             db, STATEMENT_SESSION_ADD, error,
             VALUES(INT(user.app_id), INT(user.id), STRING(key->session), INT(times->created_us),
-                   INT(ses__hour_of(times->created_us)), INT(version),
+                   INT(ses__active_30s(times->created_us)), INT(version),
                    INT_IF(times->expires_us != INT64_MAX, times->expires_us), INT(changed_us),
                    INT_IF(ses__is_ahead(times->created_us, times->now_us), ses__hour_of(times->now_us))));
     }
@@ -179,13 +189,13 @@ int ses__session_add(struct db *db, const ses_key *key, const struct session_tim
 int ses__session_touch(struct db *db, const struct session_row *before, const struct session_row *after,
                        ses_error *error)
 {
-    const int64_t hour = ses__hour_of(after->updated_us);
+    const int64_t active = ses__active_30s(after->updated_us);
     const bool ahead = ses__is_ahead(after->updated_us, after->changed_us);
-    const bool same_hour = hour == ses__hour_of(before->updated_us) && !ahead;
+    const bool same = active == ses__active_30s(before->updated_us) && !ahead;
 
-    return ses__change_one(db, same_hour ? STATEMENT_SESSION_TOUCH : STATEMENT_SESSION_TOUCH_HOUR, "sessions",
+    return ses__change_one(db, same ? STATEMENT_SESSION_TOUCH : STATEMENT_SESSION_TOUCH_ACTIVE, "sessions",
                            error,
                            VALUES(INT(after->id), INT(after->version), INT(after->last_seq),
                                   INT(after->event_count), INT(after->updated_us), INT(after->changed_us),
-                                  INT_IF(!same_hour, hour), INT_IF(ahead, ses__hour_of(after->changed_us))));
+                                  INT_IF(!same, active), INT_IF(ahead, ses__hour_of(after->changed_us))));
 }

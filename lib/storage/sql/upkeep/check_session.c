@@ -9,7 +9,7 @@
 
 struct checked_session {
     struct session_row row;
-    int64_t active_hour;
+    int64_t active_30s;
     int64_t changed_us;
     int64_t ahead_hour; /* INT64_MAX: none */
     int64_t app_of_user;
@@ -26,8 +26,8 @@ static void check_times(struct check *check, const struct checked_session *sessi
 
     if (row->updated_us < row->created_us)
         ses__check_found(check, SES_PROBLEM_TIME, 0, "the session was updated before it was created");
-    if (session->active_hour != ses__hour_of(row->updated_us))
-        ses__check_found(check, SES_PROBLEM_TIME, 0, "active_hour is not the hour of updated_us");
+    if (session->active_30s != ses__active_30s(row->updated_us))
+        ses__check_found(check, SES_PROBLEM_TIME, 0, "active_30s does not agree with updated_us");
     if (!ses__timestamp_holds(session->changed_us))
         ses__check_found(check, SES_PROBLEM_TIME, 0, "changed_us cannot be");
     else if (ses__is_ahead(row->updated_us, session->changed_us) &&
@@ -184,7 +184,7 @@ static int read_next_session(struct check *check, struct checked_session *sessio
     if (ses__query_row(&query)) {
         ses__session_row_read(&query, &session->row);
         session->has_expiry = session->row.expires_us != INT64_MAX;
-        session->active_hour = ses__query_int(&query, 11);
+        session->active_30s = ses__query_int(&query, 11);
         session->changed_us = ses__query_int(&query, 12);
         session->ahead_hour =
             ses__query_type(&query, 13) == SQL_NULL ? INT64_MAX : ses__query_int(&query, 13);
