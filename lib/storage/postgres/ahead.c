@@ -23,11 +23,6 @@ void ses__ahead_from(struct pg *pg, int64_t limit)
     pg->ahead.limit = limit;
 }
 
-void ses__ahead_from_nothing(struct pg *pg)
-{
-    pg->ahead.source = NULL;
-}
-
 void ses__ahead_answers(struct pg *pg, const struct statement *statement)
 {
     pg->ahead.answers = statement;
@@ -198,9 +193,8 @@ static bool is_answer(const struct pg *pg, const struct pg_run *announced, const
         return false;
     for (int i = 0; i < run->statement->parameters; i++) {
         const enum pg_placeholder placeholder = (enum pg_placeholder)announced->placeholders[i];
-        const bool is_it = placeholder == PG_ANY     ? true
-                           : placeholder == PG_VALUE ? is_same_value(announced, run, i)
-                           : placeholder == PG_LAST  ? is_same_value(announced, run, i) ||
+        const bool is_it = placeholder == PG_VALUE  ? is_same_value(announced, run, i)
+                           : placeholder == PG_LAST ? is_same_value(announced, run, i) ||
                                                           is_found(pg, announced, placeholder, run->values[i])
                                                     : is_found(pg, announced, placeholder, run->values[i]);
         if (!is_it)

@@ -14,7 +14,6 @@
 /* The kinds of parameters of an announced query. */
 enum pg_placeholder {
     PG_VALUE, /* the value that was bound */
-    PG_ANY,   /* matches any value */
     PG_LAST,  /* matches the bound value, or the number of the session's last event */
     /* Placeholders for a number in the source's first row. */
     PG_SESSION,
@@ -39,7 +38,6 @@ SESLITE_PRIVATE void ses__ahead_begin(struct pg *pg);
 SESLITE_PRIVATE void ses__ahead_end(struct pg *pg);
 /* From now on placeholders refer to the first `limit` rows of the query that was announced last. */
 SESLITE_PRIVATE void ses__ahead_from(struct pg *pg, int64_t limit);
-SESLITE_PRIVATE void ses__ahead_from_nothing(struct pg *pg);
 /* The query that is announced next answers this statement, whose parameters are the first of its own. */
 SESLITE_PRIVATE void ses__ahead_answers(struct pg *pg, const struct statement *statement);
 /* A parameter of the query that is announced next may have another value when the job asks: the rows are the same. */

@@ -1,4 +1,4 @@
-/* Announces the queries of reads, by the functions that the jobs call, with the same arguments. */
+/* Announces the queries of lists, and of appends that have to look first, by the functions that the jobs call. */
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
 #include "storage/postgres/session_cache.h"
@@ -40,15 +40,6 @@ static void announce_details(struct db *db)
     announce_list(db, STATEMENT_LABELS_OF_OWNERS, ses__ahead_number(PG_LABELLED));
 }
 
-/* For a known session: the kinds of details that it had. */
-static void announce_details_of(struct db *db, const struct session_row *row, int64_t bits)
-{
-    if (row->details & bits & (DETAIL_PARENT | DETAIL_TITLE))
-        announce_list(db, STATEMENT_DETAILS_OF_OWNERS, row->id);
-    if (row->details & bits & DETAIL_LABELS)
-        announce_list(db, STATEMENT_LABELS_OF_OWNERS, row->id);
-}
-
 static void announce_scope(struct db *db, enum scope scope, const struct session_row *row)
 {
     struct state_rows rows;
@@ -57,47 +48,7 @@ static void announce_scope(struct db *db, enum scope scope, const struct session
     (void)ses__state_rows_close(&rows);
 }
 
-/* Up to the last event, whose number is not known yet. */
-static void announce_marks(struct db *db, const struct session_row *row)
-{
-    struct mark_rows rows;
-
-    ses__ahead_as(ses__pg_of(db), 2, PG_LAST);
-    ses__mark_rows_open(&rows, db, row->id, MAX_SEQ, NULL);
-    (void)ses__mark_rows_close(&rows);
-}
-
-static const struct few_events all_events = {INT64_MAX, INT64_MAX};
-
-/* A range that ends after the last event is the same as one that ends there. */
-static void announce_events(struct db *db, const struct session_row *row, const struct range *range,
-                            const struct few_events *limit, enum walk walk)
-{
-    struct event_rows rows;
-
-    if (range->live)
-        announce_marks(db, row);
-    if (range->first_seq > range->last_seq)
-        return; /* an empty range */
-    ses__ahead_as(ses__pg_of(db), 3, PG_LAST);
-    const struct few_events few = {limit->count < range->newest ? limit->count : range->newest, limit->bytes};
-    ses__event_rows_open_few(&rows, db, row->id, range->first_seq, range->last_seq, &few, walk, NULL);
-    (void)ses__event_rows_close(&rows);
-}
-
-void ses__announce_snapshot(struct db *db, const struct session_row *row, const struct range *range)
-{
-    if (row->id == ses__announced_row.id)
-        announce_details(db);
-    else
-        announce_details_of(db, row, DETAIL_PARENT | DETAIL_TITLE | DETAIL_LABELS);
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++)
-        announce_scope(db, scope, row);
-    if (!range->none && range->newest > 0)
-        announce_events(db, row, range, &all_events, WALK_BACKWARD);
-}
-
-void ses__announce_known(struct db *db, const struct session_row *known)
+static void announce_known(struct db *db, const struct session_row *known)
 {
     struct session_row row;
 
@@ -109,15 +60,18 @@ struct session_row ses__announce_session(struct db *db, const struct session_ref
 {
     if (!session->known)
         return ses__announce_named(db, session->key);
-    ses__announce_known(db, session->known);
+    announce_known(db, session->known);
     return *session->known;
 }
 
+/* A walk that ends after the last event is the same as one that ends there. */
 void ses__announce_missed(struct db *db, const struct session_row *known)
 {
-    const struct range range = {.newest = INT64_MAX, .first_seq = known->last_seq + 1, .last_seq = INT64_MAX};
+    struct event_rows rows;
 
-    announce_events(db, known, &range, &all_events, WALK_FORWARD);
+    ses__ahead_as(ses__pg_of(db), 3, PG_LAST);
+    ses__event_rows_open(&rows, db, known->id, known->last_seq + 1, INT64_MAX, WALK_FORWARD, NULL);
+    (void)ses__event_rows_close(&rows);
     for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
         announce_scope(db, scope, known);
 }

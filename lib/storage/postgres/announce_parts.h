@@ -15,12 +15,8 @@ SESLITE_PRIVATE void ses__announce_list_page(struct db *db, const void *context)
 /* Announces the search for the session of that name, and makes it the source of what follows. Returns its numbers, or
  * placeholders. */
 SESLITE_PRIVATE struct session_row ses__announce_named(struct db *db, const ses_key *key);
-SESLITE_PRIVATE void ses__announce_known(struct db *db, const struct session_row *known);
 /* By number if the caller knows it, otherwise by name. */
 SESLITE_PRIVATE struct session_row ses__announce_session(struct db *db, const struct session_ref *session);
-/* Announces everything that a snapshot contains. */
-SESLITE_PRIVATE void ses__announce_snapshot(struct db *db, const struct session_row *row,
-                                            const struct range *range);
 /* Announces what a handle has to catch up on if the log has only grown. */
 SESLITE_PRIVATE void ses__announce_missed(struct db *db, const struct session_row *known);
 

@@ -1,5 +1,4 @@
-/* Transactions that are sent as a whole: creating a session, and appending events. The server finds and computes the
- * numbers that they need. */
+/* Appends that are sent as a whole. The server finds and computes the numbers that they need. */
 #include "model/event/timestamp.h"
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
