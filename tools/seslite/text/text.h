@@ -44,7 +44,7 @@ size_t text_next(const char *text, size_t len, uint32_t *character);
 /* Zeroed memory and a copy of a text; they end the program if memory runs out. */
 void *allocate(size_t bytes);
 char *copy_text(const char *text);
-/* Says so, and ends the program. */
+/* Prints that memory has run out, and ends the program. */
 _Noreturn void end_without_memory(void);
 
 #endif
