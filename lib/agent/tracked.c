@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/argument.h"
 #include "json/double.h"
@@ -24,10 +23,10 @@ int ses__state_key_order(struct span left, struct span right)
 {
     enum scope left_scope = ses__scope_of(left, NULL);
     enum scope right_scope = ses__scope_of(right, NULL);
-    size_t shorter = left.len < right.len ? left.len : right.len;
-    int order = left_scope != right_scope ? (left_scope < right_scope ? -1 : 1)
-                                          : memcmp(left.ptr, right.ptr, shorter);
-    return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
+
+    if (left_scope != right_scope)
+        return left_scope < right_scope ? -1 : 1;
+    return ses__span_order(left, right);
 }
 
 struct state_entry *ses__tracked_own(const ses_tracked *tracked, struct span name)
@@ -40,10 +39,9 @@ bool ses__tracked_note(const ses_tracked *tracked, struct span name, struct span
     struct state *reads = &tracked->reads->shown;
     const struct span shown = value.ptr ? value : tombstone;
     const struct state_entry *noted = ses__state_find(reads, name);
-    bool same = noted && noted->value_len == shown.len &&
-                memcmp(ses__state_entry_value(noted).ptr, shown.ptr, shown.len) == 0;
 
-    return same || ses__state_put(reads, name, shown, NULL) == SES_OK;
+    return (noted && ses__span_is(ses__state_entry_value(noted), shown)) ||
+           ses__state_put(reads, name, shown, NULL) == SES_OK;
 }
 
 /* ------------------------------------------------------------------------------------- life of a view */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "seslite.h"
 
@@ -33,5 +34,18 @@ struct span {
     const char *ptr;
     size_t len;
 };
+
+/* Both must have text, even if it is empty. */
+static inline bool ses__span_is(struct span left, struct span right)
+{
+    return left.len == right.len && memcmp(left.ptr, right.ptr, left.len) == 0;
+}
+
+/* Compares by bytes, and then by length: below 0, 0 or above 0. */
+static inline int ses__span_order(struct span left, struct span right)
+{
+    const int order = memcmp(left.ptr, right.ptr, left.len < right.len ? left.len : right.len);
+    return order != 0 ? order : (left.len > right.len) - (left.len < right.len);
+}
 
 #endif

@@ -1,7 +1,6 @@
 #include "model/bonds.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct bond_invocation {
     struct table_entry entry;
@@ -62,12 +61,6 @@ static struct bond_invocation *add_invocation(struct bonds *bonds, const struct 
     return added;
 }
 
-static bool is_latest(const struct bonds *bonds, struct span id)
-{
-    const struct bond_invocation *latest = bonds->latest;
-    return latest && latest->entry.key.len == id.len && memcmp(latest->entry.key.ptr, id.ptr, id.len) == 0;
-}
-
 /* Notes the event's invocation. Invocations that begin after the goal are not kept. */
 static bool note_invocation(struct bonds *bonds, const struct event_row *row)
 {
@@ -75,7 +68,7 @@ static bool note_invocation(struct bonds *bonds, const struct event_row *row)
 
     if (id.len == 0)
         return true;
-    if (!is_latest(bonds, id)) {
+    if (!bonds->latest || !ses__span_is(bonds->latest->entry.key, id)) {
         const struct table_entry like = {ses__hash_keyed(&bonds->calls.seed, id), id};
         struct bond_invocation *found = (struct bond_invocation *)ses__table_find(&bonds->invocations, &like);
         if (!found && row->seq > bonds->goal)

@@ -1,7 +1,5 @@
 #include "model/replay.h"
 
-#include <string.h>
-
 #include "base/error.h"
 
 int ses__replay_init(struct replay *replay, const ses_allocator *allocator, struct hash_seed seed,
@@ -70,7 +68,7 @@ bool ses__replay_has(const struct replay *replay, struct span name, struct span 
 {
     const struct state_entry *entry = ses__state_find(&replay->state, name);
     const struct span own = entry ? ses__state_entry_value(entry) : (struct span){NULL, 0};
-    return own.ptr && own.len == value.len && memcmp(own.ptr, value.ptr, value.len) == 0;
+    return own.ptr && ses__span_is(own, value);
 }
 
 int ses__replay_delta(struct replay *replay, const struct delta *delta, int64_t seq, ses_error *error)

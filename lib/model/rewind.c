@@ -1,28 +1,9 @@
 #include "model/rewind.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "json/writer.h"
 
 /* --------------------------------------------------------------------------------------------- the delta */
-
-static int compare_entries(const struct state_entry *left, const struct state_entry *right)
-{
-    const struct span a = ses__state_entry_span(left);
-    const struct span b = ses__state_entry_span(right);
-    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-
-    return order != 0 ? order : a.len < b.len ? -1 : a.len > b.len;
-}
-
-static bool same_value(const struct state_entry *left, const struct state_entry *right)
-{
-    const struct span a = ses__state_entry_value(left);
-    const struct span b = ses__state_entry_value(right);
-
-    return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0;
-}
 
 /* Adds the change of one key, which is in either state or in both. NULL: the key is not in that state. */
 static int add_change(struct buffer *text, size_t start, struct state_entry *then, struct state_entry *now,
@@ -31,7 +12,7 @@ static int add_change(struct buffer *text, size_t start, struct state_entry *the
     static const struct span removed = {"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1};
     int code = SES_OK;
 
-    if (then && now && same_value(then, now))
+    if (then && now && ses__span_is(ses__state_entry_value(then), ses__state_entry_value(now)))
         return SES_OK;
     code = ses__state_entry_check(then ? then : now, error);
     if (code == SES_OK)
@@ -53,7 +34,10 @@ static int add_changes(struct buffer *text, const struct state *then, const stru
     int code = old && new ? SES_OK : ses__error_nomem(error);
 
     while (code == SES_OK && (i < old_count || k < new_count)) {
-        int order = i == old_count ? 1 : k == new_count ? -1 : compare_entries(old[i], new[k]);
+        int order = i == old_count ? 1
+                    : k == new_count
+                        ? -1
+                        : ses__span_order(ses__state_entry_span(old[i]), ses__state_entry_span(new[k]));
         code = add_change(text, start, order <= 0 ? old[i] : NULL, order >= 0 ? new[k] : NULL, error);
         i += order <= 0;
         k += order >= 0;

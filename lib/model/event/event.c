@@ -335,7 +335,6 @@ int ses__event_is(struct event_draft *draft, const struct event_row *stored, ses
         result = ses__event_seal(draft, error);
     }
     if (result == SES_OK)
-        result = draft->row.body.len == stored->body.len &&
-                 memcmp(draft->row.body.ptr, stored->body.ptr, stored->body.len) == 0;
+        result = ses__span_is(draft->row.body, stored->body);
     return result;
 }

@@ -1,7 +1,6 @@
 #include "model/event/runs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void ses__runs_init(struct runs *runs, const ses_allocator *allocator)
 {
@@ -17,7 +16,7 @@ void ses__runs_free(struct runs *runs)
 
 bool ses__run_is_of(const struct run *run, struct span id)
 {
-    return run->id.len == id.len && memcmp(run->id.ptr, id.ptr, id.len) == 0;
+    return ses__span_is(run->id, id);
 }
 
 bool ses__runs_continue(const struct runs *runs, const struct event_row *row)
@@ -50,11 +49,8 @@ static int compare_runs(const void *left, const void *right)
 {
     const struct run *a = left;
     const struct run *b = right;
-    size_t shorter = a->id.len < b->id.len ? a->id.len : b->id.len;
-    int order = memcmp(a->id.ptr, b->id.ptr, shorter);
+    const int order = ses__span_order(a->id, b->id);
 
-    if (order == 0)
-        order = a->id.len < b->id.len ? -1 : a->id.len > b->id.len;
     return order != 0 ? order : a->first < b->first ? -1 : a->first > b->first;
 }
 

@@ -1,7 +1,6 @@
 #include "model/state/delta.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "json/writer.h"
@@ -45,20 +44,12 @@ void ses__changes_free(struct changes *changes)
     ses__arena_free(&changes->arena);
 }
 
-static int compare_op_names(struct span left, struct span right)
-{
-    size_t shorter = left.len < right.len ? left.len : right.len;
-    int order = memcmp(left.ptr, right.ptr, shorter);
-
-    return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
-}
-
 /* Sorts by name; operations on the same name stay in the given order. */
 static int compare_ops(const void *left, const void *right)
 {
     const struct delta_op *a = *(const struct delta_op *const *)left;
     const struct delta_op *b = *(const struct delta_op *const *)right;
-    int order = compare_op_names(a->name, b->name);
+    int order = ses__span_order(a->name, b->name);
 
     return order != 0 ? order : a < b ? -1 : a > b;
 }
@@ -76,7 +67,7 @@ static bool index_names(struct changes *changes)
         names[i] = &delta->ops[i];
     qsort(names, delta->count, sizeof *names, compare_ops);
     for (size_t i = 0; i < delta->count; i++) {
-        if (i + 1 == delta->count || compare_op_names(names[i]->name, names[i + 1]->name) != 0)
+        if (i + 1 == delta->count || ses__span_order(names[i]->name, names[i + 1]->name) != 0)
             names[kept++] = names[i];
     }
     changes->by_name = names;
@@ -91,7 +82,7 @@ static const struct delta_op *changes_find(const struct changes *changes, struct
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare_op_names(changes->by_name[middle]->name, name);
+        int order = ses__span_order(changes->by_name[middle]->name, name);
         if (order == 0)
             return changes->by_name[middle];
         if (order < 0)

@@ -1,15 +1,7 @@
 #include "model/state/initial.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "json/writer.h"
-
-static int compare_key_spans(struct span a, struct span b)
-{
-    const int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
 
 static bool is_blank(char c)
 {
@@ -64,7 +56,7 @@ static int pass_removed(const struct changes *touched, size_t *next, const struc
 {
     for (; *next < touched->name_count; ++*next) {
         const struct delta_op *op = touched->by_name[*next];
-        if (name && compare_key_spans(op->name, *name) >= 0)
+        if (name && ses__span_order(op->name, *name) >= 0)
             break;
         if (!op->removes)
             return contradicts(op, error);
@@ -86,7 +78,7 @@ int ses__initial_find(const struct changes *final, const struct changes *touched
         int code = pass_removed(touched, &next, &op->name, error);
         if (code != SES_OK)
             return code;
-        if (next == touched->name_count || compare_key_spans(touched->by_name[next]->name, op->name) != 0)
+        if (next == touched->name_count || ses__span_order(touched->by_name[next]->name, op->name) != 0)
             add_initial(initial, op);
         else if (touched->by_name[next]->removes || !is_same_json(touched->by_name[next]->value, op->value))
             return contradicts(op, error);

@@ -105,11 +105,10 @@ static int compare_names(const void *left, const void *right)
 {
     const struct state_entry *a = *(struct state_entry *const *)left;
     const struct state_entry *b = *(struct state_entry *const *)right;
-    size_t a_len = a->entry.key.len;
-    size_t b_len = b->entry.key.len;
-    int order = a->scope != b->scope ? (a->scope < b->scope ? -1 : 1)
-                                     : memcmp(a->bytes, b->bytes, a_len < b_len ? a_len : b_len);
-    return order != 0 ? order : a_len < b_len ? -1 : a_len > b_len;
+
+    if (a->scope != b->scope)
+        return a->scope < b->scope ? -1 : 1;
+    return ses__span_order(a->entry.key, b->entry.key);
 }
 
 struct state_entry *const *ses__state_sorted(const struct state *state)
