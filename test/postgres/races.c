@@ -468,6 +468,57 @@ static void test_sessions_are_made_while_their_user_is_deleted(void **state)
     ses_close(coming.store);
 }
 
+/* ----------------------------------------------------------------------------------------- large reads */
+
+struct background_writer {
+    ses_store *store;
+    atomic_bool stops;
+    int64_t written;
+    pthread_t thread;
+};
+
+static void *write_beside_reads(void *context)
+{
+    struct background_writer *writer = context;
+    ses_error error;
+
+    while (!atomic_load(&writer->stops)) {
+        assert_ok(ses_append_by_key(writer->store, &key, "{}", 2, NULL, NULL, &error));
+        writer->written++;
+    }
+    return NULL;
+}
+
+/* A read that needs more than one page of events goes on in another transaction only while the session stays as it is. It
+ * must come to its end all the same. */
+static void test_much_is_read_while_another_writes(void **state)
+{
+    enum { EVENTS = 5000, BATCH = 500, READS = 10 };
+    struct background_writer writer = {.store = open_with(*state, 10000, "")};
+    ses_store *store = open_with(*state, 2000, "");
+    ses_text events[BATCH];
+    ses_error error;
+
+    for (int i = 0; i < BATCH; i++)
+        events[i] = (ses_text){"{}", 2};
+    must_delete(store, &key);
+    must_create(store, &key, NULL);
+    for (int i = 0; i < EVENTS / BATCH; i++)
+        assert_ok(ses_append_batch_by_key(store, &key, events, BATCH, NULL, NULL, &error));
+    assert_int_equal(pthread_create(&writer.thread, NULL, write_beside_reads, &writer), 0);
+    for (int i = 0; i < READS; i++) {
+        ses_session *session = must_get(store, &key);
+        assert_true(ses_session_event_count(session) >= EVENTS);
+        assert_int_equal(ses_session_event_count(session), ses_session_last_seq(session));
+        ses_session_close(session);
+    }
+    atomic_store(&writer.stops, true);
+    assert_int_equal(pthread_join(writer.thread, NULL), 0);
+    assert_true(writer.written > READS);
+    ses_close(writer.store);
+    ses_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -478,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them),
         cmocka_unit_test(test_a_commit_that_no_standby_has_is_not_acknowledged),
         cmocka_unit_test(test_sessions_are_made_while_their_user_is_deleted),
+        cmocka_unit_test(test_much_is_read_while_another_writes),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -93,6 +93,7 @@ struct pg {
     struct pg *next_open;
     bool writes;         /* the current transaction writes, and so locks the rows that it finds */
     bool ended;          /* the end of the current transaction was sent */
+    bool stays_open;     /* a transaction that only reads does not end before its job does */
     bool lost;           /* the connection cannot be used any more */
     bool warned;         /* the last commit came with a warning */
     int code;            /* of the first failure in this transaction, */
@@ -162,7 +163,7 @@ SESLITE_PRIVATE int ses__pg_commit(struct pg *pg, ses_error *error);
 /* The engine's ask_last. */
 SESLITE_PRIVATE void ses__pg_ask_last(struct db *db);
 /* More has to be asked after the transaction's end was sent: another one goes on where it ended. It fails, and the call is
- * made again, if the session has changed meanwhile. */
+ * made again, in a transaction that stays open, if the session has changed meanwhile. */
 SESLITE_PRIVATE void ses__pg_resume(struct pg *pg);
 
 /* ---- query.c */

@@ -103,7 +103,7 @@ static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresul
     if (awaited->kind == PG_PREPARES)
         pg->texts[awaited->prepared].prepared = good ? PG_PREPARED : PG_UNPREPARED;
     if (good && awaited->kind == PG_SAME && !is_same(pg, result)) {
-        ses__pg_fail_as(pg, SES_BUSY, "a read during which the session has changed");
+        ses__pg_fail_as(pg, SES_BUSY, "a read in which the session has changed");
         pg->again = true;
     }
     if (good && awaited->kind == PG_CHANGES)

@@ -18,6 +18,7 @@ struct attempt {
     size_t way;                              /* the next way of the announcement to try */
     bool unknown;                            /* an attempt may have been committed */
     bool again;                              /* another attempt may succeed */
+    bool is_first;                           /* it is not another one */
     ses_error *error;
 };
 
@@ -56,6 +57,8 @@ static int run_job(struct pg *pg, struct attempt *attempt)
 
     ses__error_clear(attempt->error);
     ses__pg_begin(pg, writes);
+    /* A read that could not go on in another transaction reads all in one. */
+    pg->stays_open = !attempt->is_first;
     if (attempt->announcement && !writes) { /* a read of which only a part was announced */
         ses__ahead_begin(pg);
         attempt->announcement->whole[0].announce(&pg->base, attempt->context);
@@ -219,6 +222,7 @@ static int run_on(struct postgres *storage, const struct manner *manner, storage
                               storage->config.name);
     for (int tries = 0; attempt.again; tries++) {
         ses__error_clear(error);
+        attempt.is_first = tries == 0;
         result = run_on_a_connection(storage, &attempt, deadline_us);
         go_on_from_unknown(&attempt, result);
         attempt.again =
