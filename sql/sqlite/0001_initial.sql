@@ -70,8 +70,8 @@ INSERT INTO version_floor VALUES (1, 0);
 
 -- These list the sessions of an app or a user, latest first and in order of creation. A list sorts the sessions of 30
 -- seconds at a time. Indexes on updated_us itself would be written by every append; these two are written at most once in 30
--- seconds. (Measured: an append that writes them takes a fifth more instructions; with an event every two seconds that is 1%
--- more per append, every five seconds 3%. A page of an app with 100,000 sessions in one hour takes 1 to 2 ms.)
+-- seconds. (Measured: an append that writes them takes a fifth more instructions. With an event every two seconds that is 1%
+-- more on average, every five seconds 3%. Of 100,000 sessions active in one hour, a page takes 1 to 3 ms.)
 CREATE INDEX sessions_by_activity ON sessions (app_id, active_30s);
 CREATE INDEX sessions_by_user_activity ON sessions (user_id, active_30s);
 CREATE INDEX sessions_by_app ON sessions (app_id);
@@ -93,7 +93,7 @@ CREATE TABLE session_details (
     initial_state  TEXT     -- JSON, as created, without temp: keys; NULL means empty
 ) STRICT;
 
--- One row per label. The index finds the sessions of an app that have a label. If most sessions have it, a list
+-- One row per label. The index finds the sessions of an app that have a label. If many sessions have it, a list
 -- walks in its own order instead, and looks at each session's labels here.
 CREATE TABLE session_labels (
     session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,

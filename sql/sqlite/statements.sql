@@ -209,30 +209,34 @@ FROM users AS u WHERE u.app_id = ?1;
 -- ties a session name and a user id, or, in order of creation, a session number ?8. A list by time goes through the 30
 -- seconds from ?11 to ?12: they come in order from the index, and the sessions of each are sorted. Names of a user's
 -- sessions are from ?13 to before ?14, unless these are NULL. (The sessions of the page come in the subquery's order, since
--- it has a LIMIT and is the outer loop. To join users before the sort would take twice the time.)
+-- it has a LIMIT and is the outer loop. To join users before the sort would take twice the time. A list by time joins the
+-- index to its own table, so that a label is looked up before the row is read. In order of creation the rows are read
+-- first, since they follow one another and may be of other times.)
 
 -- name: list_app_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_activity
-      WHERE c.app_id = ?1 AND c.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
+FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN sessions AS c ON c.id = i.id
+      WHERE i.app_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+        AND (?5 IS NULL OR c.details & 4)
+        AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
-             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
-      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT ?2) AS p
+             WHERE l.session_id = i.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7))
+      ORDER BY i.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_app_oldest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_activity
-      WHERE c.app_id = ?1 AND c.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
+FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN sessions AS c ON c.id = i.id
+      WHERE i.app_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+        AND (?5 IS NULL OR c.details & 4)
+        AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
-             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
-      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT ?2) AS p
+             WHERE l.session_id = i.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7))
+      ORDER BY i.active_30s, c.updated_us, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_app_created
@@ -249,27 +253,29 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 -- name: list_user_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user_activity
-      WHERE c.user_id = ?1 AND c.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
+FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity CROSS JOIN sessions AS c ON c.id = i.id
+      WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
         AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
-        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+        AND (?5 IS NULL OR c.details & 4)
+        AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
-             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
-      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT ?2) AS p
+             WHERE l.session_id = i.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7))
+      ORDER BY i.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_user_oldest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user_activity
-      WHERE c.user_id = ?1 AND c.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
+FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity CROSS JOIN sessions AS c ON c.id = i.id
+      WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
         AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
-        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+        AND (?5 IS NULL OR c.details & 4)
+        AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
-             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
-      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT ?2) AS p
+             WHERE l.session_id = i.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7))
+      ORDER BY i.active_30s, c.updated_us, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_user_created
