@@ -258,7 +258,7 @@ WHERE s.shard = SHARD($1) AND s.id = $1;
 
 -- name: session_by_id
 -- locks: FOR UPDATE
-SELECT SESSION_COLUMNS(s) FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1;
+SELECT FOUND_COLUMNS(s) FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1;
 
 -- name: session_describe
 UPDATE seslite.sessions SET details = $2 WHERE shard = SHARD(THE_SESSION($1)) AND id = THE_SESSION($1);

@@ -118,6 +118,24 @@ static void append_batches(struct far_store *far)
         free((char *)(uintptr_t)events[i].text);
 }
 
+/* One to look, and one to write. */
+static void test_small_writes_are_two(struct far_store *far)
+{
+    const int64_t later = INT64_C(4000000000000000);
+    ses_lease lease;
+    ses_error error;
+
+    assert_trips(far, 2, assert_ok(ses_lease_take(far->store, &key, "owner", NULL, &lease, &error)));
+    assert_trips(far, 2, assert_ok(ses_lease_renew(far->store, &key, lease.token, NULL, NULL, &error)));
+    assert_trips(far, 2, assert_ok(ses_lease_release(far->store, &key, lease.token, NULL, &error)));
+    assert_trips(far, 2, assert_ok(ses_title_set(far->session, "Some title", NULL, &error)));
+    assert_trips(far, 2, assert_ok(ses_title_set_by_key(far->store, &key, "Another", NULL, &error)));
+    assert_trips(far, 2, assert_ok(ses_labels_set(far->session, &(ses_label){"l", "v"}, 1, NULL, &error)));
+    assert_trips(far, 2, assert_ok(ses_labels_set(far->session, &(ses_label){"l", NULL}, 1, NULL, &error)));
+    assert_trips(far, 2, assert_ok(ses_expiry_set(far->session, &later, NULL, &error)));
+    assert_ok(ses_title_set(far->session, "A title", NULL, &error));
+}
+
 static void test_so_is_one_under_a_lease(struct far_store *far)
 {
     ses_append_options options = {.size = sizeof options};
@@ -288,6 +306,7 @@ static void run_all(const struct database *database, const char *name, int unpre
         test_a_read_is_one(&far);
         test_a_page_of_a_list_is_one(&far);
         test_a_page_of_a_cursor_is_one(&far);
+        test_small_writes_are_two(&far);
         test_creating_is_two_at_most(&far);
     }
     close_far(&far);

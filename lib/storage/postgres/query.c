@@ -233,7 +233,9 @@ static void send_run(struct pg *pg, struct pg_run *run)
 {
     const bool returns = run->statement->returns;
 
-    if (pg->ended)
+    if (pg->ended && pg->writes)
+        ses__pg_fail_as(pg, SES_INTERNAL, "a statement after the commit");
+    else if (pg->ended)
         ses__pg_resume(pg);
     ses__pg_make_room(pg);
     run->sent = true;

@@ -66,9 +66,12 @@ static int run_job(struct pg *pg, struct attempt *attempt)
     }
     int result = attempt->job(&pg->base, attempt->context, attempt->error);
     ses__ahead_forget(pg);
-    if (result >= 0 && writes && !pg->ended) {
-        const int code = ses__pg_commit(pg, attempt->error);
-        result = code == SES_OK ? result : code;
+    if (writes && (result >= 0 || pg->ended)) {
+        const int code = ses__pg_commit(pg, result >= 0 ? attempt->error : NULL);
+        if (code == SES_UNKNOWN && result < 0)
+            result = ses__error_set(attempt->error, SES_UNKNOWN, "%s", pg->error.message);
+        else if (result >= 0)
+            result = code == SES_OK ? result : code;
     } else if (result >= 0 && pg->code == SES_OK && !pg->ended) {
         end_later(pg, STATEMENT_COMMIT); /* a read: its outcome does not matter */
     }

@@ -50,7 +50,7 @@ void ses__pg_ask_last(struct db *db)
 {
     struct pg *pg = ses__pg_of(db);
 
-    if (pg->writes || pg->ended || pg->stays_open || pg->code != SES_OK || pg->ahead.whole != PG_OPEN)
+    if (pg->ended || (pg->stays_open && !pg->writes) || pg->code != SES_OK || pg->ahead.whole != PG_OPEN)
         return;
     ses__pg_send(pg, STATEMENT_COMMIT, NULL, PG_COMMITS);
     pg->ended = true;
@@ -73,10 +73,8 @@ void ses__pg_resume(struct pg *pg)
 int ses__pg_commit(struct pg *pg, ses_error *error)
 {
     const bool writes = pg->writes;
-    const bool failed = pg->code != SES_OK;
 
-    if (!failed)
-        ses__pg_send(pg, STATEMENT_COMMIT, NULL, PG_COMMITS);
+    ses__pg_ask_last(&pg->base);
     int code = ses__pg_settle(pg);
     if (code != SES_OK && error)
         *error = pg->error;
@@ -84,10 +82,9 @@ int ses__pg_commit(struct pg *pg, ses_error *error)
         code = ses__error_set(error, SES_UNKNOWN,
                               "%s: the server stopped waiting before its standbys had the change",
                               pg->base.name);
-    else if (code != SES_OK && !failed && pg->lost && writes)
+    else if (code != SES_OK && pg->ended && pg->lost && writes)
         code = ses__error_set(error, SES_UNKNOWN, "%s: the server did not confirm the commit in time",
                               pg->base.name);
     pg->writes = false;
-    pg->ended = true;
     return code;
 }

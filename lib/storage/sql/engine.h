@@ -50,7 +50,7 @@ struct engine {
     void (*bind_owners)(struct query *query, int parameter, const struct owner_list *owners);
     /* Sends a query, so that more can be asked before its first row is waited for. NULL: nothing is far away. */
     void (*ask)(struct query *query);
-    /* No more is asked as a rule: a transaction that only reads may end with these answers. NULL, as above. */
+    /* No more is asked, of a transaction that reads as a rule: it may end with these answers. NULL, as above. */
     void (*ask_last)(struct db *db);
     bool (*row)(struct query *query);
     enum sql_type (*type)(const struct query *query, int column);

@@ -86,7 +86,8 @@ static inline void ses__query_ask(struct query *query)
         query->db->engine->ask(query);
 }
 
-/* After the last query that a job asks as a rule, before any answer is read. More can still be asked. */
+/* After the last query that a job asks, before the answer is read: the transaction ends with it. A job that reads may ask
+ * more all the same. */
 static inline void ses__db_ask_last(struct db *db)
 {
     if (db->engine->ask_last)

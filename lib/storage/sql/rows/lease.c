@@ -71,33 +71,43 @@ static int end_lease_row(struct query *query, int64_t session_id, bool sound)
     return code;
 }
 
+static int take_lease(struct query *query, int64_t session_id, struct lease_row *row)
+{
+    bool sound = true;
+
+    *row = (struct lease_row){.token = 0};
+    if (ses__query_row(query))
+        sound = read_lease(query, session_id, row);
+    return end_lease_row(query, session_id, sound);
+}
+
 int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)
 {
     struct query query;
-    bool sound = true;
 
-    *row = (struct lease_row){.token = 0};
     ses__query_open(&query, db, STATEMENT_LEASE_FIND, error, VALUES(INT(session_id)));
-    if (ses__query_row(&query))
-        sound = read_lease(&query, session_id, row);
-    return end_lease_row(&query, session_id, sound);
+    return take_lease(&query, session_id, row);
 }
 
-int ses__lease_find_now(struct db *db, int64_t session_id, struct lease_row *row, int64_t *now_us,
-                        ses_error *error)
+void ses__lease_ask_now(struct query *query, struct db *db, int64_t session_id, ses_error *error)
 {
-    struct query query;
+    ses__query_open(query, db, db->lease_now ? db->lease_now : STATEMENT_LEASE_FIND, error,
+                    VALUES(OWNER(session_id)));
+    ses__query_ask(query);
+}
+
+int ses__lease_take_now(struct query *query, int64_t session_id, struct lease_row *row, int64_t *now_us)
+{
     bool sound = true;
 
-    if (!db->lease_now)
-        return ses__lease_find(db, session_id, row, error);
+    if (!query->db->lease_now)
+        return take_lease(query, session_id, row);
     *row = (struct lease_row){.token = 0};
-    ses__query_open(&query, db, db->lease_now, error, VALUES(INT(session_id)));
-    if (ses__query_row(&query)) {
-        sound = has_type(&query, LEASE_TOKEN, SQL_NULL) || read_lease(&query, session_id, row);
-        *now_us = ses__query_int(&query, LEASE_NOW);
+    if (ses__query_row(query)) {
+        sound = has_type(query, LEASE_TOKEN, SQL_NULL) || read_lease(query, session_id, row);
+        *now_us = ses__query_int(query, LEASE_NOW);
     }
-    return end_lease_row(&query, session_id, sound);
+    return end_lease_row(query, session_id, sound);
 }
 
 static int remove_lease(struct db *db, int64_t session_id, int64_t token, ses_error *error)
@@ -109,12 +119,17 @@ static int remove_lease(struct db *db, int64_t session_id, int64_t token, ses_er
 int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)
 {
     const int64_t before = row->token;
+    struct query query;
     int code = before > 0 ? remove_lease(db, session_id, before, error) : SES_OK;
 
     if (code != SES_OK)
         return code;
-    code = ses__query_do(db, STATEMENT_LEASE_ADD, error,
-                         VALUES(INT(session_id), STRING(row->owner), INT(row->taken_us), INT(row->until_us)));
+    ses__query_open(&query, db, STATEMENT_LEASE_ADD, error,
+                    VALUES(INT(session_id), STRING(row->owner), INT(row->taken_us), INT(row->until_us)));
+    ses__query_ask(&query);
+    ses__db_ask_last(db); /* nothing else is written with it */
+    (void)ses__query_row(&query);
+    code = ses__query_end(&query);
     row->token = ses__db_given(db);
     if (code == SES_OK && row->token <= before)
         code = ses__error_set(error, SES_CORRUPT, "%s: the tokens of leases do not ascend", db->name);

@@ -211,9 +211,12 @@ struct lease_row {
 };
 SESLITE_PRIVATE int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row,
                                     ses_error *error);
-/* The same, and what time it is where the engine has a clock of its own; else *now_us stays. */
-SESLITE_PRIVATE int ses__lease_find_now(struct db *db, int64_t session_id, struct lease_row *row,
-                                        int64_t *now_us, ses_error *error);
+/* The same in two halves, and what time it is where the engine has a clock of its own; else *now_us stays. Number 0: of the
+ * session that this transaction finds. */
+SESLITE_PRIVATE void ses__lease_ask_now(struct query *query, struct db *db, int64_t session_id,
+                                        ses_error *error);
+SESLITE_PRIVATE int ses__lease_take_now(struct query *query, int64_t session_id, struct lease_row *row,
+                                        int64_t *now_us);
 /* Gives the lease to the row's owner, with a token that is new, in place of that of the row, if it has one. */
 SESLITE_PRIVATE int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row,
                                     ses_error *error);

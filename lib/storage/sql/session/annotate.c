@@ -3,26 +3,57 @@
 #include "storage/sql/rows/session.h"
 #include "storage/sql/engine.h"
 
-/* All that is there, whatever the row says is. */
-static int read_annotations(struct db *db, const struct session_row *row, struct annotations *annotations,
-                            ses_error *error)
+/* All that is there is read, whatever the row says is. */
+static struct session_row with_all_details(const struct session_row *row)
 {
     struct session_row all = *row;
 
     all.details |= DETAIL_TITLE | DETAIL_LABELS;
-    return ses__load_details_of(db, &(struct described){.row = &all, .annotations = annotations}, error);
+    return all;
+}
+
+static int find_annotated(struct db *db, struct annotate_op *op, ses_error *error)
+{
+    const bool ahead = ses__db_asks_ahead(db);
+    struct details_asked asked;
+    struct query session;
+
+    ses__session_ask(&session, db, &op->session, error);
+    if (ahead)
+        ses__details_ask(&asked, db, NULL, error);
+    int code = ses__session_take(&session, &op->session, &op->row);
+    if (code != SES_OK) {
+        if (ahead)
+            (void)ses__details_drop(&asked);
+        return code;
+    }
+    const struct session_row all = with_all_details(&op->row);
+    const struct described described = {.row = &all, .annotations = &op->annotations};
+    if (!ahead)
+        ses__details_ask(&asked, db, &described, error);
+    return ses__details_take(&asked, &described);
+}
+
+/* As they are after the change. */
+static int read_annotations(struct db *db, struct annotate_op *op, ses_error *error)
+{
+    const struct session_row all = with_all_details(&op->row);
+    const struct described described = {.row = &all, .annotations = &op->annotations};
+    struct details_asked asked;
+
+    ses__details_ask(&asked, db, &described, error);
+    ses__db_ask_last(db);
+    return ses__details_take(&asked, &described);
 }
 
 static int run_annotate(struct db *db, void *context, ses_error *error)
 {
     struct annotate_op *op = context;
-    int code = ses__session_of(db, &op->session, &op->row, error);
+    int code = find_annotated(db, op, error);
 
     if (code == SES_OK)
-        code = read_annotations(db, &op->row, &op->annotations, error);
-    if (code == SES_OK)
         code = ses__details_annotate(db, &op->row, &op->change, &op->annotations, error);
-    return code == SES_OK ? read_annotations(db, &op->row, &op->annotations, error) : code;
+    return code == SES_OK ? read_annotations(db, op, error) : code;
 }
 
 int ses__door_annotate(struct storage *storage, struct annotate_op *op, ses_error *error)

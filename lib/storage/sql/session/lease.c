@@ -119,13 +119,24 @@ static int find_lease(struct db *db, const ses_key *key, int64_t *session_id, st
                       int64_t *now_us, ses_error *error)
 {
     const struct session_ref ref = {key, NULL};
+    const bool ahead = ses__db_asks_ahead(db);
     struct session_row session;
-    int code = ses__session_of(db, &ref, &session, error);
+    struct query asked;
+    struct query lease;
 
-    if (code != SES_OK)
+    ses__session_ask(&asked, db, &ref, error);
+    if (ahead)
+        ses__lease_ask_now(&lease, db, 0, error);
+    int code = ses__session_take(&asked, &ref, &session);
+    if (code != SES_OK) {
+        if (ahead)
+            (void)ses__query_end(&lease);
         return code;
+    }
+    if (!ahead)
+        ses__lease_ask_now(&lease, db, session.id, error);
     *session_id = session.id;
-    return ses__lease_find_now(db, session.id, row, now_us, error);
+    return ses__lease_take_now(&lease, session.id, row, now_us);
 }
 
 enum { MUST_WRITE = 1 };
@@ -161,8 +172,9 @@ static int run_take(struct db *db, void *context, ses_error *error)
 
 int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_error *error)
 {
-    const bool read_only = storage->read_only; /* the write then reports it */
-    int result = read_only ? MUST_WRITE : ses__run_read(storage, run_look, op, error);
+    /* Of a store that is read-only the write reports it. Far away, a look would cost more than it saves. */
+    const bool looks = !storage->read_only && !storage->engine->ask;
+    int result = looks ? ses__run_read(storage, run_look, op, error) : MUST_WRITE;
 
     return result == MUST_WRITE ? ses__run_write(storage, run_take, op, 0, error) : result;
 }
