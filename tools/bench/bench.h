@@ -77,6 +77,8 @@ struct figure {
     const char *limit; /* the reason, if the claim is not reached */
 };
 void report(const struct figure *figure);
+/* A value that must be at most `most`. */
+void report_time(const char *name, const char *what, const char *unit, double value, double most);
 
 /* Returns "FOLDER/NAME" after removing any file of that name. Free it. */
 char *fresh_path(const char *name);

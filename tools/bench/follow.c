@@ -57,18 +57,6 @@ static ses_follower *open_follower(ses_store *store)
     return follower;
 }
 
-static void report_time(const char *name, const char *what, const char *unit, double value, double most)
-{
-    report(&(struct figure){.name = name,
-                            .unit = unit,
-                            .left_name = what,
-                            .left = value,
-                            .right_name = "limit",
-                            .right = most,
-                            .ratio = value / most,
-                            .at_most = 1});
-}
-
 /* --------------------------------------------------------------------------------------- the same process */
 
 enum { WAKES = 500 };

@@ -78,6 +78,18 @@ void report(const struct figure *figure)
                 reached ? "true" : "false");
 }
 
+void report_time(const char *name, const char *what, const char *unit, double value, double most)
+{
+    report(&(struct figure){.name = name,
+                            .unit = unit,
+                            .left_name = what,
+                            .left = value,
+                            .right_name = "limit",
+                            .right = most,
+                            .ratio = value / most,
+                            .at_most = 1});
+}
+
 void compare(const struct comparison *comparison)
 {
     enum { MAX_ROUNDS = 400 };
