@@ -362,7 +362,8 @@ FROM seslite.users AS u WHERE u.app_id = $1;
 -- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The list begins
 -- after a position: a time $8, then for ties a session name and a user id, or, in order of creation, a session number $8. A
 -- list by time goes through the 30 seconds from $11 to $12: they come in order from the index, and the sessions of each are
--- sorted. (user_id > 0 lets the server use the indexes of a user's sessions.)
+-- sorted. If the next session in order of creation is of other times, that list begins at the first one that was active
+-- between $11 and $12. (user_id > 0 lets the server use the indexes of a user's sessions.)
 
 -- name: list_app_newest
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
@@ -389,7 +390,14 @@ ORDER BY s.active_30s, s.updated_us, s.name, s.user_id;
 -- name: list_app_created
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.app_id = $1 AND c.id > $8
+      WHERE c.app_id = $1
+        AND c.id > greatest($8, coalesce((SELECT min(i.id) FROM (
+                SELECT a.id FROM seslite.sessions AS a
+                WHERE a.app_id = $1 AND a.active_30s BETWEEN $11 AND $12
+                  AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite.sessions AS n
+                           WHERE n.app_id = $1 AND n.id > $8 ORDER BY n.id LIMIT 1)
+                OFFSET 0) AS i) - 1, 0))
+        AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND HAS_LABEL(c)
       ORDER BY c.id LIMIT $2::bigint) AS s
@@ -423,10 +431,17 @@ ORDER BY s.active_30s, s.updated_us, s.name, s.user_id;
 -- name: list_user_created
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0 AND c.id > $8
+      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0
+        AND c.id > greatest($8, coalesce((SELECT min(i.id) FROM (
+                SELECT a.id FROM seslite.sessions AS a
+                WHERE a.shard = SHARD($1) AND a.user_id = $1 AND a.user_id > 0
+                  AND a.active_30s BETWEEN $11 AND $12
+                  AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite.sessions AS n
+                           WHERE n.shard = SHARD($1) AND n.user_id = $1 AND n.user_id > 0 AND n.id > $8
+                           ORDER BY n.id LIMIT 1)
+                OFFSET 0) AS i) - 1, 0))
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
-        AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true)
         AND HAS_NAME(c)
         AND HAS_LABEL(c)
       ORDER BY c.id LIMIT $2::bigint) AS s
@@ -981,7 +996,8 @@ FROM unnest(string_to_array(
     'app_state_pkey apps_by_id apps_name_shard_key apps_pkey base_state_pkey event_marks_pkey events_pkey'
     || ' events_shard_session_id_id_key session_details_pkey session_labels_by_value session_labels_pkey'
     || ' session_leases_pkey session_state_pkey sessions_ahead sessions_by_activity sessions_by_app'
-    || ' sessions_by_expiry sessions_by_id sessions_by_user sessions_by_user_activity sessions_pkey sessions_shard_user_id_name_key user_state_pkey'
+    || ' sessions_by_expiry sessions_by_id sessions_by_user sessions_by_user_activity sessions_pkey'
+    || ' sessions_shard_user_id_name_key user_state_pkey'
     || ' users_app_id_name_shard_key users_by_id users_pkey version_floor_pkey', ' ')) AS w (name)
 WHERE NOT EXISTS (
     SELECT 1

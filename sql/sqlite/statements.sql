@@ -211,7 +211,8 @@ FROM users AS u WHERE u.app_id = ?1;
 -- sessions are from ?13 to before ?14, unless these are NULL. (The sessions of the page come in the subquery's order, since
 -- it has a LIMIT and is the outer loop. To join users before the sort would take twice the time. A list by time joins the
 -- index to its own table, so that a label is looked up before the row is read. In order of creation the rows are read
--- first, since they follow one another and may be of other times.)
+-- first, since they follow one another and may be of other times. If the next session is, such a list begins at the first
+-- one that was active between ?11 and ?12. A NULL ends that search at once.)
 
 -- name: list_app_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -243,7 +244,13 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
-      WHERE c.app_id = ?1 AND c.id > ?8 AND c.updated_us >= ?3 AND c.updated_us < ?4
+      WHERE c.app_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND c.id > max(?8, coalesce((SELECT min(i.id) FROM sessions AS i INDEXED BY sessions_by_activity
+                                     WHERE i.app_id = ?1 AND i.active_30s <= ?12 AND i.active_30s >=
+                                           iif((SELECT n.updated_us >= ?3 AND n.updated_us < ?4
+                                                FROM sessions AS n INDEXED BY sessions_by_app
+                                                WHERE n.app_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1),
+                                               NULL, ?11)) - 1, 0))
         AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
              SELECT 1 FROM session_labels AS l
              WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
@@ -282,7 +289,13 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
-      WHERE c.user_id = ?1 AND c.id > ?8 AND c.updated_us >= ?3 AND c.updated_us < ?4
+      WHERE c.user_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND c.id > max(?8, coalesce((SELECT min(i.id) FROM sessions AS i INDEXED BY sessions_by_user_activity
+                                     WHERE i.user_id = ?1 AND i.active_30s <= ?12 AND i.active_30s >=
+                                           iif((SELECT n.updated_us >= ?3 AND n.updated_us < ?4
+                                                FROM sessions AS n INDEXED BY sessions_by_user
+                                                WHERE n.user_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1),
+                                               NULL, ?11)) - 1, 0))
         AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
         AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
              SELECT 1 FROM session_labels AS l

@@ -61,6 +61,11 @@ static struct list_place list_begin(const struct list_query *list)
     return (struct list_place){.updated_us = newest ? INT64_MAX : INT64_MIN, .name = {"", 0}};
 }
 
+static bool has_times(const struct list_filter *filter)
+{
+    return filter->since_us != INT64_MIN || filter->before_us != INT64_MAX;
+}
+
 static void bind_active(struct query *query, int parameter, int64_t since_us, int64_t before_us)
 {
     ses__query_bind_int(query, parameter, ses__active_30s(since_us));
@@ -106,6 +111,8 @@ static void bind_after(struct query *query, const struct list_query *list)
         ses__query_bind_int(query, 8, list->from_start ? 0 : list->after.session_id);
         if (list->among)
             ses__query_bind_int(query, 15, 0);
+        else if (has_times(list->filter))
+            bind_active(query, 11, list->filter->since_us, list->filter->before_us);
     } else if (list->among) {
         bind_place_among(query, list);
     } else {
@@ -281,7 +288,6 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
 int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *count, ses_error *error)
 {
     const struct list_filter *filter = list->filter;
-    const bool has_times = filter->since_us != INT64_MIN || filter->before_us != INT64_MAX;
     const struct statement *statement = !list->whole_app ? STATEMENT_COUNT_OF_USER
                                         : filter->label  ? STATEMENT_COUNT_LABELLED
                                                          : STATEMENT_COUNT_ACTIVE;
@@ -291,7 +297,7 @@ int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *c
     ses__query_start(&query, db, statement, error);
     bind_filter(&query, list);
     if (statement == STATEMENT_COUNT_OF_USER) {
-        ses__query_bind_int(&query, 8, has_times);
+        ses__query_bind_int(&query, 8, has_times(filter));
         bind_prefix(&query, 13, filter, &end);
     } else if (statement == STATEMENT_COUNT_ACTIVE) {
         bind_active(&query, 11, filter->since_us, filter->before_us);
