@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { SESSIONS = 9000, LABELS = 6 };
+enum { SESSIONS = 14000, LABELS = 6 };
 
 struct item {
     int64_t id;
