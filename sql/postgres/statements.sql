@@ -363,14 +363,16 @@ FROM seslite.users AS u WHERE u.app_id = $1;
 -- after a position: a time $8, then for ties a session name and a user id, or, in order of creation, a session number $8. A
 -- list by time goes through the 30 seconds from $11 to $12: they come in order from the index, and the sessions of each are
 -- sorted. If the next session in order of creation is of other times, that list begins at the first one that was active
--- between $11 and $12. (user_id > 0 lets the server use the indexes of a user's sessions.)
+-- between $11 and $12. (user_id > 0 lets the server use the indexes of a user's sessions. It estimates that a range between
+-- two parameters has one in 200 rows, and would then sort a whole list instead of walking it. It does not recognize the
+-- range of a row comparison, nor what coalesce hides.)
 
 -- name: list_app_newest
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
-        AND c.updated_us >= $3 AND c.updated_us < $4
-        AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+      WHERE c.app_id = $1 AND (c.app_id, c.active_30s) >= ($1, $11) AND c.active_30s <= $12
+        AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+        AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND HAS_LABEL(c)
       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u
@@ -379,9 +381,9 @@ ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id;
 -- name: list_app_oldest
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
-        AND c.updated_us >= $3 AND c.updated_us < $4
-        AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+      WHERE c.app_id = $1 AND (c.app_id, c.active_30s) >= ($1, $11) AND c.active_30s <= $12
+        AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+        AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND HAS_LABEL(c)
       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u
@@ -407,9 +409,10 @@ ORDER BY s.id;
 -- name: list_user_newest
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0 AND c.active_30s BETWEEN $11 AND $12
-        AND c.updated_us >= $3 AND c.updated_us < $4
-        AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0
+        AND (c.user_id, c.active_30s) >= ($1, $11) AND c.active_30s <= $12
+        AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+        AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND HAS_NAME(c)
         AND HAS_LABEL(c)
       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
@@ -419,9 +422,10 @@ ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id;
 -- name: list_user_oldest
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0 AND c.active_30s BETWEEN $11 AND $12
-        AND c.updated_us >= $3 AND c.updated_us < $4
-        AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0
+        AND (c.user_id, c.active_30s) >= ($1, $11) AND c.active_30s <= $12
+        AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+        AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND HAS_NAME(c)
         AND HAS_LABEL(c)
       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint) AS s
