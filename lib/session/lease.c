@@ -70,6 +70,7 @@ static int attempt(struct taking *taking, enum lease_attempt how, ses_error *err
     op->attempt = how;
     op->now_us = ses__store_now(taking->store);
     int code = ses__door_lease_take(taking->store->storage, op, error);
+    op->looks = true;
     taking->has_registered = taking->has_registered || (code == SES_OK && op->registered);
     return code;
 }

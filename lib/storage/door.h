@@ -98,6 +98,7 @@ SESLITE_PRIVATE int ses__door_set_shared(struct storage *storage, struct shared_
  */
 #define TOO_LONG_EVENT "the event, with its state changes, is longer than max_event_bytes, %zu"
 
+struct append_asked;
 struct append_op {
     struct session_ref session;
     bool checks_version;
@@ -114,6 +115,9 @@ struct append_op {
     size_t bytes;              /* about how much is written */
     struct snapshot *snapshot; /* the handle's; NULL: by key */
     struct session_row looked; /* the engine's: the log in which targets were looked for; id 0: in none */
+    bool looks;                /* the engine's: nothing is stored, only what is there already is found */
+    struct append_asked
+        *asked; /* the job's: what was asked for before the session was found; NULL: nothing */
     /* out */
     ses_appended *results; /* `count`, the caller's: status, seq and time of all but partial events */
     size_t at;             /* drafts begun: what STALE and EXISTS are about is the last of them; 0: none */
@@ -567,6 +571,7 @@ struct lease_take_op {
     const ses_key *key;
     const char *owner;
     enum lease_attempt attempt;
+    bool looks;     /* it was held a moment ago, so that the attempt looks before it writes */
     int64_t now_us; /* out, too: by the clock of an engine that has one */
     int64_t duration_us;
     /* out */

@@ -39,7 +39,7 @@
 -- own: append_by_key        the session to append to, if it is in the expected state,
 -- own: append_by_id         or the same by its number
 -- own: append_one           the same for a single event, which also updates the session,
--- own: append_one_named     or by the number that its names had before
+-- own: append_one_named     or by its names
 -- own: append_lease         the session's lease, if it has the expected token
 -- own: append_event         an event with the next number
 -- own: append_mark          a mark for an event that changes how the log is read
@@ -818,21 +818,17 @@ SELECT key, value, session_id, seq FROM seslite.user_state WHERE shard = SHARD($
 -- name: base_state_get
 SELECT value, seq FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 AND key = $2;
 
--- An append that is sent as a whole. The guards divide by zero if a job has to look first: the session does not exist, does
--- not have number $7 or version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. They lock the
--- session, so later statements see it unchanged.
+-- An append that is sent as a whole. The guards divide by zero if a job has to look first: the session does not have
+-- version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. They lock the session, so later
+-- statements see it unchanged. If there is no session, later statements find none either.
 
 -- name: append_by_key
-SELECT SESSION_COLUMNS(f),
-       1::bigint / CASE WHEN f.id = coalesce($7, f.id)
-                             AND f.version = coalesce($4, f.version) AND f.version <= 9007199254740991 - $5
+SELECT FOUND_COLUMNS(f),
+       1::bigint / CASE WHEN f.version = coalesce($4, f.version) AND f.version <= 9007199254740991 - $5
                              AND f.last_seq <= 4294967295 - $5 AND f.event_count <= $6::bigint - $5::bigint
                         THEN 1 ELSE 0 END
-FROM (SELECT 1) AS one LEFT JOIN (
-    SELECT s.* FROM seslite.sessions AS s
-    WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2) FOR UPDATE) AS f ON true;
-
--- If no session has this number, later statements do not find it either.
+FROM seslite.sessions AS f WHERE f.shard = USER_SHARD($1, $2) AND f.name = $3 AND f.user_id = USER_ID($1, $2)
+FOR UPDATE;
 
 -- name: append_by_id
 SELECT SESSION_COLUMNS(s),
@@ -843,7 +839,7 @@ FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1
 FOR UPDATE;
 
 -- A single event: one statement locks and updates the session, which then has the event's number already. It returns the
--- session as it was before, except for the update time, which may have been any up to $4.
+-- session as it was before, except for the update time, which may have been any up to that of the event.
 
 -- name: append_one
 UPDATE seslite.sessions
@@ -859,24 +855,21 @@ RETURNING id, app_id, user_id, version - 1, last_seq - 1, event_count - 1, creat
 -- name: append_one_named
 UPDATE seslite.sessions AS s
 SET version = version + 1 / CASE WHEN version = coalesce($4, version) AND version < 9007199254740991
-                                      AND last_seq < 4294967295 AND event_count < $6 AND s.name = $3
-                                      AND EXISTS (SELECT 1 FROM seslite.users AS u
-                                                  WHERE u.shard = s.shard AND u.id = s.user_id AND u.name = $2)
-                                      AND EXISTS (SELECT 1 FROM seslite.apps AS a
-                                                  WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id AND a.name = $1)
-                                 THEN 1 ELSE 0 END,
+                                      AND last_seq < 4294967295 AND event_count < $5 THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $7), active_30s = greatest(active_30s, $8), changed_us = $9,
-    ahead_hour = CASE WHEN greatest(updated_us, $7) > $9 + 3600000000 THEN $10::bigint END
-WHERE s.shard = SHARD($5) AND s.id = $5
-RETURNING s.id, s.app_id, s.user_id, s.version - 1, s.last_seq - 1, s.event_count - 1, s.created_us,
-          CASE WHEN s.updated_us > $7 THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq, s.details;
+    updated_us = greatest(updated_us, $6), active_30s = greatest(active_30s, $7), changed_us = $8,
+    ahead_hour = CASE WHEN greatest(updated_us, $6) > $8 + 3600000000 THEN $9::bigint END
+WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2)
+RETURNING set_config('seslite.session', s.id::text, true)::bigint, set_config('seslite.app', s.app_id::text, true)::bigint,
+          set_config('seslite.user', s.user_id::text, true)::bigint, s.version - 1, s.last_seq - 1, s.event_count - 1,
+          s.created_us, CASE WHEN s.updated_us > $6 THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq,
+          s.details;
 
 -- name: append_lease
 SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
        1::bigint / CASE WHEN l.token = $2 THEN 1 ELSE 0 END
 FROM (SELECT 1) AS one
-LEFT JOIN seslite.session_leases AS l ON l.shard = SHARD($1) AND l.session_id = $1;
+LEFT JOIN seslite.session_leases AS l ON l.shard = SHARD(THE_SESSION($1)) AND l.session_id = THE_SESSION($1);
 
 -- The $2nd of the new events; $8 is the latest time among them so far.
 
@@ -884,12 +877,12 @@ LEFT JOIN seslite.session_leases AS l ON l.shard = SHARD($1) AND l.session_id = 
 INSERT INTO seslite.events (shard, session_id, EVENT_COLUMNS())
 SELECT s.shard, s.id, s.last_seq + $2, $3, $4, $5, $6, $7::bigint,
        nullif(greatest(s.updated_us, $8::bigint), $7), $9
-FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1;
+FROM seslite.sessions AS s WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1);
 
 -- name: append_mark
 INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
 SELECT s.shard, s.id, s.last_seq + $2, $3, $4
-FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1;
+FROM seslite.sessions AS s WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1);
 
 -- Keys $2 with the values $3, each once, as set by the $4th of the new events. The user, or the app, is locked against
 -- transactions that read its state before they change it. Everything is found through the session, so nothing changes if
@@ -899,7 +892,7 @@ FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1;
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
 SELECT s.shard, s.id, k.key, k.value, s.last_seq + k.place
 FROM seslite.sessions AS s, unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
-WHERE s.shard = SHARD($1) AND s.id = $1
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
 ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
 
 -- name: append_user_keys
@@ -908,7 +901,7 @@ SELECT s.shard, s.user_id, k.key, k.value, s.id, s.last_seq + k.place
 FROM seslite.sessions AS s
 CROSS JOIN LATERAL (SELECT u.id FROM seslite.users AS u WHERE u.shard = s.shard AND u.id = s.user_id FOR SHARE) AS u,
      unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
-WHERE s.shard = SHARD($1) AND s.id = $1
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
 ON CONFLICT (shard, user_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
@@ -919,21 +912,21 @@ FROM seslite.sessions AS s
 CROSS JOIN LATERAL (SELECT a.id FROM seslite.apps AS a
                     WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id FOR SHARE) AS a,
      unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
-WHERE s.shard = SHARD($1) AND s.id = $1
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
 ON CONFLICT (shard, app_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
 -- name: remove_session_keys
-DELETE FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 AND key = ANY ($2::text[]);
+DELETE FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = ANY ($2::text[]);
 
 -- name: remove_user_keys
 DELETE FROM seslite.user_state AS st USING seslite.sessions AS s
-WHERE s.shard = SHARD($1) AND s.id = $1
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
   AND st.shard = s.shard AND st.user_id = s.user_id AND st.key = ANY ($2::text[]);
 
 -- name: remove_app_keys
 DELETE FROM seslite.app_state AS st USING seslite.sessions AS s
-WHERE s.shard = SHARD($1) AND s.id = $1
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
   AND st.shard = SHARD(s.app_id) AND st.app_id = s.app_id AND st.key = ANY ($2::text[]);
 
 -- name: append_touch
@@ -941,7 +934,7 @@ UPDATE seslite.sessions
 SET version = version + $2, last_seq = last_seq + $2, event_count = event_count + $2,
     updated_us = greatest(updated_us, $3), active_30s = greatest(active_30s, $4), changed_us = $5,
     ahead_hour = CASE WHEN greatest(updated_us, $3) > $5 + 3600000000 THEN $6::bigint END
-WHERE shard = SHARD($1) AND id = $1;
+WHERE shard = SHARD(THE_SESSION($1)) AND id = THE_SESSION($1);
 
 -- Like session_add, for the user that was found, and with the version from the shard's floor. Becomes the session that was
 -- found.

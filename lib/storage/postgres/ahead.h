@@ -42,11 +42,6 @@ SESLITE_PRIVATE void ses__ahead_from(struct pg *pg, int64_t limit);
 SESLITE_PRIVATE void ses__ahead_answers(struct pg *pg, const struct statement *statement);
 /* A parameter of the query that is announced next may have another value when the job asks: the rows are the same. */
 SESLITE_PRIVATE void ses__ahead_as(struct pg *pg, int parameter, enum pg_placeholder placeholder);
-/* Bind a list as a parameter of an announced query. */
-SESLITE_PRIVATE void ses__ahead_bind_texts(struct query *query, int parameter, const struct span *texts,
-                                           size_t count);
-SESLITE_PRIVATE void ses__ahead_bind_ints(struct query *query, int parameter, const int64_t *numbers,
-                                          size_t count);
 /* After all answers: true if the session was found for which events were announced. */
 SESLITE_PRIVATE bool ses__ahead_found(const struct pg *pg);
 /* Frees the announced queries, after the transaction. */

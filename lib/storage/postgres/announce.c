@@ -1,7 +1,6 @@
 /* Announces the queries of lists, and of appends that have to look first, by the functions that the jobs call. */
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
-#include "storage/postgres/session_cache.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/list.h"
@@ -12,17 +11,6 @@ const struct session_row ses__announced_row = {
     .id = INT64_MIN + PG_SESSION, .app_id = INT64_MIN + PG_APP, .user_id = INT64_MIN + PG_USER};
 
 /* ------------------------------------------------------------------------------------- of one session */
-
-/* If the session was found before, assumes the numbers that it had: then less has to be looked up. */
-struct session_row ses__announce_named(struct db *db, const ses_key *key)
-{
-    struct session_row row;
-
-    (void)ses__session_find(db, key, &row, NULL);
-    ses__ahead_from(ses__pg_of(db), 1);
-    return ses__session_cache_find(ses__pg_of(db)->config->session_cache, key, &row) ? row
-                                                                                     : ses__announced_row;
-}
 
 static void announce_list(struct db *db, const struct statement *statement, int64_t owner)
 {
@@ -46,34 +34,6 @@ static void announce_scope(struct db *db, enum scope scope, const struct session
 
     ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, row), NULL);
     (void)ses__state_rows_close(&rows);
-}
-
-static void announce_known(struct db *db, const struct session_row *known)
-{
-    struct session_row row;
-
-    (void)ses__session_by_id(db, known->id, &row, NULL);
-    ses__ahead_from(ses__pg_of(db), 1);
-}
-
-struct session_row ses__announce_session(struct db *db, const struct session_ref *session)
-{
-    if (!session->known)
-        return ses__announce_named(db, session->key);
-    announce_known(db, session->known);
-    return *session->known;
-}
-
-/* A walk that ends after the last event is the same as one that ends there. */
-void ses__announce_missed(struct db *db, const struct session_row *known)
-{
-    struct event_rows rows;
-
-    ses__ahead_as(ses__pg_of(db), 3, PG_LAST);
-    ses__event_rows_open(&rows, db, known->id, known->last_seq + 1, INT64_MAX, WALK_FORWARD, NULL);
-    (void)ses__event_rows_close(&rows);
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
-        announce_scope(db, scope, known);
 }
 
 /* ---------------------------------------------------------------------------------------------- lists */

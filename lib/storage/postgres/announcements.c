@@ -6,11 +6,7 @@
 const struct announcement *ses__announcement_of(storage_job *job)
 {
     static const struct announcement announcements[] = {
-        {.job = ses__list_job, .whole = {{.announce = ses__announce_list_page}}},
-        {.job = ses__append_job,
-         .whole = {{ses__append_fits, ses__announce_append, true}, {NULL, ses__announce_stored, false}},
-         .doubt = ses__doubt_append,
-         .claim = ses__claim_append},
+        {.job = ses__list_job, .announce = ses__announce_list_page},
     };
 
     for (size_t i = 0; i < sizeof announcements / sizeof announcements[0]; i++) {

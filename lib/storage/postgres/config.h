@@ -5,7 +5,6 @@
 #include "storage/door.h"
 
 struct engine;
-struct session_cache;
 
 /* The name and the allocator must live as long as the storage. */
 struct postgres_config {
@@ -19,8 +18,7 @@ struct postgres_config {
     unsigned max_connections;
     int64_t timeout_us;
     const ses_allocator *allocator;
-    struct session_cache *session_cache; /* the storage's own, as is the next */
-    const struct engine *engine;
+    const struct engine *engine; /* the storage's own */
 };
 
 /* "postgresql://host:port/database" of a connection string, to be freed with ses_free. INVALID. */

@@ -84,6 +84,8 @@ struct pg_ahead {
 /* Of a job that commits by itself: what it has sent does not suit what is stored, and nothing has changed; or it is
  * committed, but its answers could not be taken. */
 enum { PG_UNSUITED = -1000, PG_UNREAD = -1001 };
+/* Of a job whose transaction was to end with the first answers: it has to ask or to write more. */
+enum { PG_MUST_GO_ON = -1003 };
 
 struct pg {
     struct db base;
@@ -93,6 +95,7 @@ struct pg {
     struct pg *next_open;
     bool writes;         /* the current transaction writes, and so locks the rows that it finds */
     bool ended;          /* the end of the current transaction was sent */
+    bool wrote;          /* the current transaction has sent a statement that writes */
     bool stays_open;     /* a transaction that only reads does not end before its job does */
     bool lost;           /* the connection cannot be used any more */
     bool warned;         /* the last commit came with a warning */

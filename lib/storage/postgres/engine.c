@@ -80,7 +80,6 @@ static void postgres_close(struct storage *base)
 static void release_one(struct postgres *storage)
 {
     ses__pool_close(storage);
-    (void)pthread_mutex_destroy(&storage->session_cache.lock);
     (void)pthread_cond_destroy(&storage->given_back);
     (void)pthread_mutex_destroy(&storage->lock);
     ses__memory_free(storage->config.allocator, storage->connection);
@@ -115,6 +114,7 @@ static const struct engine postgres_engine = {
     .must_change = ses__pg_must_change,
     .given = ses__pg_given,
     .create = ses__postgres_create,
+    .append = ses__postgres_append,
     .lock = ses__pg_lock,
     .check = ses__postgres_check,
     .maintain = maintain,
@@ -133,13 +133,10 @@ static bool init_locks(struct postgres *storage)
 {
     bool lock = pthread_mutex_init(&storage->lock, NULL) == 0;
     bool given_back = lock && ses__condition_init(&storage->given_back);
-    bool cache = given_back && pthread_mutex_init(&storage->session_cache.lock, NULL) == 0;
 
-    if (given_back && !cache)
-        (void)pthread_cond_destroy(&storage->given_back);
-    if (lock && !cache)
+    if (lock && !given_back)
         (void)pthread_mutex_destroy(&storage->lock);
-    return cache;
+    return given_back;
 }
 
 /* New connections may be opened at any time. */
@@ -168,7 +165,6 @@ static int postgres_new(const struct postgres_config *config, struct postgres **
         .engine = &postgres_engine, .allocator = config->allocator, .read_only = config->read_only};
     made->config = *config;
     made->config.engine = &postgres_engine;
-    made->config.session_cache = &made->session_cache;
     made->config.replica = NULL;
     *storage = made;
     return copy_connection(made, error);

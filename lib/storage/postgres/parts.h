@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include "storage/postgres/connection.h"
-#include "storage/postgres/session_cache.h"
 #include "storage/sql/engine.h"
 
 struct check;
@@ -30,7 +29,6 @@ struct postgres {
     ses_error refusal;          /* the reason why the last attempt failed */
     unsigned in_use;
     ses_stats counts;
-    struct session_cache session_cache; /* has its own lock */
 };
 
 /* ---- pool.c */
@@ -53,8 +51,9 @@ SESLITE_PRIVATE int ses__postgres_run(struct storage *storage, const struct mann
 SESLITE_PRIVATE int ses__postgres_side(struct postgres *storage, const struct manner *manner,
                                        struct postgres **side, ses_error *error);
 
-/* ---- check.c, create.c, space.c, watch.c: the engine's operations */
+/* ---- append.c, check.c, create.c, space.c, watch.c: the engine's operations */
 
+SESLITE_PRIVATE int ses__postgres_append(struct storage *storage, struct append_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__postgres_create(struct storage *storage, struct create_op *op, ses_error *error);
 
 SESLITE_PRIVATE int ses__postgres_check(struct storage *storage, struct check *check);

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/ahead.h"
-#include "storage/postgres/session_cache.h"
+#include "storage/postgres/append_keys.h"
 
 /* https://github.com/postgres/postgres, pg_type.dat */
 enum { PG_TYPE_BOOL = 16, PG_TYPE_INT8 = 20, PG_TYPE_INT2 = 21, PG_TYPE_INT4 = 23, PG_TYPE_TEXT = 25 };
@@ -194,7 +194,7 @@ static void begin_array(struct buffer *list, const struct query *query, unsigned
     add_bytes(list, 1, 4); /* the lower bound */
 }
 
-void ses__ahead_bind_texts(struct query *query, int parameter, const struct span *texts, size_t count)
+void ses__pg_bind_texts(struct query *query, int parameter, const struct span *texts, size_t count)
 {
     struct buffer list;
 
@@ -213,7 +213,7 @@ void ses__ahead_bind_texts(struct query *query, int parameter, const struct span
     }
 }
 
-void ses__ahead_bind_ints(struct query *query, int parameter, const int64_t *numbers, size_t count)
+void ses__pg_bind_ints(struct query *query, int parameter, const int64_t *numbers, size_t count)
 {
     struct buffer list;
 
@@ -233,32 +233,19 @@ static void send_run(struct pg *pg, struct pg_run *run)
 {
     const bool returns = run->statement->returns;
 
-    if (pg->ended && pg->writes)
-        ses__pg_fail_as(pg, SES_INTERNAL, "a statement after the commit");
-    else if (pg->ended)
+    run->sent = true;
+    pg->wrote |= !returns || run->statement->gives;
+    if (pg->ended && pg->writes) {
+        ses__pg_fail_as(pg, PG_MUST_GO_ON, run->statement->name);
+        return;
+    }
+    if (pg->ended)
         ses__pg_resume(pg);
     ses__pg_make_room(pg);
-    run->sent = true;
     if (ses__pg_send_text(pg, run))
         ses__pg_await(pg, returns ? PG_ROWS : PG_CHANGES, 0, returns ? run : NULL);
     else
         ses__pg_fail(pg, NULL, run->statement->name);
-}
-
-/* Remembers the numbers of a session that was found by its names. */
-static void keep_in_cache(const struct pg *pg, const struct pg_run *run)
-{
-    struct span names[3];
-
-    if (run->slot != STATEMENT_SESSION_FIND->slot || !run->result || PQntuples(run->result) != 1)
-        return;
-    for (int i = 0; i < 3; i++)
-        names[i] = (struct span){run->values[i], (size_t)run->lengths[i]};
-    ses__session_cache_keep(pg->config->session_cache, names,
-                            &(struct session_row){.id = number_at(run->result, 0, 0),
-                                                  .app_id = number_at(run->result, 0, 1),
-                                                  .user_id = number_at(run->result, 0, 2),
-                                                  .details = number_at(run->result, 0, 10)});
 }
 
 /* Sends the query. If the transaction is over, nothing more can be sent: then a query that was not announced is missed,
@@ -302,8 +289,7 @@ bool ses__pg_row(struct query *query)
     look_at(query, pg);
     if (query->code != SES_OK || !run->result || run->row + 1 >= PQntuples(run->result))
         return false;
-    if (run->row++ < 0)
-        keep_in_cache(pg, run);
+    run->row++;
     if (run->statement->gives)
         pg->given = number_at(run->result, run->row, 0);
     return true;

@@ -15,14 +15,14 @@ struct attempt {
     storage_job *job;
     void *context;
     const struct announcement *announcement; /* NULL if nothing is announced */
-    size_t way;                              /* the next way of the announcement to try */
-    bool unknown;                            /* an attempt may have been committed */
     bool again;                              /* another attempt may succeed */
+    bool wrote;                              /* the last attempt has */
     bool is_first;                           /* it is not another one */
     ses_error *error;
 };
 
-enum { WAYS = sizeof((struct announcement *)NULL)->whole / sizeof(struct whole), MISSED = -1000 };
+/* The answers that were sent for do not suffice. */
+enum { MISSED = -1002 };
 
 static bool is_interruptible(const struct manner *manner)
 {
@@ -61,12 +61,13 @@ static int run_job(struct pg *pg, struct attempt *attempt)
     pg->stays_open = !attempt->is_first;
     if (attempt->announcement && !writes) { /* a read of which only a part was announced */
         ses__ahead_begin(pg);
-        attempt->announcement->whole[0].announce(&pg->base, attempt->context);
+        attempt->announcement->announce(&pg->base, attempt->context);
         ses__ahead_end(pg);
     }
     int result = attempt->job(&pg->base, attempt->context, attempt->error);
+    attempt->wrote = pg->wrote;
     ses__ahead_forget(pg);
-    if (writes && (result >= 0 || pg->ended)) {
+    if (writes && (pg->ended || result >= 0)) {
         const int code = ses__pg_commit(pg, result >= 0 ? attempt->error : NULL);
         if (code == SES_UNKNOWN && result < 0)
             result = ses__error_set(attempt->error, SES_UNKNOWN, "%s", pg->error.message);
@@ -85,52 +86,25 @@ static int run_job(struct pg *pg, struct attempt *attempt)
 
 /* --------------------------------------------------------------------------- the whole was sent ahead */
 
-/* True if the announced transaction did not fit the state of the store: its guard divided by zero, or a row already
- * existed. */
-static bool did_not_fit(const struct pg *pg)
+static int run_over_answers(struct pg *pg, struct attempt *attempt)
 {
-    return strcmp(pg->error.sqlstate, "22012") == 0 || strcmp(pg->error.sqlstate, "23505") == 0;
-}
-
-static int run_over_answers(struct pg *pg, struct attempt *attempt, enum pg_whole whole)
-{
-    pg->ahead.whole = whole;
-    pg->ahead.missed = false;
-    pg->ahead.next = NULL; /* a second run gets the same answers */
-    pg->base.events = 0;
+    pg->ahead.whole = PG_LOOKED;
     ses__error_clear(attempt->error);
     const int result = attempt->job(&pg->base, attempt->context, attempt->error);
     return pg->ahead.missed ? MISSED : result;
 }
 
-/* The changes are committed. A short lack of memory, which may also hide an answer, must not make them look undone. */
-static int take_stored(struct pg *pg, struct attempt *attempt)
+static int run_whole(struct pg *pg, struct attempt *attempt)
 {
-    int result = SES_NOMEM;
-
-    for (int tries = 0; tries < 3 && (result == SES_NOMEM || result == MISSED); tries++)
-        result = run_over_answers(pg, attempt, PG_STORED);
-    if (result == SES_NOMEM || result == MISSED || pg->base.outrun)
-        result = ses__error_set(attempt->error, SES_UNKNOWN, "%s: the committed rows could not be read back",
-                                pg->base.name);
-    return result;
-}
-
-static int run_whole(struct pg *pg, struct attempt *attempt, const struct whole *whole)
-{
-    ses__pg_begin(pg, attempt->manner->writes);
+    ses__pg_begin(pg, false);
     ses__ahead_begin(pg);
-    whole->announce(&pg->base, attempt->context);
+    attempt->announcement->announce(&pg->base, attempt->context);
     ses__ahead_end(pg);
     int result = ses__pg_commit(pg, attempt->error);
-    if (result == SES_OK && whole->stores && !ses__ahead_found(pg)) {
-        result = MISSED; /* the session of the events was not found, so nothing was stored */
-    } else if (result == SES_OK) {
-        result = whole->stores ? take_stored(pg, attempt) : run_over_answers(pg, attempt, PG_LOOKED);
+    if (result == SES_OK) {
+        result = run_over_answers(pg, attempt);
     } else {
-        if (result != SES_UNKNOWN && did_not_fit(pg))
-            result = MISSED;
-        attempt->again = result != SES_UNKNOWN && result != MISSED && pg->again;
+        attempt->again = pg->again;
         roll_back(pg);
     }
     ses__ahead_forget(pg);
@@ -139,16 +113,11 @@ static int run_whole(struct pg *pg, struct attempt *attempt, const struct whole 
 
 static int run_once(struct pg *pg, struct attempt *attempt)
 {
-    const struct announcement *announcement = attempt->announcement;
     int result = MISSED;
 
     attempt->again = false;
-    while (announcement && attempt->way < WAYS && result == MISSED && !pg->lost) {
-        const struct whole *whole = &announcement->whole[attempt->way];
-        if (whole->announce && (!whole->fits || whole->fits(attempt->context)))
-            result = run_whole(pg, attempt, whole);
-        attempt->way += result == MISSED;
-    }
+    if (attempt->announcement && attempt->is_first)
+        result = run_whole(pg, attempt);
     return result == MISSED ? run_job(pg, attempt) : result;
 }
 
@@ -178,40 +147,11 @@ static int run_on_a_connection(struct postgres *storage, struct attempt *attempt
     return result;
 }
 
-/* After an unknown outcome, looks the events up by id: any that exist were stored by this call. */
-static void go_on_from_unknown(struct attempt *attempt, int result)
-{
-    attempt->unknown |= result == SES_UNKNOWN;
-    if (attempt->unknown && attempt->announcement && attempt->announcement->claim) {
-        attempt->announcement->doubt(attempt->context);
-        attempt->way = 1;
-        attempt->again |= result == SES_UNKNOWN;
-    }
-}
-
-/* True if the code describes the session rather than the connection. */
-static bool is_certain(int code)
-{
-    return code >= 0 || code == SES_STALE || code == SES_EXISTS || code == SES_LEASED ||
-           code == SES_NOTFOUND || code == SES_LIMIT || code == SES_CORRUPT;
-}
-
-static int settle_unknown(const struct attempt *attempt, int result)
-{
-    if (!attempt->unknown || result == SES_UNKNOWN)
-        return result;
-    if (result >= 0 && attempt->announcement->claim)
-        attempt->announcement->claim(attempt->context);
-    if (is_certain(result))
-        return result;
-    return ses__error_set(attempt->error, SES_UNKNOWN, "%s",
-                          "the server did not confirm the commit, and could not be asked again");
-}
-
 static int run_on(struct postgres *storage, const struct manner *manner, storage_job *job, void *context,
                   ses_error *error)
 {
-    const int64_t deadline_us = ses__clock_steady_us() + storage->config.timeout_us;
+    const int64_t deadline_us =
+        manner->deadline_us > 0 ? manner->deadline_us : ses__clock_steady_us() + storage->config.timeout_us;
     struct attempt attempt = {.manner = manner,
                               .job = job,
                               .context = context,
@@ -227,15 +167,13 @@ static int run_on(struct postgres *storage, const struct manner *manner, storage
         ses__error_clear(error);
         attempt.is_first = tries == 0;
         result = run_on_a_connection(storage, &attempt, deadline_us);
-        go_on_from_unknown(&attempt, result);
         attempt.again =
             attempt.again && !manner->alone && ses__clock_steady_us() < deadline_us - LEAST_LEFT_US;
         if (attempt.again)
             pause_before(tries);
     }
-    result = settle_unknown(&attempt, result);
     (void)pthread_mutex_lock(&storage->lock);
-    storage->counts.commits += manner->writes && result >= 0 ? 1 : 0;
+    storage->counts.commits += attempt.wrote && result >= 0 ? 1 : 0;
     storage->counts.write_calls += manner->writes ? 1 : 0;
     storage->counts.read_calls += manner->writes ? 0 : 1;
     (void)pthread_mutex_unlock(&storage->lock);

@@ -40,6 +40,7 @@ void ses__pg_begin(struct pg *pg, bool writes)
     ses__pg_forget_failure(pg);
     pg->writes = writes;
     pg->ended = false;
+    pg->wrote = false;
     pg->base.events = 0;
     pg->base.outrun = false;
     pg->base.looks_first = false;

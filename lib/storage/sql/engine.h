@@ -32,6 +32,7 @@ struct manner {
     bool may_be_behind;   /* a read: a replica may answer it */
     bool uninterruptible; /* a read by a call that may write after it */
     size_t bytes;         /* about how much it writes */
+    int64_t deadline_us;  /* by the steady clock, of an engine's own; 0: as the store is set */
     struct erasure
         *erasure; /* a job that deletes: with `secure` what it deletes is overwritten; NULL: others */
 };
@@ -64,6 +65,8 @@ struct engine {
     int64_t (*given)(const struct db *db);
     /* Creates a session, as the job ses__create_job does, in one round trip; NULL: by that job. */
     int (*create)(struct storage *storage, struct create_op *op, ses_error *error);
+    int (*append)(struct storage *storage, struct append_op *op,
+                  ses_error *error); /* as ses__append_job; or NULL */
     /* NULL: nobody else writes during a transaction that writes. */
     void (*lock)(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 

@@ -71,7 +71,7 @@ static int end_lease_row(struct query *query, int64_t session_id, bool sound)
     return code;
 }
 
-static int take_lease(struct query *query, int64_t session_id, struct lease_row *row)
+int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *row)
 {
     bool sound = true;
 
@@ -81,12 +81,18 @@ static int take_lease(struct query *query, int64_t session_id, struct lease_row 
     return end_lease_row(query, session_id, sound);
 }
 
+void ses__lease_ask(struct query *query, struct db *db, int64_t session_id, ses_error *error)
+{
+    ses__query_open(query, db, STATEMENT_LEASE_FIND, error, VALUES(OWNER(session_id)));
+    ses__query_ask(query);
+}
+
 int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)
 {
     struct query query;
 
-    ses__query_open(&query, db, STATEMENT_LEASE_FIND, error, VALUES(INT(session_id)));
-    return take_lease(&query, session_id, row);
+    ses__lease_ask(&query, db, session_id, error);
+    return ses__lease_take(&query, session_id, row);
 }
 
 void ses__lease_ask_now(struct query *query, struct db *db, int64_t session_id, ses_error *error)
@@ -101,7 +107,7 @@ int ses__lease_take_now(struct query *query, int64_t session_id, struct lease_ro
     bool sound = true;
 
     if (!query->db->lease_now)
-        return take_lease(query, session_id, row);
+        return ses__lease_take(query, session_id, row);
     *row = (struct lease_row){.token = 0};
     if (ses__query_row(query)) {
         sound = has_type(query, LEASE_TOKEN, SQL_NULL) || read_lease(query, session_id, row);

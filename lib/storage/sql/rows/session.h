@@ -211,8 +211,10 @@ struct lease_row {
 };
 SESLITE_PRIVATE int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row,
                                     ses_error *error);
-/* The same in two halves, and what time it is where the engine has a clock of its own; else *now_us stays. Number 0: of the
- * session that this transaction finds. */
+/* The same in two halves. Number 0: of the session that this transaction finds. */
+SESLITE_PRIVATE void ses__lease_ask(struct query *query, struct db *db, int64_t session_id, ses_error *error);
+SESLITE_PRIVATE int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *row);
+/* The same, and what time it is where the engine has a clock of its own; else *now_us stays. */
 SESLITE_PRIVATE void ses__lease_ask_now(struct query *query, struct db *db, int64_t session_id,
                                         ses_error *error);
 SESLITE_PRIVATE int ses__lease_take_now(struct query *query, int64_t session_id, struct lease_row *row,

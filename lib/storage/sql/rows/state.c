@@ -178,32 +178,61 @@ static void lock_owners(struct db *db, const struct delta *delta, const struct s
 }
 
 /* `*same`: the stored bytes are those that are expected; an operation that removes means that the key does not exist. */
-static int compare_expected(struct db *db, const struct delta_op *seen, const struct session_row *session,
-                            bool *same, ses_error *error)
+static int compare_expected(struct state_rows *rows, const struct delta_op *seen, bool *same)
 {
-    struct state_rows rows;
     struct span key;
     struct span value;
 
     *same = seen->removes;
-    ses__state_row_open(&rows, db, seen->scope, ses__scope_owner(seen->scope, session), seen->key, error);
-    if (ses__state_rows_next(&rows, &key, &value))
+    if (ses__state_rows_next(rows, &key, &value))
         *same = !seen->removes && value.len == seen->value.len &&
                 memcmp(value.ptr, seen->value.ptr, value.len) == 0;
-    return ses__state_rows_close(&rows);
+    return ses__state_rows_close(rows);
+}
+
+static void open_seen(struct state_rows *rows, struct db *db, const struct delta_op *seen,
+                      const struct session_row *session, ses_error *error)
+{
+    ses__state_row_open(rows, db, seen->scope, ses__scope_owner(seen->scope, session), seen->key, error);
 }
 
 int ses__state_find_changed(struct db *db, const struct delta *seen, const struct session_row *session,
                             const char **changed, ses_error *error)
 {
+    struct state_rows rows;
     int code = SES_OK;
 
     *changed = NULL;
     lock_owners(db, seen, session, true);
     for (size_t i = 0; i < seen->count && code == SES_OK && !*changed; i++) {
         bool same = false;
-        code = compare_expected(db, &seen->ops[i], session, &same, error);
+        open_seen(&rows, db, &seen->ops[i], session, error);
+        code = compare_expected(&rows, &seen->ops[i], &same);
         if (code == SES_OK && !same)
+            *changed = seen->ops[i].name.ptr;
+    }
+    return code;
+}
+
+void ses__state_seen_ask(struct state_rows *rows, struct db *db, const struct delta *seen, ses_error *error)
+{
+    const struct session_row unknown = {.id = 0};
+
+    lock_owners(db, seen, &unknown, true);
+    for (size_t i = 0; i < seen->count; i++)
+        open_seen(&rows[i], db, &seen->ops[i], &unknown, error);
+}
+
+int ses__state_seen_take(struct state_rows *rows, const struct delta *seen, const char **changed)
+{
+    int code = SES_OK;
+
+    *changed = NULL;
+    for (size_t i = 0; i < seen->count; i++) {
+        bool same = false;
+        int compared = compare_expected(&rows[i], &seen->ops[i], &same);
+        code = code == SES_OK ? compared : code;
+        if (compared == SES_OK && !same && !*changed)
             *changed = seen->ops[i].name.ptr;
     }
     return code;

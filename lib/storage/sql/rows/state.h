@@ -38,6 +38,11 @@ SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_
 SESLITE_PRIVATE int ses__state_find_changed(struct db *db, const struct delta *seen,
                                             const struct session_row *session, const char **changed,
                                             ses_error *error);
+/* The same in two halves, of the session that this transaction finds: one row is asked for each key that was seen. */
+SESLITE_PRIVATE void ses__state_seen_ask(struct state_rows *rows, struct db *db, const struct delta *seen,
+                                         ses_error *error);
+SESLITE_PRIVATE int ses__state_seen_take(struct state_rows *rows, const struct delta *seen,
+                                         const char **changed);
 /* Writes the changes of the stored scopes, as made by event `seq` of the session; 0: its creation. */
 SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
                                      const struct session_row *session, int64_t seq, ses_error *error);

@@ -1,4 +1,5 @@
 /* Appending: everything that one append checks, stores and brings a handle up to date with, in one transaction. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -35,28 +36,56 @@ static int check_stored(const struct append_op *op, struct event_draft *draft, c
     return SES_OK;
 }
 
-/* Is this very event there already? `*seq` is its number, or 0. EXISTS: another one has its id. */
-static int find_stored(const struct append_op *op, struct db *db, struct event_draft *draft, int64_t *seq,
-                       ses_error *error)
-{
-    struct event_rows rows;
-    struct event_row stored;
-    int code = SES_OK;
-
-    *seq = 0;
-    ses__event_row_open(&rows, db, op->row.id, draft->row.id, error);
-    if (ses__event_rows_next(&rows, &stored)) {
-        code = check_stored(op, draft, &stored, error);
-        *seq = stored.seq;
-    }
-    int closed = ses__event_rows_close(&rows);
-    return code != SES_OK ? code : closed;
-}
-
 /* An id that was made for this call can only be there if the call has been run before. */
 static bool can_be_stored(const struct append_op *op, const struct event_draft *draft)
 {
     return draft->has_id || op->may_be_stored;
+}
+
+/* The event of a draft's id. */
+struct stored_event_asked {
+    bool taken;             /* the answer is `seq` */
+    struct event_rows rows; /* empty if it was not asked for, or was taken */
+    int64_t seq;
+};
+
+/* What an append needs besides the session's row, all of which is asked for at once where that saves waiting. */
+struct append_asked {
+    bool has_lease;
+    bool has_expected;
+    bool has_missed;
+    bool has_scopes;
+    struct query lease;
+    struct state_rows *expected;             /* for each key that was seen */
+    struct stored_event_asked *stored;       /* for each draft */
+    struct event_rows missed;                /* what the handle lacks */
+    struct state_rows scopes[SCOPE_SESSION]; /* those that other sessions share, if nothing is to be stored */
+};
+
+/* Is this very event there already? `*seq` is its number, or 0. EXISTS: another one has its id. */
+static int find_stored(const struct append_op *op, struct db *db, struct event_draft *draft, int64_t *seq,
+                       ses_error *error)
+{
+    struct stored_event_asked own = {.rows.empty = true};
+    struct stored_event_asked *asked = op->asked ? &op->asked->stored[draft - op->drafts] : &own;
+    struct event_rows *rows = &asked->rows;
+    struct event_row stored;
+    int code = SES_OK;
+
+    *seq = asked->taken ? asked->seq : 0;
+    if (asked->taken)
+        return SES_OK;
+    if (rows->empty)
+        ses__event_row_open(rows, db, op->row.id, draft->row.id, error);
+    if (ses__event_rows_next(rows, &stored)) {
+        code = check_stored(op, draft, &stored, error);
+        *seq = stored.seq;
+    }
+    int closed = ses__event_rows_close(rows);
+    rows->empty = true;
+    asked->seq = *seq;
+    asked->taken = code == SES_OK && closed == SES_OK && db->looks_first;
+    return code != SES_OK ? code : closed;
 }
 
 /* --------------------------------------------------------------------------------------------- staleness */
@@ -108,8 +137,13 @@ static int check_seen(struct append_op *op, struct db *db, ses_error *error)
     const char *changed = NULL;
     int code = SES_OK;
 
-    if (op->expected && !outdated)
+    if (op->asked && op->asked->has_expected) {
+        op->asked->has_expected = false;
+        code = ses__state_seen_take(op->asked->expected, &op->expected->seen, &changed);
+        changed = outdated ? NULL : changed;
+    } else if (op->expected && !outdated) {
         code = ses__state_find_changed(db, &op->expected->seen, &op->row, &changed, error);
+    }
     return code == SES_OK && (outdated || changed) ? refuse_new_events(op, db, REFUSAL_STALE, changed, error)
                                                    : code;
 }
@@ -117,8 +151,14 @@ static int check_seen(struct append_op *op, struct db *db, ses_error *error)
 static int check_lease(struct append_op *op, struct db *db, ses_error *error)
 {
     struct lease_row lease;
-    int code = ses__lease_find(db, op->row.id, &lease, error);
+    int code;
 
+    if (op->asked) {
+        op->asked->has_lease = false;
+        code = ses__lease_take(&op->asked->lease, op->row.id, &lease);
+    } else {
+        code = ses__lease_find(db, op->row.id, &lease, error);
+    }
     return code == SES_OK && lease.token != op->lease ? refuse_new_events(op, db, REFUSAL_LEASED, NULL, error)
                                                       : code;
 }
@@ -157,11 +197,20 @@ static int note_duplicate(struct append_op *op, struct db *db, struct event_draf
     return code;
 }
 
-static int store_new_event(struct append_op *op, struct db *db, struct event_draft *draft,
-                           ses_appended *result, bool catches_up, ses_error *error)
+/* Gives the event its number, and its place in time. */
+static void place_event(const struct append_op *op, struct event_draft *draft)
+{
+    const struct session_row *row = &op->row;
+
+    draft->row.seq = row->last_seq + 1;
+    draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
+}
+
+/* The event is stored: the session and the handle have it from now on. */
+static int count_event(struct append_op *op, const struct event_draft *draft, ses_appended *result,
+                       bool catches_up, ses_error *error)
 {
     struct session_row *row = &op->row;
-    int code = ses__delta_store(db, &draft->delta, row, draft->row.seq, error);
 
     row->last_seq++;
     row->version++;
@@ -169,9 +218,18 @@ static int store_new_event(struct append_op *op, struct db *db, struct event_dra
     row->updated_us = draft->row.high_us;
     result->status = SES_OK;
     result->seq = draft->row.seq;
-    if (code == SES_OK && op->snapshot) /* a handle that catches up reads the shared scopes again */
-        code = ses__advance_add_draft(&op->advance, draft, catches_up ? SCOPE_SESSION : SCOPE_APP, error);
-    return code;
+    result->time_us = draft->row.time_us;
+    /* A handle that catches up reads the shared scopes again. */
+    return op->snapshot
+               ? ses__advance_add_draft(&op->advance, draft, catches_up ? SCOPE_SESSION : SCOPE_APP, error)
+               : SES_OK;
+}
+
+static int store_new_event(struct append_op *op, struct db *db, struct event_draft *draft,
+                           ses_appended *result, bool catches_up, ses_error *error)
+{
+    int code = ses__delta_store(db, &draft->delta, &op->row, draft->row.seq, error);
+    return code == SES_OK ? count_event(op, draft, result, catches_up, error) : code;
 }
 
 /* The session has no room for this event, but the retry of a stored one still succeeds. */
@@ -220,8 +278,7 @@ static int store_with_room(struct append_op *op, struct db *db, struct event_dra
         result->seq = stored;
         return code;
     }
-    draft->row.seq = row->last_seq + 1;
-    draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
+    place_event(op, draft);
     aim(op, draft);
     code = ses__event_add(db, row, &draft->row, error);
     if (code == SES_EXISTS)
@@ -254,6 +311,22 @@ static int store_events(struct append_op *op, struct db *db, bool catches_up, se
     return code;
 }
 
+static int read_missed(struct append_op *op, struct db *db, ses_error *error)
+{
+    if (!op->asked)
+        return ses__read_missed(db, &op->advance, &op->row, error);
+    op->asked->has_missed = false;
+    return ses__missed_take(&op->asked->missed, db, &op->advance, &op->row, error);
+}
+
+static int read_scopes(struct append_op *op, struct db *db, ses_error *error)
+{
+    if (!op->asked || !op->asked->has_scopes)
+        return ses__read_scopes(db, &op->advance, error);
+    op->asked->has_scopes = false;
+    return ses__scopes_take(op->asked->scopes, db, &op->advance, error);
+}
+
 /* An outdated handle, too, shows the state of one moment afterwards. */
 static int store_and_advance(struct append_op *op, struct db *db, ses_error *error)
 {
@@ -261,11 +334,11 @@ static int store_and_advance(struct append_op *op, struct db *db, ses_error *err
     int code = ses__advance_init(&op->advance, op->snapshot, error);
 
     if (code == SES_OK && outdated)
-        code = ses__read_missed(db, &op->advance, &op->row, error);
+        code = read_missed(op, db, error);
     if (code == SES_OK)
         code = store_events(op, db, outdated, error);
     if (code == SES_OK && outdated)
-        code = ses__read_scopes(db, &op->advance, error);
+        code = read_scopes(op, db, error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
 }
 
@@ -274,18 +347,156 @@ int ses__append_store(struct db *db, struct append_op *op, ses_error *error)
     return op->snapshot ? store_and_advance(op, db, error) : store_events(op, db, false, error);
 }
 
+int ses__append_stored(struct append_op *op, ses_error *error)
+{
+    int code = op->snapshot ? ses__advance_init(&op->advance, op->snapshot, error) : SES_OK;
+
+    op->row = op->before;
+    for (op->at = 0; op->at < op->count && code == SES_OK; op->at++) {
+        struct event_draft *draft = &op->drafts[op->at];
+        if (draft->partial)
+            continue;
+        place_event(op, draft);
+        code = count_event(op, draft, &op->results[op->at], false, error);
+    }
+    op->row.changed_us = op->now_us;
+    return code == SES_OK && op->snapshot ? ses__advance_prepare(&op->advance, &op->row, error) : code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the job */
+
+static int asked_init(struct append_asked *asked, const struct append_op *op, const ses_allocator *allocator,
+                      ses_error *error)
+{
+    const size_t keys = op->expected && !op->anyway ? op->expected->seen.count : 0;
+
+    *asked = (struct append_asked){
+        .expected = ses__memory_new(allocator, (keys + 1) * sizeof *asked->expected),
+        .stored = ses__memory_new(allocator, (op->count + 1) * sizeof *asked->stored),
+    };
+    for (size_t i = 0; asked->stored && i < op->count; i++)
+        asked->stored[i] = (struct stored_event_asked){.rows.empty = true};
+    return asked->expected && asked->stored ? SES_OK : ses__error_nomem(error);
+}
+
+/* All but the session's row, of which the number may not be known yet. */
+static void ask_rest(struct append_asked *asked, struct db *db, const struct append_op *op, ses_error *error)
+{
+    asked->has_lease = op->lease != 0;
+    if (asked->has_lease)
+        ses__lease_ask(&asked->lease, db, 0, error);
+    asked->has_expected = op->expected && !op->anyway;
+    if (asked->has_expected)
+        ses__state_seen_ask(asked->expected, db, &op->expected->seen, error);
+    for (size_t i = 0; i < op->count && db->looks_first; i++) {
+        const struct event_draft *draft = &op->drafts[i];
+        if (!draft->partial && can_be_stored(op, draft))
+            ses__event_row_open(&asked->stored[i].rows, db, 0, draft->row.id, error);
+    }
+    asked->has_missed = op->snapshot != NULL;
+    if (asked->has_missed)
+        ses__missed_ask(&asked->missed, db, &op->snapshot->row, error);
+    asked->has_scopes = op->snapshot && op->looks;
+    if (asked->has_scopes)
+        ses__scopes_ask(asked->scopes, db, &op->snapshot->row, error);
+}
+
+/* What was not taken, or not needed. */
+static void drop_rest(struct append_asked *asked, const struct append_op *op)
+{
+    if (asked->has_lease)
+        (void)ses__query_end(&asked->lease);
+    for (size_t i = 0; asked->has_expected && i < op->expected->seen.count; i++)
+        (void)ses__state_rows_close(&asked->expected[i]);
+    for (size_t i = 0; i < op->count; i++)
+        (void)ses__event_rows_close(&asked->stored[i].rows);
+    if (asked->has_missed)
+        (void)ses__event_rows_close(&asked->missed);
+    for (enum scope scope = SCOPE_APP; asked->has_scopes && scope < SCOPE_SESSION; scope++)
+        (void)ses__state_rows_close(&asked->scopes[scope]);
+}
+
+/* When the session is found: checks what the caller has seen, and stores. */
+static int check_and_store(struct append_op *op, struct db *db, ses_error *error)
+{
+    int code = op->lease != 0 ? check_lease(op, db, error) : SES_OK;
+
+    if (code == SES_OK && !op->anyway)
+        code = check_seen(op, db, error);
+    return code == SES_OK ? ses__append_store(db, op, error) : code;
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+    return ses__span_order(*(const struct span *)left, *(const struct span *)right);
+}
+
+/* `*repeats`: two of the events have one id. The second is looked for before the first is there. */
+static int find_repeats(const struct append_op *op, const ses_allocator *allocator, bool *repeats,
+                        ses_error *error)
+{
+    struct span *ids = ses__memory_new(allocator, (op->count + 1) * sizeof *ids);
+    size_t count = 0;
+
+    *repeats = false;
+    if (!ids)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < op->count; i++) {
+        if (!op->drafts[i].partial)
+            ids[count++] = op->drafts[i].row.id;
+    }
+    qsort(ids, count, sizeof *ids, compare_ids);
+    for (size_t i = 1; i < count; i++)
+        *repeats = *repeats || compare_ids(&ids[i - 1], &ids[i]) == 0;
+    ses__memory_free(allocator, ids);
+    return SES_OK;
+}
+
+static int run_asking(struct append_op *op, struct db *db, struct append_asked *asked, ses_error *error)
+{
+    struct query session;
+    bool repeats;
+    int code = find_repeats(op, db->allocator, &repeats, error);
+
+    if (code != SES_OK)
+        return code;
+    db->looks_first = !repeats;
+    ses__session_ask(&session, db, &op->session, error);
+    ask_rest(asked, db, op, error);
+    if (op->looks)
+        ses__db_ask_last(db);
+    code = ses__session_take(&session, &op->session, &op->before);
+    op->row = op->before;
+    op->asked = asked;
+    if (code == SES_OK)
+        code = check_and_store(op, db, error);
+    op->asked = NULL;
+    drop_rest(asked, op);
+    return code;
+}
+
+static int run_ahead(struct append_op *op, struct db *db, ses_error *error)
+{
+    struct append_asked asked;
+    int code = asked_init(&asked, op, db->allocator, error);
+
+    if (code == SES_OK)
+        code = run_asking(op, db, &asked, error);
+    ses__memory_free(db->allocator, asked.stored);
+    ses__memory_free(db->allocator, asked.expected);
+    return code;
+}
+
 int ses__append_job(struct db *db, void *context, ses_error *error)
 {
     struct append_op *op = context;
 
     ses__advance_free(&op->advance); /* of an earlier run */
+    if (ses__db_asks_ahead(db))
+        return run_ahead(op, db, error);
     int code = ses__session_of(db, &op->session, &op->before, error);
     op->row = op->before;
-    if (code == SES_OK && op->lease != 0)
-        code = check_lease(op, db, error);
-    if (code == SES_OK && !op->anyway)
-        code = check_seen(op, db, error);
-    return code == SES_OK ? ses__append_store(db, op, error) : code;
+    return code == SES_OK ? check_and_store(op, db, error) : code;
 }
 
 /* --------------------------------------------------------------------------------------- where rewinds lead */
@@ -319,8 +530,13 @@ int ses__door_append(struct storage *storage, struct append_op *op, ses_error *e
     int code = SES_OK;
 
     op->advance.snapshot = NULL;
+    op->asked = NULL;
+    op->looks = false;
     op->looked.id = 0;
     if (UNLIKELY(has_rewind(op)) && !storage->read_only)
         code = ses__run_read_to_write(storage, find_targets, op, error);
-    return code == SES_OK ? ses__run_write(storage, ses__append_job, op, op->bytes, error) : code;
+    if (code != SES_OK)
+        return code;
+    return storage->engine->append ? storage->engine->append(storage, op, error)
+                                   : ses__run_write(storage, ses__append_job, op, op->bytes, error);
 }

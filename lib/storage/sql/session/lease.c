@@ -172,8 +172,8 @@ static int run_take(struct db *db, void *context, ses_error *error)
 
 int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_error *error)
 {
-    /* Of a store that is read-only the write reports it. Far away, a look would cost more than it saves. */
-    const bool looks = !storage->read_only && !storage->engine->ask;
+    /* Of a store that is read-only the write reports it. Far away, a look that nothing speaks for would be one more wait. */
+    const bool looks = !storage->read_only && (op->looks || !storage->engine->ask);
     int result = looks ? ses__run_read(storage, run_look, op, error) : MUST_WRITE;
 
     return result == MUST_WRITE ? ses__run_write(storage, run_take, op, 0, error) : result;

@@ -201,8 +201,8 @@ static void ask_missed(struct event_rows *rows, struct db *db, const struct sess
 }
 
 /* What the walk finds is of no use to a snapshot that begins again. */
-static int take_missed(struct event_rows *rows, struct db *db, struct advance *advance,
-                       const struct session_row *row, ses_error *error)
+int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *advance,
+                     const struct session_row *row, ses_error *error)
 {
     const struct session_row *known = &advance->snapshot->row;
     struct event_row event;
@@ -218,12 +218,18 @@ static int take_missed(struct event_rows *rows, struct db *db, struct advance *a
     return code != SES_OK ? code : closed;
 }
 
+void ses__missed_ask(struct event_rows *rows, struct db *db, const struct session_row *known,
+                     ses_error *error)
+{
+    ask_missed(rows, db, known, INT64_MAX, error);
+}
+
 int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row, ses_error *error)
 {
     struct event_rows rows;
 
     ask_missed(&rows, db, &advance->snapshot->row, row->last_seq, error);
-    return take_missed(&rows, db, advance, row, error);
+    return ses__missed_take(&rows, db, advance, row, error);
 }
 
 int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
@@ -235,6 +241,30 @@ int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
         code = ses__load_scope(db, &advance->fresh, scope, &advance->snapshot->row, error);
     if (code == SES_OK)
         advance->loaded = end;
+    return code;
+}
+
+void ses__scopes_ask(struct state_rows *asked, struct db *db, const struct session_row *known,
+                     ses_error *error)
+{
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
+        ses__state_rows_open(&asked[scope], db, scope, ses__scope_owner(scope, known), error);
+}
+
+int ses__scopes_take(struct state_rows *asked, struct db *db, struct advance *advance, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++) {
+        int loaded = code == SES_OK ? ses__state_rows_load(&asked[scope], &advance->fresh, scope, error)
+                                    : ses__state_rows_close(&asked[scope]);
+        code = code == SES_OK ? loaded : code;
+    }
+    advance->loaded = SCOPE_SESSION;
+    if (code == SES_OK && advance->restarts) {
+        code = ses__load_scope(db, &advance->fresh, SCOPE_SESSION, &advance->snapshot->row, error);
+        advance->loaded = SCOPE_TEMP;
+    }
     return code;
 }
 
@@ -255,8 +285,7 @@ static void ask_refresh(struct refresh_asked *asked, struct db *db, const struct
     asked->has_missed = !row || row->version != known->version;
     if (asked->has_missed)
         ask_missed(&asked->missed, db, known, row ? row->last_seq : INT64_MAX, error);
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
-        ses__state_rows_open(&asked->scopes[scope], db, scope, ses__scope_owner(scope, known), error);
+    ses__scopes_ask(asked->scopes, db, known, error);
     ses__details_ask(&asked->details, db, &described, error);
 }
 
@@ -283,25 +312,6 @@ static int take_details(struct refresh_asked *asked, struct db *db, const struct
     return code == SES_OK ? ses__load_details_of(db, session, error) : code;
 }
 
-/* A snapshot that begins again needs the session's scope, too. */
-static int take_scopes(struct refresh_asked *asked, struct db *db, struct advance *advance, ses_error *error)
-{
-    int code = SES_OK;
-
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++) {
-        int loaded = code == SES_OK
-                         ? ses__state_rows_load(&asked->scopes[scope], &advance->fresh, scope, error)
-                         : ses__state_rows_close(&asked->scopes[scope]);
-        code = code == SES_OK ? loaded : code;
-    }
-    advance->loaded = SCOPE_SESSION;
-    if (code == SES_OK && advance->restarts) {
-        code = ses__load_scope(db, &advance->fresh, SCOPE_SESSION, &advance->snapshot->row, error);
-        advance->loaded = SCOPE_TEMP;
-    }
-    return code;
-}
-
 static int take_refresh(struct refresh_asked *asked, struct db *db, struct advance *advance,
                         const struct session_row *row, ses_error *error)
 {
@@ -309,7 +319,7 @@ static int take_refresh(struct refresh_asked *asked, struct db *db, struct advan
     int code = SES_OK;
 
     if (has_missed && row->version != advance->snapshot->row.version)
-        code = take_missed(&asked->missed, db, advance, row, error);
+        code = ses__missed_take(&asked->missed, db, advance, row, error);
     else if (has_missed)
         code = ses__event_rows_close(&asked->missed);
     asked->has_missed = false;
@@ -317,7 +327,7 @@ static int take_refresh(struct refresh_asked *asked, struct db *db, struct advan
         drop_refresh(asked);
         return code;
     }
-    code = take_scopes(asked, db, advance, error);
+    code = ses__scopes_take(asked->scopes, db, advance, error);
     advance->annotates = true;
     int taken =
         take_details(asked, db, &(struct described){.row = row, .annotations = &advance->annotations}, error);

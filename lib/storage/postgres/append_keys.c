@@ -1,9 +1,10 @@
 /* The keys of an append: at most two statements for each scope, however many keys there are. */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "base/memory.h"
-#include "storage/postgres/ahead.h"
-#include "storage/postgres/announce_parts.h"
+#include "storage/postgres/append_keys.h"
+#include "storage/postgres/connection.h"
 #include "storage/sql/rows/parts.h"
 
 /* The change of one key by one event. */
@@ -105,8 +106,8 @@ static size_t choose(struct key_changes *changes, enum scope scope, bool removes
     return count;
 }
 
-static void announce_sets(struct db *db, struct key_changes *changes, enum scope scope,
-                          const struct session_row *row)
+static int set_keys(struct db *db, struct key_changes *changes, enum scope scope,
+                    const struct session_row *row, ses_error *error)
 {
     static const struct statement *const statements[] = {
         [SCOPE_APP] = STATEMENT_APPEND_APP_KEYS,
@@ -117,17 +118,16 @@ static void announce_sets(struct db *db, struct key_changes *changes, enum scope
     struct query query;
 
     if (count == 0)
-        return;
-    ses__query_start(&query, db, statements[scope], NULL);
-    ses__query_bind_int(&query, 1, row->id);
-    ses__ahead_bind_texts(&query, 2, changes->keys, count);
-    ses__ahead_bind_texts(&query, 3, changes->values, count);
-    ses__ahead_bind_ints(&query, 4, changes->places, count);
-    (void)ses__query_end(&query);
+        return SES_OK;
+    ses__query_open(&query, db, statements[scope], error, VALUES(OWNER(row->id)));
+    ses__pg_bind_texts(&query, 2, changes->keys, count);
+    ses__pg_bind_texts(&query, 3, changes->values, count);
+    ses__pg_bind_ints(&query, 4, changes->places, count);
+    return ses__query_end(&query);
 }
 
-static void announce_removals(struct db *db, struct key_changes *changes, enum scope scope,
-                              const struct session_row *row)
+static int remove_keys(struct db *db, struct key_changes *changes, enum scope scope,
+                       const struct session_row *row, ses_error *error)
 {
     static const struct statement *const statements[] = {
         [SCOPE_APP] = STATEMENT_REMOVE_APP_KEYS,
@@ -138,31 +138,32 @@ static void announce_removals(struct db *db, struct key_changes *changes, enum s
     struct query query;
 
     if (count == 0)
-        return;
+        return SES_OK;
     if (scope != SCOPE_SESSION)
         ses__db_lock(db, scope, ses__scope_owner(scope, row), false);
-    ses__query_start(&query, db, statements[scope], NULL);
-    ses__query_bind_int(&query, 1, row->id);
-    ses__ahead_bind_texts(&query, 2, changes->keys, count);
-    (void)ses__query_end(&query);
+    ses__query_open(&query, db, statements[scope], error, VALUES(OWNER(row->id)));
+    ses__pg_bind_texts(&query, 2, changes->keys, count);
+    return ses__query_end(&query);
 }
 
-void ses__announce_keys(struct db *db, const struct session_row *row, const struct event_draft *drafts,
-                        size_t count, int64_t before)
+int ses__append_keys(struct db *db, const struct session_row *row, const struct append_op *op, int64_t before,
+                     ses_error *error)
 {
-    const size_t limit = count_ops(drafts, count);
+    const size_t limit = count_ops(op->drafts, op->count);
     struct key_changes changes;
+    int code = SES_OK;
 
     if (limit == 0)
-        return;
-    if (init(&changes, db->allocator, limit)) {
-        collect(&changes, drafts, count, before);
-        for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
-            announce_sets(db, &changes, scope, row);
-            announce_removals(db, &changes, scope, row);
-        }
-    } else {
-        ses__pg_fail_as(ses__pg_of(db), SES_NOMEM, "an append");
+        return SES_OK;
+    if (!init(&changes, db->allocator, limit))
+        code = ses__error_nomem(error);
+    else
+        collect(&changes, op->drafts, op->count, before);
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP && code == SES_OK; scope++) {
+        code = set_keys(db, &changes, scope, row, error);
+        if (code == SES_OK)
+            code = remove_keys(db, &changes, scope, row, error);
     }
     release(&changes, db->allocator);
+    return code;
 }
