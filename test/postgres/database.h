@@ -113,6 +113,9 @@ static inline void database_want_standby(const struct database *database, const 
              name);
     for (int i = 0; i < 500 && database_number(database, sql) == 0; i++)
         support_pause_us(2000);
+    /* Commits wait only once the checkpointer has read the setting, which it does before it makes a checkpoint
+     * (SyncRepUpdateSyncStandbysDefined in PostgreSQL's syncrep.c). */
+    database_run(database, "CHECKPOINT");
 }
 
 /* How many processes work for stores. */
