@@ -112,12 +112,11 @@ struct append_op {
     int64_t max_events; /* that the session may hold */
     size_t max_event_bytes;
     int64_t now_us;
-    size_t bytes;              /* about how much is written */
-    struct snapshot *snapshot; /* the handle's; NULL: by key */
-    struct session_row looked; /* the engine's: the log in which targets were looked for; id 0: in none */
-    bool looks;                /* the engine's: nothing is stored, only what is there already is found */
-    struct append_asked
-        *asked; /* the job's: what was asked for before the session was found; NULL: nothing */
+    size_t bytes;               /* about how much is written */
+    struct snapshot *snapshot;  /* the handle's; NULL: by key */
+    struct session_row looked;  /* the engine's: the log in which targets were looked for; id 0: in none */
+    bool looks;                 /* the engine's: nothing is stored, only what is there already is found */
+    struct append_asked *asked; /* the job's: what was asked for ahead; NULL: nothing */
     /* out */
     ses_appended *results; /* `count`, the caller's: status, seq and time of all but partial events */
     size_t at;             /* drafts begun: what STALE and EXISTS are about is the last of them; 0: none */

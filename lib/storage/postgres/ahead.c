@@ -23,17 +23,6 @@ void ses__ahead_from(struct pg *pg, int64_t limit)
     pg->ahead.limit = limit;
 }
 
-void ses__ahead_answers(struct pg *pg, const struct statement *statement)
-{
-    pg->ahead.answers = statement;
-}
-
-void ses__ahead_as(struct pg *pg, int parameter, enum pg_placeholder placeholder)
-{
-    pg->ahead.parameter = parameter;
-    pg->ahead.placeholder = (unsigned char)placeholder;
-}
-
 void ses__ahead_add(struct pg *pg, struct pg_run *run)
 {
     run->next = NULL;
@@ -53,17 +42,16 @@ struct columns {
     int user;
     int app;
     int details;
-    int last;
     const char *names;
 };
 
 static const struct columns *columns_of(const struct pg_run *source)
 {
     static const struct columns columns[] = {
-        {STATEMENT_SESSION_FIND, 0, 2, 1, 10, 4, ""},
-        {STATEMENT_SESSION_BY_ID, 0, 2, 1, 10, 4, ""},
-        {STATEMENT_USER_FIND, -1, 0, 1, -1, -1, " (user_id, app_id)"},
-        {STATEMENT_APP_FIND, -1, -1, 0, -1, -1, " (app_id)"},
+        {STATEMENT_SESSION_FIND, 0, 2, 1, 10, ""},
+        {STATEMENT_SESSION_BY_ID, 0, 2, 1, 10, ""},
+        {STATEMENT_USER_FIND, -1, 0, 1, -1, " (user_id, app_id)"},
+        {STATEMENT_APP_FIND, -1, -1, 0, -1, " (app_id)"},
     };
     static const struct columns of_list = {
         NULL,
@@ -71,7 +59,6 @@ static const struct columns *columns_of(const struct pg_run *source)
         2,
         1,
         10,
-        4,
         " (id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq,"
         " details, name, user_name, users_app_id)"};
 
@@ -97,8 +84,7 @@ static int64_t column_number(const PGresult *result, int row, int column)
 /* The column with the number of such a thing; -1 if there is none. */
 static int column_of(const struct columns *columns, enum pg_placeholder placeholder)
 {
-    return placeholder == PG_LAST                              ? columns->last
-           : placeholder == PG_APP                             ? columns->app
+    return placeholder == PG_APP                               ? columns->app
            : placeholder == PG_USER || placeholder == PG_USERS ? columns->user
                                                                : columns->session;
 }
@@ -189,34 +175,16 @@ static bool is_same_value(const struct pg_run *left, const struct pg_run *right,
 /* True if the query was announced with the values of this run. */
 static bool is_answer(const struct pg *pg, const struct pg_run *announced, const struct pg_run *run)
 {
-    if (announced->answers != run->slot)
+    if (announced->slot != run->slot)
         return false;
     for (int i = 0; i < run->statement->parameters; i++) {
         const enum pg_placeholder placeholder = (enum pg_placeholder)announced->placeholders[i];
-        const bool is_it = placeholder == PG_VALUE  ? is_same_value(announced, run, i)
-                           : placeholder == PG_LAST ? is_same_value(announced, run, i) ||
-                                                          is_found(pg, announced, placeholder, run->values[i])
-                                                    : is_found(pg, announced, placeholder, run->values[i]);
+        const bool is_it = placeholder == PG_VALUE ? is_same_value(announced, run, i)
+                                                   : is_found(pg, announced, placeholder, run->values[i]);
         if (!is_it)
             return false;
     }
     return true;
-}
-
-/* True for the query of an append that finds its session only in the expected state. */
-static bool is_guard(const struct pg_run *run)
-{
-    return run->answers != run->slot &&
-           (run->answers == STATEMENT_SESSION_BY_ID->slot || run->answers == STATEMENT_SESSION_FIND->slot);
-}
-
-bool ses__ahead_found(const struct pg *pg)
-{
-    bool found = true;
-
-    for (const struct pg_run *run = pg->ahead.first; run; run = run->next)
-        found = found && (!is_guard(run) || (run->result && PQntuples(run->result) > 0));
-    return found;
 }
 
 static struct pg_run *find_answer(const struct pg *pg, const struct pg_run *run, struct pg_run *from,

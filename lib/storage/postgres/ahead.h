@@ -14,7 +14,6 @@
 /* The kinds of parameters of an announced query. */
 enum pg_placeholder {
     PG_VALUE, /* the value that was bound */
-    PG_LAST,  /* matches the bound value, or the number of the session's last event */
     /* Placeholders for a number in the source's first row. */
     PG_SESSION,
     PG_USER,
@@ -38,12 +37,6 @@ SESLITE_PRIVATE void ses__ahead_begin(struct pg *pg);
 SESLITE_PRIVATE void ses__ahead_end(struct pg *pg);
 /* From now on placeholders refer to the first `limit` rows of the query that was announced last. */
 SESLITE_PRIVATE void ses__ahead_from(struct pg *pg, int64_t limit);
-/* The query that is announced next answers this statement, whose parameters are the first of its own. */
-SESLITE_PRIVATE void ses__ahead_answers(struct pg *pg, const struct statement *statement);
-/* A parameter of the query that is announced next may have another value when the job asks: the rows are the same. */
-SESLITE_PRIVATE void ses__ahead_as(struct pg *pg, int parameter, enum pg_placeholder placeholder);
-/* After all answers: true if the session was found for which events were announced. */
-SESLITE_PRIVATE bool ses__ahead_found(const struct pg *pg);
 /* Frees the announced queries, after the transaction. */
 SESLITE_PRIVATE void ses__ahead_forget(struct pg *pg);
 

@@ -1,4 +1,4 @@
-/* Announces the queries of lists, and of appends that have to look first, by the functions that the jobs call. */
+/* Announces the queries of a page of a list, by the functions that the job calls. */
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
 #include "storage/sql/session/jobs.h"
@@ -9,8 +9,6 @@
 
 const struct session_row ses__announced_row = {
     .id = INT64_MIN + PG_SESSION, .app_id = INT64_MIN + PG_APP, .user_id = INT64_MIN + PG_USER};
-
-/* ------------------------------------------------------------------------------------- of one session */
 
 static void announce_list(struct db *db, const struct statement *statement, int64_t owner)
 {
@@ -35,8 +33,6 @@ static void announce_scope(struct db *db, enum scope scope, const struct session
     ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, row), NULL);
     (void)ses__state_rows_close(&rows);
 }
-
-/* ---------------------------------------------------------------------------------------------- lists */
 
 /* Announces the owner of the list, which the placeholders then refer to. */
 static void announce_listed(struct db *db, const struct list_op *op)

@@ -27,7 +27,6 @@ struct pg_run {
     bool borrowed;    /* the result belongs to an announced query */
     int row;
     /* For an announced query: */
-    size_t answers;                            /* the slot of the statement that it answers */
     unsigned char placeholders[PG_PARAMETERS]; /* enum pg_placeholder: the kinds of its parameters */
     struct pg_run *source;                     /* the query whose rows the placeholders refer to, */
     int64_t limit;                             /* the number of these rows, */
@@ -62,19 +61,15 @@ struct pg_text {
     enum pg_prepared prepared;
 };
 
-/* Whether the transaction of a running job is over. If so, the job can only get answers to announced queries, and its
- * changes were either made by the transaction (PG_STORED) or not intended (PG_LOOKED). */
-enum pg_whole { PG_OPEN, PG_LOOKED, PG_STORED };
+/* Whether the transaction of a running job is over. If so, the job can only get answers to announced queries. */
+enum pg_whole { PG_OPEN, PG_LOOKED };
 
 /* The announced queries of a job (ahead.h). */
 struct pg_ahead {
     bool announcing;
     enum pg_whole whole;
     bool missed;   /* the job sent a query that was not announced after the transaction was over */
-    int parameter; /* of the next query, whose value may differ when the job asks; 0: none */
-    unsigned char placeholder;       /* enum pg_placeholder: the kind of that parameter */
-    const struct statement *answers; /* the statement that the next query answers; NULL: its own */
-    int64_t limit;                   /* rows of the source that count */
+    int64_t limit; /* rows of the source that count */
     struct pg_run *source;
     struct pg_run *first;
     struct pg_run *last;

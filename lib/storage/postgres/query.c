@@ -69,14 +69,9 @@ void ses__ahead_forget(struct pg *pg)
 /* Takes over the settings for the next announced query. */
 static void begin_announced(struct pg *pg, struct pg_run *run)
 {
-    run->answers = pg->ahead.answers ? pg->ahead.answers->slot : run->slot;
     run->source = pg->ahead.source;
     run->limit = pg->ahead.limit;
     (void)snprintf(run->limit_text, sizeof run->limit_text, "%lld", (long long)run->limit);
-    if (pg->ahead.parameter > 0)
-        run->placeholders[pg->ahead.parameter - 1] = pg->ahead.placeholder;
-    pg->ahead.answers = NULL;
-    pg->ahead.parameter = 0;
 }
 
 void ses__pg_start(struct query *query)

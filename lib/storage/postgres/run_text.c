@@ -58,7 +58,7 @@ static void number_parameters(struct sent *sent, const struct pg_run *run, int n
 {
     for (int i = 0; i < run->statement->parameters; i++) {
         numbers[i] = 0;
-        if (run->placeholders[i] <= PG_LAST) {
+        if (run->placeholders[i] == PG_VALUE) {
             sent->values[sent->count] = run->values[i];
             sent->lengths[sent->count] = run->lengths[i];
             sent->formats[sent->count] = run->formats[i];

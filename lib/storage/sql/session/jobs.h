@@ -50,7 +50,7 @@ SESLITE_PRIVATE void ses__missed_ask(struct event_rows *rows, struct db *db, con
                                      ses_error *error);
 SESLITE_PRIVATE int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *advance,
                                      const struct session_row *row, ses_error *error);
-/* The scopes that other sessions share, in two halves. One that restarts reads the session's own, too. */
+/* The scopes that other sessions share, in two halves. An advance that restarts also reads the session's own. */
 SESLITE_PRIVATE void ses__scopes_ask(struct state_rows *asked, struct db *db, const struct session_row *known,
                                      ses_error *error);
 SESLITE_PRIVATE int ses__scopes_take(struct state_rows *asked, struct db *db, struct advance *advance,
@@ -64,7 +64,9 @@ SESLITE_PRIVATE int ses__refuse_existing(const ses_key *key, ses_error *error);
 /* ---- append.c */
 /* Inside a transaction, when all was checked and `row` and `before` are the session's: stores the drafts, and makes the
  * advance ready. */
-SESLITE_PRIVATE int ses__append_stored(struct append_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__append_store(struct db *db, struct append_op *op, ses_error *error);
+/* The drafts were stored otherwise, after the session was as `before` says: fills the results, and makes the advance
+ * ready. */
+SESLITE_PRIVATE int ses__append_stored(struct append_op *op, ses_error *error);
 
 #endif
