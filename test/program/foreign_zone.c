@@ -1,6 +1,8 @@
 /* Time zones by name: what clocks show becomes the moment that Python's zoneinfo and datetime.timestamp() say. */
 #include "support.h"
 
+#include <unistd.h>
+
 #include "foreign/zone.h"
 
 static ses_error error;
