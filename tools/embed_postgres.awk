@@ -151,14 +151,13 @@ file == 2 && /^-- name: / {
     if (name in text || name in without)
         fail("the statement " name " is there twice, or is in the list of those that are not")
     text[name] = ""
-    locks[name] = "NULL"
     first = 1
 }
-file == 2 && /^-- locks: / { locks[name] = "\"" substr($0, 11) "\"" }
+file == 2 && /^-- locks: / { locks[name] = "\" " substr($0, 11) "\"" }
 file == 2 && (/^--/ || /^$/) { next }
 file == 2 {
     $0 = expand($0)
-    if (first && /^SELECT/ || /RETURNING/)
+    if (first && /^(SELECT|WITH page) / || /RETURNING/)
         returns[name] = 1
     if (/RETURNING/)
         gives[name] = 1
@@ -191,11 +190,12 @@ function print_names(    i) {
     print "\n#endif"
 }
 
-function print_statement(name) {
+function print_statement(name,    locked) {
+    locked = name in locks ? text[name] " " locks[name] : "NULL"
     if (!(name in text) && !(name in without))
         fail("there is no statement " name)
     if (name in text)
-        print "    [" slot[name] "] = {" text[name] ",\n        " locks[name] ", " parameters[name] + 0 ", " \
+        print "    [" slot[name] "] = {" text[name] ",\n        " locked ", " parameters[name] + 0 ", " \
             returns[name] + 0 ", " gives[name] + 0 ", \"" name "\"},"
 }
 

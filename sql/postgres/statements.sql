@@ -88,6 +88,20 @@
 -- macro: THE_USER(id) = coalesce(id::bigint, nullif(current_setting('seslite.user', true), '')::bigint)
 -- macro: THE_APP(id) = coalesce(id::bigint, nullif(current_setting('seslite.app', true), '')::bigint)
 --
+-- Keeps the numbers of a page of a list until the transaction ends, but those of the row after it: of its sessions, of those
+-- with a parent or a title, of those with labels, and of its users. Statements about lists of owners that are given none are
+-- about these.
+-- macro: KEPT(name, numbers) = set_config('seslite.name', coalesce((numbers)::text, '{}'), true)
+-- macro: KEEP_PAGE(limit) = , kept AS MATERIALIZED (
+--     SELECT KEPT(listed, array_agg(p.id ORDER BY p.place)),
+--            KEPT(described, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 3 <> 0)),
+--            KEPT(labelled, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 4 <> 0)),
+--            KEPT(listed_users, array_agg(DISTINCT p.user_id))
+--     FROM page AS p WHERE p.place < limit)
+--     SELECT SESSION_COLUMNS(p), p.name, p.user_name AS name, p.users_app_id AS app_id
+--     FROM page AS p CROSS JOIN kept ORDER BY p.place
+-- macro: THE_OWNERS(owners, name) = coalesce(owners::bigint[], nullif(current_setting('seslite.name', true), '')::bigint[])
+--
 -- A session's user. (OFFSET 0 makes the server look users up one by one, whatever number it estimates.)
 -- macro: USER_OF(row) = (SELECT u.name, u.app_id FROM seslite.users AS u
 --     WHERE u.shard = row.shard AND u.id = row.user_id OFFSET 0)
@@ -227,13 +241,13 @@ DELETE FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1 A
 
 -- name: details_of_owners
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
-FROM unnest(coalesce($1::bigint[], ARRAY[THE_SESSION(NULL)])) WITH ORDINALITY AS o (id, place)
+FROM unnest(coalesce(THE_OWNERS($1, described), ARRAY[THE_SESSION(NULL)])) WITH ORDINALITY AS o (id, place)
 JOIN seslite.session_details AS d ON d.shard = SHARD(o.id) AND d.session_id = o.id
 ORDER BY o.place;
 
 -- name: labels_of_owners
 SELECT l.session_id, l.name, l.value, l.app_id
-FROM unnest(coalesce($1::bigint[], ARRAY[THE_SESSION(NULL)])) WITH ORDINALITY AS o (id, place)
+FROM unnest(coalesce(THE_OWNERS($1, labelled), ARRAY[THE_SESSION(NULL)])) WITH ORDINALITY AS o (id, place)
 JOIN seslite.session_labels AS l ON l.shard = SHARD(o.id) AND l.session_id = o.id
 ORDER BY o.place, l.name;
 
@@ -368,80 +382,86 @@ FROM seslite.users AS u WHERE u.app_id = $1;
 -- range of a row comparison, nor what coalesce hides.)
 
 -- name: list_app_newest
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  row_number() OVER (ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.app_id = $1 AND (c.app_id, c.active_30s) >= ($1, $11) AND c.active_30s <= $12
+      WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $11) AND c.active_30s <= $12
         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
         AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND HAS_LABEL(c)
       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
-CROSS JOIN LATERAL USER_OF(s) AS u
-ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id;
+CROSS JOIN LATERAL USER_OF(s) AS u)
+KEEP_PAGE($2);
 
 -- name: list_app_oldest
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.app_id = $1 AND (c.app_id, c.active_30s) >= ($1, $11) AND c.active_30s <= $12
+      WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $11) AND c.active_30s <= $12
         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
         AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND HAS_LABEL(c)
       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint) AS s
-CROSS JOIN LATERAL USER_OF(s) AS u
-ORDER BY s.active_30s, s.updated_us, s.name, s.user_id;
+CROSS JOIN LATERAL USER_OF(s) AS u)
+KEEP_PAGE($2);
 
 -- name: list_app_created
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  row_number() OVER (ORDER BY s.id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.app_id = $1
+      WHERE c.app_id = THE_APP($1)
         AND c.id > greatest($8, coalesce((SELECT min(i.id) FROM (
                 SELECT a.id FROM seslite.sessions AS a
-                WHERE a.app_id = $1 AND a.active_30s BETWEEN $11 AND $12
+                WHERE a.app_id = THE_APP($1) AND a.active_30s BETWEEN $11 AND $12
                   AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite.sessions AS n
-                           WHERE n.app_id = $1 AND n.id > $8 ORDER BY n.id LIMIT 1)
+                           WHERE n.app_id = THE_APP($1) AND n.id > $8 ORDER BY n.id LIMIT 1)
                 OFFSET 0) AS i) - 1, 0))
         AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND HAS_LABEL(c)
       ORDER BY c.id LIMIT $2::bigint) AS s
-CROSS JOIN LATERAL USER_OF(s) AS u
-ORDER BY s.id;
+CROSS JOIN LATERAL USER_OF(s) AS u)
+KEEP_PAGE($2);
 
 -- name: list_user_newest
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  row_number() OVER (ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0
-        AND (c.user_id, c.active_30s) >= ($1, $11) AND c.active_30s <= $12
+      WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
+        AND (c.user_id, c.active_30s) >= (THE_USER($1), $11) AND c.active_30s <= $12
         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
         AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND HAS_NAME(c)
         AND HAS_LABEL(c)
       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
-CROSS JOIN LATERAL USER_OF(s) AS u
-ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id;
+CROSS JOIN LATERAL USER_OF(s) AS u)
+KEEP_PAGE($2);
 
 -- name: list_user_oldest
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0
-        AND (c.user_id, c.active_30s) >= ($1, $11) AND c.active_30s <= $12
+      WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
+        AND (c.user_id, c.active_30s) >= (THE_USER($1), $11) AND c.active_30s <= $12
         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
         AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND HAS_NAME(c)
         AND HAS_LABEL(c)
       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint) AS s
-CROSS JOIN LATERAL USER_OF(s) AS u
-ORDER BY s.active_30s, s.updated_us, s.name, s.user_id;
+CROSS JOIN LATERAL USER_OF(s) AS u)
+KEEP_PAGE($2);
 
 -- name: list_user_created
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  row_number() OVER (ORDER BY s.id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.shard = SHARD($1) AND c.user_id = $1 AND c.user_id > 0
+      WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
         AND c.id > greatest($8, coalesce((SELECT min(i.id) FROM (
                 SELECT a.id FROM seslite.sessions AS a
-                WHERE a.shard = SHARD($1) AND a.user_id = $1 AND a.user_id > 0
+                WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.user_id > 0
                   AND a.active_30s BETWEEN $11 AND $12
                   AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite.sessions AS n
-                           WHERE n.shard = SHARD($1) AND n.user_id = $1 AND n.user_id > 0 AND n.id > $8
+                           WHERE n.shard = SHARD(THE_USER($1)) AND n.user_id = THE_USER($1) AND n.user_id > 0 AND n.id > $8
                            ORDER BY n.id LIMIT 1)
                 OFFSET 0) AS i) - 1, 0))
         AND c.updated_us >= $3 AND c.updated_us < $4
@@ -449,8 +469,8 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND HAS_NAME(c)
         AND HAS_LABEL(c)
       ORDER BY c.id LIMIT $2::bigint) AS s
-CROSS JOIN LATERAL USER_OF(s) AS u
-ORDER BY s.id;
+CROSS JOIN LATERAL USER_OF(s) AS u)
+KEEP_PAGE($2);
 
 -- The same lists among sessions that an index found: $15 is -1 for the newest first, 1 for the oldest first, 0 for the
 -- order of creation, and multiplies $8. $16 is the user, if it is not NULL. $11: they must have labels.
@@ -557,13 +577,13 @@ SELECT key, value FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)
 
 -- name: user_state_of_owners
 SELECT st.key, st.value, st.user_id
-FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+FROM unnest(THE_OWNERS($1, listed_users)) WITH ORDINALITY AS o (id, place)
 JOIN seslite.user_state AS st ON st.shard = SHARD(o.id) AND st.user_id = o.id
 ORDER BY o.place, st.key;
 
 -- name: session_state_of_owners
 SELECT st.key, st.value, st.session_id
-FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+FROM unnest(THE_OWNERS($1, listed)) WITH ORDINALITY AS o (id, place)
 JOIN seslite.session_state AS st ON st.shard = SHARD(o.id) AND st.session_id = o.id
 ORDER BY o.place, st.key;
 

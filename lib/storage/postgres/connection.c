@@ -191,7 +191,6 @@ void ses__pg_close(struct pg *pg)
         pg->free_runs = run->next;
         ses__memory_free(pg->config->allocator, run);
     }
-    ses__pg_forget_texts(pg);
     ses__memory_free(pg->config->allocator, pg->awaited);
     PQfinish(pg->conn);
     ses__memory_free(pg->config->allocator, pg);

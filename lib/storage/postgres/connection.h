@@ -13,7 +13,7 @@ enum { PG_PARAMETERS = POSTGRES_MAX_PARAMETERS, PG_LISTS = 3 };
 
 /* A started query: its parameters, then its rows. */
 struct pg_run {
-    struct pg_run *next; /* in the list of free runs, or of announced ones */
+    struct pg_run *next; /* in the list of free runs */
     const struct postgres_statement *statement;
     size_t slot;
     const char *values[PG_PARAMETERS];
@@ -24,13 +24,7 @@ struct pg_run {
     size_t list_count;
     bool sent;
     PGresult *result; /* NULL until it has arrived */
-    bool borrowed;    /* the result belongs to an announced query */
     int row;
-    /* For an announced query: */
-    unsigned char placeholders[PG_PARAMETERS]; /* enum pg_placeholder: the kinds of its parameters */
-    struct pg_run *source;                     /* the query whose rows the placeholders refer to, */
-    int64_t limit;                             /* the number of these rows, */
-    char limit_text[24];                       /* and the same as it is sent */
 };
 
 /* A message to the server that has not been answered yet. */
@@ -50,30 +44,12 @@ struct pg_awaited {
     const char *table;  /* one row of it must change; NULL: any number */
 };
 
-/* The text of a prepared statement. One statement has several: with and without locks, and with different sources. The
- * name is derived from the text, so that behind a pooler in the wrong mode another client's statement of the same name is
- * the same statement. */
-enum pg_prepared { PG_UNPREPARED, PG_PREPARING, PG_PREPARED };
-struct pg_text {
-    char *text;
-    size_t len;
-    char name[32];
-    enum pg_prepared prepared;
-};
-
-/* Whether the transaction of a running job is over. If so, the job can only get answers to announced queries. */
-enum pg_whole { PG_OPEN, PG_LOOKED };
-
-/* The announced queries of a job (ahead.h). */
-struct pg_ahead {
-    bool announcing;
-    enum pg_whole whole;
-    bool missed;   /* the job sent a query that was not announced after the transaction was over */
-    int64_t limit; /* rows of the source that count */
-    struct pg_run *source;
-    struct pg_run *first;
-    struct pg_run *last;
-    struct pg_run *next; /* after the one whose answer was given last */
+/* A prepared statement, without locks or with them. */
+enum pg_prepared_state { PG_UNPREPARED, PG_PREPARING, PG_PREPARED };
+enum { PG_NAME = 32 };
+struct pg_prepared {
+    char name[PG_NAME];
+    enum pg_prepared_state state;
 };
 
 /* Of a job that commits by itself: what it has sent does not suit what is stored, and nothing has changed; or it is
@@ -107,13 +83,7 @@ struct pg {
     size_t awaited_capacity;
     size_t first_awaited;
     size_t awaited_count;
-    struct pg_ahead ahead;
-    size_t plain
-        [2 *
-         POSTGRES_STATEMENT_COUNT]; /* the number of each statement's text, without and with locks; 0: none yet */
-    struct pg_text *texts;
-    size_t text_count;
-    size_t text_capacity;
+    struct pg_prepared prepared[2 * POSTGRES_STATEMENT_COUNT];
 };
 
 static inline struct pg *ses__pg_of(struct db *db)
@@ -189,7 +159,6 @@ SESLITE_PRIVATE bool ses__pg_send_text(struct pg *pg, const struct pg_run *run);
 /* Sends a statement with at most one parameter (or NULL). A failure is seen later. */
 SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const struct statement *statement, const char *parameter,
                                   enum pg_kind kind);
-SESLITE_PRIVATE void ses__pg_forget_texts(struct pg *pg);
 
 /* ---- pipeline.c */
 

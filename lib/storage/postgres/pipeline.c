@@ -25,7 +25,7 @@ void ses__pg_must_change(struct db *db, const char *table)
 {
     struct pg *pg = ses__pg_of(db);
 
-    if (!pg->ahead.announcing && pg->ahead.whole == PG_OPEN && pg->awaited_count > 0)
+    if (pg->awaited_count > 0)
         awaited_at(pg, pg->awaited_count - 1)->table = table;
 }
 
@@ -101,7 +101,7 @@ static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresul
         pg->again = true;
     }
     if (awaited->kind == PG_PREPARES)
-        pg->texts[awaited->prepared].prepared = good ? PG_PREPARED : PG_UNPREPARED;
+        pg->prepared[awaited->prepared].state = good ? PG_PREPARED : PG_UNPREPARED;
     if (good && awaited->kind == PG_SAME && !is_same(pg, result)) {
         ses__pg_fail_as(pg, SES_BUSY, "a read in which the session has changed");
         pg->again = true;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/postgres/ahead.h"
+#include "storage/postgres/connection.h"
 #include "storage/postgres/append_keys.h"
 
 /* https://github.com/postgres/postgres, pg_type.dat */
@@ -48,30 +48,11 @@ static struct pg_run *take_run(struct pg *pg)
 static void give_back_run(struct pg *pg, struct pg_run *run)
 {
     ses__pg_abandon(pg, run);
-    if (!run->borrowed)
-        PQclear(run->result);
+    PQclear(run->result);
     while (run->list_count > 0)
         ses__memory_free(pg->config->allocator, run->lists[--run->list_count]);
     *run = (struct pg_run){.next = pg->free_runs};
     pg->free_runs = run;
-}
-
-void ses__ahead_forget(struct pg *pg)
-{
-    while (pg->ahead.first) {
-        struct pg_run *run = pg->ahead.first;
-        pg->ahead.first = run->next;
-        give_back_run(pg, run);
-    }
-    pg->ahead = (struct pg_ahead){.first = NULL};
-}
-
-/* Takes over the settings for the next announced query. */
-static void begin_announced(struct pg *pg, struct pg_run *run)
-{
-    run->source = pg->ahead.source;
-    run->limit = pg->ahead.limit;
-    (void)snprintf(run->limit_text, sizeof run->limit_text, "%lld", (long long)run->limit);
 }
 
 void ses__pg_start(struct query *query)
@@ -88,8 +69,6 @@ void ses__pg_start(struct query *query)
     }
     run->slot = query->source->slot;
     run->statement = &ses__postgres_statements[run->slot];
-    if (pg->ahead.announcing)
-        begin_announced(pg, run);
     query->run = run;
 }
 
@@ -99,23 +78,11 @@ static bool takes(const struct query *query, int parameter)
     return query->code == SES_OK && parameter <= run_of(query)->statement->parameters;
 }
 
-/* In an announcement: true if the number is a placeholder. */
-static bool binds_placeholder(const struct query *query, int parameter, int64_t value)
-{
-    const bool is_placeholder = ses__pg_of(query->db)->ahead.announcing &&
-                                value > ses__ahead_number(PG_VALUE) &&
-                                value < ses__ahead_number(PG_PLACEHOLDERS);
-
-    if (is_placeholder)
-        run_of(query)->placeholders[parameter - 1] = (unsigned char)(value - ses__ahead_number(PG_VALUE));
-    return is_placeholder;
-}
-
 void ses__pg_bind_int(struct query *query, int parameter, int64_t value)
 {
     struct pg_run *run = run_of(query);
 
-    if (takes(query, parameter) && !binds_placeholder(query, parameter, value)) {
+    if (takes(query, parameter)) {
         (void)snprintf(run->numbers[parameter - 1], sizeof run->numbers[0], "%lld", (long long)value);
         run->values[parameter - 1] = run->numbers[parameter - 1];
     }
@@ -156,7 +123,7 @@ void ses__pg_bind_owners(struct query *query, int parameter, const struct owner_
     struct buffer list;
     char number[24];
 
-    if (!takes(query, parameter) || binds_placeholder(query, parameter, owners->ids[0]))
+    if (!takes(query, parameter))
         return;
     ses__buffer_init(&list, query->db->allocator);
     ses__buffer_add(&list, "{", 1);
@@ -243,29 +210,10 @@ static void send_run(struct pg *pg, struct pg_run *run)
         ses__pg_fail(pg, NULL, run->statement->name);
 }
 
-/* Sends the query. If the transaction is over, nothing more can be sent: then a query that was not announced is missed,
- * unless it only makes a change that the transaction has made. */
-static void ask(struct pg *pg, struct pg_run *run)
-{
-    if (run->statement->returns && ses__ahead_take(pg, run))
-        return;
-    if (pg->ahead.whole == PG_OPEN) {
-        send_run(pg, run);
-    } else {
-        run->sent = true;
-        pg->ahead.missed |= pg->ahead.whole == PG_LOOKED || run->statement->returns;
-        pg->changed = 1;
-    }
-}
-
-/* An announcement sends its queries itself, and a job that runs over its answers sends none. */
 void ses__pg_ask(struct query *query)
 {
-    struct pg *pg = ses__pg_of(query->db);
-    struct pg_run *run = run_of(query);
-
-    if (query->code == SES_OK && !pg->ahead.announcing && pg->ahead.whole == PG_OPEN && !pg->ahead.first)
-        send_run(pg, run);
+    if (query->code == SES_OK)
+        send_run(ses__pg_of(query->db), run_of(query));
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
@@ -275,10 +223,10 @@ bool ses__pg_row(struct query *query)
     struct pg *pg = ses__pg_of(query->db);
     struct pg_run *run = run_of(query);
 
-    if (query->code != SES_OK || pg->ahead.announcing)
+    if (query->code != SES_OK)
         return false;
     if (!run->sent)
-        ask(pg, run);
+        send_run(pg, run);
     if (run->statement->returns && !run->result)
         (void)ses__pg_settle(pg);
     look_at(query, pg);
@@ -318,36 +266,14 @@ struct span ses__pg_text_of(struct query *query, int column)
                          (size_t)PQgetlength(run->result, run->row, column)};
 }
 
-/* Sends an announced query, and keeps it until the transaction is over if it has an answer. If it cannot be sent, the
- * whole transaction must fail. */
-static int end_announced(struct query *query)
-{
-    struct pg *pg = ses__pg_of(query->db);
-
-    if (query->code != SES_OK && pg->code == SES_OK)
-        ses__pg_fail_as(pg, query->code, query->source->name);
-    if (query->run) {
-        if (query->code == SES_OK)
-            send_run(pg, query->run);
-        if (run_of(query)->statement->returns)
-            ses__ahead_add(pg, query->run);
-        else
-            give_back_run(pg, query->run);
-    }
-    query->run = NULL;
-    return query->code;
-}
-
 int ses__pg_end(struct query *query)
 {
     struct pg *pg = ses__pg_of(query->db);
     struct pg_run *run = run_of(query);
 
-    if (pg->ahead.announcing)
-        return end_announced(query);
     if (run) {
-        if (query->code == SES_OK && !run->sent && !(pg->ahead.whole != PG_OPEN && run->statement->returns))
-            ask(pg, run);
+        if (query->code == SES_OK && !run->sent)
+            send_run(pg, run);
         give_back_run(pg, run);
         query->run = NULL;
     }
@@ -359,10 +285,7 @@ int64_t ses__pg_changed(const struct db *db)
 {
     struct pg *pg = (struct pg *)(uintptr_t)db;
 
-    if (pg->ahead.announcing)
-        return 1;
-    if (pg->ahead.whole == PG_OPEN)
-        (void)ses__pg_settle(pg);
+    (void)ses__pg_settle(pg);
     return pg->changed;
 }
 

@@ -5,8 +5,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "storage/postgres/ahead.h"
-#include "storage/postgres/announce.h"
 #include "storage/postgres/parts.h"
 
 /* A job and the state of running it. */
@@ -14,15 +12,11 @@ struct attempt {
     const struct manner *manner;
     storage_job *job;
     void *context;
-    const struct announcement *announcement; /* NULL if nothing is announced */
-    bool again;                              /* another attempt may succeed */
-    bool wrote;                              /* the last attempt has */
-    bool is_first;                           /* it is not another one */
+    bool again;    /* another attempt may succeed */
+    bool wrote;    /* the last attempt has */
+    bool is_first; /* it is not another one */
     ses_error *error;
 };
-
-/* The answers that were sent for do not suffice. */
-enum { MISSED = -1002 };
 
 static bool is_interruptible(const struct manner *manner)
 {
@@ -49,8 +43,6 @@ static void roll_back(struct pg *pg)
     pg->writes = false;
 }
 
-/* ------------------------------------------------------------------------------- the job asks by itself */
-
 static int run_job(struct pg *pg, struct attempt *attempt)
 {
     const bool writes = attempt->manner->writes;
@@ -59,14 +51,8 @@ static int run_job(struct pg *pg, struct attempt *attempt)
     ses__pg_begin(pg, writes);
     /* A read that could not go on in another transaction reads all in one. */
     pg->stays_open = !attempt->is_first;
-    if (attempt->announcement && !writes) { /* a read of which only a part was announced */
-        ses__ahead_begin(pg);
-        attempt->announcement->announce(&pg->base, attempt->context);
-        ses__ahead_end(pg);
-    }
     int result = attempt->job(&pg->base, attempt->context, attempt->error);
     attempt->wrote = pg->wrote;
-    ses__ahead_forget(pg);
     if (writes && (pg->ended || result >= 0)) {
         const int code = ses__pg_commit(pg, result >= 0 ? attempt->error : NULL);
         if (code == SES_UNKNOWN && result < 0)
@@ -82,43 +68,6 @@ static int run_job(struct pg *pg, struct attempt *attempt)
     else if (result < 0)
         roll_back(pg);
     return result;
-}
-
-/* --------------------------------------------------------------------------- the whole was sent ahead */
-
-static int run_over_answers(struct pg *pg, struct attempt *attempt)
-{
-    pg->ahead.whole = PG_LOOKED;
-    ses__error_clear(attempt->error);
-    const int result = attempt->job(&pg->base, attempt->context, attempt->error);
-    return pg->ahead.missed ? MISSED : result;
-}
-
-static int run_whole(struct pg *pg, struct attempt *attempt)
-{
-    ses__pg_begin(pg, false);
-    ses__ahead_begin(pg);
-    attempt->announcement->announce(&pg->base, attempt->context);
-    ses__ahead_end(pg);
-    int result = ses__pg_commit(pg, attempt->error);
-    if (result == SES_OK) {
-        result = run_over_answers(pg, attempt);
-    } else {
-        attempt->again = pg->again;
-        roll_back(pg);
-    }
-    ses__ahead_forget(pg);
-    return result;
-}
-
-static int run_once(struct pg *pg, struct attempt *attempt)
-{
-    int result = MISSED;
-
-    attempt->again = false;
-    if (attempt->announcement && attempt->is_first)
-        result = run_whole(pg, attempt);
-    return result == MISSED ? run_job(pg, attempt) : result;
 }
 
 /* ------------------------------------------------------------------------------------------ until it is done */
@@ -141,7 +90,7 @@ static int run_on_a_connection(struct postgres *storage, struct attempt *attempt
 
     attempt->again = result == SES_CANTOPEN; /* the server may be starting, or another may take its place */
     if (result == SES_OK) {
-        result = run_once(pg, attempt);
+        result = run_job(pg, attempt);
         ses__pool_give_back(storage, pg);
     }
     return result;
@@ -152,12 +101,8 @@ static int run_on(struct postgres *storage, const struct manner *manner, storage
 {
     const int64_t deadline_us =
         manner->deadline_us > 0 ? manner->deadline_us : ses__clock_steady_us() + storage->config.timeout_us;
-    struct attempt attempt = {.manner = manner,
-                              .job = job,
-                              .context = context,
-                              .announcement = ses__announcement_of(job),
-                              .again = true,
-                              .error = error};
+    struct attempt attempt = {
+        .manner = manner, .job = job, .context = context, .again = true, .error = error};
     int result = SES_OK;
 
     if (manner->writes && storage->config.read_only)

@@ -7,11 +7,11 @@
 
 /* Each has the slot of SQLite's statement of that name; those without one follow. */
 struct postgres_statement {
-    const char *text;  /* NULL if PostgreSQL has no such statement */
-    const char *locks; /* appended to the text in a transaction that writes, or NULL */
-    int parameters;    /* the highest parameter number; higher ones that are bound are ignored */
-    bool returns;      /* it returns rows */
-    bool gives;        /* it returns the number of the row that it adds */
+    const char *text;   /* NULL if PostgreSQL has no such statement */
+    const char *locked; /* the text in a transaction that writes, if it then locks its rows; or NULL */
+    int parameters;     /* the highest parameter number; higher ones that are bound are ignored */
+    bool returns;       /* it returns rows */
+    bool gives;         /* it returns the number of the row that it adds */
     const char *name;
 };
 

@@ -51,7 +51,7 @@ void ses__pg_ask_last(struct db *db)
 {
     struct pg *pg = ses__pg_of(db);
 
-    if (pg->ended || (pg->stays_open && !pg->writes) || pg->code != SES_OK || pg->ahead.whole != PG_OPEN)
+    if (pg->ended || (pg->stays_open && !pg->writes) || pg->code != SES_OK)
         return;
     ses__pg_send(pg, STATEMENT_COMMIT, NULL, PG_COMMITS);
     pg->ended = true;

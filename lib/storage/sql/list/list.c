@@ -34,22 +34,28 @@ static int add_listed(struct list_op *op, const struct session_row *row, struct 
     return code;
 }
 
-static int read_list(struct list_op *op, struct db *db, const struct list_query *query, ses_error *error)
+static int take_list(struct list_rows *rows, struct list_op *op, ses_error *error)
 {
-    struct list_rows rows;
     struct session_row row;
     struct span name;
     struct span user;
     int code = SES_OK;
 
-    ses__list_rows_open(&rows, db, query, error);
-    while (code == SES_OK && !op->more && ses__list_rows_next(&rows, &row, &name, &user)) {
+    while (code == SES_OK && !op->more && ses__list_rows_next(rows, &row, &name, &user)) {
         op->more = op->count == op->limit;
         if (!op->more)
             code = add_listed(op, &row, name, user, error);
     }
-    int closed = ses__list_rows_close(&rows);
+    int closed = ses__list_rows_close(rows);
     return code != SES_OK ? code : closed;
+}
+
+static int read_list(struct list_op *op, struct db *db, const struct list_query *query, ses_error *error)
+{
+    struct list_rows rows;
+
+    ses__list_rows_open(&rows, db, query, error);
+    return take_list(&rows, op, error);
 }
 
 /* ------------------------------------------------------------------------------------------- filters */
@@ -141,24 +147,28 @@ static int check_labels(const struct list_op *op, const struct db *db, ses_error
     return SES_OK;
 }
 
-/* --------------------------------------------------------------------------------------------- states */
+/* ------------------------------------------------------------------------------------------ contents */
 
-/* Whose state is read: room for one each session of the page. */
-struct page_owners {
-    int64_t *ids;
-    struct state **states;
+/* What the sessions of a page have besides their rows: one statement for each, however many sessions there are. */
+struct contents_asked {
+    bool has_state;
+    struct state_rows app; /* read once, and all sessions show it */
+    struct state_rows users;
+    struct state_rows sessions;
+    struct details_asked details;
 };
 
-/* App state is read once, and all sessions show it. */
-static int load_app(const struct list_op *op, struct db *db, ses_error *error)
-{
-    struct snapshot *first = &op->items[0].snapshot;
-    int code = ses__load_scope(db, &first->state, SCOPE_APP, &first->row, error);
-
-    for (size_t i = 1; i < op->count && code == SES_OK; i++)
-        ses__state_share(&op->items[i].snapshot.state, &first->state, SCOPE_APP);
-    return code;
-}
+/* Whose they are: room for one each session of the page, and for two ids of details. */
+struct page_owners {
+    struct listed **sorted; /* by user */
+    int64_t *ids;           /* of users, of sessions, of those with details */
+    struct state **users;
+    struct state **sessions;
+    struct described *described;
+    struct owner_list user_list;
+    struct owner_list session_list;
+    struct described_list detail_list;
+};
 
 static int compare_users(const void *left, const void *right)
 {
@@ -167,21 +177,99 @@ static int compare_users(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+static void owners_free(struct page_owners *owners, const ses_allocator *allocator)
+{
+    ses__memory_free(allocator, owners->sorted);
+    ses__memory_free(allocator, owners->ids);
+    ses__memory_free(allocator, owners->users);
+    ses__memory_free(allocator, owners->sessions);
+    ses__memory_free(allocator, owners->described);
+}
+
+static bool owners_new(struct page_owners *owners, size_t count, const ses_allocator *allocator)
+{
+    *owners = (struct page_owners){
+        .sorted = ses__memory_new(allocator, count * sizeof(struct listed *)),
+        .ids = ses__memory_new(allocator, 4 * count * sizeof *owners->ids),
+        .users = ses__memory_new(allocator, count * sizeof *owners->users),
+        .sessions = ses__memory_new(allocator, count * sizeof *owners->sessions),
+        .described = ses__memory_new(allocator, count * sizeof *owners->described),
+    };
+    return owners->sorted && owners->ids && owners->users && owners->sessions && owners->described;
+}
+
 /* One session of each user; the others of that user follow in `sorted`. */
-static size_t collect_users(struct listed *const *sorted, size_t count, const struct page_owners *owners)
+static size_t collect_users(const struct page_owners *owners, size_t count)
 {
     size_t users = 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct snapshot *snapshot = &sorted[i]->snapshot;
+        struct snapshot *snapshot = &owners->sorted[i]->snapshot;
         if (users == 0 || owners->ids[users - 1] != snapshot->row.user_id) {
             owners->ids[users] = snapshot->row.user_id;
-            owners->states[users++] = &snapshot->state;
+            owners->users[users++] = &snapshot->state;
         }
     }
     return users;
 }
 
+static void owners_fill(struct page_owners *owners, const struct list_op *op)
+{
+    const size_t count = op->count;
+
+    for (size_t i = 0; i < count; i++) {
+        struct snapshot *snapshot = &op->items[i].snapshot;
+        owners->sorted[i] = &op->items[i];
+        owners->ids[count + i] = snapshot->row.id;
+        owners->sessions[i] = &snapshot->state;
+        owners->described[i] = (struct described){&snapshot->row, op->app, snapshot, &snapshot->annotations};
+    }
+    if (!op->user)
+        qsort(owners->sorted, count, sizeof(struct listed *), compare_users);
+    owners->user_list = (struct owner_list){owners->ids, collect_users(owners, count)};
+    owners->session_list = (struct owner_list){owners->ids + count, count};
+    owners->detail_list = (struct described_list){owners->described, count, owners->ids + 2 * count};
+}
+
+/* No owners: of the page that this transaction reads. */
+static void ask_contents(struct contents_asked *asked, struct db *db, const struct list_op *op,
+                         const struct page_owners *owners, ses_error *error)
+{
+    const int64_t app_id = owners ? op->items[0].snapshot.row.app_id : 0;
+
+    asked->has_state = !op->no_state;
+    if (asked->has_state) {
+        ses__state_rows_open(&asked->app, db, SCOPE_APP, app_id, error);
+        ses__owners_ask(&asked->users, db, SCOPE_USER, owners ? &owners->user_list : NULL, error);
+        ses__owners_ask(&asked->sessions, db, SCOPE_SESSION, owners ? &owners->session_list : NULL, error);
+    }
+    ses__details_ask(&asked->details, db, owners ? &owners->detail_list : NULL, error);
+}
+
+static int drop_contents(struct contents_asked *asked)
+{
+    int code = ses__details_drop(&asked->details);
+
+    if (asked->has_state) {
+        const int codes[] = {ses__state_rows_close(&asked->app), ses__state_rows_close(&asked->users),
+                             ses__state_rows_close(&asked->sessions)};
+        for (size_t i = 0; i < sizeof codes / sizeof codes[0] && code == SES_OK; i++)
+            code = codes[i];
+    }
+    return code;
+}
+
+static int take_page_app(struct contents_asked *asked, const struct list_op *op, ses_error *error)
+{
+    struct snapshot *first = &op->items[0].snapshot;
+    int code = ses__state_rows_load(&asked->app, &first->state, SCOPE_APP, error);
+
+    for (size_t i = 1; i < op->count && code == SES_OK; i++)
+        ses__state_share(&op->items[i].snapshot.state, &first->state, SCOPE_APP);
+    return code;
+}
+
+/* User state is read once a user. */
 static void share_users(struct listed *const *sorted, size_t count)
 {
     const struct snapshot *first = &sorted[0]->snapshot;
@@ -195,118 +283,119 @@ static void share_users(struct listed *const *sorted, size_t count)
     }
 }
 
-/* User state is read once a user. */
-static int load_users(const struct list_op *op, struct db *db, const struct page_owners *owners,
-                      ses_error *error)
+static int take_page_state(struct contents_asked *asked, const struct list_op *op,
+                           const struct page_owners *owners, ses_error *error)
 {
-    struct listed **sorted = ses__memory_new(op->arena->allocator, op->count * sizeof(struct listed *));
-    if (!sorted)
-        return ses__error_nomem(error);
-    for (size_t i = 0; i < op->count; i++)
-        sorted[i] = &op->items[i];
-    if (!op->user)
-        qsort(sorted, op->count, sizeof(struct listed *), compare_users);
-    const struct owner_list list = {owners->ids, collect_users(sorted, op->count, owners)};
-    int code = ses__load_owners(db, SCOPE_USER, &list, owners->states, error);
-    if (code == SES_OK)
-        share_users(sorted, op->count);
-    ses__memory_free(op->arena->allocator, sorted);
-    return code;
+    int app = take_page_app(asked, op, error);
+    int users = app == SES_OK
+                    ? ses__owners_take(&asked->users, SCOPE_USER, &owners->user_list, owners->users, error)
+                    : ses__state_rows_close(&asked->users);
+
+    if (app == SES_OK && users == SES_OK)
+        share_users(owners->sorted, op->count);
+    int sessions = app == SES_OK && users == SES_OK
+                       ? ses__owners_take(&asked->sessions, SCOPE_SESSION, &owners->session_list,
+                                          owners->sessions, error)
+                       : ses__state_rows_close(&asked->sessions);
+    return app != SES_OK ? app : users != SES_OK ? users : sessions;
 }
 
-static int load_sessions(const struct list_op *op, struct db *db, const struct page_owners *owners,
-                         ses_error *error)
+static int take_contents(struct contents_asked *asked, const struct db *db, const struct list_op *op,
+                         const struct page_owners *owners, ses_error *error)
 {
-    const struct owner_list list = {owners->ids, op->count};
-
-    for (size_t i = 0; i < op->count; i++) {
-        struct snapshot *snapshot = &op->items[i].snapshot;
-        owners->ids[i] = snapshot->row.id;
-        owners->states[i] = &snapshot->state;
-    }
-    return ses__load_owners(db, SCOPE_SESSION, &list, owners->states, error);
-}
-
-/* One statement a scope, however many sessions there are. */
-static int load_states(const struct list_op *op, struct db *db, ses_error *error)
-{
-    const ses_allocator *allocator = op->arena->allocator;
-    const struct page_owners owners = {
-        .ids = ses__memory_new(allocator, op->count * sizeof *owners.ids),
-        .states = ses__memory_new(allocator, op->count * sizeof *owners.states),
-    };
-    int code = owners.ids && owners.states ? load_app(op, db, error) : ses__error_nomem(error);
+    int code = asked->has_state ? take_page_state(asked, op, owners, error) : SES_OK;
+    int details = code == SES_OK ? ses__details_take(&asked->details, &owners->detail_list)
+                                 : ses__details_drop(&asked->details);
 
     if (code == SES_OK)
-        code = load_users(op, db, &owners, error);
-    if (code == SES_OK)
-        code = load_sessions(op, db, &owners, error);
-    ses__memory_free(allocator, owners.states);
-    ses__memory_free(allocator, owners.ids);
-    return code;
-}
-
-/* -------------------------------------------------------------------------------------------- details */
-
-static bool has_details(const struct list_op *op)
-{
-    int64_t bits = 0;
-    for (size_t i = 0; i < op->count; i++)
-        bits |= op->items[i].snapshot.row.details;
-    return bits != 0;
-}
-
-/* Parents, titles and labels. Few sessions may have any: then nothing is read. */
-static int load_page_details(const struct list_op *op, struct db *db, ses_error *error)
-{
-    const ses_allocator *allocator = op->arena->allocator;
-
-    if (!has_details(op))
-        return SES_OK;
-    struct described *sessions = ses__memory_new(allocator, op->count * sizeof *sessions);
-    int64_t *ids = ses__memory_new(allocator, op->count * sizeof *ids);
-    int code = sessions && ids ? SES_OK : ses__error_nomem(error);
-    for (size_t i = 0; i < op->count && code == SES_OK; i++) {
-        struct snapshot *snapshot = &op->items[i].snapshot;
-        sessions[i] = (struct described){&snapshot->row, op->app, snapshot, &snapshot->annotations};
-    }
-    if (code == SES_OK)
-        code = ses__load_details(db, &(struct described_list){sessions, op->count, ids}, error);
-    ses__memory_free(allocator, ids);
-    ses__memory_free(allocator, sessions);
-    return code;
-}
-
-static int load_page(const struct list_op *op, struct db *db, ses_error *error)
-{
-    int code = op->count > 0 && !op->no_state ? load_states(op, db, error) : SES_OK;
-
-    if (code == SES_OK)
-        code = load_page_details(op, db, error);
+        code = details;
     return code == SES_OK ? check_labels(op, db, error) : code;
 }
 
-/* Whose list it is. SES_NOTFOUND (without a message): it is empty. */
-static int find_listed(struct db *db, const char *app, const char *user, struct list_query *query,
-                       ses_error *error)
+static int load_contents(struct contents_asked *asked, struct db *db, const struct list_op *op,
+                         ses_error *error)
 {
-    struct user_row row = {0, 0};
+    const ses_allocator *allocator = op->arena->allocator;
+    struct contents_asked own;
+    struct page_owners owners;
+    const bool made = owners_new(&owners, op->count, allocator);
+    int code = made ? SES_OK : ses__error_nomem(error);
 
-    query->whole_app = user == NULL;
-    if (query->filter->since_us >= query->filter->before_us)
-        return SES_NOTFOUND;
-    if (!user)
-        return ses__app_find(db, app, &query->app_id, error);
-    int code = ses__user_find(db, app, user, &row, error);
-    query->user_id = row.id;
-    query->app_id = row.app_id;
+    if (made)
+        owners_fill(&owners, op);
+    if (made && !asked)
+        ask_contents(&own, db, op, &owners, error);
+    if (made)
+        code = take_contents(asked ? asked : &own, db, op, &owners, error);
+    else if (asked)
+        (void)drop_contents(asked);
+    owners_free(&owners, allocator);
     return code;
 }
 
-int ses__list_job(struct db *db, void *context, ses_error *error)
+/* `asked`: what was asked for before the page was known; NULL: it is asked for now. */
+static int load_page(struct contents_asked *asked, struct db *db, const struct list_op *op, ses_error *error)
+{
+    if (op->count > 0)
+        return load_contents(asked, db, op, error);
+    return asked ? drop_contents(asked) : SES_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- the page */
+
+/* Whose list it is. SES_NOTFOUND (without a message): it is empty. */
+static int take_listed(struct query *owner, struct list_query *query)
+{
+    struct user_row row;
+    int code = ses__owner_take(owner, &row);
+
+    query->app_id = row.app_id;
+    query->user_id = row.id;
+    return code;
+}
+
+static bool is_empty(const struct list_filter *filter)
+{
+    return filter->since_us >= filter->before_us;
+}
+
+/* All is asked for at once: the list is walked in its own order. */
+static int read_walked(struct list_op *op, struct db *db, struct list_query *query, ses_error *error)
+{
+    struct contents_asked contents;
+    struct list_rows rows;
+    struct query owner;
+
+    ses__owner_ask(&owner, db, op->app, op->user, error);
+    ses__list_rows_open(&rows, db, query, error);
+    ask_contents(&contents, db, op, NULL, error);
+    ses__db_ask_last(db);
+    int code = take_listed(&owner, query);
+    int listed = code == SES_OK ? take_list(&rows, op, error) : ses__list_rows_close(&rows);
+    if (code == SES_OK && listed == SES_OK)
+        return load_page(&contents, db, op, error);
+    int dropped = drop_contents(&contents);
+    if (code != SES_OK && code != SES_NOTFOUND)
+        return code;
+    return listed != SES_OK ? listed : dropped != SES_OK ? dropped : code;
+}
+
+static int read_found(struct list_op *op, struct db *db, struct list_query *query, ses_error *error)
+{
+    struct query owner;
+
+    ses__owner_ask(&owner, db, op->app, op->user, error);
+    int code = take_listed(&owner, query);
+    if (code == SES_OK)
+        code = read_filtered(op, db, query, error);
+    return code == SES_OK ? load_page(NULL, db, op, error) : code;
+}
+
+static int run_list(struct db *db, void *context, ses_error *error)
 {
     struct list_op *op = context;
     struct list_query query = {.filter = &op->filter,
+                               .whole_app = op->user == NULL,
                                .order = op->order,
                                .limit = (int64_t)op->limit + 1,
                                .from_start = op->from_start,
@@ -314,12 +403,11 @@ int ses__list_job(struct db *db, void *context, ses_error *error)
 
     ses__list_op_free(op, op->arena->allocator); /* of an earlier run */
     op->more = false;
-    int code = find_listed(db, op->app, op->user, &query, error);
-    if (code == SES_NOTFOUND)
+    if (is_empty(&op->filter))
         return SES_OK;
-    if (code == SES_OK)
-        code = read_filtered(op, db, &query, error);
-    return code == SES_OK ? load_page(op, db, error) : code;
+    int code = ses__db_asks_ahead(db) && !is_any_asked(&query) ? read_walked(op, db, &query, error)
+                                                               : read_found(op, db, &query, error);
+    return code == SES_NOTFOUND ? SES_OK : code;
 }
 
 int ses__door_list(struct storage *storage, struct list_op *op, ses_error *error)
@@ -327,16 +415,20 @@ int ses__door_list(struct storage *storage, struct list_op *op, ses_error *error
     op->items = NULL;
     op->count = 0;
     op->capacity = 0;
-    return ses__run_read_behind(storage, ses__list_job, op, error);
+    return ses__run_read_behind(storage, run_list, op, error);
 }
 
 static int run_list_count(struct db *db, void *context, ses_error *error)
 {
     struct count_op *op = context;
-    struct list_query query = {.filter = &op->filter};
+    struct list_query query = {.filter = &op->filter, .whole_app = op->user == NULL};
+    struct query owner;
 
     op->count = 0;
-    int code = find_listed(db, op->app, op->user, &query, error);
+    if (is_empty(&op->filter))
+        return SES_OK;
+    ses__owner_ask(&owner, db, op->app, op->user, error);
+    int code = take_listed(&owner, &query);
     if (code == SES_NOTFOUND)
         return SES_OK;
     return code == SES_OK ? ses__list_count_all(db, &query, &op->count, error) : code;

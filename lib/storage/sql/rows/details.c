@@ -177,24 +177,6 @@ static int take_labels(struct query *query, const struct described_list *list)
     return code;
 }
 
-/* Reads such details of all sessions, as far as they have any. */
-static int load_bits(struct db *db, const struct described_list *list, int64_t bits, ses_error *error)
-{
-    struct owner_list owners = {list->ids, 0};
-    struct query query;
-
-    for (size_t i = 0; i < list->count; i++) {
-        if (wanted_of(&list->sessions[i], bits))
-            list->ids[owners.count++] = list->sessions[i].row->id;
-    }
-    if (owners.count == 0)
-        return SES_OK;
-    ask_details(&query, db, bits, &owners, error);
-    int code = bits == DETAIL_LABELS ? take_labels(&query, list) : take_titles_and_parents(&query, list);
-    int closed = ses__query_end(&query);
-    return closed != SES_OK ? closed : code;
-}
-
 /* Of an earlier run. */
 static void forget_details(const struct described *session)
 {
@@ -203,43 +185,54 @@ static void forget_details(const struct described *session)
         session->snapshot->parent = NULL;
 }
 
-int ses__load_details(struct db *db, const struct described_list *list, ses_error *error)
+/* The numbers of the sessions that have such details. */
+static struct owner_list choose_owners(const struct described_list *list, int64_t bits, int64_t *ids)
 {
-    for (size_t i = 0; i < list->count; i++)
-        forget_details(&list->sessions[i]);
-    int code = load_bits(db, list, DETAILS_ROW, error);
-    return code == SES_OK ? load_bits(db, list, DETAIL_LABELS, error) : code;
+    struct owner_list owners = {ids, 0};
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (wanted_of(&list->sessions[i], bits))
+            ids[owners.count++] = list->sessions[i].row->id;
+    }
+    return owners;
 }
 
-int ses__load_details_of(struct db *db, const struct described *session, ses_error *error)
-{
-    int64_t id = 0;
-    return ses__load_details(db, &(struct described_list){session, 1, &id}, error);
-}
-
-void ses__details_ask(struct details_asked *asked, struct db *db, const struct described *session,
+void ses__details_ask(struct details_asked *asked, struct db *db, const struct described_list *list,
                       ses_error *error)
 {
-    asked->id = session ? session->row->id : 0;
-    asked->owner = (struct owner_list){&asked->id, 1};
-    asked->has_details = !session || wanted_of(session, DETAILS_ROW);
-    asked->has_labels = !session || wanted_of(session, DETAIL_LABELS);
+    *asked = (struct details_asked){.has_details = !list, .has_labels = !list};
+    if (list) {
+        int64_t *ids = list->count == 1 ? asked->ids : list->ids;
+        asked->described = choose_owners(list, DETAILS_ROW, ids);
+        asked->labelled = choose_owners(list, DETAIL_LABELS, ids + list->count);
+        asked->has_details = asked->described.count > 0;
+        asked->has_labels = asked->labelled.count > 0;
+    }
     if (asked->has_details)
-        ask_details(&asked->details, db, DETAILS_ROW, session ? &asked->owner : NULL, error);
+        ask_details(&asked->details, db, DETAILS_ROW, list ? &asked->described : NULL, error);
     if (asked->has_labels)
-        ask_details(&asked->labels, db, DETAIL_LABELS, session ? &asked->owner : NULL, error);
+        ask_details(&asked->labels, db, DETAIL_LABELS, list ? &asked->labelled : NULL, error);
 }
 
-int ses__details_take(struct details_asked *asked, const struct described *session)
+static bool is_wanted(const struct described_list *list, int64_t bits)
 {
-    const struct described_list list = {session, 1, NULL};
+    bool wanted = false;
+
+    for (size_t i = 0; i < list->count; i++)
+        wanted = wanted || wanted_of(&list->sessions[i], bits);
+    return wanted;
+}
+
+int ses__details_take(struct details_asked *asked, const struct described_list *list)
+{
     int code = SES_OK;
 
-    forget_details(session);
-    if (asked->has_details && wanted_of(session, DETAILS_ROW))
-        code = take_titles_and_parents(&asked->details, &list);
-    if (code == SES_OK && asked->has_labels && wanted_of(session, DETAIL_LABELS))
-        code = take_labels(&asked->labels, &list);
+    for (size_t i = 0; i < list->count; i++)
+        forget_details(&list->sessions[i]);
+    if (asked->has_details && is_wanted(list, DETAILS_ROW))
+        code = take_titles_and_parents(&asked->details, list);
+    if (code == SES_OK && asked->has_labels && is_wanted(list, DETAIL_LABELS))
+        code = take_labels(&asked->labels, list);
     int closed = ses__details_drop(asked);
     return closed != SES_OK ? closed : code;
 }
@@ -248,7 +241,19 @@ int ses__details_drop(struct details_asked *asked)
 {
     int details = asked->has_details ? ses__query_end(&asked->details) : SES_OK;
     int labels = asked->has_labels ? ses__query_end(&asked->labels) : SES_OK;
+
+    asked->has_details = false;
+    asked->has_labels = false;
     return details != SES_OK ? details : labels;
+}
+
+int ses__load_details_of(struct db *db, const struct described *session, ses_error *error)
+{
+    const struct described_list list = {session, 1, NULL};
+    struct details_asked asked;
+
+    ses__details_ask(&asked, db, &list, error);
+    return ses__details_take(&asked, &list);
 }
 
 /* -------------------------------------------------------------------------------------------- writing */

@@ -43,7 +43,7 @@ static void bind_filter(struct query *query, const struct list_query *list)
 
     if (list->among)
         ses__query_bind_owners(query, 1, list->among);
-    else
+    else if (list->app_id != 0)
         ses__query_bind_int(query, 1, list->whole_app ? list->app_id : list->user_id);
     ses__query_bind_int(query, 3, list->filter->since_us);
     ses__query_bind_int(query, 4, list->filter->before_us);
@@ -211,6 +211,7 @@ void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct lis
         if (!list->whole_app)
             ses__query_bind_int(query, 16, list->user_id);
     }
+    ses__query_ask(query);
 }
 
 bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct span *name,

@@ -8,8 +8,8 @@
 enum list_index { INDEX_NAMES, INDEX_LABELS, INDEX_ACTIVITY };
 
 struct list_query {
-    bool whole_app; /* all users of the app, else one */
-    int64_t app_id;
+    bool whole_app;  /* all users of the app, else one */
+    int64_t app_id;  /* 0 while a list is asked for: that of the app or user that this transaction finds */
     int64_t user_id; /* of the one */
     int order;       /* SES_ORDER_* */
     int64_t limit;

@@ -45,24 +45,24 @@ struct described {
 struct described_list {
     const struct described *sessions;
     size_t count;
-    int64_t *ids; /* room for one each */
+    int64_t *ids; /* room for two each, until the details are taken; not used for one session */
 };
-/* Reads parents, titles and labels, of all with two statements at most, and with none where there is nothing. */
-SESLITE_PRIVATE int ses__load_details(struct db *db, const struct described_list *list, ses_error *error);
+/* Reads the parent, title and labels of one, with nothing asked where there is nothing. */
 SESLITE_PRIVATE int ses__load_details_of(struct db *db, const struct described *session, ses_error *error);
-/* The same in two halves, for one session, or (NULL) for the one that this transaction finds. To be taken or dropped, and
- * not to be moved in memory. */
+/* The same of many, in two halves: two statements at most. No list: of the session that this transaction finds, or of the
+ * list that it reads. To be taken or dropped, and not to be moved in memory. */
 struct details_asked {
-    int64_t id;
-    struct owner_list owner;
+    int64_t ids[2]; /* of one session */
     bool has_details;
     bool has_labels;
-    struct query details; /* parent and title */
+    struct owner_list described;
+    struct owner_list labelled;
+    struct query details; /* parents and titles */
     struct query labels;
 };
 SESLITE_PRIVATE void ses__details_ask(struct details_asked *asked, struct db *db,
-                                      const struct described *session, ses_error *error);
-SESLITE_PRIVATE int ses__details_take(struct details_asked *asked, const struct described *session);
+                                      const struct described_list *list, ses_error *error);
+SESLITE_PRIVATE int ses__details_take(struct details_asked *asked, const struct described_list *list);
 SESLITE_PRIVATE int ses__details_drop(struct details_asked *asked);
 /* Sets or removes title and labels; `before` is what the session has. The row is brought up to date. LIMIT. */
 SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row,
@@ -109,6 +109,10 @@ struct user_row {
     int64_t id;
     int64_t app_id;
 };
+/* The search for a user, or (no user) for an app, in two halves. The row of an app has the user's number 0. */
+SESLITE_PRIVATE void ses__owner_ask(struct query *query, struct db *db, const char *app, const char *user,
+                                    ses_error *error);
+SESLITE_PRIVATE int ses__owner_take(struct query *query, struct user_row *row);
 SESLITE_PRIVATE int ses__app_find(struct db *db, const char *app, int64_t *id, ses_error *error);
 SESLITE_PRIVATE int ses__user_find(struct db *db, const char *app, const char *user, struct user_row *row,
                                    ses_error *error);

@@ -94,7 +94,7 @@ int ses__load_scope(struct db *db, struct state *state, enum scope scope, const 
 
 /* Rows of many owners: those of one are side by side, and come in the owners' order. */
 struct owners_walk {
-    struct state_rows rows;
+    struct state_rows *rows;
     enum scope scope;
     const struct owner_list *owners;
     struct state *const *states;  /* one each owner */
@@ -121,7 +121,7 @@ static int begin_owner(struct owners_walk *walk, int64_t id, ses_error *error)
     if (walk->next == owners->count)
         return ses__error_set(error, SES_CORRUPT,
                               "%s: state of owner number %lld is filed as another's, or out of order",
-                              walk->rows.query.db->name, (long long)id);
+                              walk->rows->query.db->name, (long long)id);
     const size_t at = walk->next++;
     int code = ses__state_load_begin(&walk->loading, walk->states[at], walk->scope, error);
     if (code == SES_OK)
@@ -129,26 +129,34 @@ static int begin_owner(struct owners_walk *walk, int64_t id, ses_error *error)
     return code;
 }
 
-int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *owners,
+void ses__owners_ask(struct state_rows *rows, struct db *db, enum scope scope,
+                     const struct owner_list *owners, ses_error *error)
+{
+    rows->code = SES_OK;
+    ses__query_start(&rows->query, db,
+                     scope == SCOPE_USER ? STATEMENT_USER_STATE_OF_OWNERS : STATEMENT_SESSION_STATE_OF_OWNERS,
+                     error);
+    if (owners)
+        ses__query_bind_owners(&rows->query, 1, owners);
+    ses__query_ask(&rows->query);
+}
+
+int ses__owners_take(struct state_rows *rows, enum scope scope, const struct owner_list *owners,
                      struct state *const *states, ses_error *error)
 {
-    struct owners_walk walk = {.scope = scope, .owners = owners, .states = states};
+    struct owners_walk walk = {.rows = rows, .scope = scope, .owners = owners, .states = states};
     struct span key;
     struct span value;
     int code = SES_OK;
 
-    ses__query_start(&walk.rows.query, db,
-                     scope == SCOPE_USER ? STATEMENT_USER_STATE_OF_OWNERS : STATEMENT_SESSION_STATE_OF_OWNERS,
-                     error);
-    ses__query_bind_owners(&walk.rows.query, 1, owners);
-    while (code == SES_OK && ses__state_rows_next(&walk.rows, &key, &value)) {
-        int64_t id = ses__query_int(&walk.rows.query, 2);
+    while (code == SES_OK && ses__state_rows_next(rows, &key, &value)) {
+        int64_t id = ses__query_int(&rows->query, 2);
         if (!walk.now || *walk.now != id)
             code = begin_owner(&walk, id, error);
         if (code == SES_OK)
             code = ses__state_load_put(&walk.loading, key, value, error);
     }
-    int closed = ses__state_rows_close(&walk.rows);
+    int closed = ses__state_rows_close(rows);
     if (code == SES_OK)
         code = closed;
     end_owner(&walk, code == SES_OK);

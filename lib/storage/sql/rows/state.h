@@ -28,10 +28,14 @@ SESLITE_PRIVATE int ses__load_scope(struct db *db, struct state *state, enum sco
                                     const struct session_row *session, ses_error *error);
 SESLITE_PRIVATE int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session,
                                      ses_error *error);
-/* Loads the user or session scope of many owners, which must be different ones, with one statement. Their states must
- * have nothing in that scope. */
-SESLITE_PRIVATE int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *owners,
-                                     struct state *const *states, ses_error *error);
+/* The user or session scope of many owners, with one statement. No owners: those of the list that this transaction reads. */
+SESLITE_PRIVATE void ses__owners_ask(struct state_rows *rows, struct db *db, enum scope scope,
+                                     const struct owner_list *owners, ses_error *error);
+/* Loads and closes it. The owners must be different ones, in the order in which they were asked for, and their states have
+ * nothing in that scope. */
+SESLITE_PRIVATE int ses__owners_take(struct state_rows *rows, enum scope scope,
+                                     const struct owner_list *owners, struct state *const *states,
+                                     ses_error *error);
 SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_row *session);
 /* The name of the first key of which something else is stored than what was seen (an operation that removes: that the key
  * does not exist); NULL: there is none. */

@@ -29,9 +29,10 @@ static int find_annotated(struct db *db, struct annotate_op *op, ses_error *erro
     }
     const struct session_row all = with_all_details(&op->row);
     const struct described described = {.row = &all, .annotations = &op->annotations};
+    const struct described_list list = {&described, 1, NULL};
     if (!ahead)
-        ses__details_ask(&asked, db, &described, error);
-    return ses__details_take(&asked, &described);
+        ses__details_ask(&asked, db, &list, error);
+    return ses__details_take(&asked, &list);
 }
 
 /* As they are after the change. */
@@ -39,11 +40,12 @@ static int read_annotations(struct db *db, struct annotate_op *op, ses_error *er
 {
     const struct session_row all = with_all_details(&op->row);
     const struct described described = {.row = &all, .annotations = &op->annotations};
+    const struct described_list list = {&described, 1, NULL};
     struct details_asked asked;
 
-    ses__details_ask(&asked, db, &described, error);
+    ses__details_ask(&asked, db, &list, error);
     ses__db_ask_last(db);
-    return ses__details_take(&asked, &described);
+    return ses__details_take(&asked, &list);
 }
 
 static int run_annotate(struct db *db, void *context, ses_error *error)

@@ -6,7 +6,6 @@
 #include "storage/sql/rows/state.h"
 
 /* Jobs of which an engine may know what they will ask; the context is the operation, or the run. */
-SESLITE_PRIVATE int ses__list_job(struct db *db, void *context, ses_error *error);
 SESLITE_PRIVATE int ses__create_job(struct db *db, void *context, ses_error *error);
 SESLITE_PRIVATE int ses__append_job(struct db *db, void *context, ses_error *error);
 

@@ -79,7 +79,9 @@ void ses__snapshot_ask(struct snapshot_asked *asked, struct db *db, const struct
     static const struct session_row unknown = {.last_seq = MAX_SEQ};
     const struct session_row *of = session ? session->row : &unknown;
 
-    ses__details_ask(&asked->details, db, session, error);
+    const struct described_list list = {session, 1, NULL};
+
+    ses__details_ask(&asked->details, db, session ? &list : NULL, error);
     for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++)
         ses__state_rows_open(&asked->scopes[scope], db, scope, ses__scope_owner(scope, of), error);
     if (!range->none)
@@ -99,7 +101,8 @@ int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snaps
                        const ses_key *key, const struct range *range, ses_error *error)
 {
     const struct described described = described_of(snapshot, key);
-    int code = ses__details_take(&asked->details, &described);
+    const struct described_list list = {&described, 1, NULL};
+    int code = ses__details_take(&asked->details, &list);
 
     snapshot->keeps_events = !range->none;
 
@@ -286,7 +289,7 @@ static void ask_refresh(struct refresh_asked *asked, struct db *db, const struct
     if (asked->has_missed)
         ask_missed(&asked->missed, db, known, row ? row->last_seq : INT64_MAX, error);
     ses__scopes_ask(asked->scopes, db, known, error);
-    ses__details_ask(&asked->details, db, &described, error);
+    ses__details_ask(&asked->details, db, &(struct described_list){&described, 1, NULL}, error);
 }
 
 static void drop_refresh(struct refresh_asked *asked)
@@ -307,7 +310,7 @@ static int take_details(struct refresh_asked *asked, struct db *db, const struct
                            (asked->details.has_labels || !(bits & DETAIL_LABELS));
 
     if (asked_all)
-        return ses__details_take(&asked->details, session);
+        return ses__details_take(&asked->details, &(struct described_list){session, 1, NULL});
     int code = ses__details_drop(&asked->details);
     return code == SES_OK ? ses__load_details_of(db, session, error) : code;
 }
