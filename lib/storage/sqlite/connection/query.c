@@ -96,12 +96,17 @@ static bool has_lost_transaction(const struct query *query)
     return UNLIKELY(sqlite3_get_autocommit(handle_of(query))) && !is_of_transaction(query->source);
 }
 
+/* Of several statements that were asked together, one before this may have failed, and has told why. */
 static void refuse_lost_transaction(struct query *query)
 {
+    const bool is_told = query->error && query->error->code != SES_OK;
+
     query->code =
-        ses__error_set(query->error, SES_IO,
-                       "%s: SQLite ended the transaction after a failure that it does not report; try again",
-                       query->db->name);
+        is_told ? query->error->code
+                : ses__error_set(
+                      query->error, SES_IO,
+                      "%s: SQLite ended the transaction after a failure that it does not report; try again",
+                      query->db->name);
 }
 
 bool ses__sqlite_row(struct query *query)
