@@ -330,9 +330,6 @@ ORDER BY o.place;
 -- name: app_after
 SELECT id FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;
 
--- name: users_after
-SELECT id, name FROM seslite.users WHERE app_id = $1 AND name > $2 ORDER BY name LIMIT $3::bigint;
-
 -- name: user_name
 SELECT name FROM seslite.users WHERE shard = SHARD($1) AND id = $1;
 

@@ -164,9 +164,6 @@ PRAGMA data_version;
 -- name: app_after
 SELECT id FROM apps WHERE id > ?1 ORDER BY id LIMIT 1;
 
--- name: users_after
-SELECT id, name FROM users WHERE app_id = ?1 AND name > ?2 ORDER BY name LIMIT ?3;
-
 -- name: user_name
 SELECT name FROM users WHERE id = ?1;
 

@@ -46,7 +46,6 @@ static const char *const across_shards[] = {
     "apps_named",
     "users_named",
     "app_after",
-    "users_after",
     "sessions_of_app",
     "sessions_expired",
     "sessions_idle",

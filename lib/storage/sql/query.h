@@ -120,6 +120,13 @@ static inline int ses__query_end(struct query *query)
     return query->db->engine->end(query);
 }
 
+/* Keeps what came of the work on a row. Anything but SES_OK ends the rows, and ses__query_end returns it. */
+static inline void ses__query_keep(struct query *query, int code)
+{
+    if (query->code == SES_OK)
+        query->code = code;
+}
+
 SESLITE_PRIVATE void ses__query_bind_string(struct query *query, int parameter, const char *string);
 
 /* A parameter's value, made by INT, INT_IF, TEXT or STRING. */

@@ -60,7 +60,7 @@ static int cover_end(struct cover_walk *walk)
     ses__stored_event_free(&walk->event);
     ses__arena_free(&walk->arena);
     ses__coverage_free(&walk->coverage);
-    return ses__mark_rows_close(&walk->marks);
+    return ses__query_end(&walk->marks.query);
 }
 
 static bool is_marked_compaction(struct cover_walk *walk, int64_t seq)
@@ -74,15 +74,13 @@ static int read_compaction_event(struct cover_walk *walk, int64_t seq, ses_error
 {
     struct event_rows rows;
     struct event_row event;
-    int code = SES_OK;
 
     walk->event.compaction = (struct compaction){.has_from = false};
     ses__arena_reset(&walk->arena);
     ses__event_rows_open(&rows, walk->db, walk->row->id, seq, seq, WALK_FORWARD, error);
     if (ses__event_rows_next(&rows, &event))
-        code = ses__stored_event_read(&walk->event, &event, STORED_CONTEXT, error);
-    int closed = ses__event_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+        ses__query_keep(&rows.query, ses__stored_event_read(&walk->event, &event, STORED_CONTEXT, error));
+    return ses__event_rows_close(&rows);
 }
 
 /* The summary of a compaction is sent as long as no other covers all of it: its own time does not count. */
@@ -129,19 +127,17 @@ static int lower_goal_by_events(struct prune_plan *plan, struct db *db, struct c
     struct event_rows rows;
     struct event_row event;
     int64_t met = 0;
-    int code = SES_OK;
 
     ses__event_rows_open(&rows, db, row->id, row->base_seq + 1, row->last_seq, WALK_BACKWARD_TIMES, error);
-    while (code == SES_OK && (cover || by_time || met < op->keep) && ses__event_rows_next(&rows, &event)) {
+    while ((cover || by_time || met < op->keep) && ses__event_rows_next(&rows, &event)) {
         bool covered = true;
         met++;
         if (cover)
-            code = look_whether_covered(cover, &event, &covered, error);
+            ses__query_keep(&rows.query, look_whether_covered(cover, &event, &covered, error));
         if (!covered || (keeps && met <= op->keep) || (by_time && event.time_us >= op->before_us))
             plan->goal = lower(plan->goal, event.seq - 1);
     }
-    int closed = ses__event_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    return ses__event_rows_close(&rows);
 }
 
 static int find_goal(struct prune_plan *plan, struct db *db, ses_error *error)
@@ -210,13 +206,11 @@ static int plan_events(struct prune_plan *plan, struct db *db, int64_t first, in
 {
     struct event_rows rows;
     struct event_row event;
-    int code = SES_OK;
 
     ses__event_rows_open(&rows, db, plan->row.id, first, last, WALK_FORWARD, error);
-    while (code == SES_OK && !(plan->full && plan->known >= last) && ses__event_rows_next(&rows, &event))
-        code = plan_event(plan, &event, error);
-    int closed = ses__event_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    while (!(plan->full && plan->known >= last) && ses__event_rows_next(&rows, &event))
+        ses__query_keep(&rows.query, plan_event(plan, &event, error));
+    return ses__event_rows_close(&rows);
 }
 
 /* When all events were added. */
@@ -224,17 +218,14 @@ static int plan_rewinds(struct prune_plan *plan, struct db *db, ses_error *error
 {
     struct mark_rows rows;
     struct mark_row mark;
-    int code = SES_OK;
 
     ses__mark_rows_open(&rows, db, plan->row.id, plan->row.last_seq, error);
-    while (code == SES_OK && ses__mark_rows_next(&rows, &mark)) {
+    while (ses__mark_rows_next(&rows, &mark)) {
         if (mark.kind == MARK_REWIND && mark.target > 0 &&
             !ses__bonds_add(&plan->bonds, mark.target, mark.seq))
-            code = ses__error_nomem(error);
+            ses__query_keep(&rows.query, ses__error_nomem(error));
     }
-    int closed = ses__mark_rows_close(&rows);
-    if (code == SES_OK)
-        code = closed;
+    const int code = ses__query_end(&rows.query);
     return code == SES_OK && !ses__bonds_settle(&plan->bonds) ? ses__error_nomem(error) : code;
 }
 
@@ -284,7 +275,7 @@ static int has_new_marks(const struct prune_plan *plan, struct db *db, const str
 
     ses__mark_rows_open(&rows, db, row->id, row->last_seq, error);
     *has = ses__mark_rows_next(&rows, &mark) && mark.seq > plan->row.last_seq;
-    return ses__mark_rows_close(&rows);
+    return ses__query_end(&rows.query);
 }
 
 int ses__prune_plan_update(struct prune_plan *plan, struct db *db, const struct session_row *row, bool *fits,

@@ -50,7 +50,7 @@ static int find_rewind(const struct rewind_run *run, int64_t seq, bool *is_rewin
     ses__mark_rows_open(&rows, run->db, run->row->id, seq, error);
     *is_rewind = ses__mark_rows_next(&rows, &mark) && mark.seq == seq && mark.kind == MARK_REWIND;
     *target = *is_rewind ? mark.target : 0;
-    return ses__mark_rows_close(&rows);
+    return ses__query_end(&rows.query);
 }
 
 /* The walk over what is live, from the newest event on, past rewinds that are redos themselves. The point is the end of the
@@ -84,17 +84,16 @@ static int find_next(struct rewind_run *run, int64_t point, ses_error *error)
 {
     struct event_rows rows;
     struct event_row event;
-    bool ok = true;
 
     ses__event_rows_open(&rows, run->db, run->row->id, point + 1, run->row->last_seq, WALK_FORWARD, error);
     if (ses__event_rows_next(&rows, &event)) {
         const struct span id = event.invocation_id;
         run->first = event.seq;
         run->invocation = (struct span){ses__arena_text(&run->arena, id.ptr, id.len), id.len};
-        ok = run->invocation.ptr != NULL;
+        if (!run->invocation.ptr)
+            ses__query_keep(&rows.query, ses__error_nomem(error));
     }
-    int code = ses__event_rows_close(&rows);
-    return code == SES_OK && !ok ? ses__error_nomem(error) : code;
+    return ses__event_rows_close(&rows);
 }
 
 /* An event that names an invocation takes back all from the first event of it on. */

@@ -39,15 +39,13 @@ static int take_list(struct list_rows *rows, struct list_op *op, ses_error *erro
     struct session_row row;
     struct span name;
     struct span user;
-    int code = SES_OK;
 
-    while (code == SES_OK && !op->more && ses__list_rows_next(rows, &row, &name, &user)) {
+    while (!op->more && ses__list_rows_next(rows, &row, &name, &user)) {
         op->more = op->count == op->limit;
         if (!op->more)
-            code = add_listed(op, &row, name, user, error);
+            ses__query_keep(&rows->query, add_listed(op, &row, name, user, error));
     }
-    int closed = ses__list_rows_close(rows);
-    return code != SES_OK ? code : closed;
+    return ses__query_end(&rows->query);
 }
 
 static int read_list(struct list_op *op, struct db *db, const struct list_query *query, ses_error *error)
@@ -152,9 +150,9 @@ static int check_labels(const struct list_op *op, const struct db *db, ses_error
 /* What the sessions of a page have besides their rows: one statement for each, however many sessions there are. */
 struct contents_asked {
     bool has_state;
-    struct state_rows app; /* read once, and all sessions show it */
-    struct state_rows users;
-    struct state_rows sessions;
+    struct query app; /* read once, and all sessions show it */
+    struct query users;
+    struct query sessions;
     struct details_asked details;
 };
 
@@ -251,8 +249,8 @@ static int drop_contents(struct contents_asked *asked)
     int code = ses__details_drop(&asked->details);
 
     if (asked->has_state) {
-        const int codes[] = {ses__state_rows_close(&asked->app), ses__state_rows_close(&asked->users),
-                             ses__state_rows_close(&asked->sessions)};
+        const int codes[] = {ses__query_end(&asked->app), ses__query_end(&asked->users),
+                             ses__query_end(&asked->sessions)};
         for (size_t i = 0; i < sizeof codes / sizeof codes[0] && code == SES_OK; i++)
             code = codes[i];
     }
@@ -289,14 +287,14 @@ static int take_page_state(struct contents_asked *asked, const struct list_op *o
     int app = take_page_app(asked, op, error);
     int users = app == SES_OK
                     ? ses__owners_take(&asked->users, SCOPE_USER, &owners->user_list, owners->users, error)
-                    : ses__state_rows_close(&asked->users);
+                    : ses__query_end(&asked->users);
 
     if (app == SES_OK && users == SES_OK)
         share_users(owners->sorted, op->count);
     int sessions = app == SES_OK && users == SES_OK
                        ? ses__owners_take(&asked->sessions, SCOPE_SESSION, &owners->session_list,
                                           owners->sessions, error)
-                       : ses__state_rows_close(&asked->sessions);
+                       : ses__query_end(&asked->sessions);
     return app != SES_OK ? app : users != SES_OK ? users : sessions;
 }
 
@@ -371,7 +369,7 @@ static int read_walked(struct list_op *op, struct db *db, struct list_query *que
     ask_contents(&contents, db, op, NULL, error);
     ses__db_ask_last(db);
     int code = take_listed(&owner, query);
-    int listed = code == SES_OK ? take_list(&rows, op, error) : ses__list_rows_close(&rows);
+    int listed = code == SES_OK ? take_list(&rows, op, error) : ses__query_end(&rows.query);
     if (code == SES_OK && listed == SES_OK)
         return load_page(&contents, db, op, error);
     int dropped = drop_contents(&contents);

@@ -39,13 +39,12 @@ static int run_names(struct db *db, void *context, ses_error *error)
         return code == SES_NOTFOUND ? SES_OK : code;
     ses__name_rows_open(&rows, db, app_id, span_of_name(op->after), span_of_name(op->prefix),
                         (int64_t)op->limit + 1, error);
-    while (code == SES_OK && !op->more && ses__name_rows_next(&rows, &id)) {
+    while (!op->more && ses__name_rows_next(&rows, &id)) {
         op->more = op->count == op->limit;
         if (!op->more)
-            code = add_listed_name(op, &rows, error);
+            ses__query_keep(&rows.query, add_listed_name(op, &rows, error));
     }
-    int closed = ses__name_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    return ses__query_end(&rows.query);
 }
 
 int ses__door_list_names(struct storage *storage, struct names_op *op, ses_error *error)

@@ -90,39 +90,3 @@ int ses__app_after(struct db *db, int64_t after, int64_t *id, ses_error *error)
         return SES_OK;
     return code == SES_OK && *id <= after ? ses__refuse_stranger(db, "app", error) : code;
 }
-
-void ses__user_rows_open(struct user_rows *rows, struct db *db, int64_t app_id, struct span after,
-                         int64_t limit, ses_error *error)
-{
-    rows->code = SES_OK;
-    rows->last_len = after.len;
-    memcpy(rows->last, after.ptr, after.len);
-    ses__query_open(&rows->query, db, STATEMENT_USERS_AFTER, error,
-                    VALUES(INT(app_id), TEXT(after), INT(limit)));
-}
-
-bool ses__user_rows_next(struct user_rows *rows, int64_t *id)
-{
-    struct query *query = &rows->query;
-
-    if (rows->code != SES_OK || !ses__query_row(query))
-        return false;
-    *id = ses__query_int(query, 0);
-    const struct span last = {rows->last, rows->last_len};
-    const struct span name = ses__query_text(query, 1);
-    bool sound = *id > 0 && name.len - 1 < SES_ID_MAX && ses__compare_texts(last, name) < 0;
-    if (query->code == SES_OK && !sound)
-        rows->code =
-            ses__error_set(query->error, SES_CORRUPT, "%s: a row of users is out of place", query->db->name);
-    if (query->code != SES_OK || !sound)
-        return false;
-    memcpy(rows->last, name.ptr, name.len);
-    rows->last_len = name.len;
-    return true;
-}
-
-int ses__user_rows_close(struct user_rows *rows)
-{
-    int code = ses__query_end(&rows->query);
-    return code != SES_OK ? code : rows->code;
-}

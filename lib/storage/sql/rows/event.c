@@ -323,7 +323,7 @@ static bool next_row(struct event_rows *rows, struct event_row *row)
 {
     struct query *query = &rows->query;
 
-    if (rows->empty || rows->code != SES_OK || !pull_row(rows))
+    if (rows->empty || !pull_row(rows))
         return false;
     int64_t seq = (int64_t)((uint64_t)ses__query_int(query, 0) - rows->place);
     *row = (struct event_row){.seq = seq};
@@ -331,8 +331,8 @@ static bool next_row(struct event_rows *rows, struct event_row *row)
     bool sound = read_columns(query, rows->walk, row) && ahead;
     rows->left_bytes -= (int64_t)row->body.len;
     if (UNLIKELY(query->code == SES_OK && !sound))
-        rows->code = refuse_event(rows, seq, query->error);
-    return query->code == SES_OK && sound;
+        query->code = refuse_event(rows, seq, query->error);
+    return query->code == SES_OK;
 }
 
 bool ses__event_rows_next(struct event_rows *rows, struct event_row *row)
@@ -343,6 +343,5 @@ bool ses__event_rows_next(struct event_rows *rows, struct event_row *row)
 
 int ses__event_rows_close(struct event_rows *rows)
 {
-    int code = rows->empty ? SES_OK : ses__query_end(&rows->query);
-    return code != SES_OK ? code : rows->code;
+    return rows->empty ? rows->query.code : ses__query_end(&rows->query);
 }

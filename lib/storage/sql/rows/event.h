@@ -37,7 +37,6 @@ struct event_rows {
     int64_t left_bytes; /* ... and bytes of theirs; below 1: it has no more */
     enum walk walk;
     struct span id; /* only the event that has it; without text: all */
-    int code;
 };
 /* So many may do, or as many as have so many bytes. */
 struct few_events {
@@ -75,12 +74,10 @@ struct mark_rows {
     struct paging paging;
     int64_t session_id;
     int64_t next; /* none may come after it */
-    int code;
 };
 SESLITE_PRIVATE void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_id,
                                          int64_t last, ses_error *error);
 SESLITE_PRIVATE bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row);
-SESLITE_PRIVATE int ses__mark_rows_close(struct mark_rows *rows);
 /* Finds the live events by the marks of the walk, and closes it. `live` is initialised; the caller frees it in any
  * case. The session may have been found since the walk was opened. */
 SESLITE_PRIVATE int ses__mark_rows_take_live(struct mark_rows *rows, int64_t session_id, struct live *live);

@@ -20,7 +20,6 @@ void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct u
 {
     rows->paging = ses__paging_few(db);
     rows->user = user;
-    rows->code = SES_OK;
     rows->last_len = strlen(after);
     memcpy(rows->last, after, rows->last_len);
     start_named(rows, db, error);
@@ -58,21 +57,15 @@ bool ses__named_rows_next(struct named_rows *rows, struct session_row *row)
 {
     struct query *query = &rows->query;
 
-    if (rows->code != SES_OK || !next_named(rows))
+    if (!next_named(rows))
         return false;
     ses__session_row_read(query, row);
     struct span name = ses__query_text(query, 11);
     if (query->code == SES_OK)
-        rows->code = check_named(rows, row, name);
-    if (query->code != SES_OK || rows->code != SES_OK)
+        query->code = check_named(rows, row, name);
+    if (query->code != SES_OK)
         return false;
     memcpy(rows->last, name.ptr, name.len);
     rows->last_len = name.len;
     return true;
-}
-
-int ses__named_rows_close(struct named_rows *rows)
-{
-    int code = ses__query_end(&rows->query);
-    return code != SES_OK ? code : rows->code;
 }

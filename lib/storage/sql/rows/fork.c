@@ -26,7 +26,7 @@ static int copy_marks(struct db *db, int64_t from, int64_t to, int64_t last, ses
     ses__mark_rows_open(&rows, db, from, last, error);
     while (ses__mark_rows_next(&rows, &mark))
         ;
-    int code = ses__mark_rows_close(&rows);
+    int code = ses__query_end(&rows.query);
     if (code != SES_OK)
         return code;
     return ses__query_do(db, STATEMENT_EVENT_MARKS_COPY, error, VALUES(INT(from), INT(to), INT(last)));

@@ -199,7 +199,6 @@ void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct lis
     rows->list = list;
     rows->begun = !list->from_start;
     rows->last = list->after;
-    rows->code = SES_OK;
     ses__query_start(query, db, list_statement(list), error);
     ses__query_bind_int(query, 2, list->limit);
     bind_filter(query, list);
@@ -219,20 +218,14 @@ bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct
 {
     struct query *query = &rows->query;
 
-    if (rows->code != SES_OK || !ses__query_row(query))
+    if (!ses__query_row(query))
         return false;
     ses__session_row_read(query, row);
     *name = ses__query_text(query, 11);
     *user = ses__query_text(query, 12);
     if (query->code == SES_OK)
-        rows->code = check_listed(rows, row, *name, *user);
-    return query->code == SES_OK && rows->code == SES_OK;
-}
-
-int ses__list_rows_close(struct list_rows *rows)
-{
-    int code = ses__query_end(&rows->query);
-    return code != SES_OK ? code : rows->code;
+        query->code = check_listed(rows, row, *name, *user);
+    return query->code == SES_OK;
 }
 
 /* -------------------------------------------------------------------------------------------- finding */
@@ -266,7 +259,6 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
     const bool of_app = list->whole_app || index == INDEX_LABELS;
     struct prefix_end end;
     struct query query;
-    int code = SES_OK;
 
     ses__query_start(&query, db, find_statement(list, index), error);
     ses__query_bind_int(&query, 1, of_app ? list->app_id : list->user_id);
@@ -278,10 +270,9 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
     else
         bind_active(&query, 3, filter->since_us, filter->before_us);
     found->count = 0;
-    while (code == SES_OK && ses__query_row(&query))
-        code = add_found(found, ses__query_int(&query, 0), error);
-    int closed = ses__query_end(&query);
-    return code != SES_OK ? code : closed;
+    while (ses__query_row(&query))
+        ses__query_keep(&query, add_found(found, ses__query_int(&query, 0), error));
+    return ses__query_end(&query);
 }
 
 /* ------------------------------------------------------------------------------------------- counting */

@@ -35,14 +35,12 @@ struct list_rows {
     struct list_place last;
     char last_name[SES_ID_MAX];
     struct prefix_end end; /* bound to the query */
-    int code;
 };
 SESLITE_PRIVATE void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct list_query *list,
                                          ses_error *error);
 /* The names live until the next row. */
 SESLITE_PRIVATE bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct span *name,
                                          struct span *user);
-SESLITE_PRIVATE int ses__list_rows_close(struct list_rows *rows);
 
 /* Numbers of sessions, in no order. */
 struct found {

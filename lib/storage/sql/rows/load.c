@@ -34,22 +34,21 @@ int ses__base_visit(struct db *db, const struct session_row *row,
                     void *context, ses_error *error)
 {
     struct query query;
-    int code = SES_OK;
 
     ses__query_open(&query, db, STATEMENT_BASE_STATE_ALL, error, VALUES(INT(row->id)));
-    while (code == SES_OK && ses__query_row(&query)) {
+    while (ses__query_row(&query)) {
         const struct base_value value = {ses__query_text(&query, 1), ses__query_text(&query, 2),
                                          ses__query_int(&query, 3)};
         bool sound = value.name.ptr && value.value.ptr && ses__query_int(&query, 0) == row->id &&
                      value.seq >= 0 && value.seq <= row->base_seq;
         if (query.code == SES_OK)
-            code = sound ? visit(context, &value, error)
-                         : ses__error_set(error, SES_CORRUPT,
-                                          "%s: a row of base_state of session number %lld is out of place",
-                                          db->name, (long long)row->id);
+            query.code =
+                sound ? visit(context, &value, error)
+                      : ses__error_set(error, SES_CORRUPT,
+                                       "%s: a row of base_state of session number %lld is out of place",
+                                       db->name, (long long)row->id);
     }
-    int closed = ses__query_end(&query);
-    return code != SES_OK ? code : closed;
+    return ses__query_end(&query);
 }
 
 int ses__base_is(struct db *db, int64_t session_id, const struct base_value *base, size_t count, bool *is,

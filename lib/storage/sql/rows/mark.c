@@ -43,37 +43,29 @@ bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row)
 {
     struct query *query = &rows->query;
 
-    if (rows->code != SES_OK || !next_mark(rows))
+    if (!next_mark(rows))
         return false;
     *row = (struct mark_row){ses__query_int(query, 1), (enum mark_kind)ses__query_int(query, 2),
                              ses__query_int(query, 3)};
     if (!mark_is_sound(rows, row) && query->code == SES_OK)
-        rows->code = ses__error_set(
+        query->code = ses__error_set(
             query->error, SES_CORRUPT,
             "%s: a row of event_marks of session number %lld (event %lld) is out of place, or holds impossible numbers",
             query->db->name, (long long)rows->session_id, (long long)row->seq);
-    return query->code == SES_OK && rows->code == SES_OK;
-}
-
-int ses__mark_rows_close(struct mark_rows *rows)
-{
-    int code = ses__query_end(&rows->query);
-    return code != SES_OK ? code : rows->code;
+    return query->code == SES_OK;
 }
 
 int ses__mark_rows_take_live(struct mark_rows *rows, int64_t session_id, struct live *live)
 {
     struct mark_row row;
-    int code = SES_OK;
 
     rows->session_id = session_id;
     live->count = 0; /* of an earlier run */
-    while (code == SES_OK && ses__mark_rows_next(rows, &row)) {
+    while (ses__mark_rows_next(rows, &row)) {
         if (row.kind == MARK_REWIND && !ses__live_add_rewind(live, row.seq, row.target))
-            code = ses__error_nomem(rows->query.error);
+            ses__query_keep(&rows->query, ses__error_nomem(rows->query.error));
     }
-    int closed = ses__mark_rows_close(rows);
-    return code != SES_OK ? code : closed;
+    return ses__query_end(&rows->query);
 }
 
 int ses__load_live(struct db *db, int64_t session_id, int64_t last, struct live *live, ses_error *error)

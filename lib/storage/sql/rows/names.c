@@ -11,7 +11,6 @@ void ses__name_rows_open(struct name_rows *rows, struct db *db, int64_t app_id, 
     const struct span passed = after.len > 0 ? after : (struct span){NULL, 0};
     const struct span first = ses__compare_texts(after, prefix) > 0 ? after : prefix;
 
-    rows->code = SES_OK;
     rows->prefix = prefix;
     rows->last_len = after.len;
     memcpy(rows->last, after.ptr, after.len);
@@ -28,7 +27,7 @@ bool ses__name_rows_next(struct name_rows *rows, int64_t *id)
 {
     struct query *query = &rows->query;
 
-    if (rows->code != SES_OK || !ses__query_row(query))
+    if (!ses__query_row(query))
         return false;
     *id = ses__query_int(query, 0);
     struct span name = ses__query_text(query, 1);
@@ -36,19 +35,13 @@ bool ses__name_rows_next(struct name_rows *rows, int64_t *id)
         return false;
     const struct span last = {rows->last, rows->last_len};
     if (*id < 1 || !name.ptr || !ses__is_id(name) || ses__compare_texts(last, name) >= 0) {
-        rows->code =
-            ses__error_set(query->error, SES_CORRUPT,
-                           "%s: the name of an app or a user is out of place, or no id", query->db->name);
+        query->code = ses__error_set(
+            query->error, SES_CORRUPT, "%s: a row of %s is out of place, or its name is not an id",
+            query->db->name, query->source == STATEMENT_APPS_NAMED ? "apps" : "users");
         return false;
     }
     memcpy(rows->last, name.ptr, name.len);
     rows->last[name.len] = '\0';
     rows->last_len = name.len;
     return has_prefix(name, rows->prefix); /* those that have it are side by side */
-}
-
-int ses__name_rows_close(struct name_rows *rows)
-{
-    int code = ses__query_end(&rows->query);
-    return code != SES_OK ? code : rows->code;
 }

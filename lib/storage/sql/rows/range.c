@@ -92,6 +92,6 @@ int ses__range_rows_close(struct range_rows *walk)
     int code = ses__event_rows_close(&walk->rows);
 
     walk->rows.empty = true;
-    walk->rows.code = code;
+    walk->rows.query.code = code;
     return code;
 }

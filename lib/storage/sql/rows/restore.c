@@ -99,19 +99,17 @@ static int compare_row(struct restoring *it, struct span key, struct span value,
 static int compare_rows(struct restoring *it, ses_error *error)
 {
     struct query query;
-    int code = SES_OK;
 
     ses__query_open(&query, it->db, STATEMENT_SESSION_STATE_ROWS, error, VALUES(INT(it->session->id)));
-    while (code == SES_OK && ses__query_row(&query)) {
+    while (ses__query_row(&query)) {
         struct span key = ses__query_text(&query, 1);
         struct span value = ses__query_text(&query, 2);
-        code = check_order(it, &query, &key, value, error);
+        int code = check_order(it, &query, &key, value, error);
         if (code == SES_OK)
             code = compare_row(it, key, value, ses__query_int(&query, 3), error);
+        ses__query_keep(&query, code);
     }
-    int closed = ses__query_end(&query);
-    if (code == SES_OK)
-        code = closed;
+    int code = ses__query_end(&query);
     while (code == SES_OK && it->next < it->count)
         code = note_due(it, error);
     return code;

@@ -155,26 +155,12 @@ struct paging {
 
 /* The app with the next number; 0: there is none. */
 SESLITE_PRIVATE int ses__app_after(struct db *db, int64_t after, int64_t *id, ses_error *error);
-/* A walk over the users of an app by name, after `after`. */
-struct user_rows {
-    struct query query;
-    char last[SES_ID_MAX];
-    size_t last_len;
-    int code;
-};
-SESLITE_PRIVATE void ses__user_rows_open(struct user_rows *rows, struct db *db, int64_t app_id,
-                                         struct span after, int64_t limit, ses_error *error);
-/* The user's number; its name is `rows->last`. */
-SESLITE_PRIVATE bool ses__user_rows_next(struct user_rows *rows, int64_t *id);
-SESLITE_PRIVATE int ses__user_rows_close(struct user_rows *rows);
-
 /* A walk over the names of all apps, or of an app's users, in their order. */
 struct name_rows {
     struct query query;
     struct span prefix;
     char last[SES_ID_MAX + 1]; /* the name, with a NUL after it */
     size_t last_len;
-    int code;
 };
 /* `app_id` 0: of the apps. Names after `after` that begin with the prefix; both live until the close. */
 SESLITE_PRIVATE void ses__name_rows_open(struct name_rows *rows, struct db *db, int64_t app_id,
@@ -182,7 +168,6 @@ SESLITE_PRIVATE void ses__name_rows_open(struct name_rows *rows, struct db *db, 
                                          ses_error *error);
 /* The number of the app or user; its name is `rows->last`. */
 SESLITE_PRIVATE bool ses__name_rows_next(struct name_rows *rows, int64_t *id);
-SESLITE_PRIVATE int ses__name_rows_close(struct name_rows *rows);
 
 /* A walk over a user's sessions by name, after `after`. */
 struct named_rows {
@@ -192,13 +177,11 @@ struct named_rows {
     char from[SES_ID_MAX]; /* the name after which the page under way begins */
     char last[SES_ID_MAX];
     size_t last_len;
-    int code;
 };
 SESLITE_PRIVATE void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct user_row *user,
                                           const char *after, ses_error *error);
 /* The session's name is `rows->last`. */
 SESLITE_PRIVATE bool ses__named_rows_next(struct named_rows *rows, struct session_row *row);
-SESLITE_PRIVATE int ses__named_rows_close(struct named_rows *rows);
 
 /* Sets whether the item has changed. */
 SESLITE_PRIVATE int ses__watched_look(struct db *db, struct watched *item, ses_error *error);

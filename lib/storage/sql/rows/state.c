@@ -29,56 +29,44 @@ int64_t ses__scope_owner(enum scope scope, const struct session_row *session)
 
 /* ---------------------------------------------------------------------------------------------- reading */
 
-void ses__state_rows_open(struct state_rows *rows, struct db *db, enum scope scope, int64_t owner,
+void ses__state_rows_open(struct query *rows, struct db *db, enum scope scope, int64_t owner,
                           ses_error *error)
 {
-    rows->code = SES_OK;
-    ses__query_open(&rows->query, db, scope_statements[scope].all, error, VALUES(OWNER(owner)));
-    ses__query_ask(&rows->query);
+    ses__query_open(rows, db, scope_statements[scope].all, error, VALUES(OWNER(owner)));
+    ses__query_ask(rows);
 }
 
-void ses__state_row_open(struct state_rows *rows, struct db *db, enum scope scope, int64_t owner,
-                         struct span key, ses_error *error)
+void ses__state_row_open(struct query *rows, struct db *db, enum scope scope, int64_t owner, struct span key,
+                         ses_error *error)
 {
-    rows->code = SES_OK;
-    ses__query_open(&rows->query, db, scope_statements[scope].one, error, VALUES(OWNER(owner), TEXT(key)));
-    ses__query_ask(&rows->query);
+    ses__query_open(rows, db, scope_statements[scope].one, error, VALUES(OWNER(owner), TEXT(key)));
+    ses__query_ask(rows);
 }
 
-bool ses__state_rows_next(struct state_rows *rows, struct span *key, struct span *value)
+bool ses__state_rows_next(struct query *rows, struct span *key, struct span *value)
 {
-    struct query *query = &rows->query;
-
-    if (rows->code != SES_OK || !ses__query_row(query))
+    if (!ses__query_row(rows))
         return false;
-    *key = ses__query_text(query, 0);
-    *value = ses__query_text(query, 1);
-    if (query->code == SES_OK && (!key->ptr || !value->ptr)) /* a row that no library wrote */
-        rows->code = ses__error_set(query->error, SES_CORRUPT, "%s: a state key has no name or no value",
-                                    query->db->name);
-    return query->code == SES_OK && rows->code == SES_OK;
+    *key = ses__query_text(rows, 0);
+    *value = ses__query_text(rows, 1);
+    if (rows->code == SES_OK && (!key->ptr || !value->ptr)) /* a row that no library wrote */
+        rows->code = ses__error_set(rows->error, SES_CORRUPT, "%s: a state key has no name or no value",
+                                    rows->db->name);
+    return rows->code == SES_OK;
 }
 
-int ses__state_rows_close(struct state_rows *rows)
-{
-    int code = ses__query_end(&rows->query);
-    return code != SES_OK ? code : rows->code;
-}
-
-int ses__state_rows_load(struct state_rows *rows, struct state *state, enum scope scope, ses_error *error)
+int ses__state_rows_load(struct query *rows, struct state *state, enum scope scope, ses_error *error)
 {
     struct state_loading loading;
     struct span key;
     struct span value;
-    int code = ses__state_load_begin(&loading, state, scope, error);
-    const bool begun = code == SES_OK;
+    const int begun = ses__state_load_begin(&loading, state, scope, error);
 
-    while (code == SES_OK && ses__state_rows_next(rows, &key, &value))
-        code = ses__state_load_put(&loading, key, value, error);
-    int closed = ses__state_rows_close(rows);
-    if (code == SES_OK)
-        code = closed;
-    if (begun)
+    ses__query_keep(rows, begun);
+    while (ses__state_rows_next(rows, &key, &value))
+        ses__query_keep(rows, ses__state_load_put(&loading, key, value, error));
+    const int code = ses__query_end(rows);
+    if (begun == SES_OK)
         ses__state_load_end(&loading, code == SES_OK);
     return code;
 }
@@ -86,7 +74,7 @@ int ses__state_rows_load(struct state_rows *rows, struct state *state, enum scop
 int ses__load_scope(struct db *db, struct state *state, enum scope scope, const struct session_row *session,
                     ses_error *error)
 {
-    struct state_rows rows;
+    struct query rows;
 
     ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, session), error);
     return ses__state_rows_load(&rows, state, scope, error);
@@ -94,7 +82,7 @@ int ses__load_scope(struct db *db, struct state *state, enum scope scope, const 
 
 /* Rows of many owners: those of one are side by side, and come in the owners' order. */
 struct owners_walk {
-    struct state_rows *rows;
+    struct query *rows;
     enum scope scope;
     const struct owner_list *owners;
     struct state *const *states;  /* one each owner */
@@ -121,7 +109,7 @@ static int begin_owner(struct owners_walk *walk, int64_t id, ses_error *error)
     if (walk->next == owners->count)
         return ses__error_set(error, SES_CORRUPT,
                               "%s: state of owner number %lld is filed as another's, or out of order",
-                              walk->rows->query.db->name, (long long)id);
+                              walk->rows->db->name, (long long)id);
     const size_t at = walk->next++;
     int code = ses__state_load_begin(&walk->loading, walk->states[at], walk->scope, error);
     if (code == SES_OK)
@@ -129,36 +117,32 @@ static int begin_owner(struct owners_walk *walk, int64_t id, ses_error *error)
     return code;
 }
 
-void ses__owners_ask(struct state_rows *rows, struct db *db, enum scope scope,
-                     const struct owner_list *owners, ses_error *error)
+void ses__owners_ask(struct query *rows, struct db *db, enum scope scope, const struct owner_list *owners,
+                     ses_error *error)
 {
-    rows->code = SES_OK;
-    ses__query_start(&rows->query, db,
+    ses__query_start(rows, db,
                      scope == SCOPE_USER ? STATEMENT_USER_STATE_OF_OWNERS : STATEMENT_SESSION_STATE_OF_OWNERS,
                      error);
     if (owners)
-        ses__query_bind_owners(&rows->query, 1, owners);
-    ses__query_ask(&rows->query);
+        ses__query_bind_owners(rows, 1, owners);
+    ses__query_ask(rows);
 }
 
-int ses__owners_take(struct state_rows *rows, enum scope scope, const struct owner_list *owners,
+int ses__owners_take(struct query *rows, enum scope scope, const struct owner_list *owners,
                      struct state *const *states, ses_error *error)
 {
     struct owners_walk walk = {.rows = rows, .scope = scope, .owners = owners, .states = states};
     struct span key;
     struct span value;
-    int code = SES_OK;
 
-    while (code == SES_OK && ses__state_rows_next(rows, &key, &value)) {
-        int64_t id = ses__query_int(&rows->query, 2);
+    while (ses__state_rows_next(rows, &key, &value)) {
+        int64_t id = ses__query_int(rows, 2);
         if (!walk.now || *walk.now != id)
-            code = begin_owner(&walk, id, error);
-        if (code == SES_OK)
-            code = ses__state_load_put(&walk.loading, key, value, error);
+            ses__query_keep(rows, begin_owner(&walk, id, error));
+        if (rows->code == SES_OK)
+            rows->code = ses__state_load_put(&walk.loading, key, value, error);
     }
-    int closed = ses__state_rows_close(rows);
-    if (code == SES_OK)
-        code = closed;
+    const int code = ses__query_end(rows);
     end_owner(&walk, code == SES_OK);
     return code;
 }
@@ -186,7 +170,7 @@ static void lock_owners(struct db *db, const struct delta *delta, const struct s
 }
 
 /* `*same`: the stored bytes are those that are expected; an operation that removes means that the key does not exist. */
-static int compare_expected(struct state_rows *rows, const struct delta_op *seen, bool *same)
+static int compare_expected(struct query *rows, const struct delta_op *seen, bool *same)
 {
     struct span key;
     struct span value;
@@ -195,10 +179,10 @@ static int compare_expected(struct state_rows *rows, const struct delta_op *seen
     if (ses__state_rows_next(rows, &key, &value))
         *same = !seen->removes && value.len == seen->value.len &&
                 memcmp(value.ptr, seen->value.ptr, value.len) == 0;
-    return ses__state_rows_close(rows);
+    return ses__query_end(rows);
 }
 
-static void open_seen(struct state_rows *rows, struct db *db, const struct delta_op *seen,
+static void open_seen(struct query *rows, struct db *db, const struct delta_op *seen,
                       const struct session_row *session, ses_error *error)
 {
     ses__state_row_open(rows, db, seen->scope, ses__scope_owner(seen->scope, session), seen->key, error);
@@ -207,7 +191,7 @@ static void open_seen(struct state_rows *rows, struct db *db, const struct delta
 int ses__state_find_changed(struct db *db, const struct delta *seen, const struct session_row *session,
                             const char **changed, ses_error *error)
 {
-    struct state_rows rows;
+    struct query rows;
     int code = SES_OK;
 
     *changed = NULL;
@@ -222,7 +206,7 @@ int ses__state_find_changed(struct db *db, const struct delta *seen, const struc
     return code;
 }
 
-void ses__state_seen_ask(struct state_rows *rows, struct db *db, const struct delta *seen, ses_error *error)
+void ses__state_seen_ask(struct query *rows, struct db *db, const struct delta *seen, ses_error *error)
 {
     const struct session_row unknown = {.id = 0};
 
@@ -231,7 +215,7 @@ void ses__state_seen_ask(struct state_rows *rows, struct db *db, const struct de
         open_seen(&rows[i], db, &seen->ops[i], &unknown, error);
 }
 
-int ses__state_seen_take(struct state_rows *rows, const struct delta *seen, const char **changed)
+int ses__state_seen_take(struct query *rows, const struct delta *seen, const char **changed)
 {
     int code = SES_OK;
 

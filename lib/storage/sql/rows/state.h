@@ -7,20 +7,15 @@
 enum { STORED_SCOPES = SCOPE_TEMP };
 
 /* A walk over one scope of an app, a user or a session; keys without their prefix, values as JSON text. */
-struct state_rows {
-    struct query query;
-    int code;
-};
-SESLITE_PRIVATE void ses__state_rows_open(struct state_rows *rows, struct db *db, enum scope scope,
-                                          int64_t owner, ses_error *error);
+SESLITE_PRIVATE void ses__state_rows_open(struct query *rows, struct db *db, enum scope scope, int64_t owner,
+                                          ses_error *error);
 /* One key: one row, or none. `key` lives until the close. */
-SESLITE_PRIVATE void ses__state_row_open(struct state_rows *rows, struct db *db, enum scope scope,
-                                         int64_t owner, struct span key, ses_error *error);
+SESLITE_PRIVATE void ses__state_row_open(struct query *rows, struct db *db, enum scope scope, int64_t owner,
+                                         struct span key, ses_error *error);
 /* Texts live until the next row. */
-SESLITE_PRIVATE bool ses__state_rows_next(struct state_rows *rows, struct span *key, struct span *value);
-SESLITE_PRIVATE int ses__state_rows_close(struct state_rows *rows);
+SESLITE_PRIVATE bool ses__state_rows_next(struct query *rows, struct span *key, struct span *value);
 /* Loads all of the walk into the state, and closes it. */
-SESLITE_PRIVATE int ses__state_rows_load(struct state_rows *rows, struct state *state, enum scope scope,
+SESLITE_PRIVATE int ses__state_rows_load(struct query *rows, struct state *state, enum scope scope,
                                          ses_error *error);
 
 /* Loads a scope of the session's into the state; or all that are stored. */
@@ -29,13 +24,12 @@ SESLITE_PRIVATE int ses__load_scope(struct db *db, struct state *state, enum sco
 SESLITE_PRIVATE int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session,
                                      ses_error *error);
 /* The user or session scope of many owners, with one statement. No owners: those of the list that this transaction reads. */
-SESLITE_PRIVATE void ses__owners_ask(struct state_rows *rows, struct db *db, enum scope scope,
+SESLITE_PRIVATE void ses__owners_ask(struct query *rows, struct db *db, enum scope scope,
                                      const struct owner_list *owners, ses_error *error);
 /* Loads and closes it. The owners must be different ones, in the order in which they were asked for, and their states have
  * nothing in that scope. */
-SESLITE_PRIVATE int ses__owners_take(struct state_rows *rows, enum scope scope,
-                                     const struct owner_list *owners, struct state *const *states,
-                                     ses_error *error);
+SESLITE_PRIVATE int ses__owners_take(struct query *rows, enum scope scope, const struct owner_list *owners,
+                                     struct state *const *states, ses_error *error);
 SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_row *session);
 /* The name of the first key of which something else is stored than what was seen (an operation that removes: that the key
  * does not exist); NULL: there is none. */
@@ -43,10 +37,9 @@ SESLITE_PRIVATE int ses__state_find_changed(struct db *db, const struct delta *s
                                             const struct session_row *session, const char **changed,
                                             ses_error *error);
 /* The same in two halves, of the session that this transaction finds: one row is asked for each key that was seen. */
-SESLITE_PRIVATE void ses__state_seen_ask(struct state_rows *rows, struct db *db, const struct delta *seen,
+SESLITE_PRIVATE void ses__state_seen_ask(struct query *rows, struct db *db, const struct delta *seen,
                                          ses_error *error);
-SESLITE_PRIVATE int ses__state_seen_take(struct state_rows *rows, const struct delta *seen,
-                                         const char **changed);
+SESLITE_PRIVATE int ses__state_seen_take(struct query *rows, const struct delta *seen, const char **changed);
 /* Writes the changes of the stored scopes, as made by event `seq` of the session; 0: its creation. */
 SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
                                      const struct session_row *session, int64_t seq, ses_error *error);

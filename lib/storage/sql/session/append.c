@@ -56,10 +56,10 @@ struct append_asked {
     bool has_missed;
     bool has_scopes;
     struct query lease;
-    struct state_rows *expected;             /* for each key that was seen */
-    struct stored_event_asked *stored;       /* for each draft */
-    struct event_rows missed;                /* what the handle lacks */
-    struct state_rows scopes[SCOPE_SESSION]; /* those that other sessions share, if nothing is to be stored */
+    struct query *expected;             /* for each key that was seen */
+    struct stored_event_asked *stored;  /* for each draft */
+    struct event_rows missed;           /* what the handle lacks */
+    struct query scopes[SCOPE_SESSION]; /* those that other sessions share, if nothing is to be stored */
 };
 
 /* Is this very event there already? `*seq` is its number, or 0. EXISTS: another one has its id. */
@@ -70,7 +70,6 @@ static int find_stored(const struct append_op *op, struct db *db, struct event_d
     struct stored_event_asked *asked = op->asked ? &op->asked->stored[draft - op->drafts] : &own;
     struct event_rows *rows = &asked->rows;
     struct event_row stored;
-    int code = SES_OK;
 
     *seq = asked->taken ? asked->seq : 0;
     if (asked->taken)
@@ -78,14 +77,14 @@ static int find_stored(const struct append_op *op, struct db *db, struct event_d
     if (rows->empty)
         ses__event_row_open(rows, db, op->row.id, draft->row.id, error);
     if (ses__event_rows_next(rows, &stored)) {
-        code = check_stored(op, draft, &stored, error);
+        ses__query_keep(&rows->query, check_stored(op, draft, &stored, error));
         *seq = stored.seq;
     }
-    int closed = ses__event_rows_close(rows);
+    const int code = ses__event_rows_close(rows);
     rows->empty = true;
     asked->seq = *seq;
-    asked->taken = code == SES_OK && closed == SES_OK && db->looks_first;
-    return code != SES_OK ? code : closed;
+    asked->taken = code == SES_OK && db->looks_first;
+    return code;
 }
 
 /* --------------------------------------------------------------------------------------------- staleness */
@@ -407,13 +406,13 @@ static void drop_rest(struct append_asked *asked, const struct append_op *op)
     if (asked->has_lease)
         (void)ses__query_end(&asked->lease);
     for (size_t i = 0; asked->has_expected && i < op->expected->seen.count; i++)
-        (void)ses__state_rows_close(&asked->expected[i]);
+        (void)ses__query_end(&asked->expected[i]);
     for (size_t i = 0; i < op->count; i++)
         (void)ses__event_rows_close(&asked->stored[i].rows);
     if (asked->has_missed)
         (void)ses__event_rows_close(&asked->missed);
     for (enum scope scope = SCOPE_APP; asked->has_scopes && scope < SCOPE_SESSION; scope++)
-        (void)ses__state_rows_close(&asked->scopes[scope]);
+        (void)ses__query_end(&asked->scopes[scope]);
 }
 
 /* When the session is found: checks what the caller has seen, and stores. */

@@ -125,12 +125,13 @@ static int delete_sessions_of_app(struct db *db, struct delete_app_op *op, int64
 /* The first user of the app; 0: none is left. */
 static int first_user(struct db *db, int64_t app_id, int64_t *id, ses_error *error)
 {
-    struct user_rows rows;
+    static const struct span any = {"", 0};
+    struct name_rows rows;
 
-    ses__user_rows_open(&rows, db, app_id, (struct span){"", 0}, 1, error);
-    if (!ses__user_rows_next(&rows, id))
+    ses__name_rows_open(&rows, db, app_id, any, any, 1, error);
+    if (!ses__name_rows_next(&rows, id))
         *id = 0;
-    return ses__user_rows_close(&rows);
+    return ses__query_end(&rows.query);
 }
 
 static int delete_users_of_app(struct db *db, int64_t app_id, bool *more, ses_error *error)

@@ -40,16 +40,15 @@ static int add_news(struct follow_run *run, const struct session_row *row)
     struct followed *item = &op->items[op->count - 1];
     struct event_rows rows;
     struct event_row event;
-    int code = SES_OK;
 
     const struct few_events few = {(int64_t)(op->max_events - op->events->count),
                                    (int64_t)(op->max_bytes - run->bytes)};
 
     ses__event_rows_open_few(&rows, run->db, row->id, item->place.seq + 1, row->last_seq, &few, WALK_FORWARD,
                              run->error);
-    while (code == SES_OK && !run->full && ses__event_rows_next(&rows, &event)) {
+    while (!run->full && ses__event_rows_next(&rows, &event)) {
         if (!ses__event_list_add(op->events, op->allocator, ses__event_copy(op->arena, &event)))
-            code = ses__error_nomem(run->error);
+            ses__query_keep(&rows.query, ses__error_nomem(run->error));
         item->events++;
         item->place.seq = event.seq;
         run->bytes += event.body.len;
@@ -57,8 +56,7 @@ static int add_news(struct follow_run *run, const struct session_row *row)
     }
     if (!run->full)
         item->place.seq = row->last_seq;
-    int closed = ses__event_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    return ses__event_rows_close(&rows);
 }
 
 /* Does the log no longer lead on from there? */
@@ -157,13 +155,11 @@ static int follow_sessions(struct follow_run *run, const struct user_row *user, 
 {
     struct named_rows rows;
     struct session_row row;
-    int code = SES_OK;
 
     ses__named_rows_open(&rows, run->db, user, run->op->after, run->error);
-    while (code == SES_OK && !page_is_full(run) && ses__named_rows_next(&rows, &row))
-        code = pass_followed(run, at, &row, (struct span){rows.last, rows.last_len});
-    int closed = ses__named_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    while (!page_is_full(run) && ses__named_rows_next(&rows, &row))
+        ses__query_keep(&rows.query, pass_followed(run, at, &row, (struct span){rows.last, rows.last_len}));
+    return ses__query_end(&rows.query);
 }
 
 static int follow_user(struct follow_run *run)

@@ -19,7 +19,7 @@ struct log_asked {
 /* All that a snapshot has. */
 struct snapshot_asked {
     struct details_asked details;
-    struct state_rows scopes[STORED_SCOPES];
+    struct query scopes[STORED_SCOPES];
     struct log_asked log;
 };
 
@@ -50,9 +50,9 @@ SESLITE_PRIVATE void ses__missed_ask(struct event_rows *rows, struct db *db, con
 SESLITE_PRIVATE int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *advance,
                                      const struct session_row *row, ses_error *error);
 /* The scopes that other sessions share, in two halves. An advance that restarts also reads the session's own. */
-SESLITE_PRIVATE void ses__scopes_ask(struct state_rows *asked, struct db *db, const struct session_row *known,
+SESLITE_PRIVATE void ses__scopes_ask(struct query *asked, struct db *db, const struct session_row *known,
                                      ses_error *error);
-SESLITE_PRIVATE int ses__scopes_take(struct state_rows *asked, struct db *db, struct advance *advance,
+SESLITE_PRIVATE int ses__scopes_take(struct query *asked, struct db *db, struct advance *advance,
                                      ses_error *error);
 SESLITE_PRIVATE int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error);
 

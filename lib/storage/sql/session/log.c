@@ -147,17 +147,16 @@ static int read_turns(struct db *db, const struct session_row *row, struct turns
 {
     struct event_rows rows;
     struct event_row event;
-    int code = ses__load_live(db, row->id, row->last_seq, &turns->live, error);
+    const int code = ses__load_live(db, row->id, row->last_seq, &turns->live, error);
 
     if (code != SES_OK)
         return code;
     ses__event_rows_open(&rows, db, row->id, row->base_seq + 1, row->last_seq, WALK_FORWARD, error);
-    while (code == SES_OK && ses__event_rows_next(&rows, &event)) {
+    while (ses__event_rows_next(&rows, &event)) {
         if (ses__live_has(&turns->live, event.seq))
-            code = add_live_event(turns, &event, error);
+            ses__query_keep(&rows.query, add_live_event(turns, &event, error));
     }
-    int closed = ses__event_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    return ses__event_rows_close(&rows);
 }
 
 /* The invocation's first run says whether it is a turn, and where it begins. */
@@ -215,20 +214,15 @@ int ses__log_initial(struct db *db, int64_t session_id, struct arena *arena, str
                      ses_error *error)
 {
     struct query query;
-    bool ok = true;
 
-    *initial = (struct span){NULL, 0};
-    ses__query_start(&query, db, STATEMENT_DETAILS_INITIAL, error);
-    ses__query_bind_int(&query, 1, session_id);
-    if (ses__query_row(&query)) {
-        struct span text = ses__query_text(&query, 0);
-        if (text.ptr) {
-            *initial = (struct span){ses__arena_text(arena, text.ptr, text.len), text.len};
-            ok = initial->ptr != NULL;
-        }
+    ses__query_open(&query, db, STATEMENT_DETAILS_INITIAL, error, VALUES(INT(session_id)));
+    *initial = ses__query_row(&query) ? ses__query_text(&query, 0) : (struct span){NULL, 0};
+    if (initial->ptr) {
+        initial->ptr = ses__arena_text(arena, initial->ptr, initial->len);
+        if (!initial->ptr)
+            ses__query_keep(&query, ses__error_nomem(error));
     }
-    int code = ses__query_end(&query);
-    return code == SES_OK && !ok ? ses__error_nomem(error) : code;
+    return ses__query_end(&query);
 }
 
 static int replay_initial(struct db *db, const struct session_row *row, struct replay *replay,
@@ -255,13 +249,11 @@ int ses__log_replay_events(struct db *db, const struct session_row *row, int64_t
 {
     struct event_rows rows;
     struct event_row event;
-    int code = SES_OK;
 
     ses__event_rows_open(&rows, db, row->id, first, last, WALK_FORWARD_BODIES, error);
-    while (code == SES_OK && ses__event_rows_next(&rows, &event))
-        code = ses__replay_event(replay, &event, error);
-    int closed = ses__event_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    while (ses__event_rows_next(&rows, &event))
+        ses__query_keep(&rows.query, ses__replay_event(replay, &event, error));
+    return ses__event_rows_close(&rows);
 }
 
 int ses__log_replay(struct db *db, const struct session_row *row, int64_t seq, struct replay *replay,

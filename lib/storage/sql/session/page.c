@@ -51,7 +51,7 @@ static void ask_page(struct page_asked *asked, struct db *db, int64_t id, const 
 
 static int drop_page(struct page_asked *asked)
 {
-    int marks = asked->has_marks ? ses__mark_rows_close(&asked->marks) : SES_OK;
+    int marks = asked->has_marks ? ses__query_end(&asked->marks.query) : SES_OK;
     int events = ses__range_rows_close(&asked->events);
 
     asked->has_marks = false;
@@ -154,14 +154,13 @@ static int take_events_of_page(struct range_rows *walk, struct page_op *op, bool
 {
     struct event_row event;
     size_t bytes = 0;
-    int code = SES_OK;
 
-    while (code == SES_OK && !*full && ses__range_rows_next(walk, &event))
-        code = add_to_page(op, &event, &bytes, full, error);
-    int closed = ses__range_rows_close(walk);
-    if (code == SES_OK && closed == SES_OK && !*full && walk->left > 0 && !op->first && has_lost_events(op))
-        code = refuse_walk(op, "pruned", error);
-    return code != SES_OK ? code : closed;
+    while (!*full && ses__range_rows_next(walk, &event))
+        ses__query_keep(&walk->rows.query, add_to_page(op, &event, &bytes, full, error));
+    const int code = ses__range_rows_close(walk);
+    if (code == SES_OK && !*full && walk->left > 0 && !op->first && has_lost_events(op))
+        return refuse_walk(op, "pruned", error);
+    return code;
 }
 
 static int take_page(struct page_asked *asked, struct db *db, struct page_op *op, bool *full,

@@ -27,11 +27,10 @@ static int take_events_of_snapshot(struct range_rows *walk, struct snapshot *sna
     struct event_row event;
     int code = ses__snapshot_begin_events(snapshot, range->newest < count ? range->newest : count, error);
 
-    while (code == SES_OK && ses__range_rows_next(walk, &event))
-        code = ses__snapshot_add_event(snapshot, &event, error);
-    int closed = ses__range_rows_close(walk);
-    if (code == SES_OK)
-        code = closed;
+    ses__query_keep(&walk->rows.query, code);
+    while (ses__range_rows_next(walk, &event))
+        ses__query_keep(&walk->rows.query, ses__snapshot_add_event(snapshot, &event, error));
+    code = ses__range_rows_close(walk);
     return code == SES_OK ? ses__snapshot_end_events(snapshot, error) : code;
 }
 
@@ -64,7 +63,7 @@ static int take_log(struct log_asked *asked, struct db *db, struct snapshot *sna
 static void drop_log(struct log_asked *asked, const struct range *range)
 {
     if (range->live)
-        (void)ses__mark_rows_close(&asked->marks);
+        (void)ses__query_end(&asked->marks.query);
     (void)ses__range_rows_close(&asked->events);
 }
 
@@ -92,7 +91,7 @@ void ses__snapshot_drop(struct snapshot_asked *asked, const struct range *range)
 {
     (void)ses__details_drop(&asked->details);
     for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++)
-        (void)ses__state_rows_close(&asked->scopes[scope]);
+        (void)ses__query_end(&asked->scopes[scope]);
     if (!range->none)
         drop_log(&asked->log, range);
 }
@@ -107,9 +106,9 @@ int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snaps
     snapshot->keeps_events = !range->none;
 
     for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
-        struct state_rows *rows = &asked->scopes[scope];
+        struct query *rows = &asked->scopes[scope];
         int loaded = code == SES_OK ? ses__state_rows_load(rows, &snapshot->state, scope, error)
-                                    : ses__state_rows_close(rows);
+                                    : ses__query_end(rows);
         code = code == SES_OK ? loaded : code;
     }
     if (code == SES_OK && !range->none)
@@ -209,16 +208,14 @@ int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *adv
 {
     const struct session_row *known = &advance->snapshot->row;
     struct event_row event;
-    int code = SES_OK;
 
     if (ses__row_epoch(row) != ses__row_epoch(known))
-        code = restart_after_cut(db, advance, row, error);
+        ses__query_keep(&rows->query, restart_after_cut(db, advance, row, error));
     else if (row->base_seq > known->last_seq) /* events that are lacking were pruned */
         ses__advance_restart(advance, known->last_seq);
-    while (code == SES_OK && ses__event_rows_next(rows, &event))
-        code = ses__advance_read_event(advance, &event, error);
-    int closed = ses__event_rows_close(rows);
-    return code != SES_OK ? code : closed;
+    while (ses__event_rows_next(rows, &event))
+        ses__query_keep(&rows->query, ses__advance_read_event(advance, &event, error));
+    return ses__event_rows_close(rows);
 }
 
 void ses__missed_ask(struct event_rows *rows, struct db *db, const struct session_row *known,
@@ -247,20 +244,19 @@ int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
     return code;
 }
 
-void ses__scopes_ask(struct state_rows *asked, struct db *db, const struct session_row *known,
-                     ses_error *error)
+void ses__scopes_ask(struct query *asked, struct db *db, const struct session_row *known, ses_error *error)
 {
     for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
         ses__state_rows_open(&asked[scope], db, scope, ses__scope_owner(scope, known), error);
 }
 
-int ses__scopes_take(struct state_rows *asked, struct db *db, struct advance *advance, ses_error *error)
+int ses__scopes_take(struct query *asked, struct db *db, struct advance *advance, ses_error *error)
 {
     int code = SES_OK;
 
     for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++) {
         int loaded = code == SES_OK ? ses__state_rows_load(&asked[scope], &advance->fresh, scope, error)
-                                    : ses__state_rows_close(&asked[scope]);
+                                    : ses__query_end(&asked[scope]);
         code = code == SES_OK ? loaded : code;
     }
     advance->loaded = SCOPE_SESSION;
@@ -275,7 +271,7 @@ int ses__scopes_take(struct state_rows *asked, struct db *db, struct advance *ad
 struct refresh_asked {
     bool has_missed;
     struct event_rows missed;
-    struct state_rows scopes[SCOPE_SESSION]; /* those that other sessions share */
+    struct query scopes[SCOPE_SESSION]; /* those that other sessions share */
     struct details_asked details;
 };
 
@@ -297,7 +293,7 @@ static void drop_refresh(struct refresh_asked *asked)
     if (asked->has_missed)
         (void)ses__event_rows_close(&asked->missed);
     for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
-        (void)ses__state_rows_close(&asked->scopes[scope]);
+        (void)ses__query_end(&asked->scopes[scope]);
     (void)ses__details_drop(&asked->details);
 }
 
@@ -381,19 +377,17 @@ static int keep_text(struct value_op *op, struct span text, ses_error *error)
     return op->json ? SES_OK : ses__error_nomem(error);
 }
 
-static int take_value(struct state_rows *rows, struct value_op *op, ses_error *error)
+static int take_value(struct query *rows, struct value_op *op, ses_error *error)
 {
     struct span key;
     struct span value;
-    int code = SES_OK;
 
     if (ses__state_rows_next(rows, &key, &value)) {
-        code = ses__state_check_value(op->name, value, error);
-        if (code == SES_OK)
-            code = keep_text(op, value, error);
+        ses__query_keep(rows, ses__state_check_value(op->name, value, error));
+        if (rows->code == SES_OK)
+            rows->code = keep_text(op, value, error);
     }
-    int closed = ses__state_rows_close(rows);
-    return code != SES_OK ? code : closed;
+    return ses__query_end(rows);
 }
 
 static int run_value(struct db *db, void *context, ses_error *error)
@@ -403,7 +397,7 @@ static int run_value(struct db *db, void *context, ses_error *error)
     const bool stored = op->scope != SCOPE_TEMP; /* temp: never is */
     const bool ahead = stored && ses__db_asks_ahead(db);
     struct session_row row;
-    struct state_rows rows;
+    struct query rows;
     struct query session;
 
     ses_free(op->json); /* of an earlier run */
@@ -415,7 +409,7 @@ static int run_value(struct db *db, void *context, ses_error *error)
     int code = ses__session_take(&session, &ref, &row);
     if (code != SES_OK || !stored) {
         if (ahead)
-            (void)ses__state_rows_close(&rows);
+            (void)ses__query_end(&rows);
         return code;
     }
     if (!ahead)

@@ -68,25 +68,22 @@ static int read_all_keys(struct shared_get_op *op, struct db *db, const struct s
 {
     const enum scope scope = scope_shared_by(op->user);
     struct key_order order = {.begun = false};
-    struct state_rows rows;
+    struct query rows;
     struct buffer json;
     struct span key;
     struct span value;
     int code = SES_OK;
-    int closed = SES_OK;
 
     ses__buffer_init_text(&json, op->allocator);
     ses__buffer_add_word(&json, "{");
     const size_t start = json.len;
     if (found) {
         ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, owner), error);
-        while (code == SES_OK && ses__state_rows_next(&rows, &key, &value))
-            code = add_shared_key(&json, start, &order, key, value, error);
-        closed = ses__state_rows_close(&rows);
+        while (ses__state_rows_next(&rows, &key, &value))
+            ses__query_keep(&rows, add_shared_key(&json, start, &order, key, value, error));
+        code = ses__query_end(&rows);
     }
     ses__buffer_add_word(&json, "}");
-    if (code == SES_OK)
-        code = closed;
     if (code == SES_OK) {
         op->json = ses__buffer_take(&json, &op->len);
         code = op->json ? SES_OK : ses__error_nomem(error);
@@ -99,21 +96,19 @@ static int read_one_key(struct shared_get_op *op, struct db *db, const struct se
                         ses_error *error)
 {
     const enum scope scope = scope_shared_by(op->user);
-    struct state_rows rows;
+    struct query rows;
     struct span key;
     struct span value;
-    int code = SES_OK;
 
     ses__state_row_open(&rows, db, scope, ses__scope_owner(scope, owner),
                         (struct span){op->name, strlen(op->name)}, error);
     if (ses__state_rows_next(&rows, &key, &value)) {
-        code = ses__state_check_value(op->name, value, error);
-        if (code == SES_OK && !(op->json = ses__memory_text_of(op->allocator, value)))
-            code = ses__error_nomem(error);
+        ses__query_keep(&rows, ses__state_check_value(op->name, value, error));
+        if (rows.code == SES_OK && !(op->json = ses__memory_text_of(op->allocator, value)))
+            rows.code = ses__error_nomem(error);
         op->len = value.len;
     }
-    int closed = ses__state_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    return ses__query_end(&rows);
 }
 
 static int run_get_shared(struct db *db, void *context, ses_error *error)

@@ -43,19 +43,17 @@ static int visit_shared(const struct visit_run *run, enum scope scope, int64_t o
 {
     const struct visit_op *op = run->op;
     struct shared_order order = {.span = {NULL, 0}};
-    struct state_rows rows;
+    struct query rows;
     struct span key;
     struct span value;
-    int code = SES_OK;
 
     ses__state_rows_open(&rows, run->db, scope, owner, error);
-    while (code == SES_OK && ses__state_rows_next(&rows, &key, &value)) {
-        code = check_shared_key(&order, key, value, error);
-        if (code == SES_OK)
-            code = op->visitor->shared(op->context, key, value, error);
+    while (ses__state_rows_next(&rows, &key, &value)) {
+        ses__query_keep(&rows, check_shared_key(&order, key, value, error));
+        if (rows.code == SES_OK)
+            rows.code = op->visitor->shared(op->context, key, value, error);
     }
-    int closed = ses__state_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    return ses__query_end(&rows);
 }
 
 /* -------------------------------------------------------------------------------------------- sessions */
@@ -66,16 +64,13 @@ static int visit_events(const struct visit_run *run, const struct session_row *r
     struct event_rows rows;
     struct event_row event;
     int64_t count = 0;
-    int code = SES_OK;
 
     ses__event_rows_open(&rows, run->db, row->id, row->base_seq + 1, row->last_seq, WALK_FORWARD, error);
-    while (code == SES_OK && ses__event_rows_next(&rows, &event)) {
-        code = op->visitor->event(op->context, &event, error);
+    while (ses__event_rows_next(&rows, &event)) {
+        ses__query_keep(&rows.query, op->visitor->event(op->context, &event, error));
         count++;
     }
-    int closed = ses__event_rows_close(&rows);
-    if (code == SES_OK)
-        code = closed;
+    int code = ses__event_rows_close(&rows);
     if (code == SES_OK && count != row->event_count)
         code = ses__error_set(error, SES_CORRUPT,
                               "%s: session number %lld does not have as many events as its row says",
@@ -141,18 +136,16 @@ static int visit_page(struct visit_run *run, const char *app, struct list_query 
     struct session_row row;
     struct span name;
     struct span user;
-    int code = SES_OK;
 
     *count = 0;
     ses__list_rows_open(&rows, run->db, list, error);
-    while (code == SES_OK && ses__list_rows_next(&rows, &row, &name, &user)) {
-        code = visit_listed(run, app, &row, name, user, error);
+    while (ses__list_rows_next(&rows, &row, &name, &user)) {
+        ses__query_keep(&rows.query, visit_listed(run, app, &row, name, user, error));
         (*count)++;
     }
-    int closed = ses__list_rows_close(&rows);
     list->from_start = false;
     list->after = (struct list_place){.name = {"", 0}, .session_id = *count ? row.id : 0};
-    return code != SES_OK ? code : closed;
+    return ses__query_end(&rows.query);
 }
 
 /* SQLite sorts those of a user in memory. */
@@ -191,13 +184,11 @@ static int visit_users(const struct visit_run *run, const char *app, int64_t app
     static const struct span all = {"", 0};
     struct name_rows rows;
     int64_t id = 0;
-    int code = SES_OK;
 
     ses__name_rows_open(&rows, run->db, app_id, all, all, INT64_MAX, error);
-    while (code == SES_OK && ses__name_rows_next(&rows, &id))
-        code = visit_user(run, app, rows.last, id, error);
-    int closed = ses__name_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    while (ses__name_rows_next(&rows, &id))
+        ses__query_keep(&rows.query, visit_user(run, app, rows.last, id, error));
+    return ses__query_end(&rows.query);
 }
 
 static int find_asked_user(const struct visit_run *run, int64_t *id, ses_error *error)
@@ -269,7 +260,7 @@ static int visit_apps(struct visit_run *run, ses_error *error)
         bool found = ses__name_rows_next(&rows, &id);
         if (found)
             memcpy(name, rows.last, rows.last_len + 1);
-        code = ses__name_rows_close(&rows);
+        code = ses__query_end(&rows.query);
         if (code == SES_OK && found)
             code = visit_app(run, name, id, error);
         if (code != SES_OK || !found)

@@ -41,10 +41,9 @@ static int read_base_rows(struct log_check *log, const struct replay *initial)
     struct check *check = log->check;
     struct query query;
     bool sound = true;
-    int code = SES_OK;
 
     ses__query_open(&query, check->db, STATEMENT_BASE_STATE_ALL, &check->error, VALUES(INT(log->row->id)));
-    while (code == SES_OK && sound && ses__query_row(&query)) {
+    while (sound && ses__query_row(&query)) {
         const struct span name = ses__query_text(&query, 1);
         const struct span value = ses__query_text(&query, 2);
         const int64_t seq = ses__query_int(&query, 3);
@@ -52,13 +51,12 @@ static int read_base_rows(struct log_check *log, const struct replay *initial)
                 ses__query_int(&query, 0) == log->row->id &&
                 base_row_is_sound(log->row, initial, name, value, seq);
         if (sound && query.code == SES_OK)
-            code = ses__replay_put(&log->replay, name, value, seq, &check->error);
+            query.code = ses__replay_put(&log->replay, name, value, seq, &check->error);
     }
-    int closed = ses__query_end(&query);
-    if (code == SES_OK && closed == SES_OK && !sound)
-        code = ses__error_set(&check->error, SES_CORRUPT,
-                              "a row of base_state is none that the session can have");
-    return code != SES_OK ? code : closed;
+    const int code = ses__query_end(&query);
+    return code == SES_OK && !sound ? ses__error_set(&check->error, SES_CORRUPT,
+                                                     "a row of base_state is none that the session can have")
+                                    : code;
 }
 
 static int read_base(struct log_check *log, const struct delta *created_with)
@@ -196,15 +194,14 @@ static int walk_events(struct log_check *log)
     struct check *check = log->check;
     struct event_rows rows;
     struct event_row event;
-    int code = SES_OK;
 
     ses__event_rows_open(&rows, check->db, log->row->id, log->row->base_seq + 1, log->row->last_seq,
                          WALK_FORWARD, &check->error);
-    while (code == SES_OK && !check->ended && ses__event_rows_next(&rows, &event))
-        code = check_logged_event(log, &event);
-    int closed = ses__event_rows_close(&rows);
-    log->broken = log->broken || closed != SES_OK;
-    return code != SES_OK ? code : ses__check_settle(check, closed, SES_PROBLEM_EVENT);
+    while (!check->ended && ses__event_rows_next(&rows, &event))
+        ses__query_keep(&rows.query, check_logged_event(log, &event));
+    const int code = ses__event_rows_close(&rows);
+    log->broken = log->broken || code != SES_OK;
+    return ses__check_settle(check, code, SES_PROBLEM_EVENT);
 }
 
 static int look_outside(struct log_check *log, int64_t first, int64_t last)

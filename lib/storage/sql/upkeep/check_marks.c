@@ -118,7 +118,7 @@ static int compare_marks(struct check *check, const struct check_marks *marks, c
         else
             left--;
     }
-    int code = ses__mark_rows_close(&rows);
+    int code = ses__query_end(&rows.query);
     if (code == SES_OK && wrong < 0 && left > 0)
         wrong = marks->marks[left - 1].seq;
     if (code == SES_OK && wrong >= 0)

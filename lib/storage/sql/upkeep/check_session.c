@@ -177,7 +177,6 @@ static int read_next_session(struct check *check, struct checked_session *sessio
 {
     const int64_t after = session->row.id;
     struct query query;
-    int code = SES_OK;
 
     *session = (struct checked_session){.row = {.id = 0}};
     ses__query_open(&query, check->db, STATEMENT_CHECK_SESSION_AFTER, &check->error, VALUES(INT(after)));
@@ -189,15 +188,15 @@ static int read_next_session(struct check *check, struct checked_session *sessio
         session->ahead_hour =
             ses__query_type(&query, 13) == SQL_NULL ? INT64_MAX : ses__query_int(&query, 13);
         session->app_of_user = ses__query_int(&query, 14);
-        code = ses__check_begin(check, ses__query_text(&query, 15), ses__query_text(&query, 16),
-                                ses__query_text(&query, 17));
-        if (code == SES_OK && session->row.id <= after)
-            code = ses__error_set(&check->error, SES_CORRUPT, "the numbers of sessions do not ascend");
+        ses__query_keep(&query, ses__check_begin(check, ses__query_text(&query, 15),
+                                                 ses__query_text(&query, 16), ses__query_text(&query, 17)));
+        if (query.code == SES_OK && session->row.id <= after)
+            query.code = ses__error_set(&check->error, SES_CORRUPT, "the numbers of sessions do not ascend");
     }
-    int closed = ses__query_end(&query);
-    if (code != SES_OK || closed != SES_OK)
+    const int code = ses__query_end(&query);
+    if (code != SES_OK)
         session->row.id = 0; /* the walk cannot continue */
-    return ses__check_settle(check, code != SES_OK ? code : closed, SES_PROBLEM_PAGE);
+    return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }
 
 /* Sessions are looked at in the order of their numbers, which tell how far it is if they follow one another. */

@@ -104,14 +104,12 @@ static int compare_event(struct check *check, const struct shared_row *row)
 {
     struct event_rows rows;
     struct event_row event;
-    int code = SES_OK;
 
     ses__event_rows_open(&rows, check->db, row->session_id, row->seq, row->seq, WALK_FORWARD_BODIES,
                          &check->error);
     if (ses__event_rows_next(&rows, &event))
-        code = read_delta_of(check, &event, row);
-    int closed = ses__event_rows_close(&rows);
-    return code != SES_OK ? code : ses__check_settle(check, closed, SES_PROBLEM_EVENT);
+        ses__query_keep(&rows.query, read_delta_of(check, &event, row));
+    return ses__check_settle(check, ses__event_rows_close(&rows), SES_PROBLEM_EVENT);
 }
 
 static int compare_source(struct check *check, const struct shared_row *row,
@@ -184,23 +182,21 @@ static bool ascends(struct shared_row *row, struct span key)
 static int check_shared(struct check *check, struct shared_row *row)
 {
     struct query query;
-    int code = SES_OK;
 
     ses__query_open(&query, check->db,
                     row->user_id > 0 ? STATEMENT_CHECK_USER_STATE : STATEMENT_CHECK_APP_STATE, &check->error,
                     VALUES(INT(row->user_id > 0 ? row->user_id : row->app_id)));
-    while (code == SES_OK && !check->ended && ses__query_row(&query)) {
+    while (!check->ended && ses__query_row(&query)) {
         row->key = ses__query_text(&query, 0);
         row->value = ses__query_text(&query, 1);
         row->session_id = ses__query_int(&query, 2);
         row->seq = ses__query_int(&query, 3);
         if (query.code == SES_OK && row->key.ptr && !ascends(row, row->key))
-            code = ses__error_set(&check->error, SES_CORRUPT, "rows of shared state are out of order");
+            query.code = ses__error_set(&check->error, SES_CORRUPT, "rows of shared state are out of order");
         else if (query.code == SES_OK)
-            code = check_shared_row(check, row);
+            query.code = check_shared_row(check, row);
     }
-    int closed = ses__query_end(&query);
-    return ses__check_settle(check, code != SES_OK ? code : closed, SES_PROBLEM_SHARED);
+    return ses__check_settle(check, ses__query_end(&query), SES_PROBLEM_SHARED);
 }
 
 /* ------------------------------------------------------------------------------------- apps and users */
@@ -218,7 +214,6 @@ static int read_next(struct check *check, const struct statement *statement, int
     const struct span none = {"", 0};
     const int64_t after = *id;
     struct query query;
-    int code = SES_OK;
 
     *id = 0;
     ses__query_open(&query, check->db, statement, &check->error, VALUES(INT(after)));
@@ -226,15 +221,17 @@ static int read_next(struct check *check, const struct statement *statement, int
         const bool is_user = statement == STATEMENT_CHECK_USER_AFTER;
         *id = ses__query_int(&query, 0);
         *app_id = is_user ? ses__query_int(&query, 1) : *id;
-        code = is_user ? ses__check_begin(check, ses__query_text(&query, 3), ses__query_text(&query, 2), none)
-                       : ses__check_begin(check, ses__query_text(&query, 1), none, none);
-        if (code == SES_OK && *id <= after)
-            code = ses__error_set(&check->error, SES_CORRUPT, "the numbers of apps or users do not ascend");
+        ses__query_keep(&query, is_user ? ses__check_begin(check, ses__query_text(&query, 3),
+                                                           ses__query_text(&query, 2), none)
+                                        : ses__check_begin(check, ses__query_text(&query, 1), none, none));
+        if (query.code == SES_OK && *id <= after)
+            query.code =
+                ses__error_set(&check->error, SES_CORRUPT, "the numbers of apps or users do not ascend");
     }
-    int closed = ses__query_end(&query);
-    if (code != SES_OK || closed != SES_OK)
+    const int code = ses__query_end(&query);
+    if (code != SES_OK)
         *id = 0; /* the walk cannot continue */
-    return ses__check_settle(check, code != SES_OK ? code : closed, SES_PROBLEM_PAGE);
+    return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }
 
 int ses__check_apps(struct check *check)

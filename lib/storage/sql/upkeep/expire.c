@@ -89,23 +89,21 @@ static bool is_full(const struct expiring *own)
 /* Takes the looks from `*looks`. */
 static int look_at_users(struct db *db, struct expiring *own, int *looks, ses_error *error)
 {
-    struct user_rows rows;
+    struct name_rows rows;
     int64_t id = 0;
-    int code = SES_OK;
 
-    ses__user_rows_open(&rows, db, own->at.app_id, (struct span){own->at.user, own->at.user_len}, *looks,
-                        error);
-    while (code == SES_OK && !is_full(own) && ses__user_rows_next(&rows, &id)) {
+    ses__name_rows_open(&rows, db, own->at.app_id, (struct span){own->at.user, own->at.user_len},
+                        (struct span){"", 0}, *looks, error);
+    while (!is_full(own) && ses__name_rows_next(&rows, &id)) {
         bool has = false;
-        code = ses__user_has_more(db, id, own->op->per_user, &has, error);
+        ses__query_keep(&rows.query, ses__user_has_more(db, id, own->op->per_user, &has, error));
         if (has)
             own->users[own->user_count++] = (struct user_row){id, own->at.app_id};
         (*looks)--;
     }
     memcpy(own->at.user, rows.last, rows.last_len);
     own->at.user_len = rows.last_len;
-    int closed = ses__user_rows_close(&rows);
-    return code != SES_OK ? code : closed;
+    return ses__query_end(&rows.query);
 }
 
 /* When a stage has come to the last app. */

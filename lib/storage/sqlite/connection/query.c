@@ -30,10 +30,10 @@ static void query_fail(struct query *query, int rc)
     struct connection *db = ses__connection_of(query->db);
     const char *name = query->source->name;
 
-    if (query->code == SES_OK && is_of_transaction(query->source))
-        query->code = ses__connection_error(db, rc, name, query->error);
-    else if (query->code == SES_OK)
-        query->code = ses__statement_error(db, rc, name, query->error);
+    if (query->code != SES_OK)
+        return;
+    query->code = is_of_transaction(query->source) ? ses__connection_error(db, rc, name, query->error)
+                                                   : ses__statement_error(db, rc, name, query->error);
     /* The file was a store when it was opened, and the rows of a store fit. */
     if (query->code == SES_NOTASTORE || (query->code == SES_LIMIT && !is_too_big_itself(query))) {
         query->code = SES_CORRUPT;
