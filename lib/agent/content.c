@@ -1,7 +1,6 @@
 /* The content of an event. */
 #include "agent/content.h"
 
-#include "agent/text.h"
 #include "base/argument.h"
 #include "base/error.h"
 #include "session/handle.h"
@@ -53,7 +52,7 @@ const char *ses_content_text(const ses_content *content, size_t *len)
 {
     if (len)
         *len = content->text.len;
-    return content->has_text ? content->text.data : NULL;
+    return content->text.data;
 }
 
 ses_text ses_content_json(const ses_content *content)
@@ -95,27 +94,27 @@ int ses_content_is_final(const ses_content *content)
 {
     return content->skips_summarization || content->runs_long ||
            (!content->partial && content->calls.count == 0 &&
-            (content->error_code.len > 0 || (content->responses.count == 0 && !content->ends_with_result)));
+            (content->error_code.len > 0 || (content->responses.count == 0 && !content->latest.is_result)));
 }
 
 ses_text ses_content_actions(const ses_content *content)
 {
-    return ses__text(content->actions);
+    return content->actions;
 }
 
 ses_text ses_content_state_delta(const ses_content *content)
 {
-    return ses__text(content->state_delta);
+    return content->state_delta;
 }
 
 ses_text ses_content_error_code(const ses_content *content)
 {
-    return ses__text(content->error_code);
+    return content->error_code;
 }
 
 ses_text ses_content_error_message(const ses_content *content)
 {
-    return ses__text(content->error_message);
+    return content->error_message;
 }
 
 const ses_usage *ses_content_usage(const ses_content *content)

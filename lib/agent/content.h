@@ -12,6 +12,8 @@ struct content_part {
     ses_part part;
     size_t call; /* + 1; 0: none */
     size_t response;
+    bool is_thought;
+    bool is_result; /* of executed code */
 };
 
 struct part_list {
@@ -29,21 +31,20 @@ struct function_list {
 struct ses_content {
     ses_allocator allocator;
     struct arena arena;
-    struct span author; /* without text: none */
-    ses_text json;      /* the content itself; without text: none */
-    struct buffer text;
-    bool has_text;
+    ses_text author;    /* without text: none; so are the texts below */
+    ses_text json;      /* the content itself */
+    struct buffer text; /* without memory: none */
     struct part_list parts;
+    struct content_part latest; /* the part being read, and then the last one */
     struct function_list calls;
     struct function_list responses;
     bool partial;
     bool skips_summarization;
-    bool runs_long;        /* longRunningToolIds names one */
-    bool ends_with_result; /* the last part is a code execution result */
-    struct span actions;   /* without text: none; so are the next three */
-    struct span state_delta;
-    struct span error_code;
-    struct span error_message;
+    bool runs_long; /* longRunningToolIds names one */
+    ses_text actions;
+    ses_text state_delta;
+    ses_text error_code;
+    ses_text error_message;
     bool has_usage;
     ses_usage usage;
     bool compacts;

@@ -4,193 +4,120 @@
 #include <string.h>
 
 #include "agent/text.h"
-#include "agent/usage.h"
 #include "base/error.h"
+#include "json/decimal.h"
 #include "json/object.h"
 #include "model/event/compaction.h"
 
-/* The state of the reading. */
-struct content_reader {
-    ses_content *content;
-    struct content_part part;
-    bool part_has_result; /* the result of executed code */
-    ses_function function;
-};
-
-static int read_ses_text(struct content_reader *reader, const struct json_found *found, ses_text *text,
-                         ses_error *error)
+/* Fields of a ses_text: a text, decoded, and a value as it is. */
+static int read_ses_text(void *into, const struct json_found *found, ses_error *error)
 {
-    struct span span = {NULL, 0};
-    int code = ses__json_take_text(found, &reader->content->arena, &span, error);
-    *text = ses__text(span);
+    struct span text = {NULL, 0};
+    int code = ses__json_take_text(found, found->reader->arena, &text, error);
+
+    *(ses_text *)into = ses__text(text);
+    return code;
+}
+
+static int read_ses_value(void *into, const struct json_found *found, ses_error *error)
+{
+    struct span value = {NULL, 0};
+    int code = ses__json_take_value(found, &value, error);
+
+    *(ses_text *)into = ses__text(value);
     return code;
 }
 
 /* ---------------------------------------------------------------------------------------- functions */
 
-static int read_function_id(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
-    return read_ses_text(reader, found, &reader->function.id, error);
-}
-
-static int read_function_name(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
-    return read_ses_text(reader, found, &reader->function.name, error);
-}
-
-static int read_function_json(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
-    struct span value = {NULL, 0};
-    int code = ses__json_take_value(found, &value, error);
-
-    reader->function.json = ses__text(value);
-    return code;
-}
-
-static int read_function(struct content_reader *reader, const struct json_found *found,
+static int read_function(ses_content *content, const struct json_found *found,
                          const struct json_object *object, struct function_list *list, ses_error *error)
 {
-    void *items = list->items;
+    ses_function function = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+    int code = ses__json_read_object(found->reader, object, &function, error);
 
-    reader->function = (ses_function){{NULL, 0}, {NULL, 0}, {NULL, 0}};
-    int code = ses__json_read_object(found->reader, object, reader, error);
     if (code != SES_OK)
         return code;
-    bool ok = ses__memory_grow(&reader->content->allocator, &items, &list->capacity, list->count + 1,
-                               sizeof *list->items);
-    list->items = items;
-    if (!ok)
+    if (!LIST_GROW(&content->allocator, list))
         return ses__error_nomem(error);
-    list->items[list->count++] = reader->function;
+    list->items[list->count++] = function;
     return SES_OK;
 }
+
+#define FUNCTION_TEXT(member) JSON_MAY_BE(JSON_STRING) | JSON_INTO(ses_function, member), read_ses_text
+#define FUNCTION_JSON JSON_MAY_BE(JSON_OBJECT) | JSON_INTO(ses_function, json), read_ses_value
 
 static const struct json_object call_fields = {
     "the event",
     "functionCall.",
-    {{"id", NULL, JSON_MAY_BE(JSON_STRING), read_function_id, NULL},
-     {"name", NULL, JSON_MAY_BE(JSON_STRING), read_function_name, NULL},
-     {"args", NULL, JSON_MAY_BE(JSON_OBJECT), read_function_json, NULL}},
+    {{"id", NULL, FUNCTION_TEXT(id), NULL},
+     {"name", NULL, FUNCTION_TEXT(name), NULL},
+     {"args", NULL, FUNCTION_JSON, NULL}},
 };
 
 static const struct json_object response_fields = {
     "the event",
     "functionResponse.",
-    {{"id", NULL, JSON_MAY_BE(JSON_STRING), read_function_id, NULL},
-     {"name", NULL, JSON_MAY_BE(JSON_STRING), read_function_name, NULL},
-     {"response", NULL, JSON_MAY_BE(JSON_OBJECT), read_function_json, NULL}},
+    {{"id", NULL, FUNCTION_TEXT(id), NULL},
+     {"name", NULL, FUNCTION_TEXT(name), NULL},
+     {"response", NULL, FUNCTION_JSON, NULL}},
 };
 
 /* -------------------------------------------------------------------------------------------- parts */
 
-static int read_part_text(void *context, const struct json_found *found, ses_error *error)
+static int read_part_call(void *into, const struct json_found *found, ses_error *error)
 {
-    struct content_reader *reader = context;
+    ses_content *content = into;
+    int code = read_function(content, found, &call_fields, &content->calls, error);
 
-    return read_ses_text(reader, found, &reader->part.part.text, error);
-}
-
-static int read_part_thought(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
-    bool thought = false;
-    int code = ses__json_take_bool(found, &thought, error);
-
-    reader->part.part.thought = thought;
+    content->latest.call = content->calls.count;
     return code;
 }
 
-static int read_part_call(void *context, const struct json_found *found, ses_error *error)
+static int read_part_response(void *into, const struct json_found *found, ses_error *error)
 {
-    struct content_reader *reader = context;
-    int code = read_function(reader, found, &call_fields, &reader->content->calls, error);
+    ses_content *content = into;
+    int code = read_function(content, found, &response_fields, &content->responses, error);
 
-    reader->part.call = reader->content->calls.count;
+    content->latest.response = content->responses.count;
     return code;
 }
 
-static int read_part_response(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
-    int code = read_function(reader, found, &response_fields, &reader->content->responses, error);
-
-    reader->part.response = reader->content->responses.count;
-    return code;
-}
-
-static int read_part_result(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
-    struct span value;
-
-    reader->part_has_result = true;
-    return ses__json_take_value(found, &value, error);
-}
+#define INTO_PART(member) JSON_INTO(ses_content, latest.member)
 
 static const struct json_object part_fields = {
     "the event",
     "content.parts[].",
-    {{"text", NULL, JSON_MAY_BE(JSON_STRING), read_part_text, NULL},
-     {"thought", NULL, JSON_MAY_BE(JSON_BOOL), read_part_thought, NULL},
+    {{"text", NULL, JSON_MAY_BE(JSON_STRING) | INTO_PART(part.text), read_ses_text, NULL},
+     {"thought", NULL, JSON_MAY_BE(JSON_BOOL) | INTO_PART(is_thought), ses__json_read_bool, NULL},
      {"functionCall", "function_call", JSON_MAY_BE(JSON_OBJECT), read_part_call, NULL},
      {"functionResponse", "function_response", JSON_MAY_BE(JSON_OBJECT), read_part_response, NULL},
-     {"codeExecutionResult", "code_execution_result", JSON_MAY_BE(JSON_OBJECT), read_part_result, NULL}},
+     {"codeExecutionResult", "code_execution_result", JSON_MAY_BE(JSON_OBJECT) | INTO_PART(is_result),
+      ses__json_note, NULL}},
 };
 
-static int content_add_part(ses_content *content, const struct content_part *part, ses_error *error)
+static int read_part(void *into, const struct json_found *found, ses_error *error)
 {
-    struct part_list *parts = &content->parts;
-    void *items = parts->items;
-    bool ok = ses__memory_grow(&content->allocator, &items, &parts->capacity, parts->count + 1,
-                               sizeof *parts->items);
+    ses_content *content = into;
+    struct content_part *latest = &content->latest;
 
-    parts->items = items;
-    if (ok && part->part.text.text && !part->part.thought) {
-        content->has_text = true;
-        ses__buffer_add(&content->text, part->part.text.text, part->part.text.len);
-        ok = !content->text.failed;
-    }
-    if (!ok)
+    *latest = (struct content_part){.call = 0};
+    int code = ses__json_take_object(found, &part_fields, content, error);
+    if (code != SES_OK)
+        return code;
+    latest->part.json = ses__text(ses__json_taken(found));
+    latest->part.thought = latest->is_thought;
+    if (latest->part.text.text && !latest->is_thought)
+        ses__buffer_add(&content->text, latest->part.text.text, latest->part.text.len);
+    if (content->text.failed || !LIST_GROW(&content->allocator, &content->parts))
         return ses__error_nomem(error);
-    parts->items[parts->count++] = *part;
+    content->parts.items[content->parts.count++] = *latest;
     return SES_OK;
 }
 
-/* Reads the next element, which must be an object. */
-static int read_part(struct content_reader *reader, struct json_reader *json, ses_error *error)
+static int read_parts(void *into, const struct json_found *found, ses_error *error)
 {
-    ses_content *content = reader->content;
-    const struct json_found element = {json,        ses__json_peek(json), (size_t)(json->at - json->text),
-                                       "the event", "content.",           "parts[]"};
-    const char *from = json->at;
-    int code = SES_OK;
-
-    reader->part = (struct content_part){.call = 0};
-    reader->part_has_result = false;
-    if (element.type == JSON_NONE)
-        (void)ses__json_skip(json, NULL); /* sets what is wrong */
-    else if (element.type != JSON_OBJECT)
-        return ses__json_must_be(&element, ses__json_type_name(JSON_OBJECT), error);
-    else
-        code = ses__json_read_object(json, &part_fields, reader, error);
-    if (json->wrong || code != SES_OK)
-        return json->wrong ? ses__json_error(json, error) : code;
-    reader->part.part.json = (ses_text){from, (size_t)(json->at - from)};
-    content->ends_with_result = reader->part_has_result;
-    return content_add_part(content, &reader->part, error);
-}
-
-static int read_parts(void *context, const struct json_found *found, ses_error *error)
-{
-    struct json_reader *json = found->reader;
-    int code = ses__json_enter(json) ? SES_OK : ses__json_error(json, error);
-
-    while (code == SES_OK && ses__json_element(json))
-        code = read_part(context, json, error);
-    return code == SES_OK && json->wrong ? ses__json_error(json, error) : code;
+    return ses__json_take_elements(found, "parts[]", read_part, into, error);
 }
 
 /* -------------------------------------------------------------------------------------------- events */
@@ -198,114 +125,102 @@ static int read_parts(void *context, const struct json_found *found, ses_error *
 static const struct json_object content_fields = {
     "the event", "content.", {{"parts", NULL, JSON_MAY_BE(JSON_ARRAY), read_parts, NULL}}};
 
-static int read_content(void *context, const struct json_found *found, ses_error *error)
+static int read_content(void *into, const struct json_found *found, ses_error *error)
 {
-    struct content_reader *reader = context;
-    const char *from = found->reader->at;
-    int code = ses__json_read_object(found->reader, &content_fields, reader, error);
+    ses_content *content = into;
+    int code = ses__json_take_object(found, &content_fields, content, error);
 
-    reader->content->json = (ses_text){from, (size_t)(found->reader->at - from)};
+    content->json = ses__text(ses__json_taken(found));
     return code;
 }
 
-static int read_skips_summarization(void *context, const struct json_found *found, ses_error *error)
+static int content_read_compaction(void *into, const struct json_found *found, ses_error *error)
 {
-    struct content_reader *reader = context;
-    return ses__json_take_bool(found, &reader->content->skips_summarization, error);
-}
-
-static int content_read_delta(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
-    return ses__json_take_value(found, &reader->content->state_delta, error);
-}
-
-static int content_read_compaction(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
+    ses_content *content = into;
     struct compaction compaction;
-    int code = ses__compaction_read(found, &compaction, error);
+    int code = ses__compaction_read(&compaction, found, error);
 
     if (code != SES_OK || !ses__compacts(&compaction))
         return code;
-    reader->content->compacts = true;
-    reader->content->compaction =
+    content->compacts = true;
+    content->compaction =
         (ses_compaction){compaction.from_us, compaction.to_us, ses__text(compaction.content)};
     return SES_OK;
 }
 
+#define INTO_CONTENT(member) JSON_INTO(ses_content, member)
+
 static const struct json_object content_actions_fields = {
     "the event",
     "actions.",
-    {{"skipSummarization", "skip_summarization", JSON_MAY_BE(JSON_BOOL), read_skips_summarization, NULL},
-     {"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT), content_read_delta, NULL},
+    {{"skipSummarization", "skip_summarization", JSON_MAY_BE(JSON_BOOL) | INTO_CONTENT(skips_summarization),
+      ses__json_read_bool, NULL},
+     {"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | INTO_CONTENT(state_delta), read_ses_value,
+      NULL},
      {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), content_read_compaction, NULL}}};
 
-static int content_read_actions(void *context, const struct json_found *found, ses_error *error)
+static int content_read_actions(void *into, const struct json_found *found, ses_error *error)
 {
-    struct content_reader *reader = context;
-    const char *from = found->reader->at;
-    int code = ses__json_read_object(found->reader, &content_actions_fields, context, error);
+    ses_content *content = into;
+    int code = ses__json_take_object(found, &content_actions_fields, content, error);
 
-    reader->content->actions = (struct span){from, (size_t)(found->reader->at - from)};
+    content->actions = ses__text(ses__json_taken(found));
     return code;
 }
 
-static int read_error_code(void *context, const struct json_found *found, ses_error *error)
+/* A value that is not a count is treated as absent. */
+static int read_count(void *into, const struct json_found *found, ses_error *error)
 {
-    struct content_reader *reader = context;
-    return ses__json_take_text(found, &reader->content->arena, &reader->content->error_code, error);
+    struct span value;
+    int64_t count;
+    bool half;
+    int code = ses__json_take_value(found, &value, error);
+
+    if (code == SES_OK && found->type == JSON_NUMBER &&
+        ses__decimal_truncate(value, 0, &count, &half) == DECIMAL_EXACT && count >= 0)
+        *(int64_t *)into = count;
+    return code;
 }
 
-static int read_error_message(void *context, const struct json_found *found, ses_error *error)
+#define A_COUNT(member) JSON_MAY_BE_ANYTHING | JSON_INTO(ses_usage, member), read_count
+
+static const struct json_object usage_fields = {
+    "the event",
+    "usageMetadata.",
+    {{"promptTokenCount", "prompt_token_count", A_COUNT(prompt), NULL},
+     {"cachedContentTokenCount", "cached_content_token_count", A_COUNT(cached), NULL},
+     {"candidatesTokenCount", "candidates_token_count", A_COUNT(candidates), NULL},
+     {"thoughtsTokenCount", "thoughts_token_count", A_COUNT(thoughts), NULL},
+     {"totalTokenCount", "total_token_count", A_COUNT(total), NULL}},
+};
+
+static int read_usage(void *into, const struct json_found *found, ses_error *error)
 {
-    struct content_reader *reader = context;
-    return ses__json_take_text(found, &reader->content->arena, &reader->content->error_message, error);
+    ses_content *content = into;
+
+    content->has_usage = true;
+    content->usage = (ses_usage){-1, -1, -1, -1, -1};
+    return ses__json_take_object(found, &usage_fields, &content->usage, error);
 }
 
-static int content_read_usage(void *context, const struct json_found *found, ses_error *error)
+static int read_long_running(void *into, const struct json_found *found, ses_error *error)
 {
-    struct content_reader *reader = context;
-
-    reader->content->has_usage = true;
-    return ses__usage_read(found, &reader->content->usage, error);
-}
-
-static int content_read_author(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
-    return ses__json_take_text(found, &reader->content->arena, &reader->content->author, error);
-}
-
-static int content_read_partial(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
-    return ses__json_take_bool(found, &reader->content->partial, error);
-}
-
-static int read_long_running(void *context, const struct json_found *found, ses_error *error)
-{
-    struct content_reader *reader = context;
-    struct json_reader *json = found->reader;
-
-    if (!ses__json_enter(json))
-        return ses__json_error(json, error);
-    while (ses__json_element(json) && ses__json_skip(json, NULL))
-        reader->content->runs_long = true;
-    return SES_OK; /* whoever reads the object sees what is wrong */
+    return ses__json_take_elements(found, "longRunningToolIds[]", ses__json_note, into, error);
 }
 
 static const struct json_object content_event_fields = {
     "the event",
     "",
     {{"content", NULL, JSON_MAY_BE(JSON_OBJECT), read_content, NULL},
-     {"author", NULL, JSON_MAY_BE(JSON_STRING), content_read_author, NULL},
-     {"partial", NULL, JSON_MAY_BE(JSON_BOOL), content_read_partial, NULL},
+     {"author", NULL, JSON_MAY_BE(JSON_STRING) | INTO_CONTENT(author), read_ses_text, NULL},
+     {"partial", NULL, JSON_MAY_BE(JSON_BOOL) | INTO_CONTENT(partial), ses__json_read_bool, NULL},
      {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), content_read_actions, NULL},
-     {"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY), read_long_running, NULL},
-     {"errorCode", "error_code", JSON_MAY_BE(JSON_STRING), read_error_code, NULL},
-     {"errorMessage", "error_message", JSON_MAY_BE(JSON_STRING), read_error_message, NULL},
-     {"usageMetadata", "usage_metadata", JSON_MAY_BE(JSON_OBJECT), content_read_usage, NULL}},
+     {"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY) | INTO_CONTENT(runs_long),
+      read_long_running, NULL},
+     {"errorCode", "error_code", JSON_MAY_BE(JSON_STRING) | INTO_CONTENT(error_code), read_ses_text, NULL},
+     {"errorMessage", "error_message", JSON_MAY_BE(JSON_STRING) | INTO_CONTENT(error_message), read_ses_text,
+      NULL},
+     {"usageMetadata", "usage_metadata", JSON_MAY_BE(JSON_OBJECT), read_usage, NULL}},
 };
 
 /* From now on the lists do not move. */
@@ -320,9 +235,12 @@ static void link_functions(ses_content *content)
 
 int ses__content_read(ses_content *content, struct span text, ses_error *error)
 {
-    struct content_reader reader = {.content = content};
-    int code = ses__json_read_whole(text, &content_event_fields, &reader, error);
+    struct json_reader reader;
+    int code = ses__json_start_object(&reader, text, content_event_fields.whole, error);
 
+    reader.arena = &content->arena;
+    if (code == SES_OK)
+        code = ses__json_read_last(&reader, &content_event_fields, content, error);
     link_functions(content);
     return code;
 }

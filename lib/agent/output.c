@@ -31,7 +31,7 @@ static int check_output_key(const char *agent, const char *key, struct output *o
 static bool is_by(const ses_content *content, const char *agent)
 {
     return content->author.len == strlen(agent) &&
-           (content->author.len == 0 || memcmp(content->author.ptr, agent, content->author.len) == 0);
+           (content->author.len == 0 || memcmp(content->author.text, agent, content->author.len) == 0);
 }
 
 /* Begins the text of a turn: whose it is, and the text so far if the view has it. */

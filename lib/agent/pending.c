@@ -126,33 +126,22 @@ static void mark_calls(const struct long_running *own, struct span id)
         call->is_long_running = true;
 }
 
-static int mark_long_running(struct long_running *own, struct json_reader *json, ses_error *error)
+static int mark_long_running(void *into, const struct json_found *found, ses_error *error)
 {
-    struct json_string string;
+    const struct long_running *own = into;
     struct span id;
 
-    if (ses__json_peek(json) != JSON_STRING)
-        return ses__json_skip(json, NULL) ? SES_OK : ses__json_error(json, error);
-    if (!ses__json_read_string(json, &string))
-        return ses__json_error(json, error);
-    int code = ses__json_decode(string, &own->event->arena, &id);
-    if (code == SES_NOMEM)
-        return ses__error_nomem(error);
-    if (code != SES_OK)
-        id = string.raw; /* as it is for calls whose id UTF-8 cannot express */
-    if (id.len > 0)
+    if (found->type != JSON_STRING)
+        return ses__json_pass(found, error);
+    int code = ses__json_take_name(found, &own->event->arena, &id, error);
+    if (code == SES_OK && id.len > 0)
         mark_calls(own, id);
-    return SES_OK;
+    return code;
 }
 
-static int mark_all_long_running(void *context, const struct json_found *found, ses_error *error)
+static int mark_all_long_running(void *into, const struct json_found *found, ses_error *error)
 {
-    struct json_reader *json = found->reader;
-    int code = ses__json_enter(json) ? SES_OK : ses__json_error(json, error);
-
-    while (code == SES_OK && ses__json_element(json))
-        code = mark_long_running(context, json, error);
-    return code == SES_OK && json->wrong ? ses__json_error(json, error) : code;
+    return ses__json_take_elements(found, "longRunningToolIds[]", mark_long_running, into, error);
 }
 
 static const struct json_object long_running_fields = {

@@ -50,24 +50,25 @@ void ses__memory_free(const ses_allocator *allocator, void *memory)
         allocator->release(allocator->context, memory);
 }
 
-bool ses__memory_grow(const ses_allocator *allocator, void **items, size_t *capacity, size_t needed,
+bool ses__memory_grow(const ses_allocator *allocator, void *items, size_t *capacity, size_t needed,
                       size_t item_bytes)
 {
-    bool ok = needed <= *capacity;
-    if (!ok) {
-        size_t larger = *capacity ? *capacity * 2 : 8;
-        if (larger < needed)
-            larger = needed;
-        void *grown = larger <= SIZE_MAX / item_bytes
-                          ? ses__memory_resize(allocator, *items, larger * item_bytes)
-                          : NULL;
-        if (grown) {
-            *items = grown;
-            *capacity = larger;
-            ok = true;
-        }
-    }
-    return ok;
+    size_t larger = *capacity ? *capacity * 2 : 8;
+    void *grown;
+
+    if (needed <= *capacity)
+        return true;
+    if (larger < needed)
+        larger = needed;
+    if (larger > SIZE_MAX / item_bytes)
+        return false;
+    memcpy(&grown, items, sizeof grown); /* POSIX: all pointers to objects have one representation */
+    grown = ses__memory_resize(allocator, grown, larger * item_bytes);
+    if (!grown)
+        return false;
+    memcpy(items, &grown, sizeof grown);
+    *capacity = larger;
+    return true;
 }
 
 char *ses__memory_text(const ses_allocator *allocator, size_t len)

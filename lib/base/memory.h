@@ -9,10 +9,13 @@ SESLITE_PRIVATE void *ses__memory_new(const ses_allocator *allocator, size_t byt
 SESLITE_PRIVATE void *ses__memory_zeroed(const ses_allocator *allocator, size_t bytes);
 SESLITE_PRIVATE void *ses__memory_resize(const ses_allocator *allocator, void *memory, size_t bytes);
 SESLITE_PRIVATE void ses__memory_free(const ses_allocator *allocator, void *memory);
-/* Makes room for `needed` elements in all, by doubling `*items`. False: out of memory; nothing has
- * changed. */
-SESLITE_PRIVATE bool ses__memory_grow(const ses_allocator *allocator, void **items, size_t *capacity,
+/* Makes room for `needed` elements in all, by doubling. `items` is the address of the pointer to them.
+ * False: out of memory; nothing has changed. */
+SESLITE_PRIVATE bool ses__memory_grow(const ses_allocator *allocator, void *items, size_t *capacity,
                                       size_t needed, size_t item_bytes);
+/* Makes room for one more element in a list, a struct with `items`, `count` and `capacity`. */
+#define LIST_GROW(allocator, list) \
+    ses__memory_grow((allocator), &(list)->items, &(list)->capacity, (list)->count + 1, sizeof *(list)->items)
 
 /* Precedes every text that is handed to a caller, so that it can be freed even after its store was closed. */
 struct text_header {

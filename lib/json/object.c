@@ -74,7 +74,7 @@ static int read_field(struct json_reader *reader, const struct json_object *obje
 
     found.offset = offset_of(reader, reader->at);
     if (field->types & JSON_MAY_BE(found.type))
-        return field->read(context, &found, error);
+        return field->read((char *)context + (field->types >> JSON_INTO_SHIFT), &found, error);
     if (found.type == JSON_NULL || found.type == JSON_NONE || reader->lenient)
         return skip(reader, error);
     return wrong_type(field, &found, error);
@@ -105,16 +105,19 @@ int ses__json_read_object(struct json_reader *reader, const struct json_object *
     return code == SES_OK && reader->wrong ? ses__json_error(reader, error) : code;
 }
 
+int ses__json_read_last(struct json_reader *reader, const struct json_object *object, void *context,
+                        ses_error *error)
+{
+    int code = ses__json_read_object(reader, object, context, error);
+    return code == SES_OK && !ses__json_finish(reader) ? ses__json_error(reader, error) : code;
+}
+
 int ses__json_read_whole(struct span text, const struct json_object *object, void *context, ses_error *error)
 {
     struct json_reader reader;
     int code = ses__json_start_object(&reader, text, object->whole, error);
 
-    if (code == SES_OK)
-        code = ses__json_read_object(&reader, object, context, error);
-    if (code == SES_OK && !ses__json_finish(&reader))
-        code = ses__json_error(&reader, error);
-    return code;
+    return code == SES_OK ? ses__json_read_last(&reader, object, context, error) : code;
 }
 
 /* -------------------------------------------------------------------------------------------- values */
@@ -132,6 +135,43 @@ int ses__json_take_bool(const struct json_found *found, bool *flag, ses_error *e
     if (code == SES_OK)
         *flag = value.ptr[0] == 't';
     return code;
+}
+
+int ses__json_pass(const struct json_found *found, ses_error *error)
+{
+    return skip(found->reader, error);
+}
+
+struct span ses__json_taken(const struct json_found *found)
+{
+    const struct json_reader *reader = found->reader;
+    return (struct span){reader->text + found->offset, offset_of(reader, reader->at) - found->offset};
+}
+
+int ses__json_take_object(const struct json_found *found, const struct json_object *object, void *context,
+                          ses_error *error)
+{
+    if (found->type == JSON_OBJECT)
+        return ses__json_read_object(found->reader, object, context, error);
+    return found->type == JSON_NONE || found->reader->lenient
+               ? ses__json_pass(found, error)
+               : ses__json_must_be(found, ses__json_type_name(JSON_OBJECT), error);
+}
+
+int ses__json_take_elements(const struct json_found *found, const char *name, json_field_reader *read,
+                            void *context, ses_error *error)
+{
+    struct json_reader *reader = found->reader;
+    struct json_found element = *found;
+    int code = ses__json_enter(reader) ? SES_OK : ses__json_error(reader, error);
+
+    element.name = name;
+    while (code == SES_OK && ses__json_element(reader)) {
+        element.type = ses__json_peek(reader);
+        element.offset = offset_of(reader, reader->at);
+        code = read(context, &element, error);
+    }
+    return code == SES_OK && reader->wrong ? ses__json_error(reader, error) : code;
 }
 
 int ses__json_lone_surrogate(const struct json_reader *reader, struct json_string string, ses_error *error)
@@ -152,4 +192,37 @@ int ses__json_take_text(const struct json_found *found, struct arena *arena, str
     if (code == SES_NOMEM)
         return ses__error_nomem(error);
     return code == SES_OK ? SES_OK : ses__json_lone_surrogate(found->reader, string, error);
+}
+
+int ses__json_take_name(const struct json_found *found, struct arena *arena, struct span *name,
+                        ses_error *error)
+{
+    int code = ses__json_take_text(found, arena, name, error);
+
+    if (code != SES_RANGE)
+        return code;
+    *name = ses__json_string_of(ses__json_taken(found)).raw;
+    ses__error_clear(error);
+    return SES_OK;
+}
+
+int ses__json_read_value(void *into, const struct json_found *found, ses_error *error)
+{
+    return ses__json_take_value(found, into, error);
+}
+
+int ses__json_read_bool(void *into, const struct json_found *found, ses_error *error)
+{
+    return ses__json_take_bool(found, into, error);
+}
+
+int ses__json_read_text(void *into, const struct json_found *found, ses_error *error)
+{
+    return ses__json_take_text(found, found->reader->arena, into, error);
+}
+
+int ses__json_note(void *into, const struct json_found *found, ses_error *error)
+{
+    *(bool *)into = true;
+    return ses__json_pass(found, error);
 }

@@ -18,11 +18,14 @@ struct json_found {
     const char *name;
 };
 
-/* Reads the value, or skips it. */
-typedef int json_field_reader(void *context, const struct json_found *found, ses_error *error);
+/* Reads the value, or skips it. `into` is the context, or the member of it that the field names. */
+typedef int json_field_reader(void *into, const struct json_found *found, ses_error *error);
 
 /* Bits for the types of values. */
 #define JSON_MAY_BE(type) (1u << (type))
+/* Names a member of the context, which is a `type`: the reader is given its address. */
+#define JSON_INTO(type, member) ((unsigned)offsetof(type, member) << JSON_INTO_SHIFT)
+enum { JSON_INTO_SHIFT = 8 };
 /* Any type but null, which counts as absent. */
 #define JSON_MAY_BE_ANYTHING                                                        \
     (JSON_MAY_BE(JSON_BOOL) | JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | \
@@ -31,7 +34,7 @@ typedef int json_field_reader(void *context, const struct json_found *found, ses
 struct json_field {
     const char *name;
     const char *other; /* its other spelling; NULL: none */
-    unsigned types;    /* with JSON_NULL, null is read too; otherwise it counts as absent */
+    unsigned types;    /* and JSON_INTO. With JSON_NULL, null is read too; otherwise it counts as absent */
     json_field_reader *read;
     const char *due; /* the requirement named in messages; NULL: its type */
 };
@@ -49,6 +52,9 @@ struct json_object {
  * twice. */
 SESLITE_PRIVATE int ses__json_read_object(struct json_reader *reader, const struct json_object *object,
                                           void *context, ses_error *error);
+/* The same for an object after which the text must end. */
+SESLITE_PRIVATE int ses__json_read_last(struct json_reader *reader, const struct json_object *object,
+                                        void *context, ses_error *error);
 /* Reads a text that is one such object and nothing else. */
 SESLITE_PRIVATE int ses__json_read_whole(struct span text, const struct json_object *object, void *context,
                                          ses_error *error);
@@ -64,6 +70,25 @@ SESLITE_PRIVATE int ses__json_take_bool(const struct json_found *found, bool *fl
 /* RANGE: the text holds a lone surrogate. */
 SESLITE_PRIVATE int ses__json_take_text(const struct json_found *found, struct arena *arena,
                                         struct span *text, ses_error *error);
+/* The same, but a text with a lone surrogate is given as it is spelled. */
+SESLITE_PRIVATE int ses__json_take_name(const struct json_found *found, struct arena *arena,
+                                        struct span *name, ses_error *error);
+/* Reads a value that must be an object. The reader, if it is lenient, skips any other. */
+SESLITE_PRIVATE int ses__json_take_object(const struct json_found *found, const struct json_object *object,
+                                          void *context, ses_error *error);
+/* Calls `read` for each element of an array. `name` is theirs, for messages. */
+SESLITE_PRIVATE int ses__json_take_elements(const struct json_found *found, const char *name,
+                                            json_field_reader *read, void *context, ses_error *error);
+SESLITE_PRIVATE int ses__json_pass(const struct json_found *found, ses_error *error);
+/* Returns the text of a value that was read or skipped. */
+SESLITE_PRIVATE struct span ses__json_taken(const struct json_found *found);
+
+/* Readers for fields that name a member: a struct span for the value as it is in the text; a struct span for
+ * plain text, decoded into the arena of the reader; a bool; a bool that only says that the field is there. */
+SESLITE_PRIVATE int ses__json_read_value(void *into, const struct json_found *found, ses_error *error);
+SESLITE_PRIVATE int ses__json_read_text(void *into, const struct json_found *found, ses_error *error);
+SESLITE_PRIVATE int ses__json_read_bool(void *into, const struct json_found *found, ses_error *error);
+SESLITE_PRIVATE int ses__json_note(void *into, const struct json_found *found, ses_error *error);
 /* Sets the error for a text that UTF-8 cannot express. */
 SESLITE_PRIVATE int ses__json_lone_surrogate(const struct json_reader *reader, struct json_string string,
                                              ses_error *error);

@@ -43,7 +43,7 @@ static int read_context_event(struct context_work *work, const ses_event *event,
 {
     const struct event_row row = {.seq = event->seq, .body = {event->json, event->json_len}};
     bool wanted = true;
-    int code = ses__stored_event_read(stored, &row, STORED_CONTEXT, error);
+    int code = ses__stored_event_read(stored, &row, STORED_CONTENT | STORED_COMPACTION, error);
 
     if (code == SES_OK && visible_only)
         code = ses__event_is_visible(event, stored, &wanted, error);

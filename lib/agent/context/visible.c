@@ -20,131 +20,85 @@ struct visibility {
 /* ---------------------------------------------------------------------------------------------- flags */
 
 /* Present means that there is a value, and not an empty text. */
-static int read_presence(const struct json_found *found, bool *present, ses_error *error)
+static int read_presence(void *into, const struct json_found *found, ses_error *error)
 {
     struct span value;
     int code = ses__json_take_value(found, &value, error);
 
     if (code == SES_OK && (found->type != JSON_STRING || value.len > strlen("\"\"")))
-        *present = true;
+        *(bool *)into = true;
     return code;
 }
 
-static int visible_part_stays(void *context, const struct json_found *found, ses_error *error)
-{
-    struct visibility *visibility = context;
-    return read_presence(found, &visibility->part_stays, error);
-}
-
-static int visible_part_says(void *context, const struct json_found *found, ses_error *error)
-{
-    struct visibility *visibility = context;
-    return read_presence(found, &visibility->part_says, error);
-}
-
-static int visible_part_thought(void *context, const struct json_found *found, ses_error *error)
-{
-    struct visibility *visibility = context;
-    return ses__json_take_bool(found, &visibility->part_is_thought, error);
-}
-
-static int visible_role(void *context, const struct json_found *found, ses_error *error)
-{
-    struct visibility *visibility = context;
-    return read_presence(found, &visibility->has_role, error);
-}
-
-static int visible_transcription(void *context, const struct json_found *found, ses_error *error)
-{
-    struct visibility *visibility = context;
-    return read_presence(found, &visibility->has_transcription, error);
-}
-
-static int visible_scope(void *context, const struct json_found *found, ses_error *error)
-{
-    struct visibility *visibility = context;
-    struct span value;
-
-    visibility->is_scoped = true;
-    return ses__json_take_value(found, &value, error);
-}
-
-static int visible_node_path(void *context, const struct json_found *found, ses_error *error)
-{
-    struct visibility *visibility = context;
-    return read_presence(found, &visibility->is_of_node, error);
-}
+#define AN_OBJECT JSON_MAY_BE(JSON_OBJECT)
+#define AN_OBJECT_SETS(member) AN_OBJECT | JSON_INTO(struct visibility, member), read_presence
+#define A_TEXT_SETS(member) JSON_MAY_BE(JSON_STRING) | JSON_INTO(struct visibility, member), read_presence
 
 /* -------------------------------------------------------------------------------------------- content */
-
-#define AN_OBJECT JSON_MAY_BE(JSON_OBJECT)
 
 static const struct json_object visible_part_fields = {
     "the event",
     "content.parts[].",
-    {{"functionCall", "function_call", AN_OBJECT, visible_part_stays, NULL},
-     {"functionResponse", "function_response", AN_OBJECT, visible_part_stays, NULL},
-     {"toolCall", "tool_call", AN_OBJECT, visible_part_stays, NULL},
-     {"toolResponse", "tool_response", AN_OBJECT, visible_part_stays, NULL},
-     {"thoughtSignature", "thought_signature", JSON_MAY_BE(JSON_STRING), visible_part_stays, NULL},
-     {"thought", NULL, JSON_MAY_BE(JSON_BOOL), visible_part_thought, NULL},
-     {"text", NULL, JSON_MAY_BE(JSON_STRING), visible_part_says, NULL},
-     {"inlineData", "inline_data", AN_OBJECT, visible_part_says, NULL},
-     {"fileData", "file_data", AN_OBJECT, visible_part_says, NULL},
-     {"executableCode", "executable_code", AN_OBJECT, visible_part_says, NULL},
-     {"codeExecutionResult", "code_execution_result", AN_OBJECT, visible_part_says, NULL}},
+    {{"functionCall", "function_call", AN_OBJECT_SETS(part_stays), NULL},
+     {"functionResponse", "function_response", AN_OBJECT_SETS(part_stays), NULL},
+     {"toolCall", "tool_call", AN_OBJECT_SETS(part_stays), NULL},
+     {"toolResponse", "tool_response", AN_OBJECT_SETS(part_stays), NULL},
+     {"thoughtSignature", "thought_signature", A_TEXT_SETS(part_stays), NULL},
+     {"thought", NULL, JSON_MAY_BE(JSON_BOOL) | JSON_INTO(struct visibility, part_is_thought),
+      ses__json_read_bool, NULL},
+     {"text", NULL, A_TEXT_SETS(part_says), NULL},
+     {"inlineData", "inline_data", AN_OBJECT_SETS(part_says), NULL},
+     {"fileData", "file_data", AN_OBJECT_SETS(part_says), NULL},
+     {"executableCode", "executable_code", AN_OBJECT_SETS(part_says), NULL},
+     {"codeExecutionResult", "code_execution_result", AN_OBJECT_SETS(part_says), NULL}},
 };
 
-static int read_visible_part(struct visibility *visibility, struct json_reader *json, ses_error *error)
+static int read_visible_part(void *into, const struct json_found *found, ses_error *error)
 {
-    if (ses__json_peek(json) != JSON_OBJECT)
-        return ses__json_skip(json, NULL) ? SES_OK : ses__json_error(json, error);
+    struct visibility *visibility = into;
+
     visibility->part_stays = false;
     visibility->part_says = false;
     visibility->part_is_thought = false;
-    int code = ses__json_read_object(json, &visible_part_fields, visibility, error);
+    int code = ses__json_take_object(found, &visible_part_fields, visibility, error);
     if (visibility->part_stays || (visibility->part_says && !visibility->part_is_thought))
         visibility->has_visible_part = true;
     return code;
 }
 
-static int read_visible_parts(void *context, const struct json_found *found, ses_error *error)
+static int read_visible_parts(void *into, const struct json_found *found, ses_error *error)
 {
-    struct json_reader *json = found->reader;
-    int code = ses__json_enter(json) ? SES_OK : ses__json_error(json, error);
-
-    while (code == SES_OK && ses__json_element(json))
-        code = read_visible_part(context, json, error);
-    return code == SES_OK && json->wrong ? ses__json_error(json, error) : code;
+    return ses__json_take_elements(found, "parts[]", read_visible_part, into, error);
 }
 
 static const struct json_object visible_content_fields = {
     "the event",
     "content.",
-    {{"role", NULL, JSON_MAY_BE(JSON_STRING), visible_role, NULL},
+    {{"role", NULL, A_TEXT_SETS(has_role), NULL},
      {"parts", NULL, JSON_MAY_BE(JSON_ARRAY), read_visible_parts, NULL}},
 };
 
-static int read_visible_content(void *context, const struct json_found *found, ses_error *error)
+static int read_visible_content(void *into, const struct json_found *found, ses_error *error)
 {
-    return ses__json_read_object(found->reader, &visible_content_fields, context, error);
+    return ses__json_take_object(found, &visible_content_fields, into, error);
 }
 
 static const struct json_object visible_node_fields = {
-    "the event", "nodeInfo.", {{"path", NULL, JSON_MAY_BE(JSON_STRING), visible_node_path, NULL}}};
+    "the event", "nodeInfo.", {{"path", NULL, A_TEXT_SETS(is_of_node), NULL}}};
 
-static int read_visible_node(void *context, const struct json_found *found, ses_error *error)
+static int read_visible_node(void *into, const struct json_found *found, ses_error *error)
 {
-    return ses__json_read_object(found->reader, &visible_node_fields, context, error);
+    return ses__json_take_object(found, &visible_node_fields, into, error);
 }
 
 static const struct json_object visible_event_fields = {
     "the event",
     "",
     {{"content", NULL, AN_OBJECT, read_visible_content, NULL},
-     {"inputTranscription", "input_transcription", AN_OBJECT, visible_transcription, NULL},
-     {"outputTranscription", "output_transcription", AN_OBJECT, visible_transcription, NULL},
-     {"isolationScope", "isolation_scope", JSON_MAY_BE(JSON_STRING), visible_scope, NULL},
+     {"inputTranscription", "input_transcription", AN_OBJECT_SETS(has_transcription), NULL},
+     {"outputTranscription", "output_transcription", AN_OBJECT_SETS(has_transcription), NULL},
+     {"isolationScope", "isolation_scope", JSON_MAY_BE(JSON_STRING) | JSON_INTO(struct visibility, is_scoped),
+      ses__json_note, NULL},
      {"nodeInfo", "node_info", AN_OBJECT, read_visible_node, NULL}},
 };
 

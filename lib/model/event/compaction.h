@@ -4,22 +4,21 @@
 
 #include "json/object.h"
 
+#define NO_BOUND INT64_MIN
+
 struct compaction {
-    bool has_from; /* a value that is not a time counts as absent */
-    bool has_to;
-    int64_t from_us;
+    int64_t from_us; /* NO_BOUND: it is absent, or not a time */
     int64_t to_us;
     struct span content; /* as it is in the text; without text: none */
 };
 
-/* Reads the object that was found. */
-SESLITE_PRIVATE int ses__compaction_read(const struct json_found *found, struct compaction *compaction,
-                                         ses_error *error);
+/* Reads a field that is a struct compaction. */
+SESLITE_PRIVATE int ses__compaction_read(void *into, const struct json_found *found, ses_error *error);
 
 /* Without a start, an end or a content, the event counts as an ordinary event. */
 static inline bool ses__compacts(const struct compaction *compaction)
 {
-    return compaction->has_from && compaction->has_to && compaction->content.ptr;
+    return compaction->content.ptr && compaction->from_us != NO_BOUND && compaction->to_us != NO_BOUND;
 }
 
 #endif

@@ -37,16 +37,10 @@ static size_t end_of(const struct json_found *found)
     return (size_t)(found->reader->at - found->reader->text);
 }
 
-static int take_null(const struct json_found *found, ses_error *error)
+static int read_text(void *into, const struct json_found *found, ses_error *error)
 {
-    struct span null;
-    return ses__json_take_value(found, &null, error);
-}
-
-static int read_text(struct event_draft *draft, const struct json_found *found, struct span *text,
-                     ses_error *error)
-{
-    int code = ses__json_take_text(found, &draft->arena, text, error);
+    struct span *text = into;
+    int code = ses__json_take_text(found, found->reader->arena, text, error);
 
     if (code == SES_RANGE || (code == SES_OK && text->len > 0 && memchr(text->ptr, '\0', text->len)))
         code = ses__json_must_be(found, "text without NULs and lone surrogates", error);
@@ -58,7 +52,7 @@ static int read_text(struct event_draft *draft, const struct json_found *found, 
 static int read_null(struct event_draft *draft, const struct json_found *found, size_t *index,
                      ses_error *error)
 {
-    int code = take_null(found, error);
+    int code = ses__json_pass(found, error);
 
     if (code != SES_OK)
         return code;
@@ -72,29 +66,11 @@ static int read_id(void *context, const struct json_found *found, ses_error *err
 
     if (found->type == JSON_NULL)
         return read_null(draft, found, &draft->id_edit, error);
-    int code = read_text(draft, found, &draft->row.id, error);
+    int code = read_text(&draft->row.id, found, error);
     if (code == SES_OK && (draft->row.id.len == 0 || draft->row.id.len > SES_ID_MAX))
         code = ses__json_must_be(found, "1 to 512 bytes long", error);
     draft->has_id = code == SES_OK;
     return code;
-}
-
-static int read_invocation(void *context, const struct json_found *found, ses_error *error)
-{
-    struct event_draft *draft = context;
-    return read_text(draft, found, &draft->row.invocation_id, error);
-}
-
-static int read_author(void *context, const struct json_found *found, ses_error *error)
-{
-    struct event_draft *draft = context;
-    return read_text(draft, found, &draft->row.author, error);
-}
-
-static int read_branch(void *context, const struct json_found *found, ses_error *error)
-{
-    struct event_draft *draft = context;
-    return read_text(draft, found, &draft->row.branch, error);
 }
 
 static int read_time(void *context, const struct json_found *found, ses_error *error)
@@ -106,7 +82,7 @@ static int read_time(void *context, const struct json_found *found, ses_error *e
 
     if (found->type == JSON_NULL)
         return read_null(draft, found, &draft->time_edit, error);
-    code = found->type == JSON_STRING ? read_text(draft, found, &text, error)
+    code = found->type == JSON_STRING ? read_text(&text, found, error)
                                       : ses__json_take_value(found, &text, error);
     if (code != SES_OK)
         return code;
@@ -116,12 +92,6 @@ static int read_time(void *context, const struct json_found *found, ses_error *e
     return wrong ? ses__error_at(error, SES_INVALID, found->offset, "at byte %zu: the event's timestamp %s",
                                  found->offset, wrong)
                  : SES_OK;
-}
-
-static int read_partial(void *context, const struct json_found *found, ses_error *error)
-{
-    struct event_draft *draft = context;
-    return ses__json_take_bool(found, &draft->partial, error);
 }
 
 /* -------------------------------------------------------------------------------------------- the delta */
@@ -155,7 +125,7 @@ static int read_delta(void *context, const struct json_found *found, ses_error *
 
     draft->has_delta = true;
     if (found->type == JSON_NULL) {
-        code = take_null(found, error);
+        code = ses__json_pass(found, error);
         return code == SES_OK ? put_extras(draft, found->offset, end_of(found), "{", "}", error) : code;
     }
     draft->has_extras = draft->extras != NULL;
@@ -167,29 +137,16 @@ static int read_delta(void *context, const struct json_found *found, ses_error *
     return code;
 }
 
-static int read_rewind(void *context, const struct json_found *found, ses_error *error)
-{
-    struct event_draft *draft = context;
-    return read_text(draft, found, &draft->row.rewinds_before, error);
-}
-
-static int read_compaction(void *context, const struct json_found *found, ses_error *error)
-{
-    struct event_draft *draft = context;
-    struct span compaction;
-
-    draft->row.compacts = true;
-    return ses__json_take_value(found, &compaction, error);
-}
+#define DRAFT_TEXT(member) JSON_MAY_BE(JSON_STRING) | JSON_INTO(struct event_draft, row.member), read_text
 
 static const struct json_object actions_fields = {
     "the event",
     "actions.",
     {
         {"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), read_delta, NULL},
-        {"rewindBeforeInvocationId", "rewind_before_invocation_id", JSON_MAY_BE(JSON_STRING), read_rewind,
-         NULL},
-        {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), read_compaction, NULL},
+        {"rewindBeforeInvocationId", "rewind_before_invocation_id", DRAFT_TEXT(rewinds_before), NULL},
+        {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT) | JSON_INTO(struct event_draft, row.compacts),
+         ses__json_note, NULL},
     },
 };
 
@@ -200,7 +157,7 @@ static int read_actions(void *context, const struct json_found *found, ses_error
     int code;
 
     if (found->type == JSON_NULL) {
-        code = take_null(found, error);
+        code = ses__json_pass(found, error);
         return code == SES_OK
                    ? put_extras(draft, found->offset, end_of(found), "{\"stateDelta\":{", "}}", error)
                    : code;
@@ -219,12 +176,13 @@ static const struct json_object event_fields = {
     "",
     {
         {"id", NULL, JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL), read_id, NULL},
-        {"invocationId", "invocation_id", JSON_MAY_BE(JSON_STRING), read_invocation, NULL},
-        {"author", NULL, JSON_MAY_BE(JSON_STRING), read_author, NULL},
-        {"branch", NULL, JSON_MAY_BE(JSON_STRING), read_branch, NULL},
+        {"invocationId", "invocation_id", DRAFT_TEXT(invocation_id), NULL},
+        {"author", NULL, DRAFT_TEXT(author), NULL},
+        {"branch", NULL, DRAFT_TEXT(branch), NULL},
         {"timestamp", NULL, JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL),
          read_time, "a number of seconds or RFC 3339 text"},
-        {"partial", NULL, JSON_MAY_BE(JSON_BOOL), read_partial, NULL},
+        {"partial", NULL, JSON_MAY_BE(JSON_BOOL) | JSON_INTO(struct event_draft, partial),
+         ses__json_read_bool, NULL},
         {"actions", NULL, JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), read_actions, NULL},
     },
 };
@@ -266,6 +224,7 @@ int ses__event_read(struct event_draft *draft, struct span text, ses_error *erro
     struct json_reader reader;
     int code = ses__json_start_object(&reader, text, "an event", error);
 
+    reader.arena = &draft->arena;
     draft->text = text;
     draft->row.invocation_id = empty;
     draft->row.author = empty;

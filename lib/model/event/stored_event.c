@@ -26,79 +26,47 @@ static void forget(struct stored_event *event)
     event->content = (struct span){NULL, 0};
     event->part_count = 0;
     event->response_count = 0;
-    event->compaction = (struct compaction){.has_from = false};
+    event->compaction = (struct compaction){.content = {NULL, 0}};
 }
 
 /* ------------------------------------------------------------------------------------------- functions */
 
 /* A text that UTF-8 cannot express is compared as it is spelled. */
-static int read_name(const struct json_found *found, struct arena *arena, struct span *name, ses_error *error)
+static int read_name(void *into, const struct json_found *found, ses_error *error)
 {
-    struct json_string string;
-
-    if (!ses__json_read_string(found->reader, &string))
-        return ses__json_error(found->reader, error);
-    int code = ses__json_decode(string, arena, name);
-    if (code == SES_NOMEM)
-        return ses__error_nomem(error);
-    if (code != SES_OK)
-        *name = string.raw;
-    return SES_OK;
+    return ses__json_take_name(found, found->reader->arena, into, error);
 }
 
-static struct stored_function *last_function(struct stored_event *event)
-{
-    return &event->functions[event->function_count - 1];
-}
-
-static int stored_function_id(void *context, const struct json_found *found, ses_error *error)
-{
-    struct stored_event *event = context;
-    return read_name(found, event->arena, &last_function(event)->id, error);
-}
-
-static int stored_function_name(void *context, const struct json_found *found, ses_error *error)
-{
-    struct stored_event *event = context;
-    return read_name(found, event->arena, &last_function(event)->name, error);
-}
-
-static int stored_function_args(void *context, const struct json_found *found, ses_error *error)
-{
-    struct stored_event *event = context;
-    return ses__json_take_value(found, &last_function(event)->args, error);
-}
+#define STORED_NAME(member) JSON_MAY_BE(JSON_STRING) | JSON_INTO(struct stored_function, member), read_name
 
 static const struct json_object stored_function_fields = {
     "the event",
     "content.parts[].",
-    {{"id", NULL, JSON_MAY_BE(JSON_STRING), stored_function_id, NULL},
-     {"name", NULL, JSON_MAY_BE(JSON_STRING), stored_function_name, NULL},
-     {"args", NULL, JSON_MAY_BE(JSON_OBJECT), stored_function_args, NULL}},
+    {{"id", NULL, STORED_NAME(id), NULL},
+     {"name", NULL, STORED_NAME(name), NULL},
+     {"args", NULL, JSON_MAY_BE(JSON_OBJECT) | JSON_INTO(struct stored_function, args), ses__json_read_value,
+      NULL}},
 };
 
 static int add_stored_function(struct stored_event *event, const struct json_found *found, bool is_response,
                                ses_error *error)
 {
-    void *items = event->functions;
-    bool ok = ses__memory_grow(event->arena->allocator, &items, &event->function_capacity,
-                               event->function_count + 1, sizeof *event->functions);
-
-    event->functions = items;
-    if (!ok)
+    if (!ses__memory_grow(event->arena->allocator, &event->functions, &event->function_capacity,
+                          event->function_count + 1, sizeof *event->functions))
         return ses__error_nomem(error);
-    event->functions[event->function_count++] = (struct stored_function){.is_response = is_response};
-    return ses__json_read_object(found->reader, &stored_function_fields, event, error);
+    struct stored_function *function = &event->functions[event->function_count++];
+    *function = (struct stored_function){.is_response = is_response};
+    return ses__json_read_object(found->reader, &stored_function_fields, function, error);
 }
 
-static int stored_call(void *context, const struct json_found *found, ses_error *error)
+static int stored_call(void *into, const struct json_found *found, ses_error *error)
 {
-    return add_stored_function(context, found, false, error);
+    return add_stored_function(into, found, false, error);
 }
 
-static int stored_response(void *context, const struct json_found *found, ses_error *error)
+static int stored_response(void *into, const struct json_found *found, ses_error *error)
 {
-    return add_stored_function(context, found, true, error);
+    return add_stored_function(into, found, true, error);
 }
 
 /* --------------------------------------------------------------------------------------------- content */
@@ -110,28 +78,21 @@ static const struct json_object stored_part_fields = {
      {"functionResponse", "function_response", JSON_MAY_BE(JSON_OBJECT), stored_response, NULL}},
 };
 
-static int read_stored_part(struct stored_event *event, struct json_reader *json, ses_error *error)
+static int read_stored_part(void *into, const struct json_found *found, ses_error *error)
 {
+    struct stored_event *event = into;
     const size_t before = event->function_count;
+    int code = ses__json_take_object(found, &stored_part_fields, event, error);
 
     event->part_count++;
-    if (ses__json_peek(json) != JSON_OBJECT)
-        return ses__json_skip(json, NULL) ? SES_OK : ses__json_error(json, error);
-    int code = ses__json_read_object(json, &stored_part_fields, event, error);
-    if (event->function_count > before && last_function(event)->is_response)
+    if (event->function_count > before && event->functions[event->function_count - 1].is_response)
         event->response_count++;
     return code;
 }
 
-static int stored_parts(void *context, const struct json_found *found, ses_error *error)
+static int stored_parts(void *into, const struct json_found *found, ses_error *error)
 {
-    struct json_reader *json = found->reader;
-    struct stored_event *event = context;
-    int code = ses__json_enter(json) ? SES_OK : ses__json_error(json, error);
-
-    while (code == SES_OK && ses__json_element(json))
-        code = read_stored_part(event, json, error);
-    return code == SES_OK && json->wrong ? ses__json_error(json, error) : code;
+    return ses__json_take_elements(found, "parts[]", read_stored_part, into, error);
 }
 
 static const struct json_object stored_content_fields = {
@@ -140,113 +101,81 @@ static const struct json_object stored_content_fields = {
     {{"parts", NULL, JSON_MAY_BE(JSON_ARRAY), stored_parts, NULL}},
 };
 
-static int stored_content(void *context, const struct json_found *found, ses_error *error)
-{
-    struct stored_event *event = context;
-    const char *from = found->reader->at;
-    int code = ses__json_read_object(found->reader, &stored_content_fields, event, error);
+/* Everything that is wanted has been read, because an accepted event has each field once. */
+enum { ENOUGH = 1 };
 
-    event->content = (struct span){from, (size_t)(found->reader->at - from)};
+static int stored_content(void *into, const struct json_found *found, ses_error *error)
+{
+    struct stored_event *event = into;
+
+    if (!(event->wanted & STORED_CONTENT))
+        return ses__json_pass(found, error);
+    int code = ses__json_take_object(found, &stored_content_fields, event, error);
+    event->content = ses__json_taken(found);
     return code;
 }
 
 /* --------------------------------------------------------------------------------------------- actions */
 
-static int stored_delta(void *context, const struct json_found *found, ses_error *error)
+static int stored_delta(void *into, const struct json_found *found, ses_error *error)
 {
-    struct stored_event *event = context;
+    struct stored_event *event = into;
 
+    if (!(event->wanted & STORED_DELTA))
+        return ses__json_pass(found, error);
     if (found->type != JSON_OBJECT)
         return ses__json_must_be(found, "an object", error);
-    return ses__delta_read(found->reader, event->arena, &event->delta, &event->edits, error);
+    int code = ses__delta_read(found->reader, event->arena, &event->delta, &event->edits, error);
+    return code == SES_OK && event->wanted == STORED_DELTA ? ENOUGH : code;
 }
 
-static int stored_compaction(void *context, const struct json_found *found, ses_error *error)
+static int stored_compaction(void *into, const struct json_found *found, ses_error *error)
 {
-    struct stored_event *event = context;
-    return ses__compaction_read(found, &event->compaction, error);
+    struct stored_event *event = into;
+    return event->wanted & STORED_COMPACTION ? ses__compaction_read(&event->compaction, found, error)
+                                             : ses__json_pass(found, error);
+}
+
+static const struct json_object stored_actions_fields = {
+    "the event",
+    "actions.",
+    {{"stateDelta", "state_delta", JSON_MAY_BE_ANYTHING, stored_delta, NULL},
+     {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), stored_compaction, NULL}},
+};
+
+/* Skipping is faster than reading. */
+static int stored_actions(void *into, const struct json_found *found, ses_error *error)
+{
+    const struct stored_event *event = into;
+
+    if (event->wanted == STORED_CONTENT)
+        return ses__json_pass(found, error);
+    int code = ses__json_take_object(found, &stored_actions_fields, into, error);
+    return code == SES_OK && event->wanted == STORED_DELTA ? ENOUGH : code;
 }
 
 /* --------------------------------------------------------------------------------------------- events */
 
-static const struct json_object delta_actions = {
+static const struct json_object stored_fields = {
     "the event",
-    "actions.",
-    {{"stateDelta", "state_delta", JSON_MAY_BE_ANYTHING, stored_delta, NULL}},
-};
-
-static const struct json_object context_actions = {
-    "the event",
-    "actions.",
-    {{"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), stored_compaction, NULL}},
-};
-
-static int read_context_actions(void *context, const struct json_found *found, ses_error *error)
-{
-    return ses__json_read_object(found->reader, &context_actions, context, error);
-}
-
-static int read_delta_actions(void *context, const struct json_found *found, ses_error *error)
-{
-    return ses__json_read_object(found->reader, &delta_actions, context, error);
-}
-
-/* Everything needed has been read, because an accepted event has each field once. */
-enum { ENOUGH = 1 };
-
-static int stored_delta_only(void *context, const struct json_found *found, ses_error *error)
-{
-    int code = stored_delta(context, found, error);
-    return code == SES_OK ? ENOUGH : code;
-}
-
-static const struct json_object delta_only_actions = {
-    "the event",
-    "actions.",
-    {{"stateDelta", "state_delta", JSON_MAY_BE_ANYTHING, stored_delta_only, NULL}},
-};
-
-static int read_delta_only(void *context, const struct json_found *found, ses_error *error)
-{
-    int code = ses__json_read_object(found->reader, &delta_only_actions, context, error);
-    return code == SES_OK ? ENOUGH : code;
-}
-
-#define CONTENT_FIELD                                                   \
-    {                                                                   \
-        "content", NULL, JSON_MAY_BE(JSON_OBJECT), stored_content, NULL \
-    }
-
-/* Indexed by the parts needed of content and actions. The rest is skipped, which is faster than reading
- * it. */
-static const struct json_object stored_fields[] = {
-    [STORED_DELTA] = {"the event", "", {{"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_delta_only, NULL}}},
-    [STORED_CONTENT] = {"the event", "", {CONTENT_FIELD}},
-    [STORED_DELTA |
-        STORED_CONTENT] = {"the event",
-                           "",
-                           {CONTENT_FIELD,
-                            {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_delta_actions, NULL}}},
-    [STORED_CONTEXT] = {"the event",
-                        "",
-                        {CONTENT_FIELD,
-                         {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_context_actions, NULL}}},
+    "",
+    {{"content", NULL, JSON_MAY_BE(JSON_OBJECT), stored_content, NULL},
+     {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), stored_actions, NULL}},
 };
 
 int ses__stored_event_read(struct stored_event *event, const struct event_row *row, unsigned wanted,
                            ses_error *error)
 {
-    const struct json_object *fields = &stored_fields[wanted];
     struct json_reader reader;
     int code = ses__json_start_object(&reader, row->body, "an event", error);
 
     forget(event);
+    event->wanted = wanted;
     reader.lenient = true;
     reader.max_depth += JSON_AROUND;
+    reader.arena = event->arena;
     if (code == SES_OK)
-        code = ses__json_read_object(&reader, fields, event, error);
-    if (code == SES_OK && !ses__json_finish(&reader))
-        code = ses__json_error(&reader, error);
+        code = ses__json_read_last(&reader, &stored_fields, event, error);
     if (code == ENOUGH)
         return SES_OK;
     if (code != SES_OK && code != SES_NOMEM)

@@ -21,6 +21,7 @@ struct stored_function {
 
 struct stored_event {
     struct arena *arena; /* holds decoded texts; its allocator is the lists' */
+    unsigned wanted;     /* STORED_*: the parts to read */
     struct delta delta;
     struct edits edits; /* a by-product that is not used */
     struct stored_function *functions;
@@ -33,9 +34,9 @@ struct stored_event {
 };
 
 enum stored_parts {
-    STORED_DELTA = 0x1,   /* actions.stateDelta */
-    STORED_CONTENT = 0x2, /* content.parts */
-    STORED_CONTEXT = 0x4  /* content.parts and actions.compaction; not with another flag */
+    STORED_DELTA = 0x1,     /* actions.stateDelta */
+    STORED_CONTENT = 0x2,   /* content.parts */
+    STORED_COMPACTION = 0x4 /* actions.compaction */
 };
 
 /* Can be used for several reads: each forgets the one before, except what is in the arena. Must be freed. */

@@ -75,11 +75,12 @@ static int read_compaction_event(struct cover_walk *walk, int64_t seq, ses_error
     struct event_rows rows;
     struct event_row event;
 
-    walk->event.compaction = (struct compaction){.has_from = false};
+    walk->event.compaction = (struct compaction){.content = {NULL, 0}};
     ses__arena_reset(&walk->arena);
     ses__event_rows_open(&rows, walk->db, walk->row->id, seq, seq, WALK_FORWARD, error);
     if (ses__event_rows_next(&rows, &event))
-        ses__query_keep(&rows.query, ses__stored_event_read(&walk->event, &event, STORED_CONTEXT, error));
+        ses__query_keep(&rows.query, ses__stored_event_read(&walk->event, &event,
+                                                            STORED_CONTENT | STORED_COMPACTION, error));
     return ses__event_rows_close(&rows);
 }
 
@@ -96,7 +97,7 @@ static int look_whether_covered(struct cover_walk *walk, const struct event_row 
     if (is_marked_compaction(walk, row->seq))
         code = read_compaction_event(walk, row->seq, error);
     else
-        walk->event.compaction = (struct compaction){.has_from = false};
+        walk->event.compaction = (struct compaction){.content = {NULL, 0}};
     if (code != SES_OK)
         return code;
     const struct compaction *compaction = &walk->event.compaction;
