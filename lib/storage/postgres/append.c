@@ -212,7 +212,6 @@ static int run_append(struct db *db, void *context, ses_error *error)
     if (code == SES_OK)
         code = ses__pg_commit(pg, error);
     if (code != SES_OK) {
-        (void)ses__query_end(&guard);
         /* A guard has failed, or an event is stored already. */
         const bool unsuited =
             strcmp(pg->error.sqlstate, "22012") == 0 || strcmp(pg->error.sqlstate, "23505") == 0;

@@ -78,6 +78,7 @@ struct pg {
     int64_t given;
     atomic_bool interrupted;
     atomic_bool interruptible;
+    struct pg_run *runs; /* of queries that have not ended */
     struct pg_run *free_runs;
     struct pg_awaited *awaited; /* a ring buffer */
     size_t awaited_capacity;
@@ -147,6 +148,8 @@ SESLITE_PRIVATE enum sql_type ses__pg_type(const struct query *query, int column
 SESLITE_PRIVATE int64_t ses__pg_int_of(struct query *query, int column);
 SESLITE_PRIVATE struct span ses__pg_text_of(struct query *query, int column);
 SESLITE_PRIVATE int ses__pg_end(struct query *query);
+/* Ends the queries that a job has left. */
+SESLITE_PRIVATE void ses__pg_end_queries(struct pg *pg);
 SESLITE_PRIVATE int64_t ses__pg_changed(const struct db *db);
 SESLITE_PRIVATE int64_t ses__pg_given(const struct db *db);
 SESLITE_PRIVATE void ses__pg_must_change(struct db *db, const char *table);

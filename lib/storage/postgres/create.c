@@ -92,8 +92,6 @@ static int take_created(struct created *created, struct db *db, const struct cre
     if (op->snapshot && code == SES_OK) {
         op->snapshot->row = *row;
         code = ses__snapshot_take(&created->snapshot, db, op->snapshot, op->key, &op->range, error);
-    } else if (op->snapshot) {
-        ses__snapshot_drop(&created->snapshot, &op->range);
     }
     return code == SES_NOMEM ? PG_UNREAD : code;
 }
@@ -124,12 +122,8 @@ static int run_create(struct db *db, void *context, ses_error *error)
         ses__snapshot_ask(&created.snapshot, db, NULL, &op->range, error);
     if (code == SES_OK)
         code = ses__pg_commit(ses__pg_of(db), error);
-    if (code == SES_OK)
-        return take_created(&created, db, op, &row, error);
-    (void)ses__query_end(&created.row);
-    if (op->snapshot)
-        ses__snapshot_drop(&created.snapshot, &op->range);
-    return refuse(ses__pg_of(db), op, code, error);
+    return code == SES_OK ? take_created(&created, db, op, &row, error)
+                          : refuse(ses__pg_of(db), op, code, error);
 }
 
 static int run_find(struct db *db, void *context, ses_error *error)

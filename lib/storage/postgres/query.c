@@ -40,13 +40,20 @@ static struct pg_run *take_run(struct pg *pg)
         pg->free_runs = run->next;
     else
         run = ses__memory_new(pg->config->allocator, sizeof *run);
-    if (run)
-        *run = (struct pg_run){.row = -1};
+    if (!run)
+        return NULL;
+    *run = (struct pg_run){.row = -1, .next = pg->runs};
+    pg->runs = run;
     return run;
 }
 
 static void give_back_run(struct pg *pg, struct pg_run *run)
 {
+    struct pg_run **link = &pg->runs;
+
+    while (*link != run)
+        link = &(*link)->next;
+    *link = run->next;
     ses__pg_abandon(pg, run);
     PQclear(run->result);
     while (run->list_count > 0)
@@ -278,6 +285,12 @@ int ses__pg_end(struct query *query)
         query->run = NULL;
     }
     return query->code;
+}
+
+void ses__pg_end_queries(struct pg *pg)
+{
+    while (pg->runs)
+        give_back_run(pg, pg->runs);
 }
 
 /* The statement in question was sent last, so all answers have arrived with its own. */

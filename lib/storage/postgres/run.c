@@ -52,6 +52,7 @@ static int run_job(struct pg *pg, struct attempt *attempt)
     /* A read that could not go on in another transaction reads all in one. */
     pg->stays_open = !attempt->is_first;
     int result = attempt->job(&pg->base, attempt->context, attempt->error);
+    ses__pg_end_queries(pg);
     attempt->wrote = pg->wrote;
     if (writes && (pg->ended || result >= 0)) {
         const int code = ses__pg_commit(pg, result >= 0 ? attempt->error : NULL);

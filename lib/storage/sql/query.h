@@ -35,7 +35,8 @@ struct db {
 
 /*
  * One run of a prepared statement. The first failure is kept in `code` and makes the rest do nothing, so only
- * ses__query_end needs looking at. Bound texts must live until then.
+ * ses__query_end needs looking at. Bound texts must live until then. A query whose rows are not needed after all may be
+ * left as it is: the end of the job ends it.
  *
  *     ses__query_open(&query, db, STATEMENT_X, error, VALUES(INT(id), STRING(name)));
  *     while (ses__query_row(&query)) ...

@@ -190,6 +190,7 @@ static bool run_pending(struct connection *db, struct group *group, struct pendi
     ses__connection_start_call(db, pending->deadline,
                                pending->kind == JOB_READS || pending->kind == JOB_READS_BY_ITSELF);
     pending->result = pending->job(&db->base, pending->context, pending->error);
+    ses__sqlite_end_queries(db);
     ses__connection_end_call(db);
     if (pending->result >= 0) {
         group->tentative++;

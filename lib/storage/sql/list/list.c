@@ -149,7 +149,6 @@ static int check_labels(const struct list_op *op, const struct db *db, ses_error
 
 /* What the sessions of a page have besides their rows: one statement for each, however many sessions there are. */
 struct contents_asked {
-    bool has_state;
     struct query app; /* read once, and all sessions show it */
     struct query users;
     struct query sessions;
@@ -235,26 +234,12 @@ static void ask_contents(struct contents_asked *asked, struct db *db, const stru
 {
     const int64_t app_id = owners ? op->items[0].snapshot.row.app_id : 0;
 
-    asked->has_state = !op->no_state;
-    if (asked->has_state) {
+    if (!op->no_state) {
         ses__state_rows_open(&asked->app, db, SCOPE_APP, app_id, error);
         ses__owners_ask(&asked->users, db, SCOPE_USER, owners ? &owners->user_list : NULL, error);
         ses__owners_ask(&asked->sessions, db, SCOPE_SESSION, owners ? &owners->session_list : NULL, error);
     }
     ses__details_ask(&asked->details, db, owners ? &owners->detail_list : NULL, error);
-}
-
-static int drop_contents(struct contents_asked *asked)
-{
-    int code = ses__details_drop(&asked->details);
-
-    if (asked->has_state) {
-        const int codes[] = {ses__query_end(&asked->app), ses__query_end(&asked->users),
-                             ses__query_end(&asked->sessions)};
-        for (size_t i = 0; i < sizeof codes / sizeof codes[0] && code == SES_OK; i++)
-            code = codes[i];
-    }
-    return code;
 }
 
 static int take_page_app(struct contents_asked *asked, const struct list_op *op, ses_error *error)
@@ -284,59 +269,46 @@ static void share_users(struct listed *const *sorted, size_t count)
 static int take_page_state(struct contents_asked *asked, const struct list_op *op,
                            const struct page_owners *owners, ses_error *error)
 {
-    int app = take_page_app(asked, op, error);
-    int users = app == SES_OK
-                    ? ses__owners_take(&asked->users, SCOPE_USER, &owners->user_list, owners->users, error)
-                    : ses__query_end(&asked->users);
+    int code = take_page_app(asked, op, error);
 
-    if (app == SES_OK && users == SES_OK)
-        share_users(owners->sorted, op->count);
-    int sessions = app == SES_OK && users == SES_OK
-                       ? ses__owners_take(&asked->sessions, SCOPE_SESSION, &owners->session_list,
-                                          owners->sessions, error)
-                       : ses__query_end(&asked->sessions);
-    return app != SES_OK ? app : users != SES_OK ? users : sessions;
+    if (code == SES_OK)
+        code = ses__owners_take(&asked->users, SCOPE_USER, &owners->user_list, owners->users, error);
+    if (code != SES_OK)
+        return code;
+    share_users(owners->sorted, op->count);
+    return ses__owners_take(&asked->sessions, SCOPE_SESSION, &owners->session_list, owners->sessions, error);
 }
 
 static int take_contents(struct contents_asked *asked, const struct db *db, const struct list_op *op,
                          const struct page_owners *owners, ses_error *error)
 {
-    int code = asked->has_state ? take_page_state(asked, op, owners, error) : SES_OK;
-    int details = code == SES_OK ? ses__details_take(&asked->details, &owners->detail_list)
-                                 : ses__details_drop(&asked->details);
+    int code = op->no_state ? SES_OK : take_page_state(asked, op, owners, error);
 
     if (code == SES_OK)
-        code = details;
+        code = ses__details_take(&asked->details, &owners->detail_list);
     return code == SES_OK ? check_labels(op, db, error) : code;
-}
-
-static int load_contents(struct contents_asked *asked, struct db *db, const struct list_op *op,
-                         ses_error *error)
-{
-    const ses_allocator *allocator = op->arena->allocator;
-    struct contents_asked own;
-    struct page_owners owners;
-    const bool made = owners_new(&owners, op->count, allocator);
-    int code = made ? SES_OK : ses__error_nomem(error);
-
-    if (made)
-        owners_fill(&owners, op);
-    if (made && !asked)
-        ask_contents(&own, db, op, &owners, error);
-    if (made)
-        code = take_contents(asked ? asked : &own, db, op, &owners, error);
-    else if (asked)
-        (void)drop_contents(asked);
-    owners_free(&owners, allocator);
-    return code;
 }
 
 /* `asked`: what was asked for before the page was known; NULL: it is asked for now. */
 static int load_page(struct contents_asked *asked, struct db *db, const struct list_op *op, ses_error *error)
 {
-    if (op->count > 0)
-        return load_contents(asked, db, op, error);
-    return asked ? drop_contents(asked) : SES_OK;
+    const ses_allocator *allocator = op->arena->allocator;
+    struct contents_asked own;
+    struct page_owners owners;
+    int code = SES_OK;
+
+    if (op->count == 0)
+        return SES_OK;
+    if (!owners_new(&owners, op->count, allocator)) {
+        code = ses__error_nomem(error);
+    } else {
+        owners_fill(&owners, op);
+        if (!asked)
+            ask_contents(&own, db, op, &owners, error);
+        code = take_contents(asked ? asked : &own, db, op, &owners, error);
+    }
+    owners_free(&owners, allocator);
+    return code;
 }
 
 /* ------------------------------------------------------------------------------------------- the page */
@@ -369,13 +341,9 @@ static int read_walked(struct list_op *op, struct db *db, struct list_query *que
     ask_contents(&contents, db, op, NULL, error);
     ses__db_ask_last(db);
     int code = take_listed(&owner, query);
-    int listed = code == SES_OK ? take_list(&rows, op, error) : ses__query_end(&rows.query);
-    if (code == SES_OK && listed == SES_OK)
-        return load_page(&contents, db, op, error);
-    int dropped = drop_contents(&contents);
-    if (code != SES_OK && code != SES_NOTFOUND)
-        return code;
-    return listed != SES_OK ? listed : dropped != SES_OK ? dropped : code;
+    if (code == SES_OK)
+        code = take_list(&rows, op, error);
+    return code == SES_OK ? load_page(&contents, db, op, error) : code;
 }
 
 static int read_found(struct list_op *op, struct db *db, struct list_query *query, ses_error *error)

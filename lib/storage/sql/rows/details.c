@@ -32,15 +32,10 @@ static int64_t wanted_of(const struct described *session, int64_t bits)
     return session->row->details & bits & ~parent;
 }
 
-static int64_t wanted_bits(const struct details_walk *walk, const struct described *session)
-{
-    return wanted_of(session, walk->bits);
-}
-
 /* One that is a fork must have a row. */
 static int pass_session(const struct details_walk *walk, const struct described *session)
 {
-    if (!(wanted_bits(walk, session) & DETAIL_PARENT))
+    if (!(wanted_of(session, walk->bits) & DETAIL_PARENT))
         return SES_OK;
     return ses__error_set(walk->query->error, SES_CORRUPT,
                           "%s: session number %lld has no row in session_details", walk->query->db->name,
@@ -52,7 +47,7 @@ static int walk_to(struct details_walk *walk, int64_t id, const char *what)
 {
     while (walk->next < walk->count) {
         const struct described *session = &walk->sessions[walk->next++];
-        if (session->row->id == id && wanted_bits(walk, session)) {
+        if (session->row->id == id && wanted_of(session, walk->bits)) {
             walk->now = session;
             return SES_OK;
         }
@@ -122,18 +117,18 @@ static int take_titles_and_parents(struct query *query, const struct described_l
 {
     struct details_walk walk = {
         .query = query, .sessions = list->sessions, .count = list->count, .bits = DETAILS_ROW};
-    int code = SES_OK;
 
-    while (code == SES_OK && ses__query_row(query)) {
-        code = walk_to(&walk, ses__query_int(query, 0), "the row of session_details");
-        if (code == SES_OK && (wanted_bits(&walk, walk.now) & DETAIL_PARENT))
+    while (ses__query_row(query)) {
+        int code = walk_to(&walk, ses__query_int(query, 0), "the row of session_details");
+        if (code == SES_OK && (wanted_of(walk.now, DETAILS_ROW) & DETAIL_PARENT))
             code = keep_parent(&walk);
-        if (code == SES_OK && (wanted_bits(&walk, walk.now) & DETAIL_TITLE))
+        if (code == SES_OK && (wanted_of(walk.now, DETAILS_ROW) & DETAIL_TITLE))
             code = keep_title(&walk);
+        ses__query_keep(query, code);
     }
-    while (code == SES_OK && query->code == SES_OK && walk.next < walk.count)
-        code = pass_session(&walk, &walk.sessions[walk.next++]);
-    return code;
+    while (query->code == SES_OK && walk.next < walk.count)
+        query->code = pass_session(&walk, &walk.sessions[walk.next++]);
+    return ses__query_end(query);
 }
 
 /* Labels come sorted by name, so that each comes once. */
@@ -165,16 +160,15 @@ static int take_labels(struct query *query, const struct described_list *list)
 {
     struct details_walk walk = {
         .query = query, .sessions = list->sessions, .count = list->count, .bits = DETAIL_LABELS};
-    int code = SES_OK;
 
-    while (code == SES_OK && ses__query_row(query)) {
+    while (ses__query_row(query)) {
         int64_t id = ses__query_int(query, 0);
         if (!walk.now || walk.now->row->id != id)
-            code = walk_to(&walk, id, "a label");
-        if (code == SES_OK)
-            code = keep_label(&walk);
+            ses__query_keep(query, walk_to(&walk, id, "a label"));
+        if (query->code == SES_OK)
+            query->code = keep_label(&walk);
     }
-    return code;
+    return ses__query_end(query);
 }
 
 /* Of an earlier run. */
@@ -233,18 +227,7 @@ int ses__details_take(struct details_asked *asked, const struct described_list *
         code = take_titles_and_parents(&asked->details, list);
     if (code == SES_OK && asked->has_labels && is_wanted(list, DETAIL_LABELS))
         code = take_labels(&asked->labels, list);
-    int closed = ses__details_drop(asked);
-    return closed != SES_OK ? closed : code;
-}
-
-int ses__details_drop(struct details_asked *asked)
-{
-    int details = asked->has_details ? ses__query_end(&asked->details) : SES_OK;
-    int labels = asked->has_labels ? ses__query_end(&asked->labels) : SES_OK;
-
-    asked->has_details = false;
-    asked->has_labels = false;
-    return details != SES_OK ? details : labels;
+    return code;
 }
 
 int ses__load_details_of(struct db *db, const struct described *session, ses_error *error)

@@ -50,7 +50,7 @@ struct described_list {
 /* Reads the parent, title and labels of one, with nothing asked where there is nothing. */
 SESLITE_PRIVATE int ses__load_details_of(struct db *db, const struct described *session, ses_error *error);
 /* The same of many, in two halves: two statements at most. No list: of the session that this transaction finds, or of the
- * list that it reads. To be taken or dropped, and not to be moved in memory. */
+ * list that it reads. Not to be moved in memory. */
 struct details_asked {
     int64_t ids[2]; /* of one session */
     bool has_details;
@@ -63,7 +63,6 @@ struct details_asked {
 SESLITE_PRIVATE void ses__details_ask(struct details_asked *asked, struct db *db,
                                       const struct described_list *list, ses_error *error);
 SESLITE_PRIVATE int ses__details_take(struct details_asked *asked, const struct described_list *list);
-SESLITE_PRIVATE int ses__details_drop(struct details_asked *asked);
 /* Sets or removes title and labels; `before` is what the session has. The row is brought up to date. LIMIT. */
 SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row,
                                           const struct annotating *change, const struct annotations *before,

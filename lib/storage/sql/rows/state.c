@@ -220,11 +220,10 @@ int ses__state_seen_take(struct query *rows, const struct delta *seen, const cha
     int code = SES_OK;
 
     *changed = NULL;
-    for (size_t i = 0; i < seen->count; i++) {
+    for (size_t i = 0; i < seen->count && code == SES_OK && !*changed; i++) {
         bool same = false;
-        int compared = compare_expected(&rows[i], &seen->ops[i], &same);
-        code = code == SES_OK ? compared : code;
-        if (compared == SES_OK && !same && !*changed)
+        code = compare_expected(&rows[i], &seen->ops[i], &same);
+        if (code == SES_OK && !same)
             *changed = seen->ops[i].name.ptr;
     }
     return code;

@@ -22,11 +22,8 @@ static int find_annotated(struct db *db, struct annotate_op *op, ses_error *erro
     if (ahead)
         ses__details_ask(&asked, db, NULL, error);
     int code = ses__session_take(&session, &op->session, &op->row);
-    if (code != SES_OK) {
-        if (ahead)
-            (void)ses__details_drop(&asked);
+    if (code != SES_OK)
         return code;
-    }
     const struct session_row all = with_all_details(&op->row);
     const struct described described = {.row = &all, .annotations = &op->annotations};
     const struct described_list list = {&described, 1, NULL};

@@ -51,10 +51,6 @@ struct stored_event_asked {
 
 /* What an append needs besides the session's row, all of which is asked for at once where that saves waiting. */
 struct append_asked {
-    bool has_lease;
-    bool has_expected;
-    bool has_missed;
-    bool has_scopes;
     struct query lease;
     struct query *expected;             /* for each key that was seen */
     struct stored_event_asked *stored;  /* for each draft */
@@ -136,8 +132,7 @@ static int check_seen(struct append_op *op, struct db *db, ses_error *error)
     const char *changed = NULL;
     int code = SES_OK;
 
-    if (op->asked && op->asked->has_expected) {
-        op->asked->has_expected = false;
+    if (op->asked && op->expected) {
         code = ses__state_seen_take(op->asked->expected, &op->expected->seen, &changed);
         changed = outdated ? NULL : changed;
     } else if (op->expected && !outdated) {
@@ -150,14 +145,9 @@ static int check_seen(struct append_op *op, struct db *db, ses_error *error)
 static int check_lease(struct append_op *op, struct db *db, ses_error *error)
 {
     struct lease_row lease;
-    int code;
+    const int code = op->asked ? ses__lease_take(&op->asked->lease, op->row.id, &lease)
+                               : ses__lease_find(db, op->row.id, &lease, error);
 
-    if (op->asked) {
-        op->asked->has_lease = false;
-        code = ses__lease_take(&op->asked->lease, op->row.id, &lease);
-    } else {
-        code = ses__lease_find(db, op->row.id, &lease, error);
-    }
     return code == SES_OK && lease.token != op->lease ? refuse_new_events(op, db, REFUSAL_LEASED, NULL, error)
                                                       : code;
 }
@@ -312,18 +302,14 @@ static int store_events(struct append_op *op, struct db *db, bool catches_up, se
 
 static int read_missed(struct append_op *op, struct db *db, ses_error *error)
 {
-    if (!op->asked)
-        return ses__read_missed(db, &op->advance, &op->row, error);
-    op->asked->has_missed = false;
-    return ses__missed_take(&op->asked->missed, db, &op->advance, &op->row, error);
+    return op->asked ? ses__missed_take(&op->asked->missed, db, &op->advance, &op->row, error)
+                     : ses__read_missed(db, &op->advance, &op->row, error);
 }
 
 static int read_scopes(struct append_op *op, struct db *db, ses_error *error)
 {
-    if (!op->asked || !op->asked->has_scopes)
-        return ses__read_scopes(db, &op->advance, error);
-    op->asked->has_scopes = false;
-    return ses__scopes_take(op->asked->scopes, db, &op->advance, error);
+    return op->asked && op->looks ? ses__scopes_take(op->asked->scopes, db, &op->advance, error)
+                                  : ses__read_scopes(db, &op->advance, error);
 }
 
 /* An outdated handle, too, shows the state of one moment afterwards. */
@@ -381,38 +367,19 @@ static int asked_init(struct append_asked *asked, const struct append_op *op, co
 /* All but the session's row, of which the number may not be known yet. */
 static void ask_rest(struct append_asked *asked, struct db *db, const struct append_op *op, ses_error *error)
 {
-    asked->has_lease = op->lease != 0;
-    if (asked->has_lease)
+    if (op->lease != 0)
         ses__lease_ask(&asked->lease, db, 0, error);
-    asked->has_expected = op->expected && !op->anyway;
-    if (asked->has_expected)
+    if (op->expected && !op->anyway)
         ses__state_seen_ask(asked->expected, db, &op->expected->seen, error);
     for (size_t i = 0; i < op->count && db->looks_first; i++) {
         const struct event_draft *draft = &op->drafts[i];
         if (!draft->partial && can_be_stored(op, draft))
             ses__event_row_open(&asked->stored[i].rows, db, 0, draft->row.id, error);
     }
-    asked->has_missed = op->snapshot != NULL;
-    if (asked->has_missed)
+    if (op->snapshot)
         ses__missed_ask(&asked->missed, db, &op->snapshot->row, error);
-    asked->has_scopes = op->snapshot && op->looks;
-    if (asked->has_scopes)
+    if (op->snapshot && op->looks)
         ses__scopes_ask(asked->scopes, db, &op->snapshot->row, error);
-}
-
-/* What was not taken, or not needed. */
-static void drop_rest(struct append_asked *asked, const struct append_op *op)
-{
-    if (asked->has_lease)
-        (void)ses__query_end(&asked->lease);
-    for (size_t i = 0; asked->has_expected && i < op->expected->seen.count; i++)
-        (void)ses__query_end(&asked->expected[i]);
-    for (size_t i = 0; i < op->count; i++)
-        (void)ses__event_rows_close(&asked->stored[i].rows);
-    if (asked->has_missed)
-        (void)ses__event_rows_close(&asked->missed);
-    for (enum scope scope = SCOPE_APP; asked->has_scopes && scope < SCOPE_SESSION; scope++)
-        (void)ses__query_end(&asked->scopes[scope]);
 }
 
 /* When the session is found: checks what the caller has seen, and stores. */
@@ -470,7 +437,6 @@ static int run_asking(struct append_op *op, struct db *db, struct append_asked *
     if (code == SES_OK)
         code = check_and_store(op, db, error);
     op->asked = NULL;
-    drop_rest(asked, op);
     return code;
 }
 

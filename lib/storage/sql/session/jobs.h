@@ -30,8 +30,6 @@ SESLITE_PRIVATE void ses__snapshot_ask(struct snapshot_asked *asked, struct db *
 /* The snapshot's row is the session's. */
 SESLITE_PRIVATE int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snapshot *snapshot,
                                        const ses_key *key, const struct range *range, ses_error *error);
-/* In place of taking it. */
-SESLITE_PRIVATE void ses__snapshot_drop(struct snapshot_asked *asked, const struct range *range);
 /* Inside a transaction: fills a snapshot of the session of that key, whose row is known. */
 SESLITE_PRIVATE int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
                                        const struct session_row *row, const struct range *range,

@@ -128,11 +128,8 @@ static int find_lease(struct db *db, const ses_key *key, int64_t *session_id, st
     if (ahead)
         ses__lease_ask_now(&lease, db, 0, error);
     int code = ses__session_take(&asked, &ref, &session);
-    if (code != SES_OK) {
-        if (ahead)
-            (void)ses__query_end(&lease);
+    if (code != SES_OK)
         return code;
-    }
     if (!ahead)
         ses__lease_ask_now(&lease, db, session.id, error);
     *session_id = session.id;

@@ -14,9 +14,8 @@ static const struct live *live_of(const struct page_op *op)
 
 /* What a page needs besides the session's row, asked for as if nothing had been rewound. */
 struct page_asked {
-    bool has_marks; /* of a range of live events, for the first page */
-    bool seeks;     /* the events are those among which a walk forward begins */
-    struct mark_rows marks;
+    bool seeks;             /* the events are those among which a walk forward begins */
+    struct mark_rows marks; /* of a range of live events, for the first page */
     struct range_rows events;
 };
 
@@ -41,21 +40,11 @@ static void open_events(struct page_asked *asked, struct db *db, int64_t id, con
 static void ask_page(struct page_asked *asked, struct db *db, int64_t id, const struct page_op *op,
                      ses_error *error)
 {
-    asked->has_marks = op->first && op->range.live;
     asked->seeks = seeks(op);
-    if (asked->has_marks)
+    if (op->first && op->range.live)
         ses__mark_rows_open(&asked->marks, db, id, MAX_SEQ, error);
     open_events(asked, db, id, op, op->first ? NULL : live_of(op), error);
     ses__range_rows_ask(&asked->events);
-}
-
-static int drop_page(struct page_asked *asked)
-{
-    int marks = asked->has_marks ? ses__query_end(&asked->marks.query) : SES_OK;
-    int events = ses__range_rows_close(&asked->events);
-
-    asked->has_marks = false;
-    return marks != SES_OK ? marks : events;
 }
 
 /* Opens the events again, if they are others than those that were asked for. */
@@ -71,7 +60,6 @@ static int take_marks(struct page_asked *asked, struct db *db, struct page_op *o
 {
     int code = ses__mark_rows_take_live(&asked->marks, op->row.id, op->live);
 
-    asked->has_marks = false;
     return code == SES_OK && op->live->count > 0 ? turn_to(asked, db, op, error) : code;
 }
 
@@ -83,13 +71,10 @@ static int find_begin(struct page_asked *asked, struct db *db, struct page_op *o
 
     while (ses__range_rows_next(&asked->events, &event))
         first = event.seq;
-    int code = ses__range_rows_close(&asked->events);
     range->first_seq = first;
     range->newest = INT64_MAX;
     asked->seeks = false;
-    if (code == SES_OK)
-        open_events(asked, db, op->row.id, op, live_of(op), error);
-    return code;
+    return turn_to(asked, db, op, error);
 }
 
 /* Ends the walk at the events that are there now. */
@@ -99,7 +84,7 @@ static int begin_walk(struct page_asked *asked, struct db *db, struct page_op *o
 
     if (op->range.last_seq > op->row.last_seq)
         op->range.last_seq = op->row.last_seq;
-    if (asked->has_marks)
+    if (op->range.live)
         code = take_marks(asked, db, op, error);
     return code == SES_OK && asked->seeks ? find_begin(asked, db, op, error) : code;
 }
@@ -168,10 +153,7 @@ static int take_page(struct page_asked *asked, struct db *db, struct page_op *op
 {
     ses__range_rows_take(&asked->events, op->row.id);
     int code = op->first ? begin_walk(asked, db, op, error) : check_log(op, error);
-    if (code == SES_OK)
-        return take_events_of_page(&asked->events, op, full, error);
-    (void)drop_page(asked);
-    return code;
+    return code == SES_OK ? take_events_of_page(&asked->events, op, full, error) : code;
 }
 
 /* Takes what the page holds out of the range. */
@@ -221,11 +203,8 @@ static int find_page(struct db *db, struct page_op *op, bool *full, ses_error *e
         ask_page(&asked, db, known ? known->id : 0, op, error);
     ses__db_ask_last(db);
     int code = ses__session_take(&session, &op->session, &op->row);
-    if (code != SES_OK) {
-        if (ahead)
-            (void)drop_page(&asked);
+    if (code != SES_OK)
         return code;
-    }
     if (!ahead)
         ask_page(&asked, db, op->row.id, op, error);
     return take_page(&asked, db, op, full, error);

@@ -46,10 +46,10 @@ static int take_live_events(struct log_asked *asked, struct db *db, struct snaps
         code = ses__range_rows_close(&asked->events);
         ses__range_rows_open(&asked->events, db, snapshot->row.id, range, &live, WALK_BACKWARD, error);
     }
-    int taken = code == SES_OK ? take_events_of_snapshot(&asked->events, snapshot, range, error)
-                               : ses__range_rows_close(&asked->events);
+    if (code == SES_OK)
+        code = take_events_of_snapshot(&asked->events, snapshot, range, error);
     ses__live_free(&live);
-    return code != SES_OK ? code : taken;
+    return code;
 }
 
 static int take_log(struct log_asked *asked, struct db *db, struct snapshot *snapshot,
@@ -58,13 +58,6 @@ static int take_log(struct log_asked *asked, struct db *db, struct snapshot *sna
     ses__range_rows_take(&asked->events, snapshot->row.id);
     return range->live ? take_live_events(asked, db, snapshot, range, error)
                        : take_events_of_snapshot(&asked->events, snapshot, range, error);
-}
-
-static void drop_log(struct log_asked *asked, const struct range *range)
-{
-    if (range->live)
-        (void)ses__query_end(&asked->marks.query);
-    (void)ses__range_rows_close(&asked->events);
 }
 
 static struct described described_of(struct snapshot *snapshot, const ses_key *key)
@@ -87,15 +80,6 @@ void ses__snapshot_ask(struct snapshot_asked *asked, struct db *db, const struct
         ask_log(&asked->log, db, of, range, error);
 }
 
-void ses__snapshot_drop(struct snapshot_asked *asked, const struct range *range)
-{
-    (void)ses__details_drop(&asked->details);
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++)
-        (void)ses__query_end(&asked->scopes[scope]);
-    if (!range->none)
-        drop_log(&asked->log, range);
-}
-
 int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snapshot *snapshot,
                        const ses_key *key, const struct range *range, ses_error *error)
 {
@@ -104,18 +88,9 @@ int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snaps
     int code = ses__details_take(&asked->details, &list);
 
     snapshot->keeps_events = !range->none;
-
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
-        struct query *rows = &asked->scopes[scope];
-        int loaded = code == SES_OK ? ses__state_rows_load(rows, &snapshot->state, scope, error)
-                                    : ses__query_end(rows);
-        code = code == SES_OK ? loaded : code;
-    }
-    if (code == SES_OK && !range->none)
-        code = take_log(&asked->log, db, snapshot, range, error);
-    else if (!range->none)
-        drop_log(&asked->log, range);
-    return code;
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP && code == SES_OK; scope++)
+        code = ses__state_rows_load(&asked->scopes[scope], &snapshot->state, scope, error);
+    return code == SES_OK && !range->none ? take_log(&asked->log, db, snapshot, range, error) : code;
 }
 
 int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
@@ -143,15 +118,12 @@ int ses__find_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *
         ses__snapshot_ask(&asked, db, NULL, range, error);
     ses__db_ask_last(db);
     int code = ses__session_take(&session, &ref, &row);
-    if (code == SES_OK && !ahead)
+    if (code != SES_OK)
+        return code;
+    if (!ahead)
         return ses__load_snapshot(db, snapshot, key, &row, range, error);
-    if (code == SES_OK) {
-        snapshot->row = row;
-        return ses__snapshot_take(&asked, db, snapshot, key, range, error);
-    }
-    if (ahead)
-        ses__snapshot_drop(&asked, range);
-    return code;
+    snapshot->row = row;
+    return ses__snapshot_take(&asked, db, snapshot, key, range, error);
 }
 
 static int run_get(struct db *db, void *context, ses_error *error)
@@ -254,11 +226,8 @@ int ses__scopes_take(struct query *asked, struct db *db, struct advance *advance
 {
     int code = SES_OK;
 
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++) {
-        int loaded = code == SES_OK ? ses__state_rows_load(&asked[scope], &advance->fresh, scope, error)
-                                    : ses__query_end(&asked[scope]);
-        code = code == SES_OK ? loaded : code;
-    }
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION && code == SES_OK; scope++)
+        code = ses__state_rows_load(&asked[scope], &advance->fresh, scope, error);
     advance->loaded = SCOPE_SESSION;
     if (code == SES_OK && advance->restarts) {
         code = ses__load_scope(db, &advance->fresh, SCOPE_SESSION, &advance->snapshot->row, error);
@@ -269,7 +238,6 @@ int ses__scopes_take(struct query *asked, struct db *db, struct advance *advance
 
 /* What a refresh needs besides the session's row. */
 struct refresh_asked {
-    bool has_missed;
     struct event_rows missed;
     struct query scopes[SCOPE_SESSION]; /* those that other sessions share */
     struct details_asked details;
@@ -281,20 +249,10 @@ static void ask_refresh(struct refresh_asked *asked, struct db *db, const struct
 {
     const struct described described = {.row = row ? row : known};
 
-    asked->has_missed = !row || row->version != known->version;
-    if (asked->has_missed)
+    if (!row || row->version != known->version)
         ask_missed(&asked->missed, db, known, row ? row->last_seq : INT64_MAX, error);
     ses__scopes_ask(asked->scopes, db, known, error);
     ses__details_ask(&asked->details, db, &(struct described_list){&described, 1, NULL}, error);
-}
-
-static void drop_refresh(struct refresh_asked *asked)
-{
-    if (asked->has_missed)
-        (void)ses__event_rows_close(&asked->missed);
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
-        (void)ses__query_end(&asked->scopes[scope]);
-    (void)ses__details_drop(&asked->details);
 }
 
 /* A session that has got its first title or label since is asked for it now. */
@@ -305,32 +263,22 @@ static int take_details(struct refresh_asked *asked, struct db *db, const struct
     const bool asked_all = (asked->details.has_details || !(bits & DETAIL_TITLE)) &&
                            (asked->details.has_labels || !(bits & DETAIL_LABELS));
 
-    if (asked_all)
-        return ses__details_take(&asked->details, &(struct described_list){session, 1, NULL});
-    int code = ses__details_drop(&asked->details);
-    return code == SES_OK ? ses__load_details_of(db, session, error) : code;
+    return asked_all ? ses__details_take(&asked->details, &(struct described_list){session, 1, NULL})
+                     : ses__load_details_of(db, session, error);
 }
 
 static int take_refresh(struct refresh_asked *asked, struct db *db, struct advance *advance,
                         const struct session_row *row, ses_error *error)
 {
-    const bool has_missed = asked->has_missed;
+    const struct described described = {.row = row, .annotations = &advance->annotations};
     int code = SES_OK;
 
-    if (has_missed && row->version != advance->snapshot->row.version)
-        code = ses__missed_take(&asked->missed, db, advance, row, error);
-    else if (has_missed)
-        code = ses__event_rows_close(&asked->missed);
-    asked->has_missed = false;
-    if (code != SES_OK) {
-        drop_refresh(asked);
-        return code;
-    }
-    code = ses__scopes_take(asked->scopes, db, advance, error);
     advance->annotates = true;
-    int taken =
-        take_details(asked, db, &(struct described){.row = row, .annotations = &advance->annotations}, error);
-    return code != SES_OK ? code : taken;
+    if (row->version != advance->snapshot->row.version)
+        code = ses__missed_take(&asked->missed, db, advance, row, error);
+    if (code == SES_OK)
+        code = ses__scopes_take(asked->scopes, db, advance, error);
+    return code == SES_OK ? take_details(asked, db, &described, error) : code;
 }
 
 static int run_refresh(struct db *db, void *context, ses_error *error)
@@ -351,11 +299,8 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
         ask_refresh(&asked, db, known, NULL, error);
     ses__db_ask_last(db);
     code = ses__session_take(&session, &op->session, &row);
-    if (code != SES_OK) {
-        if (ahead)
-            drop_refresh(&asked);
+    if (code != SES_OK)
         return code;
-    }
     if (!ahead)
         ask_refresh(&asked, db, known, &row, error);
     code = take_refresh(&asked, db, &op->advance, &row, error);
@@ -407,11 +352,8 @@ static int run_value(struct db *db, void *context, ses_error *error)
         ses__state_row_open(&rows, db, op->scope, 0, op->state_key, error);
     ses__db_ask_last(db);
     int code = ses__session_take(&session, &ref, &row);
-    if (code != SES_OK || !stored) {
-        if (ahead)
-            (void)ses__query_end(&rows);
+    if (code != SES_OK || !stored)
         return code;
-    }
     if (!ahead)
         ses__state_row_open(&rows, db, op->scope, ses__scope_owner(op->scope, &row), op->state_key, error);
     return take_value(&rows, op, error);

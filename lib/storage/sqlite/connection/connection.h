@@ -38,6 +38,7 @@ struct connection {
     bool endless;        /* it made too many */
     int64_t overwriting; /* what SQLite overwrites by itself when it deletes: `PRAGMA secure_delete` */
     int64_t watched;     /* `PRAGMA data_version` of the last look for followers; 0: unknown */
+    int open_queries;    /* begun, and not ended */
     sqlite3_stmt *statements[STATEMENT_COUNT];
 };
 
@@ -59,6 +60,8 @@ SESLITE_PRIVATE struct span ses__sqlite_text_of(struct query *query, int column)
 SESLITE_PRIVATE int ses__sqlite_end(struct query *query);
 SESLITE_PRIVATE int64_t ses__sqlite_changed(const struct db *db);
 SESLITE_PRIVATE int64_t ses__sqlite_given(const struct db *db);
+/* Ends the queries that a job has left. */
+SESLITE_PRIVATE void ses__sqlite_end_queries(struct connection *db);
 
 enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
 

@@ -57,6 +57,7 @@ void ses__sqlite_start(struct query *query)
             query_fail(query, rc);
     }
     query->run = statement;
+    db->open_queries += statement != NULL;
 }
 
 void ses__sqlite_bind_int(struct query *query, int parameter, int64_t value)
@@ -151,14 +152,30 @@ struct span ses__sqlite_text_of(struct query *query, int column)
     return text;
 }
 
+/* Reset repeats what the step returned, which was reported already; bindings borrow the caller's texts. */
+static void end_statement(sqlite3_stmt *statement)
+{
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement);
+}
+
 int ses__sqlite_end(struct query *query)
 {
     if (query->run) {
-        /* Reset repeats what the step returned, which was reported already; bindings borrow the caller's texts. */
-        (void)sqlite3_reset(query->run);
-        (void)sqlite3_clear_bindings(query->run);
+        end_statement(query->run);
+        query->run = NULL;
+        ses__connection_of(query->db)->open_queries--;
     }
     return query->code;
+}
+
+void ses__sqlite_end_queries(struct connection *db)
+{
+    for (size_t i = 0; i < STATEMENT_COUNT && db->open_queries > 0; i++) {
+        if (db->statements[i])
+            end_statement(db->statements[i]);
+    }
+    db->open_queries = 0;
 }
 
 int64_t ses__sqlite_changed(const struct db *db)

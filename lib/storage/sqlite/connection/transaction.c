@@ -31,6 +31,7 @@ int ses__transaction_read(struct connection *db, storage_job *job, void *context
     int result = ses__transaction_begin(db, STATEMENT_BEGIN_READ, error);
     if (result == SES_OK) {
         result = job(&db->base, context, error);
+        ses__sqlite_end_queries(db);
         ses__connection_uninterrupt(db);
         if (result >= 0) {
             int code = ses__query_do(&db->base, STATEMENT_COMMIT, error, NULL);
