@@ -70,23 +70,11 @@ static int write_row(struct db *db, const struct session_row *row, ses_error *er
                            VALUES(INT(row->id), INT(row->base_seq), INT(row->event_count)));
 }
 
-/* The last event from `first` to `last`; 0: there is none. */
-static int last_event(struct db *db, int64_t session_id, int64_t first, int64_t last, int64_t *seq,
-                      ses_error *error)
-{
-    struct event_rows rows;
-    struct event_row event;
-
-    ses__event_rows_open(&rows, db, session_id, first, last, WALK_BACKWARD_TIMES, error);
-    *seq = ses__event_rows_next(&rows, &event) ? event.seq : 0;
-    return ses__event_rows_close(&rows);
-}
-
 /* Rows that are filed as another session's are not deleted. */
 static int check_deleted(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
 {
     int64_t left = 0;
-    int code = last_event(db, session_id, 1, seq, &left, error);
+    int code = ses__event_last(db, session_id, 1, seq, &left, error);
 
     return code == SES_OK && left > 0 ? ses__refuse_stranger(db, "session's event", error) : code;
 }
@@ -117,10 +105,10 @@ static int find_step(struct db *db, const struct prune_plan *plan, int64_t *seq,
     int64_t whole = 0;
     int64_t left = 0;
     int64_t end = ses__prune_plan_end(plan, &whole);
-    int code = last_event(db, row->id, row->base_seq + 1, end, seq, error);
+    int code = ses__event_last(db, row->id, row->base_seq + 1, end, seq, error);
 
     if (code == SES_OK && *seq > 0)
-        code = last_event(db, row->id, end + 1, whole, &left, error);
+        code = ses__event_last(db, row->id, end + 1, whole, &left, error);
     *more = left > 0;
     return code;
 }

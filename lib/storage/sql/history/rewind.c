@@ -26,20 +26,6 @@ struct rewind_run {
 
 /* ------------------------------------------------------------------------------------------------ redo */
 
-/* The newest event up to `last` that is there; 0: there is none. */
-static int find_newest(const struct rewind_run *run, int64_t last, int64_t *seq, ses_error *error)
-{
-    struct event_rows rows;
-    struct event_row event;
-
-    *seq = 0;
-    ses__event_rows_open(&rows, run->db, run->row->id, run->row->base_seq + 1, last, WALK_BACKWARD_TIMES,
-                         error);
-    if (ses__event_rows_next(&rows, &event))
-        *seq = event.seq;
-    return ses__event_rows_close(&rows);
-}
-
 /* Is that event a rewind? `target` is then what it leads to. */
 static int find_rewind(const struct rewind_run *run, int64_t seq, bool *is_rewind, int64_t *target,
                        ses_error *error)
@@ -65,7 +51,7 @@ static int find_undone(const struct rewind_run *run, int64_t *point, ses_error *
         int64_t seq = 0;
         int64_t target = 0;
         int64_t unused = 0;
-        int code = find_newest(run, last, &seq, error);
+        int code = ses__event_last(run->db, run->row->id, run->row->base_seq + 1, last, &seq, error);
         if (code == SES_OK)
             code = find_rewind(run, seq, &is_rewind, &target, error);
         if (code == SES_OK && target > 0)
@@ -106,7 +92,8 @@ static int check_next(struct rewind_run *run, ses_error *error)
             error, SES_INVALID,
             "event %lld, the first after the point, has no invocation id by which a rewind could name it",
             (long long)run->first);
-    int code = ses__log_find_invocation(run->db, run->row, run->invocation, run->first - 1, &earlier, error);
+    int code = ses__event_of_invocation(run->db, run->row->id, run->invocation, run->row->base_seq + 1,
+                                        run->first - 1, &earlier, error);
     return code != SES_OK || earlier == 0
                ? code
                : ses__error_set(

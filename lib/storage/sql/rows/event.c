@@ -10,27 +10,12 @@
 
 /* ---------------------------------------------------------------------------------------------- marks */
 
-static bool is_of_invocation(const struct event_row *row, struct span id)
-{
-    return row->invocation_id.len == id.len && memcmp(row->invocation_id.ptr, id.ptr, id.len) == 0;
-}
-
-/* The first event of the invocation that is taken back; 0: there is none before the rewind. Rewinds are rare: each looks
- * through the log once, so that no walk over what is live has to. */
+/* Rewinds are rare: each looks through the log once, so that no walk over what is live has to. */
 static int find_target(struct db *db, int64_t session_id, const struct event_row *rewind, int64_t *seq,
                        ses_error *error)
 {
-    struct event_rows rows;
-    struct event_row row;
-
-    *seq = 0;
-    ses__event_rows_open(&rows, db, session_id, rewind->rewinds_after + 1, rewind->seq - 1, WALK_FORWARD,
-                         error);
-    while (*seq == 0 && ses__event_rows_next(&rows, &row)) {
-        if (is_of_invocation(&row, rewind->rewinds_before))
-            *seq = row.seq;
-    }
-    return ses__event_rows_close(&rows);
+    return ses__event_of_invocation(db, session_id, rewind->rewinds_before, rewind->rewinds_after + 1,
+                                    rewind->seq - 1, seq, error);
 }
 
 /* A rewind is never live, so that a compaction in it counts for nothing. */
@@ -142,25 +127,16 @@ static int insert_event(struct db *db, const struct session_row *session, const 
     return code == SES_OK && ses__db_changed(db) == 0 ? SES_EXISTS : code;
 }
 
-/* SES_EXISTS (without a message) when the session has an event of that id. */
-static int refuse_known_id(struct db *db, int64_t session_id, struct span id, ses_error *error)
-{
-    struct event_rows rows;
-    struct event_row known;
-
-    ses__event_row_open(&rows, db, session_id, id, error);
-    bool found = ses__event_rows_next(&rows, &known);
-    int code = ses__event_rows_close(&rows);
-    return code == SES_OK && found ? SES_EXISTS : code;
-}
-
 int ses__event_add(struct db *db, const struct session_row *session, const struct event_row *row,
                    ses_error *error)
 {
+    int64_t known = 0;
     int code = insert_event(db, session, row, false, error);
 
     if (code == SES_EXISTS) {
-        code = refuse_known_id(db, session->id, row->id, error);
+        code = ses__event_find(db, session->id, row->id, &known, error);
+        if (code == SES_OK && known > 0)
+            return SES_EXISTS;
         if (code == SES_OK) /* the hash is that of another id */
             code = insert_event(db, session, row, true, error);
     }
@@ -337,11 +313,53 @@ static bool next_row(struct event_rows *rows, struct event_row *row)
 
 bool ses__event_rows_next(struct event_rows *rows, struct event_row *row)
 {
-    return next_row(rows, row) && (!rows->id.ptr || (row->id.len == rows->id.len &&
-                                                     memcmp(row->id.ptr, rows->id.ptr, row->id.len) == 0));
+    return next_row(rows, row) && (!rows->id.ptr || ses__span_is(row->id, rows->id));
 }
 
 int ses__event_rows_close(struct event_rows *rows)
 {
     return rows->empty ? rows->query.code : ses__query_end(&rows->query);
+}
+
+/* -------------------------------------------------------------------------------------------- one event */
+
+/* Closes a walk of which the first event counts. */
+static int close_at_first(struct event_rows *rows, int64_t *seq)
+{
+    struct event_row row;
+
+    *seq = ses__event_rows_next(rows, &row) ? row.seq : 0;
+    return ses__event_rows_close(rows);
+}
+
+int ses__event_find(struct db *db, int64_t session_id, struct span id, int64_t *seq, ses_error *error)
+{
+    struct event_rows rows;
+
+    ses__event_row_open(&rows, db, session_id, id, error);
+    return close_at_first(&rows, seq);
+}
+
+int ses__event_last(struct db *db, int64_t session_id, int64_t first, int64_t last, int64_t *seq,
+                    ses_error *error)
+{
+    struct event_rows rows;
+
+    ses__event_rows_open(&rows, db, session_id, first, last, WALK_BACKWARD_TIMES, error);
+    return close_at_first(&rows, seq);
+}
+
+int ses__event_of_invocation(struct db *db, int64_t session_id, struct span invocation, int64_t first,
+                             int64_t last, int64_t *seq, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row row;
+
+    *seq = 0;
+    ses__event_rows_open(&rows, db, session_id, first, last, WALK_FORWARD, error);
+    while (*seq == 0 && ses__event_rows_next(&rows, &row)) {
+        if (ses__span_is(row.invocation_id, invocation))
+            *seq = row.seq;
+    }
+    return ses__event_rows_close(&rows);
 }

@@ -73,13 +73,10 @@ int ses__session_remove(struct db *db, int64_t id, ses_error *error)
 /* Is an event left after `seq`? One that is filed as another's, since the others were deleted. */
 static int check_cut(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
 {
-    struct event_rows rows;
-    struct event_row row;
+    int64_t left = 0;
+    const int code = ses__event_last(db, session_id, seq + 1, MAX_SEQ, &left, error);
 
-    ses__event_rows_open(&rows, db, session_id, seq + 1, MAX_SEQ, WALK_BACKWARD_TIMES, error);
-    bool left = ses__event_rows_next(&rows, &row);
-    int code = ses__event_rows_close(&rows);
-    return code == SES_OK && left ? refuse_leftover(db, "session", session_id, error) : code;
+    return code == SES_OK && left > 0 ? refuse_leftover(db, "session", session_id, error) : code;
 }
 
 int ses__events_cut(struct db *db, int64_t session_id, int64_t seq, int64_t *deleted, ses_error *error)

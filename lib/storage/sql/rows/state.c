@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "storage/sql/rows/event.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/rows/state.h"
+#include "storage/sql/rows/parts.h"
 
 struct scope_statements {
     const struct statement *all;
@@ -78,6 +76,23 @@ int ses__load_scope(struct db *db, struct state *state, enum scope scope, const 
 
     ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, session), error);
     return ses__state_rows_load(&rows, state, scope, error);
+}
+
+int ses__shared_key_check(struct key_order *order, struct span key, struct span value, ses_error *error)
+{
+    const struct span last = {order->last, order->len};
+    const bool sound =
+        (key.len == 0 || ses__is_id(key)) && (!order->begun || ses__compare_texts(last, key) < 0);
+
+    if (!sound)
+        return ses__error_set(
+            error, SES_CORRUPT,
+            "the shared state key \"%.200s\" is out of order, not valid UTF-8, contains a NUL, or has more than %d bytes",
+            key.ptr, SES_ID_MAX);
+    memcpy(order->last, key.ptr, key.len);
+    order->len = key.len;
+    order->begun = true;
+    return ses__state_check_value(key.ptr, value, error);
 }
 
 /* Rows of many owners: those of one are side by side, and come in the owners' order. */
@@ -177,8 +192,7 @@ static int compare_expected(struct query *rows, const struct delta_op *seen, boo
 
     *same = seen->removes;
     if (ses__state_rows_next(rows, &key, &value))
-        *same = !seen->removes && value.len == seen->value.len &&
-                memcmp(value.ptr, seen->value.ptr, value.len) == 0;
+        *same = !seen->removes && ses__span_is(value, seen->value);
     return ses__query_end(rows);
 }
 

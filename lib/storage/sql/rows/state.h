@@ -14,6 +14,15 @@ SESLITE_PRIVATE void ses__state_row_open(struct query *rows, struct db *db, enum
                                          struct span key, ses_error *error);
 /* Texts live until the next row. */
 SESLITE_PRIVATE bool ses__state_rows_next(struct query *rows, struct span *key, struct span *value);
+/* The last key of a walk over shared state. */
+struct key_order {
+    char last[SES_ID_MAX];
+    size_t len;
+    bool begun;
+};
+/* CORRUPT unless the key may be one and comes after the last, so that each comes once, and the value is JSON. */
+SESLITE_PRIVATE int ses__shared_key_check(struct key_order *order, struct span key, struct span value,
+                                          ses_error *error);
 /* Loads all of the walk into the state, and closes it. */
 SESLITE_PRIVATE int ses__state_rows_load(struct query *rows, struct state *state, enum scope scope,
                                          ses_error *error);

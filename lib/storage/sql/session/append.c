@@ -1,9 +1,7 @@
 /* Appending: everything that one append checks, stores and brings a handle up to date with, in one transaction. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/session.h"
@@ -483,8 +481,9 @@ static int find_targets(struct db *db, void *context, ses_error *error)
     for (size_t i = 0; i < op->count && code == SES_OK; i++) {
         struct event_draft *draft = &op->drafts[i];
         if (draft->row.rewinds_before.len > 0)
-            code = ses__log_find_invocation(db, &op->looked, draft->row.rewinds_before, op->looked.last_seq,
-                                            &draft->target, error);
+            code =
+                ses__event_of_invocation(db, op->looked.id, draft->row.rewinds_before,
+                                         op->looked.base_seq + 1, op->looked.last_seq, &draft->target, error);
     }
     return code;
 }

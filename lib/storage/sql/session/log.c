@@ -63,38 +63,17 @@ static int refuse_unknown(const struct session_row *row, const char *what, const
 static int find_event(struct db *db, const struct session_row *row, const char *id, int64_t *seq,
                       ses_error *error)
 {
-    struct event_rows rows;
-    struct event_row event;
+    const int code = ses__event_find(db, row->id, (struct span){id, strlen(id)}, seq, error);
 
-    ses__event_row_open(&rows, db, row->id, (struct span){id, strlen(id)}, error);
-    bool found = ses__event_rows_next(&rows, &event);
-    if (found)
-        *seq = event.seq;
-    int code = ses__event_rows_close(&rows);
-    return code == SES_OK && !found ? refuse_unknown(row, "event", id, error) : code;
-}
-
-int ses__log_find_invocation(struct db *db, const struct session_row *row, struct span invocation,
-                             int64_t last, int64_t *seq, ses_error *error)
-{
-    struct event_rows rows;
-    struct event_row event;
-
-    *seq = 0;
-    ses__event_rows_open(&rows, db, row->id, row->base_seq + 1, last, WALK_FORWARD, error);
-    while (*seq == 0 && ses__event_rows_next(&rows, &event)) {
-        if (event.invocation_id.len == invocation.len &&
-            memcmp(event.invocation_id.ptr, invocation.ptr, invocation.len) == 0)
-            *seq = event.seq;
-    }
-    return ses__event_rows_close(&rows);
+    return code == SES_OK && *seq == 0 ? refuse_unknown(row, "event", id, error) : code;
 }
 
 static int find_before_invocation(struct db *db, const struct session_row *row, const char *id, int64_t *seq,
                                   ses_error *error)
 {
     int64_t first = 0;
-    int code = ses__log_find_invocation(db, row, (struct span){id, strlen(id)}, row->last_seq, &first, error);
+    int code = ses__event_of_invocation(db, row->id, (struct span){id, strlen(id)}, row->base_seq + 1,
+                                        row->last_seq, &first, error);
 
     if (code == SES_OK && first == 0)
         code = refuse_unknown(row, "invocation", id, error);

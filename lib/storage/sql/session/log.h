@@ -29,9 +29,5 @@ SESLITE_PRIVATE int ses__log_replay_events(struct db *db, const struct session_r
 /* The state the session was created with, in the arena; no text: empty. */
 SESLITE_PRIVATE int ses__log_initial(struct db *db, int64_t session_id, struct arena *arena,
                                      struct span *initial, ses_error *error);
-/* The first event of the invocation up to `last`; 0: there is none. */
-SESLITE_PRIVATE int ses__log_find_invocation(struct db *db, const struct session_row *row,
-                                             struct span invocation, int64_t last, int64_t *seq,
-                                             ses_error *error);
 
 #endif

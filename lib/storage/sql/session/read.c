@@ -1,6 +1,4 @@
 /* Reading one session: whole, what a snapshot lacks, one value. */
-#include <string.h>
-
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/event.h"
@@ -139,19 +137,6 @@ int ses__door_get(struct storage *storage, struct get_op *op, ses_error *error)
 
 /* -------------------------------------------------------------------------------------------- refresh */
 
-/* The last event that the snapshot may know and that is still there; 0: none. */
-static int find_survivor(struct db *db, const struct session_row *known, int64_t *seq, ses_error *error)
-{
-    struct event_rows rows;
-    struct event_row event;
-
-    *seq = 0;
-    ses__event_rows_open(&rows, db, known->id, 1, known->last_seq, WALK_BACKWARD_TIMES, error);
-    if (ses__event_rows_next(&rows, &event))
-        *seq = event.seq;
-    return ses__event_rows_close(&rows);
-}
-
 /* Pruned events were not cut, so the snapshot keeps them. If every known event was cut or pruned, the two
  * cannot be distinguished, and it starts again. */
 static int restart_after_cut(struct db *db, struct advance *advance, const struct session_row *row,
@@ -159,7 +144,7 @@ static int restart_after_cut(struct db *db, struct advance *advance, const struc
 {
     const struct session_row *known = &advance->snapshot->row;
     int64_t keep = 0;
-    int code = find_survivor(db, known, &keep, error);
+    const int code = ses__event_last(db, known->id, 1, known->last_seq, &keep, error);
 
     if (keep < row->base_seq && row->base_seq <= known->last_seq)
         keep = row->base_seq;

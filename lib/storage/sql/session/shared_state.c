@@ -29,39 +29,6 @@ static int find_owner(struct db *db, const char *app, const char *user, struct s
 
 /* -------------------------------------------------------------------------------------------- reading */
 
-/* The keys come in order, so each comes once. */
-struct key_order {
-    char last[SES_ID_MAX];
-    size_t len;
-    bool begun;
-};
-
-static bool key_moves_on(struct key_order *order, struct span key)
-{
-    const struct span last = {order->last, order->len};
-    bool sound = (key.len == 0 || ses__is_id(key)) && (!order->begun || ses__compare_texts(last, key) < 0);
-
-    if (sound && key.len > 0)
-        memcpy(order->last, key.ptr, key.len);
-    order->len = key.len;
-    order->begun = true;
-    return sound;
-}
-
-static int add_shared_key(struct buffer *json, size_t start, struct key_order *order, struct span key,
-                          struct span value, ses_error *error)
-{
-    if (!key_moves_on(order, key))
-        return ses__error_set(
-            error, SES_CORRUPT,
-            "the shared state key \"%.200s\" is out of order, not valid UTF-8, contains a NUL, or has more than %d bytes",
-            key.ptr, SES_ID_MAX);
-    int code = ses__state_check_value(key.ptr, value, error);
-    if (code == SES_OK)
-        ses__json_add_member(json, start, key, value);
-    return code;
-}
-
 /* All keys of the owner as an object; of an owner that is not there, an empty one. */
 static int read_all_keys(struct shared_get_op *op, struct db *db, const struct session_row *owner, bool found,
                          ses_error *error)
@@ -79,8 +46,11 @@ static int read_all_keys(struct shared_get_op *op, struct db *db, const struct s
     const size_t start = json.len;
     if (found) {
         ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, owner), error);
-        while (ses__state_rows_next(&rows, &key, &value))
-            ses__query_keep(&rows, add_shared_key(&json, start, &order, key, value, error));
+        while (ses__state_rows_next(&rows, &key, &value)) {
+            ses__query_keep(&rows, ses__shared_key_check(&order, key, value, error));
+            if (rows.code == SES_OK)
+                ses__json_add_member(&json, start, key, value);
+        }
         code = ses__query_end(&rows);
     }
     ses__buffer_add_word(&json, "}");

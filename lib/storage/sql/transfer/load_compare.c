@@ -61,9 +61,7 @@ static int compare_initial(struct load_run *run, const struct session_row *row, 
 
     ses__arena_init(&arena, run->db->allocator);
     int code = ses__log_initial(run->db, row->id, &arena, &own, error);
-    if (code == SES_OK &&
-        (own.ptr && loaded.ptr ? own.len != loaded.len || memcmp(own.ptr, loaded.ptr, own.len) != 0
-                               : own.ptr != loaded.ptr))
+    if (code == SES_OK && (own.ptr && loaded.ptr ? !ses__span_is(own, loaded) : own.ptr != loaded.ptr))
         *difference = "initial state";
     ses__arena_free(&arena);
     return code;
@@ -121,13 +119,6 @@ static int refuse_key(struct span name, ses_error *error)
         name.ptr);
 }
 
-static bool same_entry(const struct state_entry *left, const struct state_entry *right)
-{
-    const struct span a = ses__state_entry_value(left);
-    const struct span b = ses__state_entry_value(right);
-    return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0;
-}
-
 static int compare_states(const struct state *given, const struct state *led, ses_error *error)
 {
     struct state_entry *const *entries = ses__state_sorted(given);
@@ -138,7 +129,7 @@ static int compare_states(const struct state *given, const struct state *led, se
     for (size_t i = 0; i < ses__state_count(given); i++) {
         const struct span name = ses__state_entry_span(entries[i]);
         const struct state_entry *found = ses__state_find(led, name);
-        if (!found || !same_entry(entries[i], found))
+        if (!found || !ses__span_is(ses__state_entry_value(entries[i]), ses__state_entry_value(found)))
             return refuse_key(name, error);
     }
     for (size_t i = 0; i < ses__state_count(led); i++) {

@@ -18,38 +18,17 @@ struct visit_run {
 
 /* ---------------------------------------------------------------------------------------- shared state */
 
-struct shared_order {
-    char last[SES_ID_MAX];
-    struct span span; /* of it; without text: none */
-};
-
-static int check_shared_key(struct shared_order *order, struct span key, struct span value, ses_error *error)
-{
-    bool sound =
-        (key.len == 0 || ses__is_id(key)) && (!order->span.ptr || ses__compare_texts(order->span, key) < 0);
-
-    if (!sound)
-        return ses__error_set(
-            error, SES_CORRUPT,
-            "the shared state key \"%.200s\" is out of order, not valid UTF-8, contains a NUL, or has more than %d bytes",
-            key.ptr, SES_ID_MAX);
-    if (key.len > 0)
-        memcpy(order->last, key.ptr, key.len);
-    order->span = (struct span){order->last, key.len};
-    return ses__state_check_value(key.ptr, value, error);
-}
-
 static int visit_shared(const struct visit_run *run, enum scope scope, int64_t owner, ses_error *error)
 {
     const struct visit_op *op = run->op;
-    struct shared_order order = {.span = {NULL, 0}};
+    struct key_order order = {.begun = false};
     struct query rows;
     struct span key;
     struct span value;
 
     ses__state_rows_open(&rows, run->db, scope, owner, error);
     while (ses__state_rows_next(&rows, &key, &value)) {
-        ses__query_keep(&rows, check_shared_key(&order, key, value, error));
+        ses__query_keep(&rows, ses__shared_key_check(&order, key, value, error));
         if (rows.code == SES_OK)
             rows.code = op->visitor->shared(op->context, key, value, error);
     }

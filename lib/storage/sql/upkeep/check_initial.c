@@ -1,6 +1,4 @@
 /* The state that a session was created with, as a check reads it. */
-#include <string.h>
-
 #include "base/error.h"
 #include "storage/sql/upkeep/check.h"
 #include "storage/sql/session/log.h"
@@ -9,7 +7,7 @@ const struct delta_op *ses__delta_last(const struct delta *delta, struct span na
 {
     for (size_t i = delta->count; i-- > 0;) {
         const struct delta_op *op = &delta->ops[i];
-        if (op->name.len == name.len && memcmp(op->name.ptr, name.ptr, name.len) == 0)
+        if (ses__span_is(op->name, name))
             return op;
     }
     return NULL;

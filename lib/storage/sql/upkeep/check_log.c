@@ -156,13 +156,10 @@ static int read_event_text(struct log_check *log, const struct event_row *event)
 static int find_by_id(struct log_check *log, const struct event_row *event)
 {
     struct check *check = log->check;
-    struct event_rows rows;
-    struct event_row found;
+    int64_t found = 0;
+    const int code = ses__event_find(check->db, log->row->id, event->id, &found, &check->error);
 
-    ses__event_row_open(&rows, check->db, log->row->id, event->id, &check->error);
-    bool is_it = ses__event_rows_next(&rows, &found) && found.seq == event->seq;
-    int code = ses__event_rows_close(&rows);
-    if (code == SES_OK && !is_it)
+    if (code == SES_OK && found != event->seq)
         ses__check_found(check, SES_PROBLEM_INDEX, event->seq, "event %lld is not found by its id",
                          (long long)event->seq);
     return ses__check_settle(check, code, SES_PROBLEM_INDEX);
@@ -207,17 +204,13 @@ static int walk_events(struct log_check *log)
 static int look_outside(struct log_check *log, int64_t first, int64_t last)
 {
     struct check *check = log->check;
-    struct event_rows rows;
-    struct event_row event;
+    int64_t found = 0;
+    const int code = ses__event_last(check->db, log->row->id, first, last, &found, &check->error);
 
-    ses__event_rows_open(&rows, check->db, log->row->id, first, last, WALK_BACKWARD_TIMES, &check->error);
-    bool found = ses__event_rows_next(&rows, &event);
-    int code = ses__event_rows_close(&rows);
-    if (code == SES_OK && found)
-        ses__check_found(check, SES_PROBLEM_NUMBER, event.seq,
+    if (code == SES_OK && found > 0)
+        ses__check_found(check, SES_PROBLEM_NUMBER, found,
                          "there is an event %lld, but the log is said to go from %lld to %lld",
-                         (long long)event.seq, (long long)log->row->base_seq + 1,
-                         (long long)log->row->last_seq);
+                         (long long)found, (long long)log->row->base_seq + 1, (long long)log->row->last_seq);
     return ses__check_settle(check, code, SES_PROBLEM_EVENT);
 }
 

@@ -26,11 +26,6 @@ static struct span name_of(const struct shared_row *row)
     return (struct span){row->name, row->name_len};
 }
 
-static bool same_texts(struct span left, struct span right)
-{
-    return left.len == right.len && memcmp(left.ptr, right.ptr, left.len) == 0;
-}
-
 static void contradict(struct check *check, const struct shared_row *row, const char *what)
 {
     ses__check_found(check, SES_PROBLEM_SHARED, row->seq,
@@ -46,7 +41,7 @@ static void compare_delta(struct check *check, const struct shared_row *row, con
 {
     const struct delta_op *op = ses__delta_last(delta, name_of(row));
 
-    if (!op || op->removes || !same_texts(op->value, row->value))
+    if (!op || op->removes || !ses__span_is(op->value, row->value))
         contradict(check, row, what);
 }
 
@@ -77,7 +72,7 @@ static int compare_shared_base(struct check *check, const struct shared_row *row
     bool found = ses__query_row(&query);
     struct span value = found ? ses__query_text(&query, 0) : (struct span){"", 0};
     bool differs =
-        found && ses__query_int(&query, 1) == row->seq && !(value.ptr && same_texts(value, row->value));
+        found && ses__query_int(&query, 1) == row->seq && !(value.ptr && ses__span_is(value, row->value));
     int code = ses__query_end(&query);
     if (code == SES_OK && differs)
         contradict(check, row, "the state kept for pruned events");
