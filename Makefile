@@ -131,9 +131,9 @@ $(B)/gen/statements.c: $(STATEMENTS) tools/embed.awk
 	@mkdir -p $(@D)
 	$(AWK) -f tools/embed.awk -v mode=texts $(STATEMENTS) > $@.new && mv $@.new $@
 
-$(B)/gen/scripts.c: $(SCRIPTS) tools/embed.awk
+$(B)/gen/scripts.c: $(SCRIPTS) tools/embed_scripts.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed.awk -v mode=scripts $(SCRIPTS) > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed_scripts.awk $(SCRIPTS) > $@.new && mv $@.new $@
 
 $(B)/lib/storage-sql-statements.o: $(B)/gen/statements.c $(B)/gen/statements.h
 $(B)/lib/storage-sqlite-scripts.o: $(B)/gen/scripts.c

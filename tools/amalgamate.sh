@@ -1,7 +1,7 @@
 #!/bin/sh
 # Puts the library into one C file and one header, for projects that compile it themselves.
 #     sh tools/amalgamate.sh OUT-FOLDER GEN-FOLDER
-# GEN-FOLDER has what tools/embed.awk and tools/embed_postgres.awk made. A header stands before the first file that includes
+# GEN-FOLDER has what tools/embed*.awk made. A header stands before the first file that includes
 # it. The engine for PostgreSQL, and the calls that know cJSON, have files of their own: they need more libraries.
 set -eu
 out=$1

@@ -27,7 +27,7 @@ fn main() {
 /// `make amalgamation` of the repository, into OUT_DIR, so that nothing is written next to the sources.
 fn make_amalgamation(repository: &Path) -> PathBuf {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("seslite");
-    for source in ["include", "lib", "sql", "tools/amalgamate.sh", "tools/embed.awk"] {
+    for source in ["include", "lib", "sql", "tools/amalgamate.sh", "tools/embed.awk", "tools/embed_scripts.awk"] {
         println!("cargo:rerun-if-changed={}", repository.join(source).display());
     }
     let status = Command::new("make")

@@ -73,8 +73,8 @@ static int cause_of(struct connection *db, int rc)
 static bool refuse_for_others(struct connection *db, int extended, const char *doing, ses_error *error)
 {
     char tables[200];
-    bool refused = extended == SQLITE_CONSTRAINT_FOREIGNKEY &&
-                   ses__schema_name_referrers(db->handle, tables, sizeof tables);
+    bool refused =
+        extended == SQLITE_CONSTRAINT_FOREIGNKEY && ses__schema_name_referrers(db, tables, sizeof tables);
 
     if (refused)
         (void)ses__error_set(

@@ -17,7 +17,7 @@ enum { SIGNIFICANT_TABLES = 5 };
 
 int ses__schema_latest(void)
 {
-    return ses__schema_script(ses__schema_script_count() - 1)->version;
+    return ses__schema_scripts.items[ses__schema_scripts.count - 1].version;
 }
 
 /* Judges what the file says of itself. `tables`: how many of its tables have the names of a store's. */
@@ -194,9 +194,10 @@ static const char *skip_dot_lines(const char *sql)
     return sql;
 }
 
-static int run_script(struct connection *db, const struct schema_script *script, ses_error *error)
+static int run_script(struct connection *db, const struct schema_script *script, const char *sql,
+                      ses_error *error)
 {
-    int code = ses__connection_execute(db, skip_dot_lines(script->sql), script->name, error);
+    int code = ses__connection_execute(db, skip_dot_lines(sql), script->name, error);
     if (code != SES_OK) {
         /* The script stopped in its middle: undo what it began. The failure was reported already. */
         if (!sqlite3_get_autocommit(db->handle))
@@ -206,16 +207,17 @@ static int run_script(struct connection *db, const struct schema_script *script,
     return code;
 }
 
-int ses__schema_migrate(struct connection *db, ses_error *error)
+static int run_scripts(struct connection *db, int version, ses_error *error)
 {
-    int version = 0;
-    int code = ses__schema_version(db, &version, error);
+    char *sql = ses__schema_unpack(db->config->allocator);
+    const char *next = sql;
+    int code = sql ? SES_OK : ses__error_nomem(error);
 
-    for (size_t i = 0; i < ses__schema_script_count() && code == SES_OK; i++) {
-        const struct schema_script *script = ses__schema_script(i);
+    for (size_t i = 0; i < ses__schema_scripts.count && code == SES_OK; i++, next += strlen(next) + 1) {
+        const struct schema_script *script = &ses__schema_scripts.items[i];
         if (script->version > version) {
             ses_error failure;
-            int failed = run_script(db, script, &failure);
+            int failed = run_script(db, script, next, &failure);
             /* Its guard refuses when another connection has run the script meanwhile: then all is well. */
             code = ses__schema_version(db, &version, error);
             if (code == SES_OK && failed != SES_OK && version < script->version) {
@@ -225,5 +227,14 @@ int ses__schema_migrate(struct connection *db, ses_error *error)
             }
         }
     }
+    ses__memory_free(db->config->allocator, sql);
     return code;
+}
+
+int ses__schema_migrate(struct connection *db, ses_error *error)
+{
+    int version = 0;
+    int code = ses__schema_version(db, &version, error);
+
+    return code == SES_OK && version < ses__schema_latest() ? run_scripts(db, version, error) : code;
 }

@@ -16,7 +16,7 @@ SESLITE_PRIVATE int ses__schema_migrate(struct connection *db, ses_error *error)
 SESLITE_PRIVATE int ses__schema_write_mark(struct connection *db);
 /* The names of the tables that are not the store's but have foreign keys to its tables, as far as they fit. False: there
  * are none. */
-SESLITE_PRIVATE bool ses__schema_name_referrers(sqlite3 *handle, char *names, size_t capacity);
+SESLITE_PRIVATE bool ses__schema_name_referrers(struct connection *db, char *names, size_t capacity);
 /* At the latest version: is the schema what the scripts made? CORRUPT names what is missing or was changed. */
 SESLITE_PRIVATE int ses__schema_check(struct connection *db, ses_error *error);
 

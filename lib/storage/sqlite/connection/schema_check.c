@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 /* ------------------------------------------------------------------------------- what the scripts make */
 
@@ -87,11 +88,11 @@ static bool counts(const struct script_object *object)
     return strcmp(object->type, "view") != 0;
 }
 
-static void collect_objects(struct script_objects *objects)
+static void collect_objects(const char *scripts, struct script_objects *objects)
 {
     objects->count = 0;
-    for (size_t i = 0; i < ses__schema_script_count(); i++) {
-        const char *line = ses__schema_script(i)->sql;
+    for (const char *script = scripts; *script; script += strlen(script) + 1) {
+        const char *line = script;
         while (line && objects->count < MAX_OBJECTS) {
             struct script_object object;
             if (starts_with(line, "CREATE ") && read_script_object(line, &object) && counts(&object)) {
@@ -240,15 +241,18 @@ static int check_schema_rows(struct connection *db, struct script_objects *objec
 int ses__schema_check(struct connection *db, ses_error *error)
 {
     struct script_objects objects;
-    int code;
+    char *scripts = ses__schema_unpack(db->config->allocator);
 
-    collect_objects(&objects);
-    code = check_schema_rows(db, &objects, error);
+    if (!scripts)
+        return ses__error_nomem(error);
+    collect_objects(scripts, &objects);
+    int code = check_schema_rows(db, &objects, error);
     for (size_t i = 0; i < objects.count && code == SES_OK; i++) {
         char name[64];
         (void)snprintf(name, sizeof name, "%.*s", (int)objects.items[i].name.len, objects.items[i].name.ptr);
         if (!objects.found[i])
             code = refuse_schema(db, objects.items[i].type, name, "is missing", error);
     }
+    ses__memory_free(db->config->allocator, scripts);
     return code;
 }

@@ -1,4 +1,4 @@
-/* The schema scripts of sql/sqlite, as tools/embed.awk puts them into the library. */
+/* The schema scripts of sql/sqlite, as tools/embed_scripts.awk puts them into the library. */
 #ifndef SESLITE_STORAGE_SQLITE_CONNECTION_SCRIPTS_H
 #define SESLITE_STORAGE_SQLITE_CONNECTION_SCRIPTS_H
 
@@ -8,10 +8,20 @@
 struct schema_script {
     int version;
     const char *name; /* of the file in sql/ */
-    const char *sql;
 };
 
-SESLITE_PRIVATE size_t ses__schema_script_count(void);
-SESLITE_PRIVATE const struct schema_script *ses__schema_script(size_t index); /* in ascending order */
+struct schema_scripts {
+    const struct schema_script *items; /* in ascending order */
+    size_t count;
+    const unsigned char *packed; /* their texts */
+    size_t packed_bytes;
+    size_t bytes; /* of the texts */
+};
+
+extern SESLITE_PRIVATE const struct schema_scripts ses__schema_scripts;
+
+/* Returns the texts of all scripts in their order, each with a NUL after it, and an empty text after the last. To be freed
+ * with the allocator; NULL: out of memory. */
+SESLITE_PRIVATE char *ses__schema_unpack(const ses_allocator *allocator);
 
 #endif

@@ -77,7 +77,7 @@ void ses__wal_file_emptied(struct sqlite *storage)
  * follows the last commit. */
 static void extend(struct wal_file *own, sqlite3_file *file)
 {
-    static const char zeros[PIECE_BYTES];
+    const char zeros[PIECE_BYTES] = {0};
     int rc = SQLITE_OK;
 
     for (int i = 0; i < PIECES && rc == SQLITE_OK; i++) {

@@ -1,0 +1,24 @@
+/* Unpacks the schema scripts. */
+#include "storage/sqlite/connection/scripts.h"
+
+#include "base/memory.h"
+
+char *ses__schema_unpack(const ses_allocator *allocator)
+{
+    const unsigned char *packed = ses__schema_scripts.packed;
+    const unsigned char *packed_end = packed + ses__schema_scripts.packed_bytes;
+    char *texts = ses__memory_new(allocator, ses__schema_scripts.bytes);
+    char *end = texts;
+
+    while (texts && packed < packed_end) {
+        if (*packed < 128) {
+            *end++ = (char)*packed++;
+            continue;
+        }
+        const size_t distance = packed[1] * 256U + packed[2];
+        for (size_t run = *packed - 124U; run > 0; run--, end++)
+            *end = *(end - distance);
+        packed += 3;
+    }
+    return texts;
+}
