@@ -14,7 +14,6 @@ function c_string(line) {
 function close_text() {
     if (open) {
         print "    ;"
-        print "const struct statement ses__statement_" name " = {" count++ ", \"" name "\", text_" name "};"
     }
     open = 0
 }
@@ -23,9 +22,12 @@ NR == 1 {
     print "/* Made from sql/ by tools/embed.awk. */"
     if (mode == "names") {
         print "#ifndef SESLITE_STATEMENTS_H\n#define SESLITE_STATEMENTS_H\n\n#include \"base/common.h\"\n"
+        print "/* It lies in an array of characters, since each pointer in it would cost a relocation. */"
         print "struct statement {"
-        print "    size_t slot; /* of a connection, where it is kept when it was prepared */"
-        print "    const char *name;\n    const char *sql;\n};\n"
+        print "    unsigned char slot[2]; /* of a connection, where it is kept when it was prepared; the low byte first */"
+        print "    char name[];           /* and after its NUL the text */\n};\n"
+        print "static inline size_t ses__statement_slot(const struct statement *statement)\n{"
+        print "    return statement->slot[0] + 256U * statement->slot[1];\n}\n"
     } else {
         print "#include \"statements.h\"\n"
         print "/* Longer than the 4095 characters that every C compiler must take; all we know of take more. */"
@@ -35,13 +37,14 @@ NR == 1 {
 
 /^-- name: / {
     if (mode == "names") {
-        print "extern SESLITE_PRIVATE const struct statement ses__statement_" $3 ";"
-        print "#define STATEMENT_" toupper($3) " (&ses__statement_" $3 ")"
+        print "extern SESLITE_PRIVATE const char ses__statement_" $3 "[];"
+        print "#define STATEMENT_" toupper($3) " ((const struct statement *)ses__statement_" $3 ")"
         count++
     } else {
         close_text()
         name = $3
-        print "static const char text_" name "[] ="
+        printf "const char ses__statement_%s[] = \"\\%03o\\%03o\" \"%s\\0\"\n", name, count % 256, count / 256, name
+        count++
         open = 1
     }
     next

@@ -184,8 +184,8 @@ function print_names(    i) {
     print "    POSTGRES_STATEMENT_COUNT" (own_count == 0 ? " = STATEMENT_COUNT" : "") "\n};"
     print "enum { POSTGRES_MAX_PARAMETERS = " max_parameters " };\n"
     for (i = 0; i < own_count; i++) {
-        print "extern SESLITE_PRIVATE const struct statement ses__statement_" own[i] ";"
-        print "#define STATEMENT_" toupper(own[i]) " (&ses__statement_" own[i] ")"
+        print "extern SESLITE_PRIVATE const char ses__statement_" own[i] "[];"
+        print "#define STATEMENT_" toupper(own[i]) " ((const struct statement *)ses__statement_" own[i] ")"
     }
     print "\n#endif"
 }
@@ -210,7 +210,7 @@ function print_text(    i) {
         print_statement(own[i])
     print "};\n"
     for (i = 0; i < own_count; i++)
-        print "const struct statement ses__statement_" own[i] " = {" slot[own[i]] ", \"" own[i] "\", NULL};"
+        printf "const char ses__statement_%s[] = \"\\%03o\\%03o\" \"%s\";\n", own[i], slot[own[i]] % 256, slot[own[i]] / 256, own[i]
     print "\nstatic const struct postgres_script postgres_scripts[] = {\n" scripts "},\n};\n"
     print "size_t ses__postgres_script_count(void)\n{"
     print "    return sizeof postgres_scripts / sizeof postgres_scripts[0];\n}\n"

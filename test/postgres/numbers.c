@@ -3,7 +3,7 @@
 
 static const struct postgres_statement *statement_at(const struct statement *statement)
 {
-    return &ses__postgres_statements[statement->slot];
+    return &ses__postgres_statements[ses__statement_slot(statement)];
 }
 
 enum { PARAMETERS_MAX = 16 };

@@ -74,7 +74,7 @@ void ses__pg_start(struct query *query)
         query->code = ses__error_nomem(query->error);
         return;
     }
-    run->slot = query->source->slot;
+    run->slot = ses__statement_slot(query->source);
     run->statement = &ses__postgres_statements[run->slot];
     query->run = run;
 }

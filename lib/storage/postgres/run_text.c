@@ -45,9 +45,9 @@ bool ses__pg_send_text(struct pg *pg, const struct pg_run *run)
 
 void ses__pg_send(struct pg *pg, const struct statement *statement, const char *parameter, enum pg_kind kind)
 {
-    const struct pg_run run = {.slot = statement->slot,
-                               .statement = &ses__postgres_statements[statement->slot],
-                               .values = {parameter}};
+    const size_t slot = ses__statement_slot(statement);
+    const struct pg_run run = {
+        .slot = slot, .statement = &ses__postgres_statements[slot], .values = {parameter}};
 
     ses__pg_make_room(pg);
     if (pg->lost)

@@ -46,18 +46,20 @@ void ses__sqlite_start(struct query *query)
 {
     struct connection *db = ses__connection_of(query->db);
     const struct statement *source = query->source;
-    sqlite3_stmt *statement = db->statements[source->slot];
+    sqlite3_stmt **kept = &db->statements[ses__statement_slot(source)];
 
     ses__connection_start_work(db);
-    if (UNLIKELY(!statement)) {
-        int rc = sqlite3_prepare_v3(db->handle, source->sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    if (UNLIKELY(!*kept)) {
+        const char *sql = source->name + strlen(source->name) + 1;
+        sqlite3_stmt *statement = NULL;
+        int rc = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
         if (rc == SQLITE_OK)
-            db->statements[source->slot] = statement;
+            *kept = statement;
         else
             query_fail(query, rc);
     }
-    query->run = statement;
-    db->open_queries += statement != NULL;
+    query->run = *kept;
+    db->open_queries += *kept != NULL;
 }
 
 void ses__sqlite_bind_int(struct query *query, int parameter, int64_t value)
