@@ -12,8 +12,7 @@ static int visit_all(struct check *check, const struct statement *statement, vis
 {
     struct query query;
 
-    ses__query_start(&query, check->db, statement, &check->error);
-    ses__query_bind_int(&query, 1, check->op->limit);
+    ses__query_open(&query, check->db, statement, &check->error, VALUES(INT(check->op->limit)));
     while (!check->ended && ses__query_row(&query))
         visit_one(check, &query);
     return ses__query_end(&query);
@@ -77,11 +76,8 @@ static int check_references(struct check *check)
 
 static int count_sessions(struct check *check)
 {
-    struct query query;
-
-    ses__query_start(&query, check->db, STATEMENT_CHECK_COUNT, &check->error);
-    check->total = ses__query_row(&query) ? ses__query_int(&query, 0) : 0;
-    return ses__query_end(&query);
+    const int code = ses__query_number(check->db, STATEMENT_CHECK_COUNT, &check->total, &check->error, NULL);
+    return code == SES_NOTFOUND ? SES_OK : code;
 }
 
 static int check_counters(struct check *check)

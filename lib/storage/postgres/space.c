@@ -6,12 +6,9 @@
 static int run_space(struct db *db, void *context, ses_error *error)
 {
     struct space_op *op = context;
-    struct query query;
 
     op->free_bytes = 0;
-    ses__query_start(&query, db, STATEMENT_SPACE, error);
-    op->bytes = ses__query_row(&query) ? ses__query_int(&query, 0) : 0;
-    return ses__query_end(&query);
+    return ses__query_number(db, STATEMENT_SPACE, &op->bytes, error, NULL);
 }
 
 int ses__postgres_space(struct storage *storage, struct space_op *op, ses_error *error)

@@ -32,8 +32,7 @@ static int watch_sessions(struct db *db, const struct watch_op *op, ses_error *e
         return ses__error_nomem(error);
     if (sessions.count > 0) {
         sessions.ids = ids;
-        ses__query_start(&query, db, STATEMENT_WATCH_SESSIONS, error);
-        ses__query_bind_owners(&query, 1, &sessions);
+        ses__query_open(&query, db, STATEMENT_WATCH_SESSIONS, error, VALUES(OWNERS(&sessions)));
         for (size_t i = 0; i < op->count; i++) {
             struct watched *item = &op->items[i];
             if (!item->app)
@@ -86,9 +85,9 @@ static int ask_for_users(struct db *db, const struct watch_op *op, struct buffer
     ses__buffer_add(users, "}", 1);
     if (apps->failed || users->failed)
         return ses__error_nomem(error);
-    ses__query_start(&query, db, STATEMENT_WATCH_USERS, error);
-    ses__query_bind_text(&query, 1, (struct span){apps->data, apps->len});
-    ses__query_bind_text(&query, 2, (struct span){users->data, users->len});
+    ses__query_open(
+        &query, db, STATEMENT_WATCH_USERS, error,
+        VALUES(TEXT(((struct span){apps->data, apps->len})), TEXT(((struct span){users->data, users->len}))));
     look_at_users(&query, op);
     return ses__query_end(&query);
 }

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-void ses__query_bind_string(struct query *query, int parameter, const char *string)
-{
-    ses__query_bind_text(query, parameter, (struct span){string, strlen(string)});
-}
-
 struct value ses__string_value(const char *string)
 {
     return TEXT(((struct span){string, string ? strlen(string) : 0}));
@@ -17,12 +12,15 @@ void ses__query_open(struct query *query, struct db *db, const struct statement 
 {
     const struct engine *engine = db->engine;
 
-    ses__query_start(query, db, source, error);
+    *query = (struct query){.db = db, .source = source, .code = SES_OK, .error = error};
+    engine->start(query);
     for (int parameter = 1; values && values->type != 0; values++, parameter++) {
         if (values->type == SQL_INT)
             engine->bind_int(query, parameter, values->number);
         else if (values->text.ptr)
             engine->bind_text(query, parameter, values->text);
+        else if (values->owners)
+            engine->bind_owners(query, parameter, values->owners);
     }
 }
 

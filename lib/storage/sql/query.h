@@ -51,29 +51,6 @@ struct query {
     ses_error *error;
 };
 
-static inline void ses__query_start(struct query *query, struct db *db, const struct statement *source,
-                                    ses_error *error)
-{
-    *query = (struct query){.db = db, .source = source, .code = SES_OK, .error = error};
-    db->engine->start(query);
-}
-
-static inline void ses__query_bind_int(struct query *query, int parameter, int64_t value)
-{
-    query->db->engine->bind_int(query, parameter, value);
-}
-
-/* No text: NULL, as a parameter that is not bound. */
-static inline void ses__query_bind_text(struct query *query, int parameter, struct span text)
-{
-    query->db->engine->bind_text(query, parameter, text);
-}
-
-static inline void ses__query_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
-{
-    query->db->engine->bind_owners(query, parameter, owners);
-}
-
 /* All that a job needs can be asked for before the first answer is read: then it waits once. */
 static inline bool ses__db_asks_ahead(const struct db *db)
 {
@@ -128,13 +105,12 @@ static inline void ses__query_keep(struct query *query, int code)
         query->code = code;
 }
 
-SESLITE_PRIVATE void ses__query_bind_string(struct query *query, int parameter, const char *string);
-
-/* A parameter's value, made by INT, INT_IF, TEXT or STRING. */
+/* A parameter's value, made by INT, INT_IF, TEXT, STRING or OWNERS. */
 struct value {
     int type; /* an sql_type, or 0 after the last value */
     int64_t number;
     struct span text;
+    const struct owner_list *owners;
 };
 
 #define INT(x) ((struct value){.type = SQL_INT, .number = (x)})
@@ -146,6 +122,8 @@ struct value {
 /* A span without a pointer is NULL. */
 #define TEXT(x) ((struct value){.type = SQL_TEXT, .text = (x)})
 #define STRING(x) ses__string_value(x)
+/* A list, which lives until the end of the query; NULL: the owners that this transaction finds. */
+#define OWNERS(x) ((struct value){.type = SQL_NULL, .owners = (x)})
 /* The values of the parameters from the first on. */
 #define VALUES(...) ((const struct value[]){__VA_ARGS__, {.type = 0}})
 

@@ -58,17 +58,6 @@ static int walk_to(struct details_walk *walk, int64_t id, const char *what)
     return refuse_details(walk, id, what);
 }
 
-/* No owners: of the session that this transaction finds. */
-static void ask_details(struct query *query, struct db *db, int64_t bits, const struct owner_list *owners,
-                        ses_error *error)
-{
-    ses__query_start(query, db,
-                     bits == DETAIL_LABELS ? STATEMENT_LABELS_OF_OWNERS : STATEMENT_DETAILS_OF_OWNERS, error);
-    if (owners)
-        ses__query_bind_owners(query, 1, owners);
-    ses__query_ask(query);
-}
-
 static bool is_of_type_text(struct query *query, int column)
 {
     return ses__query_type(query, column) == SQL_TEXT;
@@ -202,10 +191,16 @@ void ses__details_ask(struct details_asked *asked, struct db *db, const struct d
         asked->has_details = asked->described.count > 0;
         asked->has_labels = asked->labelled.count > 0;
     }
-    if (asked->has_details)
-        ask_details(&asked->details, db, DETAILS_ROW, list ? &asked->described : NULL, error);
-    if (asked->has_labels)
-        ask_details(&asked->labels, db, DETAIL_LABELS, list ? &asked->labelled : NULL, error);
+    if (asked->has_details) {
+        ses__query_open(&asked->details, db, STATEMENT_DETAILS_OF_OWNERS, error,
+                        VALUES(OWNERS(list ? &asked->described : NULL)));
+        ses__query_ask(&asked->details);
+    }
+    if (asked->has_labels) {
+        ses__query_open(&asked->labels, db, STATEMENT_LABELS_OF_OWNERS, error,
+                        VALUES(OWNERS(list ? &asked->labelled : NULL)));
+        ses__query_ask(&asked->labels);
+    }
 }
 
 static bool is_wanted(const struct described_list *list, int64_t bits)

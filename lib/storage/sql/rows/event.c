@@ -59,16 +59,13 @@ static size_t place_in(struct span body, struct span text)
     return 0;
 }
 
-static void bind_quoted(struct query *query, int parameter, struct span body, struct span text)
+static struct value quoted(const struct db *db, struct span body, struct span text)
 {
-    size_t place = query->db->packs_events ? place_in(body, text) : 0;
-    if (place > 0)
-        ses__query_bind_int(query, parameter, (int64_t)place);
-    else
-        ses__query_bind_text(query, parameter, text);
+    const size_t place = db->packs_events ? place_in(body, text) : 0;
+    return place > 0 ? INT((int64_t)place) : TEXT(text);
 }
 
-/* Reads a value that bind_quoted stored. Returns no text if the file is damaged. */
+/* Reads such a value. Returns no text if the file is damaged. */
 static struct span read_quoted(struct query *query, int column, struct span body)
 {
     if (ses__query_type(query, column) != SQL_INT)
@@ -89,37 +86,19 @@ static bool has_gaps(const struct session_row *session)
     return session->event_count != session->last_seq;
 }
 
-static void bind_event(struct query *query, const struct event_row *row)
-{
-    ses__query_bind_int(query, 2, row->seq);
-    bind_quoted(query, 3, row->body, row->id);
-    bind_quoted(query, 4, row->body, row->invocation_id);
-    ses__query_bind_text(query, 5, row->author);
-    if (row->branch.ptr)
-        ses__query_bind_text(query, 6, row->branch);
-    ses__query_bind_int(query, 7, row->time_us);
-    if (row->high_us > row->time_us)
-        ses__query_bind_int(query, 8, row->high_us);
-    ses__query_bind_text(query, 9, row->body);
-}
-
 /* SES_EXISTS (without a message): the place or the key in the index is taken. */
 static int insert_event(struct db *db, const struct session_row *session, const struct event_row *row,
                         bool hash_is_taken, ses_error *error)
 {
-    struct query query;
+    const struct span none = {NULL, 0};
+    const int code =
+        ses__query_do(db, STATEMENT_EVENT_ADD, error,
+                      VALUES(INT(session->id), INT(row->seq), quoted(db, row->body, row->id),
+                             quoted(db, row->body, row->invocation_id), TEXT(row->author), TEXT(row->branch),
+                             INT(row->time_us), INT_IF(row->high_us > row->time_us, row->high_us),
+                             TEXT(row->body), hash_is_taken ? TEXT(row->id) : INT(hash_of(row->id)),
+                             TEXT(has_gaps(session) ? row->id : none)));
 
-    ses__query_start(&query, db, STATEMENT_EVENT_ADD, error);
-    ses__query_bind_int(&query, 1, session->id);
-    bind_event(&query, row);
-    if (hash_is_taken)
-        ses__query_bind_text(&query, 10, row->id);
-    else
-        ses__query_bind_int(&query, 10, hash_of(row->id));
-    if (has_gaps(session))
-        ses__query_bind_text(&query, 11, row->id);
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
     if (code == SES_OK && db->looks_first) { /* so its place is free, as the session is locked */
         db->engine->must_change(db, "events");
         return SES_OK;

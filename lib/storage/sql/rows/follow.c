@@ -11,8 +11,7 @@ static void start_named(struct named_rows *rows, struct db *db, ses_error *error
 
     memcpy(rows->from, rows->last, rows->last_len);
     ses__query_open(&rows->query, db, STATEMENT_SESSIONS_BY_NAME, error,
-                    VALUES(INT(rows->user->id), TEXT(last)));
-    ses__paging_ask(&rows->paging, &rows->query, 3);
+                    VALUES(INT(rows->user->id), TEXT(last), ses__paging_begin(&rows->paging, db)));
 }
 
 void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct user_row *user,
@@ -43,22 +42,15 @@ static int check_named(const struct named_rows *rows, const struct session_row *
     return SES_OK;
 }
 
-static bool next_named(struct named_rows *rows)
-{
-    if (ses__paging_row(&rows->paging, &rows->query))
-        return true;
-    if (!ses__paging_turn(&rows->paging, &rows->query))
-        return false;
-    start_named(rows, rows->query.db, rows->query.error);
-    return ses__paging_row(&rows->paging, &rows->query);
-}
-
 bool ses__named_rows_next(struct named_rows *rows, struct session_row *row)
 {
     struct query *query = &rows->query;
 
-    if (!next_named(rows))
-        return false;
+    while (!ses__paging_row(&rows->paging, query)) {
+        if (!ses__paging_turn(&rows->paging, query))
+            return false;
+        start_named(rows, query->db, query->error);
+    }
     ses__session_row_read(query, row);
     struct span name = ses__query_text(query, 11);
     if (query->code == SES_OK)

@@ -5,7 +5,23 @@
 #include "base/memory.h"
 #include "storage/sql/rows/parts.h"
 
-/* ------------------------------------------------------------------------------------------- binding */
+/* ---------------------------------------------------------------------------------------- parameters */
+
+/* The parameters of a list by their numbers, from 1 on. Those that nothing is written to are NULL. */
+enum { LIST_PARAMETERS = 16 };
+struct list_values {
+    struct value at[LIST_PARAMETERS + 2];
+};
+
+static struct list_values no_values(void)
+{
+    struct list_values values;
+
+    for (int i = 0; i <= LIST_PARAMETERS; i++)
+        values.at[i] = INT_IF(false, 0);
+    values.at[LIST_PARAMETERS + 1].type = 0;
+    return values;
+}
 
 /* U+10FFFF so often that no name, and no value of a label, goes beyond it: what begins with a prefix is below the prefix and
  * this. */
@@ -15,40 +31,39 @@
 #define ABOVE_ALL HIGHEST_64 HIGHEST_64 HIGHEST
 
 /* A label, and the values it may have. */
-static void bind_label(struct query *query, int parameter, const struct list_filter *filter)
+static void set_label(struct value *values, const struct list_filter *filter)
 {
-    ses__query_bind_string(query, parameter, filter->label);
-    ses__query_bind_string(query, parameter + 1, filter->label_value ? filter->label_value : "");
-    ses__query_bind_string(query, parameter + 2, filter->label_value ? filter->label_value : ABOVE_ALL);
+    values[0] = STRING(filter->label);
+    values[1] = STRING(filter->label_value ? filter->label_value : "");
+    values[2] = STRING(filter->label_value ? filter->label_value : ABOVE_ALL);
 }
 
 _Static_assert(SES_ID_MAX + sizeof ABOVE_ALL <= sizeof(struct prefix_end), "a prefix and what is above all");
 
-static void bind_prefix(struct query *query, int parameter, const struct list_filter *filter,
-                        struct prefix_end *end)
+static void set_prefix(struct value *values, const struct list_filter *filter, struct prefix_end *end)
 {
     const char *prefix = filter->id_prefix ? filter->id_prefix : ""; /* a count of all has none */
     const size_t len = strlen(prefix);
 
     memcpy(end->text, prefix, len);
     memcpy(end->text + len, ABOVE_ALL, sizeof ABOVE_ALL);
-    ses__query_bind_text(query, parameter, (struct span){prefix, len});
-    ses__query_bind_string(query, parameter + 1, end->text);
+    values[0] = TEXT(((struct span){prefix, len}));
+    values[1] = STRING(end->text);
 }
 
 /* Whose sessions, of which times, and with which label. */
-static void bind_filter(struct query *query, const struct list_query *list)
+static void set_filter(struct value *values, const struct list_query *list)
 {
     const bool is_labelled = list->among && list->found_by == INDEX_LABELS;
 
     if (list->among)
-        ses__query_bind_owners(query, 1, list->among);
+        values[1] = OWNERS(list->among);
     else if (list->app_id != 0)
-        ses__query_bind_int(query, 1, list->whole_app ? list->app_id : list->user_id);
-    ses__query_bind_int(query, 3, list->filter->since_us);
-    ses__query_bind_int(query, 4, list->filter->before_us);
+        values[1] = INT(list->whole_app ? list->app_id : list->user_id);
+    values[3] = INT(list->filter->since_us);
+    values[4] = INT(list->filter->before_us);
     if (list->filter->label && !is_labelled)
-        bind_label(query, 5, list->filter);
+        set_label(values + 5, list->filter);
 }
 
 /* No session comes before the place of a session without a name, of that time. */
@@ -66,14 +81,14 @@ static bool has_times(const struct list_filter *filter)
     return filter->since_us != INT64_MIN || filter->before_us != INT64_MAX;
 }
 
-static void bind_active(struct query *query, int parameter, int64_t since_us, int64_t before_us)
+static void set_active(struct value *values, int64_t since_us, int64_t before_us)
 {
-    ses__query_bind_int(query, parameter, ses__active_30s(since_us));
-    ses__query_bind_int(query, parameter + 1, ses__active_30s(before_us - 1));
+    values[0] = INT(ses__active_30s(since_us));
+    values[1] = INT(ses__active_30s(before_us - 1));
 }
 
 /* Of a list by time: where it begins, and within what the index is searched. */
-static void bind_place(struct query *query, const struct list_query *list)
+static void set_place(struct value *values, const struct list_query *list)
 {
     const struct list_filter *filter = list->filter;
     const struct list_place place = list_begin(list);
@@ -85,38 +100,38 @@ static void bind_place(struct query *query, const struct list_query *list)
         since_us = us;
     else if (list->order == SES_ORDER_NEWEST && us < before_us)
         before_us = us < INT64_MAX ? us + 1 : us;
-    ses__query_bind_int(query, 8, us);
-    ses__query_bind_text(query, 9, place.name);
-    ses__query_bind_int(query, 10, place.user_id);
-    bind_active(query, 11, since_us, before_us);
+    values[8] = INT(us);
+    values[9] = TEXT(place.name);
+    values[10] = INT(place.user_id);
+    set_active(values + 11, since_us, before_us);
 }
 
 /* The same for sessions that an index found, which are sorted by a factor of the update time. */
-static void bind_place_among(struct query *query, const struct list_query *list)
+static void set_place_among(struct value *values, const struct list_query *list)
 {
     const struct list_place place = list_begin(list);
     const int factor = list->order == SES_ORDER_NEWEST ? -1 : 1;
     const bool fits = place.updated_us > INT64_MIN;
 
-    ses__query_bind_int(query, 8, fits ? factor * place.updated_us : factor > 0 ? INT64_MIN : INT64_MAX);
-    ses__query_bind_text(query, 9, place.name);
-    ses__query_bind_int(query, 10, place.user_id);
-    ses__query_bind_int(query, 15, factor);
+    values[8] = INT(fits ? factor * place.updated_us : factor > 0 ? INT64_MIN : INT64_MAX);
+    values[9] = TEXT(place.name);
+    values[10] = INT(place.user_id);
+    values[15] = INT(factor);
 }
 
 /* The position from which the list goes on. */
-static void bind_after(struct query *query, const struct list_query *list)
+static void set_after(struct value *values, const struct list_query *list)
 {
     if (list->order == SES_ORDER_CREATED) {
-        ses__query_bind_int(query, 8, list->from_start ? 0 : list->after.session_id);
+        values[8] = INT(list->from_start ? 0 : list->after.session_id);
         if (list->among)
-            ses__query_bind_int(query, 15, 0);
+            values[15] = INT(0);
         else if (has_times(list->filter))
-            bind_active(query, 11, list->filter->since_us, list->filter->before_us);
+            set_active(values + 11, list->filter->since_us, list->filter->before_us);
     } else if (list->among) {
-        bind_place_among(query, list);
+        set_place_among(values, list);
     } else {
-        bind_place(query, list);
+        set_place(values, list);
     }
 }
 
@@ -194,23 +209,22 @@ static const struct statement *list_statement(const struct list_query *list)
 void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct list_query *list,
                          ses_error *error)
 {
-    struct query *query = &rows->query;
+    struct list_values values = no_values();
 
     rows->list = list;
     rows->begun = !list->from_start;
     rows->last = list->after;
-    ses__query_start(query, db, list_statement(list), error);
-    ses__query_bind_int(query, 2, list->limit);
-    bind_filter(query, list);
-    bind_after(query, list);
+    values.at[2] = INT(list->limit);
+    set_filter(values.at, list);
+    set_after(values.at, list);
     if (list->filter->id_prefix)
-        bind_prefix(query, 13, list->filter, &rows->end);
+        set_prefix(values.at + 13, list->filter, &rows->end);
     if (list->among) {
-        ses__query_bind_int(query, 11, list->found_by == INDEX_LABELS);
-        if (!list->whole_app)
-            ses__query_bind_int(query, 16, list->user_id);
+        values.at[11] = INT(list->found_by == INDEX_LABELS);
+        values.at[16] = INT_IF(!list->whole_app, list->user_id);
     }
-    ses__query_ask(query);
+    ses__query_open(&rows->query, db, list_statement(list), error, values.at + 1);
+    ses__query_ask(&rows->query);
 }
 
 bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct span *name,
@@ -257,18 +271,19 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
 {
     const struct list_filter *filter = list->filter;
     const bool of_app = list->whole_app || index == INDEX_LABELS;
+    struct list_values values = no_values();
     struct prefix_end end;
     struct query query;
 
-    ses__query_start(&query, db, find_statement(list, index), error);
-    ses__query_bind_int(&query, 1, of_app ? list->app_id : list->user_id);
-    ses__query_bind_int(&query, 2, limit);
+    values.at[1] = INT(of_app ? list->app_id : list->user_id);
+    values.at[2] = INT(limit);
     if (index == INDEX_NAMES)
-        bind_prefix(&query, 3, filter, &end);
+        set_prefix(values.at + 3, filter, &end);
     else if (index == INDEX_LABELS)
-        bind_label(&query, 3, filter);
+        set_label(values.at + 3, filter);
     else
-        bind_active(&query, 3, filter->since_us, filter->before_us);
+        set_active(values.at + 3, filter->since_us, filter->before_us);
+    ses__query_open(&query, db, find_statement(list, index), error, values.at + 1);
     found->count = 0;
     while (ses__query_row(&query))
         ses__query_keep(&query, add_found(found, ses__query_int(&query, 0), error));
@@ -283,17 +298,16 @@ int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *c
     const struct statement *statement = !list->whole_app ? STATEMENT_COUNT_OF_USER
                                         : filter->label  ? STATEMENT_COUNT_LABELLED
                                                          : STATEMENT_COUNT_ACTIVE;
+    struct list_values values = no_values();
     struct prefix_end end;
-    struct query query;
 
-    ses__query_start(&query, db, statement, error);
-    bind_filter(&query, list);
+    set_filter(values.at, list);
     if (statement == STATEMENT_COUNT_OF_USER) {
-        ses__query_bind_int(&query, 8, has_times(filter));
-        bind_prefix(&query, 13, filter, &end);
+        values.at[8] = INT(has_times(filter));
+        set_prefix(values.at + 13, filter, &end);
     } else if (statement == STATEMENT_COUNT_ACTIVE) {
-        bind_active(&query, 11, filter->since_us, filter->before_us);
+        set_active(values.at + 11, filter->since_us, filter->before_us);
     }
-    *count = ses__query_row(&query) ? ses__query_int(&query, 0) : 0;
-    return ses__query_end(&query);
+    const int code = ses__query_number(db, statement, count, error, values.at + 1);
+    return code == SES_NOTFOUND ? SES_OK : code;
 }

@@ -6,8 +6,7 @@
 static void start_marks(struct mark_rows *rows, struct db *db, ses_error *error)
 {
     ses__query_open(&rows->query, db, STATEMENT_EVENT_MARKS_BACKWARD, error,
-                    VALUES(OWNER(rows->session_id), INT(rows->next)));
-    ses__paging_ask(&rows->paging, &rows->query, 3);
+                    VALUES(OWNER(rows->session_id), INT(rows->next), ses__paging_begin(&rows->paging, db)));
     ses__query_ask(&rows->query);
 }
 
@@ -29,22 +28,15 @@ static bool mark_is_sound(struct mark_rows *rows, const struct mark_row *row)
             (row->kind == MARK_REWIND && row->target >= 0 && row->target < row->seq));
 }
 
-static bool next_mark(struct mark_rows *rows)
-{
-    if (ses__paging_row(&rows->paging, &rows->query))
-        return true;
-    if (!ses__paging_turn(&rows->paging, &rows->query))
-        return false;
-    start_marks(rows, rows->query.db, rows->query.error);
-    return ses__paging_row(&rows->paging, &rows->query);
-}
-
 bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row)
 {
     struct query *query = &rows->query;
 
-    if (!next_mark(rows))
-        return false;
+    while (!ses__paging_row(&rows->paging, query)) {
+        if (!ses__paging_turn(&rows->paging, query))
+            return false;
+        start_marks(rows, query->db, query->error);
+    }
     *row = (struct mark_row){ses__query_int(query, 1), (enum mark_kind)ses__query_int(query, 2),
                              ses__query_int(query, 3)};
     if (!mark_is_sound(rows, row) && query->code == SES_OK)

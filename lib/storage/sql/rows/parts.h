@@ -58,14 +58,12 @@ static inline struct paging ses__paging_few(const struct db *db)
     return (struct paging){.rows = db->page < FEW_ROWS ? db->page : FEW_ROWS};
 }
 
-/* Asks for the next page. Those after it are as large as the db says. */
-static inline void ses__paging_ask(struct paging *paging, struct query *query, int parameter)
+/* Begins the next page, and gives the parameter with its rows. Those after it are as large as the db says. */
+static inline struct value ses__paging_begin(struct paging *paging, const struct db *db)
 {
-    if (query->db->page == 0)
-        return;
-    ses__query_bind_int(query, parameter, paging->rows);
     paging->left = paging->rows;
-    paging->rows = query->db->page;
+    paging->rows = db->page;
+    return INT_IF(db->page > 0, paging->left);
 }
 
 /* A row of the page. */

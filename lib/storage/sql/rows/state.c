@@ -135,11 +135,9 @@ static int begin_owner(struct owners_walk *walk, int64_t id, ses_error *error)
 void ses__owners_ask(struct query *rows, struct db *db, enum scope scope, const struct owner_list *owners,
                      ses_error *error)
 {
-    ses__query_start(rows, db,
-                     scope == SCOPE_USER ? STATEMENT_USER_STATE_OF_OWNERS : STATEMENT_SESSION_STATE_OF_OWNERS,
-                     error);
-    if (owners)
-        ses__query_bind_owners(rows, 1, owners);
+    ses__query_open(rows, db,
+                    scope == SCOPE_USER ? STATEMENT_USER_STATE_OF_OWNERS : STATEMENT_SESSION_STATE_OF_OWNERS,
+                    error, VALUES(OWNERS(owners)));
     ses__query_ask(rows);
 }
 
@@ -184,16 +182,19 @@ static void lock_owners(struct db *db, const struct delta *delta, const struct s
     }
 }
 
-/* `*same`: the stored bytes are those that are expected; an operation that removes means that the key does not exist. */
-static int compare_expected(struct query *rows, const struct delta_op *seen, bool *same)
+/* The name of the key, unless the stored bytes are those that are expected; an operation that removes means that the key does
+ * not exist. */
+static int take_seen(struct query *rows, const struct delta_op *seen, const char **changed)
 {
     struct span key;
     struct span value;
+    bool same = seen->removes;
 
-    *same = seen->removes;
     if (ses__state_rows_next(rows, &key, &value))
-        *same = !seen->removes && ses__span_is(value, seen->value);
-    return ses__query_end(rows);
+        same = !seen->removes && ses__span_is(value, seen->value);
+    const int code = ses__query_end(rows);
+    *changed = code == SES_OK && !same ? seen->name.ptr : NULL;
+    return code;
 }
 
 static void open_seen(struct query *rows, struct db *db, const struct delta_op *seen,
@@ -211,11 +212,8 @@ int ses__state_find_changed(struct db *db, const struct delta *seen, const struc
     *changed = NULL;
     lock_owners(db, seen, session, true);
     for (size_t i = 0; i < seen->count && code == SES_OK && !*changed; i++) {
-        bool same = false;
         open_seen(&rows, db, &seen->ops[i], session, error);
-        code = compare_expected(&rows, &seen->ops[i], &same);
-        if (code == SES_OK && !same)
-            *changed = seen->ops[i].name.ptr;
+        code = take_seen(&rows, &seen->ops[i], changed);
     }
     return code;
 }
@@ -234,12 +232,8 @@ int ses__state_seen_take(struct query *rows, const struct delta *seen, const cha
     int code = SES_OK;
 
     *changed = NULL;
-    for (size_t i = 0; i < seen->count && code == SES_OK && !*changed; i++) {
-        bool same = false;
-        code = compare_expected(&rows[i], &seen->ops[i], &same);
-        if (code == SES_OK && !same)
-            *changed = seen->ops[i].name.ptr;
-    }
+    for (size_t i = 0; i < seen->count && code == SES_OK && !*changed; i++)
+        code = take_seen(&rows[i], &seen->ops[i], changed);
     return code;
 }
 
