@@ -29,7 +29,7 @@ static int keep_places(ses_context *context, const struct context_work *work, se
     for (size_t i = 0; i < work->place_count; i++) {
         const struct context_place *place = &work->places[i];
         const struct context_event *own = &work->events[place->event];
-        struct span content = place->is_summary ? own->summary : own->content;
+        struct span content = place->is_summary ? own->compaction.content : own->content;
         context->items[i] = (struct context_item){own->event, {content.ptr, content.len}};
     }
     context->count = work->place_count;

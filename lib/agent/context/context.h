@@ -13,11 +13,8 @@
 /* A live event. Texts are the event's, or in the arena. */
 struct context_event {
     const ses_event *event;
-    struct span content; /* without text: none */
-    /* The content that replaces the events it compacts. Without text if it compacts none. */
-    struct span summary;
-    int64_t from_us;
-    int64_t to_us;
+    struct span content;          /* without text: none */
+    struct compaction compaction; /* its content replaces the events that it compacts */
     size_t first_function;
     size_t function_count;
     bool is_there; /* in the context itself, not only in a summary */

@@ -7,104 +7,37 @@
 #include <stdlib.h>
 
 #include "agent/context/context.h"
+#include "model/event/coverage.h"
 
-struct compacted_range {
-    int64_t from_us;
-    int64_t to_us;
-    size_t event;
-};
-
-struct compacted_ranges {
-    struct compacted_range *items; /* sorted by their beginning */
-    size_t count;
-};
-
-/* Ranges that can contain others come first. */
-static int compare_compacted(const void *left, const void *right)
+/* Collects the ranges, from the newest to the oldest. */
+static bool find_ranges(const struct context_work *work, struct coverage *ranges)
 {
-    const struct compacted_range *a = left;
-    const struct compacted_range *b = right;
+    bool ok = true;
 
-    if (a->from_us != b->from_us)
-        return a->from_us < b->from_us ? -1 : 1;
-    if (a->to_us != b->to_us)
-        return a->to_us > b->to_us ? -1 : 1;
-    return a->event > b->event ? -1 : a->event < b->event;
-}
-
-static bool find_ranges(struct context_work *work, struct compacted_ranges *ranges)
-{
-    ranges->count = 0;
-    ranges->items = ses__arena_new(&work->arena, (work->event_count + 1) * sizeof *ranges->items);
-    if (!ranges->items)
-        return false;
-    for (size_t i = 0; i < work->event_count; i++) {
-        const struct context_event *event = &work->events[i];
-        if (event->summary.ptr)
-            ranges->items[ranges->count++] = (struct compacted_range){event->from_us, event->to_us, i};
+    for (size_t i = work->event_count; i > 0 && ok; i--) {
+        const struct compaction *compaction = &work->events[i - 1].compaction;
+        if (ses__compacts(compaction))
+            ok = ses__coverage_add(ranges,
+                                   (struct coverage_range){compaction->from_us, compaction->to_us, i - 1});
     }
-    return true;
+    return ok;
 }
 
-static void drop_held(struct compacted_ranges *ranges)
-{
-    size_t kept = 0;
-
-    qsort(ranges->items, ranges->count, sizeof *ranges->items, compare_compacted);
-    for (size_t i = 0; i < ranges->count; i++) {
-        if (kept == 0 || ranges->items[i].to_us > ranges->items[kept - 1].to_us)
-            ranges->items[kept++] = ranges->items[i];
-    }
-    ranges->count = kept;
-}
-
-/* Joins overlapping ranges. A range that ends before it begins covers nothing. */
-static void join_ranges(struct compacted_ranges *ranges)
-{
-    size_t joined = 0;
-
-    for (size_t i = 0; i < ranges->count; i++) {
-        const struct compacted_range *range = &ranges->items[i];
-        if (range->from_us > range->to_us)
-            continue;
-        if (joined > 0 && range->from_us <= ranges->items[joined - 1].to_us)
-            ranges->items[joined - 1].to_us = range->to_us;
-        else
-            ranges->items[joined++] = *range;
-    }
-    ranges->count = joined;
-}
-
-static bool are_covering(const struct compacted_ranges *ranges, int64_t time_us)
-{
-    size_t low = 0;
-    size_t high = ranges->count;
-
-    /* Find the first range that ends at the time or after it. */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ranges->items[middle].to_us < time_us)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < ranges->count && ranges->items[low].from_us <= time_us;
-}
-
-static void put_summaries(struct context_work *work, const struct compacted_ranges *ranges)
+static void put_summaries(struct context_work *work, const struct coverage *ranges)
 {
     for (size_t i = 0; i < ranges->count; i++)
         work->places[work->place_count++] =
             (struct context_place){ranges->items[i].to_us, ranges->items[i].event, true};
 }
 
-static void put_events(struct context_work *work, const struct compacted_ranges *joined)
+static void put_events(struct context_work *work, const struct coverage *ranges)
 {
     for (size_t i = 0; i < work->event_count; i++) {
         struct context_event *event = &work->events[i];
-        event->is_there = !event->summary.ptr && !are_covering(joined, event->event->time_us);
+        const int64_t time_us = event->event->time_us;
+        event->is_there = !ses__compacts(&event->compaction) && !ses__coverage_has(ranges, time_us, time_us);
         if (event->is_there)
-            work->places[work->place_count++] = (struct context_place){event->event->time_us, i, false};
+            work->places[work->place_count++] = (struct context_place){time_us, i, false};
     }
 }
 
@@ -120,17 +53,17 @@ static int compare_places_by_time(const void *left, const void *right)
 
 bool ses__context_compact(struct context_work *work)
 {
-    struct compacted_ranges ranges;
+    struct coverage ranges = {.allocator = work->arena.allocator};
 
     work->places = ses__arena_new(&work->arena, (work->event_count + 1) * sizeof *work->places);
-    if (!work->places || !find_ranges(work, &ranges))
-        return false;
+    const bool ok = work->places && find_ranges(work, &ranges);
     work->compacts = ranges.count > 0;
-    drop_held(&ranges);
-    put_summaries(work, &ranges);
-    join_ranges(&ranges);
-    put_events(work, &ranges);
-    if (work->compacts) /* otherwise the order of the log is kept */
+    if (ok) {
+        put_summaries(work, &ranges);
+        put_events(work, &ranges);
+    }
+    if (ok && work->compacts) /* otherwise the order of the log is kept */
         qsort(work->places, work->place_count, sizeof *work->places, compare_places_by_time);
-    return true;
+    ses__memory_free(ranges.allocator, ranges.items);
+    return ok;
 }

@@ -4,34 +4,23 @@
 #include "agent/context/context.h"
 #include "base/error.h"
 
-static bool add_context_function(struct context_work *work, const struct stored_function *function)
-{
-    void *items = work->functions;
-    bool ok = ses__memory_grow(work->arena.allocator, &items, &work->function_capacity,
-                               work->function_count + 1, sizeof *work->functions);
-
-    work->functions = items;
-    if (ok)
-        work->functions[work->function_count++] =
-            (struct context_function){work->event_count, function->id, function->is_response, NULL};
-    return ok;
-}
-
 static int add_context_event(struct context_work *work, const ses_event *event,
                              const struct stored_event *stored, ses_error *error)
 {
     struct context_event *own = &work->events[work->event_count];
 
-    *own = (struct context_event){
-        .event = event, .content = stored->content, .first_function = work->function_count};
-    if (ses__compacts(&stored->compaction)) {
-        own->summary = stored->compaction.content;
-        own->from_us = stored->compaction.from_us;
-        own->to_us = stored->compaction.to_us;
-    }
+    *own = (struct context_event){.event = event,
+                                  .content = stored->content,
+                                  .compaction = stored->compaction,
+                                  .first_function = work->function_count};
+    if (!ses__memory_grow(work->arena.allocator, &work->functions, &work->function_capacity,
+                          work->function_count + stored->function_count, sizeof *work->functions))
+        return ses__error_nomem(error);
     for (size_t i = 0; i < stored->function_count; i++) {
-        if (stored->functions[i].id.len > 0 && !add_context_function(work, &stored->functions[i]))
-            return ses__error_nomem(error);
+        const struct stored_function *function = &stored->functions[i];
+        if (function->id.len > 0)
+            work->functions[work->function_count++] =
+                (struct context_function){work->event_count, function->id, function->is_response, NULL};
     }
     own->function_count = work->function_count - own->first_function;
     work->event_count++;

@@ -4,17 +4,6 @@
 
 #include "base/memory.h"
 
-void ses__coverage_init(struct coverage *coverage, const ses_allocator *allocator)
-{
-    *coverage = (struct coverage){.allocator = allocator};
-}
-
-void ses__coverage_free(struct coverage *coverage)
-{
-    ses__memory_free(coverage->allocator, coverage->ranges);
-    *coverage = (struct coverage){.allocator = coverage->allocator};
-}
-
 /* Returns how many ranges begin at the time or before it. */
 static size_t count_from(const struct coverage *coverage, int64_t from_us)
 {
@@ -23,7 +12,7 @@ static size_t count_from(const struct coverage *coverage, int64_t from_us)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (coverage->ranges[middle].from_us <= from_us)
+        if (coverage->items[middle].from_us <= from_us)
             low = middle + 1;
         else
             high = middle;
@@ -34,29 +23,25 @@ static size_t count_from(const struct coverage *coverage, int64_t from_us)
 bool ses__coverage_has(const struct coverage *coverage, int64_t from_us, int64_t to_us)
 {
     size_t count = count_from(coverage, from_us);
-    return count > 0 && coverage->ranges[count - 1].to_us >= to_us; /* the last of them ends last */
+    return count > 0 && coverage->items[count - 1].to_us >= to_us; /* the last of them ends last */
 }
 
-bool ses__coverage_add(struct coverage *coverage, int64_t from_us, int64_t to_us)
+bool ses__coverage_add(struct coverage *coverage, struct coverage_range range)
 {
-    void *ranges = coverage->ranges;
-
-    if (from_us > to_us || ses__coverage_has(coverage, from_us, to_us))
+    if (ses__coverage_has(coverage, range.from_us, range.to_us))
         return true;
-    if (!ses__memory_grow(coverage->allocator, &ranges, &coverage->capacity, coverage->count + 1,
-                          sizeof *coverage->ranges))
+    if (!LIST_GROW(coverage->allocator, coverage))
         return false;
-    coverage->ranges = ranges;
-    size_t end = count_from(coverage, from_us);
+    struct coverage_range *items = coverage->items;
+    size_t end = count_from(coverage, range.from_us);
     size_t first = end;
     /* Remove the ranges that lie within it, also one with the same beginning. */
-    while (first > 0 && coverage->ranges[first - 1].from_us == from_us)
+    while (first > 0 && items[first - 1].from_us == range.from_us)
         first--;
-    while (end < coverage->count && coverage->ranges[end].to_us <= to_us)
+    while (end < coverage->count && items[end].to_us <= range.to_us)
         end++;
-    memmove(&coverage->ranges[first + 1], &coverage->ranges[end],
-            (coverage->count - end) * sizeof *coverage->ranges);
-    coverage->ranges[first] = (struct coverage_range){from_us, to_us};
+    memmove(&items[first + 1], &items[end], (coverage->count - end) * sizeof *items);
+    items[first] = range;
     coverage->count = coverage->count - (end - first) + 1;
     return true;
 }

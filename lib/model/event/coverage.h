@@ -4,24 +4,24 @@
 
 #include "base/common.h"
 
+/* A range that ends before it begins covers nothing. */
 struct coverage_range {
     int64_t from_us;
     int64_t to_us;
+    size_t event; /* as given */
 };
 
+/* Begins with its allocator, and otherwise zeroed. The items are freed with it. */
 struct coverage {
     const ses_allocator *allocator;
-    struct coverage_range *ranges; /* in order of both ends */
+    struct coverage_range *items; /* in order of both ends */
     size_t count;
     size_t capacity;
 };
 
-/* To be freed. */
-SESLITE_PRIVATE void ses__coverage_init(struct coverage *coverage, const ses_allocator *allocator);
-SESLITE_PRIVATE void ses__coverage_free(struct coverage *coverage);
 /* True if one range contains the whole period, both ends included. */
 SESLITE_PRIVATE bool ses__coverage_has(const struct coverage *coverage, int64_t from_us, int64_t to_us);
-/* False: out of memory. */
-SESLITE_PRIVATE bool ses__coverage_add(struct coverage *coverage, int64_t from_us, int64_t to_us);
+/* Adds a range, in place of those within it, unless it lies within another. False: out of memory. */
+SESLITE_PRIVATE bool ses__coverage_add(struct coverage *coverage, struct coverage_range range);
 
 #endif

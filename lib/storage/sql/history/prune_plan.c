@@ -48,7 +48,7 @@ static void cover_begin(struct cover_walk *walk, struct db *db, const struct ses
                         const struct live *live, ses_error *error)
 {
     *walk = (struct cover_walk){.db = db, .row = row, .live = live};
-    ses__coverage_init(&walk->coverage, db->allocator);
+    walk->coverage = (struct coverage){.allocator = db->allocator};
     ses__arena_init(&walk->arena, db->allocator);
     ses__stored_event_init(&walk->event, &walk->arena);
     ses__mark_rows_open(&walk->marks, db, row->id, row->last_seq, error);
@@ -59,7 +59,7 @@ static int cover_end(struct cover_walk *walk)
 {
     ses__stored_event_free(&walk->event);
     ses__arena_free(&walk->arena);
-    ses__coverage_free(&walk->coverage);
+    ses__memory_free(walk->coverage.allocator, walk->coverage.items);
     return ses__query_end(&walk->marks.query);
 }
 
@@ -106,7 +106,7 @@ static int look_whether_covered(struct cover_walk *walk, const struct event_row 
         return SES_OK;
     }
     *covered = ses__coverage_has(coverage, compaction->from_us, compaction->to_us);
-    bool ok = ses__coverage_add(coverage, compaction->from_us, compaction->to_us);
+    bool ok = ses__coverage_add(coverage, (struct coverage_range){compaction->from_us, compaction->to_us, 0});
     return ok ? SES_OK : ses__error_nomem(error);
 }
 
