@@ -24,30 +24,20 @@ static char *copy_text(const ses_allocator *allocator, const char *text)
     return copy;
 }
 
-static int check_author(const char *author, const char *invocation_id, ses_error *error)
-{
-    int code = ses__check_id(author, "author", error);
-    if (code == SES_OK && invocation_id)
-        code = ses__check_id(invocation_id, "invocation", error);
-    return code;
-}
-
 int ses_builder_open(ses_store *store, const char *author, const char *invocation_id, ses_builder **builder,
                      ses_error *error)
 {
-    ses_builder *fresh = NULL;
-    int code = ses__check_argument(builder, "builder", error);
+    int code = ses__check_output(builder, "builder", error);
 
-    if (code != SES_OK)
-        return code;
-    *builder = NULL;
-    code = ses__check_argument(store, "store", error);
     if (code == SES_OK)
-        code = check_author(author, invocation_id, error);
+        code = ses__check_argument(store, "store", error);
+    if (code == SES_OK)
+        code = ses__check_id(author, "author", error);
+    if (code == SES_OK && invocation_id)
+        code = ses__check_id(invocation_id, "invocation", error);
     if (code != SES_OK)
         return code;
-    ses__error_clear(error);
-    fresh = ses__memory_zeroed(ses__store_allocator(store), sizeof *fresh);
+    ses_builder *fresh = ses__memory_zeroed(ses__store_allocator(store), sizeof *fresh);
     if (!fresh)
         return ses__error_nomem(error);
     fresh->allocator = *ses__store_allocator(store);

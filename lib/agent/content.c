@@ -9,19 +9,15 @@ int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_
                      ses_error *error)
 {
     struct span text;
-    ses_content *fresh = NULL;
-    int code = ses__check_argument(content, "content", error);
+    int code = ses__check_output(content, "content", error);
 
-    if (code != SES_OK)
-        return code;
-    *content = NULL;
-    code = ses__check_argument(store, "store", error);
+    if (code == SES_OK)
+        code = ses__check_argument(store, "store", error);
     if (code == SES_OK)
         code = ses__check_span(event, event_len, "event", &text, error);
     if (code != SES_OK)
         return code;
-    ses__error_clear(error);
-    fresh = ses__memory_zeroed(ses__store_allocator(store), sizeof *fresh);
+    ses_content *fresh = ses__memory_zeroed(ses__store_allocator(store), sizeof *fresh);
     if (!fresh)
         return ses__error_nomem(error);
     fresh->allocator = *ses__store_allocator(store); /* a content may outlive its store */

@@ -112,12 +112,10 @@ int ses_output_delta(ses_store *store, const char *event, size_t event_len, cons
 {
     struct output output = {.saves = false};
     struct span text;
-    int code = ses__check_argument(delta, "delta", error);
+    int code = ses__check_output(delta, "delta", error);
 
-    if (code != SES_OK)
-        return code;
-    *delta = NULL;
-    code = ses__check_argument(store, "store", error);
+    if (code == SES_OK)
+        code = ses__check_argument(store, "store", error);
     if (code == SES_OK)
         code = ses__check_span(event, event_len, "event", &text, error);
     if (code == SES_OK)

@@ -296,10 +296,8 @@ static ses_pending *pending_new(ses_store *store)
 static int make_pending(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_call_options *options, ses_pending **pending, ses_error *error)
 {
-    int code = ses__check_argument(pending, "pending", error);
+    int code = ses__check_call_options(options, error);
 
-    if (code == SES_OK)
-        code = ses__check_call_options(options, error);
     if (code != SES_OK)
         return code;
     ses_pending *fresh = pending_new(store);
@@ -318,9 +316,8 @@ static int make_pending(ses_store *store, const ses_key *key, const ses_session 
 static int open_pending(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_call_options *options, ses_pending **pending, ses_error *error)
 {
-    if (pending)
-        *pending = NULL;
     int code = ses__store_begin(store, error);
+
     if (code != SES_OK)
         return code;
     code = make_pending(store, key, handle, options, pending, error);
@@ -331,9 +328,10 @@ static int open_pending(ses_store *store, const ses_key *key, const ses_session 
 int ses_pending_open(ses_session *session, const ses_call_options *options, ses_pending **pending,
                      ses_error *error)
 {
-    if (pending)
-        *pending = NULL;
-    int code = ses__check_open(session, error);
+    int code = ses__check_output(pending, "pending", error);
+
+    if (code == SES_OK)
+        code = ses__check_open(session, error);
     if (code != SES_OK)
         return code;
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
@@ -343,7 +341,8 @@ int ses_pending_open(ses_session *session, const ses_call_options *options, ses_
 int ses_pending_open_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
                             ses_pending **pending, ses_error *error)
 {
-    return open_pending(store, key, NULL, options, pending, error);
+    int code = ses__check_output(pending, "pending", error);
+    return code == SES_OK ? open_pending(store, key, NULL, options, pending, error) : code;
 }
 
 void ses_pending_close(ses_pending *pending)

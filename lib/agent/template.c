@@ -257,22 +257,25 @@ static int run(struct renderer *renderer, ses_error *error)
     return renderer->out.failed ? ses__error_nomem(error) : SES_OK;
 }
 
-static int render(struct renderer *renderer, struct span text, const ses_render_options *options,
+static int render(struct renderer *renderer, const char *text, size_t len, const ses_render_options *options,
                   char **rendered, size_t *rendered_len, ses_error *error)
 {
-    int code =
-        ses__take_options(&renderer->options, sizeof renderer->options, options, "render options", error);
+    struct span span;
+    int code = ses__check_span(text, len, "text", &span, error);
 
+    if (code == SES_OK)
+        code =
+            ses__take_options(&renderer->options, sizeof renderer->options, options, "render options", error);
     if (code == SES_OK)
         code = ses__check_flags(renderer->options.flags, SES_RENDER_ADK_BRACES, "render options", error);
     if (code != SES_OK)
         return code;
-    size_t valid = ses__utf8_valid_part(text.ptr, text.len);
-    if (valid < text.len)
+    size_t valid = ses__utf8_valid_part(span.ptr, span.len);
+    if (valid < span.len)
         return ses__error_at(error, SES_INVALID, valid, "at byte %zu: the template is not valid UTF-8",
                              valid);
-    renderer->text = renderer->copied = text.ptr;
-    renderer->end = text.ptr + text.len;
+    renderer->text = renderer->copied = span.ptr;
+    renderer->end = span.ptr + span.len;
     ses__buffer_init_text(&renderer->out, renderer->allocator);
     code = run(renderer, error);
     if (code == SES_OK)
@@ -297,20 +300,14 @@ int ses_render(const ses_session *session, const char *text, size_t len, const s
                char **rendered, size_t *rendered_len, ses_error *error)
 {
     struct renderer renderer = {.source = session_source, .state = session};
-    struct span span;
-    int code = ses__check_argument(rendered, "rendered", error);
+    int code = ses__check_output(rendered, "rendered", error);
 
-    if (code != SES_OK)
-        return code;
-    *rendered = NULL;
-    code = ses__check_open(session, error);
     if (code == SES_OK)
-        code = ses__check_span(text, len, "text", &span, error);
+        code = ses__check_open(session, error);
     if (code != SES_OK)
         return code;
-    ses__error_clear(error);
     renderer.allocator = ses__store_allocator(ses__session_store(session));
-    return render(&renderer, span, options, rendered, rendered_len, error);
+    return render(&renderer, text, len, options, rendered, rendered_len, error);
 }
 
 int ses_tracked_render(const ses_tracked *tracked, const char *text, size_t len,
@@ -318,19 +315,14 @@ int ses_tracked_render(const ses_tracked *tracked, const char *text, size_t len,
                        ses_error *error)
 {
     struct renderer renderer = {.source = tracked_source, .state = tracked};
-    struct span span;
-    int code = ses__check_argument(rendered, "rendered", error);
+    int code = ses__check_output(rendered, "rendered", error);
 
-    if (code != SES_OK)
-        return code;
-    *rendered = NULL;
-    code = ses__tracked_check(tracked, error);
     if (code == SES_OK)
-        code = ses__check_span(text, len, "text", &span, error);
+        code = ses__tracked_check(tracked, error);
     if (code != SES_OK)
         return code;
     renderer.allocator = tracked->allocator;
-    return render(&renderer, span, options, rendered, rendered_len, error);
+    return render(&renderer, text, len, options, rendered, rendered_len, error);
 }
 
 char *ses_text_make(ses_store *store, size_t len)

@@ -82,12 +82,10 @@ static void free_view(ses_tracked *tracked, const ses_allocator *allocator)
 
 int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked, ses_error *error)
 {
-    int code = ses__check_argument(tracked, "tracked", error);
+    int code = ses__check_output(tracked, "tracked", error);
 
-    if (code != SES_OK)
-        return code;
-    *tracked = NULL;
-    code = ses__check_open(session, error);
+    if (code == SES_OK)
+        code = ses__check_open(session, error);
     if (code == SES_OK)
         code = ses__check_flags(flags, SES_TRACK_READ_ONLY | SES_TRACK_ACCUMULATE,
                                 "flags of ses_tracked_open", error);
@@ -106,7 +104,6 @@ int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked
         free_view(fresh, allocator);
         return code;
     }
-    ses__error_clear(error);
     ses__session_retain(session);
     fresh->session = session;
     fresh->allocator = allocator;

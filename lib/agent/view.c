@@ -195,12 +195,10 @@ static int take_object(struct buffer *object, char **json, size_t *len, ses_erro
 /* Begins a call that makes a text of the view. */
 static int start_object(const ses_tracked *tracked, char **json, struct buffer *object, ses_error *error)
 {
-    int code = ses__check_argument(json, "json", error);
+    int code = ses__check_output(json, "json", error);
 
-    if (code != SES_OK)
-        return code;
-    *json = NULL;
-    code = ses__tracked_check(tracked, error);
+    if (code == SES_OK)
+        code = ses__tracked_check(tracked, error);
     if (code != SES_OK)
         return code;
     ses__buffer_init_text(object, tracked->allocator);

@@ -10,6 +10,17 @@ int ses__check_argument(const void *argument, const char *what, ses_error *error
     return argument ? SES_OK : ses__error_set(error, SES_MISUSE, "the argument `%s` is NULL", what);
 }
 
+int ses__check_output(void *output, const char *what, ses_error *error)
+{
+    void *const nothing = NULL;
+
+    if (!output)
+        return ses__check_argument(output, what, error);
+    ses__error_clear(error);
+    memcpy(output, &nothing, sizeof nothing); /* POSIX: all pointers to objects have one representation */
+    return SES_OK;
+}
+
 int ses__check_span(const char *text, size_t len, const char *what, struct span *span, ses_error *error)
 {
     int code = ses__check_argument(text, what, error);

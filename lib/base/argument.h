@@ -6,6 +6,9 @@
 
 /* MISUSE for NULL; `what` names the argument. */
 SESLITE_PRIVATE int ses__check_argument(const void *argument, const char *what, ses_error *error);
+/* Begins a call that hands over an object or a text: clears the error, and sets the caller's pointer to NULL.
+ * MISUSE if `output`, its address, is NULL. */
+SESLITE_PRIVATE int ses__check_output(void *output, const char *what, ses_error *error);
 /* Checks a text of any length: MISUSE for NULL. `len` may be SES_NUL. */
 SESLITE_PRIVATE int ses__check_span(const char *text, size_t len, const char *what, struct span *span,
                                     ses_error *error);

@@ -81,10 +81,8 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
     const ses_get_options get = {.size = sizeof get, .range = &live};
     ses_context_options options;
     ses_session *fresh = NULL;
-    int code = ses__check_argument(context, "context", error);
+    int code = ses__take_options(&options, sizeof options, given, "context options", error);
 
-    if (code == SES_OK)
-        code = ses__take_options(&options, sizeof options, given, "context options", error);
     if (code == SES_OK)
         code = ses__check_flags(options.flags, SES_CONTEXT_VISIBLE, "context options", error);
     if (code == SES_OK)
@@ -100,9 +98,8 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
 static int open_context(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_context_options *options, ses_context **context, ses_error *error)
 {
-    if (context)
-        *context = NULL;
     int code = ses__store_begin(store, error);
+
     if (code != SES_OK)
         return code;
     code = make_context(store, key, handle, options, context, error);
@@ -113,9 +110,10 @@ static int open_context(ses_store *store, const ses_key *key, const ses_session 
 int ses_context_open(ses_session *session, const ses_context_options *options, ses_context **context,
                      ses_error *error)
 {
-    if (context)
-        *context = NULL;
-    int code = ses__check_open(session, error);
+    int code = ses__check_output(context, "context", error);
+
+    if (code == SES_OK)
+        code = ses__check_open(session, error);
     if (code != SES_OK)
         return code;
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
@@ -125,7 +123,8 @@ int ses_context_open(ses_session *session, const ses_context_options *options, s
 int ses_context_open_by_key(ses_store *store, const ses_key *key, const ses_context_options *options,
                             ses_context **context, ses_error *error)
 {
-    return open_context(store, key, NULL, options, context, error);
+    int code = ses__check_output(context, "context", error);
+    return code == SES_OK ? open_context(store, key, NULL, options, context, error) : code;
 }
 
 void ses_context_close(ses_context *context)
