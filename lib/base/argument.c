@@ -38,26 +38,23 @@ int ses__check_flags(unsigned flags, unsigned known, const char *what, ses_error
 
 int ses__take_options(void *own, size_t own_size, const void *given, const char *what, ses_error *error)
 {
-    int code = SES_OK;
+    const char *bytes = given;
+    size_t size;
 
     memset(own, 0, own_size);
-    if (given) {
-        size_t size;
-        memcpy(&size, given, sizeof size);
-        if (size <= sizeof size) {
-            code = ses__error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof the struct",
+    if (!given)
+        return SES_OK;
+    memcpy(&size, given, sizeof size);
+    if (size <= sizeof size)
+        return ses__error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof the struct",
+                              what);
+    memcpy(own, given, size < own_size ? size : own_size);
+    for (size_t i = own_size; i < size; i++) {
+        if (bytes[i] != 0)
+            return ses__error_set(error, SES_MISUSE, "%s: members are set that this version does not have",
                                   what);
-        } else {
-            const char *bytes = given;
-            for (size_t i = own_size; i < size && code == SES_OK; i++) {
-                if (bytes[i] != 0)
-                    code = ses__error_set(error, SES_MISUSE,
-                                          "%s: members are set that this version does not have", what);
-            }
-            memcpy(own, given, size < own_size ? size : own_size);
-        }
     }
-    return code;
+    return SES_OK;
 }
 
 int ses__check_id(const char *id, const char *what, ses_error *error)

@@ -50,61 +50,57 @@ bool ses__random_bytes(void *out, size_t count)
 
 static bool take_random(struct uuid_source *source, unsigned char *out, size_t count)
 {
-    bool ok = true;
     if (source->random_left < count) {
-        ok = ses__random_bytes(source->random, sizeof source->random);
-        source->random_left = ok ? sizeof source->random : 0;
+        if (!ses__random_bytes(source->random, sizeof source->random))
+            return false;
+        source->random_left = sizeof source->random;
     }
-    if (ok) {
-        source->random_left -= count;
-        memcpy(out, source->random + source->random_left, count);
-    }
-    return ok;
+    source->random_left -= count;
+    memcpy(out, source->random + source->random_left, count);
+    return true;
 }
 
 /* Sets the time and the counter of the next id, later than all before. */
 static bool advance(struct uuid_source *source, int64_t now_ms)
 {
-    bool ok = true;
+    unsigned char start[2] = {0, 0};
+
     if (now_ms > source->last_ms) {
-        unsigned char start[2] = {0, 0};
-        ok = take_random(source, start, sizeof start);
         source->last_ms = now_ms;
+        if (!take_random(source, start, sizeof start))
+            return false;
         source->counter =
             ((unsigned)start[0] << 8 | start[1]) & 0x7FF; /* half of the range is left for counting */
-    } else if (source->counter < 0xFFF) {
-        source->counter++;
-    } else {
+    } else if (++source->counter > 0xFFF) {
         source->last_ms++; /* runs ahead of the clock, as the RFC allows */
         source->counter = 0;
     }
-    return ok;
+    return true;
 }
 
 bool ses__uuid_make(struct uuid_source *source, int64_t now_us, char out[UUID_ROOM])
 {
     static const char hex[] = "0123456789abcdef";
     unsigned char bytes[16];
-    bool ok = false;
+    char *p = out;
 
-    if (pthread_mutex_lock(&source->lock) == 0) {
-        ok = advance(source, now_us > 0 ? now_us / 1000 : 0) && take_random(source, bytes + 8, 8);
-        for (int i = 0; i < 6; i++)
-            bytes[i] = (unsigned char)(source->last_ms >> (40 - 8 * i));
-        bytes[6] = (unsigned char)(0x70 | source->counter >> 8);
-        bytes[7] = (unsigned char)source->counter;
-        (void)pthread_mutex_unlock(&source->lock);
+    if (pthread_mutex_lock(&source->lock) != 0)
+        return false;
+    const bool ok = advance(source, now_us > 0 ? now_us / 1000 : 0) && take_random(source, bytes + 8, 8);
+    for (int i = 0; i < 6; i++)
+        bytes[i] = (unsigned char)(source->last_ms >> (40 - 8 * i));
+    bytes[6] = (unsigned char)(0x70 | source->counter >> 8);
+    bytes[7] = (unsigned char)source->counter;
+    (void)pthread_mutex_unlock(&source->lock);
+    if (!ok)
+        return false;
+    bytes[8] = (unsigned char)((bytes[8] & 0x3F) | 0x80);
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *p++ = '-';
+        *p++ = hex[bytes[i] >> 4];
+        *p++ = hex[bytes[i] & 15];
     }
-    if (ok) {
-        char *p = out;
-        bytes[8] = (unsigned char)((bytes[8] & 0x3F) | 0x80);
-        for (int i = 0; i < 16; i++) {
-            if (i == 4 || i == 6 || i == 8 || i == 10)
-                *p++ = '-';
-            *p++ = hex[bytes[i] >> 4];
-            *p++ = hex[bytes[i] & 15];
-        }
-        *p = '\0';
-    }
-    return ok;
+    *p = '\0';
+    return true;
 }

@@ -23,19 +23,6 @@ static void drop_torn_characters(char *text)
     *to = '\0';
 }
 
-static void error_write(ses_error *error, int code, int64_t offset, const char *format, va_list arguments)
-{
-    error->code = code;
-    error->version = -1;
-    error->engine_code = 0;
-    error->sqlstate[0] = '\0';
-    error->offset = offset;
-    error->index = -1;
-    if (vsnprintf(error->message, sizeof error->message, format, arguments) < 0)
-        error->message[0] = '\0';
-    drop_torn_characters(error->message);
-}
-
 void ses__error_clear(ses_error *error)
 {
     if (error) {
@@ -47,6 +34,16 @@ void ses__error_clear(ses_error *error)
         error->index = -1;
         error->message[0] = '\0';
     }
+}
+
+static void error_write(ses_error *error, int code, int64_t offset, const char *format, va_list arguments)
+{
+    ses__error_clear(error);
+    error->code = code;
+    error->offset = offset;
+    if (vsnprintf(error->message, sizeof error->message, format, arguments) < 0)
+        error->message[0] = '\0';
+    drop_torn_characters(error->message);
 }
 
 int ses__error_set(ses_error *error, int code, const char *format, ...)
@@ -78,18 +75,18 @@ int ses__error_nomem(ses_error *error)
 
 void ses__error_prefix(ses_error *error, const char *format, ...)
 {
-    if (error) {
-        char message[sizeof error->message];
-        va_list arguments;
+    char message[sizeof error->message];
+    va_list arguments;
 
-        va_start(arguments, format);
-        int len = vsnprintf(message, sizeof message, format, arguments);
-        va_end(arguments);
-        if (len >= 0 && (size_t)len < sizeof message) {
-            snprintf(message + len, sizeof message - (size_t)len, "%s", error->message);
-            memcpy(error->message, message, sizeof message);
-            drop_torn_characters(error->message);
-        }
+    if (!error)
+        return;
+    va_start(arguments, format);
+    int len = vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (len >= 0 && (size_t)len < sizeof message) {
+        snprintf(message + len, sizeof message - (size_t)len, "%s", error->message);
+        memcpy(error->message, message, sizeof message);
+        drop_torn_characters(error->message);
     }
 }
 
@@ -119,15 +116,12 @@ static const struct code_entry code_entries[] = {
 static const struct code_entry *code_find(int code)
 {
     static const struct code_entry unknown = {0, "?", "not a code of seslite"};
-    const struct code_entry *found = &unknown;
 
     for (size_t i = 0; i < sizeof code_entries / sizeof code_entries[0]; i++) {
-        if (code_entries[i].code == code) {
-            found = &code_entries[i];
-            break;
-        }
+        if (code_entries[i].code == code)
+            return &code_entries[i];
     }
-    return found;
+    return &unknown;
 }
 
 const char *ses_code_name(int code)

@@ -74,16 +74,14 @@ bool ses__memory_grow(const ses_allocator *allocator, void *items, size_t *capac
 char *ses__memory_text(const ses_allocator *allocator, size_t len)
 {
     struct text_header *header = NULL;
-    char *text = NULL;
 
     if (len < SIZE_MAX - sizeof *header)
         header = ses__memory_new(allocator, sizeof *header + len + 1);
-    if (header) {
-        header->release = allocator->release;
-        header->context = allocator->context;
-        text = (char *)(header + 1);
-        text[len] = '\0';
-    }
+    if (!header)
+        return NULL;
+    *header = (struct text_header){allocator->release, allocator->context};
+    char *text = (char *)(header + 1);
+    text[len] = '\0';
     return text;
 }
 
@@ -156,17 +154,15 @@ static void *begin_chunk(struct arena *arena, size_t bytes)
 
 void *ses__arena_new(struct arena *arena, size_t bytes)
 {
-    void *memory = NULL;
-    if (bytes <= SIZE_MAX / 2) {
-        size_t rounded = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
-        if (rounded <= arena->left) {
-            memory = arena->next;
-            arena->next += rounded;
-            arena->left -= rounded;
-        } else {
-            memory = begin_chunk(arena, rounded);
-        }
-    }
+    const size_t rounded = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+    void *memory = arena->next;
+
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    if (rounded > arena->left)
+        return begin_chunk(arena, rounded);
+    arena->next += rounded;
+    arena->left -= rounded;
     return memory;
 }
 
@@ -181,16 +177,21 @@ char *ses__arena_text(struct arena *arena, const char *text, size_t len)
     return copy;
 }
 
+static void free_chunks(const ses_allocator *allocator, struct arena_chunk *chunk)
+{
+    while (chunk) {
+        struct arena_chunk *older = chunk->older;
+        ses__memory_free(allocator, chunk);
+        chunk = older;
+    }
+}
+
 void ses__arena_reset(struct arena *arena)
 {
     struct arena_chunk *kept = arena->chunks;
+
     if (kept) {
-        struct arena_chunk *chunk = kept->older;
-        while (chunk) {
-            struct arena_chunk *older = chunk->older;
-            ses__memory_free(arena->allocator, chunk);
-            chunk = older;
-        }
+        free_chunks(arena->allocator, kept->older);
         kept->older = NULL;
         arena->next = (char *)(kept + 1);
         arena->left = kept->bytes;
@@ -200,30 +201,26 @@ void ses__arena_reset(struct arena *arena)
 void ses__arena_join(struct arena *into, struct arena *from)
 {
     struct arena_chunk *oldest = from->chunks;
-    if (oldest) {
-        while (oldest->older)
-            oldest = oldest->older;
-        if (into->chunks) {
-            /* After the newest chunk, whose free room stays in use. */
-            oldest->older = into->chunks->older;
-            into->chunks->older = from->chunks;
-        } else {
-            into->chunks = from->chunks;
-            into->next = from->next;
-            into->left = from->left;
-        }
-        ses__arena_init_as(from, from->allocator, from->growth);
+
+    if (!oldest)
+        return;
+    while (oldest->older)
+        oldest = oldest->older;
+    if (into->chunks) {
+        /* After the newest chunk, whose free room stays in use. */
+        oldest->older = into->chunks->older;
+        into->chunks->older = from->chunks;
+    } else {
+        into->chunks = from->chunks;
+        into->next = from->next;
+        into->left = from->left;
     }
+    ses__arena_init_as(from, from->allocator, from->growth);
 }
 
 void ses__arena_free(struct arena *arena)
 {
-    struct arena_chunk *chunk = arena->chunks;
-    while (chunk) {
-        struct arena_chunk *older = chunk->older;
-        ses__memory_free(arena->allocator, chunk);
-        chunk = older;
-    }
+    free_chunks(arena->allocator, arena->chunks);
     ses__arena_init_as(arena, arena->allocator, arena->growth);
 }
 
@@ -236,14 +233,14 @@ bool ses__arena_trim(struct arena *arena, struct arena_move *move)
         return true;
     const size_t used = chunk->bytes - arena->left;
     struct arena_chunk *trimmed = ses__memory_resize(arena->allocator, chunk, sizeof *chunk + used);
-    if (trimmed) {
-        trimmed->bytes = used;
-        arena->chunks = trimmed;
-        arena->left = 0;
-        move->to = (char *)trimmed;
-        move->bytes = sizeof *trimmed + used;
-    }
-    return trimmed != NULL;
+    if (!trimmed)
+        return false;
+    trimmed->bytes = used;
+    arena->chunks = trimmed;
+    arena->left = 0;
+    move->to = (char *)trimmed;
+    move->bytes = sizeof *trimmed + used;
+    return true;
 }
 
 void *ses__moved(const struct arena_move *move, const void *piece)
@@ -261,20 +258,19 @@ void ses__buffer_init(struct buffer *buffer, const ses_allocator *allocator)
 
 bool ses__buffer_reserve(struct buffer *buffer, size_t more)
 {
-    bool ok = !buffer->failed && more < SIZE_MAX / 4 - buffer->len;
-    if (ok && buffer->len + more + 1 > buffer->capacity) {
-        size_t capacity = buffer->capacity ? buffer->capacity * 2 : 256;
-        if (capacity < buffer->len + more + 1)
-            capacity = buffer->len + more + 1;
+    const size_t needed = buffer->len + more + 1;
+    size_t capacity = buffer->capacity ? buffer->capacity * 2 : 256;
+
+    if (buffer->failed || more >= SIZE_MAX / 4 - buffer->len) {
+        buffer->failed = true;
+    } else if (needed > buffer->capacity) {
+        capacity = capacity < needed ? needed : capacity;
         char *data = ses__memory_resize(buffer->allocator, buffer->data, capacity);
-        ok = data != NULL;
-        if (ok) {
-            buffer->data = data;
-            buffer->capacity = capacity;
-        }
+        buffer->failed = data == NULL;
+        buffer->data = data ? data : buffer->data;
+        buffer->capacity = data ? capacity : buffer->capacity;
     }
-    buffer->failed = !ok;
-    return ok;
+    return !buffer->failed;
 }
 
 void ses__buffer_add(struct buffer *buffer, const char *text, size_t len)
@@ -315,13 +311,12 @@ void ses__buffer_init_text(struct buffer *buffer, const ses_allocator *allocator
 
 char *ses__buffer_take(struct buffer *buffer, size_t *len)
 {
-    char *text = NULL;
-    if (!buffer->failed) {
-        text = buffer->data + sizeof(struct text_header);
-        if (len)
-            *len = buffer->len - sizeof(struct text_header);
+    char *text = buffer->failed ? NULL : buffer->data + sizeof(struct text_header);
+
+    if (text && len)
+        *len = buffer->len - sizeof(struct text_header);
+    if (text)
         ses__buffer_init(buffer, buffer->allocator);
-    }
     return text;
 }
 

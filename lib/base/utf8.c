@@ -64,26 +64,13 @@ bool ses__utf8_valid(const char *text, size_t len)
 
 size_t ses__utf8_encode(uint32_t character, char *out)
 {
-    size_t len;
+    static const unsigned char leads[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    const size_t len = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
 
-    if (character < 0x80) {
-        out[0] = (char)character;
-        len = 1;
-    } else if (character < 0x800) {
-        out[0] = (char)(0xC0 | character >> 6);
-        out[1] = (char)(0x80 | (character & 0x3F));
-        len = 2;
-    } else if (character < 0x10000) {
-        out[0] = (char)(0xE0 | character >> 12);
-        out[1] = (char)(0x80 | (character >> 6 & 0x3F));
-        out[2] = (char)(0x80 | (character & 0x3F));
-        len = 3;
-    } else {
-        out[0] = (char)(0xF0 | character >> 18);
-        out[1] = (char)(0x80 | (character >> 12 & 0x3F));
-        out[2] = (char)(0x80 | (character >> 6 & 0x3F));
-        out[3] = (char)(0x80 | (character & 0x3F));
-        len = 4;
+    for (size_t i = len; i > 1; i--) {
+        out[i - 1] = (char)(0x80 | (character & 0x3F));
+        character >>= 6;
     }
+    out[0] = (char)(leads[len] | character);
     return len;
 }
