@@ -68,22 +68,19 @@ static struct number_parts take_apart(struct span number)
 /* Returns the digit with the weight 10^(point - 1 - index); after the last digit, 0. */
 static int digit_at(const struct number_parts *parts, int64_t index)
 {
-    int digit = 0;
     size_t i = (size_t)index;
     if (i < parts->whole.len)
-        digit = parts->whole.ptr[i] - '0';
-    else if (i - parts->whole.len < parts->fraction.len)
-        digit = parts->fraction.ptr[i - parts->whole.len] - '0';
-    return digit;
+        return parts->whole.ptr[i] - '0';
+    i -= parts->whole.len;
+    return i < parts->fraction.len ? parts->fraction.ptr[i] - '0' : 0;
 }
 
 static bool nonzero_from(const struct number_parts *parts, int64_t index)
 {
     int64_t count = (int64_t)(parts->whole.len + parts->fraction.len);
-    bool nonzero = false;
-    for (int64_t i = index; i < count && !nonzero; i++)
-        nonzero = digit_at(parts, i) != 0;
-    return nonzero;
+    while (index < count && digit_at(parts, index) == 0)
+        index++;
+    return index < count;
 }
 
 enum decimal_result ses__decimal_truncate(struct span number, int shift, int64_t *value, bool *half)
@@ -138,17 +135,15 @@ bool ses__decimal_to_double(struct span number, double *value, bool *nomem)
     /* strtod reads the decimal point of the thread's locale, so the locale is set to "C" around it (POSIX
      * 2008, uselocale). cJSON's own parser refuses numbers of more than 63 characters in some versions. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    bool finite = false;
 
     *nomem = plain == (locale_t)0;
-    if (!*nomem) {
-        locale_t before = uselocale(plain);
-        double parsed = strtod(number.ptr, NULL);
-        uselocale(before);
-        freelocale(plain);
-        finite = isfinite(parsed);
-        if (finite)
-            *value = parsed;
-    }
-    return finite;
+    if (*nomem)
+        return false;
+    locale_t before = uselocale(plain);
+    double parsed = strtod(number.ptr, NULL);
+    uselocale(before);
+    freelocale(plain);
+    if (isfinite(parsed))
+        *value = parsed;
+    return isfinite(parsed);
 }

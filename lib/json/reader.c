@@ -29,29 +29,21 @@ void ses__json_start(struct json_reader *reader, const char *text, size_t len)
 
 static enum json_type type_of_byte(char byte)
 {
-    enum json_type type;
     switch (byte) {
     case '{':
-        type = JSON_OBJECT;
-        break;
+        return JSON_OBJECT;
     case '[':
-        type = JSON_ARRAY;
-        break;
+        return JSON_ARRAY;
     case '"':
-        type = JSON_STRING;
-        break;
+        return JSON_STRING;
     case 't':
     case 'f':
-        type = JSON_BOOL;
-        break;
+        return JSON_BOOL;
     case 'n':
-        type = JSON_NULL;
-        break;
+        return JSON_NULL;
     default:
-        type = byte == '-' || (byte >= '0' && byte <= '9') ? JSON_NUMBER : JSON_NONE;
-        break;
+        return byte == '-' || (byte >= '0' && byte <= '9') ? JSON_NUMBER : JSON_NONE;
     }
-    return type;
 }
 
 enum json_type ses__json_peek(struct json_reader *reader)
@@ -94,13 +86,12 @@ struct nesting {
     unsigned depth;
 };
 
-static bool nesting_push(struct nesting *nesting, bool object)
+static void nesting_push(struct nesting *nesting, bool object)
 {
     uint64_t bit = UINT64_C(1) << (nesting->depth % 64);
     uint64_t *word = &nesting->objects[nesting->depth / 64];
     *word = object ? *word | bit : *word & ~bit;
     nesting->depth++;
-    return true;
 }
 
 static bool nesting_is_object(const struct nesting *nesting)

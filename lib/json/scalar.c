@@ -28,12 +28,9 @@ static ALWAYS_INLINE size_t plain_bytes(const char *p)
 /* Returns the length of the escape that begins with the backslash at `p`, or 0. */
 static size_t escape_length(const char *p, const char *end)
 {
-    size_t len = 0;
     if (end - p >= 2 && p[1] != '\0' && strchr("\"\\/bfnrt", p[1]))
-        len = 2;
-    else if (end - p >= 6 && p[1] == 'u' && ses__json_hex4(p + 2) >= 0)
-        len = 6;
-    return len;
+        return 2;
+    return end - p >= 6 && p[1] == 'u' && ses__json_hex4(p + 2) >= 0 ? 6 : 0;
 }
 
 bool ses__json_read_string(struct json_reader *reader, struct json_string *string)
@@ -125,26 +122,19 @@ static bool skip_word(struct json_reader *reader, const char *word)
 bool ses__json_skip_scalar(struct json_reader *reader, enum json_type type)
 {
     struct json_string string;
-    bool ok;
 
     switch (type) {
     case JSON_STRING:
-        ok = ses__json_read_string(reader, &string);
-        break;
+        return ses__json_read_string(reader, &string);
     case JSON_NUMBER:
-        ok = skip_number(reader);
-        break;
+        return skip_number(reader);
     case JSON_BOOL:
-        ok = skip_word(reader, *reader->at == 't' ? "true" : "false");
-        break;
+        return skip_word(reader, *reader->at == 't' ? "true" : "false");
     case JSON_NULL:
-        ok = skip_word(reader, "null");
-        break;
+        return skip_word(reader, "null");
     default:
-        ok = ses__json_refuse(reader, reader->at,
-                              reader->at < reader->end ? "expected a JSON value"
-                                                       : "the text ends where a value is expected");
-        break;
+        return ses__json_refuse(reader, reader->at,
+                                reader->at < reader->end ? "expected a JSON value"
+                                                         : "the text ends where a value is expected");
     }
-    return ok;
 }

@@ -11,14 +11,10 @@ struct json_string ses__json_string_of(struct span value)
 
 static int hex_value(char digit)
 {
-    int value = -1;
     if (digit >= '0' && digit <= '9')
-        value = digit - '0';
-    else if (digit >= 'a' && digit <= 'f')
-        value = digit - 'a' + 10;
-    else if (digit >= 'A' && digit <= 'F')
-        value = digit - 'A' + 10;
-    return value;
+        return digit - '0';
+    digit = (char)(digit | 0x20); /* lower case */
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
 int32_t ses__json_hex4(const char *p)
@@ -36,28 +32,25 @@ static bool unescape_one(const char **p, const char *end, char **out)
 {
     static const char escapes[] = "\"\\/bfnrt";
     static const char meanings[] = "\"\\/\b\f\n\r\t";
-    bool ok = true;
 
     if ((*p)[1] != 'u') {
         *(*out)++ = meanings[strchr(escapes, (*p)[1]) - escapes];
         *p += 2;
-    } else {
-        uint32_t character = (uint32_t)ses__json_hex4(*p + 2);
-        *p += 6;
-        if (character >= 0xD800 && character <= 0xDBFF) {
-            int32_t low = end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u' ? ses__json_hex4(*p + 2) : -1;
-            ok = low >= 0xDC00 && low <= 0xDFFF;
-            if (ok) {
-                character = 0x10000 + ((character - 0xD800) << 10) + ((uint32_t)low - 0xDC00);
-                *p += 6;
-            }
-        } else if (character >= 0xDC00 && character <= 0xDFFF) {
-            ok = false;
-        }
-        if (ok)
-            *out += ses__utf8_encode(character, *out);
+        return true;
     }
-    return ok;
+    uint32_t character = (uint32_t)ses__json_hex4(*p + 2);
+    *p += 6;
+    if (character >= 0xD800 && character <= 0xDBFF) {
+        int32_t low = end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u' ? ses__json_hex4(*p + 2) : -1;
+        if (low < 0xDC00 || low > 0xDFFF)
+            return false;
+        character = 0x10000 + ((character - 0xD800) << 10) + ((uint32_t)low - 0xDC00);
+        *p += 6;
+    } else if (character >= 0xDC00 && character <= 0xDFFF) {
+        return false;
+    }
+    *out += ses__utf8_encode(character, *out);
+    return true;
 }
 
 bool ses__json_unescape(struct json_string string, char *out, size_t *len)
@@ -79,20 +72,15 @@ bool ses__json_unescape(struct json_string string, char *out, size_t *len)
 
 bool ses__json_string_is(struct json_string string, const char *text)
 {
-    size_t len = strlen(text);
-    bool is;
+    const struct span wanted = {text, strlen(text)};
+    char plain[256];
+    size_t len;
 
-    if (!string.escaped) {
-        is = string.raw.len == len && memcmp(string.raw.ptr, text, len) == 0;
-    } else if (string.raw.len > len * 6) {
-        is = false; /* no escape is longer than six bytes, so it cannot shrink to `text` */
-    } else {
-        char plain[256];
-        size_t plain_len;
-        is = string.raw.len <= sizeof plain && ses__json_unescape(string, plain, &plain_len) &&
-             plain_len == len && memcmp(plain, text, len) == 0;
-    }
-    return is;
+    if (!string.escaped)
+        return ses__span_is(string.raw, wanted);
+    /* No escape is longer than six bytes, so a longer string cannot shrink to `text`. */
+    return string.raw.len <= wanted.len * 6 && string.raw.len <= sizeof plain &&
+           ses__json_unescape(string, plain, &len) && ses__span_is((struct span){plain, len}, wanted);
 }
 
 bool ses__json_add_text(struct buffer *buffer, struct json_string string)

@@ -8,19 +8,18 @@ static size_t escape_byte(unsigned char byte, char escape[6])
 {
     static const char hex[] = "0123456789abcdef";
     const char *named = byte < 0x20 ? memchr("\bb\ff\nn\rr\tt", byte, 10) : NULL;
-    size_t len = 0;
 
     if (named || byte == '"' || byte == '\\') {
         escape[0] = '\\';
         escape[1] = named ? named[1] : (char)byte;
-        len = 2;
-    } else if (byte < 0x20) {
-        memcpy(escape, "\\u00", 4);
-        escape[4] = hex[byte >> 4];
-        escape[5] = hex[byte & 15];
-        len = 6;
+        return 2;
     }
-    return len;
+    if (byte >= 0x20)
+        return 0;
+    memcpy(escape, "\\u00", 4);
+    escape[4] = hex[byte >> 4];
+    escape[5] = hex[byte & 15];
+    return 6;
 }
 
 /* Returns where the next piece goes. */

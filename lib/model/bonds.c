@@ -33,16 +33,12 @@ void ses__bonds_free(struct bonds *bonds)
 
 bool ses__bonds_add(struct bonds *bonds, int64_t first, int64_t last)
 {
-    void *items = bonds->items;
-
     if (first > bonds->goal || first >= last)
         return true;
-    bool ok = ses__memory_grow(bonds->arena.allocator, &items, &bonds->capacity, bonds->count + 1,
-                               sizeof *bonds->items);
-    bonds->items = items;
-    if (ok)
-        bonds->items[bonds->count++] = (struct bond){first, last};
-    return ok;
+    if (!LIST_GROW(bonds->arena.allocator, bonds))
+        return false;
+    bonds->items[bonds->count++] = (struct bond){first, last};
+    return true;
 }
 
 /* ----------------------------------------------------------------------------------------- invocations */

@@ -130,11 +130,10 @@ int ses__advance_add_draft(struct advance *advance, const struct event_draft *dr
 int ses__advance_prepare(struct advance *advance, const struct session_row *row, ses_error *error)
 {
     struct snapshot *snapshot = advance->snapshot;
-    void *items = snapshot->events.items;
-    bool ok = ses__memory_grow(snapshot->allocator, &items, &snapshot->events.capacity,
-                               snapshot->events.count + advance->events.count, sizeof(ses_event *));
+    struct event_list *events = &snapshot->events;
+    bool ok = ses__memory_grow(snapshot->allocator, &events->items, &events->capacity,
+                               events->count + advance->events.count, sizeof *events->items);
 
-    snapshot->events.items = items;
     advance->row = *row;
     return ok ? ses__state_reserve(&snapshot->state, &advance->changes, error) : ses__error_nomem(error);
 }

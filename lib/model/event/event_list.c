@@ -34,25 +34,21 @@ ses_event *ses__event_copy(struct arena *arena, const struct event_row *row)
 
 bool ses__event_list_add(struct event_list *list, const ses_allocator *allocator, ses_event *event)
 {
-    void *items = list->items;
-    bool ok = event != NULL &&
-              ses__memory_grow(allocator, &items, &list->capacity, list->count + 1, sizeof(ses_event *));
-    if (ok) {
-        list->items = items;
-        list->items[list->count++] = event;
-    }
-    return ok;
+    if (!event || !LIST_GROW(allocator, list))
+        return false;
+    list->items[list->count++] = event;
+    return true;
 }
 
 static bool resize_list(struct event_list *list, const ses_allocator *allocator, size_t count)
 {
     ses_event **items = ses__memory_resize(allocator, list->items, count * sizeof *items);
 
-    if (items) {
-        list->items = items;
-        list->capacity = count;
-    }
-    return items != NULL;
+    if (!items)
+        return false;
+    list->items = items;
+    list->capacity = count;
+    return true;
 }
 
 bool ses__event_list_reserve(struct event_list *list, const ses_allocator *allocator, size_t count)

@@ -15,16 +15,12 @@ void ses__live_free(struct live *live)
 
 bool ses__live_add_rewind(struct live *live, int64_t seq, int64_t target)
 {
-    const struct live_gap gap = {target > 0 ? target : seq, seq};
-    void *gaps = live->gaps;
-
     if (live->count > 0 && seq >= live->gaps[live->count - 1].first)
         return true; /* was itself taken back */
-    bool ok = ses__memory_grow(live->allocator, &gaps, &live->capacity, live->count + 1, sizeof gap);
-    live->gaps = gaps;
-    if (ok)
-        live->gaps[live->count++] = gap;
-    return ok;
+    if (!ses__memory_grow(live->allocator, &live->gaps, &live->capacity, live->count + 1, sizeof *live->gaps))
+        return false;
+    live->gaps[live->count++] = (struct live_gap){target > 0 ? target : seq, seq};
+    return true;
 }
 
 bool ses__live_stretch(const struct live *live, size_t index, int64_t *first, int64_t *last)

@@ -28,14 +28,11 @@ static bool begin_run(struct runs *runs, const struct event_row *row, bool is_tu
 {
     const struct span id = row->invocation_id;
     const char *copy = ses__arena_text(&runs->arena, id.ptr, id.len);
-    void *items = runs->items;
-    bool ok = copy && ses__memory_grow(runs->arena.allocator, &items, &runs->capacity, runs->count + 1,
-                                       sizeof *runs->items);
 
-    runs->items = items;
-    if (ok)
-        runs->items[runs->count++] = (struct run){{copy, id.len}, row->seq, is_turn};
-    return ok;
+    if (!copy || !LIST_GROW(runs->arena.allocator, runs))
+        return false;
+    runs->items[runs->count++] = (struct run){{copy, id.len}, row->seq, is_turn};
+    return true;
 }
 
 bool ses__runs_add(struct runs *runs, const struct event_row *row, bool is_turn)

@@ -13,13 +13,10 @@ void ses__delta_free(struct delta *delta, const ses_allocator *allocator)
 
 bool ses__delta_add(struct delta *delta, const ses_allocator *allocator, struct delta_op op)
 {
-    void *ops = delta->ops;
-    bool ok = ses__memory_grow(allocator, &ops, &delta->capacity, delta->count + 1, sizeof *delta->ops);
-
-    delta->ops = ops;
-    if (ok)
-        delta->ops[delta->count++] = op;
-    return ok;
+    if (!ses__memory_grow(allocator, &delta->ops, &delta->capacity, delta->count + 1, sizeof *delta->ops))
+        return false;
+    delta->ops[delta->count++] = op;
+    return true;
 }
 
 struct delta_op ses__delta_op(struct span name, struct span value)
@@ -150,15 +147,13 @@ struct cutter {
 static bool cutter_member(struct cutter *cutter, struct edits *edits, const ses_allocator *allocator,
                           bool cut, size_t start)
 {
-    bool ok = true;
-    if (cut && !cutter->running) {
-        cutter->running = true;
-        cutter->run_start = start;
-    } else if (!cut && cutter->running) {
-        cutter->running = false;
-        ok = ses__edits_add(edits, allocator, (struct edit){cutter->run_start, start, {NULL, 0}});
-    }
-    return ok;
+    if (cut == cutter->running)
+        return true;
+    cutter->running = cut;
+    if (!cut)
+        return ses__edits_add(edits, allocator, (struct edit){cutter->run_start, start, {NULL, 0}});
+    cutter->run_start = start;
+    return true;
 }
 
 /* The object ends at `end`. `more` are members to add there; it may be empty. */
@@ -167,11 +162,10 @@ static bool cutter_end(const struct cutter *cutter, struct edits *edits, const s
 {
     static const struct span comma = {",", 1};
 
-    if (more.len == 0 && !cutter->running)
-        return true;
     if (more.len == 0) {
         size_t start = cutter->kept_end ? cutter->kept_end : cutter->run_start;
-        return ses__edits_add(edits, allocator, (struct edit){start, cutter->last_end, {NULL, 0}});
+        return !cutter->running ||
+               ses__edits_add(edits, allocator, (struct edit){start, cutter->last_end, {NULL, 0}});
     }
     if (cutter->running)
         return ses__edits_add(edits, allocator, (struct edit){cutter->run_start, end, more});
@@ -228,12 +222,10 @@ int ses__delta_merge(struct json_reader *json, struct arena *arena, const struct
 
     while (code == SES_OK && ses__json_member(json, &key))
         code = read_member(&reader, key, error);
-    if (code == SES_OK && json->wrong)
-        code = ses__json_error(json, error);
-    if (code == SES_OK &&
-        !cutter_end(&reader.cutter, edits, arena->allocator, (size_t)(json->at - 1 - json->text), more))
-        code = ses__error_nomem(error);
-    return code;
+    if (code != SES_OK || json->wrong)
+        return code != SES_OK ? code : ses__json_error(json, error);
+    const size_t end = (size_t)(json->at - 1 - json->text);
+    return cutter_end(&reader.cutter, edits, arena->allocator, end, more) ? SES_OK : ses__error_nomem(error);
 }
 
 int ses__delta_read(struct json_reader *reader, struct arena *arena, struct delta *delta, struct edits *edits,
