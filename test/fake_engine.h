@@ -7,6 +7,7 @@
 
 #include "session/store.h"
 #include "storage/sql/engine.h"
+#include "storage/sqlite/parts.h"
 #include "support.h"
 
 enum fake_kind {
@@ -71,7 +72,7 @@ static inline int fake_run(struct storage *storage, const struct manner *manner,
         fake->calls[FAKE_WHOLE]++;                                                               \
         storage->engine = fake->real;                                                            \
         if (fake->fails_with == SES_OK || fake->answer_lost)                                     \
-            code = fake->real->name(storage, op, error);                                         \
+            code = ses__door_##name(storage, op, error);                                         \
         storage->engine = &fake->table;                                                          \
         return fake->fails_with == SES_OK ? code : fake_fail(fake, error);                       \
     }
@@ -84,7 +85,8 @@ static inline int fake_check(struct storage *storage, struct check *check)
     struct fake_engine *fake = fake_of(storage);
 
     fake->calls[FAKE_WHOLE]++;
-    return fake->fails_with == SES_OK ? fake->real->check(storage, check) : fake->fails_with;
+    engine_check *real = fake->real->check ? fake->real->check : ses__sqlite_check;
+    return fake->fails_with == SES_OK ? real(storage, check) : fake->fails_with;
 }
 
 /* Puts it before the store's engine. It must outlive the store. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "session/store.h"
-#include "storage/sql/engine.h"
+#include "storage/sqlite/parts.h"
 
 struct two_stores {
     struct fixture *fixture;
@@ -20,13 +20,11 @@ static atomic_int looks;
 static atomic_int failing; /* so many looks fail ... */
 static atomic_int code;    /* ... with this */
 
-static const struct engine *real;
-
 static int watch(struct storage *storage, struct watch_op *op, ses_error *error)
 {
     atomic_fetch_add(&looks, 1);
     if (atomic_load(&failing) == 0)
-        return real->watch(storage, op, error);
+        return ses__sqlite_watch(storage, op, error);
     atomic_fetch_sub(&failing, 1);
     return atomic_load(&code);
 }
@@ -40,8 +38,7 @@ static int setup(void **state)
     assert_int_equal(fixture_setup((void **)&stores->fixture), 0);
     stores->store = stores->fixture->store;
     assert_ok(ses_open(stores->fixture->path, NULL, &stores->other, &error));
-    real = stores->store->storage->engine;
-    stores->table = *real;
+    stores->table = *stores->store->storage->engine;
     stores->table.watch = watch;
     stores->store->storage->engine = &stores->table;
     atomic_store(&looks, 0);

@@ -37,6 +37,9 @@ struct manner {
         *erasure; /* a job that deletes: with `secure` what it deletes is overwritten; NULL: others */
 };
 
+/* Checks what the engine keeps in its own way, then calls `check->rows`, all in one transaction that only reads. */
+typedef int engine_check(struct storage *storage, struct check *check);
+
 struct engine {
     const char *name; /* as ses_info gives it */
 
@@ -70,16 +73,16 @@ struct engine {
     /* NULL: nobody else writes during a transaction that writes. */
     void (*lock)(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
-    /* Checks what the engine keeps in its own way, then calls `check->rows`, all in one transaction that only reads. */
-    int (*check)(struct storage *storage, struct check *check);
+    /* NULL: as SQLite does it; see storage/sqlite/door.c. */
+    engine_check *check;
     int (*maintain)(struct storage *storage, struct maintain_op *op, ses_error *error);
     int (*space)(struct storage *storage, struct space_op *op, ses_error *error);
     int (*watch)(struct storage *storage, struct watch_op *op, ses_error *error);
-
     /* As the door's functions of these names. */
     void (*interrupt)(struct storage *storage);
     void (*describe)(const struct storage *storage, ses_info *info);
     void (*count)(struct storage *storage, ses_stats *stats);
+
     void (*close)(struct storage *storage);
     void (*release)(struct storage *storage);
 };

@@ -239,7 +239,7 @@ static bool init_locks(struct sqlite *storage)
     return wake;
 }
 
-static void sqlite_interrupt(struct storage *base)
+void ses__sqlite_interrupt(struct storage *base)
 {
     struct sqlite *storage = (struct sqlite *)base;
 
@@ -277,7 +277,7 @@ static void sqlite_release(struct storage *base)
     ses__memory_free(storage->config.allocator, storage);
 }
 
-static void sqlite_describe(const struct storage *base, ses_info *info)
+void ses__sqlite_describe(const struct storage *base, ses_info *info)
 {
     const struct sqlite *storage = (const struct sqlite *)base;
 
@@ -300,7 +300,7 @@ static int64_t file_size(const struct sqlite *storage, const char *suffix)
     return there ? (int64_t)status.st_size : 0;
 }
 
-static void sqlite_count(struct storage *base, ses_stats *counts)
+void ses__sqlite_count(struct storage *base, ses_stats *counts)
 {
     struct sqlite *storage = (struct sqlite *)base;
 
@@ -329,13 +329,6 @@ static const struct engine sqlite_engine = {
     .end = ses__sqlite_end,
     .changed = ses__sqlite_changed,
     .given = ses__sqlite_given,
-    .check = ses__sqlite_check,
-    .maintain = ses__sqlite_maintain,
-    .space = ses__sqlite_space,
-    .watch = ses__sqlite_watch,
-    .interrupt = sqlite_interrupt,
-    .describe = sqlite_describe,
-    .count = sqlite_count,
     .close = sqlite_close_all,
     .release = sqlite_release,
 };

@@ -180,12 +180,15 @@ struct deletion {
 };
 SESLITE_PRIVATE int ses__erase_job(struct db *db, void *context, ses_error *error);
 
-/* ---- check.c, maintain.c, space.c, watch.c: the engine's operations */
+/* ---- check.c, maintain.c, space.c, watch.c, engine.c: the engine's operations, for door.c */
 
 SESLITE_PRIVATE int ses__sqlite_check(struct storage *storage, struct check *check);
 SESLITE_PRIVATE int ses__sqlite_maintain(struct storage *storage, struct maintain_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_space(struct storage *storage, struct space_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_watch(struct storage *storage, struct watch_op *op, ses_error *error);
+SESLITE_PRIVATE void ses__sqlite_interrupt(struct storage *storage);
+SESLITE_PRIVATE void ses__sqlite_describe(const struct storage *storage, ses_info *info);
+SESLITE_PRIVATE void ses__sqlite_count(struct storage *storage, ses_stats *stats);
 
 /* ---- wal/wal_empty.c */
 

@@ -13,14 +13,14 @@ static int check_rows(struct check *check)
     return code == SES_OK ? ses__check_sessions(check) : code;
 }
 
-int ses__door_check(struct storage *storage, struct check_op *op, ses_error *error)
+int ses__check_by(struct storage *storage, struct check_op *op, engine_check *of_engine, ses_error *error)
 {
     struct check check = {.op = op, .rows = check_rows};
 
     op->problems = 0;
     ses__error_clear(&check.error);
     ses__arena_init(&check.arena, storage->allocator);
-    int code = storage->engine->check(storage, &check);
+    int code = of_engine(storage, &check);
     ses__arena_free(&check.arena);
     if (code != SES_OK && error)
         *error = check.error;

@@ -21,6 +21,9 @@ struct check {
     ses_error error; /* of the last failure */
 };
 
+/* As ses__door_check, by the engine's function. */
+SESLITE_PRIVATE int ses__check_by(struct storage *storage, struct check_op *op, engine_check *of_engine,
+                                  ses_error *error);
 /* Reports one. `seq` 0: of no event. */
 SESLITE_PRIVATE void ses__check_found(struct check *check, int kind, int64_t seq, const char *format, ...)
     FORMAT_PRINTF(4, 5);
