@@ -255,7 +255,7 @@ static int append_again(struct storage *storage, struct append_op *op, int64_t d
     const struct manner manner = {.writes = true, .bytes = op->bytes, .deadline_us = deadline_us};
 
     op->may_be_stored = true;
-    int code = storage->engine->run(storage, &manner, ses__append_job, op, error);
+    int code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
     if (code >= 0)
         claim(op);
     return is_certain(code)
@@ -271,7 +271,7 @@ static int look(struct storage *storage, struct append_op *op, int64_t deadline_
     const struct manner manner = {.writes = true, .deadline_us = deadline_us};
 
     op->looks = true;
-    const int code = storage->engine->run(storage, &manner, ses__append_job, op, error);
+    const int code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
     op->looks = false;
     return code;
 }
@@ -286,6 +286,6 @@ int ses__postgres_append(struct storage *storage, struct append_op *op, ses_erro
     if (code == PG_UNSUITED && !op->anyway && !op->expected)
         code = look(storage, op, deadline_us, error);
     if (code == PG_UNSUITED || code == PG_MUST_GO_ON)
-        code = storage->engine->run(storage, &manner, ses__append_job, op, error);
+        code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
     return code == SES_UNKNOWN ? append_again(storage, op, deadline_us, error) : code;
 }

@@ -1,7 +1,7 @@
 /* Appending: everything that one append checks, stores and brings a handle up to date with, in one transaction. */
-#include <stdlib.h>
 
 #include "base/error.h"
+#include "storage/sql/session/append_asked.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/session.h"
@@ -33,28 +33,6 @@ static int check_stored(const struct append_op *op, struct event_draft *draft, c
                               (long long)stored->seq, (long long)op->row.id, (long long)op->row.last_seq);
     return SES_OK;
 }
-
-/* An id that was made for this call can only be there if the call has been run before. */
-static bool can_be_stored(const struct append_op *op, const struct event_draft *draft)
-{
-    return draft->has_id || op->may_be_stored;
-}
-
-/* The event of a draft's id. */
-struct stored_event_asked {
-    bool taken;             /* the answer is `seq` */
-    struct event_rows rows; /* empty if it was not asked for, or was taken */
-    int64_t seq;
-};
-
-/* What an append needs besides the session's row, all of which is asked for at once where that saves waiting. */
-struct append_asked {
-    struct query lease;
-    struct query *expected;             /* for each key that was seen */
-    struct stored_event_asked *stored;  /* for each draft */
-    struct event_rows missed;           /* what the handle lacks */
-    struct query scopes[SCOPE_SESSION]; /* those that other sessions share, if nothing is to be stored */
-};
 
 /* Is this very event there already? `*seq` is its number, or 0. EXISTS: another one has its id. */
 static int find_stored(const struct append_op *op, struct db *db, struct event_draft *draft, int64_t *seq,
@@ -114,7 +92,7 @@ static int refuse_new_events(struct append_op *op, struct db *db, enum refusal w
         int64_t seq = 0;
         if (draft->partial)
             continue;
-        if (can_be_stored(op, draft))
+        if (ses__append_can_be_stored(op, draft))
             code = find_stored(op, db, draft, &seq, error);
         if (code == SES_OK && seq == 0)
             code = why == REFUSAL_LEASED ? ses__not_leased(op->lease, error)
@@ -226,7 +204,7 @@ static int store_without_room(struct append_op *op, struct db *db, struct event_
     int code = SES_OK;
 
     result->seq = 0;
-    if (can_be_stored(op, draft))
+    if (ses__append_can_be_stored(op, draft))
         code = find_stored(op, db, draft, &result->seq, error);
     if (code != SES_OK)
         return code;
@@ -258,7 +236,7 @@ static int store_with_room(struct append_op *op, struct db *db, struct event_dra
     int64_t stored = 0;
     int code = SES_OK;
 
-    if (db->looks_first && can_be_stored(op, draft))
+    if (db->looks_first && ses__append_can_be_stored(op, draft))
         code = find_stored(op, db, draft, &stored, error);
     if (code != SES_OK || stored > 0) {
         result->status = SES_DUPLICATE;
@@ -348,40 +326,7 @@ int ses__append_stored(struct append_op *op, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------------ the job */
 
-static int asked_init(struct append_asked *asked, const struct append_op *op, const ses_allocator *allocator,
-                      ses_error *error)
-{
-    const size_t keys = op->expected && !op->anyway ? op->expected->seen.count : 0;
-
-    *asked = (struct append_asked){
-        .expected = ses__memory_new(allocator, (keys + 1) * sizeof *asked->expected),
-        .stored = ses__memory_new(allocator, (op->count + 1) * sizeof *asked->stored),
-    };
-    for (size_t i = 0; asked->stored && i < op->count; i++)
-        asked->stored[i] = (struct stored_event_asked){.rows.empty = true};
-    return asked->expected && asked->stored ? SES_OK : ses__error_nomem(error);
-}
-
-/* All but the session's row, of which the number may not be known yet. */
-static void ask_rest(struct append_asked *asked, struct db *db, const struct append_op *op, ses_error *error)
-{
-    if (op->lease != 0)
-        ses__lease_ask(&asked->lease, db, 0, error);
-    if (op->expected && !op->anyway)
-        ses__state_seen_ask(asked->expected, db, &op->expected->seen, error);
-    for (size_t i = 0; i < op->count && db->looks_first; i++) {
-        const struct event_draft *draft = &op->drafts[i];
-        if (!draft->partial && can_be_stored(op, draft))
-            ses__event_row_open(&asked->stored[i].rows, db, 0, draft->row.id, error);
-    }
-    if (op->snapshot)
-        ses__missed_ask(&asked->missed, db, &op->snapshot->row, error);
-    if (op->snapshot && op->looks)
-        ses__scopes_ask(asked->scopes, db, &op->snapshot->row, error);
-}
-
-/* When the session is found: checks what the caller has seen, and stores. */
-static int check_and_store(struct append_op *op, struct db *db, ses_error *error)
+int ses__append_check_and_store(struct append_op *op, struct db *db, ses_error *error)
 {
     int code = op->lease != 0 ? check_lease(op, db, error) : SES_OK;
 
@@ -390,76 +335,14 @@ static int check_and_store(struct append_op *op, struct db *db, ses_error *error
     return code == SES_OK ? ses__append_store(db, op, error) : code;
 }
 
-static int compare_ids(const void *left, const void *right)
-{
-    return ses__span_order(*(const struct span *)left, *(const struct span *)right);
-}
-
-/* `*repeats`: two of the events have one id. The second is looked for before the first is there. */
-static int find_repeats(const struct append_op *op, const ses_allocator *allocator, bool *repeats,
-                        ses_error *error)
-{
-    struct span *ids = ses__memory_new(allocator, (op->count + 1) * sizeof *ids);
-    size_t count = 0;
-
-    *repeats = false;
-    if (!ids)
-        return ses__error_nomem(error);
-    for (size_t i = 0; i < op->count; i++) {
-        if (!op->drafts[i].partial)
-            ids[count++] = op->drafts[i].row.id;
-    }
-    qsort(ids, count, sizeof *ids, compare_ids);
-    for (size_t i = 1; i < count; i++)
-        *repeats = *repeats || compare_ids(&ids[i - 1], &ids[i]) == 0;
-    ses__memory_free(allocator, ids);
-    return SES_OK;
-}
-
-static int run_asking(struct append_op *op, struct db *db, struct append_asked *asked, ses_error *error)
-{
-    struct query session;
-    bool repeats;
-    int code = find_repeats(op, db->allocator, &repeats, error);
-
-    if (code != SES_OK)
-        return code;
-    db->looks_first = !repeats;
-    ses__session_ask(&session, db, &op->session, error);
-    ask_rest(asked, db, op, error);
-    if (op->looks)
-        ses__db_ask_last(db);
-    code = ses__session_take(&session, &op->session, &op->before);
-    op->row = op->before;
-    op->asked = asked;
-    if (code == SES_OK)
-        code = check_and_store(op, db, error);
-    op->asked = NULL;
-    return code;
-}
-
-static int run_ahead(struct append_op *op, struct db *db, ses_error *error)
-{
-    struct append_asked asked;
-    int code = asked_init(&asked, op, db->allocator, error);
-
-    if (code == SES_OK)
-        code = run_asking(op, db, &asked, error);
-    ses__memory_free(db->allocator, asked.stored);
-    ses__memory_free(db->allocator, asked.expected);
-    return code;
-}
-
-int ses__append_job(struct db *db, void *context, ses_error *error)
+static int run_append(struct db *db, void *context, ses_error *error)
 {
     struct append_op *op = context;
 
     ses__advance_free(&op->advance); /* of an earlier run */
-    if (ses__db_asks_ahead(db))
-        return run_ahead(op, db, error);
     int code = ses__session_of(db, &op->session, &op->before, error);
     op->row = op->before;
-    return code == SES_OK ? check_and_store(op, db, error) : code;
+    return code == SES_OK ? ses__append_check_and_store(op, db, error) : code;
 }
 
 /* --------------------------------------------------------------------------------------- where rewinds lead */
@@ -502,5 +385,5 @@ int ses__door_append(struct storage *storage, struct append_op *op, ses_error *e
     if (code != SES_OK)
         return code;
     return storage->engine->append ? storage->engine->append(storage, op, error)
-                                   : ses__run_write(storage, ses__append_job, op, op->bytes, error);
+                                   : ses__run_write(storage, run_append, op, op->bytes, error);
 }

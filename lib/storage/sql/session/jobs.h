@@ -7,7 +7,7 @@
 
 /* Jobs of which an engine may know what they will ask; the context is the operation, or the run. */
 SESLITE_PRIVATE int ses__create_job(struct db *db, void *context, ses_error *error);
-SESLITE_PRIVATE int ses__append_job(struct db *db, void *context, ses_error *error);
+SESLITE_PRIVATE int ses__append_ahead_job(struct db *db, void *context, ses_error *error);
 
 /* ---- read.c */
 /* A session's log, asked for as if nothing had been rewound. */

@@ -1,0 +1,103 @@
+/* Appending as a job of an engine that is far away: all that it needs is asked for at once. */
+#include "storage/sql/session/append_asked.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "storage/sql/session/jobs.h"
+
+static int asked_init(struct append_asked *asked, const struct append_op *op, const ses_allocator *allocator,
+                      ses_error *error)
+{
+    const size_t keys = op->expected && !op->anyway ? op->expected->seen.count : 0;
+
+    *asked = (struct append_asked){
+        .expected = ses__memory_new(allocator, (keys + 1) * sizeof *asked->expected),
+        .stored = ses__memory_new(allocator, (op->count + 1) * sizeof *asked->stored),
+    };
+    for (size_t i = 0; asked->stored && i < op->count; i++)
+        asked->stored[i] = (struct stored_event_asked){.rows.empty = true};
+    return asked->expected && asked->stored ? SES_OK : ses__error_nomem(error);
+}
+
+/* All but the session's row, of which the number may not be known yet. */
+static void ask_rest(struct append_asked *asked, struct db *db, const struct append_op *op, ses_error *error)
+{
+    if (op->lease != 0)
+        ses__lease_ask(&asked->lease, db, 0, error);
+    if (op->expected && !op->anyway)
+        ses__state_seen_ask(asked->expected, db, &op->expected->seen, error);
+    for (size_t i = 0; i < op->count && db->looks_first; i++) {
+        const struct event_draft *draft = &op->drafts[i];
+        if (!draft->partial && ses__append_can_be_stored(op, draft))
+            ses__event_row_open(&asked->stored[i].rows, db, 0, draft->row.id, error);
+    }
+    if (op->snapshot)
+        ses__missed_ask(&asked->missed, db, &op->snapshot->row, error);
+    if (op->snapshot && op->looks)
+        ses__scopes_ask(asked->scopes, db, &op->snapshot->row, error);
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+    return ses__span_order(*(const struct span *)left, *(const struct span *)right);
+}
+
+/* `*repeats`: two of the events have one id. The second is looked for before the first is there. */
+static int find_repeats(const struct append_op *op, const ses_allocator *allocator, bool *repeats,
+                        ses_error *error)
+{
+    struct span *ids = ses__memory_new(allocator, (op->count + 1) * sizeof *ids);
+    size_t count = 0;
+
+    *repeats = false;
+    if (!ids)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < op->count; i++) {
+        if (!op->drafts[i].partial)
+            ids[count++] = op->drafts[i].row.id;
+    }
+    qsort(ids, count, sizeof *ids, compare_ids);
+    for (size_t i = 1; i < count; i++)
+        *repeats = *repeats || compare_ids(&ids[i - 1], &ids[i]) == 0;
+    ses__memory_free(allocator, ids);
+    return SES_OK;
+}
+
+static int run_asking(struct append_op *op, struct db *db, struct append_asked *asked, ses_error *error)
+{
+    struct query session;
+    bool repeats;
+    int code = find_repeats(op, db->allocator, &repeats, error);
+
+    if (code != SES_OK)
+        return code;
+    db->looks_first = !repeats;
+    ses__session_ask(&session, db, &op->session, error);
+    ask_rest(asked, db, op, error);
+    if (op->looks)
+        ses__db_ask_last(db);
+    code = ses__session_take(&session, &op->session, &op->before);
+    op->row = op->before;
+    op->asked = asked;
+    if (code == SES_OK)
+        code = ses__append_check_and_store(op, db, error);
+    op->asked = NULL;
+    return code;
+}
+
+int ses__append_ahead_job(struct db *db, void *context, ses_error *error)
+{
+    struct append_op *op = context;
+    struct append_asked asked;
+
+    ses__advance_free(&op->advance); /* of an earlier run */
+    int code = asked_init(&asked, op, db->allocator, error);
+
+    if (code == SES_OK)
+        code = run_asking(op, db, &asked, error);
+    ses__memory_free(db->allocator, asked.stored);
+    ses__memory_free(db->allocator, asked.expected);
+    return code;
+}
