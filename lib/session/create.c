@@ -4,8 +4,12 @@
 #include "session/session.h"
 #include "model/event/timestamp.h"
 
+/* One of the two operations of the door: programs that never get have nothing of that in them. */
+typedef int create_way(struct storage *storage, struct create_op *op, ses_error *error);
+
 /* The key is complete: an id was made if none was given. */
-static int create_session(ses_store *store, struct create_op *op, ses_session **session, ses_error *error)
+static int create_session(ses_store *store, create_way *way, struct create_op *op, ses_session **session,
+                          ses_error *error)
 {
     ses_session *fresh = NULL;
     int result = session ? ses__session_new(store, op->key, &fresh, error) : SES_OK;
@@ -13,7 +17,7 @@ static int create_session(ses_store *store, struct create_op *op, ses_session **
     if (result != SES_OK)
         return result;
     op->snapshot = fresh ? &fresh->snapshot : NULL;
-    result = ses__door_create(store->storage, op, error);
+    result = way(store->storage, op, error);
     if (result >= 0 && session)
         *session = fresh;
     else
@@ -54,14 +58,13 @@ static int check_creation(ses_store *store, const ses_create_options *options, s
     return ses__range_take(options->range, &op->range, error);
 }
 
-static int create_with_state(ses_store *store, const ses_key *key, bool get_existing,
+static int create_with_state(ses_store *store, const ses_key *key, create_way *way,
                              struct initial_state *initial, const ses_create_options *options,
                              ses_session **session, ses_error *error)
 {
     char made_id[SES_ID_MAX + 1];
     ses_key full = *key;
-    struct create_op op = {
-        .key = &full, .initial = initial->stored, .delta = &initial->delta, .get_existing = get_existing};
+    struct create_op op = {.key = &full, .initial = initial->stored, .delta = &initial->delta};
     int result = check_creation(store, options, &op, error);
 
     if (result == SES_OK)
@@ -72,11 +75,11 @@ static int create_with_state(ses_store *store, const ses_key *key, bool get_exis
     }
     if (result == SES_OK)
         result = ses__check_key(&full, error);
-    return result == SES_OK ? create_session(store, &op, session, error) : result;
+    return result == SES_OK ? create_session(store, way, &op, session, error) : result;
 }
 
-static int create(ses_store *store, const ses_key *key, bool get_existing, const char *state,
-                  size_t state_len, const ses_create_options *given, ses_session **session, ses_error *error)
+static int create(ses_store *store, const ses_key *key, create_way *way, const char *state, size_t state_len,
+                  const ses_create_options *given, ses_session **session, ses_error *error)
 {
     ses_create_options options;
     struct initial_state initial;
@@ -92,12 +95,12 @@ static int create(ses_store *store, const ses_key *key, bool get_existing, const
     ses__initial_state_init(&initial, store);
     result = ses__initial_state_read(&initial, text, error);
     if (result == SES_OK)
-        result = create_with_state(store, key, get_existing, &initial, &options, session, error);
+        result = create_with_state(store, key, way, &initial, &options, session, error);
     ses__initial_state_free(&initial);
     return result;
 }
 
-static int create_begun(ses_store *store, const ses_key *key, bool get_existing, const char *state,
+static int create_begun(ses_store *store, const ses_key *key, create_way *way, const char *state,
                         size_t state_len, const ses_create_options *options, ses_session **session,
                         ses_error *error)
 {
@@ -106,7 +109,7 @@ static int create_begun(ses_store *store, const ses_key *key, bool get_existing,
     int result = ses__store_begin(store, error);
     if (result != SES_OK)
         return result;
-    result = create(store, key, get_existing, state, state_len, options, session, error);
+    result = create(store, key, way, state, state_len, options, session, error);
     ses__store_end(store);
     return result;
 }
@@ -114,11 +117,11 @@ static int create_begun(ses_store *store, const ses_key *key, bool get_existing,
 int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
                const ses_create_options *options, ses_session **session, ses_error *error)
 {
-    return create_begun(store, key, false, state, state_len, options, session, error);
+    return create_begun(store, key, ses__door_create, state, state_len, options, session, error);
 }
 
 int ses_get_or_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
                       const ses_create_options *options, ses_session **session, ses_error *error)
 {
-    return create_begun(store, key, true, state, state_len, options, session, error);
+    return create_begun(store, key, ses__door_get_or_create, state, state_len, options, session, error);
 }

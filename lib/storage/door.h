@@ -34,11 +34,14 @@ struct create_op {
     struct span initial; /* state as it is kept, without temp: keys; without text: none */
     const struct delta *delta;
     struct annotating annotating;
-    bool get_existing; /* read the session when there is one (SES_EXISTING), with `range`; else EXISTS */
+    bool get_existing; /* the door's: which of the two operations it is */
     struct range range;
     struct snapshot *snapshot; /* to be filled, freshly made; NULL: not needed */
 };
+/* EXISTS: there is one. */
 SESLITE_PRIVATE int ses__door_create(struct storage *storage, struct create_op *op, ses_error *error);
+/* Reads the session when there is one (SES_EXISTING), with `range`. */
+SESLITE_PRIVATE int ses__door_get_or_create(struct storage *storage, struct create_op *op, ses_error *error);
 
 struct get_op {
     const ses_key *key;

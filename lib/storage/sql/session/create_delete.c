@@ -1,4 +1,6 @@
 /* The beginning and the end of sessions. */
+#include <string.h>
+
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/session.h"
@@ -14,32 +16,67 @@ int ses__refuse_existing(const ses_key *key, ses_error *error)
                           key->user, key->session);
 }
 
-int ses__create_job(struct db *db, void *context, ses_error *error)
+static int keep_annotations(struct annotations *kept, const struct annotating *given, ses_error *error)
+{
+    const struct span title = {given->title, given->title ? strlen(given->title) : 0};
+
+    ses__annotations_free(kept); /* of an earlier run */
+    bool ok = !title.ptr || ses__annotations_put_title(kept, title);
+    for (size_t i = 0; i < given->label_count && ok; i++) {
+        const ses_label *label = &given->labels[i];
+        ok = ses__annotations_add_label(kept, (struct span){label->name, strlen(label->name)},
+                                        (struct span){label->value, strlen(label->value)});
+    }
+    return ok ? SES_OK : ses__error_nomem(error);
+}
+
+/* A new session has no events, and its title and labels are known: only state is read, which others may have set. */
+static int load_new(struct db *db, const struct create_op *op, const struct session_row *row,
+                    ses_error *error)
+{
+    struct snapshot *snapshot = op->snapshot;
+    int code = keep_annotations(&snapshot->annotations, &op->annotating, error);
+
+    snapshot->row = *row;
+    snapshot->keeps_events = !op->range.none;
+    if (code == SES_OK && !op->range.none)
+        code = ses__snapshot_begin_events(snapshot, 0, error);
+    return code == SES_OK ? ses__load_scopes(db, &snapshot->state, row, error) : code;
+}
+
+static int add_new_session(struct db *db, const struct create_op *op, ses_error *error)
+{
+    const struct session_times times = {op->now_us, op->created_us, op->expires_us};
+    struct session_row row;
+    int code = ses__session_add(db, op->key, &times, &row, error);
+
+    if (code == SES_OK && op->initial.ptr)
+        code = ses__details_add(db, row.id, op->initial, error);
+    if (code == SES_OK)
+        code = ses__delta_store(db, op->delta, &row, 0, error);
+    if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
+        code = ses__details_annotate(db, &row, &op->annotating, &(struct annotations){.title = NULL}, error);
+    return code == SES_OK && op->snapshot ? load_new(db, op, &row, error) : code;
+}
+
+static int run_create(struct db *db, void *context, ses_error *error)
 {
     const struct create_op *op = context;
     struct session_row row;
     int code = ses__session_find(db, op->key, &row, error);
-    bool exists = code == SES_OK;
 
-    if (exists && !op->get_existing)
-        return ses__refuse_existing(op->key, error);
-    if (code == SES_NOTFOUND) {
-        code = ses__session_add(
-            db, op->key, &(struct session_times){op->now_us, op->created_us, op->expires_us}, &row, error);
-        if (code == SES_OK && op->initial.ptr)
-            code = ses__details_add(db, row.id, op->initial, error);
-        if (code == SES_OK)
-            code = ses__delta_store(db, op->delta, &row, 0, error);
-        if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
-            code =
-                ses__details_annotate(db, &row, &op->annotating, &(struct annotations){.title = NULL}, error);
-    }
-    if (code == SES_OK && op->snapshot)
-        code = ses__load_snapshot(db, op->snapshot, op->key, &row, &op->range, error);
-    return code == SES_OK && exists ? SES_EXISTING : code;
+    if (code == SES_NOTFOUND)
+        return add_new_session(db, op, error);
+    return code == SES_OK ? ses__refuse_existing(op->key, error) : code;
 }
 
-/* Most calls that may create find the session there: they need not wait for the writer. */
+int ses__door_create(struct storage *storage, struct create_op *op, ses_error *error)
+{
+    op->get_existing = false;
+    return storage->engine->create ? storage->engine->create(storage, op, error)
+                                   : ses__run_write(storage, run_create, op, op->initial.len, error);
+}
+
 static int find_existing(struct db *db, void *context, ses_error *error)
 {
     const struct create_op *op = context;
@@ -50,12 +87,20 @@ static int find_existing(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? SES_EXISTING : code;
 }
 
-int ses__door_create(struct storage *storage, struct create_op *op, ses_error *error)
+int ses__create_job(struct db *db, void *context, ses_error *error)
 {
-    int result = SES_NOTFOUND;
+    const struct create_op *op = context;
+    int code = op->get_existing ? find_existing(db, context, error) : SES_NOTFOUND;
 
-    if (op->get_existing)
-        result = ses__run_read_to_write(storage, find_existing, op, error);
+    return code == SES_NOTFOUND ? run_create(db, context, error) : code;
+}
+
+/* Most calls that may create find the session there: they need not wait for the writer. */
+int ses__door_get_or_create(struct storage *storage, struct create_op *op, ses_error *error)
+{
+    op->get_existing = true;
+    int result = ses__run_read_to_write(storage, find_existing, op, error);
+
     if (result == SES_NOTFOUND)
         result = storage->engine->create
                      ? storage->engine->create(storage, op, error)
