@@ -36,24 +36,44 @@ int ses__check_flags(unsigned flags, unsigned known, const char *what, ses_error
                                                   what, flags & ~known);
 }
 
-int ses__take_options(void *own, size_t own_size, const void *given, const char *what, ses_error *error)
+/* Returns the first member of every options struct and of every struct for an output. */
+static size_t stated_size(const void *given)
 {
-    const char *bytes = given;
     size_t size;
 
-    memset(own, 0, own_size);
-    if (!given)
-        return SES_OK;
     memcpy(&size, given, sizeof size);
-    if (size <= sizeof size)
-        return ses__error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof the struct",
-                              what);
-    memcpy(own, given, size < own_size ? size : own_size);
+    return size;
+}
+
+int ses__check_size(const void *given, const char *what, ses_error *error)
+{
+    return stated_size(given) > sizeof(size_t)
+               ? SES_OK
+               : ses__error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof the struct",
+                                what);
+}
+
+void ses__give_output(void *output, const void *filled, size_t filled_size)
+{
+    const size_t size = stated_size(output) < filled_size ? stated_size(output) : filled_size;
+
+    memcpy((char *)output + sizeof size, (const char *)filled + sizeof size, size - sizeof size);
+}
+
+int ses__take_options(void *own, size_t own_size, const void *given, const char *what, ses_error *error)
+{
+    memset(own, 0, own_size);
+    int code = given ? ses__check_size(given, what, error) : SES_OK;
+    if (!given || code != SES_OK)
+        return code;
+    const size_t size = stated_size(given);
+    const char *bytes = given;
     for (size_t i = own_size; i < size; i++) {
         if (bytes[i] != 0)
             return ses__error_set(error, SES_MISUSE, "%s: members are set that this version does not have",
                                   what);
     }
+    memcpy(own, given, size < own_size ? size : own_size);
     return SES_OK;
 }
 

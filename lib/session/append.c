@@ -359,10 +359,8 @@ int ses__append_with(ses_session *session, const char *event, size_t event_len,
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-    if (code == SES_OK) {
-        code = append_one(&call, event, event_len, extras, options, appended, error);
-        ses__call_end(&call);
-    }
+    if (code == SES_OK)
+        code = ses__call_end(&call, append_one(&call, event, event_len, extras, options, appended, error));
     return code;
 }
 
@@ -377,10 +375,8 @@ int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, s
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-    if (code == SES_OK) {
-        code = append_one(&call, event, event_len, NULL, options, appended, error);
-        ses__call_end(&call);
-    }
+    if (code == SES_OK)
+        code = ses__call_end(&call, append_one(&call, event, event_len, NULL, options, appended, error));
     return code;
 }
 
@@ -389,10 +385,8 @@ int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-    if (code == SES_OK) {
-        code = append_many(&call, events, count, options, appended, error);
-        ses__call_end(&call);
-    }
+    if (code == SES_OK)
+        code = ses__call_end(&call, append_many(&call, events, count, options, appended, error));
     return code;
 }
 
@@ -401,9 +395,7 @@ int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-    if (code == SES_OK) {
-        code = append_many(&call, events, count, options, appended, error);
-        ses__call_end(&call);
-    }
+    if (code == SES_OK)
+        code = ses__call_end(&call, append_many(&call, events, count, options, appended, error));
     return code;
 }

@@ -25,10 +25,8 @@ int ses__call_by_key(struct session_call *call, ses_store *store, const ses_key 
     if (code != SES_OK)
         return code;
     code = ses__check_key(key, error);
-    if (code != SES_OK) {
-        ses__store_end(store);
-        return code;
-    }
+    if (code != SES_OK)
+        return ses__store_end(store, code);
     *call = (struct session_call){.store = store, .key = *key};
     call->ref.key = &call->key;
     return SES_OK;
@@ -46,7 +44,7 @@ int ses__call_check_version(const struct session_call *call, bool given, bool an
     return SES_OK;
 }
 
-void ses__call_end(struct session_call *call)
+int ses__call_end(struct session_call *call, int code)
 {
-    ses__store_end(call->store);
+    return ses__store_end(call->store, code);
 }

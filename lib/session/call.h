@@ -13,13 +13,14 @@ struct session_call {
     struct session_ref ref;
 };
 
-/* Begins the call: checks the handle, or the key. Call ses__call_end only after success. */
+/* Begins the call: checks the handle, or the key. Call ses__call_end only after success; it returns the
+ * code that it is given. */
 SESLITE_PRIVATE int ses__call_on_handle(struct session_call *call, ses_session *session, ses_error *error);
 SESLITE_PRIVATE int ses__call_by_key(struct session_call *call, ses_store *store, const ses_key *key,
                                      ses_error *error);
 /* MISUSE: a version was given for a handle, which has its own, or together with a flag that ignores it. */
 SESLITE_PRIVATE int ses__call_check_version(const struct session_call *call, bool given, bool anyway,
                                             const char *what, ses_error *error);
-SESLITE_PRIVATE void ses__call_end(struct session_call *call);
+SESLITE_PRIVATE int ses__call_end(struct session_call *call, int code);
 
 #endif

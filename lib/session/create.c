@@ -107,10 +107,8 @@ static int create_begun(ses_store *store, const ses_key *key, create_way *way, c
     if (session)
         *session = NULL;
     int result = ses__store_begin(store, error);
-    if (result != SES_OK)
-        return result;
-    result = create(store, key, way, state, state_len, options, session, error);
-    ses__store_end(store);
+    if (result == SES_OK)
+        result = ses__store_end(store, create(store, key, way, state, state_len, options, session, error));
     return result;
 }
 

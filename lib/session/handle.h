@@ -21,7 +21,7 @@ SESLITE_PRIVATE ses_store *ses__session_store(const ses_session *session);
  * refused. The parts are the calls below: ses_get, ses_cursor_open and ses_cursor_next within a call that
  * has begun. */
 SESLITE_PRIVATE int ses__store_begin(ses_store *store, ses_error *error);
-SESLITE_PRIVATE void ses__store_end(ses_store *store);
+SESLITE_PRIVATE int ses__store_end(ses_store *store, int code); /* Returns the code. */
 SESLITE_PRIVATE int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *given,
                                    ses_session **session, ses_error *error);
 SESLITE_PRIVATE int ses__begun_cursor_open(ses_store *store, const ses_key *key,

@@ -15,7 +15,7 @@ static int make_id(ses_store *store, char *id, ses_error *error)
     if (code == SES_OK) {
         memcpy(id, MADE_PREFIX, MADE_PREFIX_LEN);
         code = ses__store_make_id(store, id + MADE_PREFIX_LEN, error);
-        ses__store_end(store);
+        code = ses__store_end(store, code);
     }
     return code == SES_OK ? ses__check_id(id, "made", error) : code;
 }

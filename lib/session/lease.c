@@ -195,10 +195,8 @@ int ses_lease_take(ses_store *store, const ses_key *key, const char *owner, cons
                    ses_lease *lease, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = lease_take(store, key, owner, options, lease, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, lease_take(store, key, owner, options, lease, error));
     return code;
 }
 
@@ -229,11 +227,7 @@ int ses_lease_renew(ses_store *store, const ses_key *key, int64_t token, const s
 {
     struct lease_op op = {.key = key, .token = token};
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = lease_renew(store, &op, options, lease, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, lease_renew(store, &op, options, lease, error)) : code;
 }
 
 static int lease_release(ses_store *store, struct lease_op *op, const ses_call_options *options,
@@ -257,9 +251,5 @@ int ses_lease_release(ses_store *store, const ses_key *key, int64_t token, const
 {
     struct lease_op op = {.key = key, .token = token};
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = lease_release(store, &op, options, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, lease_release(store, &op, options, error)) : code;
 }

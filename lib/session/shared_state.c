@@ -58,10 +58,8 @@ int ses_shared_state_json(ses_store *store, const char *app, const char *user,
     if (json)
         *json = NULL;
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = read_shared_state(store, &op, options, json, len, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, read_shared_state(store, &op, options, json, len, error));
     return code;
 }
 
@@ -90,10 +88,9 @@ int ses_shared_state_get(ses_store *store, const char *app, const char *user, co
     code = check_shared_name(name, error);
     if (code == SES_OK)
         code = read_shared_state(store, &op, options, json, len, error);
-    ses__store_end(store);
     if (code == SES_ABSENT && len)
         *len = 0;
-    return code;
+    return ses__store_end(store, code);
 }
 
 /* ------------------------------------------------------------------------------------------- changing */
@@ -192,10 +189,7 @@ int ses_shared_state_change(ses_store *store, const char *app, const char *user,
 {
     struct shared_set_op op = {.app = app, .user = user};
     int code = ses__store_begin(store, error);
-
-    if (code != SES_OK)
-        return code;
-    code = change_shared_state(store, &op, delta, delta_len, options, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, change_shared_state(store, &op, delta, delta_len, options, error));
     return code;
 }

@@ -80,12 +80,13 @@ int ses__store_begin(ses_store *store, ses_error *error)
     return code;
 }
 
-void ses__store_end(ses_store *store)
+int ses__store_end(ses_store *store, int code)
 {
     (void)pthread_mutex_lock(&store->lock);
     if (--store->calls == 0 && atomic_load(&store->closed))
         (void)pthread_cond_signal(&store->ended);
     (void)pthread_mutex_unlock(&store->lock);
+    return code;
 }
 
 void ses__store_retain(ses_store *store)
@@ -151,11 +152,7 @@ static int give_made_id(ses_store *store, char *id, size_t capacity, ses_error *
 int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = give_made_id(store, id, capacity, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, give_made_id(store, id, capacity, error)) : code;
 }
 
 /* Interrupts calls that wait, and waits for all calls that are under way. */
@@ -196,94 +193,54 @@ struct hash_seed ses__store_seed(const ses_store *store)
     return store->seed;
 }
 
-/* Checks the caller's output struct, whose `size` says how large it is. */
-static int check_output(const void *output, const char *what, ses_error *error)
+/* Begins a call that fills the caller's struct, whose `size` says how large it is. */
+static int begin_output(ses_store *store, const void *output, const char *what, ses_error *error)
 {
-    size_t size = 0;
-    int code = ses__check_argument(output, what, error);
+    int code = ses__store_begin(store, error);
 
-    if (code == SES_OK)
-        memcpy(&size, output, sizeof size);
-    if (code == SES_OK && size <= sizeof size)
-        code =
-            ses__error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof the struct", what);
-    return code;
-}
-
-/* Fills as much as the caller's version of the struct has, and keeps its `size`. */
-static void give_output(void *output, const void *filled, size_t filled_size)
-{
-    size_t size;
-    memcpy(&size, output, sizeof size);
-    if (size > filled_size)
-        size = filled_size;
-    memcpy((char *)output + sizeof size, (const char *)filled + sizeof size, size - sizeof size);
-}
-
-static int give_info(ses_store *store, ses_info *info, ses_error *error)
-{
-    ses_info filled = {0};
-    int code = check_output(info, "info", error);
     if (code != SES_OK)
         return code;
-    ses__door_describe(store->storage, &filled);
-    give_output(info, &filled, sizeof filled);
-    return SES_OK;
+    code = ses__check_argument(output, what, error);
+    if (code == SES_OK)
+        code = ses__check_size(output, what, error);
+    return code == SES_OK ? SES_OK : ses__store_end(store, code);
 }
 
 int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
 {
-    int code = ses__store_begin(store, error);
+    ses_info filled = {0};
+    int code = begin_output(store, info, "info", error);
+
     if (code != SES_OK)
         return code;
-    code = give_info(store, info, error);
-    ses__store_end(store);
-    return code;
-}
-
-static int give_space(ses_store *store, ses_space *space, ses_error *error)
-{
-    struct space_op op;
-    int code = check_output(space, "space", error);
-
-    if (code == SES_OK)
-        code = ses__door_space(store->storage, &op, error);
-    if (code != SES_OK)
-        return code;
-    const ses_space filled = {.bytes = op.bytes, .free_bytes = op.free_bytes};
-    give_output(space, &filled, sizeof filled);
-    return SES_OK;
+    ses__door_describe(store->storage, &filled);
+    ses__give_output(info, &filled, sizeof filled);
+    return ses__store_end(store, SES_OK);
 }
 
 int ses_store_space(ses_store *store, ses_space *space, ses_error *error)
 {
-    int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = give_space(store, space, error);
-    ses__store_end(store);
-    return code;
-}
+    struct space_op op;
+    int code = begin_output(store, space, "space", error);
 
-static int give_stats(ses_store *store, ses_stats *stats, ses_error *error)
-{
-    ses_stats filled = {0};
-    int code = check_output(stats, "stats", error);
     if (code != SES_OK)
         return code;
-    ses__door_count(store->storage, &filled);
-    give_output(stats, &filled, sizeof filled);
-    return SES_OK;
+    code = ses__door_space(store->storage, &op, error);
+    if (code == SES_OK)
+        ses__give_output(space, &(ses_space){.bytes = op.bytes, .free_bytes = op.free_bytes}, sizeof *space);
+    return ses__store_end(store, code);
 }
 
 int ses_store_stats(ses_store *store, ses_stats *stats, ses_error *error)
 {
-    int code = ses__store_begin(store, error);
+    ses_stats filled = {0};
+    int code = begin_output(store, stats, "stats", error);
+
     if (code != SES_OK)
         return code;
-    code = give_stats(store, stats, error);
-    ses__store_end(store);
-    return code;
+    ses__door_count(store->storage, &filled);
+    ses__give_output(stats, &filled, sizeof filled);
+    return ses__store_end(store, SES_OK);
 }
 
 int ses_store_interrupt(ses_store *store, ses_error *error)
@@ -296,6 +253,5 @@ int ses_store_interrupt(ses_store *store, ses_error *error)
     struct followers *followers = atomic_load(&store->followers);
     if (followers)
         ses__followers_interrupt(followers);
-    ses__store_end(store);
-    return SES_OK;
+    return ses__store_end(store, SES_OK);
 }

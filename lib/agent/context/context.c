@@ -99,11 +99,8 @@ static int open_context(ses_store *store, const ses_key *key, const ses_session 
                         const ses_context_options *options, ses_context **context, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-
-    if (code != SES_OK)
-        return code;
-    code = make_context(store, key, handle, options, context, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, make_context(store, key, handle, options, context, error));
     return code;
 }
 

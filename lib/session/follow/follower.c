@@ -162,10 +162,8 @@ int ses_follower_next(ses_follower *follower, int64_t timeout_ms, const ses_even
         result = ses__check_argument(event, "event", error);
     if (result == SES_OK)
         result = ses__store_begin(follower->store, error);
-    if (result != SES_OK)
-        return result;
-    result = next_begun(follower, timeout_ms, event, error);
-    ses__store_end(follower->store);
+    if (result == SES_OK)
+        result = ses__store_end(follower->store, next_begun(follower, timeout_ms, event, error));
     return result;
 }
 

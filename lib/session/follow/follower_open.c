@@ -217,9 +217,5 @@ int ses_follower_open(ses_store *store, const ses_key *key, const ses_follow_opt
     if (follower)
         *follower = NULL;
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = open_follower(store, key, options, follower, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, open_follower(store, key, options, follower, error)) : code;
 }

@@ -47,11 +47,7 @@ int ses_state_json_as_of(ses_session *session, const ses_point *point, const ses
     if (json)
         *json = NULL;
     int code = ses__call_on_handle(&call, session, error);
-    if (code != SES_OK)
-        return code;
-    code = read_as_of(&call, point, options, json, len, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, read_as_of(&call, point, options, json, len, error)) : code;
 }
 
 int ses_state_json_as_of_by_key(ses_store *store, const ses_key *key, const ses_point *point,
@@ -62,11 +58,7 @@ int ses_state_json_as_of_by_key(ses_store *store, const ses_key *key, const ses_
     if (json)
         *json = NULL;
     int code = ses__call_by_key(&call, store, key, error);
-    if (code != SES_OK)
-        return code;
-    code = read_as_of(&call, point, options, json, len, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, read_as_of(&call, point, options, json, len, error)) : code;
 }
 
 static int read_initial_state(struct session_call *call, const ses_call_options *options, char **json,
@@ -86,11 +78,7 @@ int ses_state_json_initial(ses_session *session, const ses_call_options *options
     if (json)
         *json = NULL;
     int code = ses__call_on_handle(&call, session, error);
-    if (code != SES_OK)
-        return code;
-    code = read_initial_state(&call, options, json, len, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, read_initial_state(&call, options, json, len, error)) : code;
 }
 
 int ses_state_json_initial_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
@@ -101,9 +89,5 @@ int ses_state_json_initial_by_key(ses_store *store, const ses_key *key, const se
     if (json)
         *json = NULL;
     int code = ses__call_by_key(&call, store, key, error);
-    if (code != SES_OK)
-        return code;
-    code = read_initial_state(&call, options, json, len, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, read_initial_state(&call, options, json, len, error)) : code;
 }

@@ -50,12 +50,7 @@ int ses_cut(ses_session *session, const ses_point *point, const ses_cut_options 
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-
-    if (code != SES_OK)
-        return code;
-    code = cut(&call, point, options, deleted, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, cut(&call, point, options, deleted, error)) : code;
 }
 
 int ses_cut_by_key(ses_store *store, const ses_key *key, const ses_point *point,
@@ -63,10 +58,5 @@ int ses_cut_by_key(ses_store *store, const ses_key *key, const ses_point *point,
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-
-    if (code != SES_OK)
-        return code;
-    code = cut(&call, point, options, deleted, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, cut(&call, point, options, deleted, error)) : code;
 }

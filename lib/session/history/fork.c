@@ -96,11 +96,7 @@ int ses_fork(ses_session *session, const ses_point *point, const ses_key *to, co
     if (fork)
         *fork = NULL;
     int code = ses__call_on_handle(&call, session, error);
-    if (code != SES_OK)
-        return code;
-    code = fork_session(&call, point, to, options, fork, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, fork_session(&call, point, to, options, fork, error)) : code;
 }
 
 int ses_fork_by_key(ses_store *store, const ses_key *key, const ses_point *point, const ses_key *to,
@@ -111,9 +107,5 @@ int ses_fork_by_key(ses_store *store, const ses_key *key, const ses_point *point
     if (fork)
         *fork = NULL;
     int code = ses__call_by_key(&call, store, key, error);
-    if (code != SES_OK)
-        return code;
-    code = fork_session(&call, point, to, options, fork, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, fork_session(&call, point, to, options, fork, error)) : code;
 }

@@ -81,8 +81,7 @@ int ses_prune(ses_session *session, const ses_prune_options *options, int64_t *d
     code = prune(&call, &op, options, deleted, error);
     if (code >= 0 && op.deleted > 0)
         move_base_of_handle(session, &op);
-    ses__call_end(&call);
-    return code;
+    return ses__call_end(&call, code);
 }
 
 int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_prune_options *options, int64_t *deleted,
@@ -91,10 +90,5 @@ int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_prune_optio
     struct prune_op op = {.deleted = 0};
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-
-    if (code != SES_OK)
-        return code;
-    code = prune(&call, &op, options, deleted, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, prune(&call, &op, options, deleted, error)) : code;
 }

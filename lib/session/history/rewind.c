@@ -164,12 +164,7 @@ int ses_rewind(ses_session *session, const ses_point *point, const ses_rewind_op
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-
-    if (code != SES_OK)
-        return code;
-    code = rewind_to(&call, point, options, appended, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, rewind_to(&call, point, options, appended, error)) : code;
 }
 
 int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_point *point,
@@ -177,12 +172,7 @@ int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_point *poi
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-
-    if (code != SES_OK)
-        return code;
-    code = rewind_to(&call, point, options, appended, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, rewind_to(&call, point, options, appended, error)) : code;
 }
 
 int ses_redo(ses_session *session, const ses_rewind_options *options, ses_appended *appended,
@@ -190,12 +180,7 @@ int ses_redo(ses_session *session, const ses_rewind_options *options, ses_append
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-
-    if (code != SES_OK)
-        return code;
-    code = redo(&call, options, appended, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, redo(&call, options, appended, error)) : code;
 }
 
 int ses_redo_by_key(ses_store *store, const ses_key *key, const ses_rewind_options *options,
@@ -203,10 +188,5 @@ int ses_redo_by_key(ses_store *store, const ses_key *key, const ses_rewind_optio
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-
-    if (code != SES_OK)
-        return code;
-    code = redo(&call, options, appended, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, redo(&call, options, appended, error)) : code;
 }

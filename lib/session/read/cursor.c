@@ -102,10 +102,8 @@ int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_optio
     if (cursor)
         *cursor = NULL;
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = ses__begun_cursor_open(store, key, options, cursor, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, ses__begun_cursor_open(store, key, options, cursor, error));
     return code;
 }
 
@@ -147,9 +145,7 @@ int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *erro
     result = ses__store_begin(cursor->store, &cursor->failure);
     if (result != SES_OK)
         return keep_failure(cursor, result, error);
-    result = ses__begun_cursor_next(cursor, event, error);
-    ses__store_end(cursor->store);
-    return result;
+    return ses__store_end(cursor->store, ses__begun_cursor_next(cursor, event, error));
 }
 
 int ses_cursor_close(ses_cursor *cursor, ses_error *error)

@@ -35,11 +35,7 @@ int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options
     if (session)
         *session = NULL;
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = ses__begun_get(store, key, options, session, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, ses__begun_get(store, key, options, session, error)) : code;
 }
 
 static int refresh_session(ses_session *session, ses_error *error)
@@ -62,9 +58,5 @@ int ses_refresh(ses_session *session, const ses_call_options *options, ses_error
         code = ses__check_call_options(options, error);
     if (code == SES_OK)
         code = ses__store_begin(session->store, error);
-    if (code != SES_OK)
-        return code;
-    code = refresh_session(session, error);
-    ses__store_end(session->store);
-    return code;
+    return code == SES_OK ? ses__store_end(session->store, refresh_session(session, error)) : code;
 }

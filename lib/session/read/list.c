@@ -137,10 +137,8 @@ int ses_list(ses_store *store, const char *app, const char *user, const ses_list
     if (page)
         *page = NULL;
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = list_sessions(store, app, user, options, page, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, list_sessions(store, app, user, options, page, error));
     return code;
 }
 
@@ -165,11 +163,8 @@ int ses_list_count(ses_store *store, const char *app, const char *user, const se
                    int64_t *count, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-
-    if (code != SES_OK)
-        return code;
-    code = count_sessions(store, app, user, filter, count, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, count_sessions(store, app, user, filter, count, error));
     return code;
 }
 

@@ -80,11 +80,7 @@ int ses_list_apps(ses_store *store, const ses_names_options *options, ses_names 
     if (names)
         *names = NULL;
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = list_names(store, NULL, options, names, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, list_names(store, NULL, options, names, error)) : code;
 }
 
 int ses_list_users(ses_store *store, const char *app, const ses_names_options *options, ses_names **names,
@@ -98,8 +94,7 @@ int ses_list_users(ses_store *store, const char *app, const ses_names_options *o
     code = ses__check_id(app, "app", error);
     if (code == SES_OK)
         code = list_names(store, app, options, names, error);
-    ses__store_end(store);
-    return code;
+    return ses__store_end(store, code);
 }
 
 size_t ses_names_count(const ses_names *names)

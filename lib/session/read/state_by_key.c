@@ -44,8 +44,7 @@ int ses_state_json_by_key(ses_store *store, const ses_key *key, const ses_call_o
     code = ses__check_call_options(options, error);
     if (code == SES_OK)
         code = read_state(store, key, json, len, error);
-    ses__store_end(store);
-    return code;
+    return ses__store_end(store, code);
 }
 
 static int read_one_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
@@ -85,6 +84,5 @@ int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
     code = ses__check_call_options(options, error);
     if (code == SES_OK)
         code = read_one_value(store, key, name, json, len, error);
-    ses__store_end(store);
-    return code;
+    return ses__store_end(store, code);
 }

@@ -40,11 +40,7 @@ static int back_up(ses_store *store, const char *path, const ses_backup_options 
 int ses_backup(ses_store *store, const char *path, const ses_backup_options *options, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = back_up(store, path, options, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, back_up(store, path, options, error)) : code;
 }
 
 /* ------------------------------------------------------------------------------------------ in memory */
@@ -77,6 +73,5 @@ int ses_store_copy(ses_store *store, const ses_open_options *options, ses_store 
     if (code != SES_OK)
         return code;
     code = ses__store_open(":memory:", options, &(struct storage_opener){open_copy_of, store}, copy, error);
-    ses__store_end(store);
-    return code;
+    return ses__store_end(store, code);
 }

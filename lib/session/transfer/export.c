@@ -391,10 +391,5 @@ int ses_export(ses_store *store, const ses_export_options *options,
                ses_error *error)
 {
     int code = ses__store_begin(store, error);
-
-    if (code != SES_OK)
-        return code;
-    code = export_lines(store, options, write, context, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, export_lines(store, options, write, context, error)) : code;
 }

@@ -1,8 +1,6 @@
 /* A store as JSON lines, in: the format is in README.md in this folder. */
 #include "session/transfer/import.h"
 
-#include <string.h>
-
 #include "base/error.h"
 
 /* Limits how much of some other file is read before it is refused. */
@@ -122,25 +120,6 @@ static int take_import_options(const ses_import_options *given, ses_import_optio
     return code == SES_OK && own->user ? ses__check_id(own->user, "user", error) : code;
 }
 
-static int check_report(const ses_import_report *report, ses_error *error)
-{
-    return report && report->size <= sizeof report->size
-               ? ses__error_set(error, SES_MISUSE,
-                                "import report: the member `size` is not set to sizeof the struct")
-               : SES_OK;
-}
-
-/* Fills as much of the report as the caller's version of the struct has. */
-static void give_report(struct import_call *call, ses_import_report *report)
-{
-    if (!report)
-        return;
-    size_t size = report->size < sizeof call->report ? report->size : sizeof call->report;
-    call->report.size = report->size;
-    call->report.lines = call->lines.number;
-    memcpy(report, &call->report, size);
-}
-
 static int import_lines(ses_store *store, const ses_import_options *options,
                         int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
                                     ses_error *error),
@@ -150,8 +129,8 @@ static int import_lines(ses_store *store, const ses_import_options *options,
     int code = read ? take_import_options(options, &call.options, error)
                     : ses__error_set(error, SES_MISUSE, "the argument `read` is NULL");
 
-    if (code == SES_OK)
-        code = check_report(report, error);
+    if (code == SES_OK && report)
+        code = ses__check_size(report, "import report", error);
     if (code != SES_OK)
         return code;
     ses__lines_init(&call.lines, &store->allocator);
@@ -159,7 +138,9 @@ static int import_lines(ses_store *store, const ses_import_options *options,
     call.lines.context = context;
     ses__arena_init(&call.keys.arena, &store->allocator);
     code = take_lines(&call, error);
-    give_report(&call, report);
+    call.report.lines = call.lines.number;
+    if (report)
+        ses__give_output(report, &call.report, sizeof call.report);
     ses__delta_free(&call.keys.delta, &store->allocator);
     ses__arena_free(&call.keys.arena);
     ses__lines_free(&call.lines);
@@ -171,10 +152,7 @@ int ses_import(ses_store *store, const ses_import_options *options,
                void *context, ses_import_report *report, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-
-    if (code != SES_OK)
-        return code;
-    code = import_lines(store, options, read, context, report, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, import_lines(store, options, read, context, report, error));
     return code;
 }

@@ -392,10 +392,7 @@ int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loaded, con
              ses_load_result *result, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-
-    if (code != SES_OK)
-        return code;
-    code = ses__load_session(store, key, loaded, options, result, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, ses__load_session(store, key, loaded, options, result, error));
     return code;
 }

@@ -364,6 +364,5 @@ int ses_load_json(ses_store *store, const ses_key *key, const char *json, size_t
         code = ses__take_options(&taken, sizeof taken, options, "load options", error);
     if (code == SES_OK)
         code = load_json(store, key, text, taken.flags, result, error);
-    ses__store_end(store);
-    return code;
+    return ses__store_end(store, code);
 }

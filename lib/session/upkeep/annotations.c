@@ -36,12 +36,7 @@ int ses_title_set(ses_session *session, const char *title, const ses_call_option
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-
-    if (code != SES_OK)
-        return code;
-    code = set_title(&call, title, options, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, set_title(&call, title, options, error)) : code;
 }
 
 int ses_title_set_by_key(ses_store *store, const ses_key *key, const char *title,
@@ -49,12 +44,7 @@ int ses_title_set_by_key(ses_store *store, const ses_key *key, const char *title
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-
-    if (code != SES_OK)
-        return code;
-    code = set_title(&call, title, options, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, set_title(&call, title, options, error)) : code;
 }
 
 static int set_labels(const struct session_call *call, const ses_label *labels, size_t count,
@@ -79,12 +69,7 @@ int ses_labels_set(ses_session *session, const ses_label *labels, size_t count,
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-
-    if (code != SES_OK)
-        return code;
-    code = set_labels(&call, labels, count, options, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, set_labels(&call, labels, count, options, error)) : code;
 }
 
 int ses_labels_set_by_key(ses_store *store, const ses_key *key, const ses_label *labels, size_t count,
@@ -92,12 +77,7 @@ int ses_labels_set_by_key(ses_store *store, const ses_key *key, const ses_label 
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-
-    if (code != SES_OK)
-        return code;
-    code = set_labels(&call, labels, count, options, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, set_labels(&call, labels, count, options, error)) : code;
 }
 
 /* ------------------------------------------------------------------------------------------- reading */

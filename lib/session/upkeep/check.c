@@ -59,9 +59,5 @@ const char *ses_problem_name(int kind)
 int ses_check(ses_store *store, const ses_check_options *options, int64_t *problems, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = check_store(store, options, problems, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, check_store(store, options, problems, error)) : code;
 }

@@ -38,11 +38,7 @@ int ses_delete(ses_store *store, const ses_key *key, const ses_delete_options *o
                ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = delete_session(store, key, options, deleted, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, delete_session(store, key, options, deleted, error)) : code;
 }
 
 static int delete_user(ses_store *store, struct delete_user_op *op, const ses_delete_options *options,
@@ -70,10 +66,8 @@ int ses_delete_user(ses_store *store, const char *app, const char *user, const s
 {
     struct delete_user_op op = {.app = app, .user = user};
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = delete_user(store, &op, options, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, delete_user(store, &op, options, error));
     if (code >= 0 && sessions)
         *sessions = op.sessions;
     if (code >= 0 && state_keys)
@@ -106,10 +100,8 @@ int ses_delete_app(ses_store *store, const char *app, const ses_delete_options *
 {
     struct delete_app_op op = {.app = app};
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = delete_app(store, &op, options, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, delete_app(store, &op, options, error));
     if (code >= 0 && sessions)
         *sessions = op.sessions;
     return code;

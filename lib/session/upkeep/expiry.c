@@ -32,12 +32,7 @@ int ses_expiry_set(ses_session *session, const int64_t *expires_us, const ses_ca
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-
-    if (code != SES_OK)
-        return code;
-    code = set_expiry(&call, expires_us, options, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, set_expiry(&call, expires_us, options, error)) : code;
 }
 
 int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *expires_us,
@@ -45,12 +40,7 @@ int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *e
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-
-    if (code != SES_OK)
-        return code;
-    code = set_expiry(&call, expires_us, options, error);
-    ses__call_end(&call);
-    return code;
+    return code == SES_OK ? ses__call_end(&call, set_expiry(&call, expires_us, options, error)) : code;
 }
 
 /* ------------------------------------------------------------------------------------------ removing */
@@ -117,10 +107,8 @@ int ses_expire(ses_store *store, const char *app, const ses_expire_options *opti
 {
     struct expire_op op = {.app = app};
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = expire(store, &op, options, error);
-    ses__store_end(store);
+    if (code == SES_OK)
+        code = ses__store_end(store, expire(store, &op, options, error));
     if (code >= 0 && deleted)
         *deleted = op.deleted;
     return code;

@@ -26,9 +26,5 @@ static int maintain(ses_store *store, const ses_maintain_options *options, ses_e
 int ses_store_maintain(ses_store *store, const ses_maintain_options *options, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = maintain(store, options, error);
-    ses__store_end(store);
-    return code;
+    return code == SES_OK ? ses__store_end(store, maintain(store, options, error)) : code;
 }
