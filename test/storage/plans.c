@@ -1,7 +1,7 @@
 /* How SQLite runs every statement of sql/sqlite/statements.sql: by searching, never by scanning. */
 #include <sqlite3.h>
 
-#include "storage/sqlite/connection/id_list_vtab.h"
+#include "storage/sqlite/connection/connection.h"
 #include "support.h"
 
 struct plan_test {

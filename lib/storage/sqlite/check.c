@@ -4,34 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "storage/sqlite/private_connection.h"
 #include "storage/sqlite/parts.h"
 #include "storage/sql/rows/parts.h"
 #include "storage/sqlite/connection/schema.h"
 
 /* ------------------------------------------------------------------------------------- what SQLite checks */
 
-typedef void visit_row(struct check *check, sqlite3_stmt *row);
-
 /* A statement that SQLite refuses is a problem too: something in the schema is in its way. */
-static int visit_rows_of(struct check *check, const char *sql, visit_row *visit_one)
+static int visit_rows_of(struct check *check, const char *sql, connection_visit *visit_one)
 {
-    struct connection *db = ses__connection_of(check->db);
-    sqlite3_stmt *row = NULL;
-
-    ses__connection_start_work(db);
-    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &row, NULL);
-    if (rc == SQLITE_OK)
-        rc = SQLITE_ROW;
-    while (rc == SQLITE_ROW && !check->ended) {
-        rc = atomic_load(&db->interrupted) ? SQLITE_INTERRUPT : sqlite3_step(row);
-        if (rc == SQLITE_ROW)
-            visit_one(check, row);
-    }
-    int code =
-        rc == SQLITE_ROW || rc == SQLITE_DONE ? SES_OK : ses__statement_error(db, rc, sql, &check->error);
-    (void)sqlite3_finalize(row); /* repeats the failure of the step */
+    const int code =
+        ses__connection_visit(ses__connection_of(check->db), sql, visit_one, check, &check->error);
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }
 
@@ -41,12 +24,15 @@ static const char *visited_text(sqlite3_stmt *row, int column)
     return text ? text : "?";
 }
 
-static void visit_verdict(struct check *check, sqlite3_stmt *row)
+static int visit_verdict(void *context, sqlite3_stmt *row, ses_error *error)
 {
+    struct check *check = context;
+    (void)error;
     const char *text = visited_text(row, 0);
 
     if (strcmp(text, "ok") != 0)
         ses__check_found(check, strstr(text, "index") ? SES_PROBLEM_INDEX : SES_PROBLEM_PAGE, 0, "%s", text);
+    return check->ended;
 }
 
 static int check_pages(struct check *check)
@@ -62,8 +48,10 @@ static int check_pages(struct check *check)
     return code == SES_OK ? visit_rows_of(check, sql, visit_verdict) : code;
 }
 
-static void visit_orphan(struct check *check, sqlite3_stmt *row)
+static int visit_orphan(void *context, sqlite3_stmt *row, ses_error *error)
 {
+    struct check *check = context;
+    (void)error;
     const char *table = visited_text(row, 0);
 
     if (sqlite3_column_type(row, 1) == SQLITE_NULL)
@@ -74,17 +62,21 @@ static void visit_orphan(struct check *check, sqlite3_stmt *row)
         ses__check_found(check, SES_PROBLEM_REFERENCE, 0,
                          "row %lld of %s belongs to a row of %s that does not exist",
                          (long long)sqlite3_column_int64(row, 1), table, visited_text(row, 2));
+    return check->ended;
 }
 
 /* --------------------------------------------------------------------------------------------- counters */
 
 /* Numbers of sessions and tokens of leases are never given twice: what SQLite counts them by must not be below any. */
-static void visit_counter(struct check *check, sqlite3_stmt *row)
+static int visit_counter(void *context, sqlite3_stmt *row, ses_error *error)
 {
+    struct check *check = context;
+    (void)error;
     if (sqlite3_column_int(row, 1) == 0)
         ses__check_found(check, SES_PROBLEM_COUNTER, 0,
                          "sqlite_sequence does not hold the highest number of %s that was ever given",
                          visited_text(row, 0));
+    return check->ended;
 }
 
 static int check_counters(struct check *check)

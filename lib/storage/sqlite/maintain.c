@@ -1,8 +1,7 @@
-/* Upkeep on request: free pages, statistics, the log. */
+/* Upkeep on request: free pages, statistics, the log; and how much of a file is in use. */
 #include <stdio.h>
 
 #include "storage/sqlite/parts.h"
-#include "storage/sql/query.h"
 
 /* `*more`: free pages are left. Those of a file that does not keep account of its pages (one that another program made
  * anew) cannot be given back, and what is damaged may not become less. */
@@ -63,4 +62,27 @@ int ses__sqlite_maintain(struct storage *storage, struct maintain_op *op, ses_er
     code = ses__wal_empty(own, error);
     op->more = op->more || code == SES_MORE;
     return code == SES_MORE ? SES_OK : code;
+}
+
+static int run_space(struct db *base, void *context, ses_error *error)
+{
+    struct connection *db = ses__connection_of(base);
+    struct space_op *op = context;
+    int64_t page_bytes = 0;
+    int64_t pages = 0;
+    int64_t free_pages = 0;
+    int code = ses__connection_read_int(db, "PRAGMA page_size", &page_bytes, error);
+
+    if (code == SES_OK)
+        code = ses__connection_read_int(db, "PRAGMA page_count", &pages, error);
+    if (code == SES_OK)
+        code = ses__connection_read_int(db, "PRAGMA freelist_count", &free_pages, error);
+    op->bytes = pages * page_bytes;
+    op->free_bytes = free_pages * page_bytes;
+    return code;
+}
+
+int ses__sqlite_space(struct storage *storage, struct space_op *op, ses_error *error)
+{
+    return ses__run_read(storage, run_space, op, error);
 }

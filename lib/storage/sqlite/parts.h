@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "base/thread.h"
-#include "storage/sqlite/connection/transaction.h"
+#include "storage/sqlite/connection/connection.h"
 #include "storage/door.h"
 #include "storage/sql/engine.h"
 
@@ -180,7 +180,7 @@ struct deletion {
 };
 SESLITE_PRIVATE int ses__erase_job(struct db *db, void *context, ses_error *error);
 
-/* ---- check.c, maintain.c, space.c, watch.c, engine.c: the engine's operations, for door.c */
+/* ---- check.c, maintain.c, watch.c, engine.c: the engine's operations, for door.c */
 
 SESLITE_PRIVATE int ses__sqlite_check(struct storage *storage, struct check *check);
 SESLITE_PRIVATE int ses__sqlite_maintain(struct storage *storage, struct maintain_op *op, ses_error *error);
@@ -211,5 +211,23 @@ SESLITE_PRIVATE void ses__wal_file_emptied(struct sqlite *storage);
 SESLITE_PRIVATE int64_t ses__wal_file_bytes(const struct sqlite *storage);
 /* Inside a write transaction, if the log has so many pages: makes the file longer before that is needed. */
 SESLITE_PRIVATE void ses__wal_file_extend(struct sqlite *storage, int64_t from_pages);
+
+/* ---- private_connection.c: a connection outside the pool, for a long read, so that the pool does not lack one meanwhile */
+
+/* Only one connection sees a store in memory, so there this is a connection to a copy. */
+struct private_connection {
+    struct sqlite *storage;
+    struct sqlite_config config; /* of the copy */
+    struct sqlite_file file;
+    struct connection *db; /* ses_store_interrupt reaches it */
+};
+
+/* To be closed only after success. */
+SESLITE_PRIVATE int ses__private_connection_open(struct storage *storage, struct private_connection *private,
+                                                 ses_error *error);
+SESLITE_PRIVATE void ses__private_connection_close(struct private_connection *private);
+/* The settings of a connection to another file, with the timeout of the store. Path and file are borrowed. */
+SESLITE_PRIVATE struct sqlite_config ses__config_for_file(const struct storage *storage, const char *path,
+                                                          const struct sqlite_file *file);
 
 #endif

@@ -1,8 +1,5 @@
 /* Connections outside the pool, for long reads. */
-#include "storage/sqlite/private_connection.h"
-
 #include "base/clock.h"
-#include "base/error.h"
 #include "storage/sqlite/parts.h"
 
 struct sqlite_config ses__config_for_file(const struct storage *storage, const char *path,

@@ -1,6 +1,5 @@
 /* The pool of reading connections: opened when first needed, up to a limit, and kept. */
 #include "base/clock.h"
-#include "base/error.h"
 #include "storage/sqlite/parts.h"
 
 static const int64_t LOOK_INTERVAL_US = 1000000;

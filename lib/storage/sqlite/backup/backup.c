@@ -3,11 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/memory.h"
-#include "storage/sqlite/private_connection.h"
 #include "storage/sqlite/backup/backup_file.h"
-#include "storage/sqlite/backup/backup_target.h"
-#include "storage/sqlite/parts.h"
 #include "storage/sqlite/connection/schema.h"
 
 struct backup_run {

@@ -29,26 +29,6 @@ enum { TEMPORARY_LETTERS = 6 };
 
 const char *const ses__companions[COMPANIONS] = {"-wal", "-journal", "-shm"};
 
-static int join(struct backup_file *file, char **joined, const char *folder, const char *name,
-                const char *suffix, ses_error *error)
-{
-    struct buffer path;
-
-    ses__buffer_init(&path, file->allocator);
-    ses__buffer_add_word(&path, folder);
-    if (name[0] && strcmp(folder, "/") != 0)
-        ses__buffer_add_word(&path, "/");
-    ses__buffer_add_word(&path, name);
-    ses__buffer_add_word(&path, suffix);
-    ses__buffer_add(&path, "", 1);
-    if (path.failed) {
-        ses__buffer_free(&path);
-        return ses__error_nomem(error);
-    }
-    *joined = path.data;
-    return SES_OK;
-}
-
 /* -------------------------------------------------------------------------------------------- folder */
 
 /* Cuts the last part of a path off; what is left is the folder. */
@@ -89,7 +69,11 @@ static int resolve_target(struct backup_file *file, char *path, ses_error *error
         code = ses__error_set(
             error, SES_INVALID,
             "%s: a name of this form is that of a temporary file, which the next backup removes", name);
-    return code == SES_OK ? join(file, &file->target, file->folder, name, "", error) : code;
+    if (code != SES_OK)
+        return code;
+    file->target =
+        ses__file_join(file->allocator, strcmp(file->folder, "/") == 0 ? "" : file->folder, "/", name);
+    return file->target ? SES_OK : ses__error_nomem(error);
 }
 
 int ses__backup_file_open(struct backup_file *file, const struct sqlite_config *config, const char *path,
@@ -147,10 +131,11 @@ int ses__backup_file_make(struct backup_file *file, int64_t busy_timeout_us, ses
 {
     int code = lock_folder(file, busy_timeout_us, error);
 
-    if (code == SES_OK)
-        code = join(file, &file->temporary, file->target, "", TEMPORARY_MARK "XXXXXX", error);
     if (code != SES_OK)
         return code;
+    file->temporary = ses__file_join(file->allocator, file->target, TEMPORARY_MARK, "XXXXXX");
+    if (!file->temporary)
+        return ses__error_nomem(error);
     file->descriptor = mkstemp(file->temporary); /* mode 0600, as POSIX says */
     if (file->descriptor < 0) {
         code = ses__file_refuse(file->target, "cannot create a temporary file next to it", errno, error);
@@ -197,21 +182,23 @@ int ses__backup_file_remove_companions(struct backup_file *file, ses_error *erro
     bool removed = false;
 
     for (size_t i = 0; i < COMPANIONS && code == SES_OK; i++) {
-        char *path = NULL;
-        code = join(file, &path, file->target, "", ses__companions[i], error);
-        if (code == SES_OK && unlink(path) == 0)
+        char *path = ses__file_join(file->allocator, file->target, ses__companions[i], "");
+        if (!path)
+            code = ses__error_nomem(error);
+        else if (unlink(path) == 0)
             removed = true;
-        else if (code == SES_OK && errno != ENOENT)
+        else if (errno != ENOENT)
             code = ses__file_refuse(path, "cannot remove it", errno, error);
         ses__memory_free(file->allocator, path);
     }
     return code == SES_OK && removed ? flush_folder(file, error) : code;
 }
 
-static int refuse_target(const struct backup_file *file, ses_error *error)
+static int place_over(struct backup_file *file, ses_error *error)
 {
-    return ses__error_set(error, SES_EXISTS, "%s: the file already exists; pass SES_BACKUP_REPLACE",
-                          file->target);
+    return rename(file->temporary, file->target) == 0
+               ? SES_OK
+               : ses__file_refuse(file->target, "cannot put the backup in place", errno, error);
 }
 
 /* A link, since it replaces nothing; where there are none, a look must do. */
@@ -222,17 +209,9 @@ static int place_new(struct backup_file *file, ses_error *error)
         return SES_OK;
     }
     if (errno == EEXIST || access(file->target, F_OK) == 0)
-        return refuse_target(file, error);
-    return rename(file->temporary, file->target) == 0
-               ? SES_OK
-               : ses__file_refuse(file->target, "cannot put the backup in place", errno, error);
-}
-
-static int place_over(struct backup_file *file, ses_error *error)
-{
-    return rename(file->temporary, file->target) == 0
-               ? SES_OK
-               : ses__file_refuse(file->target, "cannot put the backup in place", errno, error);
+        return ses__error_set(error, SES_EXISTS, "%s: the file already exists; pass SES_BACKUP_REPLACE",
+                              file->target);
+    return place_over(file, error);
 }
 
 int ses__backup_file_place(struct backup_file *file, bool replaces, ses_error *error)
@@ -259,8 +238,8 @@ static void remove_temporary(struct backup_file *file)
 {
     (void)unlink(file->temporary);
     for (size_t i = 0; i < COMPANIONS; i++) {
-        char *path = NULL;
-        if (join(file, &path, file->temporary, "", ses__companions[i], NULL) == SES_OK)
+        char *path = ses__file_join(file->allocator, file->temporary, ses__companions[i], "");
+        if (path)
             (void)unlink(path);
         ses__memory_free(file->allocator, path);
     }

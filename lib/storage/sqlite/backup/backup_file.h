@@ -2,7 +2,7 @@
 #ifndef SESLITE_STORAGE_SQLITE_BACKUP_BACKUP_FILE_H
 #define SESLITE_STORAGE_SQLITE_BACKUP_BACKUP_FILE_H
 
-#include "storage/sqlite/private_connection.h"
+#include "storage/sqlite/parts.h"
 
 struct backup_file {
     const ses_allocator *allocator;
@@ -31,5 +31,21 @@ enum { COMPANIONS = 3 };
 SESLITE_PRIVATE extern const char *const ses__companions[COMPANIONS];
 /* Removes those of the target, durably. */
 SESLITE_PRIVATE int ses__backup_file_remove_companions(struct backup_file *file, ses_error *error);
+
+/* ---- backup_target.c: a store that a backup replaces, locked until another file is in its place */
+
+struct backup_target {
+    struct sqlite_config config;
+    struct sqlite_file file;
+    struct connection *db; /* NULL if the file does not exist */
+};
+
+/* Makes sure that the file, if it exists, is a store that nobody has open, keeps others from opening it,
+ * and removes its companion files. NOTASTORE, BUSY. To be closed in any case. */
+SESLITE_PRIVATE int ses__backup_target_lock(struct backup_target *target, struct backup_file *file,
+                                            const struct storage *storage, ses_error *error);
+/* BUSY: another file has come to its place. */
+SESLITE_PRIVATE int ses__backup_target_check(const struct backup_target *target, ses_error *error);
+SESLITE_PRIVATE void ses__backup_target_unlock(struct backup_target *target);
 
 #endif

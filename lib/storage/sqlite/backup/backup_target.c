@@ -4,7 +4,7 @@
  * journal: SQLite then copies the write-ahead log into the file and deletes it, which requires that nobody
  * else has the store open. The store is still whole after that. It is then locked, and stays locked.
  */
-#include "storage/sqlite/backup/backup_target.h"
+#include "storage/sqlite/backup/backup_file.h"
 
 #include "base/clock.h"
 #include "base/error.h"

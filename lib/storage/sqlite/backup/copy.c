@@ -1,6 +1,5 @@
 /* Copies of stores in memory. */
 #include "storage/sqlite/parts.h"
-#include "storage/sqlite/private_connection.h"
 
 /* Pages from another store's connection, into one that was just opened. */
 static int fill_copy(void *context, struct connection *db, ses_error *error)

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "storage/sqlite/connection/transaction.h"
 #include "storage/sqlite/connection/schema.h"
 
 /* SQLite says so, or failure.c has found it in errno. */
@@ -34,10 +33,8 @@ static bool precedes_deletion_of_journal(const ses_error *failure)
  * frame. */
 static bool repeats_last_frame(struct connection *db)
 {
-    sqlite3_file *file = NULL;
-    bool known = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK &&
-                 file && file->pMethods;
-    return !known || (file->pMethods->xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE) == 0;
+    sqlite3_file *file = ses__connection_file(db, SQLITE_FCNTL_FILE_POINTER);
+    return !file || (file->pMethods->xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE) == 0;
 }
 
 static bool is_absent(struct connection *db, const ses_error *failure)

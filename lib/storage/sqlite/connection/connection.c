@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/error.h"
 
 /* -------------------------------------------------------------------------------------------- waiting */
 
@@ -38,11 +37,6 @@ void ses__connection_interrupt(struct connection *db)
         sqlite3_interrupt(db->handle);
     }
     (void)pthread_mutex_unlock(&db->interrupting);
-}
-
-void ses__connection_uninterrupt(struct connection *db)
-{
-    ses__connection_end_call(db);
 }
 
 static int64_t take_status(struct connection *db, int which)
@@ -104,26 +98,36 @@ static const struct work_limit work_limits[] = {
     [WORK_OF_OPENING] = {10000, 8, 32 * 1024},
 };
 
-static int64_t size_of(struct connection *db, int which)
+sqlite3_file *ses__connection_file(struct connection *db, int which)
 {
     sqlite3_file *file = NULL;
-    sqlite3_int64 size = 0;
-    bool known = sqlite3_file_control(db->handle, "main", which, &file) == SQLITE_OK && file &&
-                 file->pMethods && file->pMethods->xFileSize(file, &size) == SQLITE_OK;
-    return known ? size : 0;
+    const int rc = sqlite3_file_control(db->handle, "main", which, &file);
+
+    return rc == SQLITE_OK && file && file->pMethods ? file : NULL;
+}
+
+int64_t ses__connection_file_bytes(struct connection *db)
+{
+    static const int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        sqlite3_file *file = ses__connection_file(db, files[i]);
+        sqlite3_int64 size = 0;
+        if (file && file->pMethods->xFileSize(file, &size) == SQLITE_OK)
+            bytes += size;
+    }
+    return bytes;
 }
 
 static int on_work(void *context)
 {
     struct connection *db = context;
-
     const struct work_limit *limit = &work_limits[db->limit];
 
     db->work++;
-    if (db->work > limit->free) {
-        int64_t bytes = size_of(db, SQLITE_FCNTL_FILE_POINTER) + size_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
-        db->endless = db->work > limit->free + bytes / limit->bytes;
-    }
+    if (db->work > limit->free)
+        db->endless = db->work > limit->free + ses__connection_file_bytes(db) / limit->bytes;
     return db->endless ? 1 : 0;
 }
 
@@ -134,43 +138,53 @@ void ses__connection_limit_work(struct connection *db, enum work work)
         sqlite3_progress_handler(db->handle, work_limits[work].steps, on_work, db);
 }
 
-static void start_work(struct connection *db, bool limited)
-{
-    db->work = limited ? 0 : INT64_MIN;
-    db->endless = false;
-}
-
 void ses__connection_start_work(struct connection *db)
 {
-    start_work(db, true);
+    db->work = 0;
+    db->endless = false;
 }
 
 /* ------------------------------------------------------------------------------------------ execution */
 
 int ses__connection_execute(struct connection *db, const char *sql, const char *doing, ses_error *error)
 {
-    start_work(db, false);
+    ses__connection_start_work(db);
+    db->work = INT64_MIN; /* without a limit */
     int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
     return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, doing, error);
 }
 
-int ses__connection_read_int(struct connection *db, const char *sql, int64_t *value, ses_error *error)
+int ses__connection_visit(struct connection *db, const char *sql, connection_visit *visit, void *context,
+                          ses_error *error)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *row = NULL;
     int code = SES_OK;
 
     ses__connection_start_work(db);
-    *value = 0;
-    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_step(statement);
-        if (rc == SQLITE_ROW) {
-            *value = sqlite3_column_int64(statement, 0);
-            rc = SQLITE_DONE;
-        }
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &row, NULL);
+    if (rc == SQLITE_OK)
+        rc = SQLITE_ROW;
+    while (rc == SQLITE_ROW && code == SES_OK) {
+        rc = atomic_load(&db->interrupted) ? SQLITE_INTERRUPT : sqlite3_step(row);
+        if (rc == SQLITE_ROW)
+            code = visit(context, row, error);
     }
-    if (rc != SQLITE_OK && rc != SQLITE_DONE)
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         code = ses__statement_error(db, rc, sql, error);
-    (void)sqlite3_finalize(statement); /* repeats the failure of the step, which was reported already */
+    (void)sqlite3_finalize(row); /* repeats the failure of the step, which was reported already */
     return code;
+}
+
+static int keep_int(void *context, sqlite3_stmt *row, ses_error *error)
+{
+    int64_t *value = context;
+    (void)error;
+    *value = sqlite3_column_int64(row, 0);
+    return SES_OK;
+}
+
+int ses__connection_read_int(struct connection *db, const char *sql, int64_t *value, ses_error *error)
+{
+    *value = 0;
+    return ses__connection_visit(db, sql, keep_int, value, error);
 }

@@ -47,7 +47,14 @@ static inline struct connection *ses__connection_of(struct db *db)
     return (struct connection *)db;
 }
 
-/* query.c: the engine's functions for statements */
+/* ---- id_list_vtab.c: a list of owners as a table of SQL, so that one statement reads the state of many.
+ * temp.seslite_owners(?1) has a row for each owner of the list that was bound, in the list's order, with its id. (`temp.` keeps
+ * a table of that name in the file out of the way.) Both return SQLite's codes. The list must live as long as it is bound. */
+SESLITE_PRIVATE int ses__id_list_register(sqlite3 *handle);
+SESLITE_PRIVATE int ses__id_list_bind(sqlite3_stmt *statement, int parameter,
+                                      const struct owner_list *owners);
+
+/* ---- query.c: the engine's functions for statements */
 SESLITE_PRIVATE void ses__sqlite_start(struct query *query);
 SESLITE_PRIVATE void ses__sqlite_bind_int(struct query *query, int parameter, int64_t value);
 SESLITE_PRIVATE void ses__sqlite_bind_text(struct query *query, int parameter, struct span text);
@@ -76,12 +83,10 @@ SESLITE_PRIVATE int ses__connection_check_file(const struct connection *db, ses_
 /* Around a call that uses the connection: how long it waits for locks, and whether it may be interrupted. */
 SESLITE_PRIVATE void ses__connection_start_call(struct connection *db, int64_t deadline_us,
                                                 bool interruptible);
+/* The statements that end a transaction are no longer interrupted. Waits for an interrupt in progress. */
 SESLITE_PRIVATE void ses__connection_end_call(struct connection *db);
 /* From any thread: the call under way fails with INTERRUPTED, if it may be interrupted. */
 SESLITE_PRIVATE void ses__connection_interrupt(struct connection *db);
-/* Lets the statements run that end the transaction of an interrupted call. Waits for an interrupt in
- * progress. */
-SESLITE_PRIVATE void ses__connection_uninterrupt(struct connection *db);
 /* Moves what the connection has counted since the last time into the storage's counts. */
 SESLITE_PRIVATE void ses__connection_count(struct connection *db, ses_stats *counts);
 enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
@@ -96,6 +101,11 @@ SESLITE_PRIVATE void ses__connection_limit_work(struct connection *db, enum work
 /* Restarts the count towards the limit, before a statement that does not go through a query. */
 SESLITE_PRIVATE void ses__connection_start_work(struct connection *db);
 
+/* The database (SQLITE_FCNTL_FILE_POINTER), or its journal or log (SQLITE_FCNTL_JOURNAL_POINTER). NULL: it is not open. */
+SESLITE_PRIVATE sqlite3_file *ses__connection_file(struct connection *db, int which);
+/* The bytes of both. */
+SESLITE_PRIVATE int64_t ses__connection_file_bytes(struct connection *db);
+
 /* Translates SQLite's result code into a code and a message that says what was being done. */
 SESLITE_PRIVATE int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error);
 /* The same for a statement. Ours are good: what SQLite finds wrong with one is wrong in the file. */
@@ -105,8 +115,41 @@ SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const c
 /* Runs SQL text that yields no rows we look at. */
 SESLITE_PRIVATE int ses__connection_execute(struct connection *db, const char *sql, const char *doing,
                                             ses_error *error);
-/* The first column of the first row; SQL that yields none gives 0. */
+/* Gives each row to the function, until it returns anything but SES_OK. */
+typedef int connection_visit(void *context, sqlite3_stmt *row, ses_error *error);
+SESLITE_PRIVATE int ses__connection_visit(struct connection *db, const char *sql, connection_visit *visit,
+                                          void *context, ses_error *error);
+/* The first column of the only row; SQL that yields none gives 0. */
 SESLITE_PRIVATE int ses__connection_read_int(struct connection *db, const char *sql, int64_t *value,
                                              ses_error *error);
+
+/* ---- transaction.c */
+
+SESLITE_PRIVATE int ses__transaction_begin(struct connection *db, const struct statement *how,
+                                           ses_error *error);
+SESLITE_PRIVATE void ses__transaction_roll_back(struct connection *db);
+/* Runs a job that reads in a transaction of its own. */
+SESLITE_PRIVATE int ses__transaction_read(struct connection *db, storage_job *job, void *context,
+                                          ses_error *error);
+
+/* ---- commit.c */
+
+/* Commits a transaction that wrote. UNKNOWN: it may be stored or not. After any other failure nothing is, and the
+ * transaction may still be open. */
+SESLITE_PRIVATE int ses__commit(struct connection *db, ses_error *failure);
+
+/* ---- pages.c */
+
+/* Receives each step; a non-zero result ends the copying. */
+struct copy_progress {
+    int (*report)(void *context, int64_t done, int64_t total); /* may be NULL */
+    void *context;
+};
+/* Copies all pages of `from`, on which a read transaction or the writer's turn keeps others from writing, to `to`, which
+ * nobody else uses. INTERRUPTED: `from` was interrupted, or the progress ended it. */
+SESLITE_PRIVATE int ses__pages_copy(struct connection *from, struct connection *to,
+                                    const struct copy_progress *progress, ses_error *error);
+/* CORRUPT: the file, with its log, is too short for the pages that it says it has. */
+SESLITE_PRIVATE int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error);
 
 #endif

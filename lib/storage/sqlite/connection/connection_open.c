@@ -5,8 +5,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/sqlite/connection/connection.h"
-#include "storage/sqlite/connection/file.h"
-#include "storage/sqlite/connection/id_list_vtab.h"
 
 /* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
 #define MAX_SESSION_ID INT64_C(0x7FFFFFFF)
@@ -106,8 +104,8 @@ static int open_handle(struct connection *db, ses_error *error)
                 (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
     char *uri = NULL;
 
-    if (config
-            ->in_memory) /* by its path: with SQLITE_OPEN_MEMORY, what VACUUM INTO writes would be in memory too */
+    /* By its path: with SQLITE_OPEN_MEMORY, what VACUUM INTO writes would be in memory too. */
+    if (config->in_memory)
         flags |= SQLITE_OPEN_CREATE;
     if (config->file->immutable) {
         flags |= SQLITE_OPEN_URI;

@@ -7,48 +7,33 @@
 
 static int code_of(int rc)
 {
-    int code;
-    switch (rc & 0xFF) {
-    case SQLITE_NOMEM:
-        code = SES_NOMEM;
-        break;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL:
-        code = SES_BUSY;
-        break;
-    case SQLITE_READONLY:
-        code = SES_READONLY;
-        break;
-    case SQLITE_FULL:
-        code = SES_FULL;
-        break;
-    case SQLITE_IOERR:
-    case SQLITE_NOLFS:
-        code = SES_IO;
-        break;
-    case SQLITE_CORRUPT:
-    case SQLITE_CONSTRAINT: /* the library keeps every constraint, so the rows that are there must not */
-        code = SES_CORRUPT;
-        break;
-    case SQLITE_NOTADB:
-        code = SES_NOTASTORE;
-        break;
-    case SQLITE_CANTOPEN:
-    case SQLITE_PERM:
-        code = SES_CANTOPEN;
-        break;
-    case SQLITE_TOOBIG:
-        code = SES_LIMIT;
-        break;
-    case SQLITE_INTERRUPT:
-        code = SES_INTERRUPTED;
-        break;
-    default:
-        code = SES_INTERNAL;
-        break;
+    static const struct {
+        int rc;
+        int code;
+    } codes[] = {
+        {SQLITE_NOMEM, SES_NOMEM},
+        {SQLITE_BUSY, SES_BUSY},
+        {SQLITE_LOCKED, SES_BUSY},
+        {SQLITE_PROTOCOL, SES_BUSY},
+        {SQLITE_READONLY, SES_READONLY},
+        {SQLITE_FULL, SES_FULL},
+        {SQLITE_IOERR, SES_IO},
+        {SQLITE_NOLFS, SES_IO},
+        {SQLITE_CORRUPT, SES_CORRUPT},
+        {SQLITE_NOTADB, SES_NOTASTORE},
+        {SQLITE_CANTOPEN, SES_CANTOPEN},
+        {SQLITE_PERM, SES_CANTOPEN},
+        {SQLITE_TOOBIG, SES_LIMIT},
+        {SQLITE_INTERRUPT, SES_INTERRUPTED},
+        /* The library keeps every constraint, so the rows that are there must not. */
+        {SQLITE_CONSTRAINT, SES_CORRUPT},
+    };
+
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        if (codes[i].rc == (rc & 0xFF))
+            return codes[i].code;
     }
-    return code;
+    return SES_INTERNAL;
 }
 
 /*

@@ -67,15 +67,13 @@ int ses__file_look(const char *path, enum file_kind *kind, ses_error *error)
     return code;
 }
 
-static char *path_with(const ses_allocator *allocator, const char *path, const char *suffix)
+char *ses__file_join(const ses_allocator *allocator, const char *first, const char *second, const char *third)
 {
-    size_t path_len = strlen(path);
-    size_t suffix_len = strlen(suffix);
-    char *joined = ses__memory_new(allocator, path_len + suffix_len + 1);
-    if (joined) {
-        memcpy(joined, path, path_len);
-        memcpy(joined + path_len, suffix, suffix_len + 1);
-    }
+    const size_t bytes = strlen(first) + strlen(second) + strlen(third) + 1;
+    char *joined = ses__memory_new(allocator, bytes);
+
+    if (joined)
+        (void)snprintf(joined, bytes, "%s%s%s", first, second, third);
     return joined;
 }
 
@@ -83,7 +81,7 @@ int ses__file_has_companion(const ses_allocator *allocator, const char *path, co
                             ses_error *error)
 {
     struct stat status;
-    char *companion = path_with(allocator, path, suffix);
+    char *companion = ses__file_join(allocator, path, suffix, "");
 
     *has = companion && stat(companion, &status) == 0 && status.st_size > 0;
     ses__memory_free(allocator, companion);
@@ -111,7 +109,7 @@ int ses__file_follow_links(const ses_allocator *allocator, const char *path, cha
 {
     enum { MAX_LINKS = 40 /* as Linux has it */ };
     char target[PATH_MAX];
-    char *at = path_with(allocator, path, "");
+    char *at = ses__file_join(allocator, path, "", "");
     ssize_t len = 0;
 
     for (int links = 0; at && links < MAX_LINKS && len >= 0; links++) {
@@ -133,7 +131,7 @@ int ses__file_resolve(const ses_allocator *allocator, const char *path, char **r
     *resolved = NULL;
     if (!realpath(path, absolute))
         return ses__file_refuse(path, "cannot resolve the path", errno, error);
-    *resolved = path_with(allocator, absolute, "");
+    *resolved = ses__file_join(allocator, absolute, "", "");
     return *resolved ? SES_OK : ses__error_nomem(error);
 }
 
@@ -144,7 +142,7 @@ int ses__file_check_companions(const ses_allocator *allocator, const char *path,
 
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0] && code == SES_OK; i++) {
         struct stat status;
-        char *companion = path_with(allocator, path, suffixes[i]);
+        char *companion = ses__file_join(allocator, path, suffixes[i], "");
         if (!companion)
             code = ses__error_nomem(error);
         else if (stat(companion, &status) == 0 && !S_ISREG(status.st_mode))
@@ -185,7 +183,7 @@ int ses__file_create_private(const ses_allocator *allocator, const char *path, s
      * (https://www.sqlite.org/howtocorrupt.html, section 2.2).
      */
     int code = SES_OK;
-    char *fresh = path_with(allocator, path, "-newXXXXXX");
+    char *fresh = ses__file_join(allocator, path, "-newXXXXXX", "");
     int descriptor = fresh ? mkstemp(fresh) : -1; /* mode 0600, as POSIX says */
 
     if (!fresh) {

@@ -12,6 +12,9 @@ enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_STUB /* too short for SQLite */, 
 SESLITE_PRIVATE int ses__file_refuse(const char *path, const char *doing, int number, ses_error *error);
 /* CANTOPEN for a directory, a device, or a path that cannot be looked up. */
 SESLITE_PRIVATE int ses__file_look(const char *path, enum file_kind *kind, ses_error *error);
+/* Three texts as one, to be freed with the allocator; NULL: out of memory. */
+SESLITE_PRIVATE char *ses__file_join(const ses_allocator *allocator, const char *first, const char *second,
+                                     const char *third);
 /* Finds out whether a companion file, named `path` and `suffix`, exists and is not empty. NOMEM. */
 SESLITE_PRIVATE int ses__file_has_companion(const ses_allocator *allocator, const char *path,
                                             const char *suffix, bool *has, ses_error *error);

@@ -2,19 +2,10 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "storage/sqlite/connection/transaction.h"
+#include "storage/sqlite/connection/connection.h"
 
 /* So many pages are copied between two looks at whether the copying is to end. */
 enum { PAGES_IN_STEP = 256 };
-
-static int64_t bytes_of(struct connection *db, int which)
-{
-    sqlite3_file *file = NULL;
-    sqlite3_int64 bytes = 0;
-    bool known = sqlite3_file_control(db->handle, "main", which, &file) == SQLITE_OK && file &&
-                 file->pMethods && file->pMethods->xFileSize(file, &bytes) == SQLITE_OK;
-    return known ? bytes : 0;
-}
 
 int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error)
 {
@@ -25,8 +16,7 @@ int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error)
         code = ses__connection_read_int(db, "PRAGMA page_size", &page_bytes, error);
     if (code != SES_OK || db->config->in_memory)
         return code;
-    int64_t bytes = bytes_of(db, SQLITE_FCNTL_FILE_POINTER) + bytes_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
-    return page_bytes > 0 && *pages <= bytes / page_bytes
+    return page_bytes > 0 && *pages <= ses__connection_file_bytes(db) / page_bytes
                ? SES_OK
                : ses__error_set(error, SES_CORRUPT, "%s: the file is shorter than it says", db->config->path);
 }

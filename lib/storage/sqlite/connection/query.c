@@ -1,11 +1,8 @@
 /* How SQLite runs the statements. */
 #include "storage/sql/query.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "storage/sqlite/connection/connection.h"
-#include "storage/sqlite/connection/id_list_vtab.h"
 
 static sqlite3 *handle_of(const struct query *query)
 {

@@ -60,7 +60,7 @@ static int count_objects(struct connection *db, int64_t *objects, int64_t *table
     return code;
 }
 
-static int read_marks(struct connection *db, int *version, ses_error *error)
+int ses__schema_version(struct connection *db, int *version, ses_error *error)
 {
     int64_t application = 0;
     int64_t user_version = 0;
@@ -97,11 +97,6 @@ int ses__schema_write_mark(struct connection *db)
     return ses__connection_execute(db, sql, "writing the mark", NULL);
 }
 
-int ses__schema_version(struct connection *db, int *version, ses_error *error)
-{
-    return read_marks(db, version, error);
-}
-
 static int peek(const struct sqlite_config *config, const char *path, int flags, const char *pragma,
                 ses_error *error)
 {
@@ -121,7 +116,7 @@ static int peek(const struct sqlite_config *config, const char *path, int flags,
         code = ses__connection_execute(&db, pragma, "looking at the file", error);
     }
     if (code == SES_OK)
-        code = read_marks(&db, &version, error);
+        code = ses__schema_version(&db, &version, error);
     (void)sqlite3_close_v2(db.handle); /* cannot fail: no statement is left */
     return code;
 }

@@ -25,6 +25,7 @@ struct script_object {
 enum { MAX_OBJECTS = 64 };
 
 struct script_objects {
+    struct connection *db; /* that they are looked for in */
     struct script_object items[MAX_OBJECTS];
     bool found[MAX_OBJECTS];
     size_t count;
@@ -90,13 +91,11 @@ static bool counts(const struct script_object *object)
 
 static void collect_objects(const char *scripts, struct script_objects *objects)
 {
-    objects->count = 0;
     for (const char *script = scripts; *script; script += strlen(script) + 1) {
         const char *line = script;
         while (line && objects->count < MAX_OBJECTS) {
             struct script_object object;
             if (starts_with(line, "CREATE ") && read_script_object(line, &object) && counts(&object)) {
-                objects->found[objects->count] = false;
                 objects->items[objects->count++] = object;
             }
             line = strchr(line, '\n');
@@ -120,61 +119,45 @@ static bool is_table_of_ours(const struct script_objects *objects, const char *t
     return at < objects->count && strcmp(objects->items[at].type, "table") == 0;
 }
 
-/* `format` has at most one place, for a name. */
-static int prepare_about(struct connection *db, const char *format, const char *name,
-                         sqlite3_stmt **statement, ses_error *error)
+/* `format` has a place for a name. */
+static int visit_about(struct connection *db, const char *format, const char *name, connection_visit *visit,
+                       void *context, ses_error *error)
 {
     char *sql = sqlite3_mprintf(format, name);
-
-    ses__connection_start_work(db);
-    int rc = sql ? sqlite3_prepare_v2(db->handle, sql, -1, statement, NULL) : SQLITE_NOMEM;
+    const int code = sql ? ses__connection_visit(db, sql, visit, context, error) : ses__error_nomem(error);
 
     sqlite3_free(sql);
-    return rc == SQLITE_OK ? SES_OK : ses__statement_error(db, rc, "reading the schema", error);
-}
-
-/* Ends a walk over rows that the last step has ended. */
-static int end_walk(struct connection *db, sqlite3_stmt *statement, int rc, ses_error *error)
-{
-    int code = rc == SQLITE_DONE ? SES_OK : ses__statement_error(db, rc, "reading the schema", error);
-    (void)sqlite3_finalize(statement); /* repeats the failure of the step */
     return code;
 }
 
 struct index_traits {
+    const char *name;
     bool unique;
     bool partial;
     bool computed; /* it has an expression */
 };
 
-static int read_index_list(struct connection *db, const char *table, const char *index,
-                           struct index_traits *traits, ses_error *error)
+static int note_index(void *context, sqlite3_stmt *row, ses_error *error)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc = SQLITE_DONE;
-    int code = prepare_about(db, "PRAGMA main.index_list(%Q)", table, &statement, error);
+    struct index_traits *traits = context;
+    const char *name = (const char *)sqlite3_column_text(row, 1);
+    (void)error;
 
-    while (code == SES_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(statement, 1);
-        if (name && strcmp(name, index) == 0) {
-            traits->unique = sqlite3_column_int(statement, 2) != 0;
-            traits->partial = sqlite3_column_int(statement, 4) != 0;
-        }
+    if (name && strcmp(name, traits->name) == 0) {
+        traits->unique = sqlite3_column_int(row, 2) != 0;
+        traits->partial = sqlite3_column_int(row, 4) != 0;
     }
-    return code == SES_OK ? end_walk(db, statement, rc, error) : code;
+    return SES_OK;
 }
 
-static int read_index_columns(struct connection *db, const char *index, struct index_traits *traits,
-                              ses_error *error)
+static int note_index_column(void *context, sqlite3_stmt *row, ses_error *error)
 {
     enum { EXPRESSION = -2 }; /* https://www.sqlite.org/pragma.html#pragma_index_xinfo */
-    sqlite3_stmt *statement = NULL;
-    int rc = SQLITE_DONE;
-    int code = prepare_about(db, "PRAGMA main.index_xinfo(%Q)", index, &statement, error);
+    struct index_traits *traits = context;
+    (void)error;
 
-    while (code == SES_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW)
-        traits->computed = traits->computed || sqlite3_column_int(statement, 1) == EXPRESSION;
-    return code == SES_OK ? end_walk(db, statement, rc, error) : code;
+    traits->computed = traits->computed || sqlite3_column_int(row, 1) == EXPRESSION;
+    return SES_OK;
 }
 
 /*
@@ -183,11 +166,11 @@ static int read_index_columns(struct connection *db, const char *index, struct i
  */
 static int check_foreign_index(struct connection *db, const char *table, const char *index, ses_error *error)
 {
-    struct index_traits traits = {false, false, false};
-    int code = read_index_list(db, table, index, &traits, error);
+    struct index_traits traits = {.name = index};
+    int code = visit_about(db, "PRAGMA main.index_list(%Q)", table, note_index, &traits, error);
 
     if (code == SES_OK)
-        code = read_index_columns(db, index, &traits, error);
+        code = visit_about(db, "PRAGMA main.index_xinfo(%Q)", index, note_index_column, &traits, error);
     if (code == SES_OK && (traits.unique || traits.partial || traits.computed))
         code = refuse_schema(
             db, "index", index,
@@ -196,9 +179,10 @@ static int check_foreign_index(struct connection *db, const char *table, const c
 }
 
 /* One row of sqlite_schema. */
-static int check_schema_row(struct connection *db, struct script_objects *objects, sqlite3_stmt *row,
-                            ses_error *error)
+static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
 {
+    struct script_objects *objects = context;
+    struct connection *db = objects->db;
     const char *type = (const char *)sqlite3_column_text(row, 0);
     const char *name = (const char *)sqlite3_column_text(row, 1);
     const char *table = (const char *)sqlite3_column_text(row, 2);
@@ -219,34 +203,19 @@ static int check_schema_row(struct connection *db, struct script_objects *object
     return code;
 }
 
-static int check_schema_rows(struct connection *db, struct script_objects *objects, ses_error *error)
-{
-    sqlite3_stmt *row = NULL;
-    int rc = SQLITE_DONE;
-    int code =
-        prepare_about(db,
-                      "SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE type IS NOT NULL "
-                      "AND name IS NOT NULL AND tbl_name IS NOT NULL AND sql IS NOT NULL",
-                      "", &row, error);
-    if (code != SES_OK)
-        return code;
-    while (code == SES_OK && (rc = sqlite3_step(row)) == SQLITE_ROW)
-        code = check_schema_row(db, objects, row, error);
-    if (code == SES_OK)
-        return end_walk(db, row, rc, error);
-    (void)sqlite3_finalize(row);
-    return code;
-}
-
 int ses__schema_check(struct connection *db, ses_error *error)
 {
-    struct script_objects objects;
+    struct script_objects objects = {.db = db};
     char *scripts = ses__schema_unpack(db->config->allocator);
 
     if (!scripts)
         return ses__error_nomem(error);
     collect_objects(scripts, &objects);
-    int code = check_schema_rows(db, &objects, error);
+    int code = ses__connection_visit(
+        db,
+        "SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE type IS NOT NULL "
+        "AND name IS NOT NULL AND tbl_name IS NOT NULL AND sql IS NOT NULL",
+        check_schema_row, &objects, error);
     for (size_t i = 0; i < objects.count && code == SES_OK; i++) {
         char name[64];
         (void)snprintf(name, sizeof name, "%.*s", (int)objects.items[i].name.len, objects.items[i].name.ptr);

@@ -1,7 +1,6 @@
 /* Transactions on one connection. */
 #include "base/error.h"
-#include "storage/sqlite/connection/transaction.h"
-#include "storage/sql/query.h"
+#include "storage/sqlite/connection/connection.h"
 
 int ses__transaction_begin(struct connection *db, const struct statement *how, ses_error *error)
 {
@@ -32,7 +31,7 @@ int ses__transaction_read(struct connection *db, storage_job *job, void *context
     if (result == SES_OK) {
         result = job(&db->base, context, error);
         ses__sqlite_end_queries(db);
-        ses__connection_uninterrupt(db);
+        ses__connection_end_call(db);
         if (result >= 0) {
             int code = ses__query_do(&db->base, STATEMENT_COMMIT, error, NULL);
             if (code != SES_OK)

@@ -8,7 +8,6 @@
  * Attempts that fail because of them are made less and less often.
  */
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/thread.h"
 #include "storage/sqlite/parts.h"
 

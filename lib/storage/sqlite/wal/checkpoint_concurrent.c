@@ -17,7 +17,6 @@
  *    read mark 0. walCheckpoint() needs that lock exclusively before it copies or counts anything, so the
  *    checkpoint does nothing.
  */
-#include <time.h>
 
 #include "base/clock.h"
 #include "storage/sqlite/parts.h"
@@ -95,10 +94,9 @@ static bool hold_log(struct connection *marker)
  */
 static void flush_database(struct connection *db)
 {
-    sqlite3_file *file = NULL;
+    sqlite3_file *file = ses__connection_file(db, SQLITE_FCNTL_FILE_POINTER);
 
-    if (sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK && file &&
-        file->pMethods)
+    if (file)
         (void)file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
 }
 

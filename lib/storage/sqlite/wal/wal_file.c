@@ -17,10 +17,7 @@ static const int64_t FRAME_BYTES = 4096 + 24;
 
 static sqlite3_file *wal_file(struct connection *db)
 {
-    sqlite3_file *file = NULL;
-    int rc = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
-
-    return rc == SQLITE_OK && file && file->pMethods ? file : NULL;
+    return ses__connection_file(db, SQLITE_FCNTL_JOURNAL_POINTER);
 }
 
 static int64_t file_bytes(sqlite3_file *file)
