@@ -212,7 +212,8 @@ SESLITE_PRIVATE int64_t ses__wal_file_bytes(const struct sqlite *storage);
 /* Inside a write transaction, if the log has so many pages: makes the file longer before that is needed. */
 SESLITE_PRIVATE void ses__wal_file_extend(struct sqlite *storage, int64_t from_pages);
 
-/* ---- private_connection.c: a connection outside the pool, for a long read, so that the pool does not lack one meanwhile */
+/* ---- private_connection.c: a connection outside the pool, for a long read, so that the pool does not lack
+ * one meanwhile */
 
 /* Only one connection sees a store in memory, so there this is a connection to a copy. */
 struct private_connection {

@@ -5,8 +5,6 @@
 #include "json/reader.h"
 #include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/engine.h"
 
 static int keep_json(struct as_of_op *op, struct span text, ses_error *error)
 {

@@ -4,11 +4,7 @@
 #include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/planned.h"
-#include "storage/sql/rows/event.h"
 #include "storage/sql/rows/list.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/rows/state.h"
-#include "storage/sql/engine.h"
 
 struct cutting {
     struct cut_op *op;

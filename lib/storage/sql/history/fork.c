@@ -4,10 +4,6 @@
 #include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/planned.h"
-#include "storage/sql/rows/event.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/rows/state.h"
-#include "storage/sql/engine.h"
 
 /* The data of one fork while it runs. */
 struct fork_run {

@@ -6,6 +6,9 @@
 #ifndef SESLITE_STORAGE_SQL_HISTORY_PLANNED_H
 #define SESLITE_STORAGE_SQL_HISTORY_PLANNED_H
 
+#include "model/bonds.h"
+#include "model/event/live.h"
+#include "model/replay.h"
 #include "storage/door.h"
 
 struct db;
@@ -26,5 +29,45 @@ struct planned {
 
 SESLITE_PRIVATE int ses__run_planned(struct storage *storage, const struct planned *planned,
                                      ses_error *error);
+
+/* ---- prune_plan.c: how far a log may be pruned: found inside a transaction, and brought up to date in a
+ * later one */
+
+struct prune_plan {
+    const struct prune_op *op;
+    const ses_allocator *allocator;
+    struct session_row row; /* as of the transaction in which the log was looked at */
+    int64_t goal;           /* the last event that all that is asked allows to prune */
+    int64_t target;         /* of them, the last that this step is to prune */
+    int64_t known;          /* the bonds are those of events up to this one */
+    int64_t looked;         /* at so many events for it */
+    int64_t first;          /* event of the log; 0: there is none */
+    int64_t events;         /* up to the target */
+    bool full;              /* the target is as far as a step goes */
+    struct live live;
+    struct bonds bonds;
+    struct replay replay; /* what the events up to the target change is staged */
+    size_t staged_bytes;
+    struct arena arena; /* of one event */
+    struct stored_event event;
+};
+
+/* To be freed in any case. */
+SESLITE_PRIVATE int ses__prune_plan_init(struct prune_plan *plan, const struct prune_op *op,
+                                         const ses_allocator *allocator, ses_error *error);
+SESLITE_PRIVATE void ses__prune_plan_free(struct prune_plan *plan);
+/* Looks at the whole log of the session, which is `row` now. */
+SESLITE_PRIVATE int ses__prune_plan_make(struct prune_plan *plan, struct db *db,
+                                         const struct session_row *row, ses_error *error);
+/* For the next step, when plan->row is the session after the last one, and nothing else has changed: looks
+ * only at what this step is to prune. */
+SESLITE_PRIVATE int ses__prune_plan_go_on(struct prune_plan *plan, struct db *db, ses_error *error);
+/* Looks at the events that have come since. `*fits` is false if that is not enough. The session and its base
+ * are the same. */
+SESLITE_PRIVATE int ses__prune_plan_update(struct prune_plan *plan, struct db *db,
+                                           const struct session_row *row, bool *fits, ses_error *error);
+/* The point up to which this step prunes: row.base_seq if there is nothing to prune. `*whole` is the point
+ * for a step without a limit. */
+SESLITE_PRIVATE int64_t ses__prune_plan_end(const struct prune_plan *plan, int64_t *whole);
 
 #endif

@@ -7,9 +7,7 @@
 #include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/planned.h"
-#include "storage/sql/history/prune_plan.h"
 #include "storage/sql/rows/parts.h"
-#include "storage/sql/engine.h"
 
 struct pruning {
     struct prune_op *op;

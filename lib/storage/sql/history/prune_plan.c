@@ -1,9 +1,8 @@
-#include "storage/sql/history/prune_plan.h"
+#include "storage/sql/history/planned.h"
 
 #include "base/error.h"
 #include "model/event/coverage.h"
 #include "storage/sql/rows/event.h"
-#include "storage/sql/rows/session.h"
 
 /* The changes of state that are kept until it is known how far this step goes. */
 static const size_t MAX_STAGED_BYTES = (size_t)64 << 20;

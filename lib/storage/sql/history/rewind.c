@@ -7,10 +7,6 @@
 #include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/planned.h"
-#include "storage/sql/rows/event.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/rows/state.h"
-#include "storage/sql/engine.h"
 
 /* A rewind takes back every event from the first one of an invocation on. */
 struct rewind_run {

@@ -6,9 +6,6 @@
 #include "base/memory.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/list.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/rows/state.h"
-#include "storage/sql/engine.h"
 
 static int add_listed(struct list_op *op, const struct session_row *row, struct span name, struct span user,
                       ses_error *error)

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "storage/sql/rows/session.h"
-#include "storage/sql/engine.h"
 
 static struct span span_of_name(const char *text)
 {
@@ -28,16 +27,16 @@ static int run_names(struct db *db, void *context, ses_error *error)
 {
     struct names_op *op = context;
     struct name_rows rows;
-    int64_t app_id = 0;
+    struct user_row app = {0, 0};
     int64_t id = 0;
 
     ses__arena_reset(op->arena);
     op->count = 0;
     op->more = false;
-    int code = op->app ? ses__app_find(db, op->app, &app_id, error) : SES_OK;
+    int code = op->app ? ses__owner_find(db, op->app, NULL, &app, error) : SES_OK;
     if (code != SES_OK)
         return code == SES_NOTFOUND ? SES_OK : code;
-    ses__name_rows_open(&rows, db, app_id, span_of_name(op->after), span_of_name(op->prefix),
+    ses__name_rows_open(&rows, db, app.app_id, span_of_name(op->after), span_of_name(op->prefix),
                         (int64_t)op->limit + 1, error);
     while (!op->more && ses__name_rows_next(&rows, &id)) {
         op->more = op->count == op->limit;

@@ -4,9 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "model/event/timestamp.h"
-#include "storage/sql/rows/event.h"
-#include "storage/sql/rows/list.h"
-#include "storage/sql/rows/session.h"
+#include "storage/sql/rows/parts.h"
 
 /* ---------------------------------------------------------------------------------------------- marks */
 

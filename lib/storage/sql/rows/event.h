@@ -57,8 +57,8 @@ SESLITE_PRIVATE void ses__event_row_open(struct event_rows *rows, struct db *db,
 SESLITE_PRIVATE bool ses__event_rows_next(struct event_rows *rows, struct event_row *row);
 SESLITE_PRIVATE int ses__event_rows_close(struct event_rows *rows);
 
-/* The number of one event; 0: there is none. The event of that id; the last one from `first` to `last`; and the first one of
- * an invocation there. */
+/* The number of one event; 0: there is none. The event of that id; the last one from `first` to `last`; and
+ * the first one of an invocation there. */
 SESLITE_PRIVATE int ses__event_find(struct db *db, int64_t session_id, struct span id, int64_t *seq,
                                     ses_error *error);
 SESLITE_PRIVATE int ses__event_last(struct db *db, int64_t session_id, int64_t first, int64_t last,

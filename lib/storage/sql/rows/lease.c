@@ -58,32 +58,31 @@ static bool read_lease(struct query *query, int64_t session_id, struct lease_row
            read_lease_time(query, LEASE_NEXT_UNTIL, &row->next_until_us);
 }
 
-static int end_lease_row(struct query *query, int64_t session_id, bool sound)
-{
-    const struct db *db = query->db;
-    int code = ses__query_end(query);
-
-    if (code == SES_OK && !sound)
-        code = ses__error_set(
-            query->error, SES_CORRUPT,
-            "%s: the row of session_leases of session number %lld is another's, or holds what no lease can",
-            db->name, (long long)session_id);
-    return code;
-}
-
-int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *row)
+/* An engine that says what time it is has a row without a lease, too. */
+int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *row, int64_t *now_us)
 {
     bool sound = true;
 
     *row = (struct lease_row){.token = 0};
-    if (ses__query_row(query))
-        sound = read_lease(query, session_id, row);
-    return end_lease_row(query, session_id, sound);
+    if (ses__query_row(query)) {
+        const bool has_now = query->source == query->db->lease_now;
+        sound = (has_now && has_type(query, LEASE_TOKEN, SQL_NULL)) || read_lease(query, session_id, row);
+        if (has_now && now_us)
+            *now_us = ses__query_int(query, LEASE_NOW);
+    }
+    const int code = ses__query_end(query);
+    return code == SES_OK && !sound
+               ? ses__error_set(
+                     query->error, SES_CORRUPT,
+                     "%s: the row of session_leases of session number %lld is another's, or holds what no lease can",
+                     query->db->name, (long long)session_id)
+               : code;
 }
 
 void ses__lease_ask(struct query *query, struct db *db, int64_t session_id, ses_error *error)
 {
-    ses__query_open(query, db, STATEMENT_LEASE_FIND, error, VALUES(OWNER(session_id)));
+    ses__query_open(query, db, db->lease_now ? db->lease_now : STATEMENT_LEASE_FIND, error,
+                    VALUES(OWNER(session_id)));
     ses__query_ask(query);
 }
 
@@ -92,42 +91,18 @@ int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, se
     struct query query;
 
     ses__lease_ask(&query, db, session_id, error);
-    return ses__lease_take(&query, session_id, row);
-}
-
-void ses__lease_ask_now(struct query *query, struct db *db, int64_t session_id, ses_error *error)
-{
-    ses__query_open(query, db, db->lease_now ? db->lease_now : STATEMENT_LEASE_FIND, error,
-                    VALUES(OWNER(session_id)));
-    ses__query_ask(query);
-}
-
-int ses__lease_take_now(struct query *query, int64_t session_id, struct lease_row *row, int64_t *now_us)
-{
-    bool sound = true;
-
-    if (!query->db->lease_now)
-        return ses__lease_take(query, session_id, row);
-    *row = (struct lease_row){.token = 0};
-    if (ses__query_row(query)) {
-        sound = has_type(query, LEASE_TOKEN, SQL_NULL) || read_lease(query, session_id, row);
-        *now_us = ses__query_int(query, LEASE_NOW);
-    }
-    return end_lease_row(query, session_id, sound);
-}
-
-static int remove_lease(struct db *db, int64_t session_id, int64_t token, ses_error *error)
-{
-    return ses__change_one(db, STATEMENT_LEASE_REPLACE, "session_leases", error,
-                           VALUES(INT(token), INT(session_id)));
+    return ses__lease_take(&query, session_id, row, NULL);
 }
 
 int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)
 {
     const int64_t before = row->token;
     struct query query;
-    int code = before > 0 ? remove_lease(db, session_id, before, error) : SES_OK;
+    int code = SES_OK;
 
+    if (before > 0)
+        code = ses__change_one(db, STATEMENT_LEASE_REPLACE, "session_leases", error,
+                               VALUES(INT(before), INT(session_id)));
     if (code != SES_OK)
         return code;
     ses__query_open(&query, db, STATEMENT_LEASE_ADD, error,

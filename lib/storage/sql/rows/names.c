@@ -1,8 +1,10 @@
-/* Walks over the names of apps and users. */
+/* Walks by name: over apps, the users of an app, and the sessions of a user. */
 #include <string.h>
 
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
+
+/* ---------------------------------------------------------------------------------------- apps and users */
 
 void ses__name_rows_open(struct name_rows *rows, struct db *db, int64_t app_id, struct span after,
                          struct span prefix, int64_t limit, ses_error *error)
@@ -44,4 +46,64 @@ bool ses__name_rows_next(struct name_rows *rows, int64_t *id)
     rows->last[name.len] = '\0';
     rows->last_len = name.len;
     return has_prefix(name, rows->prefix); /* those that have it are side by side */
+}
+
+/* -------------------------------------------------------------------------------------------- sessions */
+
+/* After the last name. */
+static void start_named(struct named_rows *rows, struct db *db, ses_error *error)
+{
+    const struct span last = {rows->from, rows->last_len};
+
+    memcpy(rows->from, rows->last, rows->last_len);
+    ses__query_open(&rows->query, db, STATEMENT_SESSIONS_BY_NAME, error,
+                    VALUES(INT(rows->user->id), TEXT(last), ses__paging_begin(&rows->paging, db)));
+}
+
+void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct user_row *user,
+                          const char *after, ses_error *error)
+{
+    rows->paging = ses__paging_few(db);
+    rows->user = user;
+    rows->last_len = strlen(after);
+    memcpy(rows->last, after, rows->last_len);
+    start_named(rows, db, error);
+}
+
+/* The row must be the user's, and its name come after the one before, or the walk might never end. */
+static int check_named(const struct named_rows *rows, const struct session_row *row, struct span name)
+{
+    const struct query *query = &rows->query;
+    const struct span last = {rows->last, rows->last_len};
+    int code = ses__session_row_check(row, query->db, query->error);
+
+    if (code != SES_OK)
+        return code;
+    if (row->user_id != rows->user->id || row->app_id != rows->user->app_id)
+        return ses__refuse_stranger(query->db, "user's session", query->error);
+    if (!ses__is_id(name) || ses__compare_texts(last, name) >= 0)
+        return ses__error_set(query->error, SES_CORRUPT,
+                              "%s: session number %lld is out of place, or its name is not an id",
+                              query->db->name, (long long)row->id);
+    return SES_OK;
+}
+
+bool ses__named_rows_next(struct named_rows *rows, struct session_row *row)
+{
+    struct query *query = &rows->query;
+
+    while (!ses__paging_row(&rows->paging, query)) {
+        if (!ses__paging_turn(&rows->paging, query))
+            return false;
+        start_named(rows, query->db, query->error);
+    }
+    ses__session_row_read(query, row);
+    struct span name = ses__query_text(query, 11);
+    if (query->code == SES_OK)
+        query->code = check_named(rows, row, name);
+    if (query->code != SES_OK)
+        return false;
+    memcpy(rows->last, name.ptr, name.len);
+    rows->last_len = name.len;
+    return true;
 }

@@ -37,11 +37,9 @@ static inline bool ses__is_ahead(int64_t updated_us, int64_t changed_us)
     return updated_us - changed_us > HOUR_US;
 }
 
-/* Finds the app; adds it if it is new. */
-SESLITE_PRIVATE int ses__app_ensure(struct db *db, const char *app, int64_t *id, ses_error *error);
-/* Finds the user; adds the user and the app where they are new. */
-SESLITE_PRIVATE int ses__user_ensure(struct db *db, const char *app, const char *user, struct user_row *row,
-                                     ses_error *error);
+/* Finds the user, or (no user) the app; adds what is new. */
+SESLITE_PRIVATE int ses__owner_ensure(struct db *db, const char *app, const char *user, struct user_row *row,
+                                      ses_error *error);
 
 /* The version of a new session of that user. LIMIT: all have been used. */
 SESLITE_PRIVATE int ses__version_first(struct db *db, int64_t user_id, int64_t *version, ses_error *error);

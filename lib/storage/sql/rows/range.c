@@ -1,7 +1,5 @@
 /* The events of a range: a walk over the stretches of its numbers that are live, or over all of them. */
 #include "storage/sql/rows/event.h"
-#include "storage/sql/rows/list.h"
-#include "storage/sql/rows/session.h"
 
 static int64_t largest(int64_t left, int64_t right)
 {

@@ -155,7 +155,7 @@ int ses__session_add(struct db *db, const ses_key *key, const struct session_tim
     const int64_t changed_us = times->created_us < times->now_us ? times->created_us : times->now_us;
     struct user_row user;
     int64_t version = 0;
-    int code = ses__user_ensure(db, key->app, key->user, &user, error);
+    int code = ses__owner_ensure(db, key->app, key->user, &user, error);
 
     if (code == SES_OK)
         code = ses__version_first(db, user.id, &version, error);

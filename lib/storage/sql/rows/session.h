@@ -112,9 +112,8 @@ struct user_row {
 SESLITE_PRIVATE void ses__owner_ask(struct query *query, struct db *db, const char *app, const char *user,
                                     ses_error *error);
 SESLITE_PRIVATE int ses__owner_take(struct query *query, struct user_row *row);
-SESLITE_PRIVATE int ses__app_find(struct db *db, const char *app, int64_t *id, ses_error *error);
-SESLITE_PRIVATE int ses__user_find(struct db *db, const char *app, const char *user, struct user_row *row,
-                                   ses_error *error);
+SESLITE_PRIVATE int ses__owner_find(struct db *db, const char *app, const char *user, struct user_row *row,
+                                    ses_error *error);
 /* With all sessions and the user state; counts them. */
 SESLITE_PRIVATE int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessions,
                                      int64_t *state_keys, ses_error *error);
@@ -197,14 +196,11 @@ struct lease_row {
 };
 SESLITE_PRIVATE int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row,
                                     ses_error *error);
-/* The same in two halves. Number 0: of the session that this transaction finds. */
+/* The same in two halves. Number 0: of the session that this transaction finds. `*now_us` (NULL: not asked)
+ * becomes what time it is where the engine has a clock of its own. */
 SESLITE_PRIVATE void ses__lease_ask(struct query *query, struct db *db, int64_t session_id, ses_error *error);
-SESLITE_PRIVATE int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *row);
-/* The same, and what time it is where the engine has a clock of its own; else *now_us stays. */
-SESLITE_PRIVATE void ses__lease_ask_now(struct query *query, struct db *db, int64_t session_id,
-                                        ses_error *error);
-SESLITE_PRIVATE int ses__lease_take_now(struct query *query, int64_t session_id, struct lease_row *row,
-                                        int64_t *now_us);
+SESLITE_PRIVATE int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *row,
+                                    int64_t *now_us);
 /* Gives the lease to the row's owner, with a token that is new, in place of that of the row, if it has one. */
 SESLITE_PRIVATE int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row,
                                     ses_error *error);

@@ -182,8 +182,8 @@ static void lock_owners(struct db *db, const struct delta *delta, const struct s
     }
 }
 
-/* The name of the key, unless the stored bytes are those that are expected; an operation that removes means that the key does
- * not exist. */
+/* The name of the key, unless the stored bytes are those that are expected; an operation that removes means
+ * that the key does not exist. */
 static int take_seen(struct query *rows, const struct delta_op *seen, const char **changed)
 {
     struct span key;

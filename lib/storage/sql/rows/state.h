@@ -20,7 +20,8 @@ struct key_order {
     size_t len;
     bool begun;
 };
-/* CORRUPT unless the key may be one and comes after the last, so that each comes once, and the value is JSON. */
+/* CORRUPT unless the key may be one and comes after the last, so that each comes once, and the value is
+ * JSON. */
 SESLITE_PRIVATE int ses__shared_key_check(struct key_order *order, struct span key, struct span value,
                                           ses_error *error);
 /* Loads all of the walk into the state, and closes it. */

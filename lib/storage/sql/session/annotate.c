@@ -1,7 +1,5 @@
 /* Setting the title and labels of a session. */
 #include "storage/sql/session/jobs.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/engine.h"
 
 /* All that is there is read, whatever the row says is. */
 static struct session_row with_all_details(const struct session_row *row)

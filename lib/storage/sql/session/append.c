@@ -3,10 +3,6 @@
 #include "base/error.h"
 #include "storage/sql/session/append_asked.h"
 #include "storage/sql/session/jobs.h"
-#include "storage/sql/rows/event.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/rows/state.h"
-#include "storage/sql/engine.h"
 
 /* ---------------------------------------------------------------------------------- what is stored already */
 
@@ -121,7 +117,7 @@ static int check_seen(struct append_op *op, struct db *db, ses_error *error)
 static int check_lease(struct append_op *op, struct db *db, ses_error *error)
 {
     struct lease_row lease;
-    const int code = op->asked ? ses__lease_take(&op->asked->lease, op->row.id, &lease)
+    const int code = op->asked ? ses__lease_take(&op->asked->lease, op->row.id, &lease, NULL)
                                : ses__lease_find(db, op->row.id, &lease, error);
 
     return code == SES_OK && lease.token != op->lease ? refuse_new_events(op, db, REFUSAL_LEASED, NULL, error)
@@ -171,9 +167,16 @@ static void place_event(const struct append_op *op, struct event_draft *draft)
     draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
 }
 
+/* Does the handle lack what others have stored before this append? Then it catches up, and reads the shared
+ * scopes again. */
+static bool catches_up(const struct append_op *op)
+{
+    return op->snapshot && op->before.version != op->snapshot->row.version;
+}
+
 /* The event is stored: the session and the handle have it from now on. */
 static int count_event(struct append_op *op, const struct event_draft *draft, ses_appended *result,
-                       bool catches_up, ses_error *error)
+                       ses_error *error)
 {
     struct session_row *row = &op->row;
 
@@ -184,17 +187,9 @@ static int count_event(struct append_op *op, const struct event_draft *draft, se
     result->status = SES_OK;
     result->seq = draft->row.seq;
     result->time_us = draft->row.time_us;
-    /* A handle that catches up reads the shared scopes again. */
-    return op->snapshot
-               ? ses__advance_add_draft(&op->advance, draft, catches_up ? SCOPE_SESSION : SCOPE_APP, error)
-               : SES_OK;
-}
-
-static int store_new_event(struct append_op *op, struct db *db, struct event_draft *draft,
-                           ses_appended *result, bool catches_up, ses_error *error)
-{
-    int code = ses__delta_store(db, &draft->delta, &op->row, draft->row.seq, error);
-    return code == SES_OK ? count_event(op, draft, result, catches_up, error) : code;
+    return op->snapshot ? ses__advance_add_draft(&op->advance, draft,
+                                                 catches_up(op) ? SCOPE_SESSION : SCOPE_APP, error)
+                        : SES_OK;
 }
 
 /* The session has no room for this event, but the retry of a stored one still succeeds. */
@@ -230,7 +225,7 @@ static void aim(const struct append_op *op, struct event_draft *draft)
 }
 
 static int store_with_room(struct append_op *op, struct db *db, struct event_draft *draft,
-                           ses_appended *result, bool catches_up, ses_error *error)
+                           ses_appended *result, ses_error *error)
 {
     const struct session_row *row = &op->row;
     int64_t stored = 0;
@@ -248,27 +243,29 @@ static int store_with_room(struct append_op *op, struct db *db, struct event_dra
     code = ses__event_add(db, row, &draft->row, error);
     if (code == SES_EXISTS)
         return note_duplicate(op, db, draft, result, error);
-    return code == SES_OK ? store_new_event(op, db, draft, result, catches_up, error) : code;
+    if (code == SES_OK)
+        code = ses__delta_store(db, &draft->delta, row, draft->row.seq, error);
+    return code == SES_OK ? count_event(op, draft, result, error) : code;
 }
 
 static int store_event(struct append_op *op, struct db *db, struct event_draft *draft, ses_appended *result,
-                       bool catches_up, ses_error *error)
+                       ses_error *error)
 {
     int code = check_room(op, draft, error);
 
     code = code == SES_LIMIT ? store_without_room(op, db, draft, result, code, error)
-                             : store_with_room(op, db, draft, result, catches_up, error);
+                             : store_with_room(op, db, draft, result, error);
     result->time_us = draft->row.time_us;
     return code;
 }
 
-static int store_events(struct append_op *op, struct db *db, bool catches_up, ses_error *error)
+static int store_events(struct append_op *op, struct db *db, ses_error *error)
 {
     int code = SES_OK;
 
     for (op->at = 0; op->at < op->count && code == SES_OK; op->at++) {
         if (!op->drafts[op->at].partial)
-            code = store_event(op, db, &op->drafts[op->at], &op->results[op->at], catches_up, error);
+            code = store_event(op, db, &op->drafts[op->at], &op->results[op->at], error);
     }
     op->row.changed_us = op->now_us;
     if (code == SES_OK && op->row.version != op->before.version)
@@ -291,21 +288,20 @@ static int read_scopes(struct append_op *op, struct db *db, ses_error *error)
 /* An outdated handle, too, shows the state of one moment afterwards. */
 static int store_and_advance(struct append_op *op, struct db *db, ses_error *error)
 {
-    bool outdated = op->row.version != op->snapshot->row.version;
     int code = ses__advance_init(&op->advance, op->snapshot, error);
 
-    if (code == SES_OK && outdated)
+    if (code == SES_OK && catches_up(op))
         code = read_missed(op, db, error);
     if (code == SES_OK)
-        code = store_events(op, db, outdated, error);
-    if (code == SES_OK && outdated)
+        code = store_events(op, db, error);
+    if (code == SES_OK && catches_up(op))
         code = read_scopes(op, db, error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
 }
 
 int ses__append_store(struct db *db, struct append_op *op, ses_error *error)
 {
-    return op->snapshot ? store_and_advance(op, db, error) : store_events(op, db, false, error);
+    return op->snapshot ? store_and_advance(op, db, error) : store_events(op, db, error);
 }
 
 int ses__append_stored(struct append_op *op, ses_error *error)
@@ -318,7 +314,7 @@ int ses__append_stored(struct append_op *op, ses_error *error)
         if (draft->partial)
             continue;
         place_event(op, draft);
-        code = count_event(op, draft, &op->results[op->at], false, error);
+        code = count_event(op, draft, &op->results[op->at], error);
     }
     op->row.changed_us = op->now_us;
     return code == SES_OK && op->snapshot ? ses__advance_prepare(&op->advance, &op->row, error) : code;

@@ -3,9 +3,6 @@
 
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/rows/state.h"
-#include "storage/sql/engine.h"
 
 /* ------------------------------------------------------------------------------------------- creating */
 
@@ -139,7 +136,7 @@ static int run_delete_user(struct db *db, void *context, ses_error *error)
 
     op->sessions = 0;
     op->state_keys = 0;
-    int code = ses__user_find(db, op->app, op->user, &user, error);
+    int code = ses__owner_find(db, op->app, op->user, &user, error);
     if (code == SES_NOTFOUND)
         return SES_OK;
     return code == SES_OK ? ses__user_remove(db, &user, &op->sessions, &op->state_keys, error) : code;
@@ -200,21 +197,21 @@ static int delete_users_of_app(struct db *db, int64_t app_id, bool *more, ses_er
 static int run_delete_app(struct db *db, void *context, ses_error *error)
 {
     struct delete_app_op *op = context;
-    int64_t app_id = 0;
+    struct user_row app;
 
     op->sessions = 0;
     op->more = false;
-    int code = ses__app_find(db, op->app, &app_id, error);
+    int code = ses__owner_find(db, op->app, NULL, &app, error);
     if (code == SES_NOTFOUND)
         return SES_OK;
     if (code == SES_OK)
-        code = delete_sessions_of_app(db, op, app_id, error);
+        code = delete_sessions_of_app(db, op, app.app_id, error);
     if (code != SES_OK)
         return code;
     op->more = op->sessions >= op->limit;
     if (!op->more)
-        code = delete_users_of_app(db, app_id, &op->more, error);
-    return code == SES_OK && !op->more ? ses__app_remove(db, app_id, error) : code;
+        code = delete_users_of_app(db, app.app_id, &op->more, error);
+    return code == SES_OK && !op->more ? ses__app_remove(db, app.app_id, error) : code;
 }
 
 int ses__door_delete_app(struct storage *storage, struct delete_app_op *op, ses_error *error)

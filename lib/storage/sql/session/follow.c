@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
-#include "storage/sql/engine.h"
 
 struct follow_run {
     struct follow_op *op;
@@ -167,7 +166,7 @@ static int follow_user(struct follow_run *run)
     const ses_key *key = run->op->key;
     size_t at = first_known(run->op);
     struct user_row user;
-    int code = ses__user_find(run->db, key->app, key->user, &user, run->error);
+    int code = ses__owner_find(run->db, key->app, key->user, &user, run->error);
 
     if (code == SES_OK)
         code = follow_sessions(run, &user, &at);

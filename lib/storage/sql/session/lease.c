@@ -1,10 +1,8 @@
 /* Leases: a look at the row first, and a write only where that changes it. */
 #include <string.h>
 
-#include "base/error.h"
 #include "model/event/timestamp.h"
 #include "storage/sql/rows/session.h"
-#include "storage/sql/engine.h"
 
 /* ---------------------------------------------------------------------------------------------- taking */
 
@@ -126,14 +124,14 @@ static int find_lease(struct db *db, const ses_key *key, int64_t *session_id, st
 
     ses__session_ask(&asked, db, &ref, error);
     if (ahead)
-        ses__lease_ask_now(&lease, db, 0, error);
+        ses__lease_ask(&lease, db, 0, error);
     int code = ses__session_take(&asked, &ref, &session);
     if (code != SES_OK)
         return code;
     if (!ahead)
-        ses__lease_ask_now(&lease, db, session.id, error);
+        ses__lease_ask(&lease, db, session.id, error);
     *session_id = session.id;
-    return ses__lease_take_now(&lease, session.id, row, now_us);
+    return ses__lease_take(&lease, session.id, row, now_us);
 }
 
 enum { MUST_WRITE = 1 };

@@ -7,7 +7,6 @@
 #include "model/event/runs.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/list.h"
-#include "storage/sql/rows/session.h"
 
 int ses__log_check_epoch(const struct session_ref *ref, const struct session_row *row, ses_error *error)
 {

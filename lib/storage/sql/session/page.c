@@ -1,9 +1,6 @@
 /* Reading the events of a session a page at a time. */
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
-#include "storage/sql/rows/event.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/engine.h"
 
 static const struct live *live_of(const struct page_op *op)
 {

@@ -1,10 +1,6 @@
 /* Reading one session: whole, what a snapshot lacks, one value. */
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
-#include "storage/sql/rows/event.h"
-#include "storage/sql/rows/session.h"
-#include "storage/sql/rows/state.h"
-#include "storage/sql/engine.h"
 
 /* ---------------------------------------------------------------------------------------------- whole */
 

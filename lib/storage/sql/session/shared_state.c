@@ -5,7 +5,6 @@
 #include "json/writer.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
-#include "storage/sql/engine.h"
 
 static enum scope scope_shared_by(const char *user)
 {
@@ -16,14 +15,10 @@ static enum scope scope_shared_by(const char *user)
 static int find_owner(struct db *db, const char *app, const char *user, struct session_row *owner,
                       ses_error *error)
 {
-    struct user_row row = {0, 0};
+    struct user_row row;
+    const int code = ses__owner_find(db, app, user, &row, error);
 
-    *owner = (struct session_row){.id = 0};
-    if (!user)
-        return ses__app_find(db, app, &owner->app_id, error);
-    int code = ses__user_find(db, app, user, &row, error);
-    owner->app_id = row.app_id;
-    owner->user_id = row.id;
+    *owner = (struct session_row){.app_id = row.app_id, .user_id = row.id};
     return code;
 }
 
@@ -117,13 +112,10 @@ static bool sets_a_key(const struct delta *delta)
 static int ensure_owner(struct db *db, const struct shared_set_op *op, struct session_row *owner,
                         ses_error *error)
 {
-    struct user_row user = {0, 0};
+    struct user_row row;
+    const int code = ses__owner_ensure(db, op->app, op->user, &row, error);
 
-    if (!op->user)
-        return ses__app_ensure(db, op->app, &owner->app_id, error);
-    int code = ses__user_ensure(db, op->app, op->user, &user, error);
-    owner->app_id = user.app_id;
-    owner->user_id = user.id;
+    *owner = (struct session_row){.app_id = row.app_id, .user_id = row.id};
     return code;
 }
 

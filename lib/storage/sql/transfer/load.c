@@ -8,7 +8,6 @@
 #include "model/event/timestamp.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
-#include "storage/sql/engine.h"
 
 /* The job has succeeded, and what it wrote is to be taken back: no code of a call. */
 enum { LOAD_UNDONE = -1000 };

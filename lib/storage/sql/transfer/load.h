@@ -31,7 +31,7 @@ SESLITE_PRIVATE int ses__load_compare_head(struct load_run *run, const struct se
                                            const char **difference, ses_error *error);
 /* The same for what is known when all events have come. */
 SESLITE_PRIVATE const char *ses__load_compare_end(const struct load_run *run, const struct session_row *row);
-/* load_name.c: sets the operation's name to one that is free, or finds what was made there already: SES_LOADED_EQUAL. */
+/* Sets the operation's name to one that is free, or finds what was made there already: SES_LOADED_EQUAL. */
 SESLITE_PRIVATE int ses__load_find_name(struct load_run *run, ses_error *error);
 /* INVALID, naming the key, unless the replay has led to the state that is asked for. */
 SESLITE_PRIVATE int ses__load_check_state(struct load_run *run, ses_error *error);

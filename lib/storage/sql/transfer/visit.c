@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "storage/sql/session/log.h"
 #include "storage/sql/rows/parts.h"
-#include "storage/sql/engine.h"
 
 /* So many sessions of a user are sorted at once. */
 enum { SESSIONS_AT_ONCE = 10000 };
@@ -174,7 +173,7 @@ static int find_asked_user(const struct visit_run *run, int64_t *id, ses_error *
 {
     const struct visit_op *op = run->op;
     struct user_row user = {0, 0};
-    int code = op->user ? ses__user_find(run->db, op->app, op->user, &user, error) : SES_OK;
+    int code = op->user ? ses__owner_find(run->db, op->app, op->user, &user, error) : SES_OK;
 
     *id = user.id;
     return code == SES_NOTFOUND
@@ -217,12 +216,12 @@ static int visit_app(struct visit_run *run, const char *app, int64_t app_id, ses
 
 static int visit_one_app(struct visit_run *run, ses_error *error)
 {
-    int64_t id = 0;
-    int code = ses__app_find(run->db, run->op->app, &id, error);
+    struct user_row app;
+    const int code = ses__owner_find(run->db, run->op->app, NULL, &app, error);
 
     if (code == SES_NOTFOUND)
         return ses__error_set(error, code, "there is no app \"%.100s\"", run->op->app);
-    return code == SES_OK ? visit_app(run, run->op->app, id, error) : code;
+    return code == SES_OK ? visit_app(run, run->op->app, app.app_id, error) : code;
 }
 
 static int visit_apps(struct visit_run *run, ses_error *error)

@@ -47,11 +47,41 @@ SESLITE_PRIVATE int ses__check_sessions(struct check *check);
 /* Up to `inherited` the events come from another session, whose times may differ. */
 SESLITE_PRIVATE int ses__check_log(struct check *check, const struct session_row *row, int64_t inherited);
 
-/* ---- check_initial.c */
 /* The last operation on that name; NULL: there is none. */
 SESLITE_PRIVATE const struct delta_op *ses__delta_last(const struct delta *delta, struct span name);
 /* Reads the state that the session was created with, into the arena. `*ok`: it can be read; else that was reported. */
 SESLITE_PRIVATE int ses__check_read_initial(struct check *check, int64_t session_id, struct arena *arena,
                                             struct span *initial, struct delta *delta, bool *ok);
+
+/* ---- check_marks.c: the marks that a log must have, found out from its events, and held against
+ * the table */
+
+/* An invocation that some rewind names. */
+struct rewound {
+    struct span invocation;
+    int64_t first; /* its first event; 0: there is none */
+};
+
+struct due_mark {
+    int64_t seq;
+    struct span invocation; /* of a rewind; without text: a compaction */
+};
+
+struct check_marks {
+    struct arena arena;
+    struct due_mark *marks; /* in the order of the log */
+    size_t count;
+    size_t capacity;
+    struct rewound *rewound; /* sorted, each once */
+    size_t rewound_count;
+};
+
+SESLITE_PRIVATE void ses__check_marks_init(struct check_marks *marks, const ses_allocator *allocator);
+SESLITE_PRIVATE void ses__check_marks_free(struct check_marks *marks);
+/* The next event that has a mark. False: out of memory. */
+SESLITE_PRIVATE bool ses__check_marks_add(struct check_marks *marks, int64_t seq, struct span rewinds_before);
+/* When all were added. Reports the first that differs. */
+SESLITE_PRIVATE int ses__check_marks_compare(struct check *check, struct check_marks *marks,
+                                             const struct session_row *row);
 
 #endif

@@ -1,10 +1,9 @@
-#include "storage/sql/upkeep/check_marks.h"
-
+/* The marks that a log must have, as a check looks at them. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
+#include "storage/sql/upkeep/check.h"
 
 void ses__check_marks_init(struct check_marks *marks, const ses_allocator *allocator)
 {

@@ -4,10 +4,8 @@
  */
 #include <string.h>
 
-#include "base/error.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
-#include "storage/sql/engine.h"
 
 /* ------------------------------------------------------------------------------------- setting a time */
 
@@ -54,7 +52,7 @@ struct expiring {
 static int find_next_app(struct db *db, struct expiring *own, ses_error *error)
 {
     const char *app = own->op->app;
-    int code;
+    struct user_row row;
 
     own->at.user_len = 0;
     if (!app)
@@ -63,8 +61,9 @@ static int find_next_app(struct db *db, struct expiring *own, ses_error *error)
         own->at.app_id = 0;
         return SES_OK;
     }
-    code = ses__app_find(db, app, &own->at.app_id, error);
-    own->only_app = own->at.app_id;
+    const int code = ses__owner_find(db, app, NULL, &row, error);
+    own->at.app_id = row.app_id;
+    own->only_app = row.app_id;
     return code == SES_NOTFOUND ? SES_OK : code;
 }
 

@@ -48,8 +48,9 @@ static inline struct connection *ses__connection_of(struct db *db)
 }
 
 /* ---- id_list_vtab.c: a list of owners as a table of SQL, so that one statement reads the state of many.
- * temp.seslite_owners(?1) has a row for each owner of the list that was bound, in the list's order, with its id. (`temp.` keeps
- * a table of that name in the file out of the way.) Both return SQLite's codes. The list must live as long as it is bound. */
+ * temp.seslite_owners(?1) has a row for each owner of the list that was bound, in the list's order, with its
+ * id. (`temp.` keeps a table of that name in the file out of the way.) Both return SQLite's codes. The list
+ * must live as long as it is bound. */
 SESLITE_PRIVATE int ses__id_list_register(sqlite3 *handle);
 SESLITE_PRIVATE int ses__id_list_bind(sqlite3_stmt *statement, int parameter,
                                       const struct owner_list *owners);
@@ -101,7 +102,8 @@ SESLITE_PRIVATE void ses__connection_limit_work(struct connection *db, enum work
 /* Restarts the count towards the limit, before a statement that does not go through a query. */
 SESLITE_PRIVATE void ses__connection_start_work(struct connection *db);
 
-/* The database (SQLITE_FCNTL_FILE_POINTER), or its journal or log (SQLITE_FCNTL_JOURNAL_POINTER). NULL: it is not open. */
+/* The database (SQLITE_FCNTL_FILE_POINTER), or its journal or log (SQLITE_FCNTL_JOURNAL_POINTER). NULL: it is
+ * not open. */
 SESLITE_PRIVATE sqlite3_file *ses__connection_file(struct connection *db, int which);
 /* The bytes of both. */
 SESLITE_PRIVATE int64_t ses__connection_file_bytes(struct connection *db);
@@ -134,8 +136,8 @@ SESLITE_PRIVATE int ses__transaction_read(struct connection *db, storage_job *jo
 
 /* ---- commit.c */
 
-/* Commits a transaction that wrote. UNKNOWN: it may be stored or not. After any other failure nothing is, and the
- * transaction may still be open. */
+/* Commits a transaction that wrote. UNKNOWN: it may be stored or not. After any other failure nothing is, and
+ * the transaction may still be open. */
 SESLITE_PRIVATE int ses__commit(struct connection *db, ses_error *failure);
 
 /* ---- pages.c */
@@ -145,8 +147,8 @@ struct copy_progress {
     int (*report)(void *context, int64_t done, int64_t total); /* may be NULL */
     void *context;
 };
-/* Copies all pages of `from`, on which a read transaction or the writer's turn keeps others from writing, to `to`, which
- * nobody else uses. INTERRUPTED: `from` was interrupted, or the progress ended it. */
+/* Copies all pages of `from`, on which a read transaction or the writer's turn keeps others from writing, to
+ * `to`, which nobody else uses. INTERRUPTED: `from` was interrupted, or the progress ended it. */
 SESLITE_PRIVATE int ses__pages_copy(struct connection *from, struct connection *to,
                                     const struct copy_progress *progress, ses_error *error);
 /* CORRUPT: the file, with its log, is too short for the pages that it says it has. */

@@ -20,8 +20,8 @@ struct schema_scripts {
 
 extern SESLITE_PRIVATE const struct schema_scripts ses__schema_scripts;
 
-/* Returns the texts of all scripts in their order, each with a NUL after it, and an empty text after the last. To be freed
- * with the allocator; NULL: out of memory. */
+/* Returns the texts of all scripts in their order, each with a NUL after it, and an empty text after the
+ * last. To be freed with the allocator; NULL: out of memory. */
 SESLITE_PRIVATE char *ses__schema_unpack(const ses_allocator *allocator);
 
 #endif
