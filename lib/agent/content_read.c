@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "agent/text.h"
 #include "base/error.h"
 #include "json/decimal.h"
 #include "json/object.h"

@@ -66,7 +66,7 @@ struct function_part {
     struct span json;
 };
 
-static int check_function(ses_text id, ses_text name, const char *json, size_t len, const char *what,
+static int check_function(ses_text id, ses_text name, ses_text json, bool is_response,
                           struct function_part *function, ses_error *error)
 {
     int code = ses__check_utf8(name.text, name.len, "name", &function->name, error);
@@ -75,8 +75,9 @@ static int check_function(ses_text id, ses_text name, const char *json, size_t l
     function->json = (struct span){"{}", 2};
     if (code == SES_OK && id.text)
         code = ses__check_utf8(id.text, id.len, "id", &function->id, error);
-    if (code == SES_OK && json)
-        code = ses__check_object(json, len, what, FUNCTION_JSON_DEPTH, &function->json, error);
+    if (code == SES_OK && json.text)
+        code = ses__check_object(json.text, json.len, is_response ? "response" : "args", FUNCTION_JSON_DEPTH,
+                                 &function->json, error);
     return code;
 }
 
@@ -100,53 +101,47 @@ static void add_function(struct buffer *parts, const struct function_part *funct
     ses__buffer_add_word(parts, "}}");
 }
 
-static int put_function(ses_builder *builder, const struct function_part *function, bool is_response,
+static int put_function(ses_builder *builder, ses_text id, ses_text name, ses_text json, bool is_response,
                         ses_error *error)
 {
+    struct function_part function;
     size_t before;
-    int code = start_part(builder, &before, error);
+    int code = ses__check_builder(builder, error);
 
+    if (code == SES_OK)
+        code = check_function(id, name, json, is_response, &function, error);
+    if (code == SES_OK)
+        code = start_part(builder, &before, error);
     if (code != SES_OK)
         return code;
-    add_function(&builder->parts, function, is_response);
+    add_function(&builder->parts, &function, is_response);
     return end_part(builder, before, is_response, error);
 }
 
 int ses_builder_call(ses_builder *builder, const char *id, const char *name, const char *args,
                      size_t args_len, ses_error *error)
 {
-    struct function_part function;
-    int code = ses__check_builder(builder, error);
-
-    if (code == SES_OK)
-        code = check_function((ses_text){id, SES_NUL}, (ses_text){name, SES_NUL}, args, args_len, "args",
-                              &function, error);
-    return code == SES_OK ? put_function(builder, &function, false, error) : code;
+    return put_function(builder, (ses_text){id, SES_NUL}, (ses_text){name, SES_NUL},
+                        (ses_text){args, args_len}, false, error);
 }
 
 int ses_builder_response(ses_builder *builder, const char *id, const char *name, const char *response,
                          size_t response_len, ses_error *error)
 {
-    struct function_part function;
-    int code = ses__check_builder(builder, error);
-
-    if (code == SES_OK)
-        code = check_function((ses_text){id, SES_NUL}, (ses_text){name, SES_NUL}, response, response_len,
-                              "response", &function, error);
-    return code == SES_OK ? put_function(builder, &function, true, error) : code;
+    return put_function(builder, (ses_text){id, SES_NUL}, (ses_text){name, SES_NUL},
+                        (ses_text){response, response_len}, true, error);
 }
 
 int ses_builder_response_to(ses_builder *builder, const ses_function *call, const char *response,
                             size_t response_len, ses_error *error)
 {
-    struct function_part function;
     int code = ses__check_builder(builder, error);
 
     if (code == SES_OK)
         code = ses__check_argument(call, "call", error);
-    if (code == SES_OK)
-        code = check_function(call->id, call->name, response, response_len, "response", &function, error);
-    return code == SES_OK ? put_function(builder, &function, true, error) : code;
+    return code == SES_OK
+               ? put_function(builder, call->id, call->name, (ses_text){response, response_len}, true, error)
+               : code;
 }
 
 int ses_builder_interrupted(ses_builder *builder, const ses_function *call, ses_error *error)

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "agent/epoch.h"
-#include "agent/text.h"
 #include "agent/tracked.h"
 #include "base/argument.h"
 #include "base/error.h"

@@ -27,11 +27,6 @@ struct renderer {
 
 /* ------------------------------------------------------------------------------------------- names */
 
-static bool is_space(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
-}
-
 enum name_kind { NAME_NONE, NAME_KEY, NAME_DOTTED, NAME_ARTIFACT };
 
 struct placeholder {
@@ -72,15 +67,9 @@ static enum name_kind kind_of(struct span name)
 /* Reads the text between the braces. */
 static struct placeholder read_placeholder(struct span inside)
 {
-    struct placeholder placeholder = {NAME_NONE, false, inside};
+    struct placeholder placeholder = {NAME_NONE, false, ses__json_trim(inside)};
     struct span *name = &placeholder.name;
 
-    while (name->len > 0 && is_space(name->ptr[0])) {
-        name->ptr++;
-        name->len--;
-    }
-    while (name->len > 0 && is_space(name->ptr[name->len - 1]))
-        name->len--;
     if (name->len > 0 && name->ptr[name->len - 1] == '?') {
         placeholder.optional = true;
         name->len--;
@@ -128,23 +117,18 @@ static int put_key(struct renderer *renderer, const struct placeholder *placehol
     memcpy(name, placeholder->name.ptr, len);
     name[len] = '\0';
     code = fits ? renderer->source(renderer->state, name, &value, error) : SES_ABSENT;
-    if (code == SES_OK) {
-        replace(renderer, from, to);
-        code = add_value(renderer, name, value, error);
-    } else if (code != SES_ABSENT) {
-        ses__error_prefix(error, "the state key \"%.200s\" of the template: ", name);
-    } else if (placeholder->kind == NAME_DOTTED) {
-        code = SES_OK; /* the text stays as it is */
-    } else if (placeholder->optional) {
-        replace(renderer, from, to);
-        code = SES_OK;
-    } else {
-        code = ses__error_set(
+    if (code == SES_ABSENT && placeholder->kind == NAME_DOTTED)
+        return SES_OK; /* the text stays as it is */
+    if (code == SES_ABSENT && !placeholder->optional)
+        return ses__error_set(
             error, SES_NOTFOUND,
             "the template names the state key \"%.200s\", which does not exist; write {%.200s?} to make it optional",
             name, name);
-    }
-    return code;
+    if (code == SES_OK || code == SES_ABSENT)
+        replace(renderer, from, to);
+    else
+        ses__error_prefix(error, "the state key \"%.200s\" of the template: ", name);
+    return code == SES_OK ? add_value(renderer, name, value, error) : code == SES_ABSENT ? SES_OK : code;
 }
 
 /* ---------------------------------------------------------------------------------------- artifacts */
@@ -177,28 +161,26 @@ static int put_artifact(struct renderer *renderer, const struct placeholder *pla
 {
     char *text = NULL;
     size_t len = 0;
-    char *name = ses__memory_new(renderer->allocator, placeholder->name.len + 1);
-    int code = name ? SES_OK : ses__error_nomem(error);
+    char *name = ses__memory_text_of(renderer->allocator, placeholder->name);
+    int code;
 
-    if (code == SES_OK) {
-        memcpy(name, placeholder->name.ptr, placeholder->name.len);
-        name[placeholder->name.len] = '\0';
-        if (placeholder->name.len == 0)
-            code = ses__error_set(error, SES_INVALID, "the template asks for an artifact without a name");
-        else if (renderer->options.artifacts)
-            code = ask_for_artifact(renderer, name, &text, &len, error);
-        else
-            code = ses__error_set(
-                error, SES_NOTFOUND,
-                "the template names the artifact \"%.200s\", but no artifact callback was given", name);
-    }
+    if (!name)
+        code = ses__error_nomem(error);
+    else if (placeholder->name.len == 0)
+        code = ses__error_set(error, SES_INVALID, "the template asks for an artifact without a name");
+    else if (renderer->options.artifacts)
+        code = ask_for_artifact(renderer, name, &text, &len, error);
+    else
+        code = ses__error_set(
+            error, SES_NOTFOUND,
+            "the template names the artifact \"%.200s\", but no artifact callback was given", name);
     if (code == SES_OK || (code == SES_NOTFOUND && placeholder->optional)) {
         replace(renderer, from, to);
         ses__buffer_add(&renderer->out, text, code == SES_OK ? len : 0);
         code = SES_OK;
     }
     ses_free(text);
-    ses__memory_free(renderer->allocator, name);
+    ses_free(name);
     return code;
 }
 

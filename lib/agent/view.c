@@ -61,11 +61,10 @@ int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **j
     if (json)
         *json = NULL;
     int code = find_value(tracked, name, json, &value, error);
-    if (code >= 0) {
+    if (code >= 0)
         *json = value.ptr;
-        if (len)
-            *len = value.len;
-    }
+    if (code >= 0 && len)
+        *len = value.len;
     return code;
 }
 
@@ -77,22 +76,17 @@ int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const c
     if (text)
         *text = NULL;
     int code = find_value(tracked, name, text, &value, error);
-    struct state_entry *own =
-        code == SES_OK ? ses__tracked_own(tracked, (struct span){name, strlen(name)}) : NULL;
-
-    if (code == SES_OK && !own) {
-        code = ses_state_get_string(tracked->session, name, text, len, error);
-    } else if (code == SES_ABSENT && len) {
+    if (code == SES_ABSENT && len)
         *len = 0;
-    } else if (code == SES_OK) {
-        if (!own->text)
-            code = ses__typed_text(value, name, tracked->allocator, &own->text, &own->text_len, error);
-        if (code == SES_OK) {
-            *text = own->text;
-            if (len)
-                *len = own->text_len;
-        }
-    }
+    if (code != SES_OK)
+        return code;
+    struct state_entry *own = ses__tracked_own(tracked, (struct span){name, strlen(name)});
+    if (!own)
+        return ses_state_get_string(tracked->session, name, text, len, error);
+    code = ses__state_entry_text(&tracked->writes, own, error);
+    *text = own->text;
+    if (len && code == SES_OK)
+        *len = own->text_len;
     return code;
 }
 
@@ -188,7 +182,6 @@ static int take_object(struct buffer *object, char **json, size_t *len, ses_erro
 {
     ses__buffer_add(object, "}", 1);
     *json = ses__buffer_take(object, len);
-    ses__buffer_free(object);
     return *json ? SES_OK : ses__error_nomem(error);
 }
 
@@ -217,9 +210,8 @@ int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_e
         return code;
     size_t start = object.len;
     walk.writes = ses__state_sorted(&tracked->writes);
-    if (!walk.writes)
-        return ses__error_nomem(error);
-    while ((code = walk_next(&walk, &member, error)) > 0)
+    code = walk.writes ? 1 : ses__error_nomem(error);
+    while (code > 0 && (code = walk_next(&walk, &member, error)) > 0)
         ses__json_add_member(&object, start, member.name, member.value);
     if (code == SES_OK)
         code = take_object(&object, json, len, error);
@@ -239,8 +231,7 @@ int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_
     for (size_t i = 0; writes && i < ses__state_count(&tracked->writes); i++)
         ses__json_add_member(&object, start, ses__state_entry_span(writes[i]),
                              ses__state_entry_value(writes[i]));
-    if (writes)
-        return take_object(&object, json, len, error);
+    code = writes ? take_object(&object, json, len, error) : ses__error_nomem(error);
     ses__buffer_free(&object);
-    return ses__error_nomem(error);
+    return code;
 }

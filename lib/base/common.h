@@ -35,6 +35,12 @@ struct span {
     size_t len;
 };
 
+/* The text as callers see it. */
+static inline ses_text ses__text(struct span span)
+{
+    return (ses_text){span.ptr, span.len};
+}
+
 /* Both must have text, even if it is empty. */
 static inline bool ses__span_is(struct span left, struct span right)
 {

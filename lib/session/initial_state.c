@@ -36,7 +36,7 @@ int ses__initial_state_read(struct initial_state *initial, struct span text, ses
         if (code == SES_OK)
             code = ses__error_at(error, SES_INVALID, 0, "the state must be a JSON object");
     } else {
-        code = ses__delta_read(&reader, &initial->arena, &initial->delta, &initial->edits, error);
+        code = ses__delta_merge(&reader, &initial->arena, NULL, &initial->delta, &initial->edits, error);
         if (code == SES_OK && !ses__json_finish(&reader))
             code = ses__json_error(&reader, error);
     }

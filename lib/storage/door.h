@@ -12,7 +12,6 @@
 
 #include "model/state/expected.h"
 #include "model/event/live.h"
-#include "model/event/point.h"
 #include "model/event/range.h"
 #include "model/snapshot.h"
 

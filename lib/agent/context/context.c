@@ -30,7 +30,7 @@ static int keep_places(ses_context *context, const struct context_work *work, se
         const struct context_place *place = &work->places[i];
         const struct context_event *own = &work->events[place->event];
         struct span content = place->is_summary ? own->compaction.content : own->content;
-        context->items[i] = (struct context_item){own->event, {content.ptr, content.len}};
+        context->items[i] = (struct context_item){own->event, ses__text(content)};
     }
     context->count = work->place_count;
     return SES_OK;

@@ -13,22 +13,52 @@ int ses__range_take(const ses_range *given, struct range *range, ses_error *erro
         code = ses__check_flags(
             own.which, SES_RANGE_NONE | SES_RANGE_NEWEST | SES_RANGE_SINCE | SES_RANGE_SEQ | SES_RANGE_LIVE,
             "range", error);
-    if (code == SES_OK) {
-        range->none = (own.which & SES_RANGE_NONE) != 0;
-        range->live = (own.which & SES_RANGE_LIVE) != 0;
-        if (own.which & SES_RANGE_NEWEST)
-            range->newest = own.newest;
-        if (own.which & SES_RANGE_SINCE)
-            range->since_us = own.since_us;
-        if (own.which & SES_RANGE_SEQ) {
-            range->first_seq = own.first_seq;
-            range->last_seq = own.last_seq;
-        }
-        if (range->newest < 0)
-            code = ses__error_set(error, SES_INVALID, "range: newest is negative");
-        else if (range->first_seq < 1 || range->last_seq < range->first_seq)
-            code = ses__error_set(error, SES_INVALID,
-                                  "range: first_seq must be 1 or more, and last_seq not less");
+    if (code != SES_OK)
+        return code;
+    range->none = (own.which & SES_RANGE_NONE) != 0;
+    range->live = (own.which & SES_RANGE_LIVE) != 0;
+    if (own.which & SES_RANGE_NEWEST)
+        range->newest = own.newest;
+    if (own.which & SES_RANGE_SINCE)
+        range->since_us = own.since_us;
+    if (own.which & SES_RANGE_SEQ) {
+        range->first_seq = own.first_seq;
+        range->last_seq = own.last_seq;
     }
-    return code;
+    if (range->newest < 0)
+        return ses__error_set(error, SES_INVALID, "range: newest is negative");
+    if (range->first_seq < 1 || range->last_seq < range->first_seq)
+        return ses__error_set(error, SES_INVALID,
+                              "range: first_seq must be 1 or more, and last_seq not less");
+    return SES_OK;
+}
+
+/* Checks the id of an event or an invocation; the latter may have any length. */
+static int check_point_id(const char *id, ses_error *error)
+{
+    int code = ses__check_argument(id, "point.id", error);
+    return code == SES_OK && id[0] == '\0' ? ses__error_set(error, SES_INVALID, "point: the id is empty")
+                                           : code;
+}
+
+int ses__point_take(const ses_point *given, struct point *point, ses_error *error)
+{
+    ses_point own;
+    int code = ses__take_options(&own, sizeof own, given, "point", error);
+
+    if (code != SES_OK)
+        return code;
+    *point = (struct point){own.kind, own.seq, own.id};
+    switch (own.kind) {
+    case SES_POINT_NOW:
+    case SES_POINT_LAST_TURN:
+        return SES_OK;
+    case SES_POINT_SEQ:
+        return own.seq >= 0 ? SES_OK : ses__error_set(error, SES_INVALID, "point: seq is negative");
+    case SES_POINT_EVENT:
+    case SES_POINT_INVOCATION:
+        return check_point_id(own.id, error);
+    default:
+        return ses__error_set(error, SES_MISUSE, "point: kind is not one of SES_POINT_*");
+    }
 }

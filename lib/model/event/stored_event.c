@@ -14,14 +14,12 @@ void ses__stored_event_free(struct stored_event *event)
 {
     const ses_allocator *allocator = event->arena->allocator;
     ses__delta_free(&event->delta, allocator);
-    ses__edits_free(&event->edits, allocator);
     ses__memory_free(allocator, event->functions);
 }
 
 static void forget(struct stored_event *event)
 {
     event->delta.count = 0;
-    event->edits.count = 0;
     event->function_count = 0;
     event->content = (struct span){NULL, 0};
     event->part_count = 0;
@@ -125,7 +123,7 @@ static int stored_delta(void *into, const struct json_found *found, ses_error *e
         return ses__json_pass(found, error);
     if (found->type != JSON_OBJECT)
         return ses__json_must_be(found, "an object", error);
-    int code = ses__delta_read(found->reader, event->arena, &event->delta, &event->edits, error);
+    int code = ses__delta_merge(found->reader, event->arena, NULL, &event->delta, NULL, error);
     return code == SES_OK && event->wanted == STORED_DELTA ? ENOUGH : code;
 }
 

@@ -23,7 +23,6 @@ struct stored_event {
     struct arena *arena; /* holds decoded texts; its allocator is the lists' */
     unsigned wanted;     /* STORED_*: the parts to read */
     struct delta delta;
-    struct edits edits; /* a by-product that is not used */
     struct stored_function *functions;
     size_t function_count;
     size_t function_capacity;

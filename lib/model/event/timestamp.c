@@ -8,11 +8,6 @@
 
 static const char *const OUT_OF_RANGE = "is outside the years 0 to 9999";
 
-static bool in_range(int64_t time_us)
-{
-    return time_us >= TIMESTAMP_MIN && time_us <= TIMESTAMP_MAX;
-}
-
 /* A number from this on counts milliseconds. */
 static const int64_t MILLISECONDS_FROM = INT64_C(100000000000);
 
@@ -21,27 +16,28 @@ const char *ses__timestamp_from_number(struct span number, int64_t *time_us)
     int64_t whole = 0;
     int64_t time = 0;
     bool half = false;
-    bool fits = ses__decimal_truncate(number, 0, &whole, &half) != DECIMAL_TOO_LARGE;
 
-    if (fits)
-        fits = ses__decimal_round(number, whole >= MILLISECONDS_FROM ? 3 : 6, &time) != DECIMAL_TOO_LARGE;
-    fits = fits && in_range(time);
-    if (fits)
-        *time_us = time;
-    return fits ? NULL : OUT_OF_RANGE;
+    if (ses__decimal_truncate(number, 0, &whole, &half) == DECIMAL_TOO_LARGE ||
+        ses__decimal_round(number, whole >= MILLISECONDS_FROM ? 3 : 6, &time) == DECIMAL_TOO_LARGE ||
+        !ses__timestamp_holds(time))
+        return OUT_OF_RANGE;
+    *time_us = time;
+    return NULL;
 }
 
-/* Reads `count` digits; -1 when they are not all digits. Moves on. */
-static int take_number(const char **p, const char *end, int count)
+/* Reads a number of `count` digits within the two bounds. Moves on. */
+static bool take_number(const char **p, const char *end, int count, int min, int max, int *value)
 {
-    int value = end - *p >= count ? 0 : -1;
-    for (int i = 0; i < count && value >= 0; i++) {
-        char byte = (*p)[i];
-        value = byte >= '0' && byte <= '9' ? value * 10 + (byte - '0') : -1;
+    if (end - *p < count)
+        return false;
+    *value = 0;
+    for (int i = 0; i < count; i++) {
+        const char byte = *(*p)++;
+        if (byte < '0' || byte > '9')
+            return false;
+        *value = *value * 10 + (byte - '0');
     }
-    if (value >= 0)
-        *p += count;
-    return value;
+    return *value >= min && *value <= max;
 }
 
 static bool take_byte(const char **p, const char *end, const char *allowed)
@@ -72,87 +68,83 @@ static int64_t days_since_epoch(int year, int month, int day)
 
 static bool take_date(const char **p, const char *end, int64_t *days)
 {
-    int year = take_number(p, end, 4);
-    bool ok = year >= 0 && take_byte(p, end, "-");
-    int month = ok ? take_number(p, end, 2) : -1;
-    ok = month >= 1 && month <= 12 && take_byte(p, end, "-");
-    int day = ok ? take_number(p, end, 2) : -1;
-    ok = day >= 1 && day <= days_in_month(year, month);
-    if (ok)
-        *days = days_since_epoch(year, month, day);
-    return ok;
+    int year;
+    int month;
+    int day;
+
+    if (!take_number(p, end, 4, 0, 9999, &year) || !take_byte(p, end, "-") ||
+        !take_number(p, end, 2, 1, 12, &month) || !take_byte(p, end, "-") ||
+        !take_number(p, end, 2, 1, days_in_month(year, month), &day))
+        return false;
+    *days = days_since_epoch(year, month, day);
+    return true;
 }
 
 /* Reads the fraction of a second, rounded to microseconds, whatever its number of digits. */
 static bool take_fraction(const char **p, const char *end, int64_t *micro)
 {
-    bool ok = true;
+    int64_t unit = 100000;
+    const char *digits;
+
     *micro = 0;
-    if (take_byte(p, end, ".")) {
-        int places = 0;
-        bool round_up = false;
-        for (; *p < end && **p >= '0' && **p <= '9'; (*p)++, places++) {
-            if (places < 6)
-                *micro = *micro * 10 + (**p - '0');
-            else if (places == 6)
-                round_up = **p >= '5';
-        }
-        ok = places > 0;
-        for (int i = places; i < 6; i++)
-            *micro *= 10;
-        if (round_up)
+    if (!take_byte(p, end, "."))
+        return true;
+    for (digits = *p; *p < end && **p >= '0' && **p <= '9'; (*p)++, unit /= 10) {
+        *micro += (**p - '0') * unit;
+        if (*p - digits == 6 && **p >= '5')
             *micro += 1;
     }
-    return ok;
+    return *p > digits;
 }
 
 static bool take_time(const char **p, const char *end, int64_t *micro)
 {
-    int64_t fraction = 0;
-    int hour = take_number(p, end, 2);
-    bool ok = hour >= 0 && hour <= 23 && take_byte(p, end, ":");
-    int minute = ok ? take_number(p, end, 2) : -1;
-    ok = minute >= 0 && minute <= 59 && take_byte(p, end, ":");
-    int second = ok ? take_number(p, end, 2) : -1;
-    ok = second >= 0 && second <= 60 && take_fraction(p, end, &fraction); /* 60: a leap second */
-    if (ok)
-        *micro = ((int64_t)(hour * 60 + minute) * 60 + second) * 1000000 + fraction;
-    return ok;
+    int64_t fraction;
+    int hour;
+    int minute;
+    int second;
+
+    if (!take_number(p, end, 2, 0, 23, &hour) || !take_byte(p, end, ":") ||
+        !take_number(p, end, 2, 0, 59, &minute) || !take_byte(p, end, ":") ||
+        !take_number(p, end, 2, 0, 60, &second) || /* 60: a leap second */
+        !take_fraction(p, end, &fraction))
+        return false;
+    *micro = ((int64_t)(hour * 60 + minute) * 60 + second) * 1000000 + fraction;
+    return true;
 }
 
 static bool take_offset(const char **p, const char *end, int64_t *minutes)
 {
-    bool ok = take_byte(p, end, "Zz");
+    const bool negative = *p < end && **p == '-';
+    int hour;
+    int minute;
+
     *minutes = 0;
-    if (!ok) {
-        bool negative = *p < end && **p == '-';
-        ok = take_byte(p, end, "+-");
-        int hour = ok ? take_number(p, end, 2) : -1;
-        ok = hour >= 0 && hour <= 23 && take_byte(p, end, ":");
-        int minute = ok ? take_number(p, end, 2) : -1;
-        ok = minute >= 0 && minute <= 59;
-        *minutes = negative ? -(hour * 60 + minute) : hour * 60 + minute;
-    }
-    return ok;
+    if (take_byte(p, end, "Zz"))
+        return true;
+    if (!take_byte(p, end, "+-") || !take_number(p, end, 2, 0, 23, &hour) || !take_byte(p, end, ":") ||
+        !take_number(p, end, 2, 0, 59, &minute))
+        return false;
+    *minutes = negative ? -(hour * 60 + minute) : hour * 60 + minute;
+    return true;
 }
 
 const char *ses__timestamp_from_text(const char *text, size_t len, int64_t *time_us)
 {
     const char *p = text;
     const char *end = text + len;
-    const char *wrong = "is not RFC 3339 (2024-01-15T10:20:30Z)";
-    int64_t days = 0;
-    int64_t micro = 0;
-    int64_t offset = 0;
+    int64_t days;
+    int64_t micro;
+    int64_t offset;
 
-    if (take_date(&p, end, &days) && take_byte(&p, end, "Tt ") && take_time(&p, end, &micro) &&
-        take_offset(&p, end, &offset) && p == end) {
-        int64_t time = days * INT64_C(86400000000) + micro - offset * 60000000;
-        wrong = in_range(time) ? NULL : OUT_OF_RANGE;
-        if (!wrong)
-            *time_us = time;
-    }
-    return wrong;
+    if (!take_date(&p, end, &days) || !take_byte(&p, end, "Tt ") || !take_time(&p, end, &micro) ||
+        !take_offset(&p, end, &offset) || p != end)
+        return "is not RFC 3339 (2024-01-15T10:20:30Z)";
+    const int64_t time = days * INT64_C(86400000000) + micro - offset * 60000000;
+    if (!ses__timestamp_holds(time))
+        return OUT_OF_RANGE;
+    *time_us = time;
+    return NULL;
 }
 
 size_t ses__timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM])

@@ -178,7 +178,7 @@ struct delta_reader {
     struct arena *arena;
     const struct changes *extras; /* NULL: none */
     struct delta *delta;
-    struct edits *edits;
+    struct edits *edits; /* NULL: none */
     struct cutter cutter;
 };
 
@@ -203,7 +203,7 @@ static int read_member(struct delta_reader *reader, struct json_string key, ses_
     struct delta_op op = ses__delta_op(name, value);
     bool overridden = reader->extras && changes_find(reader->extras, name);
     bool cut = overridden || op.scope == SCOPE_TEMP;
-    if (!cutter_member(cutter, reader->edits, allocator, cut, key_at) ||
+    if ((reader->edits && !cutter_member(cutter, reader->edits, allocator, cut, key_at)) ||
         (!overridden && !ses__delta_add(reader->delta, allocator, op)))
         return ses__error_nomem(error);
     cutter->last_end = (size_t)(json->at - json->text);
@@ -225,27 +225,20 @@ int ses__delta_merge(struct json_reader *json, struct arena *arena, const struct
     if (code != SES_OK || json->wrong)
         return code != SES_OK ? code : ses__json_error(json, error);
     const size_t end = (size_t)(json->at - 1 - json->text);
-    return cutter_end(&reader.cutter, edits, arena->allocator, end, more) ? SES_OK : ses__error_nomem(error);
-}
-
-int ses__delta_read(struct json_reader *reader, struct arena *arena, struct delta *delta, struct edits *edits,
-                    ses_error *error)
-{
-    return ses__delta_merge(reader, arena, NULL, delta, edits, error);
+    return !edits || cutter_end(&reader.cutter, edits, arena->allocator, end, more) ? SES_OK
+                                                                                    : ses__error_nomem(error);
 }
 
 int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena, struct delta *delta,
                          ses_error *error)
 {
     struct json_reader reader;
-    struct edits edits = {0}; /* for a text that is not kept */
     int code = ses__json_start_object(&reader, text, "it", error);
 
     reader.depth = depth;
     if (code == SES_OK)
-        code = ses__delta_read(&reader, arena, delta, &edits, error);
+        code = ses__delta_merge(&reader, arena, NULL, delta, NULL, error);
     if (code == SES_OK && !ses__json_finish(&reader))
         code = ses__json_error(&reader, error);
-    ses__edits_free(&edits, arena->allocator);
     return code;
 }

@@ -44,18 +44,16 @@ SESLITE_PRIVATE int ses__changes_settle(struct changes *changes, ses_error *erro
 
 /*
  * Reads the object that comes next in `reader`. Decoded keys live in the arena, the lists in its allocator.
- * `temp:` keys become operations and also edits that cut them out of the text.
+ * `temp:` keys become operations and also edits that cut them out of the text. The changes in `extras` win over
+ * the text and are not added to `delta`: members that they override are skipped and cut out, and theirs are put
+ * in at the end. `extras` may be NULL, and `edits`, if the text is not kept.
  */
-SESLITE_PRIVATE int ses__delta_read(struct json_reader *reader, struct arena *arena, struct delta *delta,
-                                    struct edits *edits, ses_error *error);
+SESLITE_PRIVATE int ses__delta_merge(struct json_reader *reader, struct arena *arena,
+                                     const struct changes *extras, struct delta *delta, struct edits *edits,
+                                     ses_error *error);
 /* The same for a text that is one object and nothing else, and will be nested `depth` levels deep in the
  * event. */
 SESLITE_PRIVATE int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena,
                                          struct delta *delta, ses_error *error);
-/* Works like ses__delta_read, with changes that win over the text and are not added to `delta`. Members that
- * they override are skipped and cut out, and theirs are put in at the end. `extras` may be NULL. */
-SESLITE_PRIVATE int ses__delta_merge(struct json_reader *reader, struct arena *arena,
-                                     const struct changes *extras, struct delta *delta, struct edits *edits,
-                                     ses_error *error);
 
 #endif

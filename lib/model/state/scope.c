@@ -40,19 +40,18 @@ enum scope ses__scope_of(struct span name, struct span *key)
 int ses__scope_check_name(struct span name, ses_error *error)
 {
     struct span key;
-    int code = SES_OK;
 
     (void)ses__scope_of(name, &key);
     if (key.len > SES_ID_MAX)
-        code = ses__error_set(
+        return ses__error_set(
             error, SES_INVALID,
             "the state key \"%.40s...\" has %zu bytes after its prefix; at most %d are allowed", name.ptr,
             key.len, SES_ID_MAX);
-    else if (key.len && memchr(key.ptr, '\0', key.len))
-        code = ses__error_set(error, SES_INVALID, "the state key \"%s\" contains a NUL", name.ptr);
-    else if (!ses__utf8_valid(name.ptr, name.len))
-        code = ses__error_set(error, SES_INVALID, "a state key is not valid UTF-8");
-    return code;
+    if (key.len && memchr(key.ptr, '\0', key.len))
+        return ses__error_set(error, SES_INVALID, "the state key \"%s\" contains a NUL", name.ptr);
+    return ses__utf8_valid(name.ptr, name.len)
+               ? SES_OK
+               : ses__error_set(error, SES_INVALID, "a state key is not valid UTF-8");
 }
 
 bool ses__scope_is_tombstone(struct span value)

@@ -114,21 +114,19 @@ static int compare_names(const void *left, const void *right)
 struct state_entry *const *ses__state_sorted(const struct state *state)
 {
     struct state_view *view = state->view;
-    size_t total = ses__state_count(state);
+    struct table_entry *entry;
+    size_t count = 0;
 
-    if (!view->sorted) {
-        view->sorted = ses__memory_new(state->allocator, total * sizeof(struct state_entry *));
-        if (view->sorted) {
-            size_t count = 0;
-            for (int scope = 0; scope < SCOPE_COUNT; scope++) {
-                struct table_entry *entry;
-                size_t at = 0;
-                while ((entry = ses__table_next(&state->scopes[scope]->table, &at)) != NULL)
-                    view->sorted[count++] = (struct state_entry *)entry;
-            }
-            qsort(view->sorted, count, sizeof(struct state_entry *), compare_names);
-        }
+    if (view->sorted)
+        return view->sorted;
+    view->sorted = ses__memory_new(state->allocator, ses__state_count(state) * sizeof *view->sorted);
+    for (int scope = 0; view->sorted && scope < SCOPE_COUNT; scope++) {
+        size_t at = 0;
+        while ((entry = ses__table_next(&state->scopes[scope]->table, &at)) != NULL)
+            view->sorted[count++] = (struct state_entry *)entry;
     }
+    if (view->sorted)
+        qsort(view->sorted, count, sizeof *view->sorted, compare_names);
     return view->sorted;
 }
 
@@ -138,85 +136,66 @@ static int check_stored_name(const struct state_entry *entry, ses_error *error)
 {
     static const char advice[] = "; another program wrote it: rename or delete it with the sqlite3 program";
     struct span name = ses__state_entry_span(entry);
-    int code = SES_OK;
 
     if (ses__scope_of(name, NULL) != entry->scope)
-        code = ses__error_set(
+        return ses__error_set(
             error, SES_CORRUPT,
             "the state of the session has a key \"%.200s\", whose prefix is that of another scope%s",
             entry->bytes, advice);
-    else if (ses__scope_check_name(name, NULL) != SES_OK)
-        code = ses__error_set(
+    if (ses__scope_check_name(name, NULL) != SES_OK)
+        return ses__error_set(
             error, SES_CORRUPT,
             "the stored state key \"%.200s\" is not valid UTF-8, contains a NUL, or has more than %d bytes after its prefix%s",
             entry->bytes, SES_ID_MAX, advice);
-    return code;
+    return SES_OK;
 }
 
 int ses__state_check_value(const char *name, struct span value, ses_error *error)
 {
     struct json_reader reader;
-    int code = SES_OK;
 
     ses__json_start(&reader, value.ptr, value.len);
     reader.depth = 1; /* its depth in the merged state */
-    if (!ses__json_skip(&reader, NULL) || !ses__json_finish(&reader))
-        code = ses__error_set(
-            error, SES_CORRUPT,
-            "the stored value of \"%.200s\" is not JSON (at byte %zu: %s); another program wrote it: correct or delete it with the sqlite3 program",
-            name, (size_t)(reader.wrong_at - reader.text), reader.wrong);
-    return code;
+    if (ses__json_skip(&reader, NULL) && ses__json_finish(&reader))
+        return SES_OK;
+    return ses__error_set(
+        error, SES_CORRUPT,
+        "the stored value of \"%.200s\" is not JSON (at byte %zu: %s); another program wrote it: correct or delete it with the sqlite3 program",
+        name, (size_t)(reader.wrong_at - reader.text), reader.wrong);
 }
 
 int ses__state_entry_check(struct state_entry *entry, ses_error *error)
 {
-    int code = SES_OK;
+    int code = entry->checked ? SES_OK : check_stored_name(entry, error);
 
-    if (!entry->checked) {
-        code = check_stored_name(entry, error);
-        if (code == SES_OK)
-            code = ses__state_check_value(entry->bytes, ses__state_entry_value(entry), error);
-        entry->checked = code == SES_OK;
-    }
+    if (code == SES_OK && !entry->checked)
+        code = ses__state_check_value(entry->bytes, ses__state_entry_value(entry), error);
+    entry->checked = code == SES_OK;
     return code;
 }
 
 /* --------------------------------------------------------------------------------------------- showing */
 
-static int add_members(const struct state *state, struct state_entry *const *sorted, struct buffer *json,
-                       ses_error *error)
-{
-    size_t total = ses__state_count(state);
-    int code = SES_OK;
-
-    for (size_t i = 0; i < total && code == SES_OK; i++) {
-        struct span value = ses__state_entry_value(sorted[i]);
-        code = ses__state_entry_check(sorted[i], error);
-        if (code == SES_OK) {
-            ses__json_add_member(json, 1, ses__state_entry_span(sorted[i]), value);
-        }
-    }
-    return code;
-}
-
 static int view_make_json(const struct state *state, ses_error *error)
 {
     struct state_entry *const *sorted = ses__state_sorted(state);
+    const size_t total = ses__state_count(state);
     struct buffer json;
     int code = sorted ? SES_OK : ses__error_nomem(error);
 
-    if (code == SES_OK) {
-        ses__buffer_init(&json, state->allocator);
-        ses__buffer_add(&json, "{", 1);
-        code = add_members(state, sorted, &json, error);
-        ses__buffer_add(&json, "}", 1);
-        if (code == SES_OK && json.failed)
-            code = ses__error_nomem(error);
-        if (code != SES_OK)
-            ses__buffer_free(&json);
-        state->view->json = json.data;
-        state->view->json_len = json.len;
+    ses__buffer_init(&json, state->allocator);
+    ses__buffer_add(&json, "{", 1);
+    for (size_t i = 0; i < total && code == SES_OK; i++) {
+        code = ses__state_entry_check(sorted[i], error);
+        ses__json_add_member(&json, 1, ses__state_entry_span(sorted[i]), ses__state_entry_value(sorted[i]));
     }
+    ses__buffer_add(&json, "}", 1);
+    if (code == SES_OK && json.failed)
+        code = ses__error_nomem(error);
+    if (code != SES_OK)
+        ses__buffer_free(&json);
+    state->view->json = json.data;
+    state->view->json_len = json.len;
     return code;
 }
 
@@ -241,18 +220,18 @@ static struct state_entry *entry_new(const struct state *state, enum scope scope
 {
     size_t name_len = prefix.len + key.len;
     struct state_entry *entry = ses__memory_new(state->allocator, sizeof *entry + name_len + value.len + 2);
-    if (entry) {
-        char *bytes = entry->bytes;
-        const struct span name = {bytes, name_len};
-        *entry = (struct state_entry){.scope = scope, .value_len = value.len};
-        memcpy(bytes, prefix.ptr, prefix.len);
-        memcpy(bytes + prefix.len, key.ptr, key.len);
-        bytes[name_len] = '\0';
-        if (value.len)
-            memcpy(bytes + name_len + 1, value.ptr, value.len);
-        bytes[name_len + 1 + value.len] = '\0';
-        entry->entry = (struct table_entry){ses__hash_keyed(&state->seed, name), name};
-    }
+    if (!entry)
+        return NULL;
+    char *bytes = entry->bytes;
+    const struct span name = {bytes, name_len};
+    *entry = (struct state_entry){.scope = scope, .value_len = value.len};
+    memcpy(bytes, prefix.ptr, prefix.len);
+    memcpy(bytes + prefix.len, key.ptr, key.len);
+    bytes[name_len] = '\0';
+    if (value.len)
+        memcpy(bytes + name_len + 1, value.ptr, value.len);
+    bytes[name_len + 1 + value.len] = '\0';
+    entry->entry = (struct table_entry){ses__hash_keyed(&state->seed, name), name};
     return entry;
 }
 
@@ -330,27 +309,23 @@ int ses__state_stage(struct state *state, const struct delta *delta, enum scope 
                      struct state_changes *changes, ses_error *error)
 {
     static const struct span none = {"", 0};
-    int code = SES_OK;
 
-    for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
+    for (size_t i = 0; i < delta->count; i++) {
         const struct delta_op *op = &delta->ops[i];
-        if (op->scope >= from && op->scope <= to) {
-            void *entries = changes->entries;
-            struct state_entry *entry =
-                entry_new(state, op->scope, none, op->name, op->removes ? none : op->value);
-            if (entry && ses__memory_grow(state->allocator, &entries, &changes->capacity, changes->count + 1,
-                                          sizeof(struct state_entry *))) {
-                entry->removes = op->removes;
-                entry->checked = true;
-                changes->entries = entries;
-                changes->entries[changes->count++] = entry;
-            } else {
-                entry_free(state->allocator, entry);
-                code = ses__error_nomem(error);
-            }
-        }
+        if (op->scope < from || op->scope > to)
+            continue;
+        if (!ses__memory_grow(state->allocator, &changes->entries, &changes->capacity, changes->count + 1,
+                              sizeof *changes->entries))
+            return ses__error_nomem(error);
+        struct state_entry *entry =
+            entry_new(state, op->scope, none, op->name, op->removes ? none : op->value);
+        if (!entry)
+            return ses__error_nomem(error);
+        entry->removes = op->removes;
+        entry->checked = true;
+        changes->entries[changes->count++] = entry;
     }
-    return code;
+    return SES_OK;
 }
 
 int ses__state_reserve(struct state *state, const struct state_changes *changes, ses_error *error)

@@ -18,9 +18,8 @@ static int check_type(struct span *value, const char *name, enum json_type type,
 
 int ses__typed_int64(struct span value, const char *name, int64_t *number, ses_error *error)
 {
-    int code = check_type(&value, name, JSON_NUMBER, error);
-
     int64_t exact = 0;
+    int code = check_type(&value, name, JSON_NUMBER, error);
 
     if (code != SES_OK)
         return code;
@@ -37,9 +36,8 @@ int ses__typed_int64(struct span value, const char *name, int64_t *number, ses_e
 
 int ses__typed_double(struct span value, const char *name, double *number, ses_error *error)
 {
-    int code = check_type(&value, name, JSON_NUMBER, error);
-
     bool nomem = false;
+    int code = check_type(&value, name, JSON_NUMBER, error);
 
     if (code != SES_OK)
         return code;

@@ -2,7 +2,7 @@
 #ifndef SESLITE_STORAGE_SQL_SESSION_LOG_H
 #define SESLITE_STORAGE_SQL_SESSION_LOG_H
 
-#include "model/event/point.h"
+#include "model/event/range.h"
 #include "model/replay.h"
 #include "storage/door.h"
 
