@@ -13,7 +13,8 @@
 
 /* An event with pending calls. It is freed with the last of them. */
 struct pending_event {
-    struct arena arena; /* of the event, its calls, and texts that had to be decoded */
+    struct arena arena;       /* of the event, its calls, and texts that had to be decoded */
+    const struct calls *open; /* all pending calls */
     const ses_event *event;
     size_t calls;
 };
@@ -39,12 +40,14 @@ struct ses_pending {
 
 /* --------------------------------------------------------------------------------------- the pending calls */
 
-static struct pending_event *pending_event_new(const ses_allocator *allocator)
+static struct pending_event *pending_event_new(const ses_pending *pending)
 {
-    struct pending_event *event = ses__memory_zeroed(allocator, sizeof *event);
+    struct pending_event *event = ses__memory_zeroed(&pending->allocator, sizeof *event);
 
-    if (event)
-        ses__arena_init(&event->arena, allocator);
+    if (event) {
+        ses__arena_init(&event->arena, &pending->allocator);
+        event->open = &pending->open;
+    }
     return event;
 }
 
@@ -110,31 +113,26 @@ static void answer_pending_calls(ses_pending *pending, const struct stored_funct
 
 /* ------------------------------------------------------------------------------------------- one event */
 
-struct long_running {
-    const ses_pending *pending;
-    struct pending_event *event; /* the one whose calls were added last */
-};
-
-static void mark_calls(const struct long_running *own, struct span id)
+/* Marks the calls of that id in the event whose calls were added last. */
+static void mark_calls(const struct pending_event *event, struct span id)
 {
-    const struct calls *open = &own->pending->open;
-    struct pending_call *call = (struct pending_call *)ses__calls_find(open, id, (struct span){NULL, 0});
+    struct call *call = ses__calls_find(event->open, id, (struct span){NULL, 0});
+    struct pending_call *own = (struct pending_call *)call;
 
-    for (; call && call->event == own->event && !call->is_long_running;
-         call = (struct pending_call *)call->call.next)
-        call->is_long_running = true;
+    for (; own && own->event == event && !own->is_long_running; own = (struct pending_call *)own->call.next)
+        own->is_long_running = true;
 }
 
 static int mark_long_running(void *into, const struct json_found *found, ses_error *error)
 {
-    const struct long_running *own = into;
+    struct pending_event *event = into;
     struct span id;
 
     if (found->type != JSON_STRING)
         return ses__json_pass(found, error);
-    int code = ses__json_take_name(found, &own->event->arena, &id, error);
+    int code = ses__json_take_name(found, &event->arena, &id, error);
     if (code == SES_OK && id.len > 0)
-        mark_calls(own, id);
+        mark_calls(event, id);
     return code;
 }
 
@@ -150,14 +148,13 @@ static const struct json_object long_running_fields = {
 };
 
 /* The event was read before, so this cannot fail on its text. */
-static int read_long_running_ids(ses_pending *pending, struct pending_event *event, ses_error *error)
+static int read_long_running_ids(struct pending_event *event, ses_error *error)
 {
-    struct long_running own = {pending, event};
     struct json_reader reader;
 
     ses__json_start(&reader, event->event->json, event->event->json_len);
     reader.lenient = true;
-    return ses__json_read_object(&reader, &long_running_fields, &own, error);
+    return ses__json_read_object(&reader, &long_running_fields, event, error);
 }
 
 /* Within an event, responses come before calls. */
@@ -172,7 +169,7 @@ static int match_functions(ses_pending *pending, struct pending_event *event,
         if (!stored->functions[i].is_response && !add_pending_call(pending, event, &stored->functions[i]))
             return ses__error_nomem(error);
     }
-    return event->calls > 0 ? read_long_running_ids(pending, event, error) : SES_OK;
+    return event->calls > 0 ? read_long_running_ids(event, error) : SES_OK;
 }
 
 static int read_pending_event(ses_pending *pending, struct pending_event *event, const struct event_row *row,
@@ -210,7 +207,7 @@ static int match_event(ses_pending *pending, const ses_event *read, ses_error *e
 
     if (!ses__stored_event_may_call(&row))
         return SES_OK;
-    struct pending_event *event = pending_event_new(&pending->allocator);
+    struct pending_event *event = pending_event_new(pending);
     if (!event)
         return ses__error_nomem(error);
     int code = read_pending_event(pending, event, &row, error);

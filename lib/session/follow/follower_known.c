@@ -29,13 +29,9 @@ static struct follow_known *insert_known(struct known_list *list, const ses_allo
                                          const char *name)
 {
     const size_t size = strlen(name) + 1;
-    void *items = list->items;
     char *copy = ses__memory_new(allocator, size);
-    bool grown =
-        copy && ses__memory_grow(allocator, &items, &list->capacity, list->count + 1, sizeof *list->items);
 
-    list->items = items;
-    if (!grown) {
+    if (!copy || !LIST_GROW(allocator, list)) {
         ses__memory_free(allocator, copy);
         return NULL;
     }

@@ -185,15 +185,12 @@ static int next_of_session(struct import_call *call, ses_error *error)
 static int add_base(struct imported_session *own, const struct line *line, ses_error *error)
 {
     const struct span json = ses__line_json(line, LINE_VALUE, LINE_VALUE_TEXT);
-    void *base = own->base;
     bool ok = true;
 
     if (!ses__line_has(line, LINE_KEY) || !json.ptr)
         return break_off(own->call, "a key of the base has no name or no value", error);
-    ok = ses__memory_grow(own->arena.allocator, &base, &own->base_capacity, own->base_count + 1,
-                          sizeof *own->base);
-    own->base = base;
-    if (!ok)
+    if (!ses__memory_grow(own->arena.allocator, &own->base, &own->base_capacity, own->base_count + 1,
+                          sizeof *own->base))
         return ses__error_nomem(error);
     own->base[own->base_count++] = (ses_loaded_value){
         keep_line_text(own, ses__line_text(line, LINE_KEY), &ok),

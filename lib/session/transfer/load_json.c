@@ -32,44 +32,17 @@ struct json_loading {
 
 /* ------------------------------------------------------------------------------------------- the session */
 
-static int take_json_id(struct json_loading *own, const struct json_found *found, struct span *id,
-                        ses_error *error)
+static int take_json_id(void *into, const struct json_found *found, ses_error *error)
 {
-    int code = ses__json_take_text(found, &own->arena, id, error);
+    struct arena *arena = found->reader->arena;
+    struct span *id = into;
+    int code = ses__json_take_text(found, arena, id, error);
 
     if (code == SES_RANGE || (code == SES_OK && memchr(id->ptr, '\0', id->len)))
         return ses__json_must_be(found, "text without NULs and lone surrogates", error);
     if (code == SES_OK)
-        id->ptr = ses__arena_text(&own->arena, id->ptr, id->len);
+        id->ptr = ses__arena_text(arena, id->ptr, id->len);
     return code == SES_OK && !id->ptr ? ses__error_nomem(error) : code;
-}
-
-static int take_session_id(void *context, const struct json_found *found, ses_error *error)
-{
-    struct json_loading *own = context;
-    return take_json_id(own, found, &own->id, error);
-}
-
-static int take_session_app(void *context, const struct json_found *found, ses_error *error)
-{
-    struct json_loading *own = context;
-    return take_json_id(own, found, &own->app, error);
-}
-
-static int take_session_user(void *context, const struct json_found *found, ses_error *error)
-{
-    struct json_loading *own = context;
-    return take_json_id(own, found, &own->user, error);
-}
-
-static int take_session_state(void *context, const struct json_found *found, ses_error *error)
-{
-    return ses__json_take_value(found, &((struct json_loading *)context)->state, error);
-}
-
-static int take_session_events(void *context, const struct json_found *found, ses_error *error)
-{
-    return ses__json_take_value(found, &((struct json_loading *)context)->events, error);
 }
 
 static int take_session_time(void *context, const struct json_found *found, ses_error *error)
@@ -90,14 +63,16 @@ static int take_session_time(void *context, const struct json_found *found, ses_
                  : SES_OK;
 }
 
+#define INTO_LOADING(member) JSON_INTO(struct json_loading, member)
+
 static const struct json_object session_json_fields = {
     "the session",
     "",
-    {{"id", NULL, JSON_MAY_BE(JSON_STRING), take_session_id, NULL},
-     {"appName", "app_name", JSON_MAY_BE(JSON_STRING), take_session_app, NULL},
-     {"userId", "user_id", JSON_MAY_BE(JSON_STRING), take_session_user, NULL},
-     {"state", NULL, JSON_MAY_BE(JSON_OBJECT), take_session_state, NULL},
-     {"events", NULL, JSON_MAY_BE(JSON_ARRAY), take_session_events, NULL},
+    {{"id", NULL, JSON_MAY_BE(JSON_STRING) | INTO_LOADING(id), take_json_id, NULL},
+     {"appName", "app_name", JSON_MAY_BE(JSON_STRING) | INTO_LOADING(app), take_json_id, NULL},
+     {"userId", "user_id", JSON_MAY_BE(JSON_STRING) | INTO_LOADING(user), take_json_id, NULL},
+     {"state", NULL, JSON_MAY_BE(JSON_OBJECT) | INTO_LOADING(state), ses__json_read_value, NULL},
+     {"events", NULL, JSON_MAY_BE(JSON_ARRAY) | INTO_LOADING(events), ses__json_read_value, NULL},
      {"lastUpdateTime", "last_update_time", JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING),
       take_session_time, "a number or a string"}}};
 
@@ -267,9 +242,8 @@ static int read_session_object(struct json_loading *own, struct span text, ses_e
     int code = ses__json_start_object(&reader, text, session_json_fields.whole, error);
 
     reader.max_depth += JSON_AROUND;
-    if (code == SES_OK)
-        code = ses__json_read_object(&reader, &session_json_fields, own, error);
-    return code == SES_OK && !ses__json_finish(&reader) ? ses__json_error(&reader, error) : code;
+    reader.arena = &own->arena;
+    return code == SES_OK ? ses__json_read_last(&reader, &session_json_fields, own, error) : code;
 }
 
 static int read_session_json(struct json_loading *own, struct span text, ses_error *error)

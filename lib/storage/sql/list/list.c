@@ -10,19 +10,14 @@
 static int add_listed(struct list_op *op, const struct session_row *row, struct span name, struct span user,
                       ses_error *error)
 {
-    const ses_allocator *allocator = op->arena->allocator;
-    void *items = op->items;
-    bool grown = ses__memory_grow(allocator, &items, &op->capacity, op->count + 1, sizeof *op->items);
-
-    op->items = items;
-    if (!grown)
+    if (!LIST_GROW(op->arena->allocator, op))
         return ses__error_nomem(error);
     struct listed *listed = &op->items[op->count];
     listed->name = ses__arena_text(op->arena, name.ptr, name.len);
     listed->user = ses__arena_text(op->arena, user.ptr, user.len);
     if (!listed->name || !listed->user)
         return ses__error_nomem(error);
-    int code = ses__snapshot_init(&listed->snapshot, allocator, op->seed, error);
+    int code = ses__snapshot_init(&listed->snapshot, op->arena->allocator, op->seed, error);
     listed->snapshot.row = *row;
     if (code == SES_OK)
         op->count++;

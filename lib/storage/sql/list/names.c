@@ -11,10 +11,8 @@ static struct span span_of_name(const char *text)
 
 static int add_listed_name(struct names_op *op, const struct name_rows *rows, ses_error *error)
 {
-    void *names = op->names;
-    bool ok = ses__memory_grow(op->allocator, &names, &op->capacity, op->count + 1, sizeof *op->names);
+    bool ok = ses__memory_grow(op->allocator, &op->names, &op->capacity, op->count + 1, sizeof *op->names);
 
-    op->names = names;
     if (ok)
         op->names[op->count] = ses__arena_text(op->arena, rows->last, rows->last_len);
     if (!ok || !op->names[op->count])

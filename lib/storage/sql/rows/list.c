@@ -246,12 +246,8 @@ bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct
 
 static int add_found(struct found *found, int64_t id, ses_error *error)
 {
-    void *ids = found->ids;
-    bool grown =
-        ses__memory_grow(found->allocator, &ids, &found->capacity, found->count + 1, sizeof *found->ids);
-
-    found->ids = ids;
-    if (!grown)
+    if (!ses__memory_grow(found->allocator, &found->ids, &found->capacity, found->count + 1,
+                          sizeof *found->ids))
         return ses__error_nomem(error);
     found->ids[found->count++] = id;
     return SES_OK;

@@ -26,13 +26,8 @@ struct restoring {
 
 static int note_change(struct restoring *it, struct row_change change, ses_error *error)
 {
-    const ses_allocator *allocator = it->arena.allocator;
-    void *changes = it->changes;
-    bool ok = ses__memory_grow(allocator, &changes, &it->change_capacity, it->change_count + 1,
-                               sizeof *it->changes);
-
-    it->changes = changes;
-    if (!ok)
+    if (!ses__memory_grow(it->arena.allocator, &it->changes, &it->change_capacity, it->change_count + 1,
+                          sizeof *it->changes))
         return ses__error_nomem(error);
     it->changes[it->change_count++] = change;
     return SES_OK;

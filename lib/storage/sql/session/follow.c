@@ -21,11 +21,8 @@ static int add_followed(struct follow_run *run, enum follow_news news, struct sp
                         struct follow_place place)
 {
     struct follow_op *op = run->op;
-    void *items = op->items;
-    bool grown = ses__memory_grow(op->allocator, &items, &op->capacity, op->count + 1, sizeof *op->items);
+    const char *copy = LIST_GROW(op->allocator, op) ? ses__arena_text(op->arena, name.ptr, name.len) : NULL;
 
-    op->items = items;
-    const char *copy = grown ? ses__arena_text(op->arena, name.ptr, name.len) : NULL;
     if (!copy)
         return ses__error_nomem(run->error);
     op->items[op->count++] = (struct followed){.news = news, .name = copy, .place = place};

@@ -21,11 +21,9 @@ void ses__check_marks_free(struct check_marks *marks)
 bool ses__check_marks_add(struct check_marks *marks, int64_t seq, struct span rewinds_before)
 {
     struct due_mark mark = {.seq = seq};
-    void *items = marks->marks;
-    bool ok = ses__memory_grow(marks->arena.allocator, &items, &marks->capacity, marks->count + 1,
+    bool ok = ses__memory_grow(marks->arena.allocator, &marks->marks, &marks->capacity, marks->count + 1,
                                sizeof *marks->marks);
 
-    marks->marks = items;
     if (ok && rewinds_before.len > 0) {
         mark.invocation = (struct span){
             ses__arena_text(&marks->arena, rewinds_before.ptr, rewinds_before.len), rewinds_before.len};
