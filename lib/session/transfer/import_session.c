@@ -13,12 +13,9 @@ struct imported_session {
     ses_key key;
     ses_key parent;
     ses_loaded loaded;
-    int64_t version;
-    int64_t created_us;
-    int64_t updated_us;
-    int64_t expires_us;
-    int64_t event_us;
+    struct line first; /* the session's own line; its texts are in the arena */
     ses_label *labels;
+    size_t label_capacity;
     ses_loaded_value *base;
     size_t base_count;
     size_t base_capacity;
@@ -27,35 +24,18 @@ struct imported_session {
     int64_t events;
 };
 
-static const char *keep_line_text(struct imported_session *own, const char *text, bool *ok)
+/* Keeps the decoded texts of the last line. Its JSON is in the text that was read, and is not kept. */
+static void keep_line_texts(struct imported_session *own)
 {
-    const char *copy = text ? ses__arena_text(&own->arena, text, strlen(text)) : NULL;
-
-    *ok = *ok && (!text || copy);
-    return copy;
+    ses__arena_join(&own->arena, &own->call->lines.arena);
 }
 
-static const int64_t *take_line_int(const struct line *line, enum line_field field, int64_t *room)
+static const int64_t *line_number(const struct line *line, enum line_field field)
 {
-    *room = line->of[field].number;
-    return ses__line_has(line, field) ? room : NULL;
+    return ses__line_has(line, field) ? &line->of[field].number : NULL;
 }
 
 /* --------------------------------------------------------------------------------------------- its line */
-
-static int count_members(struct span object, size_t *count, ses_error *error)
-{
-    struct json_reader reader;
-    struct json_string key;
-
-    *count = 0;
-    ses__json_start(&reader, object.ptr, object.len);
-    if (!ses__json_enter(&reader))
-        return ses__json_error(&reader, error);
-    while (ses__json_member(&reader, &key) && ses__json_skip(&reader, NULL))
-        (*count)++;
-    return reader.wrong ? ses__json_error(&reader, error) : SES_OK;
-}
 
 /* Copies a text of the labels, with a NUL after it. */
 static int copy_label_text(struct imported_session *own, struct json_string string, const char **text,
@@ -87,18 +67,19 @@ static int take_imported_labels(struct imported_session *own, struct span object
 {
     struct json_reader reader;
     struct json_string name;
-    size_t count = 0;
-    int code = object.ptr ? count_members(object, &count, error) : SES_OK;
+    int code = object.ptr ? ses__json_check(object.ptr, object.len, error) : SES_OK;
 
-    if (code != SES_OK || count == 0)
+    if (code != SES_OK || !object.ptr)
         return code;
-    own->labels = ses__arena_new(&own->arena, count * sizeof *own->labels);
-    if (!own->labels)
-        return ses__error_nomem(error);
     ses__json_start(&reader, object.ptr, object.len);
-    (void)ses__json_enter(&reader); /* it has been read */
-    while (code == SES_OK && ses__json_member(&reader, &name))
+    (void)ses__json_enter(&reader); /* it has been checked */
+    while (code == SES_OK && ses__json_member(&reader, &name)) {
+        const size_t count = own->loaded.label_count;
+        if (!ses__memory_grow(own->arena.allocator, &own->labels, &own->label_capacity, count + 1,
+                              sizeof *own->labels))
+            return ses__error_nomem(error);
         code = take_imported_label(own, &reader, name, &own->labels[own->loaded.label_count++], error);
+    }
     own->loaded.labels = own->labels;
     return code;
 }
@@ -114,36 +95,34 @@ static int take_state(struct imported_session *own, const struct line *line, ses
     return own->loaded.initial_state ? SES_OK : ses__error_nomem(error);
 }
 
-static bool take_names(struct imported_session *own, const struct line *line)
+static void take_names(struct imported_session *own, const struct line *line)
 {
     const ses_import_options *options = &own->call->options;
-    bool ok = true;
 
-    own->key.app = options->app ? options->app : keep_line_text(own, ses__line_text(line, LINE_APP), &ok);
-    own->key.user = options->user ? options->user : keep_line_text(own, ses__line_text(line, LINE_USER), &ok);
-    own->key.session = keep_line_text(own, ses__line_text(line, LINE_SESSION), &ok);
-    own->loaded.title = keep_line_text(own, ses__line_text(line, LINE_TITLE), &ok);
-    own->parent.user =
-        options->user ? options->user : keep_line_text(own, ses__line_text(line, LINE_PARENT_USER), &ok);
-    own->parent.session = keep_line_text(own, ses__line_text(line, LINE_PARENT_SESSION), &ok);
+    own->key.app = options->app ? options->app : ses__line_text(line, LINE_APP);
+    own->key.user = options->user ? options->user : ses__line_text(line, LINE_USER);
+    own->key.session = ses__line_text(line, LINE_SESSION);
+    own->loaded.title = ses__line_text(line, LINE_TITLE);
+    own->parent.user = options->user ? options->user : ses__line_text(line, LINE_PARENT_USER);
+    own->parent.session = ses__line_text(line, LINE_PARENT_SESSION);
     own->loaded.parent = own->parent.session ? &own->parent : NULL;
-    return ok;
 }
 
-static int take_session_line(struct imported_session *own, const struct line *line, ses_error *error)
+static int take_session_line(struct imported_session *own, ses_error *error)
 {
+    const struct line *line = &own->first;
     ses_loaded *loaded = &own->loaded;
 
+    keep_line_texts(own);
     loaded->size = sizeof *loaded;
-    loaded->created_us = take_line_int(line, LINE_CREATED, &own->created_us);
-    loaded->updated_us = take_line_int(line, LINE_UPDATED, &own->updated_us);
-    loaded->expires_us = take_line_int(line, LINE_EXPIRES, &own->expires_us);
-    loaded->version = take_line_int(line, LINE_VERSION, &own->version);
+    loaded->created_us = line_number(line, LINE_CREATED);
+    loaded->updated_us = line_number(line, LINE_UPDATED);
+    loaded->expires_us = line_number(line, LINE_EXPIRES);
+    loaded->version = line_number(line, LINE_VERSION);
     loaded->last_seq = line->of[LINE_LAST_SEQ].number;
     loaded->base_seq = line->of[LINE_BASE_SEQ].number;
     loaded->parent_seq = line->of[LINE_PARENT_SEQ].number;
-    if (!take_names(own, line))
-        return ses__error_nomem(error);
+    take_names(own, line);
     int code = take_imported_labels(own, line->of[LINE_LABELS].text, error);
     if (code == SES_OK)
         code = take_state(own, line, error);
@@ -185,17 +164,19 @@ static int next_of_session(struct import_call *call, ses_error *error)
 static int add_base(struct imported_session *own, const struct line *line, ses_error *error)
 {
     const struct span json = ses__line_json(line, LINE_VALUE, LINE_VALUE_TEXT);
-    bool ok = true;
+    const char *copy = NULL;
 
     if (!ses__line_has(line, LINE_KEY) || !json.ptr)
         return break_off(own->call, "a key of the base has no name or no value", error);
-    if (!ses__memory_grow(own->arena.allocator, &own->base, &own->base_capacity, own->base_count + 1,
-                          sizeof *own->base))
+    if (ses__memory_grow(own->arena.allocator, &own->base, &own->base_capacity, own->base_count + 1,
+                         sizeof *own->base))
+        copy = ses__arena_text(&own->arena, json.ptr, json.len);
+    if (!copy)
         return ses__error_nomem(error);
-    own->base[own->base_count++] = (ses_loaded_value){
-        keep_line_text(own, ses__line_text(line, LINE_KEY), &ok),
-        ses__arena_text(&own->arena, json.ptr, json.len), json.len, line->of[LINE_SEQ].number};
-    return ok && own->base[own->base_count - 1].json ? SES_OK : ses__error_nomem(error);
+    own->base[own->base_count++] =
+        (ses_loaded_value){ses__line_text(line, LINE_KEY), copy, json.len, line->of[LINE_SEQ].number};
+    keep_line_texts(own);
+    return SES_OK;
 }
 
 /* Reads the lines before the events, and the one after them. */
@@ -244,7 +225,7 @@ static int take_event_line(struct imported_session *own, ses_loaded_event *event
     event->json = body.ptr;
     event->json_len = body.len;
     event->seq = line->of[LINE_SEQ].number;
-    event->updated_us = take_line_int(line, LINE_UPDATED, &own->event_us);
+    event->updated_us = line_number(line, LINE_UPDATED);
     own->events++;
     return 1;
 }
@@ -347,14 +328,14 @@ static int load_imported(struct imported_session *own, ses_error *error)
 
 int ses__import_session(struct import_call *call, ses_error *error)
 {
-    struct imported_session own = {.call = call, .line = call->lines.number};
+    struct imported_session own = {.call = call, .line = call->lines.number, .first = call->line};
     ses_error why;
 
     ses__error_clear(&why);
     own.loaded.next = next_imported;
     own.loaded.next_context = &own;
     ses__arena_init(&own.arena, &call->store->allocator);
-    int code = take_session_line(&own, &call->line, &why);
+    int code = take_session_line(&own, &why);
     if (code == SES_OK)
         code = take_base_lines(&own, &why);
     if (code == SES_OK)
@@ -364,6 +345,7 @@ int ses__import_session(struct import_call *call, ses_error *error)
     if (code != SES_OK && error)
         *error = why;
     call->events += own.events;
+    ses__memory_free(own.arena.allocator, own.labels);
     ses__memory_free(own.arena.allocator, own.base);
     ses__arena_free(&own.arena);
     return code;

@@ -95,38 +95,12 @@ static int cut_line(struct lines *lines, struct span *text, ses_error *error)
 
 enum line_type { LINE_TYPE_TEXT, LINE_TYPE_NUMBER, LINE_TYPE_OBJECT, LINE_TYPE_ANY };
 
+#define NAME_AND_TYPE(field, name, type) [LINE_##field] = {name, LINE_TYPE_##type},
 static const struct {
     const char *name;
     enum line_type type;
-} line_fields[LINE_FIELDS] = {
-    [LINE_KIND] = {"kind", LINE_TYPE_TEXT},
-    [LINE_SEQ] = {"seq", LINE_TYPE_NUMBER},
-    [LINE_BODY] = {"body", LINE_TYPE_OBJECT},
-    [LINE_BODY_TEXT] = {"body_text", LINE_TYPE_TEXT},
-    [LINE_UPDATED] = {"updated_us", LINE_TYPE_NUMBER},
-    [LINE_KEY] = {"key", LINE_TYPE_TEXT},
-    [LINE_VALUE] = {"value", LINE_TYPE_ANY},
-    [LINE_VALUE_TEXT] = {"value_text", LINE_TYPE_TEXT},
-    [LINE_APP] = {"app", LINE_TYPE_TEXT},
-    [LINE_USER] = {"user", LINE_TYPE_TEXT},
-    [LINE_SESSION] = {"session", LINE_TYPE_TEXT},
-    [LINE_CREATED] = {"created_us", LINE_TYPE_NUMBER},
-    [LINE_VERSION] = {"version", LINE_TYPE_NUMBER},
-    [LINE_LAST_SEQ] = {"last_seq", LINE_TYPE_NUMBER},
-    [LINE_EXPIRES] = {"expires_us", LINE_TYPE_NUMBER},
-    [LINE_TITLE] = {"title", LINE_TYPE_TEXT},
-    [LINE_LABELS] = {"labels", LINE_TYPE_OBJECT},
-    [LINE_PARENT_USER] = {"parent_user", LINE_TYPE_TEXT},
-    [LINE_PARENT_SESSION] = {"parent_session", LINE_TYPE_TEXT},
-    [LINE_PARENT_SEQ] = {"parent_seq", LINE_TYPE_NUMBER},
-    [LINE_BASE_SEQ] = {"base_seq", LINE_TYPE_NUMBER},
-    [LINE_INITIAL] = {"initial_state", LINE_TYPE_OBJECT},
-    [LINE_INITIAL_TEXT] = {"initial_state_text", LINE_TYPE_TEXT},
-    [LINE_EVENTS] = {"events", LINE_TYPE_NUMBER},
-    [LINE_SESSIONS] = {"sessions", LINE_TYPE_NUMBER},
-    [LINE_CRC] = {"crc", LINE_TYPE_NUMBER},
-    [LINE_FORMAT] = {"format", LINE_TYPE_NUMBER},
-};
+} line_fields[LINE_FIELDS] = {LINE_FIELD_TABLE(NAME_AND_TYPE)};
+#undef NAME_AND_TYPE
 
 static enum line_field line_field_named(struct json_string key)
 {

@@ -8,37 +8,39 @@
 
 enum { LINES_FORMAT = 1 };
 
-/* The fields of lines. Fields that a kind of line does not have are skipped in it. */
-enum line_field {
-    LINE_KIND,
-    LINE_SEQ,
-    LINE_BODY,
-    LINE_BODY_TEXT,
-    LINE_UPDATED,
-    LINE_KEY,
-    LINE_VALUE,
-    LINE_VALUE_TEXT,
-    LINE_APP,
-    LINE_USER,
-    LINE_SESSION,
-    LINE_CREATED,
-    LINE_VERSION,
-    LINE_LAST_SEQ,
-    LINE_EXPIRES,
-    LINE_TITLE,
-    LINE_LABELS,
-    LINE_PARENT_USER,
-    LINE_PARENT_SESSION,
-    LINE_PARENT_SEQ,
-    LINE_BASE_SEQ,
-    LINE_INITIAL,
-    LINE_INITIAL_TEXT,
-    LINE_EVENTS,
-    LINE_SESSIONS,
-    LINE_CRC,
-    LINE_FORMAT,
-    LINE_FIELDS
-};
+/* The fields of lines: their names and types. Fields that a kind of line does not have are skipped in it. */
+#define LINE_FIELD_TABLE(X)                     \
+    X(KIND, "kind", TEXT)                       \
+    X(SEQ, "seq", NUMBER)                       \
+    X(BODY, "body", OBJECT)                     \
+    X(BODY_TEXT, "body_text", TEXT)             \
+    X(UPDATED, "updated_us", NUMBER)            \
+    X(KEY, "key", TEXT)                         \
+    X(VALUE, "value", ANY)                      \
+    X(VALUE_TEXT, "value_text", TEXT)           \
+    X(APP, "app", TEXT)                         \
+    X(USER, "user", TEXT)                       \
+    X(SESSION, "session", TEXT)                 \
+    X(CREATED, "created_us", NUMBER)            \
+    X(VERSION, "version", NUMBER)               \
+    X(LAST_SEQ, "last_seq", NUMBER)             \
+    X(EXPIRES, "expires_us", NUMBER)            \
+    X(TITLE, "title", TEXT)                     \
+    X(LABELS, "labels", OBJECT)                 \
+    X(PARENT_USER, "parent_user", TEXT)         \
+    X(PARENT_SESSION, "parent_session", TEXT)   \
+    X(PARENT_SEQ, "parent_seq", NUMBER)         \
+    X(BASE_SEQ, "base_seq", NUMBER)             \
+    X(INITIAL, "initial_state", OBJECT)         \
+    X(INITIAL_TEXT, "initial_state_text", TEXT) \
+    X(EVENTS, "events", NUMBER)                 \
+    X(SESSIONS, "sessions", NUMBER)             \
+    X(CRC, "crc", NUMBER)                       \
+    X(FORMAT, "format", NUMBER)
+
+#define LINE_FIELD(field, name, type) LINE_##field,
+enum line_field { LINE_FIELD_TABLE(LINE_FIELD) LINE_FIELDS };
+#undef LINE_FIELD
 
 struct line_value {
     struct span text; /* plain text with a NUL after it, or JSON; without text: the line does not have it */
