@@ -90,9 +90,19 @@ int ses__check_id(const char *id, const char *what, ses_error *error)
     return code;
 }
 
+int ses__take_flagged(void *own, size_t own_size, const void *given, unsigned known, const char *what,
+                      ses_error *error)
+{
+    unsigned flags;
+    int code = ses__take_options(own, own_size, given, what, error);
+
+    memcpy(&flags, (const char *)own + sizeof(size_t), sizeof flags);
+    return code == SES_OK ? ses__check_flags(flags, known, what, error) : code;
+}
+
 int ses__check_call_options(const ses_call_options *options, ses_error *error)
 {
     ses_call_options own;
-    int code = ses__take_options(&own, sizeof own, options, "call options", error);
-    return code == SES_OK ? ses__check_flags(own.flags, 0, "call options", error) : code;
+
+    return ses__take_flagged(&own, sizeof own, options, 0, "call options", error);
 }

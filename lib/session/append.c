@@ -245,11 +245,8 @@ static int take_append_options(struct append_call *call, const struct append_ext
                                const ses_append_options *given, ses_error *error)
 {
     ses_append_options options;
-    int code = ses__take_options(&options, sizeof options, given, "append options", error);
-
-    if (code == SES_OK)
-        code =
-            ses__check_flags(options.flags, SES_APPEND_ANYWAY | SES_APPEND_VERSION, "append options", error);
+    int code = ses__take_flagged(&options, sizeof options, given, SES_APPEND_ANYWAY | SES_APPEND_VERSION,
+                                 "append options", error);
     const bool anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
     const bool at_version = (options.flags & SES_APPEND_VERSION) != 0;
     if (code == SES_OK)

@@ -12,22 +12,19 @@ enum { DEFAULT_BUSY_MS = 10000 };
 
 static int check_allocator(const ses_allocator *given, ses_allocator *own, ses_error *error)
 {
-    int code = SES_OK;
-    if (!given) {
+    int code = ses__take_options(own, sizeof *own, given, "allocator", error);
+
+    if (!given)
         ses__memory_default(own);
-    } else {
-        code = ses__take_options(own, sizeof *own, given, "allocator", error);
-        if (code == SES_OK && (!own->allocate || !own->resize || !own->release))
-            code = ses__error_set(error, SES_MISUSE,
-                                  "allocator: allocate, resize and release must all be given");
-    }
+    if (code == SES_OK && (!own->allocate || !own->resize || !own->release))
+        code = ses__error_set(error, SES_MISUSE, "allocator: allocate, resize and release must all be given");
     return code;
 }
 
-static int check_options(const ses_open_options *options, ses_error *error)
+static int take_open_options(const ses_open_options *given, ses_open_options *options, ses_error *error)
 {
-    int code =
-        ses__check_flags(options->flags, SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST, "open options", error);
+    int code = ses__take_flagged(options, sizeof *options, given, SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST,
+                                 "open options", error);
 
     if (code == SES_OK && options->max_event_bytes > LARGEST_MAX_EVENT)
         code = ses__error_set(error, SES_MISUSE, "open options: max_event_bytes is more than 512 MiB");
@@ -137,9 +134,7 @@ static int open_store(const char *path, const ses_open_options *given, const str
     int code = ses__check_path(path, error);
 
     if (code == SES_OK)
-        code = ses__take_options(&options, sizeof options, given, "open options", error);
-    if (code == SES_OK)
-        code = check_options(&options, error);
+        code = take_open_options(given, &options, error);
     if (code == SES_OK)
         code = check_allocator(options.allocator, &allocator, error);
     if (code == SES_OK)

@@ -10,13 +10,6 @@ static enum scope scope_of_owner(const char *user)
     return user ? SCOPE_USER : SCOPE_APP;
 }
 
-static int check_app_and_user(const char *app, const char *user, ses_error *error)
-{
-    int code = ses__check_id(app, "app", error);
-
-    return code == SES_OK && user ? ses__check_id(user, "user", error) : code;
-}
-
 /* Rejects a prefix, because a session's state shows another key under that name. */
 static int refuse_prefix(struct span name, ses_error *error)
 {
@@ -30,24 +23,14 @@ static int refuse_prefix(struct span name, ses_error *error)
 static int read_shared_state(ses_store *store, struct shared_get_op *op, const ses_call_options *options,
                              char **json, size_t *len, ses_error *error)
 {
-    int code = ses__check_argument(json, "json", error);
-
-    if (code == SES_OK)
-        code = check_app_and_user(op->app, op->user, error);
+    int code = ses__check_owner(op->app, op->user, NULL, error);
     if (code == SES_OK)
         code = ses__check_call_options(options, error);
     if (code != SES_OK)
         return code;
     op->allocator = &store->allocator;
     code = ses__door_get_shared(store->storage, op, error);
-    if (code != SES_OK) {
-        ses_free(op->json);
-        return code;
-    }
-    *json = op->json;
-    if (len)
-        *len = op->len;
-    return op->json ? SES_OK : SES_ABSENT;
+    return ses__give_json(code, op->json, op->len, json, len);
 }
 
 int ses_shared_state_json(ses_store *store, const char *app, const char *user,
@@ -55,9 +38,9 @@ int ses_shared_state_json(ses_store *store, const char *app, const char *user,
 {
     struct shared_get_op op = {.app = app, .user = user};
 
-    if (json)
-        *json = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__check_output(json, "json", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     if (code == SES_OK)
         code = ses__store_end(store, read_shared_state(store, &op, options, json, len, error));
     return code;
@@ -80,9 +63,9 @@ int ses_shared_state_get(ses_store *store, const char *app, const char *user, co
 {
     struct shared_get_op op = {.app = app, .user = user, .name = name};
 
-    if (json)
-        *json = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__check_output(json, "json", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
     code = check_shared_name(name, error);
@@ -95,26 +78,8 @@ int ses_shared_state_get(ses_store *store, const char *app, const char *user, co
 
 /* ------------------------------------------------------------------------------------------- changing */
 
-/* The keys and values of one JSON object. */
-struct shared_keys {
-    struct arena arena;
-    struct delta delta;
-};
-
-static void shared_keys_init(struct shared_keys *keys, const ses_store *store)
-{
-    *keys = (struct shared_keys){.delta = {NULL, 0, 0}};
-    ses__arena_init(&keys->arena, &store->allocator);
-}
-
-static void shared_keys_free(struct shared_keys *keys)
-{
-    ses__delta_free(&keys->delta, keys->arena.allocator);
-    ses__arena_free(&keys->arena);
-}
-
 /* Reads the members as keys of the scope, which are given without its prefix. */
-static int shared_keys_read(struct shared_keys *keys, struct span text, enum scope scope, ses_error *error)
+static int read_shared_keys(struct changes *keys, struct span text, enum scope scope, ses_error *error)
 {
     int code = ses__delta_read_text(text, 0, &keys->arena, &keys->delta, error);
 
@@ -127,14 +92,14 @@ static int shared_keys_read(struct shared_keys *keys, struct span text, enum sco
     return code;
 }
 
-static int take_expected_keys(const ses_shared_state_options *options, enum scope scope,
-                              struct shared_keys *seen, ses_error *error)
+static int take_expected_keys(const ses_shared_state_options *options, enum scope scope, struct changes *seen,
+                              ses_error *error)
 {
     struct span text;
     int code = ses__check_span(options->expected, options->expected_len, "expected", &text, error);
 
     if (code == SES_OK)
-        code = shared_keys_read(seen, text, scope, error);
+        code = read_shared_keys(seen, text, scope, error);
     if (code != SES_OK && error) {
         ses__error_prefix(error, "shared state options: `expected`: ");
         error->offset = -1; /* it would be taken for an offset in the delta */
@@ -143,7 +108,7 @@ static int take_expected_keys(const ses_shared_state_options *options, enum scop
 }
 
 static int take_changed_keys(const ses_store *store, const char *delta, size_t delta_len, enum scope scope,
-                             struct shared_keys *keys, size_t *bytes, ses_error *error)
+                             struct changes *keys, size_t *bytes, ses_error *error)
 {
     struct span text;
     int code = ses__check_text(store, delta, delta_len, "delta", &text, error);
@@ -151,7 +116,7 @@ static int take_changed_keys(const ses_store *store, const char *delta, size_t d
     if (code != SES_OK)
         return code;
     *bytes = text.len;
-    code = shared_keys_read(keys, text, scope, error);
+    code = read_shared_keys(keys, text, scope, error);
     if (code != SES_OK)
         ses__error_prefix(error, "the delta: ");
     return code;
@@ -162,16 +127,16 @@ static int change_shared_state(ses_store *store, struct shared_set_op *op, const
 {
     const enum scope scope = scope_of_owner(op->user);
     ses_shared_state_options options;
-    struct shared_keys changes;
-    struct shared_keys seen;
-    int code = check_app_and_user(op->app, op->user, error);
+    struct changes changes;
+    struct changes seen;
+    int code = ses__check_owner(op->app, op->user, NULL, error);
 
     if (code == SES_OK)
         code = ses__take_options(&options, sizeof options, given, "shared state options", error);
     if (code != SES_OK)
         return code;
-    shared_keys_init(&changes, store);
-    shared_keys_init(&seen, store);
+    ses__changes_init(&changes, &store->allocator);
+    ses__changes_init(&seen, &store->allocator);
     code = take_changed_keys(store, delta, delta_len, scope, &changes, &op->bytes, error);
     if (code == SES_OK && options.expected)
         code = take_expected_keys(&options, scope, &seen, error);
@@ -179,8 +144,8 @@ static int change_shared_state(ses_store *store, struct shared_set_op *op, const
     op->expected = &seen.delta;
     if (code == SES_OK)
         code = ses__door_set_shared(store->storage, op, error);
-    shared_keys_free(&seen);
-    shared_keys_free(&changes);
+    ses__changes_free(&seen);
+    ses__changes_free(&changes);
     return code;
 }
 

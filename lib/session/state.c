@@ -8,12 +8,10 @@
 int ses_state_json(const ses_session *session, const char **json, size_t *len, ses_error *error)
 {
     struct span all;
-    int code = ses__session_check(session, error);
+    int code = ses__check_output(json, "json", error);
 
-    if (json)
-        *json = NULL;
     if (code == SES_OK)
-        code = ses__check_argument(json, "json", error);
+        code = ses__session_check(session, error);
     if (code == SES_OK)
         code = ses__state_to_json(&session->snapshot.state, &all, error);
     if (code == SES_OK) {

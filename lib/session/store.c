@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "model/event/timestamp.h"
 #include "session/followers.h"
 #include "session/handle.h"
@@ -21,6 +22,49 @@ int ses__check_key(const ses_key *key, ses_error *error)
     if (code == SES_OK)
         code = ses__check_id(key->session, "session", error);
     return code;
+}
+
+int ses__check_owner(const char *app, const char *user, const char *session, ses_error *error)
+{
+    int code = ses__check_id(app, "app", error);
+
+    if (code == SES_OK && user)
+        code = ses__check_id(user, "user", error);
+    return code == SES_OK && session ? ses__check_id(session, "session", error) : code;
+}
+
+int ses__check_prefix(const char *prefix, const char *what, ses_error *error)
+{
+    const size_t len = prefix ? strnlen(prefix, SES_ID_MAX + 1) : 0;
+
+    return !prefix || (len <= SES_ID_MAX && ses__utf8_valid(prefix, len))
+               ? SES_OK
+               : ses__error_set(error, SES_INVALID, "%s is longer than %d bytes, or not valid UTF-8", what,
+                                SES_ID_MAX);
+}
+
+static const char *copy_name(const char *name, struct arena *arena)
+{
+    return name ? ses__arena_text(arena, name, strlen(name)) : NULL;
+}
+
+bool ses__key_copy(const ses_key *key, struct arena *arena, ses_key *copy)
+{
+    *copy =
+        (ses_key){copy_name(key->app, arena), copy_name(key->user, arena), copy_name(key->session, arena)};
+    return copy->app && copy->user && (copy->session || !key->session);
+}
+
+int ses__give_json(int code, char *made, size_t made_len, char **json, size_t *len)
+{
+    if (code != SES_OK) {
+        ses_free(made);
+        return code;
+    }
+    *json = made;
+    if (len)
+        *len = made_len;
+    return made ? SES_OK : SES_ABSENT;
 }
 
 int ses__check_text(const ses_store *store, const char *text, size_t len, const char *what, struct span *span,

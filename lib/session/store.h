@@ -68,6 +68,15 @@ SESLITE_PRIVATE int ses__store_open(const char *path, const ses_open_options *op
 SESLITE_PRIVATE int ses__check_path(const char *path, ses_error *error);
 
 SESLITE_PRIVATE int ses__check_key(const ses_key *key, ses_error *error);
+/* The same for an app, or one of its users, or a session: `user` and `session` may be NULL. */
+SESLITE_PRIVATE int ses__check_owner(const char *app, const char *user, const char *session,
+                                     ses_error *error);
+/* INVALID for a text that no id can begin with; NULL is one that any does. */
+SESLITE_PRIVATE int ses__check_prefix(const char *prefix, const char *what, ses_error *error);
+/* Copies the key, which may have no session. False: out of memory. */
+SESLITE_PRIVATE bool ses__key_copy(const ses_key *key, struct arena *arena, ses_key *copy);
+/* Ends a call of the door that made a text: hands it over, or frees it after a failure. ABSENT without one. */
+SESLITE_PRIVATE int ses__give_json(int code, char *made, size_t made_len, char **json, size_t *len);
 /* The upper bound of max_event_bytes. */
 #define LARGEST_MAX_EVENT ((size_t)512 << 20)
 /* The id and the time that the store adds make an event longer by at most this many bytes. */

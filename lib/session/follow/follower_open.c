@@ -15,10 +15,7 @@ static int check_follow_options(const ses_key *key, const ses_follow_options *op
 {
     const int places =
         ((options->flags & SES_FOLLOW_NEW) != 0) + (options->after_seq != 0) + (options->place != NULL);
-    int code = ses__check_flags(options->flags, SES_FOLLOW_NEW, "follow options", error);
 
-    if (code != SES_OK)
-        return code;
     if (places > 1)
         return ses__error_set(error, SES_MISUSE,
                               "follow options: SES_FOLLOW_NEW, after_seq and place contradict each other");
@@ -35,21 +32,8 @@ static int check_followed(const ses_key *key, ses_error *error)
     int code = ses__check_argument(key, "key", error);
 
     if (code == SES_OK)
-        code = ses__check_id(key->app, "app", error);
-    if (code == SES_OK)
         code = ses__check_id(key->user, "user", error);
-    return code == SES_OK && key->session ? ses__check_id(key->session, "session", error) : code;
-}
-
-static bool copy_key(ses_follower *follower, const ses_key *key)
-{
-    struct arena *names = &follower->names;
-
-    follower->key.app = ses__arena_text(names, key->app, strlen(key->app));
-    follower->key.user = ses__arena_text(names, key->user, strlen(key->user));
-    if (key->session)
-        follower->key.session = ses__arena_text(names, key->session, strlen(key->session));
-    return follower->key.app && follower->key.user && (!key->session || follower->key.session);
+    return code == SES_OK ? ses__check_owner(key->app, key->user, key->session, error) : code;
 }
 
 static int follower_new(ses_store *store, const ses_key *key, const ses_follow_options *options,
@@ -64,7 +48,7 @@ static int follower_new(ses_store *store, const ses_key *key, const ses_follow_o
     ses__arena_init(&fresh->names, &store->allocator);
     ses__arena_init(&fresh->arena, &store->allocator);
     *follower = fresh;
-    if (!copy_key(fresh, key))
+    if (!ses__key_copy(key, &fresh->names, &fresh->key))
         return ses__error_nomem(error);
     fresh->session = fresh->key.session;
     fresh->op = (struct follow_op){.key = &fresh->key,
@@ -192,12 +176,9 @@ static int open_follower(ses_store *store, const ses_key *key, const ses_follow_
 {
     ses_follow_options options;
     ses_follower *fresh = NULL;
-    int code = ses__check_argument(follower, "follower", error);
-
+    int code = check_followed(key, error);
     if (code == SES_OK)
-        code = check_followed(key, error);
-    if (code == SES_OK)
-        code = ses__take_options(&options, sizeof options, given, "follow options", error);
+        code = ses__take_flagged(&options, sizeof options, given, SES_FOLLOW_NEW, "follow options", error);
     if (code == SES_OK)
         code = check_follow_options(key, &options, error);
     if (code == SES_OK)
@@ -214,8 +195,8 @@ static int open_follower(ses_store *store, const ses_key *key, const ses_follow_
 int ses_follower_open(ses_store *store, const ses_key *key, const ses_follow_options *options,
                       ses_follower **follower, ses_error *error)
 {
-    if (follower)
-        *follower = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__check_output(follower, "follower", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     return code == SES_OK ? ses__store_end(store, open_follower(store, key, options, follower, error)) : code;
 }

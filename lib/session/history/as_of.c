@@ -6,22 +6,12 @@ static int read_state_of(struct session_call *call, struct as_of_op *op, char **
                          ses_error *error)
 {
     const ses_store *store = call->store;
-    int code = ses__check_argument(json, "json", error);
 
-    if (code != SES_OK)
-        return code;
     op->session = call->ref;
     op->seed = store->seed;
     op->allocator = &store->allocator;
-    code = ses__door_as_of(store->storage, op, error);
-    if (code != SES_OK) {
-        ses_free(op->json);
-        return code;
-    }
-    *json = op->json;
-    if (len)
-        *len = op->len;
-    return SES_OK;
+    const int code = ses__door_as_of(store->storage, op, error);
+    return ses__give_json(code, op->json, op->len, json, len);
 }
 
 static int read_as_of(struct session_call *call, const ses_point *point, const ses_as_of_options *given,
@@ -29,10 +19,7 @@ static int read_as_of(struct session_call *call, const ses_point *point, const s
 {
     struct as_of_op op = {.initial = false};
     ses_as_of_options options;
-    int code = ses__take_options(&options, sizeof options, given, "as-of options", error);
-
-    if (code == SES_OK)
-        code = ses__check_flags(options.flags, SES_AS_OF_SHARED, "as-of options", error);
+    int code = ses__take_flagged(&options, sizeof options, given, SES_AS_OF_SHARED, "as-of options", error);
     if (code == SES_OK)
         code = ses__point_take(point, &op.point, error);
     op.shared = (options.flags & SES_AS_OF_SHARED) != 0;
@@ -44,9 +31,9 @@ int ses_state_json_as_of(ses_session *session, const ses_point *point, const ses
 {
     struct session_call call;
 
-    if (json)
-        *json = NULL;
-    int code = ses__call_on_handle(&call, session, error);
+    int code = ses__check_output(json, "json", error);
+    if (code == SES_OK)
+        code = ses__call_on_handle(&call, session, error);
     return code == SES_OK ? ses__call_end(&call, read_as_of(&call, point, options, json, len, error)) : code;
 }
 
@@ -55,9 +42,9 @@ int ses_state_json_as_of_by_key(ses_store *store, const ses_key *key, const ses_
 {
     struct session_call call;
 
-    if (json)
-        *json = NULL;
-    int code = ses__call_by_key(&call, store, key, error);
+    int code = ses__check_output(json, "json", error);
+    if (code == SES_OK)
+        code = ses__call_by_key(&call, store, key, error);
     return code == SES_OK ? ses__call_end(&call, read_as_of(&call, point, options, json, len, error)) : code;
 }
 
@@ -75,9 +62,9 @@ int ses_state_json_initial(ses_session *session, const ses_call_options *options
 {
     struct session_call call;
 
-    if (json)
-        *json = NULL;
-    int code = ses__call_on_handle(&call, session, error);
+    int code = ses__check_output(json, "json", error);
+    if (code == SES_OK)
+        code = ses__call_on_handle(&call, session, error);
     return code == SES_OK ? ses__call_end(&call, read_initial_state(&call, options, json, len, error)) : code;
 }
 
@@ -86,8 +73,8 @@ int ses_state_json_initial_by_key(ses_store *store, const ses_key *key, const se
 {
     struct session_call call;
 
-    if (json)
-        *json = NULL;
-    int code = ses__call_by_key(&call, store, key, error);
+    int code = ses__check_output(json, "json", error);
+    if (code == SES_OK)
+        code = ses__call_by_key(&call, store, key, error);
     return code == SES_OK ? ses__call_end(&call, read_initial_state(&call, options, json, len, error)) : code;
 }

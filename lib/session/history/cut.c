@@ -6,11 +6,9 @@ static int take_cut_options(const struct session_call *call, const ses_cut_optio
                             ses_error *error)
 {
     ses_cut_options options;
-    int code = ses__take_options(&options, sizeof options, given, "cut options", error);
+    const unsigned known = SES_CUT_ANYWAY | SES_CUT_VERSION | SES_CUT_SECURE;
+    int code = ses__take_flagged(&options, sizeof options, given, known, "cut options", error);
 
-    if (code == SES_OK)
-        code = ses__check_flags(options.flags, SES_CUT_ANYWAY | SES_CUT_VERSION | SES_CUT_SECURE,
-                                "cut options", error);
     const bool anyway = (options.flags & SES_CUT_ANYWAY) != 0;
     const bool at_version = (options.flags & SES_CUT_VERSION) != 0;
     if (code == SES_OK)

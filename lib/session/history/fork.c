@@ -35,10 +35,7 @@ static int take_fork_options(const struct session_call *call, const ses_fork_opt
                              struct fork_op *op, unsigned *flags, ses_error *error)
 {
     ses_fork_options options;
-    int code = ses__take_options(&options, sizeof options, given, "fork options", error);
-
-    if (code == SES_OK)
-        code = ses__check_flags(options.flags, SES_FORK_OTHER_USER, "fork options", error);
+    int code = ses__take_flagged(&options, sizeof options, given, SES_FORK_OTHER_USER, "fork options", error);
     if (code != SES_OK)
         return code;
     *flags = options.flags;

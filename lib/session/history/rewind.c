@@ -43,11 +43,8 @@ static int take_rewind_options(struct rewind_call *call, const ses_rewind_option
     struct append_op *append = &call->op.append;
     const struct snapshot *snapshot = call->at->snapshot;
     ses_rewind_options options;
-    int code = ses__take_options(&options, sizeof options, given, "rewind options", error);
-
-    if (code == SES_OK)
-        code =
-            ses__check_flags(options.flags, SES_APPEND_ANYWAY | SES_APPEND_VERSION, "rewind options", error);
+    int code = ses__take_flagged(&options, sizeof options, given, SES_APPEND_ANYWAY | SES_APPEND_VERSION,
+                                 "rewind options", error);
     append->anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
     append->checks_version = (options.flags & SES_APPEND_VERSION) != 0;
     if (code == SES_OK)

@@ -65,13 +65,10 @@ int ses_open_postgres(const char *connection, const ses_open_options *options,
 {
     ses_postgres_options own;
     char *name = NULL;
-    int code = ses__check_argument(store, "store", error);
+    int code = ses__check_output(store, "store", error);
 
-    if (code != SES_OK)
-        return code;
-    *store = NULL;
-    ses__error_clear(error);
-    code = ses__check_argument(connection, "connection", error);
+    if (code == SES_OK)
+        code = ses__check_argument(connection, "connection", error);
     if (code == SES_OK)
         code = check_common(options, error);
     if (code == SES_OK)

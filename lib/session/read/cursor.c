@@ -56,9 +56,6 @@ static int cursor_new(ses_store *store, const ses_key *key, bool backward, ses_c
     ses__arena_init(&fresh->arena, &store->allocator);
     ses__arena_init(&fresh->names, &store->allocator);
     ses__live_init(&fresh->live, &store->allocator);
-    fresh->key = (ses_key){ses__arena_text(&fresh->names, key->app, strlen(key->app)),
-                           ses__arena_text(&fresh->names, key->user, strlen(key->user)),
-                           ses__arena_text(&fresh->names, key->session, strlen(key->session))};
     fresh->op = (struct page_op){.session = {&fresh->key, NULL},
                                  .first = true,
                                  .backward = backward,
@@ -69,7 +66,7 @@ static int cursor_new(ses_store *store, const ses_key *key, bool backward, ses_c
                                  .arena = &fresh->arena,
                                  .events = &fresh->page};
     *cursor = fresh;
-    return fresh->key.app && fresh->key.user && fresh->key.session ? SES_OK : ses__error_nomem(error);
+    return ses__key_copy(key, &fresh->names, &fresh->key) ? SES_OK : ses__error_nomem(error);
 }
 
 int ses__begun_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *given,
@@ -77,10 +74,7 @@ int ses__begun_cursor_open(ses_store *store, const ses_key *key, const ses_curso
 {
     ses_cursor_options options;
     ses_cursor *fresh = NULL;
-    int code = ses__check_argument(cursor, "cursor", error);
-
-    if (code == SES_OK)
-        code = ses__check_key(key, error);
+    int code = ses__check_key(key, error);
     if (code == SES_OK)
         code = ses__take_options(&options, sizeof options, given, "cursor options", error);
     if (code == SES_OK)
@@ -99,9 +93,9 @@ int ses__begun_cursor_open(ses_store *store, const ses_key *key, const ses_curso
 int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *options,
                     ses_cursor **cursor, ses_error *error)
 {
-    if (cursor)
-        *cursor = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__check_output(cursor, "cursor", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     if (code == SES_OK)
         code = ses__store_end(store, ses__begun_cursor_open(store, key, options, cursor, error));
     return code;

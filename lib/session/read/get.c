@@ -8,10 +8,7 @@ int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *
     ses_get_options options;
     struct get_op op = {.key = key};
     ses_session *fresh = NULL;
-    int code = ses__check_argument(session, "session", error);
-
-    if (code == SES_OK)
-        code = ses__check_key(key, error);
+    int code = ses__check_key(key, error);
     if (code == SES_OK)
         code = ses__take_options(&options, sizeof options, given, "get options", error);
     if (code == SES_OK)
@@ -32,9 +29,9 @@ int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *
 int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options, ses_session **session,
             ses_error *error)
 {
-    if (session)
-        *session = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__check_output(session, "session", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     return code == SES_OK ? ses__store_end(store, ses__begun_get(store, key, options, session, error)) : code;
 }
 

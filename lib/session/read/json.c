@@ -97,11 +97,9 @@ int ses_session_json(const ses_session *session, char **json, size_t *len, ses_e
 {
     struct buffer buffer;
 
-    if (json)
-        *json = NULL;
-    int code = ses__session_check(session, error);
+    int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
-        code = ses__check_argument(json, "json", error);
+        code = ses__session_check(session, error);
     if (code != SES_OK)
         return code;
     ses__buffer_init_text(&buffer, &session->store->allocator);
@@ -115,18 +113,15 @@ int ses_text_quote(ses_store *store, const char *text, size_t len, char **json, 
     struct buffer buffer;
     struct span span;
 
-    if (json)
-        *json = NULL;
-    int code = ses__check_argument(store, "store", error);
+    int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
-        code = ses__check_argument(json, "json", error);
+        code = ses__check_argument(store, "store", error);
     if (code == SES_OK)
         code = ses__check_span(text, len, "text", &span, error);
     if (code != SES_OK)
         return code;
     if (!ses__utf8_valid(span.ptr, span.len))
         return ses__error_set(error, SES_INVALID, "the text is not valid UTF-8");
-    ses__error_clear(error);
     ses__buffer_init_text(&buffer, &store->allocator);
     ses__json_add_string(&buffer, span.ptr, span.len);
     return give_text(&buffer, SES_OK, json, json_len, error);

@@ -78,16 +78,9 @@ static int read_into_page(ses_page *page, const struct list_identity *identity, 
     return code == SES_OK && op->more ? make_token(page, identity, error) : code;
 }
 
-static int check_owners(const char *app, const char *user, ses_error *error)
-{
-    int code = ses__check_id(app, "app", error);
-
-    return code == SES_OK && user ? ses__check_id(user, "user", error) : code;
-}
-
 static int check_list(const char *app, const char *user, const ses_list_options *options, ses_error *error)
 {
-    int code = check_owners(app, user, error);
+    int code = ses__check_owner(app, user, NULL, error);
 
     if (code == SES_OK && (options->order < SES_ORDER_NEWEST || options->order > SES_ORDER_CREATED))
         code = ses__error_set(error, SES_MISUSE, "list options: order is not one of SES_ORDER_*");
@@ -102,10 +95,7 @@ static int list_sessions(ses_store *store, const char *app, const char *user, co
     ses_list_options options;
     struct list_filter filter;
     ses_page *fresh = NULL;
-    int code = ses__check_argument(page, "page", error);
-
-    if (code == SES_OK)
-        code = ses__take_options(&options, sizeof options, given, "list options", error);
+    int code = ses__take_options(&options, sizeof options, given, "list options", error);
     if (code == SES_OK)
         code = check_list(app, user, &options, error);
     if (code == SES_OK)
@@ -134,9 +124,9 @@ static int list_sessions(ses_store *store, const char *app, const char *user, co
 int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
              ses_page **page, ses_error *error)
 {
-    if (page)
-        *page = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__check_output(page, "page", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     if (code == SES_OK)
         code = ses__store_end(store, list_sessions(store, app, user, options, page, error));
     return code;
@@ -149,7 +139,7 @@ static int count_sessions(ses_store *store, const char *app, const char *user, c
     int code = ses__check_argument(count, "count", error);
 
     if (code == SES_OK)
-        code = check_owners(app, user, error);
+        code = ses__check_owner(app, user, NULL, error);
     if (code == SES_OK)
         code = ses__list_filter_take(filter, user, &op.filter, error);
     if (code == SES_OK)

@@ -4,7 +4,7 @@
 
 #include "base/argument.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "session/store.h"
 
 static int check_filter_label(const ses_filter *filter, ses_error *error)
 {
@@ -22,19 +22,6 @@ static int check_filter_label(const ses_filter *filter, ses_error *error)
     return SES_OK;
 }
 
-static int check_filter_prefix(const char *prefix, const char *user, ses_error *error)
-{
-    size_t len = prefix ? strnlen(prefix, SES_ID_MAX + 1) : 0;
-
-    if (prefix && !user)
-        return ses__error_set(error, SES_MISUSE, "the filter has an id_prefix, which needs a user");
-    if (prefix && (len > SES_ID_MAX || !ses__utf8_valid(prefix, len)))
-        return ses__error_set(error, SES_INVALID,
-                              "the filter: the id_prefix is longer than %d bytes, or not valid UTF-8",
-                              SES_ID_MAX);
-    return SES_OK;
-}
-
 int ses__list_filter_take(const ses_filter *given, const char *user, struct list_filter *filter,
                           ses_error *error)
 {
@@ -43,8 +30,10 @@ int ses__list_filter_take(const ses_filter *given, const char *user, struct list
 
     if (code == SES_OK)
         code = check_filter_label(&own, error);
+    if (code == SES_OK && own.id_prefix && !user)
+        code = ses__error_set(error, SES_MISUSE, "the filter has an id_prefix, which needs a user");
     if (code == SES_OK)
-        code = check_filter_prefix(own.id_prefix, user, error);
+        code = ses__check_prefix(own.id_prefix, "the filter: the id_prefix", error);
     if (code == SES_OK)
         *filter = (struct list_filter){own.label, own.label_value, own.id_prefix,
                                        own.updated_since_us ? *own.updated_since_us : INT64_MIN,

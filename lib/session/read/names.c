@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "session/store.h"
 
 enum { NAMES_DEFAULT = 100, NAMES_MAX = 10000 };
@@ -28,17 +27,6 @@ static int names_new(ses_store *store, ses_names **names, ses_error *error)
     return SES_OK;
 }
 
-static int check_name_prefix(const char *prefix, ses_error *error)
-{
-    const size_t len = prefix ? strnlen(prefix, SES_ID_MAX + 1) : 0;
-
-    if (len > SES_ID_MAX || (prefix && !ses__utf8_valid(prefix, len)))
-        return ses__error_set(error, SES_INVALID,
-                              "names options: the prefix is longer than %d bytes, or not valid UTF-8",
-                              SES_ID_MAX);
-    return SES_OK;
-}
-
 static int take_names_options(const ses_names_options *given, ses_names_options *own, ses_error *error)
 {
     int code = ses__take_options(own, sizeof *own, given, "names options", error);
@@ -47,7 +35,7 @@ static int take_names_options(const ses_names_options *given, ses_names_options 
         code = ses__error_set(error, SES_INVALID, "names options: limit is more than %d", NAMES_MAX);
     if (code == SES_OK && own->after)
         code = ses__check_id(own->after, "names options: after,", error);
-    return code == SES_OK ? check_name_prefix(own->prefix, error) : code;
+    return code == SES_OK ? ses__check_prefix(own->prefix, "names options: the prefix", error) : code;
 }
 
 static int list_names(ses_store *store, const char *app, const ses_names_options *given, ses_names **names,
@@ -55,10 +43,7 @@ static int list_names(ses_store *store, const char *app, const ses_names_options
 {
     ses_names_options options;
     ses_names *fresh = NULL;
-    int code = ses__check_argument(names, "names", error);
-
-    if (code == SES_OK)
-        code = take_names_options(given, &options, error);
+    int code = take_names_options(given, &options, error);
     if (code == SES_OK)
         code = names_new(store, &fresh, error);
     if (code != SES_OK)
@@ -77,18 +62,18 @@ static int list_names(ses_store *store, const char *app, const ses_names_options
 
 int ses_list_apps(ses_store *store, const ses_names_options *options, ses_names **names, ses_error *error)
 {
-    if (names)
-        *names = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__check_output(names, "names", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     return code == SES_OK ? ses__store_end(store, list_names(store, NULL, options, names, error)) : code;
 }
 
 int ses_list_users(ses_store *store, const char *app, const ses_names_options *options, ses_names **names,
                    ses_error *error)
 {
-    if (names)
-        *names = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__check_output(names, "names", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
     code = ses__check_id(app, "app", error);

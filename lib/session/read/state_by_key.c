@@ -11,10 +11,7 @@ static int read_state(ses_store *store, const ses_key *key, char **json, size_t 
     struct snapshot snapshot;
     struct get_op op = {.key = key, .range = {.none = true}, .snapshot = &snapshot};
     struct span text = {NULL, 0};
-    int code = ses__check_argument(json, "json", error);
-
-    if (code == SES_OK)
-        code = ses__check_key(key, error);
+    int code = ses__check_key(key, error);
     if (code != SES_OK)
         return code;
     code = ses__snapshot_init(&snapshot, &store->allocator, store->seed, error);
@@ -22,23 +19,19 @@ static int read_state(ses_store *store, const ses_key *key, char **json, size_t 
         code = ses__door_get(store->storage, &op, error);
     if (code == SES_OK)
         code = ses__state_to_json(&snapshot.state, &text, error);
-    if (code == SES_OK) {
-        *json = ses__memory_text_of(&store->allocator, text);
-        if (!*json)
-            code = ses__error_nomem(error);
-    }
-    if (code == SES_OK && len)
-        *len = text.len;
+    char *copy = code == SES_OK ? ses__memory_text_of(&store->allocator, text) : NULL;
+    if (code == SES_OK && !copy)
+        code = ses__error_nomem(error);
     ses__snapshot_free(&snapshot);
-    return code;
+    return ses__give_json(code, copy, text.len, json, len);
 }
 
 int ses_state_json_by_key(ses_store *store, const ses_key *key, const ses_call_options *options, char **json,
                           size_t *len, ses_error *error)
 {
-    if (json)
-        *json = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__check_output(json, "json", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
     code = ses__check_call_options(options, error);
@@ -51,10 +44,7 @@ static int read_one_value(ses_store *store, const ses_key *key, const char *name
                           ses_error *error)
 {
     struct value_op op = {.key = key, .name = name, .allocator = &store->allocator};
-    int code = ses__check_argument(json, "json", error);
-
-    if (code == SES_OK)
-        code = ses__check_argument(name, "name", error);
+    int code = ses__check_argument(name, "name", error);
     if (code == SES_OK)
         code = ses__check_key(key, error);
     if (code == SES_OK)
@@ -63,22 +53,15 @@ static int read_one_value(ses_store *store, const ses_key *key, const char *name
         return code;
     op.scope = ses__scope_of((struct span){name, strlen(name)}, &op.state_key);
     code = ses__door_value(store->storage, &op, error);
-    if (code != SES_OK) {
-        ses_free(op.json);
-        return code;
-    }
-    *json = op.json;
-    if (len)
-        *len = op.len;
-    return op.json ? SES_OK : SES_ABSENT;
+    return ses__give_json(code, op.json, op.len, json, len);
 }
 
 int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
                          const ses_call_options *options, char **json, size_t *len, ses_error *error)
 {
-    if (json)
-        *json = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__check_output(json, "json", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
     code = ses__check_call_options(options, error);

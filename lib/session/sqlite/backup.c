@@ -20,9 +20,8 @@ static int back_up(ses_store *store, const char *path, const ses_backup_options 
     int code = check_backup_path(path, error);
 
     if (code == SES_OK)
-        code = ses__take_options(&own, sizeof own, options, "backup options", error);
-    if (code == SES_OK)
-        code = ses__check_flags(own.flags, SES_BACKUP_REPLACE | SES_BACKUP_COMPACT, "backup options", error);
+        code = ses__take_flagged(&own, sizeof own, options, SES_BACKUP_REPLACE | SES_BACKUP_COMPACT,
+                                 "backup options", error);
     if (code != SES_OK)
         return code;
     struct backup_op op = {.path = path,
@@ -65,11 +64,9 @@ static int open_copy_of(void *context, const struct storage_config *common, cons
 
 int ses_store_copy(ses_store *store, const ses_open_options *options, ses_store **copy, ses_error *error)
 {
-    int code = ses__check_argument(copy, "copy", error);
-    if (code != SES_OK)
-        return code;
-    *copy = NULL;
-    code = ses__store_begin(store, error);
+    int code = ses__check_output(copy, "copy", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
     code = ses__store_open(":memory:", options, &(struct storage_opener){open_copy_of, store}, copy, error);

@@ -55,10 +55,8 @@ static int open_sqlite(void *context, const struct storage_config *common, const
 
 int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error)
 {
-    int code = ses__check_argument(store, "store", error);
+    int code = ses__check_output(store, "store", error);
     if (code != SES_OK)
         return code;
-    *store = NULL;
-    ses__error_clear(error);
     return ses__store_open(path, options, &(struct storage_opener){open_sqlite, NULL}, store, error);
 }

@@ -333,18 +333,11 @@ static int end_file(struct export_call *call, ses_error *error)
 
 static int take_export_options(const ses_export_options *given, ses_export_options *own, ses_error *error)
 {
-    int code = ses__take_options(own, sizeof *own, given, "export options", error);
-
-    if (code == SES_OK)
-        code = ses__check_flags(own->flags, SES_EXPORT_ONLY_SESSIONS, "export options", error);
+    int code = ses__take_flagged(own, sizeof *own, given, SES_EXPORT_ONLY_SESSIONS, "export options", error);
     if (code == SES_OK && ((own->user && !own->app) || (own->session && !own->user)))
         code =
             ses__error_set(error, SES_MISUSE, "export options: a user needs its app, and a session its user");
-    if (code == SES_OK && own->app)
-        code = ses__check_id(own->app, "app", error);
-    if (code == SES_OK && own->user)
-        code = ses__check_id(own->user, "user", error);
-    return code == SES_OK && own->session ? ses__check_id(own->session, "session", error) : code;
+    return code == SES_OK && own->app ? ses__check_owner(own->app, own->user, own->session, error) : code;
 }
 
 static int run_export(ses_store *store, struct export_call *call, ses_error *error)

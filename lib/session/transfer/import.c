@@ -107,10 +107,7 @@ static int take_import_options(const ses_import_options *given, ses_import_optio
     const unsigned known = SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN |
                            SES_IMPORT_SKIP | SES_IMPORT_REPLACE_KEYS;
     const unsigned either = SES_IMPORT_REPLACE | SES_IMPORT_RENAME;
-    int code = ses__take_options(own, sizeof *own, given, "import options", error);
-
-    if (code == SES_OK)
-        code = ses__check_flags(own->flags, known, "import options", error);
+    int code = ses__take_flagged(own, sizeof *own, given, known, "import options", error);
     if (code == SES_OK && (own->flags & either) == either)
         code =
             ses__error_set(error, SES_MISUSE,

@@ -18,10 +18,8 @@ static const char *user_of(const struct import_keys *keys)
 static int take_owner(struct import_call *call, const char *app, const char *user, ses_error *error)
 {
     struct import_keys *keys = &call->keys;
-    int code = ses__check_id(app, "app", error);
+    int code = ses__check_owner(app, user, NULL, error);
 
-    if (code == SES_OK && user)
-        code = ses__check_id(user, "user", error);
     if (code != SES_OK)
         return ses__lines_refuse(&call->lines, error, code);
     memcpy(keys->app, app, strlen(app) + 1);

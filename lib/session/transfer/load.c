@@ -299,10 +299,7 @@ static int take_load_flags(const ses_load_options *given, unsigned *flags, ses_e
     const unsigned known = SES_LOAD_UPDATE | SES_LOAD_REPLACE | SES_LOAD_RENAME | SES_LOAD_DRY_RUN;
     const unsigned either = SES_LOAD_REPLACE | SES_LOAD_RENAME;
     ses_load_options options;
-    int code = ses__take_options(&options, sizeof options, given, "load options", error);
-
-    if (code == SES_OK)
-        code = ses__check_flags(options.flags, known, "load options", error);
+    int code = ses__take_flagged(&options, sizeof options, given, known, "load options", error);
     if (code == SES_OK && (options.flags & either) == either)
         code = ses__error_set(error, SES_MISUSE,
                               "load options: SES_LOAD_REPLACE and SES_LOAD_RENAME contradict each other");

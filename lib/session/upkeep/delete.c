@@ -4,13 +4,19 @@
 
 static int take_delete_options(const ses_delete_options *given, ses_delete_options *own, ses_error *error)
 {
-    int code = ses__take_options(own, sizeof *own, given, "delete options", error);
-
-    if (code == SES_OK)
-        code = ses__check_flags(own->flags, SES_DELETE_SECURE, "delete options", error);
+    int code = ses__take_flagged(own, sizeof *own, given, SES_DELETE_SECURE, "delete options", error);
     if (code == SES_OK && own->limit < 0)
         code = ses__error_set(error, SES_INVALID, "delete options: limit is negative");
     return code;
+}
+
+/* Ends a call that has deleted sessions of the key, of whose names the last may be missing. */
+static int end_deletion(ses_store *store, int code, const ses_key *key, bool more)
+{
+    if (code == SES_OK)
+        ses__lease_queue_wake(&store->leases, key->session ? key : NULL);
+    ses__followers_notify(store, code, key);
+    return code == SES_OK && more ? SES_MORE : code;
 }
 
 static int delete_session(ses_store *store, const ses_key *key, const ses_delete_options *options,
@@ -26,12 +32,9 @@ static int delete_session(ses_store *store, const ses_key *key, const ses_delete
         return code;
     op.erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
     code = ses__door_delete_session(store->storage, &op, error);
-    if (code == SES_OK)
-        ses__lease_queue_wake(&store->leases, key);
-    ses__followers_notify(store, code, key);
     if (code == SES_OK && deleted)
         *deleted = op.deleted;
-    return code == SES_OK && op.erasure.unclean ? SES_MORE : code;
+    return end_deletion(store, code, key, op.erasure.unclean);
 }
 
 int ses_delete(ses_store *store, const ses_key *key, const ses_delete_options *options, int64_t *deleted,
@@ -55,10 +58,7 @@ static int delete_user(ses_store *store, struct delete_user_op *op, const ses_de
         return code;
     op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
     code = ses__door_delete_user(store->storage, op, error);
-    if (code == SES_OK)
-        ses__lease_queue_wake(&store->leases, NULL);
-    ses__followers_notify(store, code, &(ses_key){op->app, op->user, NULL});
-    return code == SES_OK && op->erasure.unclean ? SES_MORE : code;
+    return end_deletion(store, code, &(ses_key){op->app, op->user, NULL}, op->erasure.unclean);
 }
 
 int ses_delete_user(ses_store *store, const char *app, const char *user, const ses_delete_options *options,
@@ -89,10 +89,7 @@ static int delete_app(ses_store *store, struct delete_app_op *op, const ses_dele
     op->limit = own.limit > 0 ? own.limit : default_limit;
     op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
     code = ses__door_delete_app(store->storage, op, error);
-    if (code == SES_OK)
-        ses__lease_queue_wake(&store->leases, NULL);
-    ses__followers_notify(store, code, &(ses_key){op->app, NULL, NULL});
-    return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
+    return end_deletion(store, code, &(ses_key){op->app, NULL, NULL}, op->more || op->erasure.unclean);
 }
 
 int ses_delete_app(ses_store *store, const char *app, const ses_delete_options *options, int64_t *sessions,

@@ -45,10 +45,10 @@ int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *e
 
 /* ------------------------------------------------------------------------------------------ removing */
 
-static int check_expire_options(const ses_expire_options *options, ses_error *error)
+static int take_expire_options(const ses_expire_options *given, ses_expire_options *options, ses_error *error)
 {
     const unsigned known = (unsigned)SES_DELETE_SECURE | (unsigned)SES_EXPIRE_COUNT;
-    int code = ses__check_flags(options->flags, known, "expire options", error);
+    int code = ses__take_flagged(options, sizeof *options, given, known, "expire options", error);
 
     if (code == SES_OK && (options->idle_us < 0 || options->sessions_per_user < 0 || options->limit < 0))
         code = ses__error_set(error, SES_INVALID,
@@ -74,9 +74,7 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     int code = op->app ? ses__check_id(op->app, "app", error) : SES_OK;
 
     if (code == SES_OK)
-        code = ses__take_options(&own, sizeof own, options, "expire options", error);
-    if (code == SES_OK)
-        code = check_expire_options(&own, error);
+        code = take_expire_options(options, &own, error);
     if (code != SES_OK)
         return code;
     op->now_us = own.now_us ? within_years(*own.now_us) : ses__store_now(store);
