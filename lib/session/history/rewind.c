@@ -97,7 +97,6 @@ static void fill_result(struct rewind_call *call, int code)
 /* The event begins another invocation, so the temp: values of the last one end. */
 static int store_rewind(struct rewind_call *call, ses_error *error)
 {
-    struct storage *storage = call->at->store->storage;
     struct rewind_op *op = &call->op;
     struct event_draft draft;
     struct temp_update temp;
@@ -106,7 +105,7 @@ static int store_rewind(struct rewind_call *call, ses_error *error)
     draft.row.invocation_id = (struct span){call->invocation_id, strlen(call->invocation_id)};
     int code = ses__temp_stage(&temp, call->at->session, &draft, 1, error);
     if (code == SES_OK) {
-        code = ses__door_rewind(storage, op, error);
+        code = ses__door_rewind(call->at->store->storage, op, error);
         ses__followers_notify(call->at->store, code, &call->at->key);
         if (code == SES_OK && call->at->session) {
             ses__advance_apply(&op->append.advance);
@@ -120,38 +119,24 @@ static int store_rewind(struct rewind_call *call, ses_error *error)
     return code;
 }
 
-static int rewind_with(struct rewind_call *call, const ses_rewind_options *options, ses_appended *appended,
-                       ses_error *error)
+static int rewind_or_redo(struct session_call *at, const ses_point *point, bool redoes,
+                          const ses_rewind_options *options, ses_appended *appended, ses_error *error)
 {
-    int code = take_rewind_options(call, options, error);
+    struct rewind_call call = {.at = at, .op = {.redoes = redoes}};
+    int code = redoes ? SES_OK : ses__point_take(point, &call.op.point, error);
 
     if (code == SES_OK)
-        code = prepare_event(call, error);
+        code = take_rewind_options(&call, options, error);
     if (code == SES_OK)
-        code = store_rewind(call, error);
+        code = prepare_event(&call, error);
+    if (code == SES_OK)
+        code = store_rewind(&call, error);
     if (code != SES_OK && code != SES_UNKNOWN)
         return code;
-    fill_result(call, code);
+    fill_result(&call, code);
     if (appended)
-        *appended = call->op.result;
-    return code == SES_OK ? call->op.result.status : code;
-}
-
-static int rewind_to(struct session_call *at, const ses_point *point, const ses_rewind_options *options,
-                     ses_appended *appended, ses_error *error)
-{
-    struct rewind_call call = {.at = at};
-    int code = ses__point_take(point, &call.op.point, error);
-
-    return code == SES_OK ? rewind_with(&call, options, appended, error) : code;
-}
-
-static int redo(struct session_call *at, const ses_rewind_options *options, ses_appended *appended,
-                ses_error *error)
-{
-    struct rewind_call call = {.at = at, .op = {.redoes = true}};
-
-    return rewind_with(&call, options, appended, error);
+        *appended = call.op.result;
+    return code == SES_OK ? call.op.result.status : code;
 }
 
 /* -------------------------------------------------------------------------------------------- the calls */
@@ -161,7 +146,9 @@ int ses_rewind(ses_session *session, const ses_point *point, const ses_rewind_op
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK ? ses__call_end(&call, rewind_to(&call, point, options, appended, error)) : code;
+    return code == SES_OK
+               ? ses__call_end(&call, rewind_or_redo(&call, point, false, options, appended, error))
+               : code;
 }
 
 int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_point *point,
@@ -169,7 +156,9 @@ int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_point *poi
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK ? ses__call_end(&call, rewind_to(&call, point, options, appended, error)) : code;
+    return code == SES_OK
+               ? ses__call_end(&call, rewind_or_redo(&call, point, false, options, appended, error))
+               : code;
 }
 
 int ses_redo(ses_session *session, const ses_rewind_options *options, ses_appended *appended,
@@ -177,7 +166,8 @@ int ses_redo(ses_session *session, const ses_rewind_options *options, ses_append
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK ? ses__call_end(&call, redo(&call, options, appended, error)) : code;
+    return code == SES_OK ? ses__call_end(&call, rewind_or_redo(&call, NULL, true, options, appended, error))
+                          : code;
 }
 
 int ses_redo_by_key(ses_store *store, const ses_key *key, const ses_rewind_options *options,
@@ -185,5 +175,6 @@ int ses_redo_by_key(ses_store *store, const ses_key *key, const ses_rewind_optio
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK ? ses__call_end(&call, redo(&call, options, appended, error)) : code;
+    return code == SES_OK ? ses__call_end(&call, rewind_or_redo(&call, NULL, true, options, appended, error))
+                          : code;
 }
