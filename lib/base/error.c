@@ -73,6 +73,17 @@ int ses__error_nomem(ses_error *error)
     return ses__error_set(error, SES_NOMEM, "out of memory");
 }
 
+int ses__error_called(ses_error *error, int code, const ses_error *own, const char *does)
+{
+    if (code >= 0)
+        return code;
+    if (own->code != code)
+        return ses__error_set(error, code, "the function that %s has ended the call", does);
+    if (error)
+        *error = *own;
+    return code;
+}
+
 void ses__error_prefix(ses_error *error, const char *format, ...)
 {
     char message[sizeof error->message];

@@ -12,6 +12,9 @@ SESLITE_PRIVATE int ses__error_set(ses_error *error, int code, const char *forma
 SESLITE_PRIVATE int ses__error_at(ses_error *error, int code, size_t offset, const char *format, ...)
     FORMAT_PRINTF(4, 5);
 SESLITE_PRIVATE int ses__error_nomem(ses_error *error);
+/* After a function of the application has returned `code`: takes the error that it has set, or, if it has
+ * failed without one, says that "the function that `does`" has ended the call. */
+SESLITE_PRIVATE int ses__error_called(ses_error *error, int code, const ses_error *own, const char *does);
 /* Puts words in front of the existing message. */
 SESLITE_PRIVATE void ses__error_prefix(ses_error *error, const char *format, ...) FORMAT_PRINTF(2, 3);
 

@@ -20,21 +20,21 @@ struct append_call {
 
 /* ------------------------------------------------------------------------------------------- one event */
 
-static int give_id(struct append_call *call, struct event_draft *draft, ses_appended *result,
-                   ses_error *error)
+int ses__store_complete_event(ses_store *store, struct event_draft *draft, ses_error *error)
 {
     char id[SES_ID_MAX + 1];
-    int code = ses__store_make_id(call->at->store, id, error);
 
-    if (code == SES_OK) {
-        draft->row.id.len = strlen(id);
-        draft->row.id.ptr = ses__arena_text(&draft->arena, id, draft->row.id.len);
+    if (!draft->has_time)
+        draft->row.time_us = ses__store_now(store);
+    if (!draft->has_id) {
+        int code = ses__store_make_id(store, id, error);
+        if (code != SES_OK)
+            return code;
+        draft->row.id = (struct span){ses__arena_text(&draft->arena, id, strlen(id)), strlen(id)};
         if (!draft->row.id.ptr)
-            code = ses__error_nomem(error);
-        else if (draft->row.id.len < sizeof result->made_id)
-            memcpy(result->made_id, id, draft->row.id.len + 1);
+            return ses__error_nomem(error);
     }
-    return code;
+    return ses__event_seal(draft, error);
 }
 
 /* An event that is stored may be given again however long it is: a rewind can be, or the limit was another
@@ -65,16 +65,12 @@ static int prepare_draft(struct append_call *call, const ses_text *event, struct
         code = ses__event_read(draft, text, error);
     if (code == SES_OK)
         code = check_size(call, draft, text.len, error);
-    if (code == SES_OK && draft->partial) {
+    if (code == SES_OK && draft->partial)
         result->status = SES_PARTIAL;
-    } else if (code == SES_OK) {
-        if (!draft->has_time)
-            draft->row.time_us = ses__store_now(call->at->store);
-        if (!draft->has_id)
-            code = give_id(call, draft, result, error);
-        if (code == SES_OK)
-            code = ses__event_seal(draft, error);
-    }
+    else if (code == SES_OK)
+        code = ses__store_complete_event(call->at->store, draft, error);
+    if (code == SES_OK && !draft->has_id && draft->row.id.len < sizeof result->made_id && !draft->partial)
+        memcpy(result->made_id, draft->row.id.ptr, draft->row.id.len + 1);
     return code;
 }
 
@@ -107,7 +103,6 @@ static void move_handle(struct append_call *call, struct temp_update *temp)
 
 static int store_drafts(struct append_call *call, ses_error *error)
 {
-    struct storage *storage = call->at->store->storage;
     struct append_op *op = &call->op;
     struct temp_update temp;
     int code = ses__temp_stage(&temp, call->at->session, op->drafts, op->count, error);
@@ -115,7 +110,7 @@ static int store_drafts(struct append_call *call, ses_error *error)
     for (size_t i = 0; i < op->count; i++)
         op->bytes += op->drafts[i].row.body.len;
     if (code == SES_OK) {
-        code = ses__door_append(storage, op, error);
+        code = ses__door_append(call->at->store->storage, op, error);
         ses__followers_notify(call->at->store, code, &call->at->key);
         if (code == SES_OK && call->at->session)
             move_handle(call, &temp);
@@ -287,61 +282,46 @@ static void append_call_free(struct append_call *call)
     ses__changes_free(&call->changes);
 }
 
-static int append_one(struct session_call *at, const char *event, size_t event_len,
-                      const struct append_extras *extras, const ses_append_options *options,
-                      ses_appended *appended, ses_error *error)
-{
-    const ses_text text = {event, event_len};
-    struct append_call call;
-    struct event_draft draft;
-    ses_appended result;
-
-    append_call_init(&call, at, false);
-    int code = take_append_options(&call, extras, options, error);
-    if (code == SES_OK) {
-        call.op.drafts = &draft;
-        call.op.results = &result;
-        call.op.count = 1;
-        code = append_texts(&call, &text, error);
-    }
-    append_call_free(&call);
-    if ((code == SES_OK || code == SES_UNKNOWN) && appended)
-        *appended = result;
-    return code == SES_OK ? result.status : code;
-}
-
+/* Stores the events of the call, of which there is at least one. */
 static int append_all(struct append_call *call, const ses_text *events, ses_appended *appended,
                       ses_error *error)
 {
     const ses_allocator *allocator = &call->at->store->allocator;
     struct append_op *op = &call->op;
     const bool fits = op->count < SIZE_MAX / (sizeof *op->drafts + sizeof *op->results);
-    int code;
+    struct event_draft draft;
+    ses_appended result;
+    void *drafts = NULL;
+    void *results = NULL;
 
-    op->drafts = fits ? ses__memory_new(allocator, op->count * sizeof *op->drafts) : NULL;
-    op->results = fits ? ses__memory_new(allocator, op->count * sizeof *op->results) : NULL;
-    if (op->drafts && op->results)
-        code = append_texts(call, events, error);
-    else
-        code = ses__error_nomem(error);
+    if (op->count > 1 && fits) {
+        drafts = ses__memory_new(allocator, op->count * sizeof draft);
+        results = ses__memory_new(allocator, op->count * sizeof result);
+    }
+    op->drafts = op->count > 1 ? drafts : &draft;
+    op->results = op->count > 1 ? results : &result;
+    int code = op->drafts && op->results ? append_texts(call, events, error) : ses__error_nomem(error);
     if ((code == SES_OK || code == SES_UNKNOWN) && appended)
         memcpy(appended, op->results, op->count * sizeof *appended);
-    ses__memory_free(allocator, op->results);
-    ses__memory_free(allocator, op->drafts);
+    if (code == SES_OK && !call->is_batch)
+        code = op->results->status;
+    ses__memory_free(allocator, results);
+    ses__memory_free(allocator, drafts);
     return code;
 }
 
-static int append_many(struct session_call *at, const ses_text *events, size_t count,
-                       const ses_append_options *options, ses_appended *appended, ses_error *error)
+static int append_events(struct session_call *at, bool is_batch, const ses_text *events, size_t count,
+                         const struct append_extras *extras, const ses_append_options *options,
+                         ses_appended *appended, ses_error *error)
 {
     struct append_call call;
-    int code = count ? ses__check_argument(events, "events", error) : SES_OK;
+    int code = count > 0 ? ses__check_argument(events, "events", error) : SES_OK;
 
     if (code != SES_OK)
         return code;
-    append_call_init(&call, at, true);
+    append_call_init(&call, at, is_batch);
     call.op.count = count;
-    code = take_append_options(&call, NULL, options, error);
+    code = take_append_options(&call, extras, options, error);
     if (code == SES_OK && count > 0)
         code = append_all(&call, events, appended, error);
     append_call_free(&call);
@@ -354,10 +334,11 @@ int ses__append_with(ses_session *session, const char *event, size_t event_len,
                      const struct append_extras *extras, const ses_append_options *options,
                      ses_appended *appended, ses_error *error)
 {
+    const ses_text text = {event, event_len};
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
     if (code == SES_OK)
-        code = ses__call_end(&call, append_one(&call, event, event_len, extras, options, appended, error));
+        code = ses__call_end(&call, append_events(&call, false, &text, 1, extras, options, appended, error));
     return code;
 }
 
@@ -370,10 +351,11 @@ int ses_append(ses_session *session, const char *event, size_t event_len, const 
 int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
                       const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
+    const ses_text text = {event, event_len};
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
     if (code == SES_OK)
-        code = ses__call_end(&call, append_one(&call, event, event_len, NULL, options, appended, error));
+        code = ses__call_end(&call, append_events(&call, false, &text, 1, NULL, options, appended, error));
     return code;
 }
 
@@ -383,7 +365,8 @@ int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
     if (code == SES_OK)
-        code = ses__call_end(&call, append_many(&call, events, count, options, appended, error));
+        code =
+            ses__call_end(&call, append_events(&call, true, events, count, NULL, options, appended, error));
     return code;
 }
 
@@ -393,6 +376,7 @@ int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
     if (code == SES_OK)
-        code = ses__call_end(&call, append_many(&call, events, count, options, appended, error));
+        code =
+            ses__call_end(&call, append_events(&call, true, events, count, NULL, options, appended, error));
     return code;
 }

@@ -50,6 +50,10 @@ SESLITE_PRIVATE int ses__store_enter(const ses_store *store, ses_error *error);
 SESLITE_PRIVATE void ses__store_retain(ses_store *store);
 SESLITE_PRIVATE void ses__store_release(ses_store *store);
 
+struct event_draft;
+/* Adds a missing id or time to an event that was read, and seals it. */
+SESLITE_PRIVATE int ses__store_complete_event(ses_store *store, struct event_draft *draft, ses_error *error);
+
 /* Returns the time of the store's clock, limited to the years 0 to 9999. */
 SESLITE_PRIVATE int64_t ses__store_now(const ses_store *store);
 /* Makes an id as the store does. `id` has room for SES_ID_MAX + 1 bytes. */

@@ -39,13 +39,9 @@ static int write_lines(struct export_call *call, ses_error *error)
         return SES_OK;
     ses__error_clear(&own);
     int code = call->write(call->write_context, out->data, out->len, &own);
-    if (code < 0 && own.code == code && error)
-        *error = own;
-    else if (code < 0)
-        (void)ses__error_set(error, code, "the function that writes has ended the call");
     ses__buffer_cut(out, 0);
     call->line = 0;
-    return code < 0 ? code : SES_OK;
+    return code < 0 ? ses__error_called(error, code, &own, "writes") : SES_OK;
 }
 
 static void line_begin(struct export_call *call, const char *kind)

@@ -53,12 +53,8 @@ static int read_more(struct lines *lines, ses_error *error)
         return ses__error_nomem(error);
     ses__error_clear(&own);
     int code = lines->read(lines->context, in->data + in->len, READ_AT_ONCE, &len, &own);
-    if (code < 0 && own.code == code && error)
-        *error = own;
-    else if (code < 0)
-        (void)ses__error_set(error, code, "the function that reads has ended the call");
     if (code < 0)
-        return code;
+        return ses__error_called(error, code, &own, "reads");
     if (len > READ_AT_ONCE)
         return ses__error_set(error, SES_MISUSE, "the function that reads gave more than was asked for");
     in->len += len;

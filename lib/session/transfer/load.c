@@ -37,32 +37,7 @@ static int ask_for_event(struct load_call *call, ses_loaded_event *event, ses_er
         return 0;
     ses__error_clear(&own);
     int code = call->loaded.next(call->loaded.next_context, event, &own);
-    if (code < 0 && own.code == code && error)
-        *error = own;
-    else if (code < 0)
-        (void)ses__error_set(error, code, "the function that gives the events has ended the call");
-    return code;
-}
-
-/* Adds a missing id or time. */
-static int complete_draft(struct load_call *call, ses_error *error)
-{
-    struct event_draft *draft = &call->draft;
-    char id[SES_ID_MAX + 1];
-
-    if (draft->partial)
-        return ses__error_set(error, SES_INVALID, "it is `partial`, and such events are never stored");
-    if (!draft->has_time)
-        draft->row.time_us = ses__store_now(call->store);
-    if (!draft->has_id) {
-        int code = ses__store_make_id(call->store, id, error);
-        if (code != SES_OK)
-            return code;
-        draft->row.id = (struct span){ses__arena_text(&draft->arena, id, strlen(id)), strlen(id)};
-        if (!draft->row.id.ptr)
-            return ses__error_nomem(error);
-    }
-    return ses__event_seal(draft, error);
+    return ses__error_called(error, code, &own, "gives the events");
 }
 
 static int read_draft(struct load_call *call, const ses_loaded_event *event, ses_error *error)
@@ -78,8 +53,10 @@ static int read_draft(struct load_call *call, const ses_loaded_event *event, ses
         code = ses__check_event_size(
             call->store, text.len,
             call->store->max_event_bytes + (draft->has_id && draft->has_time ? EVENT_ALLOWANCE : 0), error);
+    if (code == SES_OK && draft->partial)
+        code = ses__error_set(error, SES_INVALID, "it is `partial`, and such events are never stored");
     if (code == SES_OK)
-        code = complete_draft(call, error);
+        code = ses__store_complete_event(call->store, draft, error);
     if (code == SES_OK && event->seq < 0)
         code = ses__error_set(error, SES_INVALID, "its number is negative");
     draft->row.seq = event->seq;
@@ -338,9 +315,8 @@ static void name_refused(const struct load_call *call, ses_error *error)
 static int store_loaded_session(struct load_call *call, ses_load_result *result, ses_error *error)
 {
     struct load_op *op = &call->op;
-    struct storage *storage = call->store->storage;
     const ses_key key = {op->key->app, op->key->user, op->name};
-    int code = ses__door_load(storage, op, error);
+    int code = ses__door_load(call->store->storage, op, error);
 
     if (code != SES_OK && (op->refused || call->refused))
         name_refused(call, error);
