@@ -13,7 +13,6 @@
  * anything. */
 int ses__follower_read(ses_follower *follower, ses_error *error)
 {
-    struct storage *storage = follower->store->storage;
     struct follow_op *op = &follower->op;
     const bool begins = follower->after[0] == '\0';
 
@@ -23,7 +22,7 @@ int ses__follower_read(ses_follower *follower, ses_error *error)
     follower->item = 0;
     follower->event = 0;
     follower->event_of_item = 0;
-    int code = ses__door_follow(storage, op, error);
+    int code = ses__door_follow(follower->store->storage, op, error);
     if (code != SES_OK) {
         op->count = 0;
         return code;

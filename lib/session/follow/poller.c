@@ -125,12 +125,11 @@ static bool notify_found(struct poll *poll, int code)
 
 static bool look(struct poll *poll)
 {
-    struct storage *storage = poll->followers->store->storage;
 
     if (!make_room(poll))
         return false;
     collect(poll);
-    return notify_found(poll, ses__door_watch(storage, &poll->op, NULL));
+    return notify_found(poll, ses__door_watch(poll->followers->store->storage, &poll->op, NULL));
 }
 
 /* Looks once. Returns how long to rest after it. */

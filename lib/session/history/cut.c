@@ -22,7 +22,6 @@ static int take_cut_options(const struct session_call *call, const ses_cut_optio
 static int cut(struct session_call *call, const ses_point *point, const ses_cut_options *options,
                int64_t *deleted, ses_error *error)
 {
-    struct storage *storage = call->store->storage;
     struct cut_op op = {.session = call->ref, .seed = call->store->seed, .snapshot = call->snapshot};
     int code = ses__point_take(point, &op.point, error);
 
@@ -31,7 +30,7 @@ static int cut(struct session_call *call, const ses_point *point, const ses_cut_
     if (code != SES_OK)
         return code;
     op.now_us = ses__store_now(call->store);
-    code = ses__door_cut(storage, &op, error);
+    code = ses__door_cut(call->store->storage, &op, error);
     ses__followers_notify(call->store, code, &call->key);
     if (code == SES_OK && call->session)
         ses__advance_apply(&op.advance);

@@ -50,14 +50,13 @@ static int take_fork_options(const struct session_call *call, const ses_fork_opt
 static int make_fork(const struct session_call *call, struct fork_op *op, ses_session **fork,
                      ses_error *error)
 {
-    struct storage *storage = call->store->storage;
     ses_session *fresh = NULL;
     int code = fork ? ses__session_new(call->store, op->to, &fresh, error) : SES_OK;
 
     if (code != SES_OK)
         return code;
     op->snapshot = fresh ? &fresh->snapshot : NULL;
-    code = ses__door_fork(storage, op, error);
+    code = ses__door_fork(call->store->storage, op, error);
     ses__followers_notify(call->store, code, op->to);
     if (code == SES_OK && fork)
         *fork = fresh;

@@ -25,11 +25,10 @@ struct ses_cursor {
 
 static int read_page(ses_cursor *cursor, ses_error *error)
 {
-    struct storage *storage = cursor->store->storage;
     struct page_op *op = &cursor->op;
 
     cursor->next = 0;
-    int code = ses__door_page(storage, op, error);
+    int code = ses__door_page(cursor->store->storage, op, error);
     if (code == SES_NOTFOUND && !op->first)
         (void)ses__error_set(error, code, "the session was deleted while a cursor walked its events");
     if (code != SES_OK) {

@@ -37,10 +37,9 @@ int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options
 
 static int refresh_session(ses_session *session, ses_error *error)
 {
-    struct storage *storage = session->store->storage;
     const ses_key key = ses__session_key(session);
     struct refresh_op op = {.session = {&key, &session->snapshot.row}, .snapshot = &session->snapshot};
-    int code = ses__door_refresh(storage, &op, error);
+    int code = ses__door_refresh(session->store->storage, &op, error);
 
     if (code == SES_OK)
         ses__advance_apply(&op.advance);

@@ -63,7 +63,6 @@ static int page_new(ses_store *store, ses_page **page, ses_error *error)
 static int read_into_page(ses_page *page, const struct list_identity *identity, struct list_op *op,
                           const char *token, ses_error *error)
 {
-    struct storage *storage = page->store->storage;
     int code = SES_OK;
 
     op->arena = &page->arena;
@@ -71,7 +70,7 @@ static int read_into_page(ses_page *page, const struct list_identity *identity, 
         code = ses__list_token_read(identity, token, &page->arena, &op->after, error);
     if (code != SES_OK)
         return code;
-    code = ses__door_list(storage, op, error);
+    code = ses__door_list(page->store->storage, op, error);
     if (code == SES_OK)
         code = adopt_all(page, op, error);
     ses__list_op_free(op, &page->store->allocator);

@@ -8,11 +8,10 @@
  * fail. */
 static int annotate(const struct session_call *call, struct annotate_op *op, ses_error *error)
 {
-    struct storage *storage = call->store->storage;
 
     op->session = call->ref;
     op->allocator = &call->store->allocator;
-    int code = ses__door_annotate(storage, op, error);
+    int code = ses__door_annotate(call->store->storage, op, error);
     if (code == SES_OK && call->snapshot) {
         ses__snapshot_annotate(call->snapshot, &op->annotations);
         call->snapshot->row.details = op->row.details;
