@@ -33,6 +33,7 @@ session/history session/history session storage $models
 session/read    session/read session storage $models
 session/transfer  session/transfer session storage $models
 session/upkeep  session/upkeep session storage $models
+session/sql     session/sql session storage/sql/rows storage/sql storage $models
 session/sqlite  session/sqlite session storage/sqlite/connection storage $models
 session/postgres  session storage/postgres storage $models
 agent           agent session/append_extras.h session/handle.h $models

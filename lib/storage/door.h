@@ -58,19 +58,6 @@ struct refresh_op {
 };
 SESLITE_PRIVATE int ses__door_refresh(struct storage *storage, struct refresh_op *op, ses_error *error);
 
-/* One value of stored state. */
-struct value_op {
-    const ses_key *key;
-    const char *name;
-    enum scope scope;
-    struct span state_key;
-    const ses_allocator *allocator;
-    /* out */
-    char *json; /* to be freed by ses_free in any case; NULL: there is no such key */
-    size_t len;
-};
-SESLITE_PRIVATE int ses__door_value(struct storage *storage, struct value_op *op, ses_error *error);
-
 /* Shared state without a session. */
 struct shared_get_op {
     const char *app;

@@ -24,6 +24,7 @@ PURPOSES = {
     "storage/sqlite": "SQLite",
     "storage/postgres": "PostgreSQL",
     "session": "the store, handles and cursors",
+    "session/sql": "calls that are a few statements",
     "session/sqlite": "stores in files",
     "session/postgres": "stores on a server",
     "agent": "contents, tool calls, templates",

@@ -1,6 +1,4 @@
-/* Reads state by key, without a handle. */
-#include <string.h>
-
+/* Reads the whole state by key, without a handle. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "session/store.h"
@@ -37,35 +35,5 @@ int ses_state_json_by_key(ses_store *store, const ses_key *key, const ses_call_o
     code = ses__check_call_options(options, error);
     if (code == SES_OK)
         code = read_state(store, key, json, len, error);
-    return ses__store_end(store, code);
-}
-
-static int read_one_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
-                          ses_error *error)
-{
-    struct value_op op = {.key = key, .name = name, .allocator = &store->allocator};
-    int code = ses__check_argument(name, "name", error);
-    if (code == SES_OK)
-        code = ses__check_key(key, error);
-    if (code == SES_OK)
-        code = ses__scope_check_name((struct span){name, strlen(name)}, error);
-    if (code != SES_OK)
-        return code;
-    op.scope = ses__scope_of((struct span){name, strlen(name)}, &op.state_key);
-    code = ses__door_value(store->storage, &op, error);
-    return ses__give_json(code, op.json, op.len, json, len);
-}
-
-int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
-                         const ses_call_options *options, char **json, size_t *len, ses_error *error)
-{
-    int code = ses__check_output(json, "json", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = ses__check_call_options(options, error);
-    if (code == SES_OK)
-        code = read_one_value(store, key, name, json, len, error);
     return ses__store_end(store, code);
 }

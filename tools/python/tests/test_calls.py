@@ -21,9 +21,12 @@ def test_every_call_of_the_headers_is_used():
     headers = "".join((HERE.parent / "csrc" / name).read_text("utf-8") for name in names)
     declared = set(re.findall(r"^SES_API [^;(]*?\b(ses_\w+)\(", headers, re.M))
     used = set(re.findall(r"lib\.(ses_\w+)", "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))))
-    # Codes have exceptions with names.
-    assert declared - used == {"ses_code_name"}
     assert len(declared) > 120
+    missing = declared - used - {"ses_code_name"}  # codes have exceptions with names
+    changes = HERE.parents[2] / "CHANGELOG.md"  # which a source package does not have
+    if missing and changes.exists() and re.search(r"^## .*", changes.read_text("utf-8"), re.M)[0].endswith("(unreleased)"):
+        pytest.skip(f"to be used before the release: {sorted(missing)}")
+    assert missing == set()
 
 
 def test_every_public_call_is_described():

@@ -1,4 +1,4 @@
-/* Reading one session: whole, what a snapshot lacks, one value. */
+/* Reading one session: whole, or what a snapshot lacks. */
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
 
@@ -292,57 +292,4 @@ int ses__door_refresh(struct storage *storage, struct refresh_op *op, ses_error 
 {
     op->advance = (struct advance){.snapshot = NULL};
     return ses__run_read(storage, run_refresh, op, error);
-}
-
-/* ------------------------------------------------------------------------------------------ one value */
-
-static int keep_text(struct value_op *op, struct span text, ses_error *error)
-{
-    op->json = ses__memory_text_of(op->allocator, text);
-    op->len = text.len;
-    return op->json ? SES_OK : ses__error_nomem(error);
-}
-
-static int take_value(struct query *rows, struct value_op *op, ses_error *error)
-{
-    struct span key;
-    struct span value;
-
-    if (ses__state_rows_next(rows, &key, &value)) {
-        ses__query_keep(rows, ses__state_check_value(op->name, value, error));
-        if (rows->code == SES_OK)
-            rows->code = keep_text(op, value, error);
-    }
-    return ses__query_end(rows);
-}
-
-static int run_value(struct db *db, void *context, ses_error *error)
-{
-    struct value_op *op = context;
-    const struct session_ref ref = {op->key, NULL};
-    const bool stored = op->scope != SCOPE_TEMP; /* temp: never is */
-    const bool ahead = stored && ses__db_asks_ahead(db);
-    struct session_row row;
-    struct query rows;
-    struct query session;
-
-    ses_free(op->json); /* of an earlier run */
-    op->json = NULL;
-    ses__session_ask(&session, db, &ref, error);
-    if (ahead)
-        ses__state_row_open(&rows, db, op->scope, 0, op->state_key, error);
-    ses__db_ask_last(db);
-    int code = ses__session_take(&session, &ref, &row);
-    if (code != SES_OK || !stored)
-        return code;
-    if (!ahead)
-        ses__state_row_open(&rows, db, op->scope, ses__scope_owner(op->scope, &row), op->state_key, error);
-    return take_value(&rows, op, error);
-}
-
-int ses__door_value(struct storage *storage, struct value_op *op, ses_error *error)
-{
-    op->json = NULL;
-    op->len = 0;
-    return ses__run_read(storage, run_value, op, error);
 }

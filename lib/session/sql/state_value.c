@@ -1,0 +1,95 @@
+/* Reads the stored value of one state key, without a handle. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "session/store.h"
+#include "storage/sql/rows/session.h"
+#include "storage/sql/rows/state.h"
+
+struct value_reading {
+    struct session_ref session;
+    const char *name;
+    enum scope scope;
+    struct span state_key;
+    const ses_allocator *allocator;
+    /* out */
+    char *json; /* to be freed by ses_free in any case; NULL: there is no such key */
+    size_t len;
+};
+
+static int keep_text(struct value_reading *reading, struct span text, ses_error *error)
+{
+    reading->json = ses__memory_text_of(reading->allocator, text);
+    reading->len = text.len;
+    return reading->json ? SES_OK : ses__error_nomem(error);
+}
+
+static int take_value(struct query *rows, struct value_reading *reading, ses_error *error)
+{
+    struct span key;
+    struct span value;
+
+    if (ses__state_rows_next(rows, &key, &value)) {
+        ses__query_keep(rows, ses__state_check_value(reading->name, value, error));
+        if (rows->code == SES_OK)
+            rows->code = keep_text(reading, value, error);
+    }
+    return ses__query_end(rows);
+}
+
+/* The job. On a server the value is asked for together with the session, whose number is not known then. */
+static int run_reading(struct db *db, void *context, ses_error *error)
+{
+    struct value_reading *reading = context;
+    const bool stored = reading->scope != SCOPE_TEMP; /* temp: never is */
+    const bool ahead = stored && ses__db_asks_ahead(db);
+    struct session_row row;
+    struct query rows;
+    struct query session;
+
+    ses_free(reading->json); /* of an earlier run */
+    reading->json = NULL;
+    ses__session_ask(&session, db, &reading->session, error);
+    if (ahead)
+        ses__state_row_open(&rows, db, reading->scope, 0, reading->state_key, error);
+    ses__db_ask_last(db);
+    int code = ses__session_take(&session, &reading->session, &row);
+    if (code != SES_OK || !stored)
+        return code;
+    if (!ahead)
+        ses__state_row_open(&rows, db, reading->scope, ses__scope_owner(reading->scope, &row),
+                            reading->state_key, error);
+    return take_value(&rows, reading, error);
+}
+
+static int read_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
+                      ses_error *error)
+{
+    struct value_reading reading = {
+        .session = {key, NULL}, .name = name, .allocator = &store->allocator, .json = NULL};
+    int code = ses__check_argument(name, "name", error);
+    if (code == SES_OK)
+        code = ses__check_key(key, error);
+    if (code == SES_OK)
+        code = ses__scope_check_name((struct span){name, strlen(name)}, error);
+    if (code != SES_OK)
+        return code;
+    reading.scope = ses__scope_of((struct span){name, strlen(name)}, &reading.state_key);
+    code = ses__run_read(store->storage, run_reading, &reading, error);
+    return ses__give_json(code, reading.json, reading.len, json, len);
+}
+
+int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
+                         const ses_call_options *options, char **json, size_t *len, ses_error *error)
+{
+    int code = ses__check_output(json, "json", error);
+    if (code == SES_OK)
+        code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = ses__check_call_options(options, error);
+    if (code == SES_OK)
+        code = read_value(store, key, name, json, len, error);
+    return ses__store_end(store, code);
+}
