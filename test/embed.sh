@@ -1,5 +1,6 @@
 #!/bin/sh
-# tools/embed_postgres.awk replaces the calls of macros, and refuses those that it cannot replace.
+# tools/embed_postgres.awk replaces the calls of macros, and refuses those that it cannot replace. What
+# tools/embed_scripts.awk packs has all characters of the scripts.
 #     sh test/embed.sh BUILD        (AWK)
 set -eu
 folder=$1/test/embed
@@ -55,4 +56,33 @@ expect 'line 2: the macro LOW is there twice' "$low" "$low" 'SELECT 1;'
 expect 'line 1: there is no macro LOW' '-- macro: UP(number) = LOW(number) + 1' "$low" 'SELECT 1;'
 expect 'line 2: there is no macro UP' '-- macro: UP(number) =' '--     UP(number) + 1' 'SELECT 1;'
 expect 'line 1: a macro is defined as NAME(parameter, ...) = TEXT' '-- macro: LOW = 7' 'SELECT 1;'
+# Runs that are longer than 131 characters, overlap, or were there too long ago.
+awk 'BEGIN {
+    for (i = 0; i < 300; i++)
+        a = a "a"
+    print a "\n(first)"
+    for (i = 0; i < 12000; i++)
+        print i * 7919 % 100003
+    print "(first)" a
+}' >"$folder/0001_one.sql"
+printf '%s\n' '-- a comment' '' 'SELECT "\x";' >"$folder/0002_two.sql"
+${AWK:-awk} -f tools/embed_scripts.awk "$folder"/0001_one.sql "$folder"/0002_two.sql >"$folder/scripts.c"
+sed -n '/packed_scripts\[\]/,/^};/ s/^    //p' "$folder/scripts.c" | tr -d ' \n' | tr ',' '\n' | awk '
+    function put(character) {
+        text[++len] = character
+        printf "%s", character
+    }
+    left == 1 {left = 0; for (from = len - (far * 256 + $1); run > 0; run--) put(text[++from]); next}
+    left == 2 {left = 1; far = $1; next}
+    $1 > 127 {left = 2; run = $1 - 124; next}
+    {put($1 == 0 ? "|" : sprintf("%c", $1 + 0))}' >"$folder/unpacked"
+{
+    cat "$folder/0001_one.sql"
+    printf '|SELECT "\\x";\n||'
+} | cmp - "$folder/unpacked"
+printf 'ä\n' >"$folder/0001_one.sql"
+if ${AWK:-awk} -f tools/embed_scripts.awk "$folder/0001_one.sql" >/dev/null 2>&1; then
+    echo "embed: a script that is not ASCII is packed"
+    exit 1
+fi
 echo "ok      embed"
