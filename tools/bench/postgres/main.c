@@ -17,7 +17,7 @@
 enum { DIRECT, FAR, NETWORKS };
 /* Many short rounds, so that other load on the machine affects all sides. Writers need longer ones to
  * overlap. */
-enum { ROUNDS = 61, COUNT = 5, WRITER_ROUNDS = 15, CPU_COUNT = 100 };
+enum { ROUNDS = 61, COUNT = 5, WRITER_ROUNDS = 15, READER_ROUNDS = 31, CPU_COUNT = 100 };
 
 /* A way to the server. */
 struct network {
@@ -119,6 +119,9 @@ static void print_contenders(const char *what, const struct contender *contender
         if (contender->context[FAR])
             printf("    %-32s %12.1f %12.1f %16.1f %12.2f\n", contender->name, contender->median_us[DIRECT],
                    contender->median_us[FAR], contender->cpu_us, contender->turns);
+        else if (contender->context[DIRECT])
+            printf("    %-32s %12.1f %12s %16.1f\n", contender->name, contender->median_us[DIRECT], "",
+                   contender->cpu_us);
     }
     printf("\n");
 }
@@ -239,44 +242,53 @@ static void bench_gets(const struct network *networks, struct adk *const *adks)
     claim("get", &contenders[LIBRARY], &contenders[ADK], FAR, 0, 5);
 }
 
-/* ---------------------------------------------------------------------------------------- several writers */
+/* ---------------------------------------------------------------------------------------- several threads */
 
 /* Threads that do the same work, each with its own context. */
-struct writer {
+struct thread {
+    pthread_t id;
     work *work;
     void *context;
     int count;
 };
+struct threads {
+    struct thread items[MOST_READERS];
+    int count;
+};
 
-static void *writer_run(void *context)
+static void *thread_run(void *context)
 {
-    const struct writer *writer = context;
+    const struct thread *thread = context;
 
-    writer->work(writer->context, writer->count);
+    thread->work(thread->context, thread->count);
     return NULL;
 }
 
-static void writers_append(void *context, int count)
+static void threads_work(void *context, int count)
 {
-    struct writer *writers = context;
-    pthread_t threads[WRITERS];
+    struct threads *threads = context;
 
-    for (int i = 0; i < WRITERS; i++) {
-        writers[i].count = count;
-        CHECK(pthread_create(&threads[i], NULL, writer_run, &writers[i]) == 0);
+    for (int i = 0; i < threads->count; i++) {
+        threads->items[i].count = count;
+        CHECK(pthread_create(&threads->items[i].id, NULL, thread_run, &threads->items[i]) == 0);
     }
-    for (int i = 0; i < WRITERS; i++)
-        CHECK(pthread_join(threads[i], NULL) == 0);
+    for (int i = 0; i < threads->count; i++)
+        CHECK(pthread_join(threads->items[i].id, NULL) == 0);
+}
+
+static void threads_add(struct threads *threads, work *each, void *context)
+{
+    threads->items[threads->count++] = (struct thread){.work = each, .context = context};
 }
 
 static void bench_writers(const struct network *networks)
 {
     enum { KEY, SINGLE, MANY };
     static struct contender contenders[MANY] = {
-        {.name = "seslite, by key", .work = writers_append, .writers = WRITERS},
-        {.name = "libpq, by statements", .work = writers_append, .writers = WRITERS}};
+        {.name = "seslite, by key", .work = threads_work, .writers = WRITERS},
+        {.name = "libpq, by statements", .work = threads_work, .writers = WRITERS}};
     static struct library_side libraries[NETWORKS][WRITERS];
-    static struct writer writers[NETWORKS][MANY][WRITERS];
+    static struct threads writers[NETWORKS][MANY];
     char names[NETWORKS][MANY][64];
 
     for (int far = 0; far < NETWORKS; far++) {
@@ -286,13 +298,12 @@ static void bench_writers(const struct network *networks)
         for (int i = 0; i < WRITERS; i++) {
             const int side = 300 + 100 * far + i;
             pg_library_open(&libraries[far][i], network->store, names[far][KEY], side, false);
-            writers[far][KEY][i] = (struct writer){.work = pg_library_append, .context = &libraries[far][i]};
-            writers[far][SINGLE][i] =
-                (struct writer){.work = pg_bare_append_single,
-                                .context = pg_bare_open(network->place, names[far][SINGLE], side)};
+            threads_add(&writers[far][KEY], pg_library_append, &libraries[far][i]);
+            threads_add(&writers[far][SINGLE], pg_bare_append_single,
+                        pg_bare_open(network->place, names[far][SINGLE], side));
         }
-        contenders[KEY].context[far] = writers[far][KEY];
-        contenders[SINGLE].context[far] = writers[far][SINGLE];
+        contenders[KEY].context[far] = &writers[far][KEY];
+        contenders[SINGLE].context[far] = &writers[far][SINGLE];
     }
     take_turns(contenders, MANY, networks, WRITER_ROUNDS);
     measure_cpu(contenders, MANY, networks);
@@ -300,8 +311,43 @@ static void bench_writers(const struct network *networks)
     claim("8 writers, one session", &contenders[KEY], &contenders[SINGLE], FAR, 0, 7);
     for (int far = 0; far < NETWORKS; far++) {
         for (int i = 0; i < WRITERS; i++)
-            pg_bare_close(writers[far][SINGLE][i].context);
+            pg_bare_close(writers[far][SINGLE].items[i].context);
     }
+}
+
+/* Each reads a session of its own. A store keeps at most as many connections as there are readers. */
+static void bench_readers(const struct network *network, int readers)
+{
+    enum { LIBRARY, PIPELINE, MANY };
+    struct contender contenders[MANY] = {
+        {.name = "seslite", .work = threads_work, .writers = readers},
+        {.name = "libpq, one pipeline", .work = threads_work, .writers = readers}};
+    static struct library_side libraries[MOST_READERS];
+    struct threads sides[MANY] = {0};
+    const ses_postgres_options options = {.size = sizeof options, .max_connections = (unsigned)readers};
+    ses_store *store = NULL;
+    char name[64];
+
+    CHECK(ses_open_postgres(network->place, NULL, &options, &store, NULL) == SES_OK);
+    for (int i = 0; i < readers; i++) {
+        const int side = 1000 * readers + i;
+        snprintf(name, sizeof name, "read by %d of %d", i, readers);
+        pg_library_make(store, name, side);
+        pg_library_open(&libraries[i], store, name, side, false);
+        threads_add(&sides[LIBRARY], pg_library_get, &libraries[i]);
+        threads_add(&sides[PIPELINE], pg_bare_get_pipeline, pg_bare_open(network->place, name, side));
+    }
+    contenders[LIBRARY].context[DIRECT] = &sides[LIBRARY];
+    contenders[PIPELINE].context[DIRECT] = &sides[PIPELINE];
+    take_turns(contenders, MANY, network, READER_ROUNDS);
+    measure_cpu(contenders, MANY, network);
+    snprintf(name, sizeof name, "a get, %d readers", readers);
+    print_contenders(name, contenders, MANY);
+    snprintf(name, sizeof name, "get, %d readers", readers);
+    claim(name, &contenders[LIBRARY], &contenders[PIPELINE], DIRECT, 1.7, 0);
+    for (int i = 0; i < readers; i++)
+        pg_bare_close(sides[PIPELINE].items[i].context);
+    ses_close(store);
 }
 
 /* google-adk uses a separate database, since both have a table called "events". */
@@ -364,6 +410,8 @@ int main(int argc, char **argv)
     bench_appends(networks, adks);
     bench_gets(networks, adks);
     bench_writers(networks);
+    bench_readers(&networks[DIRECT], 8);
+    bench_readers(&networks[DIRECT], MOST_READERS);
     report_claims();
     for (int far = 0; far < NETWORKS; far++) {
         if (adks[far])

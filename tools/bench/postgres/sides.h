@@ -9,7 +9,7 @@
 
 /* The amounts that a get reads: events and keys of the session, a key of the user and a key of the app. */
 enum { GET_EVENTS = 20, GET_KEYS = 10 };
-enum { SIDE_EVENT_BYTES = 300, WRITERS = 8 };
+enum { SIDE_EVENT_BYTES = 300, WRITERS = 8, MOST_READERS = 32 };
 
 /*
  * An event with two session keys and a user key. Its id is made of `side` and `number`, and `side` also
