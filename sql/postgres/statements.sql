@@ -84,6 +84,8 @@
 -- macro: FOUND_COLUMNS(row) = set_config('seslite.session', row.id::text, true)::bigint AS id,
 --     set_config('seslite.app', row.app_id::text, true)::bigint AS app_id,
 --     set_config('seslite.user', row.user_id::text, true)::bigint AS user_id, STATE_COLUMNS(row)
+-- What follows is about one session and goes by its indexes, whatever the numbers: it is planned once and not again.
+-- macro: PLANNED_ONCE() = set_config('plan_cache_mode', 'force_generic_plan', true) IS NOT NULL
 -- macro: THE_SESSION(id) = coalesce(id::bigint, nullif(current_setting('seslite.session', true), '')::bigint)
 -- macro: THE_USER(id) = coalesce(id::bigint, nullif(current_setting('seslite.user', true), '')::bigint)
 -- macro: THE_APP(id) = coalesce(id::bigint, nullif(current_setting('seslite.app', true), '')::bigint)
@@ -241,15 +243,24 @@ DELETE FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1 A
 
 -- name: details_of_owners
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
-FROM unnest(coalesce(THE_OWNERS($1, described), ARRAY[THE_SESSION(NULL)])) WITH ORDINALITY AS o (id, place)
+FROM unnest(THE_OWNERS($1, described)) WITH ORDINALITY AS o (id, place)
 JOIN seslite.session_details AS d ON d.shard = SHARD(o.id) AND d.session_id = o.id
 ORDER BY o.place;
 
 -- name: labels_of_owners
 SELECT l.session_id, l.name, l.value, l.app_id
-FROM unnest(coalesce(THE_OWNERS($1, labelled), ARRAY[THE_SESSION(NULL)])) WITH ORDINALITY AS o (id, place)
+FROM unnest(THE_OWNERS($1, labelled)) WITH ORDINALITY AS o (id, place)
 JOIN seslite.session_labels AS l ON l.shard = SHARD(o.id) AND l.session_id = o.id
 ORDER BY o.place, l.name;
+
+-- name: details_of_session
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title,
+       NULL AS name, NULL AS value, NULL::bigint AS app_id
+FROM seslite.session_details AS d WHERE d.shard = SHARD(THE_SESSION($1)) AND d.session_id = THE_SESSION($1)
+UNION ALL
+SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id
+FROM seslite.session_labels AS l WHERE l.shard = SHARD(THE_SESSION($1)) AND l.session_id = THE_SESSION($1)
+ORDER BY name NULLS FIRST;
 
 -- name: base_state_all
 SELECT session_id, key, value, seq FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 ORDER BY key;
@@ -259,7 +270,8 @@ SELECT session_id, key, value, seq FROM seslite.base_state WHERE shard = SHARD($
 -- name: session_find
 -- locks: FOR UPDATE OF s
 SELECT FOUND_COLUMNS(s)
-FROM seslite.sessions AS s WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2);
+FROM seslite.sessions AS s
+WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2) AND PLANNED_ONCE();
 
 -- Includes the names, for a deletion.
 
@@ -272,7 +284,7 @@ WHERE s.shard = SHARD($1) AND s.id = $1;
 
 -- name: session_by_id
 -- locks: FOR UPDATE
-SELECT FOUND_COLUMNS(s) FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1;
+SELECT FOUND_COLUMNS(s) FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1 AND PLANNED_ONCE();
 
 -- name: session_describe
 UPDATE seslite.sessions SET details = $2 WHERE shard = SHARD(THE_SESSION($1)) AND id = THE_SESSION($1);
@@ -569,6 +581,14 @@ SELECT key, value FROM seslite.user_state WHERE shard = SHARD(THE_USER($1)) AND 
 
 -- name: session_state_all
 SELECT key, value FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) ORDER BY key;
+
+-- name: state_of_session
+SELECT key, value, 0::bigint AS scope FROM seslite.app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1)
+UNION ALL
+SELECT key, value, 1 FROM seslite.user_state WHERE shard = SHARD(THE_USER($2)) AND user_id = THE_USER($2)
+UNION ALL
+SELECT key, value, 2 FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($3)) AND session_id = THE_SESSION($3)
+ORDER BY scope, key;
 
 -- The state of all owners of a page, in the page's order.
 

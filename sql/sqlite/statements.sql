@@ -94,6 +94,14 @@ SELECT l.session_id, l.name, l.value, l.app_id
 FROM temp.seslite_owners(?1) AS o CROSS JOIN session_labels AS l ON l.session_id = o.id
 ORDER BY o.rowid;
 
+-- The same of one session, with the row of its details first, which has no label, and the labels by their names.
+
+-- name: details_of_session
+SELECT session_id, parent_user, parent_session, parent_seq, title, NULL AS name, NULL AS value, NULL AS app_id
+FROM session_details WHERE session_id = ?1
+UNION ALL
+SELECT session_id, NULL, NULL, NULL, NULL, name, value, app_id FROM session_labels WHERE session_id = ?1;
+
 -- name: base_state_all
 SELECT session_id, key, value, seq FROM base_state WHERE session_id = ?1 ORDER BY key;
 
@@ -387,6 +395,15 @@ SELECT key, value FROM user_state WHERE user_id = ?1 ORDER BY key;
 
 -- name: session_state_all
 SELECT key, value FROM session_state WHERE session_id = ?1 ORDER BY key;
+
+-- All that a session sees: scope by scope, and each sorted.
+
+-- name: state_of_session
+SELECT key, value, 0 AS scope FROM app_state WHERE app_id = ?1
+UNION ALL
+SELECT key, value, 1 FROM user_state WHERE user_id = ?2
+UNION ALL
+SELECT key, value, 2 FROM session_state WHERE session_id = ?3;
 
 -- The state of all owners of a page, in the page's order.
 

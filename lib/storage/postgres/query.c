@@ -71,7 +71,8 @@ void ses__pg_start(struct query *query)
         return;
     struct pg_run *run = take_run(pg);
     if (!run) {
-        query->code = ses__error_nomem(query->error);
+        ses__pg_fail_as(pg, SES_NOMEM, query->source->name);
+        look_at(query, pg);
         return;
     }
     run->slot = ses__statement_slot(query->source);

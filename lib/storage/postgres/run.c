@@ -60,7 +60,9 @@ static int run_job(struct pg *pg, struct attempt *attempt)
             result = ses__error_set(attempt->error, SES_UNKNOWN, "%s", pg->error.message);
         else if (result >= 0)
             result = code == SES_OK ? result : code;
-    } else if (result >= 0 && pg->code == SES_OK && !pg->ended) {
+    } else if (result >= 0 && pg->code != SES_OK) { /* also of a query that the job did not need in the end */
+        result = ses__error_set(attempt->error, pg->code, "%s", pg->error.message);
+    } else if (result >= 0 && !pg->ended) {
         end_later(pg, STATEMENT_COMMIT); /* a read: its outcome does not matter */
     }
     attempt->again = result < 0 && result != SES_UNKNOWN && (pg->again || pg->base.outrun);

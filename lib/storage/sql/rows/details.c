@@ -12,6 +12,7 @@ struct details_walk {
     const struct described *sessions;
     size_t count;
     int64_t bits;                /* of the sessions that are walked */
+    int label;                   /* the column of a label's name */
     size_t next;                 /* the first session after it */
     const struct described *now; /* whose row was read; NULL: none yet */
 };
@@ -102,21 +103,31 @@ static int keep_title(struct details_walk *walk)
                                                                      : ses__error_nomem(query->error);
 }
 
+static int take_title_and_parent(struct details_walk *walk)
+{
+    int code = walk_to(walk, ses__query_int(walk->query, 0), "the row of session_details");
+
+    if (code == SES_OK && (wanted_of(walk->now, DETAILS_ROW) & DETAIL_PARENT))
+        code = keep_parent(walk);
+    if (code == SES_OK && (wanted_of(walk->now, DETAILS_ROW) & DETAIL_TITLE))
+        code = keep_title(walk);
+    return code;
+}
+
+static void pass_others(struct details_walk *walk)
+{
+    while (walk->query->code == SES_OK && walk->next < walk->count)
+        walk->query->code = pass_session(walk, &walk->sessions[walk->next++]);
+}
+
 static int take_titles_and_parents(struct query *query, const struct described_list *list)
 {
     struct details_walk walk = {
         .query = query, .sessions = list->sessions, .count = list->count, .bits = DETAILS_ROW};
 
-    while (ses__query_row(query)) {
-        int code = walk_to(&walk, ses__query_int(query, 0), "the row of session_details");
-        if (code == SES_OK && (wanted_of(walk.now, DETAILS_ROW) & DETAIL_PARENT))
-            code = keep_parent(&walk);
-        if (code == SES_OK && (wanted_of(walk.now, DETAILS_ROW) & DETAIL_TITLE))
-            code = keep_title(&walk);
-        ses__query_keep(query, code);
-    }
-    while (query->code == SES_OK && walk.next < walk.count)
-        query->code = pass_session(&walk, &walk.sessions[walk.next++]);
+    while (ses__query_row(query))
+        ses__query_keep(query, take_title_and_parent(&walk));
+    pass_others(&walk);
     return ses__query_end(query);
 }
 
@@ -126,16 +137,17 @@ static bool label_is_sound(struct details_walk *walk, struct span name, struct s
     const struct annotations *own = walk->now->annotations;
     const char *last = own->label_count ? own->labels[own->label_count - 1].name : "";
 
-    return ses__query_int(walk->query, 3) == walk->now->row->app_id && own->label_count < SES_LABELS_MAX &&
-           ses__is_label_name(name) && ses__is_label_value(value) && strcmp(last, name.ptr) < 0;
+    return ses__query_int(walk->query, walk->label + 2) == walk->now->row->app_id &&
+           own->label_count < SES_LABELS_MAX && ses__is_label_name(name) && ses__is_label_value(value) &&
+           strcmp(last, name.ptr) < 0;
 }
 
 static int keep_label(struct details_walk *walk)
 {
     struct query *query = walk->query;
-    bool are_texts = is_of_type_text(query, 1) && is_of_type_text(query, 2);
-    struct span name = ses__query_text(query, 1);
-    struct span value = ses__query_text(query, 2);
+    bool are_texts = is_of_type_text(query, walk->label) && is_of_type_text(query, walk->label + 1);
+    struct span name = ses__query_text(query, walk->label);
+    struct span value = ses__query_text(query, walk->label + 1);
 
     if (query->code != SES_OK)
         return query->code;
@@ -145,18 +157,21 @@ static int keep_label(struct details_walk *walk)
                                                                            : ses__error_nomem(query->error);
 }
 
+static int take_label(struct details_walk *walk)
+{
+    const int64_t id = ses__query_int(walk->query, 0);
+    int code = walk->now && walk->now->row->id == id ? SES_OK : walk_to(walk, id, "a label");
+
+    return code == SES_OK ? keep_label(walk) : code;
+}
+
 static int take_labels(struct query *query, const struct described_list *list)
 {
     struct details_walk walk = {
-        .query = query, .sessions = list->sessions, .count = list->count, .bits = DETAIL_LABELS};
+        .query = query, .sessions = list->sessions, .count = list->count, .bits = DETAIL_LABELS, .label = 1};
 
-    while (ses__query_row(query)) {
-        int64_t id = ses__query_int(query, 0);
-        if (!walk.now || walk.now->row->id != id)
-            ses__query_keep(query, walk_to(&walk, id, "a label"));
-        if (query->code == SES_OK)
-            query->code = keep_label(&walk);
-    }
+    while (ses__query_row(query))
+        ses__query_keep(query, take_label(&walk));
     return ses__query_end(query);
 }
 
@@ -185,9 +200,8 @@ void ses__details_ask(struct details_asked *asked, struct db *db, const struct d
 {
     *asked = (struct details_asked){.has_details = !list, .has_labels = !list};
     if (list) {
-        int64_t *ids = list->count == 1 ? asked->ids : list->ids;
-        asked->described = choose_owners(list, DETAILS_ROW, ids);
-        asked->labelled = choose_owners(list, DETAIL_LABELS, ids + list->count);
+        asked->described = choose_owners(list, DETAILS_ROW, list->ids);
+        asked->labelled = choose_owners(list, DETAIL_LABELS, list->ids + list->count);
         asked->has_details = asked->described.count > 0;
         asked->has_labels = asked->labelled.count > 0;
     }
@@ -225,13 +239,47 @@ int ses__details_take(struct details_asked *asked, const struct described_list *
     return code;
 }
 
+/* ------------------------------------------------------------------------------------- of one session */
+
+enum { ALL_DETAILS = DETAILS_ROW | DETAIL_LABELS, LABEL_COLUMN = 5 };
+
+void ses__details_of_ask(struct details_of *asked, struct db *db, const struct described *session,
+                         ses_error *error)
+{
+    asked->any = !session || wanted_of(session, ALL_DETAILS);
+    if (!asked->any)
+        return;
+    ses__query_open(&asked->query, db, STATEMENT_DETAILS_OF_SESSION, error,
+                    VALUES(OWNER(session ? session->row->id : 0)));
+    ses__query_ask(&asked->query);
+}
+
+/* The row of session_details, if there is one, comes before the labels. */
+int ses__details_of_take(struct details_of *asked, const struct described *session)
+{
+    struct query *query = &asked->query;
+    struct details_walk row = {.query = query, .sessions = session, .count = 1, .bits = DETAILS_ROW};
+    struct details_walk labels = {
+        .query = query, .sessions = session, .count = 1, .bits = DETAIL_LABELS, .label = LABEL_COLUMN};
+
+    forget_details(session);
+    if (!asked->any)
+        return SES_OK;
+    while (ses__query_row(query)) {
+        const bool is_label = ses__query_type(query, LABEL_COLUMN) != SQL_NULL;
+        if (wanted_of(session, is_label ? DETAIL_LABELS : DETAILS_ROW))
+            ses__query_keep(query, is_label ? take_label(&labels) : take_title_and_parent(&row));
+    }
+    pass_others(&row);
+    return ses__query_end(query);
+}
+
 int ses__load_details_of(struct db *db, const struct described *session, ses_error *error)
 {
-    const struct described_list list = {session, 1, NULL};
-    struct details_asked asked;
+    struct details_of asked;
 
-    ses__details_ask(&asked, db, &list, error);
-    return ses__details_take(&asked, &list);
+    ses__details_of_ask(&asked, db, session, error);
+    return ses__details_of_take(&asked, session);
 }
 
 /* -------------------------------------------------------------------------------------------- writing */

@@ -45,14 +45,20 @@ struct described {
 struct described_list {
     const struct described *sessions;
     size_t count;
-    int64_t *ids; /* room for two each, until the details are taken; not used for one session */
+    int64_t *ids; /* room for two each, until the details are taken */
 };
 /* Reads the parent, title and labels of one, with nothing asked where there is nothing. */
 SESLITE_PRIVATE int ses__load_details_of(struct db *db, const struct described *session, ses_error *error);
-/* The same of many, in two halves: two statements at most. No list: of the session that this transaction finds, or of the
- * list that it reads. Not to be moved in memory. */
+/* The same in two halves. No session: of the one that this transaction finds. */
+struct details_of {
+    bool any; /* is asked */
+    struct query query;
+};
+SESLITE_PRIVATE void ses__details_of_ask(struct details_of *asked, struct db *db,
+                                         const struct described *session, ses_error *error);
+SESLITE_PRIVATE int ses__details_of_take(struct details_of *asked, const struct described *session);
+/* The same of many: two statements at most. No list: of the one that this transaction reads. */
 struct details_asked {
-    int64_t ids[2]; /* of one session */
     bool has_details;
     bool has_labels;
     struct owner_list described;

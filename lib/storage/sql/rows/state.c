@@ -160,12 +160,58 @@ int ses__owners_take(struct query *rows, enum scope scope, const struct owner_li
     return code;
 }
 
+/* A row that was read, until it is put into its scope. */
+struct state_row {
+    bool there;
+    struct span key;
+    struct span value;
+};
+
+static void next_state_row(struct query *rows, struct state_row *row)
+{
+    row->there = ses__state_rows_next(rows, &row->key, &row->value);
+}
+
+/* Rows come scope by scope. */
+static void take_scope(struct query *rows, struct state_row *row, struct state *state, enum scope scope,
+                       ses_error *error)
+{
+    struct state_loading loading;
+    const int begun = ses__state_load_begin(&loading, state, scope, error);
+
+    ses__query_keep(rows, begun);
+    while (row->there && rows->code == SES_OK && ses__query_int(rows, 2) <= (int64_t)scope) {
+        ses__query_keep(rows, ses__state_load_put(&loading, row->key, row->value, error));
+        next_state_row(rows, row);
+    }
+    if (begun == SES_OK)
+        ses__state_load_end(&loading, rows->code == SES_OK);
+}
+
+void ses__state_of_session_ask(struct query *rows, struct db *db, const struct session_row *session,
+                               ses_error *error)
+{
+    ses__query_open(rows, db, STATEMENT_STATE_OF_SESSION, error,
+                    VALUES(OWNER(session->app_id), OWNER(session->user_id), OWNER(session->id)));
+    ses__query_ask(rows);
+}
+
+int ses__state_of_session_take(struct query *rows, struct state *state, ses_error *error)
+{
+    struct state_row row;
+
+    next_state_row(rows, &row);
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP && rows->code == SES_OK; scope++)
+        take_scope(rows, &row, state, scope, error);
+    return ses__query_end(rows);
+}
+
 int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session, ses_error *error)
 {
-    int code = SES_OK;
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP && code == SES_OK; scope++)
-        code = ses__load_scope(db, state, scope, session, error);
-    return code;
+    struct query rows;
+
+    ses__state_of_session_ask(&rows, db, session, error);
+    return ses__state_of_session_take(&rows, state, error);
 }
 
 /* The owners of the shared keys among the operations. */

@@ -28,11 +28,16 @@ SESLITE_PRIVATE int ses__shared_key_check(struct key_order *order, struct span k
 SESLITE_PRIVATE int ses__state_rows_load(struct query *rows, struct state *state, enum scope scope,
                                          ses_error *error);
 
-/* Loads a scope of the session's into the state; or all that are stored. */
+/* Loads a scope of the session's into the state. */
 SESLITE_PRIVATE int ses__load_scope(struct db *db, struct state *state, enum scope scope,
                                     const struct session_row *session, ses_error *error);
+/* The same of all scopes that are stored. */
 SESLITE_PRIVATE int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session,
                                      ses_error *error);
+/* The same in two halves. A row without numbers: of the session that this transaction finds. */
+SESLITE_PRIVATE void ses__state_of_session_ask(struct query *rows, struct db *db,
+                                               const struct session_row *session, ses_error *error);
+SESLITE_PRIVATE int ses__state_of_session_take(struct query *rows, struct state *state, ses_error *error);
 /* The user or session scope of many owners, with one statement. No owners: those of the list that this transaction reads. */
 SESLITE_PRIVATE void ses__owners_ask(struct query *rows, struct db *db, enum scope scope,
                                      const struct owner_list *owners, ses_error *error);

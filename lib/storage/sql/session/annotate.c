@@ -13,21 +13,20 @@ static struct session_row with_all_details(const struct session_row *row)
 static int find_annotated(struct db *db, struct annotate_op *op, ses_error *error)
 {
     const bool ahead = ses__db_asks_ahead(db);
-    struct details_asked asked;
+    struct details_of asked;
     struct query session;
 
     ses__session_ask(&session, db, &op->session, error);
     if (ahead)
-        ses__details_ask(&asked, db, NULL, error);
+        ses__details_of_ask(&asked, db, NULL, error);
     int code = ses__session_take(&session, &op->session, &op->row);
     if (code != SES_OK)
         return code;
     const struct session_row all = with_all_details(&op->row);
     const struct described described = {.row = &all, .annotations = &op->annotations};
-    const struct described_list list = {&described, 1, NULL};
     if (!ahead)
-        ses__details_ask(&asked, db, &list, error);
-    return ses__details_take(&asked, &list);
+        ses__details_of_ask(&asked, db, &described, error);
+    return ses__details_of_take(&asked, &described);
 }
 
 /* As they are after the change. */
@@ -35,12 +34,11 @@ static int read_annotations(struct db *db, struct annotate_op *op, ses_error *er
 {
     const struct session_row all = with_all_details(&op->row);
     const struct described described = {.row = &all, .annotations = &op->annotations};
-    const struct described_list list = {&described, 1, NULL};
-    struct details_asked asked;
+    struct details_of asked;
 
-    ses__details_ask(&asked, db, &list, error);
+    ses__details_of_ask(&asked, db, &described, error);
     ses__db_ask_last(db);
-    return ses__details_take(&asked, &list);
+    return ses__details_of_take(&asked, &described);
 }
 
 static int run_annotate(struct db *db, void *context, ses_error *error)

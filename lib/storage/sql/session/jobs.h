@@ -18,8 +18,8 @@ struct log_asked {
 
 /* All that a snapshot has. */
 struct snapshot_asked {
-    struct details_asked details;
-    struct query scopes[STORED_SCOPES];
+    struct details_of details;
+    struct query state;
     struct log_asked log;
 };
 

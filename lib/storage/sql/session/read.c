@@ -65,11 +65,8 @@ void ses__snapshot_ask(struct snapshot_asked *asked, struct db *db, const struct
     static const struct session_row unknown = {.last_seq = MAX_SEQ};
     const struct session_row *of = session ? session->row : &unknown;
 
-    const struct described_list list = {session, 1, NULL};
-
-    ses__details_ask(&asked->details, db, session ? &list : NULL, error);
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++)
-        ses__state_rows_open(&asked->scopes[scope], db, scope, ses__scope_owner(scope, of), error);
+    ses__details_of_ask(&asked->details, db, session, error);
+    ses__state_of_session_ask(&asked->state, db, of, error);
     if (!range->none)
         ask_log(&asked->log, db, of, range, error);
 }
@@ -78,12 +75,11 @@ int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snaps
                        const ses_key *key, const struct range *range, ses_error *error)
 {
     const struct described described = described_of(snapshot, key);
-    const struct described_list list = {&described, 1, NULL};
-    int code = ses__details_take(&asked->details, &list);
+    int code = ses__details_of_take(&asked->details, &described);
 
     snapshot->keeps_events = !range->none;
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP && code == SES_OK; scope++)
-        code = ses__state_rows_load(&asked->scopes[scope], &snapshot->state, scope, error);
+    if (code == SES_OK)
+        code = ses__state_of_session_take(&asked->state, &snapshot->state, error);
     return code == SES_OK && !range->none ? take_log(&asked->log, db, snapshot, range, error) : code;
 }
 
@@ -221,7 +217,7 @@ int ses__scopes_take(struct query *asked, struct db *db, struct advance *advance
 struct refresh_asked {
     struct event_rows missed;
     struct query scopes[SCOPE_SESSION]; /* those that other sessions share */
-    struct details_asked details;
+    struct details_of details;
 };
 
 /* `row` is NULL before it was read: then the session is as it was known. */
@@ -233,19 +229,15 @@ static void ask_refresh(struct refresh_asked *asked, struct db *db, const struct
     if (!row || row->version != known->version)
         ask_missed(&asked->missed, db, known, row ? row->last_seq : INT64_MAX, error);
     ses__scopes_ask(asked->scopes, db, known, error);
-    ses__details_ask(&asked->details, db, &(struct described_list){&described, 1, NULL}, error);
+    ses__details_of_ask(&asked->details, db, &described, error);
 }
 
 /* A session that has got its first title or label since is asked for it now. */
 static int take_details(struct refresh_asked *asked, struct db *db, const struct described *session,
                         ses_error *error)
 {
-    const int64_t bits = session->row->details;
-    const bool asked_all = (asked->details.has_details || !(bits & DETAIL_TITLE)) &&
-                           (asked->details.has_labels || !(bits & DETAIL_LABELS));
-
-    return asked_all ? ses__details_take(&asked->details, &(struct described_list){session, 1, NULL})
-                     : ses__load_details_of(db, session, error);
+    return asked->details.any || session->row->details == 0 ? ses__details_of_take(&asked->details, session)
+                                                            : ses__load_details_of(db, session, error);
 }
 
 static int take_refresh(struct refresh_asked *asked, struct db *db, struct advance *advance,
