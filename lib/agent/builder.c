@@ -15,15 +15,6 @@ enum { FIELD_DEPTH = 1, ACTION_DEPTH = 2 };
 
 /* ------------------------------------------------------------------------------------- life of a builder */
 
-static char *copy_text(const ses_allocator *allocator, const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = ses__memory_new(allocator, bytes);
-    if (copy)
-        memcpy(copy, text, bytes);
-    return copy;
-}
-
 int ses_builder_open(ses_store *store, const char *author, const char *invocation_id, ses_builder **builder,
                      ses_error *error)
 {
@@ -44,8 +35,10 @@ int ses_builder_open(ses_store *store, const char *author, const char *invocatio
     fresh->only_responses = true;
     ses__buffer_init(&fresh->parts, &fresh->allocator);
     ses__buffer_init(&fresh->json, &fresh->allocator);
-    fresh->author = copy_text(&fresh->allocator, author);
-    fresh->invocation = invocation_id ? copy_text(&fresh->allocator, invocation_id) : NULL;
+    fresh->author = ses__memory_text_of(&fresh->allocator, (struct span){author, strlen(author)});
+    if (invocation_id)
+        fresh->invocation =
+            ses__memory_text_of(&fresh->allocator, (struct span){invocation_id, strlen(invocation_id)});
     if (!fresh->author || (invocation_id && !fresh->invocation)) {
         ses_builder_close(fresh);
         return ses__error_nomem(error);
@@ -72,8 +65,8 @@ void ses_builder_close(ses_builder *builder)
         fields_free(&allocator, builder->fields);
         ses__buffer_free(&builder->parts);
         ses__buffer_free(&builder->json);
-        ses__memory_free(&allocator, builder->author);
-        ses__memory_free(&allocator, builder->invocation);
+        ses_free(builder->author);
+        ses_free(builder->invocation);
         ses__memory_free(&allocator, builder);
     }
 }

@@ -63,7 +63,7 @@ size_t ses_content_part_count(const ses_content *content)
 
 const ses_part *ses_content_part(const ses_content *content, size_t index)
 {
-    return index < content->parts.count ? &content->parts.items[index].part : NULL;
+    return index < content->parts.count ? &content->parts.items[index] : NULL;
 }
 
 size_t ses_content_call_count(const ses_content *content)
@@ -73,7 +73,7 @@ size_t ses_content_call_count(const ses_content *content)
 
 const ses_function *ses_content_call(const ses_content *content, size_t index)
 {
-    return index < content->calls.count ? &content->calls.items[index] : NULL;
+    return index < content->calls.count ? content->calls.items[index] : NULL;
 }
 
 size_t ses_content_response_count(const ses_content *content)
@@ -83,7 +83,7 @@ size_t ses_content_response_count(const ses_content *content)
 
 const ses_function *ses_content_response(const ses_content *content, size_t index)
 {
-    return index < content->responses.count ? &content->responses.items[index] : NULL;
+    return index < content->responses.count ? content->responses.items[index] : NULL;
 }
 
 int ses_content_is_final(const ses_content *content)

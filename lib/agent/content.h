@@ -7,23 +7,20 @@
 #include "base/common.h"
 #include "base/memory.h"
 
-/* Until all are read, the functions of a part are indices, because the lists move while they grow. */
 struct content_part {
     ses_part part;
-    size_t call; /* + 1; 0: none */
-    size_t response;
     bool is_thought;
     bool is_result; /* of executed code */
 };
 
 struct part_list {
-    struct content_part *items;
+    ses_part *items;
     size_t count;
     size_t capacity;
 };
 
 struct function_list {
-    ses_function *items;
+    const ses_function **items; /* in the arena */
     size_t count;
     size_t capacity;
 };

@@ -29,18 +29,18 @@ static int read_ses_value(void *into, const struct json_found *found, ses_error 
 
 /* ---------------------------------------------------------------------------------------- functions */
 
+/* Reads a function, and adds it to the list. */
 static int read_function(ses_content *content, const struct json_found *found,
-                         const struct json_object *object, struct function_list *list, ses_error *error)
+                         const struct json_object *object, struct function_list *list,
+                         const ses_function **read, ses_error *error)
 {
-    ses_function function = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
-    int code = ses__json_read_object(found->reader, object, &function, error);
+    ses_function *function = ses__arena_new(&content->arena, sizeof *function);
 
-    if (code != SES_OK)
-        return code;
-    if (!LIST_GROW(&content->allocator, list))
+    if (!function || !LIST_GROW(&content->allocator, list))
         return ses__error_nomem(error);
-    list->items[list->count++] = function;
-    return SES_OK;
+    *function = (ses_function){{NULL, 0}, {NULL, 0}, {NULL, 0}};
+    list->items[list->count++] = *read = function;
+    return ses__json_read_object(found->reader, object, function, error);
 }
 
 #define FUNCTION_TEXT(member) JSON_MAY_BE(JSON_STRING) | JSON_INTO(ses_function, member), read_ses_text
@@ -67,19 +67,14 @@ static const struct json_object response_fields = {
 static int read_part_call(void *into, const struct json_found *found, ses_error *error)
 {
     ses_content *content = into;
-    int code = read_function(content, found, &call_fields, &content->calls, error);
-
-    content->latest.call = content->calls.count;
-    return code;
+    return read_function(content, found, &call_fields, &content->calls, &content->latest.part.call, error);
 }
 
 static int read_part_response(void *into, const struct json_found *found, ses_error *error)
 {
     ses_content *content = into;
-    int code = read_function(content, found, &response_fields, &content->responses, error);
-
-    content->latest.response = content->responses.count;
-    return code;
+    return read_function(content, found, &response_fields, &content->responses,
+                         &content->latest.part.response, error);
 }
 
 #define INTO_PART(member) JSON_INTO(ses_content, latest.member)
@@ -100,7 +95,7 @@ static int read_part(void *into, const struct json_found *found, ses_error *erro
     ses_content *content = into;
     struct content_part *latest = &content->latest;
 
-    *latest = (struct content_part){.call = 0};
+    *latest = (struct content_part){.is_result = false};
     int code = ses__json_take_object(found, &part_fields, content, error);
     if (code != SES_OK)
         return code;
@@ -110,7 +105,7 @@ static int read_part(void *into, const struct json_found *found, ses_error *erro
         ses__buffer_add(&content->text, latest->part.text.text, latest->part.text.len);
     if (content->text.failed || !LIST_GROW(&content->allocator, &content->parts))
         return ses__error_nomem(error);
-    content->parts.items[content->parts.count++] = *latest;
+    content->parts.items[content->parts.count++] = latest->part;
     return SES_OK;
 }
 
@@ -222,24 +217,11 @@ static const struct json_object content_event_fields = {
      {"usageMetadata", "usage_metadata", JSON_MAY_BE(JSON_OBJECT), read_usage, NULL}},
 };
 
-/* From now on the lists do not move. */
-static void link_functions(ses_content *content)
-{
-    for (size_t i = 0; i < content->parts.count; i++) {
-        struct content_part *item = &content->parts.items[i];
-        item->part.call = item->call ? &content->calls.items[item->call - 1] : NULL;
-        item->part.response = item->response ? &content->responses.items[item->response - 1] : NULL;
-    }
-}
-
 int ses__content_read(ses_content *content, struct span text, ses_error *error)
 {
     struct json_reader reader;
     int code = ses__json_start_object(&reader, text, content_event_fields.whole, error);
 
     reader.arena = &content->arena;
-    if (code == SES_OK)
-        code = ses__json_read_last(&reader, &content_event_fields, content, error);
-    link_functions(content);
-    return code;
+    return code == SES_OK ? ses__json_read_last(&reader, &content_event_fields, content, error) : code;
 }

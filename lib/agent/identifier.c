@@ -2,8 +2,6 @@
 
 #include "agent/identifier_table.h"
 
-enum { CONTINUES = 1, STARTS = 2 };
-
 /* Returns the character at `text`, which is valid UTF-8. */
 static uint32_t decode_character(const char *text, size_t *len)
 {
@@ -20,8 +18,8 @@ static uint32_t decode_character(const char *text, size_t *len)
 static unsigned ascii_kind(char letter)
 {
     if ((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_')
-        return STARTS | CONTINUES;
-    return letter >= '0' && letter <= '9' ? CONTINUES : 0;
+        return IDENTIFIER_STARTS | IDENTIFIER_CONTINUES;
+    return letter >= '0' && letter <= '9' ? IDENTIFIER_CONTINUES : 0;
 }
 
 /* Returns the kind of the last run that begins at the character or before it. */
@@ -37,23 +35,13 @@ static unsigned kind_above_ascii(uint32_t character)
         else
             high = middle;
     }
-    return identifier_runs[low] & (CONTINUES | STARTS);
+    return identifier_runs[low] & (IDENTIFIER_CONTINUES | IDENTIFIER_STARTS);
 }
 
-static size_t len_if(const char *text, unsigned kind)
+size_t ses__identifier_len(const char *text, unsigned kind)
 {
     size_t len = 1;
     const uint32_t character = decode_character(text, &len);
 
     return (character < 0x80 ? ascii_kind(text[0]) : kind_above_ascii(character)) & kind ? len : 0;
-}
-
-size_t ses__identifier_start(const char *text)
-{
-    return len_if(text, STARTS);
-}
-
-size_t ses__identifier_next(const char *text)
-{
-    return len_if(text, CONTINUES);
 }

@@ -4,10 +4,10 @@
 
 #include "base/common.h"
 
-/* Returns the length in bytes of the character at `text`, which is valid UTF-8, if it may begin an
+enum { IDENTIFIER_CONTINUES = 1, IDENTIFIER_STARTS = 2 };
+
+/* Returns the length in bytes of the character at `text`, which is valid UTF-8, if it may do that in an
  * identifier, otherwise 0. */
-SESLITE_PRIVATE size_t ses__identifier_start(const char *text);
-/* The same for a character that may follow. */
-SESLITE_PRIVATE size_t ses__identifier_next(const char *text);
+SESLITE_PRIVATE size_t ses__identifier_len(const char *text, unsigned kind);
 
 #endif

@@ -49,12 +49,12 @@ static enum name_kind kind_of(struct span name)
     enum name_kind kind = NAME_KEY;
 
     (void)ses__scope_of(name, &key);
-    size_t at = key.len > 0 ? ses__identifier_start(key.ptr) : 0;
+    size_t at = key.len > 0 ? ses__identifier_len(key.ptr, IDENTIFIER_STARTS) : 0;
     if (at == 0)
         return NAME_NONE;
     while (at < key.len) {
         const bool dot = key.ptr[at] == '.';
-        const size_t len = dot ? 1 : ses__identifier_next(key.ptr + at);
+        const size_t len = dot ? 1 : ses__identifier_len(key.ptr + at, IDENTIFIER_CONTINUES);
         if (len == 0)
             return NAME_NONE;
         if (dot)

@@ -157,9 +157,11 @@ static int check_name(const ses_tracked *tracked, const char *name, struct span 
 }
 
 /* Keeps the value, which is JSON, under the name. */
-static int put(ses_tracked *tracked, struct span name, struct span value, ses_error *error)
+static int put(ses_tracked *tracked, const char *name, struct span value, ses_error *error)
 {
-    return ses__state_put(&tracked->writes, name, value, error);
+    struct span key;
+    int code = check_name(tracked, name, &key, error);
+    return code == SES_OK ? ses__state_put(&tracked->writes, key, value, error) : code;
 }
 
 int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, size_t len, ses_error *error)
@@ -173,7 +175,7 @@ int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, si
         code = ses__check_span(json, len, "json", &text, error);
     if (code == SES_OK)
         code = ses__json_check_within(text.ptr, text.len, VALUE_DEPTH, &value, error);
-    return code == SES_OK ? put(tracked, key, value, error) : code;
+    return code == SES_OK ? ses__state_put(&tracked->writes, key, value, error) : code;
 }
 
 int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *text, size_t len,
@@ -193,7 +195,7 @@ int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *t
     ses__buffer_init(&value, tracked->allocator);
     ses__json_add_string(&value, plain.ptr, plain.len);
     code = value.failed ? ses__error_nomem(error)
-                        : put(tracked, key, (struct span){value.data, value.len}, error);
+                        : ses__state_put(&tracked->writes, key, (struct span){value.data, value.len}, error);
     ses__buffer_free(&value);
     return code;
 }
@@ -201,13 +203,8 @@ int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *t
 int ses_tracked_set_int64(ses_tracked *tracked, const char *name, int64_t value, ses_error *error)
 {
     char text[24];
-    struct span key;
-    int code = check_name(tracked, name, &key, error);
-
-    if (code != SES_OK)
-        return code;
     int len = snprintf(text, sizeof text, "%lld", (long long)value);
-    return put(tracked, key, (struct span){text, (size_t)len}, error);
+    return put(tracked, name, (struct span){text, (size_t)len}, error);
 }
 
 int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value, ses_error *error)
@@ -216,26 +213,20 @@ int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value,
     struct span key;
     int code = check_name(tracked, name, &key, error);
 
+    if (code == SES_OK && !isfinite(value))
+        code = ses__error_set(error, SES_INVALID, "the number for \"%.200s\" is infinite or NaN", name);
     if (code != SES_OK)
         return code;
-    if (!isfinite(value))
-        return ses__error_set(error, SES_INVALID, "the number for \"%.200s\" is infinite or NaN", name);
-    return put(tracked, key, (struct span){text, ses__double_write(value, text)}, error);
+    const struct span written = {text, ses__double_write(value, text)};
+    return ses__state_put(&tracked->writes, key, written, error);
 }
 
 int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_error *error)
 {
-    struct span key;
-    int code = check_name(tracked, name, &key, error);
-
-    if (code != SES_OK)
-        return code;
-    return put(tracked, key, value ? (struct span){"true", 4} : (struct span){"false", 5}, error);
+    return put(tracked, name, value ? (struct span){"true", 4} : (struct span){"false", 5}, error);
 }
 
 int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error *error)
 {
-    struct span key;
-    int code = check_name(tracked, name, &key, error);
-    return code == SES_OK ? put(tracked, key, tombstone, error) : code;
+    return put(tracked, name, tombstone, error);
 }

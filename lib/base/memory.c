@@ -109,12 +109,7 @@ enum {
 
 void ses__arena_init(struct arena *arena, const ses_allocator *allocator)
 {
-    ses__arena_init_as(arena, allocator, ARENA_DOUBLING);
-}
-
-void ses__arena_init_as(struct arena *arena, const ses_allocator *allocator, enum arena_growth growth)
-{
-    *arena = (struct arena){.allocator = allocator, .growth = growth};
+    *arena = (struct arena){.allocator = allocator};
 }
 
 /* Returns the size of a new chunk whose first piece has `bytes` bytes. */
@@ -215,13 +210,13 @@ void ses__arena_join(struct arena *into, struct arena *from)
         into->next = from->next;
         into->left = from->left;
     }
-    ses__arena_init_as(from, from->allocator, from->growth);
+    *from = (struct arena){.allocator = from->allocator, .growth = from->growth};
 }
 
 void ses__arena_free(struct arena *arena)
 {
     free_chunks(arena->allocator, arena->chunks);
-    ses__arena_init_as(arena, arena->allocator, arena->growth);
+    *arena = (struct arena){.allocator = arena->allocator, .growth = arena->growth};
 }
 
 bool ses__arena_trim(struct arena *arena, struct arena_move *move)

@@ -48,8 +48,6 @@ struct arena {
 };
 
 SESLITE_PRIVATE void ses__arena_init(struct arena *arena, const ses_allocator *allocator);
-SESLITE_PRIVATE void ses__arena_init_as(struct arena *arena, const ses_allocator *allocator,
-                                        enum arena_growth growth);
 /* Returns memory aligned for any type. NULL: out of memory. */
 SESLITE_PRIVATE void *ses__arena_new(struct arena *arena, size_t bytes);
 /* Returns a copy of the text, followed by a NUL. */

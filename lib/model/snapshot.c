@@ -5,9 +5,9 @@
 int ses__snapshot_init(struct snapshot *snapshot, const ses_allocator *allocator, struct hash_seed seed,
                        ses_error *error)
 {
-    *snapshot = (struct snapshot){.allocator = allocator};
-    ses__arena_init_as(&snapshot->arena, allocator, ARENA_EXACT);
-    ses__arena_init_as(&snapshot->log, allocator, ARENA_PACKED);
+    *snapshot = (struct snapshot){.allocator = allocator,
+                                  .arena = {.allocator = allocator, .growth = ARENA_EXACT},
+                                  .log = {.allocator = allocator, .growth = ARENA_PACKED}};
     ses__annotations_init(&snapshot->annotations, allocator);
     return ses__state_init(&snapshot->state, allocator, seed, error);
 }
@@ -61,8 +61,9 @@ int ses__snapshot_end_events(struct snapshot *snapshot, ses_error *error)
 
 int ses__advance_init(struct advance *advance, struct snapshot *snapshot, ses_error *error)
 {
-    *advance = (struct advance){.snapshot = snapshot, .row = snapshot->row};
-    ses__arena_init_as(&advance->arena, snapshot->allocator, ARENA_EXACT);
+    *advance = (struct advance){.snapshot = snapshot,
+                                .row = snapshot->row,
+                                .arena = {.allocator = snapshot->allocator, .growth = ARENA_EXACT}};
     ses__annotations_init(&advance->annotations, snapshot->allocator);
     return ses__state_init(&advance->fresh, snapshot->allocator, snapshot->state.seed, error);
 }
