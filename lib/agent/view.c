@@ -128,53 +128,36 @@ int ses_tracked_changed(const ses_tracked *tracked)
 
 /* --------------------------------------------------------------------------------- all that it shows */
 
-/* Two sorted lists, walked as one: the keys of the handle and the view's own writes, which come before them.
- */
-struct view_walk {
-    const ses_tracked *tracked;
-    struct state_entry *const *writes;
-    size_t stored;
-    size_t own;
-};
-
-/* Gives the handle's key at which the walk is; without text when there are no more. */
-static int stored_member(const struct view_walk *walk, struct member *member, ses_error *error)
+/* Adds all that the view shows: its own writes, and the other keys of the handle. Both are sorted. */
+static int add_shown(const ses_tracked *tracked, struct state_entry *const *writes, struct buffer *object,
+                     ses_error *error)
 {
-    int code = SES_OK;
+    const size_t own_count = ses__state_count(&tracked->writes);
+    const size_t stored_count = ses_state_count(tracked->session);
+    const size_t start = object->len;
+    struct member stored = {{NULL, 0}, {NULL, 0}};
+    size_t i = 0;
+    size_t k = 0;
 
-    *member = (struct member){{NULL, 0}, {NULL, 0}};
-    if (walk->stored < ses_state_count(walk->tracked->session))
-        code = ses_state_at(walk->tracked->session, walk->stored, &member->name.ptr, &member->value.ptr,
-                            &member->value.len, error);
-    if (code == SES_OK && member->name.ptr)
-        member->name.len = strlen(member->name.ptr);
-    return code;
-}
-
-/* Returns 1 and the next key that is shown, 0 at the end, or a code. */
-static int walk_next(struct view_walk *walk, struct member *member, ses_error *error)
-{
-    const ses_tracked *tracked = walk->tracked;
-    int result = SES_OK;
-    bool removed = true;
-
-    while (result == SES_OK && removed) {
-        const struct state_entry *own =
-            walk->own < ses__state_count(&tracked->writes) ? walk->writes[walk->own] : NULL;
-        result = stored_member(walk, member, error);
-        if (result != SES_OK || (!own && !member->name.ptr))
-            break;
-        int order = !own                ? 1
-                    : !member->name.ptr ? -1
-                                        : ses__state_key_order(ses__state_entry_span(own), member->name);
-        walk->own += order <= 0;
-        walk->stored += order >= 0;
-        removed = order <= 0 && own->removes;
-        if (order <= 0)
-            *member = (struct member){ses__state_entry_span(own), ses__state_entry_value(own)};
-        result = removed ? SES_OK : 1;
+    while (i < own_count || k < stored_count) {
+        int code = k < stored_count ? ses_state_at(tracked->session, k, &stored.name.ptr, &stored.value.ptr,
+                                                   &stored.value.len, error)
+                                    : SES_OK;
+        if (code != SES_OK)
+            return code;
+        stored.name.len = k < stored_count ? strlen(stored.name.ptr) : 0;
+        int order = i == own_count      ? 1
+                    : k == stored_count ? -1
+                                        : ses__state_key_order(ses__state_entry_span(writes[i]), stored.name);
+        if (order > 0)
+            ses__json_add_member(object, start, stored.name, stored.value);
+        else if (!writes[i]->removes)
+            ses__json_add_member(object, start, ses__state_entry_span(writes[i]),
+                                 ses__state_entry_value(writes[i]));
+        i += order <= 0;
+        k += order >= 0;
     }
-    return result;
+    return SES_OK;
 }
 
 /* Ends the object, whose members were added, and hands it over. */
@@ -201,18 +184,13 @@ static int start_object(const ses_tracked *tracked, char **json, struct buffer *
 
 int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_error *error)
 {
-    struct view_walk walk = {.tracked = tracked};
-    struct member member;
     struct buffer object;
     int code = start_object(tracked, json, &object, error);
 
     if (code != SES_OK)
         return code;
-    size_t start = object.len;
-    walk.writes = ses__state_sorted(&tracked->writes);
-    code = walk.writes ? 1 : ses__error_nomem(error);
-    while (code > 0 && (code = walk_next(&walk, &member, error)) > 0)
-        ses__json_add_member(&object, start, member.name, member.value);
+    struct state_entry *const *writes = ses__state_sorted(&tracked->writes);
+    code = writes ? add_shown(tracked, writes, &object, error) : ses__error_nomem(error);
     if (code == SES_OK)
         code = take_object(&object, json, len, error);
     ses__buffer_free(&object);

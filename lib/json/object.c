@@ -216,11 +216,6 @@ int ses__json_read_bool(void *into, const struct json_found *found, ses_error *e
     return ses__json_take_bool(found, into, error);
 }
 
-int ses__json_read_text(void *into, const struct json_found *found, ses_error *error)
-{
-    return ses__json_take_text(found, found->reader->arena, into, error);
-}
-
 int ses__json_note(void *into, const struct json_found *found, ses_error *error)
 {
     *(bool *)into = true;

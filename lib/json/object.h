@@ -83,10 +83,9 @@ SESLITE_PRIVATE int ses__json_pass(const struct json_found *found, ses_error *er
 /* Returns the text of a value that was read or skipped. */
 SESLITE_PRIVATE struct span ses__json_taken(const struct json_found *found);
 
-/* Readers for fields that name a member: a struct span for the value as it is in the text; a struct span for
- * plain text, decoded into the arena of the reader; a bool; a bool that only says that the field is there. */
+/* Readers for fields that name a member: a struct span for the value as it is in the text; a bool; a bool
+ * that only says that the field is there. */
 SESLITE_PRIVATE int ses__json_read_value(void *into, const struct json_found *found, ses_error *error);
-SESLITE_PRIVATE int ses__json_read_text(void *into, const struct json_found *found, ses_error *error);
 SESLITE_PRIVATE int ses__json_read_bool(void *into, const struct json_found *found, ses_error *error);
 SESLITE_PRIVATE int ses__json_note(void *into, const struct json_found *found, ses_error *error);
 /* Sets the error for a text that UTF-8 cannot express. */

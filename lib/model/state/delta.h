@@ -44,9 +44,9 @@ SESLITE_PRIVATE int ses__changes_settle(struct changes *changes, ses_error *erro
 
 /*
  * Reads the object that comes next in `reader`. Decoded keys live in the arena, the lists in its allocator.
- * `temp:` keys become operations and also edits that cut them out of the text. The changes in `extras` win over
- * the text and are not added to `delta`: members that they override are skipped and cut out, and theirs are put
- * in at the end. `extras` may be NULL, and `edits`, if the text is not kept.
+ * `temp:` keys become operations and also edits that cut them out of the text. The changes in `extras` win
+ * over the text and are not added to `delta`: members that they override are skipped and cut out, and theirs
+ * are put in at the end. `extras` may be NULL, and `edits`, if the text is not kept.
  */
 SESLITE_PRIVATE int ses__delta_merge(struct json_reader *reader, struct arena *arena,
                                      const struct changes *extras, struct delta *delta, struct edits *edits,
