@@ -1,6 +1,8 @@
 /* Unpacks the schema scripts. */
 #include "storage/sqlite/connection/scripts.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 char *ses__schema_unpack(const ses_allocator *allocator)
@@ -16,8 +18,14 @@ char *ses__schema_unpack(const ses_allocator *allocator)
             continue;
         }
         const size_t distance = packed[1] * 256U + packed[2];
-        for (size_t run = *packed - 124U; run > 0; run--, end++)
-            *end = *(end - distance);
+        size_t run = *packed - 124U;
+        while (run > 0) {
+            const size_t step =
+                run < distance ? run : distance; /* a run may be longer, and repeats itself then */
+            memcpy(end, end - distance, step);
+            end += step;
+            run -= step;
+        }
         packed += 3;
     }
     return texts;
