@@ -35,10 +35,9 @@ int ses_builder_open(ses_store *store, const char *author, const char *invocatio
     fresh->only_responses = true;
     ses__buffer_init(&fresh->parts, &fresh->allocator);
     ses__buffer_init(&fresh->json, &fresh->allocator);
-    fresh->author = ses__memory_text_of(&fresh->allocator, (struct span){author, strlen(author)});
+    fresh->author = ses__memory_text_of(&fresh->allocator, ses__span_of(author));
     if (invocation_id)
-        fresh->invocation =
-            ses__memory_text_of(&fresh->allocator, (struct span){invocation_id, strlen(invocation_id)});
+        fresh->invocation = ses__memory_text_of(&fresh->allocator, ses__span_of(invocation_id));
     if (!fresh->author || (invocation_id && !fresh->invocation)) {
         ses_builder_close(fresh);
         return ses__error_nomem(error);
@@ -155,15 +154,14 @@ static unsigned rank_of(struct span name, const char *const *order, unsigned cou
     return rank;
 }
 
-static unsigned action_rank(struct span name)
-{
-    return rank_of(name, action_order, RANK_ACTION_COUNT, RANK_ACTION_COUNT);
-}
-
 /* Inserts the field at its rank, and removes an older one of that name. On failure the list is as before. */
-static int put_field(const ses_allocator *allocator, struct built_field **list, unsigned rank,
-                     struct span name, struct span value, ses_error *error)
+static int put_field(ses_builder *builder, struct built_field **list, struct span name, struct span value,
+                     ses_error *error)
 {
+    const ses_allocator *allocator = &builder->allocator;
+    const unsigned rank = list == &builder->actions
+                              ? rank_of(name, action_order, RANK_ACTION_COUNT, RANK_ACTION_COUNT)
+                              : rank_of(name, field_order, RANK_COUNT, RANK_UNNAMED);
     struct built_field *field = ses__memory_new(allocator, sizeof *field + name.len + value.len);
     struct built_field **at = list;
 
@@ -205,9 +203,7 @@ int ses_builder_content(ses_builder *builder, const char *json, size_t len, ses_
 
     if (code == SES_OK)
         code = ses__check_object(json, len, "content", FIELD_DEPTH, &value, error);
-    if (code == SES_OK)
-        code = put_field(&builder->allocator, &builder->content, RANK_CONTENT, name, value, error);
-    return code;
+    return code == SES_OK ? put_field(builder, &builder->content, name, value, error) : code;
 }
 
 static int check_field_name(const char *field, const char *const *own, const char *call, struct span *name,
@@ -232,9 +228,7 @@ int ses_builder_delta(ses_builder *builder, const char *json, size_t len, ses_er
 
     if (code == SES_OK)
         code = ses__check_object(json, len, "delta", ACTION_DEPTH, &value, error);
-    if (code == SES_OK)
-        code = put_field(&builder->allocator, &builder->actions, action_rank(name), name, value, error);
-    return code;
+    return code == SES_OK ? put_field(builder, &builder->actions, name, value, error) : code;
 }
 
 int ses_builder_action(ses_builder *builder, const char *field, const char *json, size_t len,
@@ -249,9 +243,7 @@ int ses_builder_action(ses_builder *builder, const char *field, const char *json
         code = check_field_name(field, own, "ses_builder_delta", &name, error);
     if (code == SES_OK)
         code = check_json(json, len, field, ACTION_DEPTH, &value, error);
-    if (code == SES_OK)
-        code = put_field(&builder->allocator, &builder->actions, action_rank(name), name, value, error);
-    return code;
+    return code == SES_OK ? put_field(builder, &builder->actions, name, value, error) : code;
 }
 
 int ses_builder_field(ses_builder *builder, const char *field, const char *json, size_t len, ses_error *error)
@@ -265,10 +257,7 @@ int ses_builder_field(ses_builder *builder, const char *field, const char *json,
         code = check_field_name(field, own, "ses_builder_open, _content, _action or _delta", &name, error);
     if (code == SES_OK)
         code = check_json(json, len, field, FIELD_DEPTH, &value, error);
-    if (code == SES_OK)
-        code = put_field(&builder->allocator, &builder->fields,
-                         rank_of(name, field_order, RANK_COUNT, RANK_UNNAMED), name, value, error);
-    return code;
+    return code == SES_OK ? put_field(builder, &builder->fields, name, value, error) : code;
 }
 
 /* Sets the field to the text. */
@@ -331,11 +320,10 @@ const char *ses_builder_json(ses_builder *builder, size_t *len)
     add_fields(json, builder->fields, RANK_CONTENT, RANK_ACTIONS, 1);
     ses__buffer_add_word(json, json->len > 1 ? "," : "");
     if (builder->invocation) {
-        ses__json_add_named(
-            json, "\"invocationId\":", (struct span){builder->invocation, strlen(builder->invocation)});
+        ses__json_add_named(json, "\"invocationId\":", ses__span_of(builder->invocation));
         ses__buffer_add_word(json, ",");
     }
-    ses__json_add_named(json, "\"author\":", (struct span){builder->author, strlen(builder->author)});
+    ses__json_add_named(json, "\"author\":", ses__span_of(builder->author));
     if (builder->actions) {
         ses__buffer_add_word(json, ",\"actions\":{");
         add_fields(json, builder->actions, 0, RANK_COUNT, json->len);

@@ -1,7 +1,6 @@
 /* The function calls of a session that have no response. */
 #include <string.h>
 
-#include "agent/epoch.h"
 #include "agent/tracked.h"
 #include "base/argument.h"
 #include "base/error.h"
@@ -189,20 +188,15 @@ static int read_pending_event(ses_pending *pending, struct pending_event *event,
     return code;
 }
 
-static struct span borrowed_text(const char *text)
-{
-    return (struct span){text, text ? strlen(text) : 0};
-}
-
 /* The event is kept if calls of it are pending. */
 static int match_event(ses_pending *pending, const ses_event *read, ses_error *error)
 {
     const struct event_row row = {.seq = read->seq,
                                   .time_us = read->time_us,
-                                  .id = borrowed_text(read->id),
-                                  .invocation_id = borrowed_text(read->invocation_id),
-                                  .author = borrowed_text(read->author),
-                                  .branch = borrowed_text(read->branch),
+                                  .id = ses__span_of(read->id),
+                                  .invocation_id = ses__span_of(read->invocation_id),
+                                  .author = ses__span_of(read->author),
+                                  .branch = ses__span_of(read->branch),
                                   .body = {read->json, read->json_len}};
 
     if (!ses__stored_event_may_call(&row))

@@ -31,6 +31,9 @@ SESLITE_PRIVATE int ses__state_key_order(struct span left, struct span right);
 
 /* MISUSE for NULL and for a handle that was closed. */
 SESLITE_PRIVATE int ses__check_open(const ses_session *session, ses_error *error);
+/* STALE: events were cut from the session `fresh`, which was read now, since the handle was read, or it is
+ * another one of that name. `handle` may be NULL. */
+SESLITE_PRIVATE int ses__check_epoch(const ses_session *fresh, const ses_session *handle, ses_error *error);
 /* Begins a public call on a view: clears the error; MISUSE for NULL and when the handle was closed. */
 SESLITE_PRIVATE int ses__tracked_check(const ses_tracked *tracked, ses_error *error);
 /* The same for a call that writes: READONLY for a read-only view. */

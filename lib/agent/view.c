@@ -12,7 +12,7 @@
 
 int ses__tracked_value(const ses_tracked *tracked, const char *name, struct span *value, ses_error *error)
 {
-    const struct state_entry *own = ses__tracked_own(tracked, (struct span){name, strlen(name)});
+    const struct state_entry *own = ses__tracked_own(tracked, ses__span_of(name));
 
     if (!own)
         return ses_state_get(tracked->session, name, &value->ptr, &value->len, error);
@@ -80,7 +80,7 @@ int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const c
         *len = 0;
     if (code != SES_OK)
         return code;
-    struct state_entry *own = ses__tracked_own(tracked, (struct span){name, strlen(name)});
+    struct state_entry *own = ses__tracked_own(tracked, ses__span_of(name));
     if (!own)
         return ses_state_get_string(tracked->session, name, text, len, error);
     code = ses__state_entry_text(&tracked->writes, own, error);

@@ -35,6 +35,12 @@ struct span {
     size_t len;
 };
 
+/* The text up to its NUL; NULL: there is none. */
+static inline struct span ses__span_of(const char *text)
+{
+    return (struct span){text, text ? strlen(text) : 0};
+}
+
 /* The text as callers see it. */
 static inline ses_text ses__text(struct span span)
 {

@@ -87,14 +87,9 @@ bool ses__is_label_value(struct span text)
     return is_text_within(text, 0, SES_LABEL_VALUE_MAX);
 }
 
-static struct span span_of(const char *text)
-{
-    return (struct span){text, strlen(text)};
-}
-
 int ses__annotating_take_title(struct annotating *change, const char *title, ses_error *error)
 {
-    if (title && !ses__is_title(span_of(title)))
+    if (title && !ses__is_title(ses__span_of(title)))
         return ses__error_set(error, SES_INVALID,
                               "the title is empty, longer than %d bytes, or not valid UTF-8", SES_TITLE_MAX);
     change->sets_title = true;
@@ -106,13 +101,13 @@ static int check_label(const ses_label *label, size_t index, bool creating, ses_
 {
     if (!label->name)
         return ses__error_set(error, SES_MISUSE, "label %zu: the name is NULL", index);
-    if (!ses__is_label_name(span_of(label->name)))
+    if (!ses__is_label_name(ses__span_of(label->name)))
         return ses__error_set(error, SES_INVALID,
                               "label %zu: the name is empty, longer than %d bytes, or not valid UTF-8", index,
                               SES_LABEL_NAME_MAX);
     if (!label->value && creating)
         return ses__error_set(error, SES_INVALID, "label %zu, \"%s\": the value is NULL", index, label->name);
-    if (label->value && !ses__is_label_value(span_of(label->value)))
+    if (label->value && !ses__is_label_value(ses__span_of(label->value)))
         return ses__error_set(error, SES_INVALID,
                               "label %zu, \"%s\": the value is longer than %d bytes, or not valid UTF-8",
                               index, label->name, SES_LABEL_VALUE_MAX);

@@ -1,7 +1,6 @@
 /* The part of a session's log that a model is sent. */
 #include "agent/context/context.h"
 
-#include "agent/epoch.h"
 #include "agent/tracked.h"
 #include "base/argument.h"
 #include "base/error.h"

@@ -73,65 +73,56 @@ static bool find_exchanges(struct context_work *work, struct hash_seed seed)
 
 /* ---------------------------------------------------------------------------------------- what comes back */
 
-struct recall {
-    struct context_work *work;
-    struct context_place *places;
-    size_t count;
-};
-
-/* Adds an event, each only once. */
-static void come_back(struct recall *recall, size_t event)
+/* Adds an event to the places, each only once. */
+static void come_back(struct context_work *work, size_t event)
 {
-    struct context_event *own = &recall->work->events[event];
+    struct context_event *own = &work->events[event];
 
-    if (!own->is_there) {
-        own->is_there = true;
-        recall->places[recall->count++] = (struct context_place){own->event->time_us, event, false};
-    }
+    if (!own->is_there)
+        work->places[work->place_count++] = (struct context_place){own->event->time_us, event, false};
+    own->is_there = true;
 }
 
 /* Brings back the whole event of a call, and the responses to its other calls, which would otherwise look
  * unanswered. */
-static void bring_back_call(struct recall *recall, size_t event)
+static void bring_back_call(struct context_work *work, size_t event)
 {
-    const struct context_event *call = &recall->work->events[event];
+    const struct context_event *call = &work->events[event];
 
-    come_back(recall, event);
+    come_back(work, event);
     for (size_t i = 0; i < call->function_count; i++) {
-        const struct context_function *function = &recall->work->functions[call->first_function + i];
+        const struct context_function *function = &work->functions[call->first_function + i];
         const struct context_exchange *exchange = function->exchange;
         if (!function->is_response && !exchange->has_answer_there && exchange->answer != CONTEXT_NONE)
-            come_back(recall, exchange->answer);
+            come_back(work, exchange->answer);
     }
 }
 
-static void bring_back_before(struct recall *recall, const struct context_place *place)
+static void bring_back_before(struct context_work *work, const struct context_place *place)
 {
-    const struct context_event *event = &recall->work->events[place->event];
+    const struct context_event *event = &work->events[place->event];
 
     for (size_t i = 0; i < event->function_count && !place->is_summary; i++) {
-        const struct context_function *function = &recall->work->functions[event->first_function + i];
-        if (function->is_response && function->exchange &&
-            !recall->work->events[function->exchange->event].is_there)
-            bring_back_call(recall, function->exchange->event);
+        const struct context_function *function = &work->functions[event->first_function + i];
+        if (function->is_response && function->exchange && !work->events[function->exchange->event].is_there)
+            bring_back_call(work, function->exchange->event);
     }
 }
 
 bool ses__context_recall(struct context_work *work, struct hash_seed seed)
 {
-    struct recall recall = {.work = work};
+    const struct context_place *before = work->places;
+    const size_t count = work->place_count;
 
     if (!work->compacts || work->function_count == 0)
         return true;
-    recall.places =
-        ses__arena_new(&work->arena, (work->place_count + work->event_count) * sizeof *recall.places);
-    if (!recall.places || !find_exchanges(work, seed))
+    work->places = ses__arena_new(&work->arena, (count + work->event_count) * sizeof *work->places);
+    if (!work->places || !find_exchanges(work, seed))
         return false;
-    for (size_t i = 0; i < work->place_count; i++) {
-        bring_back_before(&recall, &work->places[i]);
-        recall.places[recall.count++] = work->places[i];
+    work->place_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        bring_back_before(work, &before[i]);
+        work->places[work->place_count++] = before[i];
     }
-    work->places = recall.places;
-    work->place_count = recall.count;
     return true;
 }

@@ -4,11 +4,6 @@
 #include "base/error.h"
 #include "storage/sql/rows/session.h"
 
-static struct span span_of_name(const char *text)
-{
-    return (struct span){text, strlen(text)};
-}
-
 static int add_listed_name(struct names_op *op, const struct name_rows *rows, ses_error *error)
 {
     bool ok = ses__memory_grow(op->allocator, &op->names, &op->capacity, op->count + 1, sizeof *op->names);
@@ -34,7 +29,7 @@ static int run_names(struct db *db, void *context, ses_error *error)
     int code = op->app ? ses__owner_find(db, op->app, NULL, &app, error) : SES_OK;
     if (code != SES_OK)
         return code == SES_NOTFOUND ? SES_OK : code;
-    ses__name_rows_open(&rows, db, app.app_id, span_of_name(op->after), span_of_name(op->prefix),
+    ses__name_rows_open(&rows, db, app.app_id, ses__span_of(op->after), ses__span_of(op->prefix),
                         (int64_t)op->limit + 1, error);
     while (!op->more && ses__name_rows_next(&rows, &id)) {
         op->more = op->count == op->limit;
