@@ -15,6 +15,7 @@ struct waiting {
     int64_t seq;
     int64_t took_us;
     ses_error error;
+    atomic_bool begun;
     atomic_bool done;
     pthread_t thread;
 };
@@ -25,6 +26,7 @@ static void *run_waiting(void *context)
     const ses_event *event = NULL;
     int64_t start = support_steady_us();
 
+    atomic_store(&waiting->begun, true);
     waiting->code = ses_follower_next(waiting->follower, waiting->timeout_ms, &event, &waiting->error);
     waiting->took_us = support_steady_us() - start;
     waiting->seq = event ? event->seq : 0;
@@ -36,7 +38,9 @@ static void start_waiting(struct waiting *waiting, ses_follower *follower, int64
 {
     *waiting = (struct waiting){.follower = follower, .timeout_ms = timeout_ms};
     assert_int_equal(pthread_create(&waiting->thread, NULL, run_waiting, waiting), 0);
-    support_pause_us(20000);
+    while (!atomic_load(&waiting->begun))
+        support_pause_us(1000);
+    support_pause_us(20000); /* for the rest of the way */
     assert_false(atomic_load(&waiting->done));
 }
 
