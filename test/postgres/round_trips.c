@@ -16,23 +16,24 @@ struct far_store {
     ses_store *store;
     ses_session *session;
     int made; /* ids that were made up */
+    char place[900];
+    ses_postgres_options options;
 };
 
 /* A store that is reached through a proxy, in a database of its own; all that is done once a connection has been. */
 static void open_far(struct far_store *far, const struct database *database, const char *name, int unprepared,
                      unsigned delay_us)
 {
-    const ses_postgres_options options = {.size = sizeof options, .unprepared = unprepared};
-    char place[900];
     char sql[100];
     ses_error error;
 
     snprintf(sql, sizeof sql, "CREATE DATABASE %s", name);
     database_run(database, sql);
-    *far = (struct far_store){.proxy = proxy_start(database->place, delay_us)};
+    *far = (struct far_store){.proxy = proxy_start(database->place, delay_us),
+                              .options = {.size = sizeof far->options, .unprepared = unprepared}};
     assert_non_null(far->proxy);
-    snprintf(place, sizeof place, "%s dbname=%s", far->proxy->place, name);
-    assert_ok(ses_open_postgres(place, NULL, &options, &far->store, &error));
+    snprintf(far->place, sizeof far->place, "%s dbname=%s", far->proxy->place, name);
+    assert_ok(ses_open_postgres(far->place, NULL, &far->options, &far->store, &error));
     far->session = must_open_new(far->store, &key, "{\"a\":0,\"user:u\":1}");
     assert_ok(ses_title_set(far->session, "A title", NULL, &error));
     assert_ok(ses_labels_set(far->session, &(ses_label){"color", "blue"}, 1, NULL, &error));
@@ -293,6 +294,16 @@ static void test_creating_is_two_at_most(struct far_store *far)
     ses_session_close(session);
 }
 
+/* The server's welcome, the connection's settings, and the version of the schema. */
+static void test_opening_is_three(struct far_store *far)
+{
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_trips(far, 3, assert_ok(ses_open_postgres(far->place, NULL, &far->options, &store, &error)));
+    ses_close(store);
+}
+
 static void run_all(const struct database *database, const char *name, int unprepared)
 {
     struct far_store far;
@@ -309,6 +320,7 @@ static void run_all(const struct database *database, const char *name, int unpre
         test_small_writes_are_two(&far);
         test_creating_is_two_at_most(&far);
     }
+    test_opening_is_three(&far);
     close_far(&far);
 }
 

@@ -1,5 +1,6 @@
 /* Creates, upgrades or refuses the schema of a database. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -25,22 +26,40 @@ enum { NO_SCHEMA = 0, FOREIGN_SCHEMA = -1 };
     "ON n.oid = c.relnamespace WHERE n.nspname = 'seslite' AND c.relname = 'schema_version') THEN 1 "    \
     "WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'seslite') THEN -1 ELSE 0 END"
 
-/* The version of the schema; 0 if there is none. */
-static int read_version(struct pg *pg, int *version, ses_error *error)
+static int ask_number(struct pg *pg, const char *sql, int otherwise, int *number, ses_error *error)
 {
     PGresult *last = NULL;
-    int code = ses__pg_script(pg, FIND_SQL, &last, error);
+    const int code = ses__pg_script(pg, sql, &last, error);
 
-    *version = code == SES_OK ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10) : 0;
-    PQclear(last);
-    if (code != SES_OK || *version != 1)
-        return code;
-    code = ses__pg_script(
-        pg, PG_SAFE_PATH "SELECT max(version) FROM seslite.schema_version HAVING count(*) = 1", &last, error);
-    *version = code == SES_OK && PQntuples(last) == 1 ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10)
-                                                      : FOREIGN_SCHEMA;
+    *number =
+        code == SES_OK && PQntuples(last) == 1 ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10) : otherwise;
     PQclear(last);
     return code;
+}
+
+static int read_existing(struct pg *pg, int *version, ses_error *error)
+{
+    return ask_number(pg, PG_SAFE_PATH "SELECT max(version) FROM seslite.schema_version HAVING count(*) = 1",
+                      FOREIGN_SCHEMA, version, error);
+}
+
+/* The version of the schema; 0 if there is none. */
+static int find_version(struct pg *pg, int *version, ses_error *error)
+{
+    int code = ask_number(pg, FIND_SQL, NO_SCHEMA, version, error);
+    return code == SES_OK && *version == 1 ? read_existing(pg, version, error) : code;
+}
+
+/* The same outside of a transaction, in one round trip if there is a schema. */
+static int read_version(struct pg *pg, int *version, ses_error *error)
+{
+    const int code = read_existing(pg, version, error);
+
+    if (strcmp(pg->error.sqlstate, "42P01") != 0) /* there is such a table */
+        return code;
+    ses__pg_forget_failure(pg);
+    ses__error_clear(error);
+    return find_version(pg, version, error);
 }
 
 static int check_version(const struct postgres *storage, int version, ses_error *error)
@@ -87,7 +106,7 @@ static int migrate(struct postgres *storage, struct pg *pg, ses_error *error)
         ses__pg_run(pg, "BEGIN ISOLATION LEVEL READ COMMITTED; " PG_SAFE_PATH STRINGS_SQL LOCK_SQL, error);
 
     if (code == SES_OK)
-        code = read_version(pg, &version, error);
+        code = find_version(pg, &version, error);
     if (code == SES_OK)
         code = check_version(storage, version, error);
     if (code == SES_OK)
