@@ -200,7 +200,7 @@ function print_statement(name,    locked) {
 }
 
 function print_text(    i) {
-    print "#include \"storage/postgres/sql_text.h\"\n"
+    print "#include \"storage/postgres/connection/sql_text.h\"\n"
     print "/* Longer than the 4095 characters that every C compiler must take; all we know of take more. */"
     print "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n"
     print "const struct postgres_statement ses__postgres_statements[POSTGRES_STATEMENT_COUNT] = {"

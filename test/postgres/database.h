@@ -4,7 +4,7 @@
 
 #include <libpq-fe.h>
 
-#include "storage/postgres/sql_text.h"
+#include "storage/postgres/connection/sql_text.h"
 #include "support.h"
 
 #define DATABASE_SCHEMA "sql/postgres/0001_initial.sql"

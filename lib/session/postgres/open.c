@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "session/store.h"
-#include "storage/postgres/config.h"
+#include "storage/postgres/connection/config.h"
 
 enum { DEFAULT_CONNECTIONS = 8, MAX_CONNECTIONS = 1000 };
 

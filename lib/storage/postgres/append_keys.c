@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/append_keys.h"
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 #include "storage/sql/rows/parts.h"
 
 /* The change of one key by one event. */

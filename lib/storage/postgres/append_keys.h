@@ -1,4 +1,4 @@
-/* The keys of an append, and the lists that its statements take. */
+/* The keys of an append. */
 #ifndef SESLITE_STORAGE_POSTGRES_APPEND_KEYS_H
 #define SESLITE_STORAGE_POSTGRES_APPEND_KEYS_H
 
@@ -8,12 +8,5 @@
  * `before` further ones. */
 SESLITE_PRIVATE int ses__append_keys(struct db *db, const struct session_row *row, const struct append_op *op,
                                      int64_t before, ses_error *error);
-
-/* ---- query.c */
-
-SESLITE_PRIVATE void ses__pg_bind_texts(struct query *query, int parameter, const struct span *texts,
-                                        size_t count);
-SESLITE_PRIVATE void ses__pg_bind_ints(struct query *query, int parameter, const int64_t *numbers,
-                                       size_t count);
 
 #endif

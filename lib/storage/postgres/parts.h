@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 #include "storage/sql/engine.h"
 
 struct check;

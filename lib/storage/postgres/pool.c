@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "base/error.h"
-#include "storage/postgres/leave.h"
+#include "storage/postgres/connection/leave.h"
 #include "storage/postgres/parts.h"
 
 /* How often the pool looks whether connections have left, and how long it leaves a server alone that refuses. */

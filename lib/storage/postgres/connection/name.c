@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/postgres/config.h"
-#include "storage/postgres/hosts.h"
+#include "storage/postgres/connection/config.h"
+#include "storage/postgres/connection/hosts.h"
 
 static int make_name(const PQconninfoOption *given, const PQconninfoOption *defaults, char **name,
                      ses_error *error)

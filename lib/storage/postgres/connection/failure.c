@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 
 /* By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html), whole or just its class, the first two
  * letters. The first match counts. */

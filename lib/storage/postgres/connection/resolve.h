@@ -2,7 +2,7 @@
 #ifndef SESLITE_STORAGE_POSTGRES_RESOLVE_H
 #define SESLITE_STORAGE_POSTGRES_RESOLVE_H
 
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 
 enum { MAX_ADDRESSES = 8, ADDRESSES_SIZE = MAX_ADDRESSES * 64 };
 

@@ -10,7 +10,7 @@
  *
  * PQcancel has no timeout of its own. It runs on a thread, which nobody waits for.
  */
-#include "storage/postgres/leave.h"
+#include "storage/postgres/connection/leave.h"
 
 #include <poll.h>
 #include <stdlib.h>

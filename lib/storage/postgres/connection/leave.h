@@ -2,7 +2,7 @@
 #ifndef SESLITE_STORAGE_POSTGRES_LEAVE_H
 #define SESLITE_STORAGE_POSTGRES_LEAVE_H
 
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 
 struct pg_leaving;
 

@@ -5,8 +5,8 @@
 #include <libpq-fe.h>
 #include <stdatomic.h>
 
-#include "storage/postgres/config.h"
-#include "storage/postgres/sql_text.h"
+#include "storage/postgres/connection/config.h"
+#include "storage/postgres/connection/sql_text.h"
 #include "storage/sql/query.h"
 
 enum { PG_PARAMETERS = POSTGRES_MAX_PARAMETERS, PG_LISTS = 3 };
@@ -142,6 +142,11 @@ SESLITE_PRIVATE void ses__pg_start(struct query *query);
 SESLITE_PRIVATE void ses__pg_bind_int(struct query *query, int parameter, int64_t value);
 SESLITE_PRIVATE void ses__pg_bind_text(struct query *query, int parameter, struct span text);
 SESLITE_PRIVATE void ses__pg_bind_owners(struct query *query, int parameter, const struct owner_list *owners);
+/* Lists that only the engine's own statements take. */
+SESLITE_PRIVATE void ses__pg_bind_texts(struct query *query, int parameter, const struct span *texts,
+                                        size_t count);
+SESLITE_PRIVATE void ses__pg_bind_ints(struct query *query, int parameter, const int64_t *numbers,
+                                       size_t count);
 SESLITE_PRIVATE void ses__pg_ask(struct query *query);
 SESLITE_PRIVATE bool ses__pg_row(struct query *query);
 SESLITE_PRIVATE enum sql_type ses__pg_type(const struct query *query, int column);

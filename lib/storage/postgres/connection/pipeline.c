@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 #include "storage/sql/rows/parts.h"
 
 static struct pg_awaited *awaited_at(const struct pg *pg, size_t index)

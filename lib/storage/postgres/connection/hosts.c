@@ -2,14 +2,14 @@
  * The choice of a host. libpq can try a list by itself, but it only moves on when a host refuses, not when it does not
  * answer, because connect_timeout does not apply to nonblocking connections. So libpq gets one host at a time.
  */
-#include "storage/postgres/hosts.h"
+#include "storage/postgres/connection/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "storage/postgres/resolve.h"
+#include "storage/postgres/connection/resolve.h"
 
 enum { MAX_OPTIONS = 100, PART_SIZE = PG_HOST_SIZE };
 

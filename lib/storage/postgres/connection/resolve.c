@@ -2,7 +2,7 @@
  * libpq calls getaddrinfo, which has no deadline. A name server that does not answer would cost many seconds, and the
  * other hosts would not be tried. So a thread resolves the name, and is left to itself if that takes too long.
  */
-#include "storage/postgres/resolve.h"
+#include "storage/postgres/connection/resolve.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>

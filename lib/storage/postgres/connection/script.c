@@ -1,5 +1,5 @@
 /* Runs scripts of several statements, which a pipeline does not allow. */
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 
 int ses__pg_script(struct pg *pg, const char *sql, PGresult **last, ses_error *error)
 {

@@ -3,7 +3,7 @@
 #include <poll.h>
 
 #include "base/clock.h"
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 
 /* The longest time until an interrupt is seen. */
 enum { LONGEST_POLL_MS = 50 };

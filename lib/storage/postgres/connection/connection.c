@@ -1,5 +1,5 @@
 /* Opening and closing a connection. */
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/postgres/hosts.h"
-#include "storage/postgres/resolve.h"
+#include "storage/postgres/connection/hosts.h"
+#include "storage/postgres/connection/resolve.h"
 
 /* Enough for most reads to need one round trip, few enough for memory. */
 enum { ROWS_IN_PAGE = 1000, BYTES_IN_PAGE = 4 * 1024 * 1024 };

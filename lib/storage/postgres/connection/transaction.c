@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 
 void ses__pg_forget_failure(struct pg *pg)
 {

@@ -4,8 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/postgres/connection.h"
-#include "storage/postgres/append_keys.h"
+#include "storage/postgres/connection/connection.h"
 
 /* https://github.com/postgres/postgres, pg_type.dat */
 enum { PG_TYPE_BOOL = 16, PG_TYPE_INT8 = 20, PG_TYPE_INT2 = 21, PG_TYPE_INT4 = 23, PG_TYPE_TEXT = 25 };

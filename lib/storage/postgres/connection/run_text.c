@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "storage/postgres/connection.h"
+#include "storage/postgres/connection/connection.h"
 
 /* The name is made from the text, so that behind a pooler in the wrong mode another client's statement of the same name is
  * the same statement. */
