@@ -43,24 +43,20 @@ static int run_reading(struct db *db, void *context, ses_error *error)
 {
     struct value_reading *reading = context;
     const bool stored = reading->scope != SCOPE_TEMP; /* temp: never is */
-    const bool ahead = stored && ses__db_asks_ahead(db);
     struct session_row row;
     struct query rows;
     struct query session;
 
     ses_free(reading->json); /* of an earlier run */
     reading->json = NULL;
-    ses__session_ask(&session, db, &reading->session, error);
-    if (ahead)
-        ses__state_row_open(&rows, db, reading->scope, 0, reading->state_key, error);
-    ses__db_ask_last(db);
-    int code = ses__session_take(&session, &reading->session, &row);
-    if (code != SES_OK || !stored)
-        return code;
-    if (!ahead)
+    int code = ses__session_ask(&session, db, &reading->session, &row, error);
+    if (code == SES_OK && stored)
         ses__state_row_open(&rows, db, reading->scope, ses__scope_owner(reading->scope, &row),
                             reading->state_key, error);
-    return take_value(&rows, reading, error);
+    ses__db_ask_last(db);
+    if (code == SES_OK)
+        code = ses__session_take(&session, &reading->session, &row);
+    return code == SES_OK && stored ? take_value(&rows, reading, error) : code;
 }
 
 static int read_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
@@ -76,7 +72,7 @@ static int read_value(ses_store *store, const ses_key *key, const char *name, ch
     if (code != SES_OK)
         return code;
     reading.scope = ses__scope_of((struct span){name, strlen(name)}, &reading.state_key);
-    code = ses__run_read(store->storage, run_reading, &reading, error);
+    code = ses__run(store->storage, TO_READ, run_reading, &reading, error);
     return ses__give_json(code, reading.json, reading.len, json, len);
 }
 

@@ -119,7 +119,7 @@ static int run_create(struct db *db, void *context, ses_error *error)
     ask_row(&created.row, db, op, &row, error);
     code = ask_contents(db, op, &row, error);
     if (op->snapshot)
-        ses__snapshot_ask(&created.snapshot, db, NULL, &op->range, error);
+        ses__snapshot_ask(&created.snapshot, db, op->snapshot, op->key, &op->range, error);
     if (code == SES_OK)
         code = ses__pg_commit(ses__pg_of(db), error);
     return code == SES_OK ? take_created(&created, db, op, &row, error)
@@ -138,7 +138,7 @@ static int read_created(struct storage *storage, struct create_op *op, ses_error
     int code = SES_NOMEM;
 
     for (int tries = 0; tries < 3 && code == SES_NOMEM; tries++)
-        code = ses__run_read_to_write(storage, run_find, op, error);
+        code = ses__run(storage, TO_READ_BEFORE_WRITING, run_find, op, error);
     return code == SES_OK
                ? code
                : ses__error_set(error, SES_UNKNOWN, "the session was created, but could not be read back");
@@ -146,9 +146,10 @@ static int read_created(struct storage *storage, struct create_op *op, ses_error
 
 int ses__postgres_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
-    int code = ses__run_write(storage, run_create, op, op->initial.len, error);
+    int code = ses__run(storage, TO_WRITE(op->initial.len), run_create, op, error);
 
     if (code == PG_UNREAD)
         code = read_created(storage, op, error);
-    return code == PG_UNSUITED ? ses__run_write(storage, ses__create_job, op, op->initial.len, error) : code;
+    return code == PG_UNSUITED ? ses__run(storage, TO_WRITE(op->initial.len), ses__create_job, op, error)
+                               : code;
 }

@@ -13,5 +13,5 @@ static int run_space(struct db *db, void *context, ses_error *error)
 
 int ses__postgres_space(struct storage *storage, struct space_op *op, ses_error *error)
 {
-    return ses__run_read(storage, run_space, op, error);
+    return ses__run(storage, TO_READ, run_space, op, error);
 }

@@ -115,5 +115,5 @@ static int run_watch(struct db *db, void *context, ses_error *error)
 
 int ses__postgres_watch(struct storage *storage, struct watch_op *op, ses_error *error)
 {
-    return ses__run_read_to_write(storage, run_watch, op, error);
+    return ses__run(storage, TO_READ_BEFORE_WRITING, run_watch, op, error);
 }

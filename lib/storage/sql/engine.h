@@ -94,45 +94,18 @@ struct storage {
     bool read_only;
 };
 
-/* `bytes` is about how much it writes. */
-static inline int ses__run_write(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                                 ses_error *error)
+static inline int ses__run(struct storage *storage, struct manner manner, storage_job *job, void *context,
+                           ses_error *error)
 {
-    return storage->engine->run(storage, &(struct manner){.writes = true, .bytes = bytes}, job, context,
-                                error);
+    return storage->engine->run(storage, &manner, job, context, error);
 }
 
-/* For a job that asks its caller for what it writes. */
-static inline int ses__run_write_alone(struct storage *storage, storage_job *job, void *context,
-                                       ses_error *error)
-{
-    return storage->engine->run(storage, &(struct manner){.writes = true, .alone = true}, job, context,
-                                error);
-}
-
-/* `erasure->unclean` says whether the overwriting is still to be done. */
-static inline int ses__run_delete(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                                  struct erasure *erasure, ses_error *error)
-{
-    return storage->engine->run(storage, &(struct manner){.writes = true, .bytes = bytes, .erasure = erasure},
-                                job, context, error);
-}
-
-static inline int ses__run_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
-{
-    return storage->engine->run(storage, &(struct manner){.writes = false}, job, context, error);
-}
-
-static inline int ses__run_read_behind(struct storage *storage, storage_job *job, void *context,
-                                       ses_error *error)
-{
-    return storage->engine->run(storage, &(struct manner){.may_be_behind = true}, job, context, error);
-}
-
-static inline int ses__run_read_to_write(struct storage *storage, storage_job *job, void *context,
-                                         ses_error *error)
-{
-    return storage->engine->run(storage, &(struct manner){.uninterruptible = true}, job, context, error);
-}
+#define TO_READ ((struct manner){.writes = false})
+#define TO_READ_BEHIND ((struct manner){.may_be_behind = true})
+#define TO_READ_BEFORE_WRITING ((struct manner){.uninterruptible = true})
+/* About so many bytes. */
+#define TO_WRITE(x) ((struct manner){.writes = true, .bytes = (x)})
+/* The erasure says afterwards whether the overwriting is still to be done. */
+#define TO_DELETE(x) ((struct manner){.writes = true, .erasure = (x)})
 
 #endif

@@ -54,7 +54,7 @@ static int run_maintain(struct db *base, void *context, ses_error *error)
 int ses__sqlite_maintain(struct storage *storage, struct maintain_op *op, ses_error *error)
 {
     struct sqlite *own = (struct sqlite *)storage;
-    int code = ses__run_write(storage, run_maintain, op, 0, error);
+    int code = ses__run(storage, TO_WRITE(0), run_maintain, op, error);
 
     if (code != SES_OK || own->config.checkpoint == SES_CHECKPOINT_EXTERNAL)
         return code;
@@ -84,5 +84,5 @@ static int run_space(struct db *base, void *context, ses_error *error)
 
 int ses__sqlite_space(struct storage *storage, struct space_op *op, ses_error *error)
 {
-    return ses__run_read(storage, run_space, op, error);
+    return ses__run(storage, TO_READ, run_space, op, error);
 }

@@ -4,22 +4,13 @@
 #include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/planned.h"
-#include "storage/sql/rows/list.h"
+#include "storage/sql/rows/parts.h"
 
 struct cutting {
     struct cut_op *op;
     int64_t seq;          /* the last event that stays */
     struct replay replay; /* the state after it */
 };
-
-static int check_counts(const struct db *db, const struct session_row *row, int64_t seq, ses_error *error)
-{
-    return row->event_count >= 0 && row->event_count <= seq - row->base_seq
-               ? SES_OK
-               : ses__error_set(error, SES_CORRUPT,
-                                "%s: session number %lld does not have as many events as its row says",
-                                db->name, (long long)row->id);
-}
 
 static int cut_after(struct db *db, struct cutting *own, struct session_row *row, ses_error *error)
 {
@@ -36,9 +27,9 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
     row->version++;
     row->changed_us = op->now_us;
     row->event_count -= op->deleted;
-    code = check_counts(db, row, seq, error);
-    if (code == SES_OK)
-        code = ses__session_state_restore(db, row, &own->replay.state, error);
+    if (row->event_count < 0 || row->event_count > seq - row->base_seq)
+        return ses__refuse_event_count(db, row->id, error);
+    code = ses__session_state_restore(db, row, &own->replay.state, error);
     return code == SES_OK ? ses__session_touch(db, &before, row, error) : code;
 }
 

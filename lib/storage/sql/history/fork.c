@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
+#include "storage/sql/rows/parts.h"
 #include "storage/sql/history/planned.h"
 
 /* The data of one fork while it runs. */
@@ -42,9 +43,7 @@ static int check_count(const struct fork_run *run, ses_error *error)
                  (!is_whole(run) || count == source->event_count);
 
     if (!sound)
-        return ses__error_set(error, SES_CORRUPT,
-                              "%s: session number %lld does not have as many events as its row says",
-                              run->db->name, (long long)source->id);
+        return ses__refuse_event_count(run->db, source->id, error);
     if (count > run->op->max_events)
         return ses__error_set(error, SES_LIMIT,
                               "the log has %lld events up to the point, more than max_session_events allows",
@@ -72,7 +71,8 @@ static int read_end(struct fork_run *run, ses_error *error)
 
 static int fork_state(const struct fork_run *run, ses_error *error)
 {
-    return is_whole(run) ? ses__session_state_copy(run->db, run->source.id, run->fork.id, error)
+    return is_whole(run) ? ses__query_do(run->db, STATEMENT_SESSION_STATE_COPY, error,
+                                         VALUES(INT(run->source.id), INT(run->fork.id)))
                          : ses__session_state_restore(run->db, &run->fork, &run->replay.state, error);
 }
 
@@ -91,11 +91,11 @@ static int check_annotations(const struct fork_run *run, ses_error *error)
 static int copy_log(struct fork_run *run, ses_error *error)
 {
     struct session_row *fork = &run->fork;
+    const ses_key *parent = run->op->session.key;
     int code = check_annotations(run, error);
 
     if (code == SES_OK)
         code = ses__log_copy(run->db, run->source.id, fork->id, run->seq, &fork->event_count, error);
-
     if (code == SES_OK)
         code = check_count(run, error);
     if (code == SES_OK)
@@ -103,8 +103,9 @@ static int copy_log(struct fork_run *run, ses_error *error)
     if (code == SES_OK)
         code = fork_state(run, error);
     if (code == SES_OK)
-        code =
-            ses__details_copy(run->db, run->source.id, fork->id, run->op->session.key, fork->last_seq, error);
+        code = ses__query_do(run->db, STATEMENT_DETAILS_COPY, error,
+                             VALUES(INT(run->source.id), INT(fork->id), STRING(parent->user),
+                                    STRING(parent->session), INT(fork->last_seq)));
     fork->changed_us = run->op->now_us;
     fork->details = (run->source.details & (DETAIL_TITLE | DETAIL_LABELS)) | DETAIL_PARENT;
     return code == SES_OK ? ses__session_fill(run->db, fork, error) : code;

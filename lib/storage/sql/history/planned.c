@@ -60,7 +60,7 @@ static int run_write(struct db *db, void *context, ses_error *error)
 static int look_ahead(struct storage *storage, struct planned_run *run, ses_error *error)
 {
     const struct erasure *erasure = run->planned->erasure;
-    int code = run->inside ? SES_OK : ses__run_read_to_write(storage, run_plan, run, error);
+    int code = run->inside ? SES_OK : ses__run(storage, TO_READ_BEFORE_WRITING, run_plan, run, error);
 
     /* The write-ahead log may still hold what an earlier call deleted, so the write goes on to empty it. */
     return code == SES_UNCHANGED && erasure && erasure->secure ? SES_OK : code;
@@ -68,6 +68,7 @@ static int look_ahead(struct storage *storage, struct planned_run *run, ses_erro
 
 int ses__run_planned(struct storage *storage, const struct planned *planned, ses_error *error)
 {
+    const struct manner manner = {.writes = true, .bytes = planned->bytes, .erasure = planned->erasure};
     struct planned_run run = {.planned = planned};
     int code = SES_OK;
 
@@ -79,9 +80,7 @@ int ses__run_planned(struct storage *storage, const struct planned *planned, ses
         code = look_ahead(storage, &run, error);
         if (code != SES_OK)
             return code;
-        code = planned->erasure
-                   ? ses__run_delete(storage, run_write, &run, planned->bytes, planned->erasure, error)
-                   : ses__run_write(storage, run_write, &run, planned->bytes, error);
+        code = ses__run(storage, manner, run_write, &run, error);
     }
     return code;
 }

@@ -52,11 +52,6 @@ static int move_base(struct db *db, struct prune_plan *plan, const struct sessio
 
 /* ---------------------------------------------------------------------------------------- what goes */
 
-static int delete_marks(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
-{
-    return ses__query_do(db, STATEMENT_EVENT_MARKS_PRUNE, error, VALUES(INT(session_id), INT(seq)));
-}
-
 static int write_row(struct db *db, const struct session_row *row, ses_error *error)
 {
     /* There may have been more events than the session counts. */
@@ -88,7 +83,7 @@ static int prune_to(struct db *db, struct pruning *own, int64_t seq, ses_error *
     if (code == SES_OK)
         code = check_deleted(db, row->id, seq, error);
     if (code == SES_OK)
-        code = delete_marks(db, row->id, seq, error);
+        code = ses__query_do(db, STATEMENT_EVENT_MARKS_PRUNE, error, VALUES(INT(row->id), INT(seq)));
     row->base_seq = seq;
     row->event_count -= op->deleted;
     return code == SES_OK ? write_row(db, row, error) : code;

@@ -25,6 +25,13 @@ int ses__refuse_unchanged(const struct db *db, const char *table, ses_error *err
                           table);
 }
 
+int ses__refuse_event_count(const struct db *db, int64_t session_id, ses_error *error)
+{
+    return ses__error_set(error, SES_CORRUPT,
+                          "%s: session number %lld does not have as many events as its row says", db->name,
+                          (long long)session_id);
+}
+
 static int check_one_changed(struct db *db, const char *table, ses_error *error)
 {
     if (db->engine->must_change) {

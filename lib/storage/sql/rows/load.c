@@ -42,19 +42,6 @@ int ses__log_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t
     return code == SES_OK ? copy_rows(db, STATEMENT_SESSION_LABELS_COPY, from, to, error) : code;
 }
 
-int ses__session_state_copy(struct db *db, int64_t from, int64_t to, ses_error *error)
-{
-    return copy_rows(db, STATEMENT_SESSION_STATE_COPY, from, to, error);
-}
-
-int ses__details_copy(struct db *db, int64_t from, int64_t to, const ses_key *parent, int64_t parent_seq,
-                      ses_error *error)
-{
-    return ses__query_do(
-        db, STATEMENT_DETAILS_COPY, error,
-        VALUES(INT(from), INT(to), STRING(parent->user), STRING(parent->session), INT(parent_seq)));
-}
-
 int ses__session_fill(struct db *db, const struct session_row *row, ses_error *error)
 {
     return ses__change_one(
@@ -66,15 +53,6 @@ int ses__session_fill(struct db *db, const struct session_row *row, ses_error *e
 }
 
 /* -------------------------------------------------------------------------------------------- loaded */
-
-int ses__parent_add(struct db *db, struct session_row *row, const ses_key *parent, int64_t parent_seq,
-                    ses_error *error)
-{
-    row->details |= DETAIL_PARENT;
-    return ses__query_do(
-        db, STATEMENT_PARENT_SET, error,
-        VALUES(INT(row->id), STRING(parent->user), STRING(parent->session), INT(parent_seq)));
-}
 
 int ses__base_add(struct db *db, int64_t session_id, const struct base_value *base, size_t count,
                   ses_error *error)
@@ -127,17 +105,4 @@ int ses__base_is(struct db *db, int64_t session_id, const struct base_value *bas
     }
     *is = *is && at == count;
     return ses__query_end(&query);
-}
-
-int ses__session_name(struct db *db, int64_t session_id, const char *name, ses_error *error)
-{
-    return ses__change_one(db, STATEMENT_SESSION_NAME, "sessions", error,
-                           VALUES(INT(session_id), STRING(name)));
-}
-
-int ses__events_first_difference(struct db *db, const struct session_row *row, int64_t other, int64_t *seq,
-                                 ses_error *error)
-{
-    int code = ses__query_number(db, STATEMENT_EVENT_UNLIKE, seq, error, VALUES(INT(row->id), INT(other)));
-    return code == SES_NOTFOUND ? SES_OK : code;
 }

@@ -16,6 +16,8 @@ SESLITE_PRIVATE int ses__end_found(struct query *query, bool found, bool is_it, 
 SESLITE_PRIVATE int ses__change_one(struct db *db, const struct statement *statement, const char *table,
                                     ses_error *error, const struct value *values);
 SESLITE_PRIVATE int ses__refuse_unchanged(const struct db *db, const char *table, ses_error *error);
+/* CORRUPT: the session does not have as many events as its row says. */
+SESLITE_PRIVATE int ses__refuse_event_count(const struct db *db, int64_t session_id, ses_error *error);
 /* A damaged name may be none. */
 SESLITE_PRIVATE bool ses__is_id(struct span text);
 /* Byte by byte, as SQLite orders them. */

@@ -117,15 +117,7 @@ static int check_same_life(const struct db *db, const struct session_row *known,
                                 (long long)known->id);
 }
 
-void ses__session_ask(struct query *query, struct db *db, const struct session_ref *ref, ses_error *error)
-{
-    if (ref->known)
-        ask_by_id(query, db, ref->known->id, error);
-    else
-        ask_by_name(query, db, ref->key, error);
-}
-
-int ses__session_take(struct query *query, const struct session_ref *ref, struct session_row *row)
+static int take_row_of_session(struct query *query, const struct session_ref *ref, struct session_row *row)
 {
     int code = end_with_row(query, row);
 
@@ -140,12 +132,30 @@ int ses__session_take(struct query *query, const struct session_ref *ref, struct
     return code;
 }
 
+int ses__session_ask(struct query *query, struct db *db, const struct session_ref *ref,
+                     struct session_row *row, ses_error *error)
+{
+    if (ref->known)
+        ask_by_id(query, db, ref->known->id, error);
+    else
+        ask_by_name(query, db, ref->key, error);
+    if (!ses__db_asks_ahead(db))
+        return take_row_of_session(query, ref, row);
+    *row = ref->known ? *ref->known : (struct session_row){.last_seq = MAX_SEQ};
+    return SES_OK;
+}
+
+int ses__session_take(struct query *query, const struct session_ref *ref, struct session_row *row)
+{
+    return ses__db_asks_ahead(query->db) ? take_row_of_session(query, ref, row) : SES_OK;
+}
+
 int ses__session_of(struct db *db, const struct session_ref *ref, struct session_row *row, ses_error *error)
 {
     struct query query;
+    const int code = ses__session_ask(&query, db, ref, row, error);
 
-    ses__session_ask(&query, db, ref, error);
-    return ses__session_take(&query, ref, row);
+    return code == SES_OK ? ses__session_take(&query, ref, row) : code;
 }
 
 int ses__session_add(struct db *db, const ses_key *key, const struct session_times *times,

@@ -13,9 +13,11 @@
 SESLITE_PRIVATE int ses__session_find(struct db *db, const ses_key *key, struct session_row *row,
                                       ses_error *error);
 SESLITE_PRIVATE int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error);
-/* Two halves of ses__session_of: what is asked for between them is about the session that it finds. */
-SESLITE_PRIVATE void ses__session_ask(struct query *query, struct db *db, const struct session_ref *ref,
-                                      ses_error *error);
+/* Two halves of ses__session_of: what is asked for between them is about the session that it finds. Where
+ * nothing is far away, the first half finds it; elsewhere the row is as far as it is known until the second.
+ * */
+SESLITE_PRIVATE int ses__session_ask(struct query *query, struct db *db, const struct session_ref *ref,
+                                     struct session_row *row, ses_error *error);
 SESLITE_PRIVATE int ses__session_take(struct query *query, const struct session_ref *ref,
                                       struct session_row *row);
 /* The session of the ref; NOTFOUND with a message. */
@@ -85,16 +87,10 @@ SESLITE_PRIVATE int ses__events_copy(struct db *db, int64_t from, int64_t to, in
                                      ses_error *error);
 SESLITE_PRIVATE int ses__log_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
                                   ses_error *error);
-SESLITE_PRIVATE int ses__session_state_copy(struct db *db, int64_t from, int64_t to, ses_error *error);
-/* Initial state and title; and where the copy comes from. */
-SESLITE_PRIVATE int ses__details_copy(struct db *db, int64_t from, int64_t to, const ses_key *parent,
-                                      int64_t parent_seq, ses_error *error);
 /* Writes what a session that was filled from elsewhere has: all of its row but names, creation and expiry. */
 SESLITE_PRIVATE int ses__session_fill(struct db *db, const struct session_row *row, ses_error *error);
 
 /* load.c: what only a session that is loaded gets. */
-SESLITE_PRIVATE int ses__parent_add(struct db *db, struct session_row *row, const ses_key *parent,
-                                    int64_t parent_seq, ses_error *error);
 SESLITE_PRIVATE int ses__base_add(struct db *db, int64_t session_id, const struct base_value *base,
                                   size_t count, ses_error *error);
 /* Gives each row of the session's base to the function, until it returns another code than SES_OK. */
@@ -105,10 +101,6 @@ SESLITE_PRIVATE int ses__base_visit(struct db *db, const struct session_row *row
 /* Is this the base of the session? The values are in the order of their names. */
 SESLITE_PRIVATE int ses__base_is(struct db *db, int64_t session_id, const struct base_value *base,
                                  size_t count, bool *is, ses_error *error);
-SESLITE_PRIVATE int ses__session_name(struct db *db, int64_t session_id, const char *name, ses_error *error);
-/* Has the log of `other` all events of `row`'s, byte for byte? `*seq`: the first that it has not; 0: it has them. */
-SESLITE_PRIVATE int ses__events_first_difference(struct db *db, const struct session_row *row, int64_t other,
-                                                 int64_t *seq, ses_error *error);
 
 struct user_row {
     int64_t id;

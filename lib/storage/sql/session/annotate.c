@@ -12,21 +12,19 @@ static struct session_row with_all_details(const struct session_row *row)
 
 static int find_annotated(struct db *db, struct annotate_op *op, ses_error *error)
 {
-    const bool ahead = ses__db_asks_ahead(db);
+    struct session_row all;
+    const struct described described = {.row = &all, .annotations = &op->annotations};
     struct details_of asked;
     struct query session;
+    int code = ses__session_ask(&session, db, &op->session, &op->row, error);
 
-    ses__session_ask(&session, db, &op->session, error);
-    if (ahead)
-        ses__details_of_ask(&asked, db, NULL, error);
-    int code = ses__session_take(&session, &op->session, &op->row);
     if (code != SES_OK)
         return code;
-    const struct session_row all = with_all_details(&op->row);
-    const struct described described = {.row = &all, .annotations = &op->annotations};
-    if (!ahead)
-        ses__details_of_ask(&asked, db, &described, error);
-    return ses__details_of_take(&asked, &described);
+    all = with_all_details(&op->row);
+    ses__details_of_ask(&asked, db, all.id ? &described : NULL, error);
+    code = ses__session_take(&session, &op->session, &op->row);
+    all = with_all_details(&op->row);
+    return code == SES_OK ? ses__details_of_take(&asked, &described) : code;
 }
 
 /* As they are after the change. */
@@ -54,5 +52,5 @@ static int run_annotate(struct db *db, void *context, ses_error *error)
 int ses__door_annotate(struct storage *storage, struct annotate_op *op, ses_error *error)
 {
     ses__annotations_init(&op->annotations, op->allocator);
-    return ses__run_write(storage, run_annotate, op, 0, error);
+    return ses__run(storage, TO_WRITE(0), run_annotate, op, error);
 }

@@ -377,9 +377,9 @@ int ses__door_append(struct storage *storage, struct append_op *op, ses_error *e
     op->looks = false;
     op->looked.id = 0;
     if (UNLIKELY(has_rewind(op)) && !storage->read_only)
-        code = ses__run_read_to_write(storage, find_targets, op, error);
+        code = ses__run(storage, TO_READ_BEFORE_WRITING, find_targets, op, error);
     if (code != SES_OK)
         return code;
     return storage->engine->append ? storage->engine->append(storage, op, error)
-                                   : ses__run_write(storage, run_append, op, op->bytes, error);
+                                   : ses__run(storage, TO_WRITE(op->bytes), run_append, op, error);
 }

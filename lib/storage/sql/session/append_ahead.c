@@ -34,7 +34,7 @@ static void ask_rest(struct append_asked *asked, struct db *db, const struct app
             ses__event_row_open(&asked->stored[i].rows, db, 0, draft->row.id, error);
     }
     if (op->snapshot)
-        ses__missed_ask(&asked->missed, db, &op->snapshot->row, error);
+        ses__missed_ask(&asked->missed, db, &op->snapshot->row, INT64_MAX, error);
     if (op->snapshot && op->looks)
         ses__scopes_ask(asked->scopes, db, &op->snapshot->row, error);
 }
@@ -74,7 +74,7 @@ static int run_asking(struct append_op *op, struct db *db, struct append_asked *
     if (code != SES_OK)
         return code;
     db->looks_first = !repeats;
-    ses__session_ask(&session, db, &op->session, error);
+    (void)ses__session_ask(&session, db, &op->session, &op->before, error);
     ask_rest(asked, db, op, error);
     if (op->looks)
         ses__db_ask_last(db);

@@ -71,7 +71,7 @@ int ses__door_create(struct storage *storage, struct create_op *op, ses_error *e
 {
     op->get_existing = false;
     return storage->engine->create ? storage->engine->create(storage, op, error)
-                                   : ses__run_write(storage, run_create, op, op->initial.len, error);
+                                   : ses__run(storage, TO_WRITE(op->initial.len), run_create, op, error);
 }
 
 static int find_existing(struct db *db, void *context, ses_error *error)
@@ -96,12 +96,12 @@ int ses__create_job(struct db *db, void *context, ses_error *error)
 int ses__door_get_or_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
     op->get_existing = true;
-    int result = ses__run_read_to_write(storage, find_existing, op, error);
+    int result = ses__run(storage, TO_READ_BEFORE_WRITING, find_existing, op, error);
 
     if (result == SES_NOTFOUND)
         result = storage->engine->create
                      ? storage->engine->create(storage, op, error)
-                     : ses__run_write(storage, ses__create_job, op, op->initial.len, error);
+                     : ses__run(storage, TO_WRITE(op->initial.len), ses__create_job, op, error);
     return result;
 }
 
@@ -126,7 +126,7 @@ static int run_delete(struct db *db, void *context, ses_error *error)
 
 int ses__door_delete_session(struct storage *storage, struct delete_op *op, ses_error *error)
 {
-    return ses__run_delete(storage, run_delete, op, 0, &op->erasure, error);
+    return ses__run(storage, TO_DELETE(&op->erasure), run_delete, op, error);
 }
 
 static int run_delete_user(struct db *db, void *context, ses_error *error)
@@ -144,7 +144,7 @@ static int run_delete_user(struct db *db, void *context, ses_error *error)
 
 int ses__door_delete_user(struct storage *storage, struct delete_user_op *op, ses_error *error)
 {
-    return ses__run_delete(storage, run_delete_user, op, 0, &op->erasure, error);
+    return ses__run(storage, TO_DELETE(&op->erasure), run_delete_user, op, error);
 }
 
 /* A step deletes so many users at most, who have no sessions any more. */
@@ -216,5 +216,5 @@ static int run_delete_app(struct db *db, void *context, ses_error *error)
 
 int ses__door_delete_app(struct storage *storage, struct delete_app_op *op, ses_error *error)
 {
-    return ses__run_delete(storage, run_delete_app, op, 0, &op->erasure, error);
+    return ses__run(storage, TO_DELETE(&op->erasure), run_delete_app, op, error);
 }

@@ -23,10 +23,10 @@ struct snapshot_asked {
     struct log_asked log;
 };
 
-/* All of a session (NULL: of the one that this transaction finds) is asked for before any of it is taken. */
-SESLITE_PRIVATE void ses__snapshot_ask(struct snapshot_asked *asked, struct db *db,
-                                       const struct described *session, const struct range *range,
-                                       ses_error *error);
+/* All of the session of the snapshot's row (number 0: of the one that this transaction finds) is asked for
+ * before any of it is taken. */
+SESLITE_PRIVATE void ses__snapshot_ask(struct snapshot_asked *asked, struct db *db, struct snapshot *snapshot,
+                                       const ses_key *key, const struct range *range, ses_error *error);
 /* The snapshot's row is the session's. */
 SESLITE_PRIVATE int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snapshot *snapshot,
                                        const ses_key *key, const struct range *range, ses_error *error);
@@ -42,9 +42,9 @@ SESLITE_PRIVATE int ses__find_snapshot(struct db *db, struct snapshot *snapshot,
  * if it restarts. */
 SESLITE_PRIVATE int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row,
                                      ses_error *error);
-/* The same in two halves, before the session's row is known. */
+/* The same in two halves. The events up to `last`, which need not be there. */
 SESLITE_PRIVATE void ses__missed_ask(struct event_rows *rows, struct db *db, const struct session_row *known,
-                                     ses_error *error);
+                                     int64_t last, ses_error *error);
 SESLITE_PRIVATE int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *advance,
                                      const struct session_row *row, ses_error *error);
 /* The scopes that other sessions share, in two halves. An advance that restarts also reads the session's own. */

@@ -117,21 +117,17 @@ static int find_lease(struct db *db, const ses_key *key, int64_t *session_id, st
                       int64_t *now_us, ses_error *error)
 {
     const struct session_ref ref = {key, NULL};
-    const bool ahead = ses__db_asks_ahead(db);
     struct session_row session;
     struct query asked;
     struct query lease;
+    int code = ses__session_ask(&asked, db, &ref, &session, error);
 
-    ses__session_ask(&asked, db, &ref, error);
-    if (ahead)
-        ses__lease_ask(&lease, db, 0, error);
-    int code = ses__session_take(&asked, &ref, &session);
     if (code != SES_OK)
         return code;
-    if (!ahead)
-        ses__lease_ask(&lease, db, session.id, error);
+    ses__lease_ask(&lease, db, session.id, error);
+    code = ses__session_take(&asked, &ref, &session);
     *session_id = session.id;
-    return ses__lease_take(&lease, session.id, row, now_us);
+    return code == SES_OK ? ses__lease_take(&lease, session.id, row, now_us) : code;
 }
 
 enum { MUST_WRITE = 1 };
@@ -169,9 +165,9 @@ int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_
 {
     /* Of a store that is read-only the write reports it. Far away, a look that nothing speaks for would be one more wait. */
     const bool looks = !storage->read_only && (op->looks || !storage->engine->ask);
-    int result = looks ? ses__run_read(storage, run_look, op, error) : MUST_WRITE;
+    int result = looks ? ses__run(storage, TO_READ, run_look, op, error) : MUST_WRITE;
 
-    return result == MUST_WRITE ? ses__run_write(storage, run_take, op, 0, error) : result;
+    return result == MUST_WRITE ? ses__run(storage, TO_WRITE(0), run_take, op, error) : result;
 }
 
 /* -------------------------------------------------------------------------------- renewing, releasing */
@@ -199,7 +195,7 @@ static int run_renew(struct db *db, void *context, ses_error *error)
 
 int ses__door_lease_renew(struct storage *storage, struct lease_op *op, ses_error *error)
 {
-    return ses__run_write(storage, run_renew, op, 0, error);
+    return ses__run(storage, TO_WRITE(0), run_renew, op, error);
 }
 
 static int run_release(struct db *db, void *context, ses_error *error)
@@ -209,5 +205,5 @@ static int run_release(struct db *db, void *context, ses_error *error)
 
 int ses__door_lease_release(struct storage *storage, struct lease_op *op, ses_error *error)
 {
-    return ses__run_write(storage, run_release, op, 0, error);
+    return ses__run(storage, TO_WRITE(0), run_release, op, error);
 }

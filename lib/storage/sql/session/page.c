@@ -190,21 +190,16 @@ static int refuse_behind(const struct db *db, const struct page_op *op, ses_erro
 
 static int find_page(struct db *db, struct page_op *op, bool *full, ses_error *error)
 {
-    const struct session_row *known = op->session.known;
-    const bool ahead = ses__db_asks_ahead(db);
     struct page_asked asked;
     struct query session;
+    int code = ses__session_ask(&session, db, &op->session, &op->row, error);
 
-    ses__session_ask(&session, db, &op->session, error);
-    if (ahead)
-        ask_page(&asked, db, known ? known->id : 0, op, error);
-    ses__db_ask_last(db);
-    int code = ses__session_take(&session, &op->session, &op->row);
     if (code != SES_OK)
         return code;
-    if (!ahead)
-        ask_page(&asked, db, op->row.id, op, error);
-    return take_page(&asked, db, op, full, error);
+    ask_page(&asked, db, op->row.id, op, error);
+    ses__db_ask_last(db);
+    code = ses__session_take(&session, &op->session, &op->row);
+    return code == SES_OK ? take_page(&asked, db, op, full, error) : code;
 }
 
 /* A run of the job may be followed by another, which begins with the range as it was given. */
@@ -233,5 +228,5 @@ static int run_page(struct db *db, void *context, ses_error *error)
 int ses__door_page(struct storage *storage, struct page_op *op, ses_error *error)
 {
     struct page_run run = {op, op->range};
-    return ses__run_read_behind(storage, run_page, &run, error);
+    return ses__run(storage, TO_READ_BEHIND, run_page, &run, error);
 }

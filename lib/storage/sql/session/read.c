@@ -59,16 +59,16 @@ static struct described described_of(struct snapshot *snapshot, const ses_key *k
     return (struct described){&snapshot->row, key->app, snapshot, &snapshot->annotations};
 }
 
-void ses__snapshot_ask(struct snapshot_asked *asked, struct db *db, const struct described *session,
-                       const struct range *range, ses_error *error)
+void ses__snapshot_ask(struct snapshot_asked *asked, struct db *db, struct snapshot *snapshot,
+                       const ses_key *key, const struct range *range, ses_error *error)
 {
-    static const struct session_row unknown = {.last_seq = MAX_SEQ};
-    const struct session_row *of = session ? session->row : &unknown;
+    const struct session_row *row = &snapshot->row;
+    const struct described described = described_of(snapshot, key);
 
-    ses__details_of_ask(&asked->details, db, session, error);
-    ses__state_of_session_ask(&asked->state, db, of, error);
+    ses__details_of_ask(&asked->details, db, row->id ? &described : NULL, error);
+    ses__state_of_session_ask(&asked->state, db, row, error);
     if (!range->none)
-        ask_log(&asked->log, db, of, range, error);
+        ask_log(&asked->log, db, row, range, error);
 }
 
 int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snapshot *snapshot,
@@ -86,11 +86,10 @@ int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snaps
 int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
                        const struct session_row *row, const struct range *range, ses_error *error)
 {
-    const struct described described = described_of(snapshot, key);
     struct snapshot_asked asked;
 
     snapshot->row = *row;
-    ses__snapshot_ask(&asked, db, &described, range, error);
+    ses__snapshot_ask(&asked, db, snapshot, key, range, error);
     return ses__snapshot_take(&asked, db, snapshot, key, range, error);
 }
 
@@ -98,22 +97,16 @@ int ses__find_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *
                        const struct range *range, ses_error *error)
 {
     const struct session_ref ref = {key, NULL};
-    const bool ahead = ses__db_asks_ahead(db);
     struct snapshot_asked asked;
-    struct session_row row;
     struct query session;
+    int code = ses__session_ask(&session, db, &ref, &snapshot->row, error);
 
-    ses__session_ask(&session, db, &ref, error);
-    if (ahead)
-        ses__snapshot_ask(&asked, db, NULL, range, error);
-    ses__db_ask_last(db);
-    int code = ses__session_take(&session, &ref, &row);
     if (code != SES_OK)
         return code;
-    if (!ahead)
-        return ses__load_snapshot(db, snapshot, key, &row, range, error);
-    snapshot->row = row;
-    return ses__snapshot_take(&asked, db, snapshot, key, range, error);
+    ses__snapshot_ask(&asked, db, snapshot, key, range, error);
+    ses__db_ask_last(db);
+    code = ses__session_take(&session, &ref, &snapshot->row);
+    return code == SES_OK ? ses__snapshot_take(&asked, db, snapshot, key, range, error) : code;
 }
 
 static int run_get(struct db *db, void *context, ses_error *error)
@@ -124,7 +117,7 @@ static int run_get(struct db *db, void *context, ses_error *error)
 
 int ses__door_get(struct storage *storage, struct get_op *op, ses_error *error)
 {
-    return ses__run_read(storage, run_get, op, error);
+    return ses__run(storage, TO_READ, run_get, op, error);
 }
 
 /* -------------------------------------------------------------------------------------------- refresh */
@@ -144,13 +137,6 @@ static int restart_after_cut(struct db *db, struct advance *advance, const struc
     return code;
 }
 
-/* The events after the last one that is known. */
-static void ask_missed(struct event_rows *rows, struct db *db, const struct session_row *known, int64_t last,
-                       ses_error *error)
-{
-    ses__event_rows_open(rows, db, known->id, known->last_seq + 1, last, WALK_FORWARD, error);
-}
-
 /* What the walk finds is of no use to a snapshot that begins again. */
 int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *advance,
                      const struct session_row *row, ses_error *error)
@@ -167,30 +153,18 @@ int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *adv
     return ses__event_rows_close(rows);
 }
 
-void ses__missed_ask(struct event_rows *rows, struct db *db, const struct session_row *known,
+void ses__missed_ask(struct event_rows *rows, struct db *db, const struct session_row *known, int64_t last,
                      ses_error *error)
 {
-    ask_missed(rows, db, known, INT64_MAX, error);
+    ses__event_rows_open(rows, db, known->id, known->last_seq + 1, last, WALK_FORWARD, error);
 }
 
 int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row, ses_error *error)
 {
     struct event_rows rows;
 
-    ask_missed(&rows, db, &advance->snapshot->row, row->last_seq, error);
+    ses__missed_ask(&rows, db, &advance->snapshot->row, row->last_seq, error);
     return ses__missed_take(&rows, db, advance, row, error);
-}
-
-int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
-{
-    const enum scope end = advance->restarts ? SCOPE_TEMP : SCOPE_SESSION;
-    int code = SES_OK;
-
-    for (enum scope scope = SCOPE_APP; scope < end && code == SES_OK; scope++)
-        code = ses__load_scope(db, &advance->fresh, scope, &advance->snapshot->row, error);
-    if (code == SES_OK)
-        advance->loaded = end;
-    return code;
 }
 
 void ses__scopes_ask(struct query *asked, struct db *db, const struct session_row *known, ses_error *error)
@@ -213,6 +187,14 @@ int ses__scopes_take(struct query *asked, struct db *db, struct advance *advance
     return code;
 }
 
+int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
+{
+    struct query asked[SCOPE_SESSION];
+
+    ses__scopes_ask(asked, db, &advance->snapshot->row, error);
+    return ses__scopes_take(asked, db, advance, error);
+}
+
 /* What a refresh needs besides the session's row. */
 struct refresh_asked {
     struct event_rows missed;
@@ -220,14 +202,14 @@ struct refresh_asked {
     struct details_of details;
 };
 
-/* `row` is NULL before it was read: then the session is as it was known. */
+/* `row` is as it was known where everything is asked ahead. */
 static void ask_refresh(struct refresh_asked *asked, struct db *db, const struct session_row *known,
                         const struct session_row *row, ses_error *error)
 {
-    const struct described described = {.row = row ? row : known};
+    const struct described described = {.row = row};
 
-    if (!row || row->version != known->version)
-        ask_missed(&asked->missed, db, known, row ? row->last_seq : INT64_MAX, error);
+    if (ses__db_asks_ahead(db) || row->version != known->version)
+        ses__missed_ask(&asked->missed, db, known, INT64_MAX, error);
     ses__scopes_ask(asked->scopes, db, known, error);
     ses__details_of_ask(&asked->details, db, &described, error);
 }
@@ -258,30 +240,26 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
 {
     struct refresh_op *op = context;
     const struct session_row *known = &op->snapshot->row;
-    const bool ahead = ses__db_asks_ahead(db);
     struct refresh_asked asked;
     struct session_row row;
     struct query session;
 
     ses__advance_free(&op->advance); /* of an earlier run */
     int code = ses__advance_init(&op->advance, op->snapshot, error);
+    if (code == SES_OK)
+        code = ses__session_ask(&session, db, &op->session, &row, error);
     if (code != SES_OK)
         return code;
-    ses__session_ask(&session, db, &op->session, error);
-    if (ahead)
-        ask_refresh(&asked, db, known, NULL, error);
+    ask_refresh(&asked, db, known, &row, error);
     ses__db_ask_last(db);
     code = ses__session_take(&session, &op->session, &row);
-    if (code != SES_OK)
-        return code;
-    if (!ahead)
-        ask_refresh(&asked, db, known, &row, error);
-    code = take_refresh(&asked, db, &op->advance, &row, error);
+    if (code == SES_OK)
+        code = take_refresh(&asked, db, &op->advance, &row, error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &row, error) : code;
 }
 
 int ses__door_refresh(struct storage *storage, struct refresh_op *op, ses_error *error)
 {
     op->advance = (struct advance){.snapshot = NULL};
-    return ses__run_read(storage, run_refresh, op, error);
+    return ses__run(storage, TO_READ, run_refresh, op, error);
 }

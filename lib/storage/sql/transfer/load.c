@@ -24,7 +24,10 @@ static int add_head(struct load_run *run, ses_error *error)
         code =
             ses__details_annotate(run->db, row, &op->annotating, &(struct annotations){.title = NULL}, error);
     if (code == SES_OK && op->parent)
-        code = ses__parent_add(run->db, row, op->parent, op->parent_seq, error);
+        code = ses__query_do(
+            run->db, STATEMENT_PARENT_SET, error,
+            VALUES(INT(row->id), STRING(op->parent->user), STRING(op->parent->session), INT(op->parent_seq)));
+    row->details |= op->parent ? DETAIL_PARENT : 0;
     return code == SES_OK ? ses__base_add(run->db, row->id, op->base, op->base_count, error) : code;
 }
 
@@ -266,9 +269,10 @@ static int settle_name(struct load_run *run, ses_error *error)
     } else if (op->outcome == SES_LOADED_RENAMED) {
         code = ses__load_find_name(run, error);
     }
-    return code == SES_OK && (op->outcome == SES_LOADED_REPLACED || op->outcome == SES_LOADED_RENAMED)
-               ? ses__session_name(run->db, run->row.id, op->name, error)
-               : code;
+    if (code != SES_OK || (op->outcome != SES_LOADED_REPLACED && op->outcome != SES_LOADED_RENAMED))
+        return code;
+    return ses__change_one(run->db, STATEMENT_SESSION_NAME, "sessions", error,
+                           VALUES(INT(run->row.id), STRING(op->name)));
 }
 
 /* Above the versions of all sessions that were deleted; where it is ours that goes on, no event of it was cut. */
@@ -378,6 +382,6 @@ static int run_load(struct db *db, void *context, ses_error *error)
 
 int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error)
 {
-    int code = ses__run_write_alone(storage, run_load, op, error);
+    int code = ses__run(storage, (struct manner){.writes = true, .alone = true}, run_load, op, error);
     return code == LOAD_UNDONE ? SES_OK : code;
 }

@@ -186,10 +186,13 @@ static int compare_with(struct load_run *run, const struct session_row *other, b
 
     if (!difference)
         code = ses__load_compare_head(run, other, &difference, error);
-    if (code == SES_OK && !difference)
-        code = ses__events_first_difference(run->db, &run->row, other->id, &seq, error);
-    *same = !difference && seq == 0;
-    return code;
+    if (code != SES_OK || difference)
+        return code;
+    /* The first of its events that the other one lacks, or has in another way. */
+    code = ses__query_number(run->db, STATEMENT_EVENT_UNLIKE, &seq, error,
+                             VALUES(INT(run->row.id), INT(other->id)));
+    *same = code == SES_NOTFOUND;
+    return *same ? SES_OK : code;
 }
 
 int ses__load_find_name(struct load_run *run, ses_error *error)

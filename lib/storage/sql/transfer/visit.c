@@ -48,12 +48,9 @@ static int visit_events(const struct visit_run *run, const struct session_row *r
         ses__query_keep(&rows.query, op->visitor->event(op->context, &event, error));
         count++;
     }
-    int code = ses__event_rows_close(&rows);
-    if (code == SES_OK && count != row->event_count)
-        code = ses__error_set(error, SES_CORRUPT,
-                              "%s: session number %lld does not have as many events as its row says",
-                              run->db->name, (long long)row->id);
-    return code;
+    const int code = ses__event_rows_close(&rows);
+    return code == SES_OK && count != row->event_count ? ses__refuse_event_count(run->db, row->id, error)
+                                                       : code;
 }
 
 /* Texts that SQLite lends for one row only are copied first. */
@@ -261,7 +258,5 @@ static int run_visit(struct db *db, void *context, ses_error *error)
 
 int ses__door_visit(struct storage *storage, struct visit_op *op, ses_error *error)
 {
-    const struct manner manner = {.alone = true, .may_be_behind = true};
-
-    return storage->engine->run(storage, &manner, run_visit, op, error);
+    return ses__run(storage, (struct manner){.alone = true, .may_be_behind = true}, run_visit, op, error);
 }

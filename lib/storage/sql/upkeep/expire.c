@@ -23,7 +23,7 @@ static int run_set_expiry(struct db *db, void *context, ses_error *error)
 
 int ses__door_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error)
 {
-    return ses__run_write(storage, run_set_expiry, op, 0, error);
+    return ses__run(storage, TO_WRITE(0), run_set_expiry, op, error);
 }
 
 /* ------------------------------------------------------------------------------------------ searching */
@@ -174,7 +174,7 @@ static int search(struct storage *storage, struct expiring *own, ses_error *erro
     int result;
 
     do {
-        result = ses__run_read_to_write(storage, run_search, &job, error);
+        result = ses__run(storage, TO_READ_BEFORE_WRITING, run_search, &job, error);
         if (result >= 0)
             *own = next;
     } while (result == SES_MORE);
@@ -300,12 +300,12 @@ int ses__door_expire(struct storage *storage, struct expire_op *op, ses_error *e
     int code;
 
     if (op->count_only)
-        return ses__run_read(storage, run_count_due, op, error);
+        return ses__run(storage, TO_READ, run_count_due, op, error);
     code = read_only ? SES_OK : search(storage, &own, error);
     op->deleted = 0;
     op->more = false;
     op->erasure.unclean = false;
     if (code == SES_OK && (own.app_count > 0 || own.user_count > 0 || op->erasure.secure || read_only))
-        code = ses__run_delete(storage, run_expire, &own, 0, &op->erasure, error);
+        code = ses__run(storage, TO_DELETE(&op->erasure), run_expire, &own, error);
     return code;
 }
