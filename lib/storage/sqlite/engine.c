@@ -110,31 +110,30 @@ static int settle_file(struct sqlite *storage, ses_error *error)
                                 config->path);
 }
 
-/* Asks for a journal mode until it is granted, the time is up, or SQLite keeps another, which `mode` says. */
-static int ask_journal_mode(struct connection *db, const char *sql, char mode[16], ses_error *error)
+enum { JOURNAL_MODE_BYTES = 16 };
+
+static int keep_journal_mode(void *context, sqlite3_stmt *row, ses_error *error)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc;
+    const char *text = (const char *)sqlite3_column_text(row, 0);
+
+    if (text)
+        (void)snprintf(context, JOURNAL_MODE_BYTES, "%s", text);
+    return text ? SES_OK : ses__error_nomem(error);
+}
+
+/* Asks for a journal mode until it is granted, the time is up, or SQLite keeps another, which `mode` says. */
+static int ask_journal_mode(struct connection *db, const char *sql, char mode[JOURNAL_MODE_BYTES],
+                            ses_error *error)
+{
     int tries = 0;
+    int code;
 
     mode[0] = '\0';
     do {
-        rc = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
-        if (rc == SQLITE_OK) {
-            rc = sqlite3_step(statement);
-            const unsigned char *text = rc == SQLITE_ROW ? sqlite3_column_text(statement, 0) : NULL;
-            if (text)
-                (void)strncpy(mode, (const char *)text, 15);
-            mode[15] = '\0';
-            if (rc == SQLITE_ROW)
-                rc = text ? SQLITE_OK : SQLITE_NOMEM;
-            else if (rc == SQLITE_DONE)
-                rc = SQLITE_OK;
-        }
-        (void)sqlite3_finalize(statement); /* repeats the failure of the step */
-        statement = NULL;
-    } while ((rc & 0xFF) == SQLITE_BUSY && ses__connection_wait(db, tries++));
-    return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "setting the journal mode", error);
+        ses__error_clear(error); /* of an earlier try */
+        code = ses__connection_visit(db, sql, keep_journal_mode, mode, error);
+    } while (code == SES_BUSY && ses__connection_wait(db, tries++));
+    return code;
 }
 
 static int set_journal(struct sqlite *storage, ses_error *error)

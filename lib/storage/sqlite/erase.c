@@ -19,14 +19,9 @@ static int set_overwriting(struct connection *db, int64_t how, ses_error *error)
     return ses__connection_execute(db, pragmas[how], "setting what is overwritten", error);
 }
 
-static int read_overwriting(struct connection *db, int64_t *how, ses_error *error)
-{
-    return ses__connection_read_int(db, "PRAGMA secure_delete", how, error);
-}
-
 int ses__erase_setup(struct connection *db, ses_error *error)
 {
-    int code = read_overwriting(db, &db->overwriting, error);
+    int code = ses__connection_read_int(db, "PRAGMA secure_delete", &db->overwriting, error);
 
     if (db->overwriting != OVERWRITES_NOTHING && db->overwriting != OVERWRITES_CELLS)
         db->overwriting = OVERWRITES_ALL;
@@ -55,7 +50,7 @@ static int run_securely(struct db *base, void *context, ses_error *error)
     struct connection *db = ses__connection_of(base);
     const struct deletion *deletion = context;
     int64_t how = OVERWRITES_ALL;
-    int code = read_overwriting(db, &how, error);
+    int code = ses__connection_read_int(db, "PRAGMA secure_delete", &how, error);
 
     if (code == SES_OK && how != OVERWRITES_ALL)
         code = set_overwriting(db, OVERWRITES_ALL, error);

@@ -1,6 +1,4 @@
 /* The state of a session as it was. */
-#include <string.h>
-
 #include "base/error.h"
 #include "json/reader.h"
 #include "storage/sql/session/log.h"
@@ -8,12 +6,9 @@
 
 static int keep_json(struct as_of_op *op, struct span text, ses_error *error)
 {
-    op->json = ses__memory_text(op->allocator, text.len);
-    if (!op->json)
-        return ses__error_nomem(error);
-    memcpy(op->json, text.ptr, text.len);
+    op->json = ses__memory_text_of(op->allocator, text);
     op->len = text.len;
-    return SES_OK;
+    return op->json ? SES_OK : ses__error_nomem(error);
 }
 
 /* Another program may have written it. */

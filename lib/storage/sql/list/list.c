@@ -40,14 +40,6 @@ static int take_list(struct list_rows *rows, struct list_op *op, ses_error *erro
     return ses__query_end(&rows->query);
 }
 
-static int read_list(struct list_op *op, struct db *db, const struct list_query *query, ses_error *error)
-{
-    struct list_rows rows;
-
-    ses__list_rows_open(&rows, db, query, error);
-    return take_list(&rows, op, error);
-}
-
 /* ------------------------------------------------------------------------------------------- filters */
 
 /*
@@ -108,11 +100,14 @@ static int read_filtered(struct list_op *op, struct db *db, struct list_query *q
     bool is_found = false;
     int code = find_few(db, query, &few, &is_found, error);
     const struct owner_list owners = {few.ids, few.count};
+    struct list_rows rows;
 
     if (is_found)
         query->among = &owners;
-    if (code == SES_OK && (!is_found || few.count > 0))
-        code = read_list(op, db, query, error);
+    if (code == SES_OK && (!is_found || few.count > 0)) {
+        ses__list_rows_open(&rows, db, query, error);
+        code = take_list(&rows, op, error);
+    }
     query->among = NULL;
     ses__memory_free(few.allocator, few.ids);
     return code;

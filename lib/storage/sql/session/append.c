@@ -150,7 +150,6 @@ static int note_duplicate(struct append_op *op, struct db *db, struct event_draf
 {
     int code = find_stored(op, db, draft, &result->seq, error);
 
-    result->status = SES_DUPLICATE;
     if (code == SES_OK && result->seq == 0) /* nothing is stored, and nothing was */
         code = ses__error_set(error, SES_CORRUPT,
                               "the place of event %lld of session number %lld is taken by another event",
@@ -192,24 +191,6 @@ static int count_event(struct append_op *op, const struct event_draft *draft, se
                         : SES_OK;
 }
 
-/* The session has no room for this event, but the retry of a stored one still succeeds. */
-static int store_without_room(struct append_op *op, struct db *db, struct event_draft *draft,
-                              ses_appended *result, int limit, ses_error *error)
-{
-    int code = SES_OK;
-
-    result->seq = 0;
-    if (ses__append_can_be_stored(op, draft))
-        code = find_stored(op, db, draft, &result->seq, error);
-    if (code != SES_OK)
-        return code;
-    if (result->seq == 0)
-        return limit;
-    result->status = SES_DUPLICATE;
-    ses__error_clear(error);
-    return SES_OK;
-}
-
 /* A rewind that another program made names the invocation that it takes back, but not where that begins.
  * The position found ahead of the transaction still holds unless events were cut or pruned. */
 static void aim(const struct append_op *op, struct event_draft *draft)
@@ -224,39 +205,31 @@ static void aim(const struct append_op *op, struct event_draft *draft)
     draft->row.rewinds_after = holds ? looked->last_seq : 0;
 }
 
-static int store_with_room(struct append_op *op, struct db *db, struct event_draft *draft,
-                           ses_appended *result, ses_error *error)
-{
-    const struct session_row *row = &op->row;
-    int64_t stored = 0;
-    int code = SES_OK;
-
-    if (db->looks_first && ses__append_can_be_stored(op, draft))
-        code = find_stored(op, db, draft, &stored, error);
-    if (code != SES_OK || stored > 0) {
-        result->status = SES_DUPLICATE;
-        result->seq = stored;
-        return code;
-    }
-    place_event(op, draft);
-    aim(op, draft);
-    code = ses__event_add(db, row, &draft->row, error);
-    if (code == SES_EXISTS)
-        return note_duplicate(op, db, draft, result, error);
-    if (code == SES_OK)
-        code = ses__delta_store(db, &draft->delta, row, draft->row.seq, error);
-    return code == SES_OK ? count_event(op, draft, result, error) : code;
-}
-
+/* The retry of a stored event succeeds even if the session has no room for another. */
 static int store_event(struct append_op *op, struct db *db, struct event_draft *draft, ses_appended *result,
                        ses_error *error)
 {
-    int code = check_room(op, draft, error);
+    const int limit = check_room(op, draft, error);
+    int code = SES_OK;
 
-    code = code == SES_LIMIT ? store_without_room(op, db, draft, result, code, error)
-                             : store_with_room(op, db, draft, result, error);
-    result->time_us = draft->row.time_us;
-    return code;
+    result->status = SES_DUPLICATE;
+    result->seq = 0;
+    if ((limit != SES_OK || db->looks_first) && ses__append_can_be_stored(op, draft))
+        code = find_stored(op, db, draft, &result->seq, error);
+    if (code == SES_OK && limit != SES_OK && result->seq > 0)
+        ses__error_clear(error);
+    if (code != SES_OK || result->seq > 0)
+        return code;
+    if (limit != SES_OK)
+        return limit;
+    place_event(op, draft);
+    aim(op, draft);
+    code = ses__event_add(db, &op->row, &draft->row, error);
+    if (code == SES_EXISTS)
+        return note_duplicate(op, db, draft, result, error);
+    if (code == SES_OK)
+        code = ses__delta_store(db, &draft->delta, &op->row, draft->row.seq, error);
+    return code == SES_OK ? count_event(op, draft, result, error) : code;
 }
 
 static int store_events(struct append_op *op, struct db *db, ses_error *error)
@@ -264,8 +237,11 @@ static int store_events(struct append_op *op, struct db *db, ses_error *error)
     int code = SES_OK;
 
     for (op->at = 0; op->at < op->count && code == SES_OK; op->at++) {
-        if (!op->drafts[op->at].partial)
-            code = store_event(op, db, &op->drafts[op->at], &op->results[op->at], error);
+        struct event_draft *draft = &op->drafts[op->at];
+        if (draft->partial)
+            continue;
+        code = store_event(op, db, draft, &op->results[op->at], error);
+        op->results[op->at].time_us = draft->row.time_us; /* a retry has that of the stored event */
     }
     op->row.changed_us = op->now_us;
     if (code == SES_OK && op->row.version != op->before.version)

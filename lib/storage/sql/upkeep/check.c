@@ -7,9 +7,9 @@ static int check_rows(struct check *check)
 {
     if (check->op->level < SES_CHECK_LOG)
         return SES_OK;
-    int code = ses__check_apps(check);
+    int code = ses__check_owners(check, false);
     if (code == SES_OK)
-        code = ses__check_users(check);
+        code = ses__check_owners(check, true);
     return code == SES_OK ? ses__check_sessions(check) : code;
 }
 

@@ -37,8 +37,7 @@ SESLITE_PRIVATE int ses__check_begin(struct check *check, struct span app, struc
                                      struct span session);
 
 /* ---- check_shared.c: apps and users, their names and their state */
-SESLITE_PRIVATE int ses__check_apps(struct check *check);
-SESLITE_PRIVATE int ses__check_users(struct check *check);
+SESLITE_PRIVATE int ses__check_owners(struct check *check, bool users);
 
 /* ---- check_session.c: sessions, with all that they have */
 SESLITE_PRIVATE int ses__check_sessions(struct check *check);

@@ -196,13 +196,6 @@ static int check_shared(struct check *check, struct shared_row *row)
 
 /* ------------------------------------------------------------------------------------- apps and users */
 
-static void check_own_name(struct check *check, const char *kept, const char *what, int64_t id)
-{
-    if (!kept)
-        ses__check_found(check, SES_PROBLEM_NAME, 0, "the name of %s number %lld is not an id", what,
-                         (long long)id);
-}
-
 /* The next app or user: its number, or 0 at the end. */
 static int read_next(struct check *check, const struct statement *statement, int64_t *id, int64_t *app_id)
 {
@@ -229,34 +222,22 @@ static int read_next(struct check *check, const struct statement *statement, int
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }
 
-int ses__check_apps(struct check *check)
+int ses__check_owners(struct check *check, bool users)
 {
+    const struct statement *statement = users ? STATEMENT_CHECK_USER_AFTER : STATEMENT_CHECK_APP_AFTER;
     int64_t id = INT64_MIN;
     int64_t app_id = 0;
-    int code = read_next(check, STATEMENT_CHECK_APP_AFTER, &id, &app_id);
+    int code = read_next(check, statement, &id, &app_id);
 
     while (code == SES_OK && id != 0 && !check->ended) {
-        struct shared_row row = {.scope = SCOPE_APP, .app_id = id};
-        check_own_name(check, check->about.app, "app", id);
+        struct shared_row row = {.scope = users ? SCOPE_USER : SCOPE_APP, .app_id = app_id};
+        row.user_id = users ? id : 0;
+        if (!(users ? check->about.user : check->about.app))
+            ses__check_found(check, SES_PROBLEM_NAME, 0, "the name of %s number %lld is not an id",
+                             users ? "user" : "app", (long long)id);
         code = check_shared(check, &row);
         if (code == SES_OK)
-            code = read_next(check, STATEMENT_CHECK_APP_AFTER, &id, &app_id);
-    }
-    return code;
-}
-
-int ses__check_users(struct check *check)
-{
-    int64_t id = INT64_MIN;
-    int64_t app_id = 0;
-    int code = read_next(check, STATEMENT_CHECK_USER_AFTER, &id, &app_id);
-
-    while (code == SES_OK && id != 0 && !check->ended) {
-        struct shared_row row = {.scope = SCOPE_USER, .app_id = app_id, .user_id = id};
-        check_own_name(check, check->about.user, "user", id);
-        code = check_shared(check, &row);
-        if (code == SES_OK)
-            code = read_next(check, STATEMENT_CHECK_USER_AFTER, &id, &app_id);
+            code = read_next(check, statement, &id, &app_id);
     }
     return code;
 }
