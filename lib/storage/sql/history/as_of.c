@@ -1,7 +1,6 @@
 /* The state of a session as it was. */
 #include "base/error.h"
 #include "json/reader.h"
-#include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 
 static int keep_json(struct as_of_op *op, struct span text, ses_error *error)

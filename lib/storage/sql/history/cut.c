@@ -1,7 +1,6 @@
 /* Cuts off the end of a log. A read transaction computes the state that the rest leads to; a write then
  * deletes the end. */
 #include "base/error.h"
-#include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/planned.h"
 #include "storage/sql/rows/parts.h"

@@ -1,7 +1,6 @@
 /* A new session that begins as the log of another was at a point. The state there is found out in a read; then the events
  * are copied. */
 #include "base/error.h"
-#include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
 #include "storage/sql/history/planned.h"

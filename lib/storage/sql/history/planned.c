@@ -1,7 +1,6 @@
 #include "storage/sql/history/planned.h"
 
-#include "storage/sql/session/log.h"
-#include "storage/sql/rows/session.h"
+#include "storage/sql/session/jobs.h"
 
 /* A session that others append to all the time may change during each of them; the last is made inside the write. */
 enum { MAX_PLANS = 3 };

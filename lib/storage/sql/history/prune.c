@@ -4,7 +4,6 @@
  * proportion to its length.
  */
 #include "base/error.h"
-#include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/planned.h"
 #include "storage/sql/rows/parts.h"

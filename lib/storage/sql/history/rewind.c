@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "storage/sql/session/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/planned.h"
 

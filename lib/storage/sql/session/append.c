@@ -1,7 +1,5 @@
 /* Appending: everything that one append checks, stores and brings a handle up to date with, in one transaction. */
-
 #include "base/error.h"
-#include "storage/sql/session/append_asked.h"
 #include "storage/sql/session/jobs.h"
 
 /* ---------------------------------------------------------------------------------- what is stored already */

@@ -1,6 +1,4 @@
 /* Appending as a job of an engine that is far away: all that it needs is asked for at once. */
-#include "storage/sql/session/append_asked.h"
-
 #include <stdlib.h>
 
 #include "base/error.h"

@@ -2,6 +2,8 @@
 #ifndef SESLITE_STORAGE_SQL_SESSION_JOBS_H
 #define SESLITE_STORAGE_SQL_SESSION_JOBS_H
 
+#include "model/event/range.h"
+#include "model/replay.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/state.h"
 
@@ -65,5 +67,56 @@ SESLITE_PRIVATE int ses__append_store(struct db *db, struct append_op *op, ses_e
 /* The drafts were stored otherwise, after the session was as `before` says: fills the results, and makes the advance
  * ready. */
 SESLITE_PRIVATE int ses__append_stored(struct append_op *op, ses_error *error);
+
+/* ---- log.c: the history of a log */
+
+/* STALE for a handle (a ref with a known row) when events were cut since it was read. */
+SESLITE_PRIVATE int ses__log_check_epoch(const struct session_ref *ref, const struct session_row *row,
+                                         ses_error *error);
+/* STALE: the session is not at the version that the caller expected; `flag` is what allows that. */
+SESLITE_PRIVATE int ses__log_set_stale_error(const struct session_row *row, int64_t expected,
+                                             const char *flag, ses_error *error);
+/* The number of the last event that lies before the point, or of the last that could: from row.base_seq to row.last_seq.
+ * NOTFOUND, with a message that says from where on history is known. */
+SESLITE_PRIVATE int ses__log_find_point(struct db *db, const struct session_ref *ref,
+                                        const struct session_row *row, const struct point *point,
+                                        int64_t *seq, ses_error *error);
+/* Fills a fresh replay with the state after the event `seq`, from row.base_seq on. */
+SESLITE_PRIVATE int ses__log_replay(struct db *db, const struct session_row *row, int64_t seq,
+                                    struct replay *replay, ses_error *error);
+/* Applies the changes of the events from `first` to `last`. The replay has reached the event before
+ * `first`. */
+SESLITE_PRIVATE int ses__log_replay_events(struct db *db, const struct session_row *row, int64_t first,
+                                           int64_t last, struct replay *replay, ses_error *error);
+/* The state the session was created with, in the arena; no text: empty. */
+SESLITE_PRIVATE int ses__log_initial(struct db *db, int64_t session_id, struct arena *arena,
+                                     struct span *initial, ses_error *error);
+
+/* ---- append.c, append_ahead.c: what an append asks for ahead, on an engine that is far away */
+
+/* The event of a draft's id. */
+struct stored_event_asked {
+    bool taken;             /* the answer is `seq` */
+    struct event_rows rows; /* empty if it was not asked for, or was taken */
+    int64_t seq;
+};
+
+/* What an append needs besides the session's row, all of which is asked for at once where that saves waiting. */
+struct append_asked {
+    struct query lease;
+    struct query *expected;             /* for each key that was seen */
+    struct stored_event_asked *stored;  /* for each draft */
+    struct event_rows missed;           /* what the handle lacks */
+    struct query scopes[SCOPE_SESSION]; /* those that other sessions share, if nothing is to be stored */
+};
+
+/* An id that was made for this call can only be there if the call has been run before. */
+static inline bool ses__append_can_be_stored(const struct append_op *op, const struct event_draft *draft)
+{
+    return draft->has_id || op->may_be_stored;
+}
+
+/* When the session is found: checks what the caller has seen, and stores. */
+SESLITE_PRIVATE int ses__append_check_and_store(struct append_op *op, struct db *db, ses_error *error);
 
 #endif

@@ -1,12 +1,10 @@
 /* The points of a log, and the state there. */
-#include "storage/sql/session/log.h"
-
 #include <string.h>
 
 #include "base/error.h"
 #include "model/event/runs.h"
-#include "storage/sql/rows/event.h"
 #include "storage/sql/rows/list.h"
+#include "storage/sql/session/jobs.h"
 
 int ses__log_check_epoch(const struct session_ref *ref, const struct session_row *row, ses_error *error)
 {

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "storage/sql/session/jobs.h"
-#include "storage/sql/session/log.h"
 #include "storage/sql/transfer/load.h"
 
 /* ----------------------------------------------------------------------------------------- annotations */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "storage/sql/session/log.h"
+#include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
 
 /* So many sessions of a user are sorted at once. */

@@ -6,7 +6,7 @@
 #include "model/replay.h"
 #include "model/event/timestamp.h"
 #include "model/event/update_times.h"
-#include "storage/sql/session/log.h"
+#include "storage/sql/session/jobs.h"
 #include "storage/sql/upkeep/check.h"
 #include "storage/sql/rows/parts.h"
 
