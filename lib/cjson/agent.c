@@ -5,10 +5,8 @@ int ses_tracked_set_cjson(ses_tracked *tracked, const char *name, const cJSON *v
 {
     char *text = NULL;
     size_t len = 0;
-    int code = ses__cjson_need(value, "value", error);
+    int code = ses__cjson_take(value, "value", &text, &len, error);
 
-    if (code == SES_OK)
-        code = ses__cjson_write(value, &text, &len, error);
     if (code == SES_OK)
         code = ses_tracked_set(tracked, name, text, len, error);
     cJSON_free(text);
@@ -19,12 +17,10 @@ int ses_tracked_get_cjson(const ses_tracked *tracked, const char *name, cJSON **
 {
     const char *text = NULL;
     size_t len = 0;
-    int code = ses__cjson_need(value, "value", error);
+    int code = ses__cjson_output(value, "value", error);
 
-    if (code != SES_OK)
-        return code;
-    *value = NULL;
-    code = ses_tracked_get(tracked, name, &text, &len, error);
+    if (code == SES_OK)
+        code = ses_tracked_get(tracked, name, &text, &len, error);
     return code == SES_OK ? ses__cjson_parse(text, len, value, error) : code;
 }
 
@@ -32,10 +28,8 @@ int ses_builder_content_cjson(ses_builder *builder, const cJSON *content, ses_er
 {
     char *text = NULL;
     size_t len = 0;
-    int code = ses__cjson_need(content, "content", error);
+    int code = ses__cjson_take(content, "content", &text, &len, error);
 
-    if (code == SES_OK)
-        code = ses__cjson_write(content, &text, &len, error);
     if (code == SES_OK)
         code = ses_builder_content(builder, text, len, error);
     cJSON_free(text);
@@ -46,10 +40,8 @@ int ses_builder_field_cjson(ses_builder *builder, const char *field, const cJSON
 {
     char *text = NULL;
     size_t len = 0;
-    int code = ses__cjson_need(value, "value", error);
+    int code = ses__cjson_take(value, "value", &text, &len, error);
 
-    if (code == SES_OK)
-        code = ses__cjson_write(value, &text, &len, error);
     if (code == SES_OK)
         code = ses_builder_field(builder, field, text, len, error);
     cJSON_free(text);

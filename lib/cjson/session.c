@@ -22,10 +22,8 @@ int ses_append_cjson(ses_session *session, const cJSON *event, const ses_append_
 {
     char *text = NULL;
     size_t len = 0;
-    int code = ses__cjson_need(event, "event", error);
+    int code = ses__cjson_take(event, "event", &text, &len, error);
 
-    if (code == SES_OK)
-        code = ses__cjson_write(event, &text, &len, error);
     if (code == SES_OK)
         code = ses_append(session, text, len, options, appended, error);
     cJSON_free(text);
@@ -37,10 +35,8 @@ int ses_append_by_key_cjson(ses_store *store, const ses_key *key, const cJSON *e
 {
     char *text = NULL;
     size_t len = 0;
-    int code = ses__cjson_need(event, "event", error);
+    int code = ses__cjson_take(event, "event", &text, &len, error);
 
-    if (code == SES_OK)
-        code = ses__cjson_write(event, &text, &len, error);
     if (code == SES_OK)
         code = ses_append_by_key(store, key, text, len, options, appended, error);
     cJSON_free(text);
@@ -53,12 +49,10 @@ int ses_state_get_cjson(const ses_session *session, const char *name, cJSON **va
 {
     const char *json = NULL;
     size_t len = 0;
-    int code = ses__cjson_need(value, "value", error);
+    int code = ses__cjson_output(value, "value", error);
 
-    if (code != SES_OK)
-        return code;
-    *value = NULL;
-    code = ses_state_get(session, name, &json, &len, error);
+    if (code == SES_OK)
+        code = ses_state_get(session, name, &json, &len, error);
     return code == SES_OK ? ses__cjson_parse(json, len, value, error) : code;
 }
 
@@ -66,12 +60,10 @@ int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error)
 {
     const char *json = NULL;
     size_t len = 0;
-    int code = ses__cjson_need(state, "state", error);
+    int code = ses__cjson_output(state, "state", error);
 
-    if (code != SES_OK)
-        return code;
-    *state = NULL;
-    code = ses_state_json(session, &json, &len, error);
+    if (code == SES_OK)
+        code = ses_state_json(session, &json, &len, error);
     return code == SES_OK ? ses__cjson_parse(json, len, state, error) : code;
 }
 
@@ -91,12 +83,10 @@ static int check_body(const ses_event *event, ses_error *error)
 
 int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error)
 {
-    int code = ses__cjson_need(tree, "tree", error);
+    int code = ses__cjson_output(tree, "tree", error);
 
-    if (code != SES_OK)
-        return code;
-    *tree = NULL;
-    code = ses__cjson_need(event, "event", error);
+    if (code == SES_OK)
+        code = ses__cjson_need(event, "event", error);
     if (code == SES_OK)
         code = check_body(event, error);
     if (code == SES_OK)

@@ -132,7 +132,24 @@ int ses__cjson_write(const cJSON *tree, char **text, size_t *len, ses_error *err
     return code;
 }
 
+int ses__cjson_take(const cJSON *tree, const char *what, char **text, size_t *len, ses_error *error)
+{
+    int code = ses__cjson_need(tree, what, error);
+
+    *text = NULL;
+    return code == SES_OK ? ses__cjson_write(tree, text, len, error) : code;
+}
+
 /* -------------------------------------------------------------------------------------------- reading */
+
+int ses__cjson_output(cJSON **tree, const char *what, ses_error *error)
+{
+    int code = ses__cjson_need(tree, what, error);
+
+    if (code == SES_OK)
+        *tree = NULL;
+    return code;
+}
 
 int ses__cjson_parse(const char *text, size_t len, cJSON **tree, ses_error *error)
 {
