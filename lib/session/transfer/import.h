@@ -1,4 +1,4 @@
-/* Shared by the parts of an import. */
+/* Shared by the parts of an import, and by the calls that load a session. */
 #ifndef SESLITE_SESSION_TRANSFER_IMPORT_H
 #define SESLITE_SESSION_TRANSFER_IMPORT_H
 
@@ -49,5 +49,10 @@ SESLITE_PRIVATE int ses__import_session(struct import_call *call, ses_error *err
 SESLITE_PRIVATE int ses__import_owner(struct import_call *call, ses_error *error);
 SESLITE_PRIVATE int ses__import_key(struct import_call *call, ses_error *error);
 SESLITE_PRIVATE int ses__import_write_keys(struct import_call *call, ses_error *error);
+
+/* load.c: works like ses_load, within a call that has begun. */
+SESLITE_PRIVATE int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *loaded,
+                                      const ses_load_options *options, ses_load_result *result,
+                                      ses_error *error);
 
 #endif

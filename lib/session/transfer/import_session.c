@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "session/transfer/import.h"
-#include "session/transfer/load.h"
 
 /* The session as given by the lines before its events. */
 struct imported_session {

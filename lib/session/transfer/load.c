@@ -1,6 +1,4 @@
 /* Loads a session with its history. */
-#include "session/transfer/load.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +8,7 @@
 #include "model/event/timestamp.h"
 #include "session/followers.h"
 #include "session/initial_state.h"
+#include "session/transfer/import.h"
 
 /* Numbers of events have 32 bits. */
 static const int64_t LAST_NUMBER = INT64_C(0xFFFFFFFF);

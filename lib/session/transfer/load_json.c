@@ -7,7 +7,6 @@
 #include "model/state/initial.h"
 #include "model/event/timestamp.h"
 #include "session/transfer/import.h"
-#include "session/transfer/load.h"
 
 /* One call. Texts without a pointer are not in the JSON. */
 struct json_loading {
