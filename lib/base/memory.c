@@ -39,6 +39,17 @@ void *ses__memory_zeroed(const ses_allocator *allocator, size_t bytes)
     return memory;
 }
 
+char *ses__memory_copy(const ses_allocator *allocator, const char *text, size_t len)
+{
+    char *copy = ses__memory_new(allocator, len + 1);
+
+    if (copy) {
+        memcpy(copy, text, len);
+        copy[len] = '\0';
+    }
+    return copy;
+}
+
 void *ses__memory_resize(const ses_allocator *allocator, void *memory, size_t bytes)
 {
     return memory ? allocator->resize(allocator->context, memory, bytes) : ses__memory_new(allocator, bytes);

@@ -7,6 +7,8 @@
 SESLITE_PRIVATE void ses__memory_default(ses_allocator *allocator);
 SESLITE_PRIVATE void *ses__memory_new(const ses_allocator *allocator, size_t bytes);
 SESLITE_PRIVATE void *ses__memory_zeroed(const ses_allocator *allocator, size_t bytes);
+/* Returns a copy of the text, followed by a NUL. NULL: out of memory. */
+SESLITE_PRIVATE char *ses__memory_copy(const ses_allocator *allocator, const char *text, size_t len);
 SESLITE_PRIVATE void *ses__memory_resize(const ses_allocator *allocator, void *memory, size_t bytes);
 SESLITE_PRIVATE void ses__memory_free(const ses_allocator *allocator, void *memory);
 /* Makes room for `needed` elements in all, by doubling. `items` is the address of the pointer to them.

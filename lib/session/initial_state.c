@@ -28,18 +28,12 @@ static bool stores_something(const struct delta *delta)
 int ses__initial_state_read(struct initial_state *initial, struct span text, ses_error *error)
 {
     struct json_reader reader;
-    int code = SES_OK;
+    int code = ses__json_start_object(&reader, text, "the state", error);
 
-    ses__json_start(&reader, text.ptr, text.len);
-    if (ses__json_peek(&reader) != JSON_OBJECT) {
-        code = ses__json_check(text.ptr, text.len, error);
-        if (code == SES_OK)
-            code = ses__error_at(error, SES_INVALID, 0, "the state must be a JSON object");
-    } else {
+    if (code == SES_OK)
         code = ses__delta_merge(&reader, &initial->arena, NULL, &initial->delta, &initial->edits, error);
-        if (code == SES_OK && !ses__json_finish(&reader))
-            code = ses__json_error(&reader, error);
-    }
+    if (code == SES_OK && !ses__json_finish(&reader))
+        code = ses__json_error(&reader, error);
     if (code == SES_OK && stores_something(&initial->delta)) {
         initial->stored.ptr = ses__edits_apply(&initial->edits, &initial->arena, text, &initial->stored.len);
         if (!initial->stored.ptr)

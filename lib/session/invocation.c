@@ -23,16 +23,14 @@ static int make_id(ses_store *store, char *id, ses_error *error)
 static int begin(ses_session *session, const char *id, ses_error *error)
 {
     const ses_allocator *allocator = &session->store->allocator;
-    size_t bytes = strlen(id) + 1;
-    char *copy = ses__memory_new(allocator, bytes);
+    char *copy = ses__memory_copy(allocator, id, strlen(id));
 
-    if (copy) {
-        memcpy(copy, id, bytes);
-        ses__memory_free(allocator, session->invocation);
-        session->invocation = copy;
-        ses__state_clear(&session->snapshot.state, SCOPE_TEMP);
-    }
-    return copy ? SES_OK : ses__error_nomem(error);
+    if (!copy)
+        return ses__error_nomem(error);
+    ses__memory_free(allocator, session->invocation);
+    session->invocation = copy;
+    ses__state_clear(&session->snapshot.state, SCOPE_TEMP);
+    return SES_OK;
 }
 
 int ses_invocation_begin(ses_session *session, const char *id, ses_error *error)

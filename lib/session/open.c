@@ -100,29 +100,25 @@ static bool store_init_locks(ses_store *store)
 static int store_new(const char *path, const ses_open_options *options, const ses_allocator *allocator,
                      ses_store **store, ses_error *error)
 {
-    size_t path_len = strlen(path);
     ses_store *fresh = ses__memory_zeroed(allocator, sizeof *fresh);
-    char *path_copy = ses__memory_new(allocator, path_len + 1);
-    int code = SES_OK;
+    char *path_copy = ses__memory_copy(allocator, path, strlen(path));
 
     if (!fresh || !path_copy || !store_init_locks(fresh)) {
         ses__memory_free(allocator, path_copy);
         ses__memory_free(allocator, fresh);
-        code = ses__error_nomem(error);
-    } else {
-        memcpy(path_copy, path, path_len + 1);
-        fresh->allocator = *allocator;
-        fresh->path = path_copy;
-        fresh->process = getpid();
-        atomic_init(&fresh->references, 1);
-        atomic_init(&fresh->closed, false);
-        atomic_init(&fresh->followers, NULL);
-        set_callbacks(fresh, options);
-        *store = fresh;
-        if (!ses__random_bytes(&fresh->seed, sizeof fresh->seed))
-            code = ses__error_set(error, SES_IO, "the system provides no random bytes");
+        return ses__error_nomem(error);
     }
-    return code;
+    fresh->allocator = *allocator;
+    fresh->path = path_copy;
+    fresh->process = getpid();
+    atomic_init(&fresh->references, 1);
+    atomic_init(&fresh->closed, false);
+    atomic_init(&fresh->followers, NULL);
+    set_callbacks(fresh, options);
+    *store = fresh;
+    return ses__random_bytes(&fresh->seed, sizeof fresh->seed)
+               ? SES_OK
+               : ses__error_set(error, SES_IO, "the system provides no random bytes");
 }
 
 /* The caller releases `*opened` even after a failure. */

@@ -15,11 +15,9 @@ static int stage_one(struct temp_update *update, struct temp_step *step, bool mo
     const struct span id = step->draft->row.invocation_id;
 
     if (moves) {
-        step->invocation = ses__memory_new(&session->store->allocator, id.len + 1);
+        step->invocation = ses__memory_copy(&session->store->allocator, id.ptr, id.len);
         if (!step->invocation)
             return ses__error_nomem(error);
-        memcpy(step->invocation, id.ptr, id.len);
-        step->invocation[id.len] = '\0';
     }
     step->first = update->changes.count;
     int code = ses__state_stage(&session->snapshot.state, &step->draft->delta, SCOPE_TEMP, SCOPE_TEMP,

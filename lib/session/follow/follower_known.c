@@ -1,4 +1,4 @@
-#include "session/follow/follower_known.h"
+#include "session/follow/follower.h"
 
 #include <string.h>
 
@@ -28,14 +28,12 @@ static bool is_at(const struct known_list *list, size_t at, const char *name)
 static struct follow_known *insert_known(struct known_list *list, const ses_allocator *allocator, size_t at,
                                          const char *name)
 {
-    const size_t size = strlen(name) + 1;
-    char *copy = ses__memory_new(allocator, size);
+    char *copy = ses__memory_copy(allocator, name, strlen(name));
 
     if (!copy || !LIST_GROW(allocator, list)) {
         ses__memory_free(allocator, copy);
         return NULL;
     }
-    memcpy(copy, name, size);
     memmove(list->items + at + 1, list->items + at, (list->count - at) * sizeof *list->items);
     list->items[at] = (struct follow_known){.name = copy};
     list->count++;

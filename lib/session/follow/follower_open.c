@@ -63,16 +63,25 @@ static int follower_new(ses_store *store, const ses_key *key, const ses_follow_o
     return ses__listener_join(store, &fresh->listener, error);
 }
 
+static int know_item(ses_follower *follower, const struct followed *item, const struct follow_place *known,
+                     ses_error *error)
+{
+    struct follow_place *place = ses__known_place(&follower->known, &follower->store->allocator, item->name);
+
+    if (!place)
+        return ses__error_nomem(error);
+    *place = *known;
+    return SES_OK;
+}
+
 /* Notes the current end of the session, or of each of the user's sessions. */
 static int know_items(ses_follower *follower, ses_error *error)
 {
     for (size_t i = 0; i < follower->op.count; i++) {
         const struct followed *item = &follower->op.items[i];
-        struct follow_place *place =
-            ses__known_place(&follower->known, &follower->store->allocator, item->name);
-        if (!place)
-            return ses__error_nomem(error);
-        *place = item->place;
+        int code = know_item(follower, item, &item->place, error);
+        if (code != SES_OK)
+            return code;
     }
     return SES_OK;
 }
@@ -98,25 +107,12 @@ static int know_places(ses_follower *follower, const struct follow_place *places
             count > 0 ? bsearch(&item->place.session_id, places, count, sizeof *places, compare_id) : NULL;
         if (!given && !follower->key.session)
             continue;
-        struct follow_place *place =
-            ses__known_place(&follower->known, &follower->store->allocator, item->name);
-        if (!place)
-            return ses__error_nomem(error);
-        *place = given ? *given : item->place;
+        int code = know_item(follower, item, given ? given : &item->place, error);
+        if (code != SES_OK)
+            return code;
         found += given != NULL;
     }
     follower->is_lost = found < count;
-    return SES_OK;
-}
-
-static int keep_lost_place(ses_follower *follower, const char *place, ses_error *error)
-{
-    const size_t size = strlen(place) + 1;
-
-    follower->place = ses__memory_new(&follower->store->allocator, size);
-    if (!follower->place)
-        return ses__error_nomem(error);
-    memcpy(follower->place, place, size);
     return SES_OK;
 }
 
@@ -128,8 +124,10 @@ static int begin_after_place(ses_follower *follower, const char *text, ses_error
 
     if (code == SES_OK)
         code = know_places(follower, places, count, error);
-    if (code == SES_OK && follower->is_lost)
-        code = keep_lost_place(follower, text, error);
+    if (code == SES_OK && follower->is_lost) {
+        follower->place = ses__memory_copy(&follower->store->allocator, text, strlen(text));
+        code = follower->place ? SES_OK : ses__error_nomem(error);
+    }
     ses__memory_free(&follower->store->allocator, places);
     return code;
 }
