@@ -242,19 +242,17 @@ static int take_append_options(struct append_call *call, const struct append_ext
     ses_append_options options;
     int code = ses__take_flagged(&options, sizeof options, given, SES_APPEND_ANYWAY | SES_APPEND_VERSION,
                                  "append options", error);
-    const bool anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
-    const bool at_version = (options.flags & SES_APPEND_VERSION) != 0;
     if (code == SES_OK)
-        code = ses__call_check_version(call->at, at_version, anyway, "append options", error);
+        code = ses__call_take_version(call->at, options.flags, options.version, "append options", error);
     if (code != SES_OK)
         return code;
     if (options.lease < 0)
         return ses__error_set(error, SES_INVALID, "append options: lease is negative");
     call->op.lease = options.lease;
-    call->op.anyway = anyway;
-    call->op.checks_version = at_version || call->at->session;
-    call->op.version = call->at->session ? call->at->snapshot->row.version : options.version;
-    if (!anyway)
+    call->op.anyway = call->at->anyway;
+    call->op.checks_version = call->at->checks_version;
+    call->op.version = call->at->version;
+    if (!call->op.anyway)
         code = take_expected(call, extras, &options, error);
     return code == SES_OK ? take_changes(call, extras, &options, error) : code;
 }

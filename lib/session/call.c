@@ -32,13 +32,18 @@ int ses__call_by_key(struct session_call *call, ses_store *store, const ses_key 
     return SES_OK;
 }
 
-int ses__call_check_version(const struct session_call *call, bool given, bool anyway, const char *what,
-                            ses_error *error)
+int ses__call_take_version(struct session_call *call, unsigned flags, int64_t version, const char *what,
+                           ses_error *error)
 {
+    const bool given = (flags & SES_APPEND_VERSION) != 0;
+
+    call->anyway = (flags & SES_APPEND_ANYWAY) != 0;
+    call->checks_version = given || call->session;
+    call->version = call->session ? call->snapshot->row.version : version;
     if (given && call->session)
         return ses__error_set(error, SES_MISUSE,
                               "%s: a version is only for calls by key; a handle has its own", what);
-    if (given && anyway)
+    if (given && call->anyway)
         return ses__error_set(error, SES_MISUSE,
                               "%s: the flags for a version and for any version contradict each other", what);
     return SES_OK;

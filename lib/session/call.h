@@ -11,6 +11,10 @@ struct session_call {
     struct snapshot *snapshot; /* the handle's; NULL: by key */
     ses_key key;
     struct session_ref ref;
+    /* What ses__call_take_version has found. */
+    bool anyway;
+    bool checks_version;
+    int64_t version;
 };
 
 /* Begins the call: checks the handle, or the key. Call ses__call_end only after success; it returns the
@@ -18,9 +22,11 @@ struct session_call {
 SESLITE_PRIVATE int ses__call_on_handle(struct session_call *call, ses_session *session, ses_error *error);
 SESLITE_PRIVATE int ses__call_by_key(struct session_call *call, ses_store *store, const ses_key *key,
                                      ses_error *error);
-/* MISUSE: a version was given for a handle, which has its own, or together with a flag that ignores it. */
-SESLITE_PRIVATE int ses__call_check_version(const struct session_call *call, bool given, bool anyway,
-                                            const char *what, ses_error *error);
+/* Takes the flags SES_APPEND_ANYWAY and SES_APPEND_VERSION, or those of a cut, which are the same, and the version
+ * that goes with them. A handle has its own. MISUSE: a version was given for a handle, or together with a flag
+ * that ignores it. */
+SESLITE_PRIVATE int ses__call_take_version(struct session_call *call, unsigned flags, int64_t version,
+                                           const char *what, ses_error *error);
 SESLITE_PRIVATE int ses__call_end(struct session_call *call, int code);
 
 #endif

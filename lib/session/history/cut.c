@@ -2,19 +2,17 @@
 #include "session/call.h"
 #include "session/followers.h"
 
-static int take_cut_options(const struct session_call *call, const ses_cut_options *given, struct cut_op *op,
+static int take_cut_options(struct session_call *call, const ses_cut_options *given, struct cut_op *op,
                             ses_error *error)
 {
     ses_cut_options options;
     const unsigned known = SES_CUT_ANYWAY | SES_CUT_VERSION | SES_CUT_SECURE;
     int code = ses__take_flagged(&options, sizeof options, given, known, "cut options", error);
 
-    const bool anyway = (options.flags & SES_CUT_ANYWAY) != 0;
-    const bool at_version = (options.flags & SES_CUT_VERSION) != 0;
     if (code == SES_OK)
-        code = ses__call_check_version(call, at_version, anyway, "cut options", error);
-    op->checks_version = at_version || (call->session && !anyway);
-    op->version = call->session ? call->snapshot->row.version : options.version;
+        code = ses__call_take_version(call, options.flags, options.version, "cut options", error);
+    op->checks_version = call->checks_version && !call->anyway;
+    op->version = call->version;
     op->erasure.secure = (options.flags & SES_CUT_SECURE) != 0;
     return code;
 }

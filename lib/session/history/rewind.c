@@ -41,19 +41,16 @@ static int take_artifacts(struct rewind_call *call, const ses_rewind_options *op
 static int take_rewind_options(struct rewind_call *call, const ses_rewind_options *given, ses_error *error)
 {
     struct append_op *append = &call->op.append;
-    const struct snapshot *snapshot = call->at->snapshot;
     ses_rewind_options options;
     int code = ses__take_flagged(&options, sizeof options, given, SES_APPEND_ANYWAY | SES_APPEND_VERSION,
                                  "rewind options", error);
-    append->anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
-    append->checks_version = (options.flags & SES_APPEND_VERSION) != 0;
     if (code == SES_OK)
-        code = ses__call_check_version(call->at, append->checks_version, append->anyway, "rewind options",
-                                       error);
+        code = ses__call_take_version(call->at, options.flags, options.version, "rewind options", error);
     if (code != SES_OK)
         return code;
-    append->checks_version = append->checks_version || snapshot;
-    append->version = snapshot ? snapshot->row.version : options.version;
+    append->anyway = call->at->anyway;
+    append->checks_version = call->at->checks_version;
+    append->version = call->at->version;
     return options.artifact_delta ? take_artifacts(call, &options, error) : SES_OK;
 }
 
