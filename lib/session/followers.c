@@ -94,9 +94,10 @@ void ses__followers_signal(struct followers *followers, const ses_key *key)
     (void)pthread_mutex_unlock(&followers->lock);
 }
 
-/* With the lock held. */
-static void interrupt_all(struct followers *followers)
+void ses__followers_interrupt(struct followers *followers, bool closes)
 {
+    (void)pthread_mutex_lock(&followers->lock);
+    followers->closed = followers->closed || closes;
     for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
         for (struct listener *at = followers->buckets[i]; at; at = at->next) {
             at->interrupted = true;
@@ -104,20 +105,6 @@ static void interrupt_all(struct followers *followers)
             ses__listener_notify(at);
         }
     }
-}
-
-void ses__followers_interrupt(struct followers *followers)
-{
-    (void)pthread_mutex_lock(&followers->lock);
-    interrupt_all(followers);
-    (void)pthread_mutex_unlock(&followers->lock);
-}
-
-void ses__followers_close(struct followers *followers)
-{
-    (void)pthread_mutex_lock(&followers->lock);
-    followers->closed = true;
-    interrupt_all(followers);
     (void)pthread_mutex_unlock(&followers->lock);
 }
 

@@ -59,10 +59,9 @@ static inline void ses__followers_notify(ses_store *store, int code, const ses_k
         ses__followers_signal(followers, key);
 }
 
-/* Makes followers that wait return INTERRUPTED. */
-SESLITE_PRIVATE void ses__followers_interrupt(struct followers *followers);
-/* The same for good; and, once no call is under way, stops the poller. */
-SESLITE_PRIVATE void ses__followers_close(struct followers *followers);
+/* Makes followers that wait return INTERRUPTED; with `closes`, also those that wait later. */
+SESLITE_PRIVATE void ses__followers_interrupt(struct followers *followers, bool closes);
+/* Stops the poller, once no call is under way. */
 SESLITE_PRIVATE void ses__followers_stop(struct followers *followers);
 SESLITE_PRIVATE void ses__followers_free(struct followers *followers);
 /* With the lock held. */

@@ -158,15 +158,6 @@ static int wait_and_take(struct taking *taking, ses_error *error)
     return code;
 }
 
-static int64_t wait_of(const ses_store *store, int64_t wait_ms)
-{
-    const int64_t longest_ms = INT64_MAX / 4000;
-
-    if (wait_ms == 0)
-        return store->busy_timeout_us;
-    return (wait_ms < 0 ? 0 : wait_ms > longest_ms ? longest_ms : wait_ms) * 1000;
-}
-
 static int lease_take(ses_store *store, const ses_key *key, const char *owner, const ses_lease_options *given,
                       ses_lease *lease, ses_error *error)
 {
@@ -184,7 +175,8 @@ static int lease_take(ses_store *store, const ses_key *key, const char *owner, c
         return code;
     taking.op.duration_us = options.duration_us;
     taking.begun_us = ses__clock_steady_us();
-    taking.deadline_us = taking.begun_us + wait_of(store, options.wait_ms);
+    taking.deadline_us =
+        taking.begun_us + (options.wait_ms ? ses__wait_us(options.wait_ms) : store->busy_timeout_us);
     code = wait_and_take(&taking, error);
     if (code == SES_OK)
         *lease = taking.op.lease;

@@ -45,12 +45,11 @@ int ses__check_path(const char *path, ses_error *error)
     return code;
 }
 
-static int64_t timeout_us(const ses_open_options *options)
+int64_t ses__wait_us(int64_t wait_ms)
 {
     const int64_t longest_ms = INT64_MAX / 4000;
-    const int64_t ms = options->busy_timeout_ms == 0 ? DEFAULT_BUSY_MS : options->busy_timeout_ms;
 
-    return (ms < 0 ? 0 : ms > longest_ms ? longest_ms : ms) * 1000;
+    return (wait_ms < 0 ? 0 : wait_ms > longest_ms ? longest_ms : wait_ms) * 1000;
 }
 
 static int open_storage(ses_store *store, const ses_open_options *options,
@@ -61,7 +60,7 @@ static int open_storage(ses_store *store, const ses_open_options *options,
         .read_only = (options->flags & SES_OPEN_READ_ONLY) != 0,
         .must_exist = (options->flags & SES_OPEN_MUST_EXIST) != 0,
         .has_clock = options->clock != NULL,
-        .timeout_us = timeout_us(options),
+        .timeout_us = ses__wait_us(options->busy_timeout_ms ? options->busy_timeout_ms : DEFAULT_BUSY_MS),
         .allocator = &store->allocator,
     };
 

@@ -34,6 +34,18 @@ static ses_session *session_zeroed(ses_store *store)
     return fresh;
 }
 
+/* Completes a handle that has its snapshot, or closes it. */
+static int give_session(ses_session *fresh, const ses_key *key, ses_session **session, ses_error *error)
+{
+    const int code = name_session(fresh, key, error);
+
+    if (code == SES_OK)
+        *session = fresh;
+    else
+        ses_session_close(fresh);
+    return code;
+}
+
 int ses__session_new(ses_store *store, const ses_key *key, ses_session **session, ses_error *error)
 {
     ses_session *fresh = session_zeroed(store);
@@ -41,11 +53,8 @@ int ses__session_new(ses_store *store, const ses_key *key, ses_session **session
         return ses__error_nomem(error);
     int code = ses__snapshot_init(&fresh->snapshot, &store->allocator, store->seed, error);
     if (code == SES_OK)
-        code = name_session(fresh, key, error);
-    if (code == SES_OK)
-        *session = fresh;
-    else
-        ses_session_close(fresh);
+        return give_session(fresh, key, session, error);
+    ses_session_close(fresh);
     return code;
 }
 
@@ -56,15 +65,8 @@ int ses__session_adopt(ses_store *store, const ses_key *key, struct snapshot *sn
     if (!fresh)
         return ses__error_nomem(error);
     fresh->snapshot = *snapshot;
-    int code = name_session(fresh, key, error);
-    if (code == SES_OK) {
-        *session = fresh;
-    } else {
-        *snapshot = fresh->snapshot; /* including the growth of its arena */
-        ses__memory_free(&store->allocator, fresh);
-        ses__store_release(store);
-    }
-    return code;
+    *snapshot = (struct snapshot){.allocator = NULL};
+    return give_session(fresh, key, session, error);
 }
 
 ses_key ses__session_key(const ses_session *session)

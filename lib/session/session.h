@@ -26,8 +26,7 @@ SESLITE_PRIVATE int ses__session_enter(const ses_session *session, ses_error *er
 /* Makes a handle that shows nothing yet. `key` is copied. */
 SESLITE_PRIVATE int ses__session_new(ses_store *store, const ses_key *key, ses_session **session,
                                      ses_error *error);
-/* Makes a handle that shows the snapshot and takes it over. After a failure the snapshot still belongs to the
- * caller. */
+/* Makes a handle that shows the snapshot. It takes the snapshot over, unless the snapshot is still there. */
 SESLITE_PRIVATE int ses__session_adopt(ses_store *store, const ses_key *key, struct snapshot *snapshot,
                                        ses_session **session, ses_error *error);
 SESLITE_PRIVATE ses_key ses__session_key(const ses_session *session);

@@ -24,6 +24,7 @@ static int read_shared_state(ses_store *store, struct shared_get_op *op, const s
                              char **json, size_t *len, ses_error *error)
 {
     int code = ses__check_owner(op->app, op->user, NULL, error);
+
     if (code == SES_OK)
         code = ses__check_call_options(options, error);
     if (code != SES_OK)
@@ -37,7 +38,6 @@ int ses_shared_state_json(ses_store *store, const char *app, const char *user,
                           const ses_call_options *options, char **json, size_t *len, ses_error *error)
 {
     struct shared_get_op op = {.app = app, .user = user};
-
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
         code = ses__store_begin(store, error);
@@ -62,7 +62,6 @@ int ses_shared_state_get(ses_store *store, const char *app, const char *user, co
                          const ses_call_options *options, char **json, size_t *len, ses_error *error)
 {
     struct shared_get_op op = {.app = app, .user = user, .name = name};
-
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
         code = ses__store_begin(store, error);

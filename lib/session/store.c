@@ -208,7 +208,7 @@ static void end_calls(ses_store *store)
     ses__lease_queue_interrupt(&store->leases, true);
     struct followers *followers = atomic_load(&store->followers);
     if (followers)
-        ses__followers_close(followers);
+        ses__followers_interrupt(followers, true);
     (void)pthread_mutex_lock(&store->lock);
     while (store->calls > 0)
         (void)pthread_cond_wait(&store->ended, &store->lock);
@@ -296,6 +296,6 @@ int ses_store_interrupt(ses_store *store, ses_error *error)
     ses__lease_queue_interrupt(&store->leases, false);
     struct followers *followers = atomic_load(&store->followers);
     if (followers)
-        ses__followers_interrupt(followers);
+        ses__followers_interrupt(followers, false);
     return ses__store_end(store, SES_OK);
 }

@@ -68,6 +68,8 @@ struct storage_opener {
 /* Does the work of ses_open, after its error and its output were cleared. */
 SESLITE_PRIVATE int ses__store_open(const char *path, const ses_open_options *options,
                                     const struct storage_opener *opener, ses_store **store, ses_error *error);
+/* Returns how long a caller waits who gives this time, which may be negative: not at all. */
+SESLITE_PRIVATE int64_t ses__wait_us(int64_t wait_ms);
 /* Checks the path of a file: MISUSE for NULL, INVALID for a text that cannot be a path. */
 SESLITE_PRIVATE int ses__check_path(const char *path, ses_error *error);
 

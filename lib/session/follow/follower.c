@@ -153,12 +153,10 @@ static int next_begun(ses_follower *follower, int64_t timeout_ms, const ses_even
 
 int ses_follower_next(ses_follower *follower, int64_t timeout_ms, const ses_event **event, ses_error *error)
 {
-    int result = ses__check_argument(follower, "follower", error);
+    int result = ses__check_output(event, "event", error);
 
-    if (event)
-        *event = NULL;
     if (result == SES_OK)
-        result = ses__check_argument(event, "event", error);
+        result = ses__check_argument(follower, "follower", error);
     if (result == SES_OK)
         result = ses__store_begin(follower->store, error);
     if (result == SES_OK)

@@ -1,5 +1,4 @@
 /* Opens followers, and finds where they begin. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -88,13 +87,6 @@ static int know_items(ses_follower *follower, ses_error *error)
 
 /* ---- after a place */
 
-static int compare_id(const void *id, const void *place)
-{
-    int64_t left = *(const int64_t *)id;
-    int64_t right = ((const struct follow_place *)place)->session_id;
-    return left < right ? -1 : left > right;
-}
-
 /* For a user, sessions that the place does not name are new: all their events will be given. */
 static int know_places(ses_follower *follower, const struct follow_place *places, size_t count,
                        ses_error *error)
@@ -103,8 +95,7 @@ static int know_places(ses_follower *follower, const struct follow_place *places
 
     for (size_t i = 0; i < follower->op.count; i++) {
         const struct followed *item = &follower->op.items[i];
-        const struct follow_place *given =
-            count > 0 ? bsearch(&item->place.session_id, places, count, sizeof *places, compare_id) : NULL;
+        const struct follow_place *given = count > 0 ? ses__place_find(places, count, &item->place) : NULL;
         if (!given && !follower->key.session)
             continue;
         int code = know_item(follower, item, given ? given : &item->place, error);

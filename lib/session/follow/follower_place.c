@@ -172,6 +172,12 @@ static int compare_places_by_id(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+const struct follow_place *ses__place_find(const struct follow_place *places, size_t count,
+                                           const struct follow_place *place)
+{
+    return bsearch(place, places, count, sizeof *places, compare_places_by_id);
+}
+
 static bool are_different(const struct follow_place *places, size_t count)
 {
     bool different = true;

@@ -11,5 +11,8 @@ SESLITE_PRIVATE char *ses__place_write(const ses_allocator *allocator, const ses
  * `*places` are sorted by session and must be freed in any case; for one session there is one. */
 SESLITE_PRIVATE int ses__place_read(const ses_allocator *allocator, const ses_key *key, const char *text,
                                     struct follow_place **places, size_t *count, ses_error *error);
+/* Finds the place in the same session among places that are sorted so. NULL: there is none. */
+SESLITE_PRIVATE const struct follow_place *ses__place_find(const struct follow_place *places, size_t count,
+                                                           const struct follow_place *place);
 
 #endif

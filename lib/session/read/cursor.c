@@ -124,15 +124,12 @@ int ses__begun_cursor_next(ses_cursor *cursor, const ses_event **event, ses_erro
 
 int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error)
 {
-    int result = ses__check_argument(cursor, "cursor", error);
+    int result = ses__check_output(event, "event", error);
 
-    if (event)
-        *event = NULL;
     if (result == SES_OK)
-        result = ses__check_argument(event, "event", error);
+        result = ses__check_argument(cursor, "cursor", error);
     if (result != SES_OK)
         return result;
-    ses__error_clear(error);
     if (cursor->code != SES_OK)
         return keep_failure(cursor, cursor->code, error);
     result = ses__store_begin(cursor->store, &cursor->failure);

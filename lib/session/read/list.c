@@ -28,10 +28,8 @@ static int adopt_all(ses_page *page, struct list_op *op, ses_error *error)
         struct listed *listed = &op->items[i];
         const ses_key key = {op->app, listed->user, listed->name};
         code = ses__session_adopt(store, &key, &listed->snapshot, &page->sessions[page->count], error);
-        if (code == SES_OK) {
-            listed->snapshot = (struct snapshot){.allocator = NULL};
+        if (code == SES_OK)
             page->count++;
-        }
     }
     return code;
 }

@@ -88,10 +88,15 @@ static void line_put_number(struct export_call *call, const char *name, int64_t 
     ses__buffer_add(&call->out, digits + at, sizeof digits - at);
 }
 
-static void line_put_text(struct export_call *call, const char *name, const char *text)
+static void line_put_span(struct export_call *call, const char *name, struct span text)
 {
     line_put_name(call, name);
-    ses__json_add_string(&call->out, text, strlen(text));
+    ses__json_add_string(&call->out, text.ptr, text.len);
+}
+
+static void line_put_text(struct export_call *call, const char *name, const char *text)
+{
+    line_put_span(call, name, (struct span){text, strlen(text)});
 }
 
 static bool is_json_space(char byte)
@@ -113,8 +118,7 @@ static void line_put_json(struct export_call *call, const char *name, const char
         line_put_name(call, name);
         ses__buffer_add(&call->out, json.ptr, json.len);
     } else {
-        line_put_name(call, text_name);
-        ses__json_add_string(&call->out, json.ptr, json.len);
+        line_put_span(call, text_name, json);
     }
 }
 
@@ -144,8 +148,7 @@ static int export_shared(void *context, struct span key, struct span value, ses_
     struct export_call *call = context;
 
     line_begin(call, "key");
-    line_put_name(call, "key");
-    ses__json_add_string(&call->out, key.ptr, key.len);
+    line_put_span(call, "key", key);
     line_put_json(call, "value", "value_text", value);
     return line_end(call, error);
 }
@@ -169,23 +172,16 @@ static void line_put_labels(struct export_call *call, const struct annotations *
     ses__buffer_add(&call->out, "}", 1);
 }
 
-/* Checks a stored value, which another program may have written. */
-static int check_exported(struct span json, const char *what, ses_error *error)
+static int line_put_initial(struct export_call *call, struct span initial, ses_error *error)
 {
     ses_error wrong;
-    return ses__json_check(json.ptr, json.len, &wrong) == SES_OK
-               ? SES_OK
-               : ses__error_set(error, SES_CORRUPT, "%s is not JSON (%s)", what, wrong.message);
-}
 
-static int line_put_initial(struct export_call *call, const struct visited_session *session, ses_error *error)
-{
-    int code =
-        session->initial.ptr ? check_exported(session->initial, "a stored initial state", error) : SES_OK;
-
-    if (code == SES_OK && session->initial.ptr)
-        line_put_json(call, "initial_state", "initial_state_text", session->initial);
-    return code;
+    if (!initial.ptr)
+        return SES_OK;
+    if (ses__json_check(initial.ptr, initial.len, &wrong) != SES_OK) /* another program may have written it */
+        return ses__error_set(error, SES_CORRUPT, "a stored initial state is not JSON (%s)", wrong.message);
+    line_put_json(call, "initial_state", "initial_state_text", initial);
+    return SES_OK;
 }
 
 static void line_put_origin(struct export_call *call, const struct visited_session *session)
@@ -225,7 +221,7 @@ static int export_session(void *context, const struct visited_session *session, 
     if (session->annotations->label_count > 0)
         line_put_labels(call, session->annotations);
     line_put_origin(call, session);
-    int code = line_put_initial(call, session, error);
+    int code = line_put_initial(call, session->initial, error);
     return code == SES_OK ? line_end(call, error) : code;
 }
 
@@ -241,8 +237,7 @@ static int export_base(void *context, const struct base_value *value, ses_error 
     if (code != SES_OK)
         return code;
     line_begin(call, "base");
-    line_put_name(call, "key");
-    ses__json_add_string(&call->out, value->name.ptr, value->name.len);
+    line_put_span(call, "key", value->name);
     line_put_number(call, "seq", value->seq);
     line_put_json(call, "value", "value_text", value->value);
     return line_end(call, error);
