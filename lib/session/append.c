@@ -5,7 +5,7 @@
 #include "model/event/event.h"
 #include "model/state/expected.h"
 #include "session/append_extras.h"
-#include "session/call.h"
+#include "session/session.h"
 #include "session/followers.h"
 #include "session/temp.h"
 

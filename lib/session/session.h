@@ -1,4 +1,4 @@
-/* The handle: a snapshot of one session, and its current invocation. */
+/* The handle: a snapshot of one session, and its current invocation; and calls on a session. */
 #ifndef SESLITE_SESSION_SESSION_H
 #define SESLITE_SESSION_SESSION_H
 
@@ -30,5 +30,32 @@ SESLITE_PRIVATE int ses__session_new(ses_store *store, const ses_key *key, ses_s
 SESLITE_PRIVATE int ses__session_adopt(ses_store *store, const ses_key *key, struct snapshot *snapshot,
                                        ses_session **session, ses_error *error);
 SESLITE_PRIVATE ses_key ses__session_key(const ses_session *session);
+
+/* ---- calls with two forms: through a handle, or by key */
+
+/* Must not be moved, because `ref` points into it. */
+struct session_call {
+    ses_store *store;
+    ses_session *session;      /* NULL: by key */
+    struct snapshot *snapshot; /* the handle's; NULL: by key */
+    ses_key key;
+    struct session_ref ref;
+    /* What ses__call_take_version has found. */
+    bool anyway;
+    bool checks_version;
+    int64_t version;
+};
+
+/* Begins the call: checks the handle, or the key. Call ses__call_end only after success; it returns the
+ * code that it is given. */
+SESLITE_PRIVATE int ses__call_on_handle(struct session_call *call, ses_session *session, ses_error *error);
+SESLITE_PRIVATE int ses__call_by_key(struct session_call *call, ses_store *store, const ses_key *key,
+                                     ses_error *error);
+/* Takes the flags SES_APPEND_ANYWAY and SES_APPEND_VERSION, or those of a cut, which are the same, and the
+ * version that goes with them. A handle has its own. MISUSE: a version was given for a handle, or together
+ * with a flag that ignores it. */
+SESLITE_PRIVATE int ses__call_take_version(struct session_call *call, unsigned flags, int64_t version,
+                                           const char *what, ses_error *error);
+SESLITE_PRIVATE int ses__call_end(struct session_call *call, int code);
 
 #endif

@@ -81,7 +81,8 @@ SESLITE_PRIVATE int ses__check_owner(const char *app, const char *user, const ch
 SESLITE_PRIVATE int ses__check_prefix(const char *prefix, const char *what, ses_error *error);
 /* Copies the key, which may have no session. False: out of memory. */
 SESLITE_PRIVATE bool ses__key_copy(const ses_key *key, struct arena *arena, ses_key *copy);
-/* Ends a call of the door that made a text: hands it over, or frees it after a failure. ABSENT without one. */
+/* Ends a call of the door that made a text: hands it over, or frees it after a failure. ABSENT if there is
+ * none. */
 SESLITE_PRIVATE int ses__give_json(int code, char *made, size_t made_len, char **json, size_t *len);
 /* The upper bound of max_event_bytes. */
 #define LARGEST_MAX_EVENT ((size_t)512 << 20)

@@ -1,6 +1,6 @@
 /* Reads the past state of a session: at a point of its log, or when it was created. */
 #include "base/error.h"
-#include "session/call.h"
+#include "session/session.h"
 
 static int read_state_of(struct session_call *call, struct as_of_op *op, char **json, size_t *len,
                          ses_error *error)

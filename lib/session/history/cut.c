@@ -1,5 +1,5 @@
 /* Cuts off the end of a log. */
-#include "session/call.h"
+#include "session/session.h"
 #include "session/followers.h"
 
 static int take_cut_options(struct session_call *call, const ses_cut_options *given, struct cut_op *op,

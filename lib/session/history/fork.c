@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "model/event/timestamp.h"
-#include "session/call.h"
+#include "session/session.h"
 #include "session/followers.h"
 
 /* Completes `to`: makes an id if none was given, in `made_id`. */

@@ -1,6 +1,6 @@
 /* Deletes the oldest events of a session. */
 #include "base/error.h"
-#include "session/call.h"
+#include "session/session.h"
 #include "session/followers.h"
 
 static const int64_t DEFAULT_LIMIT = 10000;

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "model/event/event.h"
-#include "session/call.h"
+#include "session/session.h"
 #include "session/followers.h"
 #include "session/temp.h"
 

@@ -29,11 +29,8 @@ int ses_state_json_by_key(ses_store *store, const ses_key *key, const ses_call_o
 {
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
-        code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = ses__check_call_options(options, error);
+        code = ses__check_call_options(options, error);
     if (code == SES_OK)
-        code = read_state(store, key, json, len, error);
-    return ses__store_end(store, code);
+        code = ses__store_begin(store, error);
+    return code == SES_OK ? ses__store_end(store, read_state(store, key, json, len, error)) : code;
 }

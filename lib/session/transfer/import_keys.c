@@ -15,38 +15,31 @@ static const char *user_of(const struct import_keys *keys)
     return keys->is_user ? keys->user : NULL;
 }
 
-static int take_owner(struct import_call *call, const char *app, const char *user, ses_error *error)
-{
-    struct import_keys *keys = &call->keys;
-    int code = ses__check_owner(app, user, NULL, error);
-
-    if (code != SES_OK)
-        return ses__lines_refuse(&call->lines, error, code);
-    memcpy(keys->app, app, strlen(app) + 1);
-    if (user)
-        memcpy(keys->user, user, strlen(user) + 1);
-    keys->is_user = user != NULL;
-    keys->has_owner = true;
-    keys->is_written = false;
-    return SES_OK;
-}
-
 int ses__import_owner(struct import_call *call, ses_error *error)
 {
-    const char *app = ses__line_text(&call->line, LINE_APP);
-    const char *user = ses__line_text(&call->line, LINE_USER);
+    const ses_import_options *options = &call->options;
     const bool is_user = ses__line_is(&call->line, "user");
+    const char *app = ses__line_text(&call->line, LINE_APP);
+    const char *user = is_user ? ses__line_text(&call->line, LINE_USER) : NULL;
+    struct import_keys *keys = &call->keys;
     int code = ses__import_write_keys(call, error);
 
     if (code != SES_OK)
         return code;
     if (!app || (is_user && !user))
         return ses__import_refuse(call, SES_INVALID, "an app or a user has no name", error);
-    if (call->options.app)
-        app = call->options.app;
-    if (call->options.user)
-        user = call->options.user;
-    return take_owner(call, app, is_user ? user : NULL, error);
+    app = options->app ? options->app : app;
+    user = is_user && options->user ? options->user : user;
+    code = ses__check_owner(app, user, NULL, error);
+    if (code != SES_OK)
+        return ses__lines_refuse(&call->lines, error, code);
+    memcpy(keys->app, app, strlen(app) + 1);
+    if (user)
+        memcpy(keys->user, user, strlen(user) + 1);
+    keys->is_user = is_user;
+    keys->has_owner = true;
+    keys->is_written = false;
+    return SES_OK;
 }
 
 /* -------------------------------------------------------------------------------------------- reading */

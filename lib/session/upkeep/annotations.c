@@ -1,6 +1,6 @@
 /* The title and the labels of a session. */
 #include "base/error.h"
-#include "session/call.h"
+#include "session/session.h"
 
 /* ------------------------------------------------------------------------------------------- setting */
 

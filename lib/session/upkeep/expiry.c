@@ -1,7 +1,7 @@
 /* Expiry: when a session may be removed, and removing those that may. */
 #include "base/error.h"
 #include "model/event/timestamp.h"
-#include "session/call.h"
+#include "session/session.h"
 #include "session/followers.h"
 
 /* ----------------------------------------------------------------------------------------- setting it */
