@@ -25,7 +25,8 @@ SESLITE_PRIVATE int ses__take_options(void *own, size_t own_size, const void *gi
 SESLITE_PRIVATE int ses__check_size(const void *output, const char *what, ses_error *error);
 /* Fills as much of that struct as the caller's version of it has, and keeps its `size`. */
 SESLITE_PRIVATE void ses__give_output(void *output, const void *filled, size_t filled_size);
-/* The same for options whose second member is `unsigned flags`: MISUSE if one is set that is not in `known`. */
+/* The same for options whose second member is `unsigned flags`: MISUSE if one is set that is not in
+ * `known`. */
 SESLITE_PRIVATE int ses__take_flagged(void *own, size_t own_size, const void *given, unsigned known,
                                       const char *what, ses_error *error);
 /* MISUSE if a flag is set that is not in `known`. */
