@@ -330,7 +330,7 @@ ORDER BY o.place;
 
 -- name: watch_users
 SELECT v.last, v.count, v.versions
-FROM unnest($1::text::text[], $2::text::text[]) WITH ORDINALITY AS o (app, name, place)
+FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS o (app, name, place)
 CROSS JOIN LATERAL
      (SELECT max(s.id) AS last, count(s.id) AS count, sum(s.version & 4294967295)::bigint AS versions
       FROM seslite.sessions AS s

@@ -1,6 +1,6 @@
 /*
  * Looks for changes that followers wait for. A server has no cheap counter of commits, so one query looks at all watched
- * sessions and another at all watched users: each query costs a round trip.
+ * sessions and another at all watched users, in one round trip.
  */
 #include <string.h>
 
@@ -8,109 +8,86 @@
 #include "base/memory.h"
 #include "storage/postgres/parts.h"
 
-/* Collects the numbers of the watched sessions, to be freed. Returns NULL if out of memory. */
-static int64_t *numbers_of(const struct db *db, const struct watch_op *op, size_t *count)
+/* What is watched, as the statements take it. */
+struct wanted {
+    int64_t *ids;
+    size_t sessions;
+    struct span *apps;
+    struct span *names; /* of the users */
+    size_t users;
+};
+
+static bool collect(struct wanted *wanted, const struct db *db, const struct watch_op *op)
 {
-    int64_t *ids = ses__memory_new(db->allocator, (op->count + 1) * sizeof *ids);
+    const size_t room = op->count + 1;
 
-    *count = 0;
-    for (size_t i = 0; ids && i < op->count; i++) {
-        if (!op->items[i].app)
-            ids[(*count)++] = op->items[i].session_id;
-    }
-    return ids;
-}
-
-static int watch_sessions(struct db *db, const struct watch_op *op, ses_error *error)
-{
-    struct owner_list sessions = {NULL, 0};
-    int64_t *ids = numbers_of(db, op, &sessions.count);
-    struct query query;
-    int code = SES_OK;
-
-    if (!ids)
-        return ses__error_nomem(error);
-    if (sessions.count > 0) {
-        sessions.ids = ids;
-        ses__query_open(&query, db, STATEMENT_WATCH_SESSIONS, error, VALUES(OWNERS(&sessions)));
-        for (size_t i = 0; i < op->count; i++) {
-            struct watched *item = &op->items[i];
-            if (!item->app)
-                item->changed = !ses__query_row(&query) || ses__query_type(&query, 0) == SQL_NULL ||
-                                ses__query_int(&query, 0) != item->versions;
+    *wanted = (struct wanted){.ids = ses__memory_new(db->allocator, room * sizeof *wanted->ids),
+                              .apps = ses__memory_new(db->allocator, room * sizeof *wanted->apps),
+                              .names = ses__memory_new(db->allocator, room * sizeof *wanted->names)};
+    if (!wanted->ids || !wanted->apps || !wanted->names)
+        return false;
+    for (size_t i = 0; i < op->count; i++) {
+        const struct watched *item = &op->items[i];
+        if (item->app) {
+            wanted->apps[wanted->users] = (struct span){item->app, strlen(item->app)};
+            wanted->names[wanted->users++] = (struct span){item->user, strlen(item->user)};
+        } else {
+            wanted->ids[wanted->sessions++] = item->session_id;
         }
-        code = ses__query_end(&query);
     }
-    ses__memory_free(db->allocator, ids);
-    return code;
+    return true;
 }
 
-/* Adds a text to an array (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO). */
-static void add_array_text(struct buffer *array, const char *text)
+static void release(const struct wanted *wanted, const ses_allocator *allocator)
 {
-    ses__buffer_add_word(array, array->len == 0 ? "{\"" : ",\"");
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            ses__buffer_add(array, "\\", 1);
-        ses__buffer_add(array, text, 1);
-    }
-    ses__buffer_add(array, "\"", 1);
+    ses__memory_free(allocator, wanted->ids);
+    ses__memory_free(allocator, wanted->apps);
+    ses__memory_free(allocator, wanted->names);
 }
 
-static void look_at_users(struct query *query, const struct watch_op *op)
+static bool has_session_changed(struct query *sessions, const struct watched *item)
 {
+    return !ses__query_row(sessions) || ses__query_type(sessions, 0) == SQL_NULL ||
+           ses__query_int(sessions, 0) != item->versions;
+}
+
+/* Of a user without sessions there are NULLs, read as 0. */
+static bool has_user_changed(struct query *users, const struct watched *item)
+{
+    return !ses__query_row(users) || ses__query_int(users, 0) != item->session_id ||
+           ses__query_int(users, 1) != item->count || ses__query_int(users, 2) != item->versions;
+}
+
+static int look(struct db *db, const struct watch_op *op, const struct wanted *wanted, ses_error *error)
+{
+    const struct owner_list ids = {wanted->ids, wanted->sessions};
+    struct query sessions;
+    struct query users;
+
+    ses__query_open(&sessions, db, STATEMENT_WATCH_SESSIONS, error, VALUES(OWNERS(&ids)));
+    ses__query_ask(&sessions);
+    ses__query_open(&users, db, STATEMENT_WATCH_USERS, error, NULL);
+    ses__pg_bind_texts(&users, 1, wanted->apps, wanted->users);
+    ses__pg_bind_texts(&users, 2, wanted->names, wanted->users);
+    ses__query_ask(&users);
     for (size_t i = 0; i < op->count; i++) {
         struct watched *item = &op->items[i];
-        if (item->app) /* without sessions these are NULL, read as 0 */
-            item->changed = !ses__query_row(query) || ses__query_int(query, 0) != item->session_id ||
-                            ses__query_int(query, 1) != item->count ||
-                            ses__query_int(query, 2) != item->versions;
+        item->changed = item->app ? has_user_changed(&users, item) : has_session_changed(&sessions, item);
     }
-}
-
-static int ask_for_users(struct db *db, const struct watch_op *op, struct buffer *apps, struct buffer *users,
-                         ses_error *error)
-{
-    struct query query;
-
-    for (size_t i = 0; i < op->count; i++) {
-        if (op->items[i].app) {
-            add_array_text(apps, op->items[i].app);
-            add_array_text(users, op->items[i].user);
-        }
-    }
-    if (apps->len == 0 && !apps->failed)
-        return SES_OK;
-    ses__buffer_add(apps, "}", 1);
-    ses__buffer_add(users, "}", 1);
-    if (apps->failed || users->failed)
-        return ses__error_nomem(error);
-    ses__query_open(
-        &query, db, STATEMENT_WATCH_USERS, error,
-        VALUES(TEXT(((struct span){apps->data, apps->len})), TEXT(((struct span){users->data, users->len}))));
-    look_at_users(&query, op);
-    return ses__query_end(&query);
-}
-
-static int watch_users(struct db *db, const struct watch_op *op, ses_error *error)
-{
-    struct buffer apps;
-    struct buffer users;
-
-    ses__buffer_init(&apps, db->allocator);
-    ses__buffer_init(&users, db->allocator);
-    const int code = ask_for_users(db, op, &apps, &users, error);
-    ses__buffer_free(&apps);
-    ses__buffer_free(&users);
-    return code;
+    const int code = ses__query_end(&sessions);
+    const int ended = ses__query_end(&users);
+    return code != SES_OK ? code : ended;
 }
 
 static int run_watch(struct db *db, void *context, ses_error *error)
 {
     const struct watch_op *op = context;
-    const int code = watch_sessions(db, op, error);
+    struct wanted wanted;
+    const bool collected = collect(&wanted, db, op);
+    const int code = collected ? look(db, op, &wanted, error) : ses__error_nomem(error);
 
-    return code == SES_OK ? watch_users(db, op, error) : code;
+    release(&wanted, db->allocator);
+    return code;
 }
 
 int ses__postgres_watch(struct storage *storage, struct watch_op *op, ses_error *error)

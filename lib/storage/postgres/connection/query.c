@@ -110,7 +110,7 @@ void ses__pg_bind_text(struct query *query, int parameter, struct span text)
 }
 
 /* The run takes over the list. Without memory the query fails. */
-static void bind_list(struct query *query, int parameter, struct buffer *list, bool is_text)
+static void bind_list(struct query *query, int parameter, struct buffer *list)
 {
     struct pg_run *run = run_of(query);
 
@@ -122,25 +122,7 @@ static void bind_list(struct query *query, int parameter, struct buffer *list, b
     run->lists[run->list_count++] = list->data;
     run->values[parameter - 1] = list->data;
     run->lengths[parameter - 1] = (int)list->len;
-    run->formats[parameter - 1] = is_text ? 0 : 1;
-}
-
-void ses__pg_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
-{
-    struct buffer list;
-    char number[24];
-
-    if (!takes(query, parameter))
-        return;
-    ses__buffer_init(&list, query->db->allocator);
-    ses__buffer_add(&list, "{", 1);
-    for (size_t i = 0; i < owners->count; i++) {
-        const int len =
-            snprintf(number, sizeof number, "%s%lld", i > 0 ? "," : "", (long long)owners->ids[i]);
-        ses__buffer_add(&list, number, (size_t)len);
-    }
-    ses__buffer_add(&list, "}", 2);
-    bind_list(query, parameter, &list, true);
+    run->formats[parameter - 1] = 1; /* binary */
 }
 
 /* Big-endian, as in the protocol. */
@@ -178,7 +160,7 @@ void ses__pg_bind_texts(struct query *query, int parameter, const struct span *t
         ses__buffer_free(&list);
         query->code = SES_LIMIT;
     } else {
-        bind_list(query, parameter, &list, false);
+        bind_list(query, parameter, &list);
     }
 }
 
@@ -193,7 +175,12 @@ void ses__pg_bind_ints(struct query *query, int parameter, const int64_t *number
         add_bytes(&list, 8, 4);
         add_bytes(&list, (uint64_t)numbers[i], 8);
     }
-    bind_list(query, parameter, &list, false);
+    bind_list(query, parameter, &list);
+}
+
+void ses__pg_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
+{
+    ses__pg_bind_ints(query, parameter, owners->ids, owners->count);
 }
 
 /* ---------------------------------------------------------------------------------------------- sending */
