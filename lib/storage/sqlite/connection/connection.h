@@ -73,9 +73,6 @@ SESLITE_PRIVATE void ses__sqlite_end_queries(struct connection *db);
 
 enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
 
-/* A URI by which SQLite takes the file as one that never changes: no locks, no log. To be freed with the allocator;
- * NULL: out of memory. */
-SESLITE_PRIVATE char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *path);
 SESLITE_PRIVATE int ses__connection_open(const struct sqlite_config *config, enum connection_role role,
                                          struct connection **db, ses_error *error);
 SESLITE_PRIVATE void ses__connection_close(struct connection *db);

@@ -1,5 +1,4 @@
 /* How a connection is opened and closed. */
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -44,29 +43,6 @@ static int configure(struct connection *db, enum connection_role role, ses_error
     return code;
 }
 
-/* "file:", the path with every byte escaped that means something in a URI, and "?immutable=1". An absolute path
- * follows an empty authority, since it may itself begin with two slashes. */
-char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *path)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    struct buffer uri;
-
-    ses__buffer_init(&uri, allocator);
-    ses__buffer_add(&uri, "file://", path[0] == '/' ? 7 : 5);
-    for (const char *p = path; *p; p++) {
-        if (strchr("?#%", *p) || (unsigned char)*p <= 0x20) {
-            const char escape[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
-            ses__buffer_add(&uri, escape, 3);
-        } else {
-            ses__buffer_add(&uri, p, 1);
-        }
-    }
-    ses__buffer_add(&uri, "?immutable=1", 12);
-    if (uri.failed)
-        ses__buffer_free(&uri);
-    return uri.data;
-}
-
 int ses__connection_check_file(const struct connection *db, ses_error *error)
 {
     const struct sqlite_config *config = db->config;
@@ -109,7 +85,7 @@ static int open_handle(struct connection *db, ses_error *error)
         flags |= SQLITE_OPEN_CREATE;
     if (config->file->immutable) {
         flags |= SQLITE_OPEN_URI;
-        uri = ses__connection_immutable_uri(config->allocator, config->path);
+        uri = ses__file_immutable_uri(config->allocator, config->path);
         if (!uri)
             return ses__error_nomem(error);
     }

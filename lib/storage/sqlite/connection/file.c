@@ -88,6 +88,29 @@ int ses__file_has_companion(const ses_allocator *allocator, const char *path, co
     return companion ? SES_OK : ses__error_nomem(error);
 }
 
+/* "file:", the path with every byte escaped that means something in a URI, and "?immutable=1". An absolute path
+ * follows an empty authority, since it may itself begin with two slashes. */
+char *ses__file_immutable_uri(const ses_allocator *allocator, const char *path)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    struct buffer uri;
+
+    ses__buffer_init(&uri, allocator);
+    ses__buffer_add(&uri, "file://", path[0] == '/' ? 7 : 5);
+    for (const char *p = path; *p; p++) {
+        if (strchr("?#%", *p) || (unsigned char)*p <= 0x20) {
+            const char escape[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
+            ses__buffer_add(&uri, escape, 3);
+        } else {
+            ses__buffer_add(&uri, p, 1);
+        }
+    }
+    ses__buffer_add(&uri, "?immutable=1", 12);
+    if (uri.failed)
+        ses__buffer_free(&uri);
+    return uri.data;
+}
+
 /* The path that a link at `path` points to, relative to the working directory. `target` has no terminating
  * NUL. */
 static char *path_of_target(const ses_allocator *allocator, const char *path, const char *target, size_t len)

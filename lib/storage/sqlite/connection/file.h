@@ -15,6 +15,9 @@ SESLITE_PRIVATE int ses__file_look(const char *path, enum file_kind *kind, ses_e
 /* Three texts as one, to be freed with the allocator; NULL: out of memory. */
 SESLITE_PRIVATE char *ses__file_join(const ses_allocator *allocator, const char *first, const char *second,
                                      const char *third);
+/* A URI by which SQLite takes the file as one that never changes: no locks, no log. To be freed with the allocator;
+ * NULL: out of memory. */
+SESLITE_PRIVATE char *ses__file_immutable_uri(const ses_allocator *allocator, const char *path);
 /* Finds out whether a companion file, named `path` and `suffix`, exists and is not empty. NOMEM. */
 SESLITE_PRIVATE int ses__file_has_companion(const ses_allocator *allocator, const char *path,
                                             const char *suffix, bool *has, ses_error *error);

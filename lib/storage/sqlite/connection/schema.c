@@ -135,7 +135,7 @@ static int peek_at_file(const struct sqlite_config *config, ses_error *error)
 {
     enum { LOOKS = 4 };
     const struct timespec pause = {0, 20 * 1000 * 1000};
-    char *uri = ses__connection_immutable_uri(config->allocator, config->path);
+    char *uri = ses__file_immutable_uri(config->allocator, config->path);
     int code = uri ? SES_IO : ses__error_nomem(error);
 
     for (int look = 0; look < LOOKS && code != SES_OK && code != SES_NOMEM; look++) {
