@@ -16,8 +16,9 @@ struct bond_call {
 
 void ses__bonds_init(struct bonds *bonds, const ses_allocator *allocator, struct hash_seed seed, int64_t goal)
 {
-    *bonds = (struct bonds){
-        .goal = goal, .calls = {.allocator = allocator, .seed = seed}, .live_calls = {allocator, seed}};
+    *bonds = (struct bonds){.goal = goal,
+                            .calls = {.allocator = allocator, .seed = seed},
+                            .live_calls = {.allocator = allocator, .seed = seed}};
     ses__arena_init(&bonds->arena, allocator);
 }
 
