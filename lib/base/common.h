@@ -20,11 +20,14 @@
 #if defined(__GNUC__)
 #define FORMAT_PRINTF(at, first) __attribute__((format(printf, at, first)))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+/* Of a header that every file includes: clang warns of those that a file of the amalgamation does not use. */
+#define UNUSED_INLINE inline __attribute__((unused))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #else
 #define FORMAT_PRINTF(at, first)
 #define ALWAYS_INLINE inline
+#define UNUSED_INLINE inline
 #define LIKELY(condition) (condition)
 #define UNLIKELY(condition) (condition)
 #endif
@@ -36,25 +39,25 @@ struct span {
 };
 
 /* The text up to its NUL; NULL: there is none. */
-static inline struct span ses__span_of(const char *text)
+static UNUSED_INLINE struct span ses__span_of(const char *text)
 {
     return (struct span){text, text ? strlen(text) : 0};
 }
 
 /* The text as callers see it. */
-static inline ses_text ses__text(struct span span)
+static UNUSED_INLINE ses_text ses__text(struct span span)
 {
     return (ses_text){span.ptr, span.len};
 }
 
 /* Both must have text, even if it is empty. */
-static inline bool ses__span_is(struct span left, struct span right)
+static UNUSED_INLINE bool ses__span_is(struct span left, struct span right)
 {
     return left.len == right.len && memcmp(left.ptr, right.ptr, left.len) == 0;
 }
 
 /* Compares by bytes, and then by length: below 0, 0 or above 0. */
-static inline int ses__span_order(struct span left, struct span right)
+static UNUSED_INLINE int ses__span_order(struct span left, struct span right)
 {
     const int order = memcmp(left.ptr, right.ptr, left.len < right.len ? left.len : right.len);
     return order != 0 ? order : (left.len > right.len) - (left.len < right.len);
