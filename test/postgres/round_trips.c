@@ -123,9 +123,13 @@ static void append_batches(struct far_store *far)
 static void test_small_writes_are_two(struct far_store *far)
 {
     const int64_t later = INT64_C(4000000000000000);
+    const ses_append_options expecting = {.size = sizeof expecting,
+                                          .expected = "{\"user:none\":\"__ADK_SENTINEL_REMOVED__\"}",
+                                          .expected_len = SES_NUL};
     ses_lease lease;
     ses_error error;
 
+    assert_trips(far, 2, assert_ok(ses_append(far->session, event, SES_NUL, &expecting, NULL, &error)));
     assert_trips(far, 2, assert_ok(ses_lease_take(far->store, &key, "owner", NULL, &lease, &error)));
     assert_trips(far, 2, assert_ok(ses_lease_renew(far->store, &key, lease.token, NULL, NULL, &error)));
     assert_trips(far, 2, assert_ok(ses_lease_release(far->store, &key, lease.token, NULL, &error)));
