@@ -32,6 +32,9 @@
 -- Only here, since the clocks of many machines differ:
 -- own: lease_now            a lease and the server's time
 --
+-- Only here, since rows of a file are read one by one:
+-- own: events_newest        as events_backward, however many bytes they have
+--
 -- Only here, for each transaction:
 -- own: begin_settings       where names are looked up, and how long to wait for a lock
 --
@@ -587,8 +590,7 @@ SELECT key, value, 0::bigint AS scope FROM seslite.app_state WHERE shard = SHARD
 UNION ALL
 SELECT key, value, 1 FROM seslite.user_state WHERE shard = SHARD(THE_USER($2)) AND user_id = THE_USER($2)
 UNION ALL
-SELECT key, value, 2 FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($3)) AND session_id = THE_SESSION($3)
-ORDER BY scope, key;
+SELECT key, value, 2 FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($3)) AND session_id = THE_SESSION($3);
 
 -- The state of all owners of a page, in the page's order.
 
@@ -781,6 +783,11 @@ FROM (SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.seq DESC ROWS BETWE
       FROM seslite.events AS e WHERE e.shard = SHARD(THE_SESSION($1)) AND e.session_id = THE_SESSION($1) AND e.seq BETWEEN $2 AND $3
       ORDER BY e.seq DESC LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq DESC;
+
+-- name: events_newest
+SELECT EVENT_COLUMNS()
+FROM seslite.events WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3
+ORDER BY seq DESC LIMIT $4::bigint;
 
 -- For a replay.
 

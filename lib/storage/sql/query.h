@@ -31,6 +31,8 @@ struct db {
     bool packs_events;
     /* Finds a lease like lease_find, and in a last column what time it is; without a lease, too. NULL: the caller knows. */
     const struct statement *lease_now;
+    /* events_backward without a limit of bytes. NULL: that one has none. */
+    const struct statement *events_newest;
 };
 
 /*

@@ -178,7 +178,8 @@ struct pg *ses__pg_new(const struct postgres_config *config)
                                .max_session_id = INT64_MAX,
                                .page = ROWS_IN_PAGE,
                                .page_bytes = BYTES_IN_PAGE,
-                               .lease_now = config->has_clock ? NULL : STATEMENT_LEASE_NOW};
+                               .lease_now = config->has_clock ? NULL : STATEMENT_LEASE_NOW,
+                               .events_newest = STATEMENT_EVENTS_NEWEST};
         pg->config = config;
     }
     return pg;

@@ -196,6 +196,14 @@ static int refuse_event(const struct event_rows *rows, int64_t seq, ses_error *e
         rows->query.db->name, (long long)seq, (long long)rows->session_id);
 }
 
+/* Of so few events the bytes are not added up, for which a server takes as long as for finding them. */
+enum { FEW_EVENTS = 50 };
+
+static bool is_any_size_taken(const struct few_events *few, const struct db *db, enum walk walk)
+{
+    return walk == WALK_BACKWARD && db->events_newest && few->count <= FEW_EVENTS && few->bytes == INT64_MAX;
+}
+
 /* From where the walk is. */
 static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
 {
@@ -206,7 +214,9 @@ static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
         [WALK_BACKWARD_TIMES] = STATEMENT_EVENT_TIMES_BACKWARD,
     };
 
-    ses__query_open(&rows->query, db, statements[rows->walk], error,
+    const bool any_size = rows->page_bytes == INT64_MAX;
+
+    ses__query_open(&rows->query, db, any_size ? db->events_newest : statements[rows->walk], error,
                     VALUES(OWNER(rows->session_id), INT((int64_t)rows->first), INT((int64_t)rows->last),
                            INT_IF(db->page > 0, rows->page), INT_IF(db->page > 0, rows->page_bytes)));
     rows->left = rows->page;
@@ -236,6 +246,8 @@ void ses__event_rows_open_few(struct event_rows *rows, struct db *db, int64_t se
                                 .page = few->count < db->page ? few->count : db->page,
                                 .page_bytes = few->bytes < db->page_bytes ? few->bytes : db->page_bytes,
                                 .walk = walk};
+    if (is_any_size_taken(few, db, walk))
+        rows->page_bytes = INT64_MAX;
     if (!rows->empty)
         start_walk(rows, db, error);
 }

@@ -31,8 +31,8 @@ struct event_rows {
     uint64_t place; /* which an event's has before its number */
     uint64_t first;
     uint64_t last;
-    int64_t page; /* so many are asked for at a time; 0: there are no pages */
-    int64_t page_bytes;
+    int64_t page;       /* so many are asked for at a time; 0: there are no pages */
+    int64_t page_bytes; /* INT64_MAX: of any size */
     int64_t left;       /* events that the page under way may still have ... */
     int64_t left_bytes; /* ... and bytes of theirs; below 1: it has no more */
     enum walk walk;

@@ -160,34 +160,6 @@ int ses__owners_take(struct query *rows, enum scope scope, const struct owner_li
     return code;
 }
 
-/* A row that was read, until it is put into its scope. */
-struct state_row {
-    bool there;
-    struct span key;
-    struct span value;
-};
-
-static void next_state_row(struct query *rows, struct state_row *row)
-{
-    row->there = ses__state_rows_next(rows, &row->key, &row->value);
-}
-
-/* Rows come scope by scope. */
-static void take_scope(struct query *rows, struct state_row *row, struct state *state, enum scope scope,
-                       ses_error *error)
-{
-    struct state_loading loading;
-    const int begun = ses__state_load_begin(&loading, state, scope, error);
-
-    ses__query_keep(rows, begun);
-    while (row->there && rows->code == SES_OK && ses__query_int(rows, 2) <= (int64_t)scope) {
-        ses__query_keep(rows, ses__state_load_put(&loading, row->key, row->value, error));
-        next_state_row(rows, row);
-    }
-    if (begun == SES_OK)
-        ses__state_load_end(&loading, rows->code == SES_OK);
-}
-
 void ses__state_of_session_ask(struct query *rows, struct db *db, const struct session_row *session,
                                ses_error *error)
 {
@@ -196,14 +168,25 @@ void ses__state_of_session_ask(struct query *rows, struct db *db, const struct s
     ses__query_ask(rows);
 }
 
+/* The rows of the scopes come in any order. */
 int ses__state_of_session_take(struct query *rows, struct state *state, ses_error *error)
 {
-    struct state_row row;
+    struct state_loading loading[STORED_SCOPES];
+    struct span key;
+    struct span value;
+    int begun = 0;
 
-    next_state_row(rows, &row);
-    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP && rows->code == SES_OK; scope++)
-        take_scope(rows, &row, state, scope, error);
-    return ses__query_end(rows);
+    for (; begun < STORED_SCOPES && rows->code == SES_OK; begun++)
+        ses__query_keep(rows, ses__state_load_begin(&loading[begun], state, (enum scope)begun, error));
+    while (ses__state_rows_next(rows, &key, &value)) {
+        const int64_t scope = ses__query_int(rows, 2);
+        if (scope >= 0 && scope < STORED_SCOPES)
+            ses__query_keep(rows, ses__state_load_put(&loading[scope], key, value, error));
+    }
+    const int code = ses__query_end(rows);
+    while (begun-- > 0)
+        ses__state_load_end(&loading[begun], code == SES_OK);
+    return code;
 }
 
 int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session, ses_error *error)
