@@ -280,13 +280,13 @@ typedef struct ses_open_options {
  * store has an older schema, migrates it in place. The path ":memory:" is a store in memory, which lives
  * until it is closed.
  *
- * A file that is not a store returns NOTASTORE, and a store of a newer version returns TOONEW. Both files
- * stay untouched. CORRUPT names a table, index or guard (trigger) of the store that is missing or was
- * changed, or a unique, partial or expression index that was added to one of the store's tables. Your own
- * tables, views, triggers and plain indexes are allowed; the library runs no views and no triggers. An older
- * schema is READONLY if the store is opened for reading only. FULL includes a write beyond RLIMIT_FSIZE if
- * the program ignores SIGXFSZ. INVALID: the path is empty or a URI. A call that fails may still have created
- * the file or migrated the store: open it again.
+ * A file that is not a store returns NOTASTORE, and so does one that a version before the first release
+ * wrote; a store of a newer version returns TOONEW. These files stay untouched. CORRUPT names a table, index
+ * or guard (trigger) of the store that is missing or was changed, or a unique, partial or expression index
+ * that was added to one of the store's tables. Your own tables, views, triggers and plain indexes are
+ * allowed; the library runs no views and no triggers. An older schema is READONLY if the store is opened for
+ * reading only. FULL includes a write beyond RLIMIT_FSIZE if the program ignores SIGXFSZ. INVALID: the path
+ * is empty or a URI. A call that fails may still have created the file or migrated the store: open it again.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, NOTASTORE, TOONEW, CANTOPEN, BUSY, READONLY, FULL, IO, CORRUPT, INTERNAL,
  * NOMEM.
@@ -1905,7 +1905,7 @@ SES_API int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_e
 #define SES_VERSION_NUMBER (SES_VERSION_MAJOR * 1000000 + SES_VERSION_MINOR * 1000 + SES_VERSION_PATCH)
 
 /* The version of the schema that this version of the library writes (the file's `PRAGMA user_version`). */
-#define SES_SCHEMA_VERSION 1
+#define SES_SCHEMA_VERSION 2
 
 /* These calls return the version of the linked library: as a text ("0.1.0"), and as SES_VERSION_NUMBER. */
 SES_API const char *ses_version(void);

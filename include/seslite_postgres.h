@@ -69,9 +69,10 @@ typedef struct ses_postgres_options {
  * events, until its time is up; its caller can try again in the same way.
  *
  * Codes: MISUSE, INVALID (not a connection string; also of the replica), NOTFOUND (SES_OPEN_MUST_EXIST or
- * SES_OPEN_READ_ONLY, and no store), NOTASTORE (a schema "seslite" that does not belong to a store), TOONEW,
- * CANTOPEN (the server cannot be reached or refuses, the encoding is another, or the role may not read the
- * store), BUSY, READONLY, IO, CORRUPT, FULL, INTERNAL, NOMEM.
+ * SES_OPEN_READ_ONLY, and no store), NOTASTORE (a schema "seslite" that does not belong to a store, or that
+ * a version before the first release made), TOONEW, CANTOPEN (the server cannot be reached or refuses, the
+ * encoding is another, or the role may not read the store), BUSY, READONLY, IO, CORRUPT, FULL, INTERNAL,
+ * NOMEM.
  */
 SES_API int ses_open_postgres(const char *connection, const ses_open_options *options,
                               const ses_postgres_options *postgres, ses_store **store, ses_error *error);

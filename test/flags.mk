@@ -7,9 +7,9 @@ WRAPPED := step bind_int64 bind_text64 prepare_v2 prepare_v3 exec open_v2 busy_h
 TEST_LIBS_storage/faults_sqlite := $(WRAPPED:%=-Wl,--wrap=sqlite3_%)
 
 # The library with a second schema script, in place of the archive.
-$(B)/test/gen/scripts.c: $(SCRIPTS) test/sql/0002_test.sql tools/embed_scripts.awk
+$(B)/test/gen/scripts.c: $(SCRIPTS) test/sql/0003_test.sql tools/embed_scripts.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_scripts.awk $(SCRIPTS) test/sql/0002_test.sql > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed_scripts.awk $(SCRIPTS) test/sql/0003_test.sql > $@.new && mv $@.new $@
 
 $(B)/test/gen/scripts.o: $(B)/test/gen/scripts.c $(B)/gen/statements.h
 	$(COMPILE) -Ilib -c -o $@ $<

@@ -3,7 +3,7 @@
 -- statement that runs in a transaction that writes.
 --
 -- Wherever a statement has a number of an app, a user or a session, it has its shard too: the last 12 bits. The shard of
--- names is computed from them (0001_initial.sql says how). Only statements about a whole app, or the whole store, go through
+-- names is computed from them (0002_initial.sql says how). Only statements about a whole app, or the whole store, go through
 -- all shards.
 --
 -- Only in SQLite:

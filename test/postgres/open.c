@@ -68,6 +68,9 @@ static void test_what_is_no_store_is_refused_and_stays(void **state)
     database_run_in(place, "UPDATE seslite.schema_version SET version = 99");
     assert_code(SES_TOONEW, ses_open_postgres(place, NULL, NULL, &store, &error));
     assert_message("99");
+    database_run_in(place, "UPDATE seslite.schema_version SET version = 1");
+    assert_code(SES_NOTASTORE, ses_open_postgres(place, NULL, NULL, &store, &error));
+    assert_message("an unreleased version of seslite wrote this store (schema version 1)");
 }
 
 static void test_another_encoding_is_refused(void **state)

@@ -78,7 +78,7 @@ static void test_a_role_without_rights_is_refused(void **state)
     snprintf(as_nobody, sizeof as_nobody, "%s user=nobody", database_fresh(*state, "empty", "", place));
     assert_code(SES_READONLY, open_place(as_nobody, 0, &store, &error));
     assert_message("permission denied");
-    assert_message("0001_initial.sql");
+    assert_message("0002_initial.sql");
     assert_code(SES_NOTFOUND, open_place(as_nobody, SES_OPEN_MUST_EXIST, &store, &error));
     snprintf(as_nobody, sizeof as_nobody, "%s user=stranger", place);
     assert_code(SES_CANTOPEN, open_place(as_nobody, 0, &store, &error));

@@ -212,7 +212,7 @@ static inline int same_setup(void **state)
 {
     struct same *same = calloc(1, sizeof *same);
     void *database = NULL;
-    char *schema = read_text_file("sql/sqlite/0001_initial.sql");
+    char *schema = read_text_file("sql/sqlite/0002_initial.sql");
 
     assert_non_null(same);
     *state = same;

@@ -62,7 +62,7 @@ static int run_script(const struct program_test *test, char **text)
 {
     char command[1024];
     int status = 0;
-    snprintf(command, sizeof command, "sqlite3 '%s' < sql/sqlite/0001_initial.sql", test->path);
+    snprintf(command, sizeof command, "sqlite3 '%s' < sql/sqlite/0002_initial.sql", test->path);
     *text = support_run(command, &status);
     return status;
 }
@@ -108,7 +108,7 @@ static void test_script_makes_a_store(void **state)
     assert_string_equal(text, "");
     free(text);
     assert_prints(test, "PRAGMA user_version; PRAGMA auto_vacuum; PRAGMA application_id;",
-                  "1\n2\n1397052236\n");
+                  "2\n2\n1397052236\n");
     fill(test);
     assert_prints(test, "SELECT count(*) FROM events; PRAGMA integrity_check; PRAGMA foreign_key_check;",
                   "3\nok\n");

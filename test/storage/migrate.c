@@ -1,4 +1,4 @@
-/* Migration in place: with a library that has a second schema script (test/sql/sqlite/0002_test.sql; see flags.mk). */
+/* Migration in place: with a library that has a second schema script (test/sql/0003_test.sql; see flags.mk). */
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,9 +57,9 @@ static int64_t read_number(const char *path, const char *sql)
 }
 
 /* A file as the first version of the library leaves it. */
-static void make_version_1(const char *path)
+static void make_first_version(const char *path)
 {
-    char *script = support_read_file("sql/sqlite/0001_initial.sql", NULL);
+    char *script = support_read_file("sql/sqlite/0002_initial.sql", NULL);
     assert_non_null(script);
     exec(path, strchr(script, '\n'));
     free(script);
@@ -71,7 +71,7 @@ static void make_version_1(const char *path)
                " VALUES (4294967297, 1, 68865795, 'e1', '', 'a', NULL, 7, NULL, "
                "'{\"id\":\"e1\",\"timestamp\":0.000007}');"
                "PRAGMA journal_mode = WAL;");
-    assert_int_equal(read_number(path, "PRAGMA user_version"), 1);
+    assert_int_equal(read_number(path, "PRAGMA user_version"), 2);
 }
 
 static void test_older_store_is_brought_up_to_date(void **state)
@@ -82,17 +82,17 @@ static void test_older_store_is_brought_up_to_date(void **state)
     ses_info info = {.size = sizeof info};
     ses_error error;
 
-    make_version_1(test->path);
+    make_first_version(test->path);
     assert_ok(ses_open(test->path, NULL, &store, &error));
     assert_ok(ses_store_info(store, &info, &error));
-    assert_int_equal(info.schema_version, 2);
+    assert_int_equal(info.schema_version, 3);
     session = must_get(store, &key);
     assert_string_equal(support_state(session, NULL), Q("{'k':1.10}"));
     assert_string_equal(ses_session_event(session, 0)->json, Q("{'id':'e1','timestamp':0.000007}"));
     must_append(session, "{}");
     ses_session_close(session);
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
     assert_int_equal(read_number(test->path, "SELECT x FROM later"), 1); /* the event there was at the time */
 }
 
@@ -105,7 +105,7 @@ static void test_new_store_goes_through_all_scripts(void **state)
     assert_ok(ses_open(test->path, NULL, &store, &error));
     must_create(store, &key, NULL);
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
     assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
     assert_ok(ses_open(":memory:", NULL, &store, &error));
     ses_close(store);
@@ -117,19 +117,19 @@ static void test_script_that_fails_in_its_middle_changes_nothing(void **state)
     ses_store *store = NULL;
     ses_error error;
 
-    make_version_1(test->path);
+    make_first_version(test->path);
     exec(test->path, "CREATE TABLE later (mine)");
     assert_code(SES_INTERNAL, ses_open(test->path, NULL, &store, &error));
     assert_null(store);
-    assert_message("0002_test.sql");
+    assert_message("0003_test.sql");
     assert_message("table later already exists");
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 1);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
     assert_int_equal(
         read_number(test->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'before_later'"), 0);
     exec(test->path, "DROP TABLE later");
     assert_ok(ses_open(test->path, NULL, &store, &error));
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
 }
 
 static void test_older_store_is_not_read_only(void **state)
@@ -139,10 +139,10 @@ static void test_older_store_is_not_read_only(void **state)
     ses_store *store = NULL;
     ses_error error;
 
-    make_version_1(test->path);
+    make_first_version(test->path);
     assert_code(SES_READONLY, ses_open(test->path, &options, &store, &error));
-    assert_message("version 1 and must be migrated to 2");
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 1);
+    assert_message("version 2 and must be migrated to 3");
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
 }
 
 static void test_newer_store_is_refused(void **state)
@@ -151,11 +151,12 @@ static void test_newer_store_is_refused(void **state)
     ses_store *store = NULL;
     ses_error error;
 
-    make_version_1(test->path);
-    exec(test->path, "PRAGMA user_version = 3");
+    make_first_version(test->path);
+    exec(test->path, "PRAGMA user_version = 4");
     assert_code(SES_TOONEW, ses_open(test->path, NULL, &store, &error));
-    assert_message("schema version 3 and this library knows up to 2");
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
+    assert_message("needs a seslite that knows schema version 4");
+    assert_message("knows up to 3");
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
 }
 
 /* Starts children that open the file at the same moment. Returns how many of them failed. */
@@ -206,9 +207,9 @@ static void test_processes_that_open_at_once(void **state)
             (void)remove(name);
         }
         if (round % 2 == 0)
-            make_version_1(test->path);
+            make_first_version(test->path);
         assert_int_equal(open_together(test->path), 0);
-        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
         assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
         assert_int_equal(read_number(test->path, "SELECT count(*) FROM sessions"), 1);
     }

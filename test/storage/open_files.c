@@ -197,8 +197,8 @@ static void test_newer_store(void **state)
     const struct folder *folder = *state;
 
     make_store(folder->path);
-    raw_exec(folder->path, "PRAGMA user_version = 2");
-    assert_untouched(SES_TOONEW, "version 2");
+    raw_exec(folder->path, "PRAGMA user_version = 3");
+    assert_untouched(SES_TOONEW, "version 3");
     raw_exec(folder->path, "PRAGMA user_version = 2147483647; PRAGMA journal_mode = DELETE;");
     assert_untouched(SES_TOONEW, "2147483647");
 }
@@ -208,8 +208,8 @@ static void test_newer_store_with_a_wal(void **state)
     const struct folder *folder = *state;
 
     make_store(folder->path);
-    abandon(folder, "PRAGMA user_version = 2", "CREATE TABLE later (x)");
-    assert_untouched(SES_TOONEW, "version 2");
+    abandon(folder, "PRAGMA user_version = 3", "CREATE TABLE later (x)");
+    assert_untouched(SES_TOONEW, "version 3");
 }
 
 /* A newer library was stopped right after it had migrated the store. */
@@ -218,8 +218,8 @@ static void test_newer_store_in_a_wal_only(void **state)
     const struct folder *folder = *state;
 
     make_store(folder->path);
-    abandon(folder, "SELECT 1", "PRAGMA user_version = 2");
-    assert_untouched(SES_TOONEW, "version 2");
+    abandon(folder, "SELECT 1", "PRAGMA user_version = 3");
+    assert_untouched(SES_TOONEW, "version 3");
 }
 
 static void test_store_without_version(void **state)
@@ -231,6 +231,16 @@ static void test_store_without_version(void **state)
     assert_untouched(SES_NOTASTORE, "no schema version");
     raw_exec(folder->path, "PRAGMA user_version = -1");
     assert_untouched(SES_NOTASTORE, "no schema version");
+}
+
+static void test_store_from_before_the_first_release(void **state)
+{
+    const struct folder *folder = *state;
+
+    make_store(folder->path);
+    raw_exec(folder->path, "PRAGMA user_version = 1");
+    assert_untouched(SES_NOTASTORE, "an unreleased version of seslite wrote this store (schema version 1)");
+    assert_untouched(SES_NOTASTORE, "export it with that version, and import the export with this one");
 }
 
 /* ------------------------------------------------------------------------------------------- empty files */
@@ -250,7 +260,7 @@ static void use_as_store(const struct folder *folder)
     assert_sound(folder->path);
     assert_query(folder->path, "SELECT body FROM events", "{\"id\":\"e1\",\"timestamp\":5}\n");
     assert_query(folder->path, "PRAGMA application_id", "1397052236\n");
-    assert_query(folder->path, "PRAGMA user_version", "1\n");
+    assert_query(folder->path, "PRAGMA user_version", "2\n");
 }
 
 static void test_empty_file_becomes_a_store(void **state)
@@ -322,7 +332,7 @@ static void test_read_only(void **state)
     assert_ok(ses_store_info(store, &info, &error));
     assert_int_equal(info.read_only, 1);
     assert_string_equal(info.sqlite.journal_mode, "wal");
-    assert_int_equal(info.schema_version, 1);
+    assert_int_equal(info.schema_version, 2);
 
     session = must_get(store, &key);
     assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
@@ -374,6 +384,7 @@ int main(void)
         TEST(test_newer_store_with_a_wal),
         TEST(test_newer_store_in_a_wal_only),
         TEST(test_store_without_version),
+        TEST(test_store_from_before_the_first_release),
         TEST(test_empty_file_becomes_a_store),
         TEST(test_empty_file_is_read_only),
         TEST(test_empty_database_becomes_a_store),

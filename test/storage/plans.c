@@ -15,7 +15,7 @@ struct plan_test {
 static int setup(void **state)
 {
     struct plan_test *test = calloc(1, sizeof *test);
-    char *schema = support_read_file("sql/sqlite/0001_initial.sql", NULL);
+    char *schema = support_read_file("sql/sqlite/0002_initial.sql", NULL);
 
     assert_non_null(test);
     assert_non_null(schema);

@@ -3,7 +3,7 @@
 
 static sqlite3 *open_schema(void)
 {
-    char *script = support_read_file("sql/sqlite/0001_initial.sql", NULL);
+    char *script = support_read_file("sql/sqlite/0002_initial.sql", NULL);
     sqlite3 *db = raw_open(":memory:");
     assert_non_null(script);
     assert_int_equal(script[0], '.'); /* the line that is for the sqlite3 program */

@@ -7,7 +7,7 @@
 
 static sqlite3 *open_schema(void)
 {
-    char *script = support_read_file("sql/sqlite/0001_initial.sql", NULL);
+    char *script = support_read_file("sql/sqlite/0002_initial.sql", NULL);
     sqlite3 *db = raw_open(":memory:");
     assert_non_null(script);
     raw_run(db, strchr(script, '\n')); /* after the line that is for the sqlite3 program */

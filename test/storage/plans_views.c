@@ -6,7 +6,7 @@
 
 static int setup(void **state)
 {
-    char *script = support_read_file("sql/sqlite/0001_initial.sql", NULL);
+    char *script = support_read_file("sql/sqlite/0002_initial.sql", NULL);
     sqlite3 *db = raw_open(":memory:");
 
     assert_non_null(script);

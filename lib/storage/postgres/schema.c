@@ -12,6 +12,12 @@
 /* For the scripts after it: the server parses a script as a whole before it runs any of it. */
 #define STRINGS_SQL "SET LOCAL standard_conforming_strings = on; "
 
+/* The version of the first release's stores. Unreleased states numbered theirs below it. */
+static int first_version(void)
+{
+    return ses__postgres_script(0)->version;
+}
+
 int ses__postgres_latest(void)
 {
     return ses__postgres_script(ses__postgres_script_count() - 1)->version;
@@ -74,8 +80,13 @@ static int check_version(const struct postgres *storage, int version, ses_error 
     if (version > ses__postgres_latest())
         return ses__error_set(
             error, SES_TOONEW,
-            "%s: the store has schema version %d and this library knows up to %d: use a newer one", name,
-            version, ses__postgres_latest());
+            "%s: the store needs a seslite that knows schema version %d; this one (%s) knows up to %d", name,
+            version, ses_version(), ses__postgres_latest());
+    if (version != NO_SCHEMA && version < first_version())
+        return ses__error_set(
+            error, SES_NOTASTORE,
+            "%s: an unreleased version of seslite wrote this store (schema version %d): export it with that version, and import the export with this one into another database",
+            name, version);
     if (version == NO_SCHEMA && (storage->config.must_exist || storage->config.read_only))
         return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in this database", name);
     if (version < ses__postgres_latest() && storage->config.read_only)

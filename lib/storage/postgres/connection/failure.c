@@ -18,7 +18,7 @@ struct meaning {
     ": a pooler does not keep prepared statements: set ses_postgres_options.unprepared, or use its session " \
     "mode"
 #define USE_GRANTS                                                                                        \
-    ": the head of sql/postgres/0001_initial.sql says who creates a store, and which rights other roles " \
+    ": the head of sql/postgres/0002_initial.sql says who creates a store, and which rights other roles " \
     "need"
 
 static const struct meaning meanings[] = {

@@ -9,11 +9,17 @@
 #include "storage/sqlite/connection/file.h"
 #include "base/memory.h"
 
-enum { SCHEMA_APPLICATION_ID = 0x5345534C }; /* "SESL", as sql/0001_initial.sql sets it */
+enum { SCHEMA_APPLICATION_ID = 0x5345534C }; /* "SESL", as the first script sets it */
 
 /* Tables by which a store is known whose numbers are lost. */
 #define SIGNIFICANT_NAMES "'sessions', 'events', 'app_state', 'user_state', 'session_state'"
 enum { SIGNIFICANT_TABLES = 5 };
+
+/* The version of the first release's files. Unreleased states numbered theirs below it. */
+static int first_version(void)
+{
+    return ses__schema_scripts.items[0].version;
+}
 
 int ses__schema_latest(void)
 {
@@ -40,11 +46,16 @@ static int judge(const char *path, int64_t application, int64_t version, int64_t
     else if (version > ses__schema_latest())
         code = ses__error_set(
             error, SES_TOONEW,
-            "%s: the store has schema version %lld and this library knows up to %d; use a newer seslite",
-            path, (long long)version, ses__schema_latest());
+            "%s: the store needs a seslite that knows schema version %lld; this one (%s) knows up to %d",
+            path, (long long)version, ses_version(), ses__schema_latest());
     else if (version < 1 && !is_empty)
         code = ses__error_set(error, SES_NOTASTORE,
                               "%s: the file is marked as a seslite store but has no schema version", path);
+    else if (version < first_version() && !is_empty)
+        code = ses__error_set(
+            error, SES_NOTASTORE,
+            "%s: an unreleased version of seslite wrote this store (schema version %lld): export it with that version, and import the export with this one",
+            path, (long long)version);
     return code;
 }
 

@@ -1,20 +1,20 @@
 .bail on
--- A second schema version, for the tests of migration only.
+-- A later schema version, for the tests of migration only.
 CREATE TEMP TABLE seslite_guard (
-    ok INTEGER CONSTRAINT "seslite 0002: the file is not at version 1; nothing was changed" CHECK (ok)
+    ok INTEGER CONSTRAINT "seslite 0003: the file is not at version 2; nothing was changed" CHECK (ok)
 );
 
 BEGIN IMMEDIATE;
 
 INSERT INTO temp.seslite_guard
 SELECT (SELECT application_id FROM pragma_application_id) = 1397052236
-   AND (SELECT user_version FROM pragma_user_version) = 1;
+   AND (SELECT user_version FROM pragma_user_version) = 2;
 
 CREATE TABLE before_later (x INTEGER) STRICT;
 CREATE TABLE later (x INTEGER) STRICT;
 INSERT INTO later SELECT count(*) FROM events;
 
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 COMMIT;
 

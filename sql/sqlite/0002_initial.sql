@@ -1,7 +1,7 @@
 .bail on
--- seslite, schema version 1.
+-- seslite, schema version 2, which is the first: unreleased states of seslite numbered their files 1.
 --
--- To make a new store:        sqlite3 new.db < 0001_initial.sql
+-- To make a new store:        sqlite3 new.db < 0002_initial.sql
 -- On any other file (a store or anything else) it changes nothing and fails with a message.
 -- The library runs this same text. It skips the comments between statements, and the line that begins with a
 -- dot, which is for the sqlite3 program.
@@ -10,7 +10,7 @@
 
 -- Only an empty file passes. This is checked before anything is changed, and again under the write lock.
 CREATE TEMP TABLE seslite_guard (
-    ok INTEGER CONSTRAINT "seslite 0001: the file is not empty; nothing was changed" CHECK (ok)
+    ok INTEGER CONSTRAINT "seslite 0002: the file is not empty; nothing was changed" CHECK (ok)
 );
 INSERT INTO temp.seslite_guard
 SELECT (SELECT count(*) FROM main.sqlite_schema) = 0
@@ -514,7 +514,7 @@ LEFT JOIN session_details AS d ON d.session_id = s.id
 ORDER BY s.updated_us DESC, s.id DESC;
 
 PRAGMA application_id = 1397052236;      -- 'SESL'
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 COMMIT;
 

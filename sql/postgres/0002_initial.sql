@@ -1,6 +1,6 @@
--- seslite on PostgreSQL, schema version 1.
+-- seslite on PostgreSQL, schema version 2, which is the first: unreleased states of seslite numbered their stores 1.
 --
--- To make a new store:        psql -1 -v ON_ERROR_STOP=1 -f 0001_initial.sql postgresql://...
+-- To make a new store:        psql -1 -v ON_ERROR_STOP=1 -f 0002_initial.sql postgresql://...
 -- In a database that already has a schema of this name it changes nothing and fails with a message.
 -- The library runs this same text, in one transaction. The database must be encoded in UTF8.
 --
@@ -34,7 +34,7 @@ CREATE SCHEMA seslite;
 CREATE TABLE seslite.schema_version (
     version int NOT NULL
 );
-INSERT INTO seslite.schema_version VALUES (1);
+INSERT INTO seslite.schema_version VALUES (2);
 
 CREATE TABLE seslite.apps (
     shard int NOT NULL,
