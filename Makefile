@@ -90,6 +90,7 @@ endif
 HEADERS := $(filter-out $(if $(POSTGRES),,%/seslite_postgres.h),$(sort $(wildcard include/*.h)))
 STATEMENTS := sql/sqlite/statements.sql
 SCRIPTS    := $(sort $(wildcard sql/sqlite/0*.sql))
+SCHEMA     := sql/sqlite/schema.sql
 object_of   = $(B)/lib/$(subst /,-,$(patsubst lib/%.c,%,$(1))).o
 MADE_OBJECTS := $(B)/lib/storage-sql-statements.o $(B)/lib/storage-sqlite-scripts.o
 POSTGRES_STATEMENTS := sql/postgres/statements.sql
@@ -131,9 +132,9 @@ $(B)/gen/statements.c: $(STATEMENTS) tools/embed.awk
 	@mkdir -p $(@D)
 	$(AWK) -f tools/embed.awk -v mode=texts $(STATEMENTS) > $@.new && mv $@.new $@
 
-$(B)/gen/scripts.c: $(SCRIPTS) tools/embed_scripts.awk
+$(B)/gen/scripts.c: $(SCHEMA) $(SCRIPTS) tools/embed_scripts.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_scripts.awk $(SCRIPTS) > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed_scripts.awk $(SCHEMA) $(SCRIPTS) > $@.new && mv $@.new $@
 
 $(B)/lib/storage-sql-statements.o: $(B)/gen/statements.c $(B)/gen/statements.h
 $(B)/lib/storage-sqlite-scripts.o: $(B)/gen/scripts.c
@@ -294,7 +295,7 @@ CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
 TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(if $(POSTGRES),,test/postgres/%),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
-CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers exports linking amalgamation embed docs install)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers exports linking amalgamation embed schema docs install)
 
 include test/flags.mk
 
@@ -499,7 +500,7 @@ fuzz:
 
 # -------------------------------------------------------------------------------------------- for packages
 
-.PHONY: install uninstall amalgamation platforms pictures format clean help FORCE
+.PHONY: install uninstall amalgamation platforms pictures schema format clean help FORCE
 
 # What the package files say: paths within the prefix by its name, as pkg-config can move them. SQLite is asked of its own
 # package where there is one, which also knows what a program that is linked statically needs; SQLITE_LIBS that are given
@@ -568,6 +569,10 @@ pictures: $(COMMAND)
 	python3 tools/pictures/house.py > $(B)/house.svg && mv $(B)/house.svg tools/pictures/house.svg
 	python3 tools/pictures/terminal.py $(COMMAND) tools/pictures/terminal.svg
 	python3 tools/pictures/page.py $(COMMAND) tools/pictures/page.png
+
+## schema: what the scripts of sql/sqlite make, in sql/sqlite/schema.sql; after a change of a script, with the sqlite3 program
+schema:
+	sh tools/schema.sh $(SCRIPTS) > $(B)/schema.sql && mv $(B)/schema.sql $(SCHEMA)
 
 ## format: the C files in the style of .clang-format
 format:

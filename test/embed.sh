@@ -1,6 +1,6 @@
 #!/bin/sh
 # tools/embed_postgres.awk replaces the calls of macros, and refuses those that it cannot replace. What
-# tools/embed_scripts.awk packs has all characters of the scripts.
+# tools/embed_scripts.awk packs has all characters of the schema and the scripts.
 #     sh test/embed.sh BUILD        (AWK)
 set -eu
 folder=$1/test/embed
@@ -66,7 +66,9 @@ awk 'BEGIN {
     print "(first)" a
 }' >"$folder/0001_one.sql"
 printf '%s\n' '-- a comment' '' 'SELECT "\x";' >"$folder/0002_two.sql"
-${AWK:-awk} -f tools/embed_scripts.awk "$folder"/0001_one.sql "$folder"/0002_two.sql >"$folder/scripts.c"
+printf '%s\n' '-- a comment' '' '-- table one' 'CREATE TABLE one (' '    x -- (first)' ');' '' '-- index two' \
+    'CREATE INDEX two ON one (x);' >"$folder/schema.sql"
+${AWK:-awk} -f tools/embed_scripts.awk "$folder"/schema.sql "$folder"/0001_one.sql "$folder"/0002_two.sql >"$folder/scripts.c"
 sed -n '/packed_scripts\[\]/,/^};/ s/^    //p' "$folder/scripts.c" | tr -d ' \n' | tr ',' '\n' | awk '
     function put(character) {
         text[++len] = character
@@ -77,11 +79,12 @@ sed -n '/packed_scripts\[\]/,/^};/ s/^    //p' "$folder/scripts.c" | tr -d ' \n'
     $1 > 127 {left = 2; run = $1 - 124; next}
     {put($1 == 0 ? "|" : sprintf("%c", $1 + 0))}' >"$folder/unpacked"
 {
+    printf 'table|one|CREATE TABLE one (\n    x -- (first)\n)|index|two|CREATE INDEX two ON one (x)|'
     cat "$folder/0001_one.sql"
-    printf '|SELECT "\\x";\n||'
+    printf '|SELECT "\\x";\n|'
 } | cmp - "$folder/unpacked"
 printf 'ä\n' >"$folder/0001_one.sql"
-if ${AWK:-awk} -f tools/embed_scripts.awk "$folder/0001_one.sql" >/dev/null 2>&1; then
+if ${AWK:-awk} -f tools/embed_scripts.awk "$folder/schema.sql" "$folder/0001_one.sql" >/dev/null 2>&1; then
     echo "embed: a script that is not ASCII is packed"
     exit 1
 fi

@@ -6,10 +6,14 @@ WRAPPED := step bind_int64 bind_text64 prepare_v2 prepare_v3 exec open_v2 busy_h
     create_module bind_pointer backup_step
 TEST_LIBS_storage/faults_sqlite := $(WRAPPED:%=-Wl,--wrap=sqlite3_%)
 
-# The library with a second schema script, in place of the archive.
-$(B)/test/gen/scripts.c: $(SCRIPTS) test/sql/0003_test.sql tools/embed_scripts.awk
+# The library with later schema scripts, in place of the archive.
+LATER_SCRIPTS := $(SCRIPTS) $(sort $(wildcard test/sql/0*.sql))
+$(B)/test/gen/schema.sql: $(LATER_SCRIPTS) tools/schema.sh
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_scripts.awk $(SCRIPTS) test/sql/0003_test.sql > $@.new && mv $@.new $@
+	sh tools/schema.sh $(LATER_SCRIPTS) > $@.new && mv $@.new $@
+
+$(B)/test/gen/scripts.c: $(B)/test/gen/schema.sql $(LATER_SCRIPTS) tools/embed_scripts.awk
+	$(AWK) -f tools/embed_scripts.awk $(B)/test/gen/schema.sql $(LATER_SCRIPTS) > $@.new && mv $@.new $@
 
 $(B)/test/gen/scripts.o: $(B)/test/gen/scripts.c $(B)/gen/statements.h
 	$(COMPILE) -Ilib -c -o $@ $<

@@ -1,15 +1,17 @@
-# Turns the schema scripts of sql/sqlite into C (scripts.c).
+# Turns the schema, and the scripts that make it, into C (scripts.c).
 #
-#   awk -f embed_scripts.awk 0*.sql
+#   awk -f embed_scripts.awk schema.sql 0*.sql
 #
-# A script's version is the number its file name begins with. Every program has the scripts in it, so they are packed, to a
-# quarter of their length: a byte below 128 is a character; a byte b from 128 on stands for the b - 124 characters that
-# begin d characters earlier, where d is in the two bytes after it. ses__schema_unpack undoes this. Each script ends with a
-# NUL, and so does the list of them.
+# schema.sql is made by tools/schema.sh. A script's version is the number its file name begins with. Every program has all of
+# this in it, so it is packed: a byte below 128 is a character; a byte b from 128 on stands for the b - 124 characters that
+# begin d characters earlier, where d is in the two bytes after it. ses__schema_unpack undoes this. The texts are the type,
+# name and SQL of each object of the schema, then the scripts. Each ends with a NUL.
 
 BEGIN {
-    for (i = 1; i < 128; i++)
+    for (i = 2; i < 128; i++)
         number_of[sprintf("%c", i)] = i
+    NUL = sprintf("%c", 1) # which awk can hold
+    number_of[NUL] = 0
     print "/* Made from sql/sqlite by tools/embed_scripts.awk. */"
     print "#include \"storage/sqlite/connection/scripts.h\"\n"
     print "static const unsigned char packed_scripts[] = {"
@@ -23,9 +25,10 @@ function common(from, at,    count) {
 }
 
 # The longest run that begins earlier, by the places where the same four characters do.
-function find_run(at,    from, count) {
+function find_run(at,    from, count, key) {
     run = 0
-    for (from = last[substr(text, at, 4)]; from && at - from < 65536; from = before[from]) {
+    key = key_at(at)
+    for (from = last[key]; from && at - from < 65536; from = before[from]) {
         count = common(from, at)
         if (count > 3 && count > run) {
             run = count
@@ -34,44 +37,63 @@ function find_run(at,    from, count) {
     }
 }
 
-function print_packed(    at, end, line) {
-    len = length(text)
-    split("", last)
-    split("", before)
-    for (at = 1; at <= len; at++)
-        if (!((character[at] = substr(text, at, 1)) in number_of)) {
+function key_at(at) { return character[at] character[at + 1] character[at + 2] character[at + 3] }
+
+# Runs of `text` may begin in earlier texts.
+function pack(text,    start, at, end, line) {
+    start = len
+    len += length(text)
+    for (at = start + 1; at <= len; at++)
+        if (!((character[at] = substr(text, at - start, 1)) in number_of)) {
             print file ": only ASCII can be packed" >"/dev/stderr"
-            exit 1
+            exit failed = 1
         }
-    for (at = 1; at <= len;) {
+    for (at = start + 1; at <= len;) {
         find_run(at)
         line = line (run ? run + 124 ", " int(distance / 256) ", " distance % 256 : number_of[character[at]]) ", "
         for (end = at + (run ? run : 1); at < end; at++) {
-            before[at] = last[substr(text, at, 4)]
-            last[substr(text, at, 4)] = at
+            before[at] = last[key_at(at)]
+            last[key_at(at)] = at
         }
         if (length(line) > 100) {
             print "    " line
             line = ""
         }
     }
-    print "    " line "0,"
+    print "    " line
 }
 
-function close_script() {
-    if (!file)
-        return
-    print_packed()
-    scripts = scripts "    {" version ", \"" file "\"},\n"
-    bytes += len + 1
+# The text of an object ends with a semicolon, which SQLite does not keep.
+function close_object() {
+    sub(/;\n*$/, NUL, text)
+    schema = schema text
+}
+
+function close_file() {
+    if (!version) {
+        close_object()
+        pack(schema)
+        schema_bytes = len
+    } else {
+        pack(text NUL)
+        scripts = scripts "    {" version ", \"" file "\"},\n"
+    }
 }
 
 FNR == 1 {
-    close_script()
+    if (file)
+        close_file()
     file = FILENAME
     sub(/.*\//, "", file)
     version = file + 0
     text = ""
+}
+
+!version && /^-- (table|index|trigger) [a-z0-9_]+$/ {
+    if (objects++)
+        close_object()
+    text = $2 NUL $3 NUL
+    next
 }
 
 /^--/ || /^$/ { next } # comments between statements are for people
@@ -79,10 +101,12 @@ FNR == 1 {
 { text = text $0 "\n" }
 
 END {
-    close_script()
-    print "    0,\n};\n"
+    if (failed)
+        exit 1
+    close_file()
+    print "};\n"
     print "static const struct schema_script schema_scripts[] = {\n" scripts "};\n"
     print "const struct schema_scripts ses__schema_scripts = {"
     print "    schema_scripts, sizeof schema_scripts / sizeof schema_scripts[0],"
-    print "    packed_scripts, sizeof packed_scripts, " bytes + 1 "};"
+    print "    packed_scripts, " len ", " schema_bytes ", " objects "};"
 }

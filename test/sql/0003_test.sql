@@ -10,9 +10,13 @@ INSERT INTO temp.seslite_guard
 SELECT (SELECT application_id FROM pragma_application_id) = 1397052236
    AND (SELECT user_version FROM pragma_user_version) = 2;
 
+ALTER TABLE session_leases ADD COLUMN duration_us INTEGER;
+ALTER TABLE event_marks ADD COLUMN "made by" TEXT NOT NULL DEFAULT 'seslite' CHECK ("made by" <> '');
+DROP INDEX sessions_by_expiry;
 CREATE TABLE before_later (x INTEGER) STRICT;
-CREATE TABLE later (x INTEGER) STRICT;
-INSERT INTO later SELECT count(*) FROM events;
+CREATE TABLE later (x INTEGER, y TEXT, z TEXT) STRICT;
+CREATE INDEX later_by_x ON later (x) WHERE x > 0;
+INSERT INTO later SELECT count(*), 'y', 'z' FROM events;
 
 PRAGMA user_version = 3;
 

@@ -1,4 +1,4 @@
-/* Migration in place: with a library that has a second schema script (test/sql/0003_test.sql; see flags.mk). */
+/* Migration in place: with a library that has later schema scripts (test/sql; see flags.mk). */
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,11 +56,27 @@ static int64_t read_number(const char *path, const char *sql)
     return number;
 }
 
+/* A script that makes the same schema, in other words. */
+static void remove_comments(char *sql)
+{
+    char *end = sql;
+
+    while (*sql) {
+        if (sql[0] == '-' && sql[1] == '-')
+            sql += strcspn(sql, "\n");
+        else
+            *end++ = *sql++;
+    }
+    *end = '\0';
+}
+
 /* A file as the first version of the library leaves it. */
-static void make_first_version(const char *path)
+static void make_first_version_of(const char *path, bool without_comments)
 {
     char *script = support_read_file("sql/sqlite/0002_initial.sql", NULL);
     assert_non_null(script);
+    if (without_comments)
+        remove_comments(script);
     exec(path, strchr(script, '\n'));
     free(script);
     exec(path, "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'user');"
@@ -74,6 +90,11 @@ static void make_first_version(const char *path)
     assert_int_equal(read_number(path, "PRAGMA user_version"), 2);
 }
 
+static void make_first_version(const char *path)
+{
+    make_first_version_of(path, false);
+}
+
 static void test_older_store_is_brought_up_to_date(void **state)
 {
     const struct migrate_test *test = *state;
@@ -85,15 +106,16 @@ static void test_older_store_is_brought_up_to_date(void **state)
     make_first_version(test->path);
     assert_ok(ses_open(test->path, NULL, &store, &error));
     assert_ok(ses_store_info(store, &info, &error));
-    assert_int_equal(info.schema_version, 3);
+    assert_int_equal(info.schema_version, 4);
     session = must_get(store, &key);
     assert_string_equal(support_state(session, NULL), Q("{'k':1.10}"));
     assert_string_equal(ses_session_event(session, 0)->json, Q("{'id':'e1','timestamp':0.000007}"));
     must_append(session, "{}");
     ses_session_close(session);
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
-    assert_int_equal(read_number(test->path, "SELECT x FROM later"), 1); /* the event there was at the time */
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
+    assert_int_equal(read_number(test->path, "SELECT \"how many\" FROM later"),
+                     1); /* the event there was at the time */
 }
 
 static void test_new_store_goes_through_all_scripts(void **state)
@@ -105,7 +127,7 @@ static void test_new_store_goes_through_all_scripts(void **state)
     assert_ok(ses_open(test->path, NULL, &store, &error));
     must_create(store, &key, NULL);
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
     assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
     assert_ok(ses_open(":memory:", NULL, &store, &error));
     ses_close(store);
@@ -129,7 +151,7 @@ static void test_script_that_fails_in_its_middle_changes_nothing(void **state)
     exec(test->path, "DROP TABLE later");
     assert_ok(ses_open(test->path, NULL, &store, &error));
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
 }
 
 static void test_older_store_is_not_read_only(void **state)
@@ -141,7 +163,7 @@ static void test_older_store_is_not_read_only(void **state)
 
     make_first_version(test->path);
     assert_code(SES_READONLY, ses_open(test->path, &options, &store, &error));
-    assert_message("version 2 and must be migrated to 3");
+    assert_message("version 2 and must be migrated to 4");
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
 }
 
@@ -152,12 +174,102 @@ static void test_newer_store_is_refused(void **state)
     ses_error error;
 
     make_first_version(test->path);
-    exec(test->path, "PRAGMA user_version = 4");
+    exec(test->path, "PRAGMA user_version = 5");
     assert_code(SES_TOONEW, ses_open(test->path, NULL, &store, &error));
-    assert_message("needs a seslite that knows schema version 4");
-    assert_message("knows up to 3");
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
+    assert_message("needs a seslite that knows schema version 5");
+    assert_message("knows up to 4");
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
 }
+
+/* -------------------------------------------------------------- scripts that change what others have made */
+
+/* Opens it for writing, then for reading. */
+static void assert_opens(const char *path)
+{
+    const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_close(store);
+    assert_ok(ses_open(path, &read_only, &store, &error));
+    ses_close(store);
+    assert_int_equal(
+        read_number(path,
+                    "SELECT count(*) FROM pragma_table_info('session_leases') WHERE name = 'duration_us'"),
+        1);
+    assert_int_equal(read_number(path, "PRAGMA user_version"), 4);
+}
+
+static void run_by_hand(const char *path, const char *script)
+{
+    char command[1024];
+    int status = 0;
+
+    snprintf(command, sizeof command, "sqlite3 '%s' < %s", path, script);
+    free(support_run(command, &status));
+    assert_int_equal(status, 0);
+}
+
+static void test_altered_schema_opens(void **state)
+{
+    const struct migrate_test *test = *state;
+
+    assert_opens(test->path); /* a new file */
+    for (int by_hand = 0; by_hand < 3; by_hand++) {
+        for (int without_comments = 0; without_comments < 2; without_comments++) {
+            assert_int_equal(unlink(test->path), 0);
+            make_first_version_of(test->path, without_comments);
+            if (by_hand > 0)
+                run_by_hand(test->path, "test/sql/0003_test.sql");
+            if (by_hand > 1)
+                run_by_hand(test->path, "test/sql/0004_test.sql");
+            assert_opens(test->path);
+        }
+    }
+}
+
+struct change {
+    const char *sql;
+    const char *names;
+};
+
+static const struct change refused[] = {
+    {"ALTER TABLE session_leases DROP COLUMN duration_us", "\"session_leases\" was changed"},
+    {"ALTER TABLE session_leases ADD COLUMN more INTEGER", "\"session_leases\" was changed"},
+    {"ALTER TABLE session_details RENAME COLUMN first_state TO initial_state", "was changed"},
+    {"ALTER TABLE later RENAME COLUMN \"how many\" TO x", "\"later\" was changed"},
+    {"ALTER TABLE earlier RENAME TO before_later", "\"earlier\" is missing"},
+    {"DROP INDEX sessions_by_expiry", "\"sessions_by_expiry\" is missing"},
+    {"DROP INDEX sessions_by_expiry;"
+     "CREATE INDEX sessions_by_expiry ON sessions (app_id, expires_us) WHERE expires_us IS NOT NULL",
+     "\"sessions_by_expiry\" was changed"},
+    {"DROP TRIGGER guard_session_labels_insert", "\"guard_session_labels_insert\" is missing"},
+    {"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ' CHECK (\"made by\" <> '''')', '')",
+     "\"event_marks\" was changed"},
+};
+
+static void test_altered_schema_that_was_changed(void **state)
+{
+    const struct migrate_test *test = *state;
+    ses_store *store = NULL;
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        assert_ok(ses_open(test->path, NULL, &store, &error));
+        ses_close(store);
+        exec(test->path, refused[i].sql);
+        assert_code(SES_CORRUPT, ses_open(test->path, NULL, &store, &error));
+        assert_message(refused[i].names);
+        assert_int_equal(unlink(test->path), 0);
+    }
+    make_first_version(test->path);
+    exec(test->path, "PRAGMA user_version = 4"); /* which it is not */
+    assert_code(SES_CORRUPT, ses_open(test->path, NULL, &store, &error));
+    assert_message("was changed");
+}
+
+/* ------------------------------------------------------------------------------------- several processes */
 
 /* Starts children that open the file at the same moment. Returns how many of them failed. */
 static int open_together(const char *path)
@@ -209,7 +321,7 @@ static void test_processes_that_open_at_once(void **state)
         if (round % 2 == 0)
             make_first_version(test->path);
         assert_int_equal(open_together(test->path), 0);
-        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
+        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
         assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
         assert_int_equal(read_number(test->path, "SELECT count(*) FROM sessions"), 1);
     }
@@ -225,6 +337,8 @@ int main(void)
         TEST(test_script_that_fails_in_its_middle_changes_nothing),
         TEST(test_older_store_is_not_read_only),
         TEST(test_newer_store_is_refused),
+        TEST(test_altered_schema_opens),
+        TEST(test_altered_schema_that_was_changed),
         TEST(test_processes_that_open_at_once),
     };
     return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);

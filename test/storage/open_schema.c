@@ -19,6 +19,8 @@ struct change {
     const char *names; /* the message does */
 };
 
+#define REWRITE "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
+
 static const struct change refused[] = {
     {"DROP VIEW merged_state; DROP VIEW session_overview; DROP TRIGGER guard_sessions_delete;"
      "DROP TABLE session_state; CREATE VIEW session_state AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL "
@@ -41,9 +43,24 @@ static const struct change refused[] = {
     {"CREATE INDEX mine ON events (author || 'x')", "\"mine\""},
     {"CREATE INDEX \"a'b\" ON events (author) WHERE author > 'm'", "\"a'b\""},
     {"CREATE UNIQUE INDEX mine ON events (session_id, time_us)", "\"mine\""},
-    {"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = "
-     "'users'",
-     "\"users\" was changed"},
+    {REWRITE "replace(sql, 'STRICT', '') WHERE name = 'users'", "\"users\" was changed"},
+    {REWRITE "replace(sql, 'STRICT', '/* STRICT */') WHERE name = 'users'", "\"users\" was changed"},
+    {REWRITE "replace(sql, 'STRICT', '-- STRICT') WHERE name = 'users'", "\"users\" was changed"},
+    {REWRITE "sql || ' -- ' || char(10) || ', WITHOUT ROWID' WHERE name = 'users'", "\"users\" was changed"},
+    {REWRITE "replace(sql, 'CHECK (id = 1)', '') WHERE name = 'version_floor'",
+     "\"version_floor\" was changed"},
+    {REWRITE "replace(sql, 'floor BETWEEN 0', 'floor BETWEEN -1') WHERE name = 'version_floor'",
+     "\"version_floor\" was changed"},
+    {REWRITE "replace(sql, ' ON DELETE CASCADE', '') WHERE name = 'events'", "\"events\" was changed"},
+    {REWRITE "replace(sql, 'branch        TEXT', '\"branch\" TEXT') WHERE name = 'events'",
+     "\"events\" was changed"},
+    {REWRITE "replace(sql, 'WHERE ahead_hour IS NOT NULL', '') WHERE name = 'sessions_ahead'",
+     "\"sessions_ahead\" was changed"},
+    {REWRITE "replace(sql, 'already exists', 'already  exists') WHERE name = 'guard_apps_insert'",
+     "\"guard_apps_insert\" was changed"},
+    {REWRITE "upper(sql) WHERE name = 'guard_apps_insert'", "\"guard_apps_insert\" was changed"},
+    {REWRITE "replace(sql, 'END', 'DELETE FROM apps; END') WHERE name = 'guard_apps_insert'",
+     "\"guard_apps_insert\" was changed"},
 };
 
 static void test_what_is_refused(void **state)
@@ -67,7 +84,7 @@ static void test_what_is_refused(void **state)
     free(sound);
 }
 
-/* What people add for themselves. */
+/* What people add for themselves, and other spellings of the same. */
 static const char *const additions[] = {
     "CREATE TABLE notes (session_id INTEGER, note TEXT); CREATE INDEX notes_by_session ON notes "
     "(lower(note))",
@@ -82,6 +99,11 @@ static const char *const additions[] = {
     "(new.position, "
     "new.body); END",
     "ANALYZE",
+    REWRITE "replace(sql, ' NOT NULL', char(9) || '/* never ''NULL'' */ not null -- (''' || char(10))",
+    REWRITE "replace(sql, 'INTEGER', 'Integer') || '-- the end' WHERE type = 'table'",
+    REWRITE "replace(replace(sql, ' TEXT', char(13, 10, 9) || 'TEXT'), ', ', ',') WHERE type <> 'trigger'",
+    REWRITE "replace(replace(sql, 'SELECT RAISE(ABORT', 'select raise /**/ ( abort'), 'NEW.', 'new . ')",
+    REWRITE "upper(sql) WHERE type = 'index'",
 };
 
 static void test_what_is_fine(void **state)

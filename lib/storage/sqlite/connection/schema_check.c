@@ -3,105 +3,161 @@
  * cannot change the result of a statement of the library: tables, views and triggers (the library runs
  * neither of the two), and indexes on plain columns. A changed table or index of the store is refused, and so
  * is an addition to one that computes or forbids values.
+ *
+ * What the scripts make cannot be read from them: ALTER TABLE edits the SQL of a table that an earlier script created, and
+ * of the indexes and triggers that name a renamed column. So sql/sqlite/schema.sql has what SQLite keeps after it ran all
+ * of them, and is in the library too. A test compares the two.
  */
 #include "storage/sqlite/connection/schema.h"
 #include "storage/sqlite/connection/scripts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 
-/* ------------------------------------------------------------------------------- what the scripts make */
+/* --------------------------------------------------------------------------------------------- its tokens */
 
-/* One CREATE statement of a script, as SQLite keeps it: without the semicolon. */
-struct script_object {
-    char type[8];
-    struct span name;
-    struct span sql;
-};
-
-enum { MAX_OBJECTS = 64 };
-
-struct script_objects {
-    struct connection *db; /* that they are looked for in */
-    struct script_object items[MAX_OBJECTS];
-    bool found[MAX_OBJECTS];
-    size_t count;
-};
+/*
+ * SQL with the same tokens means the same to SQLite. A script that was only tidied up, and another version's ALTER TABLE,
+ * may leave other blanks, comments and letter cases. Everything in quotes counts, with the quotes: NOT is a constraint, and
+ * "NOT" is a name. An operator of several characters is compared as several, because SQLite accepts none that is torn.
+ */
 
 static bool starts_with(const char *text, const char *word)
 {
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-static size_t word_length(const char *text)
+static bool is_word(char c)
 {
-    return strcspn(text, " (\n");
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || (unsigned char)c >= 128;
 }
 
-/* A statement ends with the first line that ends in a semicolon; a trigger, which holds statements, with its END. */
-static const char *end_of_statement(const char *sql, bool is_trigger)
+static const char *skip_blanks(const char *sql)
 {
-    const char *end = strstr(sql, is_trigger ? "\nEND;\n" : ";\n");
-    return end && is_trigger ? end + strlen("\nEND") : end;
-}
-
-/* "CREATE [UNIQUE] TYPE NAME ...", at the beginning of a line of the script. */
-static bool read_script_object(const char *line, struct script_object *object)
-{
-    const char *type = line + strlen("CREATE ");
-    if (starts_with(type, "UNIQUE "))
-        type += strlen("UNIQUE ");
-    size_t type_len = word_length(type);
-    const char *name = type + type_len + 1;
-    const char *end = end_of_statement(line, starts_with(type, "TRIGGER"));
-    bool lasts = end != NULL && type_len < sizeof object->type && !starts_with(type, "TEMP");
-
-    if (lasts) {
-        for (size_t i = 0; i < type_len; i++)
-            object->type[i] = (char)(type[i] | 0x20); /* SQLite's names of types are in lower case */
-        object->type[type_len] = '\0';
-        object->name = (struct span){name, word_length(name)};
-        object->sql = (struct span){line, (size_t)(end - line)};
-    }
-    return lasts;
-}
-
-static bool span_is(struct span span, const char *text)
-{
-    return span.len == strlen(text) && memcmp(span.ptr, text, span.len) == 0;
-}
-
-/* The object of that name; the count when there is none. */
-static size_t find_object(const struct script_objects *objects, const char *name)
-{
-    size_t at = 0;
-    while (at < objects->count && !span_is(objects->items[at].name, name))
-        at++;
-    return at;
-}
-
-/* Views are for people, who may change them. */
-static bool counts(const struct script_object *object)
-{
-    return strcmp(object->type, "view") != 0;
-}
-
-static void collect_objects(const char *scripts, struct script_objects *objects)
-{
-    for (const char *script = scripts; *script; script += strlen(script) + 1) {
-        const char *line = script;
-        while (line && objects->count < MAX_OBJECTS) {
-            struct script_object object;
-            if (starts_with(line, "CREATE ") && read_script_object(line, &object) && counts(&object)) {
-                objects->items[objects->count++] = object;
-            }
-            line = strchr(line, '\n');
-            line = line ? line + 1 : NULL;
+    while (true) {
+        if (*sql != '\0' && strchr(" \t\n\f\r", *sql)) {
+            sql++;
+        } else if (starts_with(sql, "--")) {
+            sql += strcspn(sql, "\n");
+        } else if (starts_with(sql, "/*")) {
+            const char *end = strstr(sql + 2, "*/");
+            sql = end ? end + 2 : sql + strlen(sql);
+        } else {
+            return sql;
         }
     }
+}
+
+/* A quote within is doubled, but for a bracket. */
+static size_t quoted_length(const char *token)
+{
+    const char quote = *token == '[' ? ']' : *token;
+    const char *end = strchr(token + 1, quote);
+
+    while (end && quote != ']' && end[1] == quote)
+        end = strchr(end + 2, quote);
+    return end ? (size_t)(end + 1 - token) : strlen(token);
+}
+
+/* 0 at the end. */
+static size_t token_length(const char *token)
+{
+    const bool is_blob = (*token == 'x' || *token == 'X') && token[1] == '\'';
+    size_t len = 0;
+
+    if (is_blob)
+        return 1 + quoted_length(token + 1);
+    while (is_word(token[len]))
+        len++;
+    if (len > 0 || *token == '\0')
+        return len;
+    return strchr("'\"`[", *token) ? quoted_length(token) : 1;
+}
+
+static bool is_same_token(const char *a, const char *b, size_t len)
+{
+    return is_word(*a) ? sqlite3_strnicmp(a, b, (int)len) == 0 : memcmp(a, b, len) == 0;
+}
+
+static bool has_same_tokens(const char *a, const char *b)
+{
+    while (true) {
+        a = skip_blanks(a);
+        b = skip_blanks(b);
+        const size_t len = token_length(a);
+        if (len != token_length(b) || !is_same_token(a, b, len))
+            return false;
+        if (len == 0)
+            return true;
+        a += len;
+        b += len;
+    }
+}
+
+/* ------------------------------------------------------------------------------- what the scripts make */
+
+struct schema_object {
+    const char *type;
+    const char *name;
+    const char *sql;
+    bool found;
+};
+
+struct schema {
+    struct connection *db; /* that is compared */
+    char *texts;
+    struct schema_object *objects;
+    size_t next; /* the object after the one found last, since a file has them in the same order */
+};
+
+static void schema_free(struct schema *schema)
+{
+    ses__memory_free(schema->db->config->allocator, schema->objects);
+    ses__memory_free(schema->db->config->allocator, schema->texts);
+}
+
+static const char *take_text(const char **texts)
+{
+    const char *text = *texts;
+    *texts += strlen(text) + 1;
+    return text;
+}
+
+static int schema_load(struct schema *schema, ses_error *error)
+{
+    const ses_allocator *allocator = schema->db->config->allocator;
+    const size_t count = ses__schema_scripts.object_count;
+    const char *next = NULL;
+
+    schema->objects = ses__memory_zeroed(allocator, count * sizeof *schema->objects);
+    schema->texts = ses__schema_unpack(allocator, ses__schema_scripts.schema_bytes);
+    if (!schema->objects || !schema->texts)
+        return ses__error_nomem(error);
+    next = schema->texts;
+    for (struct schema_object *object = schema->objects; object < schema->objects + count; object++) {
+        object->type = take_text(&next);
+        object->name = take_text(&next);
+        object->sql = take_text(&next);
+    }
+    return SES_OK;
+}
+
+/* NULL if the scripts make no object of that name. */
+static struct schema_object *find_object(struct schema *schema, const char *name)
+{
+    const size_t count = ses__schema_scripts.object_count;
+
+    for (size_t i = 0; i < count; i++) {
+        struct schema_object *object = &schema->objects[(schema->next + i) % count];
+        if (strcmp(object->name, name) == 0) {
+            schema->next += i + 1;
+            return object;
+        }
+    }
+    return NULL;
 }
 
 /* ------------------------------------------------------------------------------------ what the file has */
@@ -113,10 +169,10 @@ static int refuse_schema(const struct connection *db, const char *type, const ch
                           db->config->path, type, name, wrong);
 }
 
-static bool is_table_of_ours(const struct script_objects *objects, const char *table)
+static bool is_table_of_ours(struct schema *schema, const char *table)
 {
-    size_t at = find_object(objects, table);
-    return at < objects->count && strcmp(objects->items[at].type, "table") == 0;
+    const struct schema_object *object = find_object(schema, table);
+    return object && strcmp(object->type, "table") == 0;
 }
 
 /* `format` has a place for a name. */
@@ -181,8 +237,8 @@ static int check_foreign_index(struct connection *db, const char *table, const c
 /* One row of sqlite_schema. */
 static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
 {
-    struct script_objects *objects = context;
-    struct connection *db = objects->db;
+    struct schema *schema = context;
+    struct connection *db = schema->db;
     const char *type = (const char *)sqlite3_column_text(row, 0);
     const char *name = (const char *)sqlite3_column_text(row, 1);
     const char *table = (const char *)sqlite3_column_text(row, 2);
@@ -191,13 +247,13 @@ static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
 
     if (!type || !name || !table || !sql)
         return ses__error_nomem(error); /* the query leaves NULL out */
-    size_t at = find_object(objects, name);
-    if (at < objects->count) {
-        const struct script_object *expected = &objects->items[at];
-        objects->found[at] = true;
-        if (strcmp(type, expected->type) != 0 || !span_is(expected->sql, sql))
+    struct schema_object *object = find_object(schema, name);
+    if (object) {
+        object->found = true;
+        if (strcmp(type, object->type) != 0 ||
+            (strcmp(sql, object->sql) != 0 && !has_same_tokens(sql, object->sql)))
             code = refuse_schema(db, type, name, "was changed", error);
-    } else if (strcmp(type, "index") == 0 && is_table_of_ours(objects, table)) {
+    } else if (strcmp(type, "index") == 0 && is_table_of_ours(schema, table)) {
         code = check_foreign_index(db, table, name, error);
     }
     return code;
@@ -205,23 +261,20 @@ static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
 
 int ses__schema_check(struct connection *db, ses_error *error)
 {
-    struct script_objects objects = {.db = db};
-    char *scripts = ses__schema_unpack(db->config->allocator);
+    struct schema schema = {.db = db};
+    int code = schema_load(&schema, error);
 
-    if (!scripts)
-        return ses__error_nomem(error);
-    collect_objects(scripts, &objects);
-    int code = ses__connection_visit(
-        db,
-        "SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE type IS NOT NULL "
-        "AND name IS NOT NULL AND tbl_name IS NOT NULL AND sql IS NOT NULL",
-        check_schema_row, &objects, error);
-    for (size_t i = 0; i < objects.count && code == SES_OK; i++) {
-        char name[64];
-        (void)snprintf(name, sizeof name, "%.*s", (int)objects.items[i].name.len, objects.items[i].name.ptr);
-        if (!objects.found[i])
-            code = refuse_schema(db, objects.items[i].type, name, "is missing", error);
+    if (code == SES_OK)
+        code = ses__connection_visit(
+            db,
+            "SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE type IS NOT NULL "
+            "AND name IS NOT NULL AND tbl_name IS NOT NULL AND sql IS NOT NULL",
+            check_schema_row, &schema, error);
+    for (size_t i = 0; i < ses__schema_scripts.object_count && code == SES_OK; i++) {
+        const struct schema_object *object = &schema.objects[i];
+        if (!object->found)
+            code = refuse_schema(db, object->type, object->name, "is missing", error);
     }
-    ses__memory_free(db->config->allocator, scripts);
+    schema_free(&schema);
     return code;
 }

@@ -1,18 +1,17 @@
-/* Unpacks the schema scripts. */
+/* Unpacks the schema and the scripts. */
 #include "storage/sqlite/connection/scripts.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 
-char *ses__schema_unpack(const ses_allocator *allocator)
+char *ses__schema_unpack(const ses_allocator *allocator, size_t bytes)
 {
     const unsigned char *packed = ses__schema_scripts.packed;
-    const unsigned char *packed_end = packed + ses__schema_scripts.packed_bytes;
-    char *texts = ses__memory_new(allocator, ses__schema_scripts.bytes);
+    char *texts = ses__memory_new(allocator, bytes);
     char *end = texts;
 
-    while (texts && packed < packed_end) {
+    while (texts && end < texts + bytes) {
         if (*packed < 128) {
             *end++ = (char)*packed++;
             continue;

@@ -1,0 +1,326 @@
+-- The schema that all scripts make of an empty file, without the views. `make schema` writes it. ses_open compares a file
+-- with it: see lib/storage/sqlite/connection/schema_check.c.
+
+-- table apps
+CREATE TABLE apps (
+    id   INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE            -- the id the application uses
+) STRICT;
+
+-- table users
+CREATE TABLE users (
+    id     INTEGER PRIMARY KEY,
+    app_id INTEGER NOT NULL REFERENCES apps,
+    name   TEXT NOT NULL,                -- the id the application uses
+    UNIQUE (app_id, name)
+) STRICT;
+
+-- table sessions
+CREATE TABLE sessions (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    app_id      INTEGER NOT NULL REFERENCES apps,
+    user_id     INTEGER NOT NULL REFERENCES users,
+    name        TEXT NOT NULL,           -- the id the application uses
+    created_us  INTEGER NOT NULL,
+    updated_us  INTEGER NOT NULL,        -- the latest event time so far
+    active_30s  INTEGER NOT NULL,        -- updated_us in units of 30 seconds, for the indexes below
+    version     INTEGER NOT NULL,        -- raised by one with every change of the log; begins at version_floor
+    last_seq    INTEGER NOT NULL,        -- the highest sequence number ever given
+    event_count INTEGER NOT NULL,        -- events stored now
+    expires_us  INTEGER,                 -- the session may be removed from then on; NULL means never
+    base_seq    INTEGER NOT NULL DEFAULT 0, -- events up to this number were pruned: base_state is the state after it
+    details     INTEGER NOT NULL DEFAULT 0, -- its rows in other tables: 1 a parent, 2 a title, 4 labels
+    changed_us  INTEGER NOT NULL         -- its last write, by the store's clock; it is idle since then
+                DEFAULT (strftime('%s', 'now') * 1000000), -- for rows inserted by hand
+    ahead_hour  INTEGER,                 -- at most changed_us in hours; set if updated_us is over an hour later
+    UNIQUE (user_id, name)
+) STRICT;
+
+-- table version_floor
+CREATE TABLE version_floor (
+    id    INTEGER PRIMARY KEY CHECK (id = 1),
+    floor INTEGER NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- at 2^53 no session can begin
+) STRICT;
+
+-- index sessions_by_activity
+CREATE INDEX sessions_by_activity ON sessions (app_id, active_30s);
+
+-- index sessions_by_user_activity
+CREATE INDEX sessions_by_user_activity ON sessions (user_id, active_30s);
+
+-- index sessions_by_app
+CREATE INDEX sessions_by_app ON sessions (app_id);
+
+-- index sessions_by_user
+CREATE INDEX sessions_by_user ON sessions (user_id);
+
+-- index sessions_ahead
+CREATE INDEX sessions_ahead ON sessions (app_id, ahead_hour) WHERE ahead_hour IS NOT NULL;
+
+-- index sessions_by_expiry
+CREATE INDEX sessions_by_expiry ON sessions (app_id, expires_us) WHERE expires_us IS NOT NULL;
+
+-- table session_details
+CREATE TABLE session_details (
+    session_id     INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+    title          TEXT,
+    parent_user    TEXT,    -- of a fork: the session it was made from, by the application's ids, ...
+    parent_session TEXT,    -- ... because that session may be deleted
+    parent_seq     INTEGER, -- and the number of the last event that it took from there
+    more           TEXT,    -- a JSON object for attributes added by later versions
+    initial_state  TEXT     -- JSON, as created, without temp: keys; NULL means empty
+) STRICT;
+
+-- table session_labels
+CREATE TABLE session_labels (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    name       TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    app_id     INTEGER NOT NULL,         -- the session's
+    PRIMARY KEY (session_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- index session_labels_by_value
+CREATE INDEX session_labels_by_value ON session_labels (app_id, name, value);
+
+-- table session_leases
+CREATE TABLE session_leases (
+    token        INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id   INTEGER NOT NULL UNIQUE REFERENCES sessions ON DELETE CASCADE,
+    owner        TEXT NOT NULL,
+    taken_us     INTEGER NOT NULL,       -- when it was taken or renewed, by the store's clock
+    until_us     INTEGER NOT NULL,       -- its end, by the same clock; 0 if released
+    next_owner   TEXT,                   -- an owner in another process, which waits for the lease ...
+    next_until_us INTEGER                -- ... and takes precedence over all others until then
+) STRICT;
+
+-- table app_state
+CREATE TABLE app_state (
+    app_id     INTEGER NOT NULL REFERENCES apps ON DELETE CASCADE,
+    key        TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    session_id INTEGER NOT NULL,         -- no reference: the value outlives the session
+    seq        INTEGER NOT NULL,
+    PRIMARY KEY (app_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- table user_state
+CREATE TABLE user_state (
+    user_id    INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    key        TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    session_id INTEGER NOT NULL,         -- no reference: the value outlives the session
+    seq        INTEGER NOT NULL,
+    PRIMARY KEY (user_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- table session_state
+CREATE TABLE session_state (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    key        TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    seq        INTEGER NOT NULL,
+    PRIMARY KEY (session_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- table base_state
+CREATE TABLE base_state (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    key        TEXT NOT NULL,            -- with its prefix
+    value      TEXT NOT NULL,
+    seq        INTEGER NOT NULL,
+    PRIMARY KEY (session_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- table events
+CREATE TABLE events (
+    position      INTEGER PRIMARY KEY CHECK (position >> 32 = session_id AND position & 4294967295 > 0),
+    session_id    INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    id_key        ANY NOT NULL,          -- a hash of the id, or the id itself if another event already had that hash
+    id            ANY NOT NULL,          -- a number: the id begins at this byte of body and ends before the next quote
+                                         -- (or the id itself, as text, if body spells it with escapes)
+    invocation_id ANY NOT NULL,          -- likewise; '' if there is none
+    author        TEXT NOT NULL,
+    branch        TEXT,
+    time_us       INTEGER NOT NULL,      -- the event's timestamp
+    high_us       INTEGER,               -- sessions.updated_us after it, if that is later than time_us
+    body          TEXT NOT NULL -- the event, byte for byte, without temp: keys
+) STRICT;
+
+-- index events_by_id
+CREATE UNIQUE INDEX events_by_id ON events (session_id, id_key);
+
+-- table event_marks
+CREATE TABLE event_marks (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    seq        INTEGER NOT NULL,
+    kind       INTEGER NOT NULL,
+    target_seq INTEGER,
+    PRIMARY KEY (session_id, seq)
+) STRICT, WITHOUT ROWID;
+
+-- trigger guard_apps_insert
+CREATE TRIGGER guard_apps_insert BEFORE INSERT ON apps
+WHEN EXISTS (SELECT 1 FROM apps WHERE id = NEW.id OR name = NEW.name)
+BEGIN
+    SELECT RAISE(ABORT, 'apps: this app already exists');
+END;
+
+-- trigger guard_apps_update
+CREATE TRIGGER guard_apps_update BEFORE UPDATE ON apps
+WHEN NEW.id <> OLD.id OR EXISTS (SELECT 1 FROM apps WHERE id <> OLD.id AND name = NEW.name)
+BEGIN
+    SELECT RAISE(ABORT, 'apps: the id must not change, and names are unique');
+END;
+
+-- trigger guard_apps_delete
+CREATE TRIGGER guard_apps_delete BEFORE DELETE ON apps
+BEGIN
+    SELECT RAISE(ABORT, 'apps: the app has users; delete them first') WHERE OLD.id IN (SELECT app_id FROM users);
+    DELETE FROM app_state WHERE app_id = OLD.id;
+END;
+
+-- trigger guard_users_insert
+CREATE TRIGGER guard_users_insert BEFORE INSERT ON users
+WHEN NEW.app_id NOT IN (SELECT id FROM apps)
+    OR EXISTS (SELECT 1 FROM users WHERE id = NEW.id OR (app_id = NEW.app_id AND name = NEW.name))
+BEGIN
+    SELECT RAISE(ABORT, 'users: there is no such app, or this user already exists');
+END;
+
+-- trigger guard_users_update
+CREATE TRIGGER guard_users_update BEFORE UPDATE ON users
+WHEN NEW.id <> OLD.id OR NEW.app_id <> OLD.app_id
+    OR EXISTS (SELECT 1 FROM users WHERE id <> OLD.id AND app_id = NEW.app_id AND name = NEW.name)
+BEGIN
+    SELECT RAISE(ABORT, 'users: the id and the app must not change, and names are unique');
+END;
+
+-- trigger guard_users_delete
+CREATE TRIGGER guard_users_delete BEFORE DELETE ON users
+BEGIN
+    SELECT RAISE(ABORT, 'users: the user has sessions; delete them first')
+    WHERE EXISTS (SELECT 1 FROM sessions WHERE user_id = OLD.id);
+    DELETE FROM user_state WHERE user_id = OLD.id;
+END;
+
+-- trigger guard_sessions_insert
+CREATE TRIGGER guard_sessions_insert BEFORE INSERT ON sessions
+WHEN NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id)
+    OR EXISTS (SELECT 1 FROM sessions WHERE id = NEW.id OR (user_id = NEW.user_id AND name = NEW.name))
+BEGIN
+    SELECT RAISE(ABORT, 'sessions: there is no such user in that app, or this session already exists');
+END;
+
+-- trigger guard_sessions_update
+CREATE TRIGGER guard_sessions_update BEFORE UPDATE ON sessions
+WHEN NEW.id <> OLD.id OR NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id)
+    OR EXISTS (SELECT 1 FROM sessions WHERE id <> OLD.id AND user_id = NEW.user_id AND name = NEW.name)
+BEGIN
+    SELECT RAISE(ABORT, 'sessions: the id must not change, the user must belong to the app, and names are unique');
+END;
+
+-- trigger guard_sessions_delete
+CREATE TRIGGER guard_sessions_delete BEFORE DELETE ON sessions
+BEGIN
+    DELETE FROM events WHERE session_id = OLD.id;
+    DELETE FROM event_marks WHERE session_id = OLD.id;
+    DELETE FROM session_state WHERE session_id = OLD.id;
+    DELETE FROM base_state WHERE session_id = OLD.id;
+    DELETE FROM session_details WHERE session_id = OLD.id;
+    DELETE FROM session_labels WHERE session_id = OLD.id;
+    DELETE FROM session_leases WHERE session_id = OLD.id;
+    UPDATE version_floor SET floor = OLD.version + 1
+    WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
+END;
+
+-- trigger guard_app_state_insert
+CREATE TRIGGER guard_app_state_insert BEFORE INSERT ON app_state
+BEGIN
+    SELECT RAISE(ABORT, 'app_state: there is no such app')
+    WHERE NEW.app_id NOT IN (SELECT id FROM apps);
+    SELECT RAISE(ABORT, 'app_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
+END;
+
+-- trigger guard_app_state_update
+CREATE TRIGGER guard_app_state_update BEFORE UPDATE ON app_state
+BEGIN
+    SELECT RAISE(ABORT, 'app_state: there is no such app')
+    WHERE NEW.app_id NOT IN (SELECT id FROM apps);
+    SELECT RAISE(ABORT, 'app_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
+END;
+
+-- trigger guard_user_state_insert
+CREATE TRIGGER guard_user_state_insert BEFORE INSERT ON user_state
+BEGIN
+    SELECT RAISE(ABORT, 'user_state: there is no such user')
+    WHERE NEW.user_id NOT IN (SELECT id FROM users);
+    SELECT RAISE(ABORT, 'user_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
+END;
+
+-- trigger guard_user_state_update
+CREATE TRIGGER guard_user_state_update BEFORE UPDATE ON user_state
+BEGIN
+    SELECT RAISE(ABORT, 'user_state: there is no such user')
+    WHERE NEW.user_id NOT IN (SELECT id FROM users);
+    SELECT RAISE(ABORT, 'user_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
+END;
+
+-- trigger guard_session_state_insert
+CREATE TRIGGER guard_session_state_insert BEFORE INSERT ON session_state
+BEGIN
+    SELECT RAISE(ABORT, 'session_state: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'session_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
+END;
+
+-- trigger guard_session_state_update
+CREATE TRIGGER guard_session_state_update BEFORE UPDATE ON session_state
+BEGIN
+    SELECT RAISE(ABORT, 'session_state: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'session_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
+END;
+
+-- trigger guard_session_details_insert
+CREATE TRIGGER guard_session_details_insert BEFORE INSERT ON session_details
+BEGIN
+    SELECT RAISE(ABORT, 'session_details: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'session_details.initial_state: not valid JSON')
+    WHERE NEW.initial_state IS NOT NULL AND NOT json_valid(NEW.initial_state);
+END;
+
+-- trigger guard_session_details_update
+CREATE TRIGGER guard_session_details_update BEFORE UPDATE ON session_details
+BEGIN
+    SELECT RAISE(ABORT, 'session_details: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'session_details.initial_state: not valid JSON')
+    WHERE NEW.initial_state IS NOT NULL AND NOT json_valid(NEW.initial_state);
+END;
+
+-- trigger guard_events_insert
+CREATE TRIGGER guard_events_insert BEFORE INSERT ON events
+BEGIN
+    SELECT RAISE(ABORT, 'events: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE NOT json_valid(NEW.body);
+END;
+
+-- trigger guard_events_update
+CREATE TRIGGER guard_events_update BEFORE UPDATE ON events
+BEGIN
+    SELECT RAISE(ABORT, 'events: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE NOT json_valid(NEW.body);
+    SELECT RAISE(ABORT, 'events.body: set id and invocation_id, as text, together with it')
+    WHERE NEW.body <> OLD.body AND (typeof(NEW.id) <> 'text' OR typeof(NEW.invocation_id) <> 'text');
+END;
+
+-- trigger guard_session_labels_insert
+CREATE TRIGGER guard_session_labels_insert BEFORE INSERT ON session_labels
+BEGIN
+    SELECT RAISE(ABORT, 'session_labels: there is no such session in that app')
+    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id AND app_id = NEW.app_id);
+END;
