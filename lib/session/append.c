@@ -144,7 +144,7 @@ static void name_event(ses_error *error, const struct append_call *call, size_t 
 {
     if (error)
         error->index = (int64_t)index;
-    ses__error_prefix(error, "event %zu of %zu: ", index, call->op.count);
+    ses__error_prefix(error, "event %zu of %zu: ", index + 1, call->op.count);
 }
 
 static int append_texts(struct append_call *call, const ses_text *events, ses_error *error)

@@ -176,7 +176,7 @@ static void test_a_batch_is_checked_once(void **state)
     assert_int_equal(appended[1].status, SES_DUPLICATE);
     assert_code(SES_STALE, ses_append_batch(session, events, 3, &options, appended, &error));
     assert_int_equal(error.index, 2);
-    assert_message("event 2 of 3");
+    assert_message("event 3 of 3");
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
 }
