@@ -183,6 +183,7 @@ static void test_usage_is_a_code_of_its_own(void **state)
     run_code(2, "list", "--since", "2024-13-01");
     run_code(2, "list", "--since", "2024-01-01T25:00");
     run_code(2, "expire", "--idle", "1y");
+    run_code(2, "expire", "--idle", "500000000w"); /* more microseconds than 64 bits can hold */
     run_code(2, "list", "--json=1");
     run_code(2, "list", "--json", "--jsonl");
     run_code(2, "list", "-q");

@@ -14,13 +14,14 @@ bool span_read(const char *text, int64_t *span_us)
         char letter;
         int64_t seconds;
     } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
+    const int64_t max_seconds = INT64_C(250000000000); /* 7,900 years, which can be added to any time */
     char *end = NULL;
 
     if (!isdigit((unsigned char)text[0]))
         return false;
     long long number = strtoll(text, &end, 10);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (end[0] == units[i].letter && end[1] == '\0' && number <= INT64_C(1000000000)) {
+        if (end[0] == units[i].letter && end[1] == '\0' && number <= max_seconds / units[i].seconds) {
             *span_us = number * units[i].seconds * second_us;
             return true;
         }
