@@ -55,6 +55,7 @@ complete        complete $held parse.h
 commands        commands $held commands.h
 html/page       html/page $held
 html            html html/page $held commands.h embedded.h
+write           write $held commands.h
 foreign/json    foreign/json text json base
 foreign/pickle  foreign/pickle text json base
 foreign         $foreign

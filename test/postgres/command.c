@@ -79,6 +79,12 @@ static void test_a_store_on_a_server_is_looked_at_and_changed(void **state)
     run_at(&reply, 0, NULL, pair.place, "import", pair.fixture->path);
     run_at(&reply, 0, NULL, pair.place, "list");
     assert_has(&reply.out, "alice");
+    run_at(&reply, 4, NULL, pair.place, "create", "one");
+    run_at(&reply, 0, NULL, pair.place, "create", "new", "--state", "n=1.0", "--ttl", "2h");
+    assert_string_equal(reply.out.data, "new\n");
+    run_at(&reply, 0, NULL, pair.place, "state", "-s", "new", "n");
+    assert_string_equal(reply.out.data, "1.0\n");
+    run_at(&reply, 0, NULL, pair.place, "delete", "new", "-y");
     run_at(&reply, 0, NULL, pair.place, "show");
     assert_has(&reply.out, "Do I need a coat?");
     run_at(&reply, 0, NULL, pair.place, "title", "A trip");

@@ -31,7 +31,10 @@ enum kind {
     KIND_ORDER,
     KIND_NAMES,
     KIND_COMMAND,
-    KIND_KEY /* a state key; the option may be repeated */
+    /* Options of these kinds may be repeated. */
+    KIND_KEY,   /* a state key */
+    KIND_LABEL, /* NAME or NAME=VALUE */
+    KIND_PAIR   /* KEY=JSON */
 };
 
 /* X(id, letter or 0, name, value or NULL, kind, help). Every command knows the options up to VERSION, which
@@ -94,6 +97,15 @@ enum kind {
     X(TO_USER, 0, "to-user", "USER", KIND_USER, "give everything that belongs to a user to this one")       \
     X(ZONE, 0, "zone", "ZONE", KIND_TEXT, "the time zone of times in the file that do not name one")        \
     X(FORMAT, 0, "to", "FORMAT", KIND_TEXT, "jsonl (the default), session, vertex or sqlite")               \
+    X(STATE, 0, "state", "KEY=JSON", KIND_PAIR, "set this state key; may be given several times")           \
+    X(STATE_FILE, 0, "state-file", "FILE", KIND_FILE,                                                       \
+      "the initial state, a JSON object; \"-\" is standard input")                                          \
+    X(TITLE, 0, "title", "TITLE", KIND_TEXT, "the title of the session")                                    \
+    X(GIVE_LABEL, 'l', "label", "NAME[=VALUE]", KIND_LABEL,                                                 \
+      "give it this label; may be given several times")                                                     \
+    X(TTL, 0, "ttl", "SPAN", KIND_SPAN, "let it expire after this time")                                    \
+    X(IF_NOT_EXISTS, 0, "if-not-exists", NULL, KIND_NONE,                                                   \
+      "accept a session that exists, and leave it as it is")                                                \
     X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                 \
     X(BASH, 0, "bash", NULL, KIND_NONE, "print the completion script for bash")                             \
     X(ZSH, 0, "zsh", NULL, KIND_NONE, "print the completion script for zsh")                                \
@@ -140,11 +152,19 @@ struct command {
     const char *summary;
     const char *words; /* the description; paragraphs */
     struct argument argument;
-    uint64_t options; /* bits of option_id, without the global ones */
+    uint64_t options; /* without the global ones: bit 0 is the first option after them */
     const char *example;
     const char *instead; /* if it is only for files: what to do on a server; NULL if it is for both */
     int (*run)(struct run *run);
 };
+
+_Static_assert(OPTION_COUNT - GLOBAL_OPTIONS <= 64, "each option has a bit in struct command");
+
+/* True if the command has this option of its own. */
+static inline bool command_takes(const struct command *command, size_t option)
+{
+    return option >= GLOBAL_OPTIONS && (command->options >> (option - GLOBAL_OPTIONS) & 1) != 0;
+}
 
 struct topic {
     const char *name;
@@ -190,8 +210,9 @@ struct run {
     const char *values[OPTION_COUNT]; /* NULL if not given; "" for a flag */
     const char *arguments[ARGUMENTS_MAX];
     size_t argument_count;
-    const char *keys[ARGUMENTS_MAX]; /* the values of the option of kind KEY */
-    size_t key_count;
+    const char *repeated[ARGUMENTS_MAX];   /* the values of options that may be repeated */
+    size_t repeated_option[ARGUMENTS_MAX]; /* whose value each of them is */
+    size_t repeated_count;
     ses_store *store; /* NULL until one is opened */
     ses_key key;      /* the names given or chosen so far; see choose.h */
     char *chosen[3];  /* the names in `key` that were not given; main.c frees them */

@@ -3,7 +3,7 @@
 
 #include "commands_table.h"
 
-#define O(id) (UINT64_C(1) << OPTION_##id)
+#define O(id) (UINT64_C(1) << (OPTION_##id - GLOBAL_OPTIONS))
 #define EVENT_RANGE (O(NEWEST) | O(SINCE) | O(FROM) | O(UP_TO) | O(LIVE))
 
 const struct command command_table[] = {
@@ -82,6 +82,20 @@ const struct command command_table[] = {
      .options = O(OUTPUT) | O(REPLACE) | O(REDACT) | O(IMAGES) | O(NEWEST) | O(FROM) | O(UP_TO),
      .example = " seslite -f agents.db html s1 -o s1.html --redact user:token",
      .run = run_html},
+    {.group = "Write",
+     .name = "create",
+     .summary = "create a session",
+     .words =
+         "Prints the id of the new session. If none is given, one is made. Name a new app or user with --app "
+         "and --user; if both are given, the store is created if it does not exist. If one of them is left "
+         "out, it is the only one in the store.\n"
+         "The initial state may have keys of every scope: app: and user: keys are set for the whole app and "
+         "user, and temp: keys are dropped. A session that exists is an error unless --if-not-exists is given.",
+     .argument = {"SESSION", KIND_SESSION, false, false},
+     .options = O(STATE) | O(STATE_FILE) | O(TITLE) | O(GIVE_LABEL) | O(TTL) | O(IF_NOT_EXISTS),
+     .example =
+         " seslite -f agents.db --app chat --user alice create s1 --state 'user:lang=\"en\"' --ttl 90d",
+     .run = run_create},
     {.group = "History",
      .name = "fork",
      .summary = "make a new session that begins with this one's events up to a point",

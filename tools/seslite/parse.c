@@ -19,7 +19,7 @@ struct words {
 
 bool parse_knows(const struct run *run, size_t option)
 {
-    return option < GLOBAL_OPTIONS || (run->command && (run->command->options >> option & 1) != 0);
+    return option < GLOBAL_OPTIONS || (run->command && command_takes(run->command, option));
 }
 
 /* A command's own option takes precedence over a global one with the same letter. Returns OPTION_COUNT if no
@@ -92,15 +92,23 @@ static const char *wrong_with(enum kind kind, const char *value)
         return "newest, oldest or created";
     if (kind == KIND_NAMES && !is_word(kind, value))
         return "apps, users or sessions";
+    if (kind == KIND_PAIR && (*value == '=' || !strchr(value, '=')))
+        return "KEY=JSON, such as count=1 or 'user:lang=\"en\"'";
     return *value == '\0' && kind != KIND_TEXT ? "a value that is not empty" : NULL;
 }
 
-static int add_key(struct run *run, size_t option, const char *value)
+static bool may_be_repeated(enum kind kind)
 {
-    if (run->key_count == ARGUMENTS_MAX)
-        return say_usage(run, "--%s was given more than %d times", option_table[option].name,
-                         (int)ARGUMENTS_MAX);
-    run->keys[run->key_count++] = value;
+    return kind == KIND_KEY || kind == KIND_LABEL || kind == KIND_PAIR;
+}
+
+static int add_repeated(struct run *run, size_t option, const char *value)
+{
+    if (run->repeated_count == ARGUMENTS_MAX)
+        return say_usage(run, "--%s: there are more than %d values of repeated options",
+                         option_table[option].name, (int)ARGUMENTS_MAX);
+    run->repeated_option[run->repeated_count] = option;
+    run->repeated[run->repeated_count++] = value;
     run->values[option] = value;
     return EXIT_OK;
 }
@@ -111,8 +119,8 @@ static int set_value(struct run *run, size_t option, const char *value)
 
     if (wrong && option_table[option].kind != KIND_NONE)
         return say_usage(run, "--%s takes %s, not \"%s\"", option_table[option].name, wrong, value);
-    if (option_table[option].kind == KIND_KEY)
-        return add_key(run, option, value);
+    if (may_be_repeated(option_table[option].kind))
+        return add_repeated(run, option, value);
     if (run->values[option] && option_table[option].kind != KIND_NONE &&
         strcmp(run->values[option], value) != 0)
         return say_usage(run, "--%s was given twice", option_table[option].name);

@@ -1,12 +1,12 @@
 /* seslite title and label */
 #include "commands.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "output/json.h"
 #include "output/table.h"
 #include "store/choose.h"
+#include "store/labels.h"
 #include "store/sessions.h"
 
 /* -------------------------------------------------------------------------------------------------- title */
@@ -85,19 +85,6 @@ static int print_labels(struct run *run)
     return status;
 }
 
-/* Splits NAME=VALUE in a copy, which becomes the label's name. */
-static void label_given(const char *text, bool remove, ses_label *label)
-{
-    char *name = copy_text(text);
-    char *equals = remove ? NULL : strchr(name, '=');
-
-    *label = (ses_label){name, remove ? NULL : ""};
-    if (equals) {
-        *equals = '\0';
-        label->value = equals + 1;
-    }
-}
-
 static int set_labels(struct run *run)
 {
     ses_label labels[ARGUMENTS_MAX];
@@ -109,8 +96,7 @@ static int set_labels(struct run *run)
         label_given(run->arguments[i], given(run, OPTION_REMOVE), &labels[i]);
     if (ses_labels_set_by_key(run->store, &run->key, labels, run->argument_count, NULL, &run->error) < 0)
         status = fail(run);
-    for (size_t i = 0; i < run->argument_count; i++)
-        free((char *)(uintptr_t)labels[i].name);
+    labels_free(labels, run->argument_count);
     return status;
 }
 

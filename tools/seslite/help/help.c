@@ -124,7 +124,7 @@ static int print_command(const struct command *command)
     if (command->options)
         put_title("Options");
     for (size_t i = 0; i < OPTION_COUNT; i++)
-        if (command->options >> i & 1)
+        if (command_takes(command, i))
             put_option(i);
     put_title("Options of every command");
     for (size_t i = 0; i < GLOBAL_OPTIONS; i++)
@@ -159,7 +159,7 @@ static void put_exits(void)
 static int print_all(const struct manual *manual)
 {
     out_puts("seslite [-f FILE] [--app APP] [--user USER] [--session ID] COMMAND ...\n\n");
-    put_text("Shows and changes the sessions of AI agents in a seslite store.");
+    put_text("Shows, writes and changes the sessions of AI agents in a seslite store.");
     put_commands(manual);
     put_title("Options of every command");
     for (size_t i = 0; i < GLOBAL_OPTIONS; i++)

@@ -2,13 +2,13 @@
 #include "help/help.h"
 #include "output/json.h"
 
-static void add_options(struct json *json, uint64_t options)
+static void add_options(struct json *json, const struct command *command)
 {
     json_open(json, "options", '[');
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct option *option = &option_table[i];
         const char letter[] = {option->letter, '\0'};
-        if (i >= GLOBAL_OPTIONS && !(options >> i & 1))
+        if (i >= GLOBAL_OPTIONS && !command_takes(command, i))
             continue;
         json_open(json, NULL, '{');
         json_text(json, "name", option->name);
@@ -34,7 +34,7 @@ static void add_command(struct json *json, const struct command *command)
         json_bool(json, "required", command->argument.required);
         json_bool(json, "many", command->argument.many);
     }
-    add_options(json, command->options);
+    add_options(json, command);
 }
 
 int help_print_json(struct run *run, const struct command *only)

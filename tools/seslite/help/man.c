@@ -113,7 +113,7 @@ static void put_command(const struct command *command)
         out_puts(".\n");
     }
     for (size_t i = 0; i < OPTION_COUNT; i++)
-        if (command->options >> i & 1)
+        if (command_takes(command, i))
             put_option(i);
     if (command->example) {
         out_puts(".PP\nExample:\n");

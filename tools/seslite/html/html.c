@@ -134,7 +134,7 @@ int run_html(struct run *run)
         return status;
     ses_session *session = session_read(run, &status);
     if (session) {
-        redactor_begin(&page.redactor, run->keys, run->key_count);
+        redactor_begin(&page.redactor, run->repeated, run->repeated_count);
         status = put_session(&page, session);
         redactor_free(&page.redactor);
     }

@@ -115,7 +115,7 @@ static int import_file(struct run *run, const char *path, struct json_rows *rows
         status = say_usage(
             run, "JSON lines are imported as a whole: --app, --user and --session cannot select from them");
     if (status == EXIT_OK && !run->store)
-        status = open_to_import(run, given(run, OPTION_DRY_RUN));
+        status = open_or_create(run, given(run, OPTION_DRY_RUN));
     if (status == EXIT_OK)
         status = import_and_tell(run, &opened, path, rows);
     file_close(&opened);

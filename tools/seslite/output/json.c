@@ -73,6 +73,14 @@ void json_member(struct json *json, const char *name, const char *text)
     quote(json, text);
 }
 
+void json_member_raw(struct json *json, const char *name, const char *raw, size_t len)
+{
+    begin_member(json, NULL);
+    quote(json, name);
+    text_puts(&json->text, ":");
+    text_add(&json->text, raw, len);
+}
+
 void json_raw(struct json *json, const char *name, const char *raw, size_t len)
 {
     begin_member(json, name);

@@ -22,6 +22,8 @@ void json_time(struct json *json, const char *name, int64_t time_us);
 void json_bool(struct json *json, const char *name, bool value);
 /* Adds a member whose name can be any text. */
 void json_member(struct json *json, const char *name, const char *text);
+/* Adds a member whose name can be any text, and whose value is already JSON. */
+void json_member_raw(struct json *json, const char *name, const char *raw, size_t len);
 /* Adds a value that is already JSON. */
 void json_raw(struct json *json, const char *name, const char *raw, size_t len);
 void json_open(struct json *json, const char *name, char bracket);

@@ -9,7 +9,7 @@ int open_to_read(struct run *run);
 int open_to_write(struct run *run);
 /* Opens the store for writing and creates it if it does not exist. If `dry`, never creates it: a store in
  * memory is opened in its place. */
-int open_to_import(struct run *run, bool dry);
+int open_or_create(struct run *run, bool dry);
 /* The file or address as given. If none was given, prints that and returns NULL. */
 const char *place_given(const struct run *run);
 /* Is the store on a server? */

@@ -97,7 +97,7 @@ int open_to_write(struct run *run)
     return open_store(run, 0);
 }
 
-int open_to_import(struct run *run, bool dry)
+int open_or_create(struct run *run, bool dry)
 {
     ses_open_options options = {.size = sizeof options};
     const char *path = place_given(run);

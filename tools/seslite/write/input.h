@@ -1,0 +1,16 @@
+/* What a command reads in order to store it: a file, or standard input. */
+#ifndef WRITE_INPUT_H
+#define WRITE_INPUT_H
+
+#include "command.h"
+#include "text/text.h"
+
+/* More than this is refused. */
+enum { INPUT_MAX_MIB = 64 };
+
+/* The name of the input in messages: the path, or "standard input" for "-". */
+const char *input_name(const char *path);
+/* Reads all of it. Returns EXIT_OK, or prints why it cannot be read. The text is not NULL afterwards. */
+int input_read(struct run *run, const char *path, struct text *input);
+
+#endif
