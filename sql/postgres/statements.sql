@@ -993,10 +993,12 @@ VALUES (SHARD(THE_USER(NULL)), NEW_ID(sessions, SHARD(THE_USER(NULL))), THE_APP(
         0, 0, $4, $5, $6)
 RETURNING set_config('seslite.session', id::text, true)::bigint, app_id, user_id, version;
 
--- Every column that statements use must exist with its type, and compare text by bytes.
+-- Checks, of which each row is the text of a problem. Every column that statements use must exist with its type, and compare
+-- text by bytes.
 
 -- name: check_columns
-SELECT t.name, split_part(w.word, ':', 1), split_part(w.word, ':', 2)
+SELECT 'the table ' || t.name || ' has no column ' || split_part(w.word, ':', 1) || ' of type '
+       || split_part(w.word, ':', 2) || ' with the right collation'
 FROM (VALUES
     ('schema_version', 'version:int4'),
     ('apps', 'shard:int4 id:int8 name:text'),
@@ -1027,12 +1029,12 @@ WHERE NOT EXISTS (
     LEFT JOIN pg_catalog.pg_collation AS o ON o.oid = a.attcollation
     WHERE n.nspname = 'seslite' AND c.relname = t.name AND c.relkind IN ('r', 'p') AND NOT a.attisdropped
       AND a.attname || ':' || y.typname = w.word AND (y.typname <> 'text' OR o.collname = 'C'))
-ORDER BY 1, 2 LIMIT $1::bigint;
+ORDER BY 1 LIMIT $1::bigint;
 
 -- By name. An index whose build failed is not valid.
 
 -- name: check_indexes
-SELECT w.name
+SELECT 'the index ' || w.name || ' is missing, or not valid'
 FROM unnest(string_to_array(
     'app_state_pkey apps_by_id apps_name_shard_key apps_pkey base_state_pkey event_marks_pkey events_pkey'
     || ' events_shard_session_id_id_key session_details_pkey session_labels_by_value session_labels_pkey'
@@ -1048,10 +1050,9 @@ WHERE NOT EXISTS (
     WHERE n.nspname = 'seslite' AND c.relname = w.name AND i.indisvalid)
 ORDER BY 1 LIMIT $1::bigint;
 
--- Rows whose owner does not exist, or is in another shard: the table, the owner's table, and the owner's number.
-
 -- name: check_orphans
-SELECT o.name, o.owner, o.id, count(*)
+SELECT count(*) || ' rows of ' || o.name || ' belong to row ' || o.id || ' of ' || o.owner
+       || ', which does not exist or is in another shard'
 FROM (
     ORPHANS(users, apps, app_id, SHARD(r.app_id))
     UNION ALL ORPHANS(sessions, apps, app_id, SHARD(r.app_id))
@@ -1070,10 +1071,10 @@ GROUP BY o.name, o.owner, o.id
 ORDER BY o.name, o.owner, o.id LIMIT $1::bigint;
 
 -- name: check_shards
-SELECT 'apps', a.id FROM seslite.apps AS a
+SELECT 'row ' || a.id || ' of apps is not in the shard of its name' FROM seslite.apps AS a
 WHERE a.shard <> APP_SHARD(a.name)
 UNION ALL
-SELECT 'users', u.id
+SELECT 'row ' || u.id || ' of users is not in the shard of its name'
 FROM seslite.users AS u JOIN seslite.apps AS a ON a.shard = SHARD(u.app_id) AND a.id = u.app_id
 WHERE u.shard <> USER_SHARD(a.name, u.name)
 LIMIT $1::bigint;
