@@ -1,6 +1,5 @@
 /* The pool of connections. */
 #include <poll.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -31,23 +30,6 @@ static bool is_over(struct pg *pg)
     return pg->lost || (pg->awaited_count == 0 && says_something(pg));
 }
 
-/* With the lock held. */
-static void forget_those_that_left(struct postgres *storage)
-{
-    struct pg_leaving **link = &storage->leaving;
-
-    while (*link) {
-        struct pg_leaving *leaving = *link;
-        if (ses__pg_has_left(leaving)) {
-            *link = *ses__pg_leaving_next(leaving);
-            ses__pg_leaving_give_up(leaving);
-            storage->open--;
-        } else {
-            link = ses__pg_leaving_next(leaving);
-        }
-    }
-}
-
 /* With the lock held. Wakes up in time to look for connections that have left, and to try a server again, since nothing
  * signals these. */
 static bool wait_for_one(struct postgres *storage, int64_t now_us, int64_t deadline_us)
@@ -66,7 +48,7 @@ static bool wait_for_one(struct postgres *storage, int64_t now_us, int64_t deadl
  * and seldom. */
 static bool may_open(struct postgres *storage, int64_t now_us)
 {
-    forget_those_that_left(storage);
+    storage->open -= ses__pg_leaving_forget(&storage->leaving);
     if (storage->open >= storage->config.max_connections || now_us < storage->open_after_us)
         return false;
     storage->open_after_us = now_us + storage->pause_us;
@@ -85,31 +67,41 @@ static int refuse_to_wait(const struct postgres *storage, ses_error *error)
                           (long long)(storage->config.timeout_us / 1000));
 }
 
-/* With the lock held. Takes an idle connection, or the right to open one (*pg is NULL). */
+/* With the lock held. A connection that is not connected yet. */
+static int add_new(struct postgres *storage, struct pg **pg, ses_error *error)
+{
+    *pg = ses__pg_new(&storage->config);
+    if (!*pg)
+        return ses__error_nomem(error);
+    (*pg)->next_open = storage->all;
+    storage->all = *pg;
+    storage->open++;
+    return SES_OK;
+}
+
+/* With the lock held. Takes an idle connection, or a new one. */
 static int reserve(struct postgres *storage, struct pg **pg, int64_t deadline_us, ses_error *error)
 {
-    bool waited = false;
+    int64_t now_us = ses__clock_steady_us();
     bool in_time = true;
+    bool waited = false;
+    int code = SES_OK;
 
-    for (;;) {
-        const int64_t now_us = ses__clock_steady_us();
-        *pg = storage->idle;
-        if (*pg) {
-            storage->idle = (*pg)->next_idle;
-            break;
-        }
-        if (may_open(storage, now_us)) {
-            storage->open++;
-            break;
-        }
+    while (!storage->idle && !may_open(storage, now_us)) {
         if (!in_time)
             return refuse_to_wait(storage, error);
         storage->counts.reader_waits += !waited;
         waited = true;
         in_time = wait_for_one(storage, now_us, deadline_us);
+        now_us = ses__clock_steady_us();
     }
-    storage->in_use++;
-    return SES_OK;
+    *pg = storage->idle;
+    if (*pg)
+        storage->idle = (*pg)->next_idle;
+    else
+        code = add_new(storage, pg, error);
+    storage->in_use += code == SES_OK;
+    return code;
 }
 
 /* With the lock held. */
@@ -117,52 +109,6 @@ static void one_less_in_use(struct postgres *storage)
 {
     storage->in_use--;
     (void)pthread_cond_signal(&storage->given_back);
-}
-
-/* Takes an idle connection that works, or the right to open one (*pg is NULL). */
-static int take_idle(struct postgres *storage, int64_t deadline_us, struct pg **pg, ses_error *error)
-{
-    int code = SES_OK;
-    bool over = true;
-
-    while (code == SES_OK && over) {
-        (void)pthread_mutex_lock(&storage->lock);
-        code = reserve(storage, pg, deadline_us, error);
-        (void)pthread_mutex_unlock(&storage->lock);
-        over = code == SES_OK && *pg && is_over(*pg);
-        if (over) {
-            (*pg)->lost = true;
-            ses__pool_give_back(storage, *pg);
-        }
-    }
-    return code;
-}
-
-/* From now on ses_store_interrupt ends the call. */
-static void begin_call(struct postgres *storage, struct pg *pg, int64_t deadline_us, bool interruptible)
-{
-    pg->base.deadline_us = deadline_us;
-    (void)pthread_mutex_lock(&storage->lock);
-    atomic_store(&pg->interrupted, false);
-    atomic_store(&pg->interruptible, interruptible);
-    (void)pthread_mutex_unlock(&storage->lock);
-}
-
-/* Makes a connection for which the caller has the right. */
-static struct pg *add_new(struct postgres *storage)
-{
-    struct pg *pg = ses__pg_new(&storage->config);
-
-    (void)pthread_mutex_lock(&storage->lock);
-    if (pg) {
-        pg->next_open = storage->all;
-        storage->all = pg;
-    } else {
-        storage->open--;
-        one_less_in_use(storage);
-    }
-    (void)pthread_mutex_unlock(&storage->lock);
-    return pg;
 }
 
 /* Waits longer after each refusal, so that a server that starts, or is full, is not flooded. */
@@ -183,32 +129,41 @@ static void learn_from_opening(struct postgres *storage, int code, const ses_err
     (void)pthread_mutex_unlock(&storage->lock);
 }
 
+static int connect_new(struct postgres *storage, struct pg *pg, ses_error *error)
+{
+    ses_error refusal = {.code = SES_OK};
+    const int code = ses__pg_connect(pg, &storage->host, &refusal);
+
+    learn_from_opening(storage, code, &refusal);
+    if (code != SES_OK && error)
+        *error = refusal;
+    return code;
+}
+
 int ses__pool_take(struct postgres *storage, int64_t deadline_us, bool interruptible, struct pg **pg,
                    ses_error *error)
 {
-    struct pg *taken = NULL;
-    int code = take_idle(storage, deadline_us, &taken, error);
-    const bool connected = taken != NULL;
+    int code = SES_OK;
+    bool works = false;
 
-    if (code == SES_OK && !connected)
-        taken = add_new(storage);
-    if (code != SES_OK)
-        return code;
-    if (!taken)
-        return ses__error_nomem(error);
-    begin_call(storage, taken, deadline_us, interruptible);
-    if (!connected) {
-        ses_error refusal = {.code = SES_OK};
-        code = ses__pg_connect(taken, &storage->host, &refusal);
-        learn_from_opening(storage, code, &refusal);
-        if (code != SES_OK && error)
-            *error = refusal;
-    }
-    if (code == SES_OK) {
-        *pg = taken;
-    } else {
-        taken->lost = true;
-        ses__pool_give_back(storage, taken);
+    while (code == SES_OK && !works) {
+        (void)pthread_mutex_lock(&storage->lock);
+        code = reserve(storage, pg, deadline_us, error);
+        if (code == SES_OK) { /* from now on ses_store_interrupt ends the call */
+            (*pg)->base.deadline_us = deadline_us;
+            atomic_store(&(*pg)->interrupted, false);
+            atomic_store(&(*pg)->interruptible, interruptible);
+        }
+        (void)pthread_mutex_unlock(&storage->lock);
+        if (code != SES_OK)
+            return code;
+        const bool is_new = !(*pg)->conn;
+        if (is_new)
+            code = connect_new(storage, *pg, error);
+        works = is_new ? code == SES_OK : !is_over(*pg);
+        (*pg)->lost = !works;
+        if (!works)
+            ses__pool_give_back(storage, *pg);
     }
     return code;
 }
@@ -243,12 +198,10 @@ static void part_with(struct postgres *storage, struct pg *pg)
     struct pg_leaving *leaving = ses__pg_leave(pg);
 
     (void)pthread_mutex_lock(&storage->lock);
-    if (leaving) {
-        *ses__pg_leaving_next(leaving) = storage->leaving;
-        storage->leaving = leaving;
-    } else {
+    if (leaving)
+        ses__pg_leaving_add(&storage->leaving, leaving);
+    else
         storage->open--;
-    }
     one_less_in_use(storage);
     (void)pthread_mutex_unlock(&storage->lock);
 }
@@ -280,15 +233,6 @@ void ses__pool_give_back(struct postgres *storage, struct pg *pg)
     }
 }
 
-/* A process that exits at once would leave its work to the server. */
-static void wait_until_cancelled(const struct pg_leaving *leaving)
-{
-    const struct timespec pause = {0, 1000000};
-
-    while (!ses__pg_may_close(leaving))
-        (void)nanosleep(&pause, NULL);
-}
-
 void ses__pool_close(struct postgres *storage)
 {
     while (storage->all) {
@@ -296,12 +240,7 @@ void ses__pool_close(struct postgres *storage)
         storage->all = pg->next_open;
         ses__pg_close(pg);
     }
-    while (storage->leaving) {
-        struct pg_leaving *leaving = storage->leaving;
-        storage->leaving = *ses__pg_leaving_next(leaving);
-        wait_until_cancelled(leaving);
-        ses__pg_leaving_free(leaving);
-    }
+    ses__pg_leaving_close(&storage->leaving);
     storage->idle = NULL;
     storage->open = 0;
 }

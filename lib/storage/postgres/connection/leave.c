@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -49,6 +50,17 @@ static bool ends_within(int socket, int ms)
     return false;
 }
 
+static void let_go(struct pg_leaving *leaving)
+{
+    if (atomic_fetch_sub(&leaving->holders, 1) > 1)
+        return;
+    PQfinish(leaving->conn);
+    PQfreeCancel(leaving->cancel);
+    if (leaving->socket >= 0)
+        (void)close(leaving->socket);
+    free(leaving);
+}
+
 static void hang_up(struct pg_leaving *leaving)
 {
     PQfinish(leaving->conn);
@@ -74,7 +86,7 @@ static void *see_off(void *context)
         ended = reached && ends_within(leaving->socket, pause_ms);
     }
     atomic_store(&leaving->counts_until_us, 0);
-    ses__pg_leaving_free(leaving);
+    let_go(leaving);
     return NULL;
 }
 
@@ -112,38 +124,49 @@ struct pg_leaving *ses__pg_leave(struct pg *pg)
         return leaving;
     }
     atomic_store(&leaving->holders, 1);
-    ses__pg_leaving_free(leaving);
+    let_go(leaving);
     return NULL;
 }
 
-bool ses__pg_has_left(const struct pg_leaving *leaving)
+void ses__pg_leaving_add(struct pg_leaving **list, struct pg_leaving *leaving)
+{
+    leaving->next = *list;
+    *list = leaving;
+}
+
+static bool has_left(const struct pg_leaving *leaving)
 {
     return ses__clock_steady_us() >= atomic_load(&leaving->counts_until_us);
 }
 
-bool ses__pg_may_close(const struct pg_leaving *leaving)
+unsigned ses__pg_leaving_forget(struct pg_leaving **list)
 {
-    return atomic_load(&leaving->tried) || ses__pg_has_left(leaving);
+    unsigned count = 0;
+
+    while (*list) {
+        struct pg_leaving *leaving = *list;
+        if (has_left(leaving)) {
+            *list = leaving->next;
+            (void)shutdown(leaving->socket,
+                           SHUT_WR); /* if a cancel hangs, the server sees that the client has gone */
+            let_go(leaving);
+            count++;
+        } else {
+            list = &leaving->next;
+        }
+    }
+    return count;
 }
 
-void ses__pg_leaving_give_up(struct pg_leaving *leaving)
+void ses__pg_leaving_close(struct pg_leaving **list)
 {
-    (void)shutdown(leaving->socket, SHUT_WR);
-    ses__pg_leaving_free(leaving);
-}
+    const struct timespec pause = {0, 1000000};
 
-void ses__pg_leaving_free(struct pg_leaving *leaving)
-{
-    if (atomic_fetch_sub(&leaving->holders, 1) > 1)
-        return;
-    PQfinish(leaving->conn);
-    PQfreeCancel(leaving->cancel);
-    if (leaving->socket >= 0)
-        (void)close(leaving->socket);
-    free(leaving);
-}
-
-struct pg_leaving **ses__pg_leaving_next(struct pg_leaving *leaving)
-{
-    return &leaving->next;
+    while (*list) {
+        struct pg_leaving *leaving = *list;
+        while (!atomic_load(&leaving->tried) && !has_left(leaving))
+            (void)nanosleep(&pause, NULL);
+        *list = leaving->next;
+        let_go(leaving);
+    }
 }

@@ -9,15 +9,12 @@ struct pg_leaving;
 /* Closes the connection. If the server may still work for it, cancels that in the background. Returns NULL if there is
  * nothing to wait for. */
 SESLITE_PRIVATE struct pg_leaving *ses__pg_leave(struct pg *pg);
-/* True when the server has ended its process, cannot be reached, or has had enough time. */
-SESLITE_PRIVATE bool ses__pg_has_left(const struct pg_leaving *leaving);
-/* True when the process may exit: the server has been asked to cancel, or cannot be. */
-SESLITE_PRIVATE bool ses__pg_may_close(const struct pg_leaving *leaving);
-/* Frees one that has left. If a cancel hangs, the server still gets to know that the client has gone. */
-SESLITE_PRIVATE void ses__pg_leaving_give_up(struct pg_leaving *leaving);
-SESLITE_PRIVATE void ses__pg_leaving_free(struct pg_leaving *leaving);
-
-/* The link to the next in the list of one pool. */
-SESLITE_PRIVATE struct pg_leaving **ses__pg_leaving_next(struct pg_leaving *leaving);
+SESLITE_PRIVATE void ses__pg_leaving_add(struct pg_leaving **list, struct pg_leaving *leaving);
+/* Removes those that have left: the server has ended the process, cannot be reached, or has had enough time. Returns how
+ * many these are. */
+SESLITE_PRIVATE unsigned ses__pg_leaving_forget(struct pg_leaving **list);
+/* Empties the list when the process may exit: the server has been asked to cancel, or cannot be. A process that exits at
+ * once would leave its work to the server. */
+SESLITE_PRIVATE void ses__pg_leaving_close(struct pg_leaving **list);
 
 #endif
