@@ -15,25 +15,32 @@ static int maintain(struct storage *storage, struct maintain_op *op, ses_error *
     return SES_OK;
 }
 
-/* ------------------------------------------------------------------------------------ ending, telling */
-
-static void interrupt_reads(struct postgres *storage)
+/* The server reuses free space by itself. */
+static int run_space(struct db *db, void *context, ses_error *error)
 {
-    (void)pthread_mutex_lock(&storage->lock);
-    for (struct pg *pg = storage->all; pg; pg = pg->next_open) {
-        if (atomic_load(&pg->interruptible))
-            atomic_store(&pg->interrupted, true);
-    }
-    (void)pthread_mutex_unlock(&storage->lock);
+    struct space_op *op = context;
+
+    op->free_bytes = 0;
+    return ses__query_number(db, STATEMENT_SPACE, &op->bytes, error, NULL);
 }
+
+static int postgres_space(struct storage *storage, struct space_op *op, ses_error *error)
+{
+    return ses__run(storage, TO_READ, run_space, op, error);
+}
+
+/* ------------------------------------------------------------------------------------ ending, telling */
 
 static void postgres_interrupt(struct storage *base)
 {
-    struct postgres *storage = (struct postgres *)base;
-
-    interrupt_reads(storage);
-    if (storage->replica)
-        interrupt_reads(storage->replica);
+    for (struct postgres *side = (struct postgres *)base; side; side = side->replica) {
+        (void)pthread_mutex_lock(&side->lock);
+        for (struct pg *pg = side->all; pg; pg = pg->next_open) {
+            if (atomic_load(&pg->interruptible))
+                atomic_store(&pg->interrupted, true);
+        }
+        (void)pthread_mutex_unlock(&side->lock);
+    }
 }
 
 static void postgres_describe(const struct storage *base, ses_info *info)
@@ -45,55 +52,39 @@ static void postgres_describe(const struct storage *base, ses_info *info)
     info->read_only = storage->config.read_only;
 }
 
-static void add_counts(struct postgres *storage, ses_stats *counts)
-{
-    (void)pthread_mutex_lock(&storage->lock);
-    counts->events += storage->counts.events;
-    counts->commits += storage->counts.commits;
-    counts->write_calls += storage->counts.write_calls;
-    counts->read_calls += storage->counts.read_calls;
-    counts->reader_waits += storage->counts.reader_waits;
-    counts->readers_open += storage->open;
-    counts->readers_in_use += storage->in_use;
-    (void)pthread_mutex_unlock(&storage->lock);
-}
-
 static void postgres_count(struct storage *base, ses_stats *counts)
 {
-    struct postgres *storage = (struct postgres *)base;
-
     *counts = (ses_stats){.events = 0};
-    add_counts(storage, counts);
-    if (storage->replica)
-        add_counts(storage->replica, counts);
+    for (struct postgres *side = (struct postgres *)base; side; side = side->replica) {
+        (void)pthread_mutex_lock(&side->lock);
+        counts->events += side->counts.events;
+        counts->commits += side->counts.commits;
+        counts->write_calls += side->counts.write_calls;
+        counts->read_calls += side->counts.read_calls;
+        counts->reader_waits += side->counts.reader_waits;
+        counts->readers_open += side->open;
+        counts->readers_in_use += side->in_use;
+        (void)pthread_mutex_unlock(&side->lock);
+    }
 }
 
 static void postgres_close(struct storage *base)
 {
-    struct postgres *storage = (struct postgres *)base;
-
-    ses__pool_close(storage);
-    if (storage->replica)
-        ses__pool_close(storage->replica);
-}
-
-static void release_one(struct postgres *storage)
-{
-    ses__pool_close(storage);
-    (void)pthread_cond_destroy(&storage->given_back);
-    (void)pthread_mutex_destroy(&storage->lock);
-    ses__memory_free(storage->config.allocator, storage->connection);
-    ses__memory_free(storage->config.allocator, storage);
+    for (struct postgres *side = (struct postgres *)base; side; side = side->replica)
+        ses__pool_close(side);
 }
 
 static void postgres_release(struct storage *base)
 {
-    struct postgres *storage = (struct postgres *)base;
-
-    if (storage->replica)
-        release_one(storage->replica);
-    ses_free(storage->replica_name);
-    release_one(storage);
+    for (struct postgres *side = (struct postgres *)base, *next; side; side = next) {
+        next = side->replica;
+        ses__pool_close(side);
+        (void)pthread_cond_destroy(&side->given_back);
+        (void)pthread_mutex_destroy(&side->lock);
+        ses__memory_free(side->config.allocator, side->connection);
+        ses_free(side->name);
+        ses__memory_free(side->config.allocator, side);
+    }
 }
 
 static const struct engine postgres_engine = {
@@ -118,7 +109,7 @@ static const struct engine postgres_engine = {
     .lock = ses__pg_lock,
     .check = ses__postgres_check,
     .maintain = maintain,
-    .space = ses__postgres_space,
+    .space = postgres_space,
     .watch = ses__postgres_watch,
     .interrupt = postgres_interrupt,
     .describe = postgres_describe,
@@ -139,22 +130,10 @@ static bool init_locks(struct postgres *storage)
     return given_back;
 }
 
-/* New connections may be opened at any time. */
-static int copy_connection(struct postgres *storage, ses_error *error)
-{
-    const size_t size = strlen(storage->config.connection) + 1;
-
-    storage->connection = ses__memory_new(storage->config.allocator, size);
-    if (!storage->connection)
-        return ses__error_nomem(error);
-    memcpy(storage->connection, storage->config.connection, size);
-    storage->config.connection = storage->connection;
-    return SES_OK;
-}
-
 /* One that has not been connected to. */
 static int postgres_new(const struct postgres_config *config, struct postgres **storage, ses_error *error)
 {
+    const char *connection = config->connection;
     struct postgres *made = ses__memory_zeroed(config->allocator, sizeof *made);
 
     if (!made || !init_locks(made)) {
@@ -163,26 +142,34 @@ static int postgres_new(const struct postgres_config *config, struct postgres **
     }
     made->base = (struct storage){
         .engine = &postgres_engine, .allocator = config->allocator, .read_only = config->read_only};
+    made->connection = ses__memory_copy(config->allocator, connection, strlen(connection));
     made->config = *config;
     made->config.engine = &postgres_engine;
+    made->config.connection = made->connection;
     made->config.replica = NULL;
     *storage = made;
-    return copy_connection(made, error);
+    return made->connection ? SES_OK : ses__error_nomem(error);
 }
 
 static int add_replica(struct postgres *storage, const char *connection, ses_error *error)
 {
     struct postgres_config config = storage->config;
-    int code = ses__postgres_name(connection, &storage->replica_name, error);
+    char *name = NULL;
+    int code = ses__postgres_name(connection, &name, error);
 
     if (code != SES_OK) {
         ses__error_prefix(error, "replica: ");
         return code;
     }
     config.connection = connection;
-    config.name = storage->replica_name;
+    config.name = name;
     config.read_only = true;
-    return postgres_new(&config, &storage->replica, error);
+    code = postgres_new(&config, &storage->replica, error);
+    if (storage->replica)
+        storage->replica->name = name;
+    else
+        ses_free(name);
+    return code;
 }
 
 int ses__postgres_open(const struct postgres_config *config, struct storage **storage, ses_error *error)

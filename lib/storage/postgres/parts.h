@@ -13,8 +13,8 @@ struct postgres {
     struct storage base;
     struct postgres_config config;
     char *connection;         /* the config's */
+    char *name;               /* the config's, if this is a replica */
     struct postgres *replica; /* for some reads; NULL: none */
-    char *replica_name;       /* the replica's config's */
     atomic_bool looked_at;    /* for a replica: it has a store that can be read */
     /* The number of the host that was connected to last: after a failover only one call has to find the new one. */
     atomic_size_t host;
@@ -45,19 +45,12 @@ SESLITE_PRIVATE void ses__pool_close(struct postgres *storage);
 SESLITE_PRIVATE int ses__postgres_run(struct storage *storage, const struct manner *manner, storage_job *job,
                                       void *context, ses_error *error);
 
-/* ---- replica.c */
-
-/* The storage that runs the transaction: the replica, if the program has named one and it may answer. */
-SESLITE_PRIVATE int ses__postgres_side(struct postgres *storage, const struct manner *manner,
-                                       struct postgres **side, ses_error *error);
-
-/* ---- append.c, check.c, create.c, space.c, watch.c: the engine's operations */
+/* ---- append.c, check.c, create.c, watch.c: the engine's operations */
 
 SESLITE_PRIVATE int ses__postgres_append(struct storage *storage, struct append_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__postgres_create(struct storage *storage, struct create_op *op, ses_error *error);
 
 SESLITE_PRIVATE int ses__postgres_check(struct storage *storage, struct check *check);
-SESLITE_PRIVATE int ses__postgres_space(struct storage *storage, struct space_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__postgres_watch(struct storage *storage, struct watch_op *op, ses_error *error);
 
 /* ---- schema.c */

@@ -135,15 +135,36 @@ static int refuse_secure(ses_error *error)
         "secure deletion works on files only: a server keeps deleted rows until it vacuums, and its log for as long as it is archived");
 }
 
+/* Before the first read of a replica: rows of another database, or the absence of rows where the store does not exist yet,
+ * must not be taken for the store's. */
+static int look_at_replica(struct postgres *replica, ses_error *error)
+{
+    if (atomic_load(&replica->looked_at))
+        return SES_OK;
+    int code = ses__postgres_migrate(replica, error);
+    if (code == SES_NOTFOUND || code == SES_NOTASTORE || code == SES_TOONEW || code == SES_READONLY) {
+        code = SES_CANTOPEN;
+        if (error)
+            error->code = code;
+    }
+    if (code == SES_OK)
+        atomic_store(&replica->looked_at, true);
+    return code;
+}
+
 int ses__postgres_run(struct storage *storage, const struct manner *manner, storage_job *job, void *context,
                       ses_error *error)
 {
-    struct postgres *side = NULL;
+    struct postgres *side = (struct postgres *)storage;
+    int code = SES_OK;
 
     if (manner->erasure)
         manner->erasure->unclean = false;
     if (manner->erasure && manner->erasure->secure)
         return refuse_secure(error);
-    const int code = ses__postgres_side((struct postgres *)storage, manner, &side, error);
+    if (manner->may_be_behind && side->replica) {
+        side = side->replica;
+        code = look_at_replica(side, error);
+    }
     return code == SES_OK ? run_on(side, manner, job, context, error) : code;
 }
