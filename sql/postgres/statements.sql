@@ -10,7 +10,7 @@
 -- without: analyze          PostgreSQL does it by itself
 -- without: data_version     there is no such number: followers look at their sessions,
 -- without: session_version  many at once,
--- without: user_versions    with the statements watch_sessions and watch_users
+-- without: user_versions    with the statement watch
 --
 -- Only here, since SQLite locks the whole file:
 -- own: lock_user            nobody else adds to the user, or removes from it,
@@ -20,8 +20,7 @@
 --
 -- Only here, since a file answers it in another way:
 -- own: space                the bytes of the tables and their indexes
--- own: watch_sessions       the versions of many sessions,
--- own: watch_users          and of the sessions of many users
+-- own: watch                the versions of many sessions, and of the sessions of many users
 -- own: check_columns        missing columns (SQLite itself compares them with the schema),
 -- own: check_indexes        and indexes
 -- own: check_orphans        violations that foreign keys would prevent
@@ -106,6 +105,12 @@
 --     SELECT SESSION_COLUMNS(p), p.name, p.user_name AS name, p.users_app_id AS app_id
 --     FROM page AS p CROSS JOIN kept ORDER BY p.place
 -- macro: THE_OWNERS(owners, name) = coalesce(owners::bigint[], nullif(current_setting('seslite.name', true), '')::bigint[])
+--
+-- The last change of each key $2: its value $3, which is NULL if the key is removed, and the event $4.
+-- macro: LAST_CHANGES() = (SELECT DISTINCT ON (c.key COLLATE "C") c.key, c.value, c.place
+--     FROM unnest($2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS c (key, value, place, nth)
+--     ORDER BY c.key COLLATE "C", c.nth DESC)
+-- macro: REMOVED_KEYS() = ARRAY (SELECT k.key FROM LAST_CHANGES() AS k WHERE k.value IS NULL)
 --
 -- A session's user. (OFFSET 0 makes the server look users up one by one, whatever number it estimates.)
 -- macro: USER_OF(row) = (SELECT u.name, u.app_id FROM seslite.users AS u
@@ -323,21 +328,16 @@ SELECT SESSION_COLUMNS(s), s.name
 FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.user_id = $1 AND s.name > $2
 ORDER BY s.name LIMIT $3::bigint;
 
--- A row for each user in the arrays, in their order. The texts are arrays, such as '{"a","b"}'.
+-- A row for each session $1, or user $3 of the app $2, in their order; the texts are arrays, such as '{"a","b"}'.
 
--- name: watch_sessions
-SELECT s.version
-FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+-- name: watch
+SELECT s.version, v.last, v.count, v.versions
+FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS o (id, app, name, place)
 LEFT JOIN seslite.sessions AS s ON s.shard = SHARD(o.id) AND s.id = o.id
-ORDER BY o.place;
-
--- name: watch_users
-SELECT v.last, v.count, v.versions
-FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS o (app, name, place)
 CROSS JOIN LATERAL
-     (SELECT max(s.id) AS last, count(s.id) AS count, sum(s.version & 4294967295)::bigint AS versions
-      FROM seslite.sessions AS s
-      WHERE s.shard = USER_SHARD(o.app, o.name) AND s.user_id = USER_ID(o.app, o.name)) AS v
+     (SELECT max(u.id) AS last, count(u.id) AS count, sum(u.version & 4294967295)::bigint AS versions
+      FROM seslite.sessions AS u
+      WHERE u.shard = USER_SHARD(o.app, o.name) AND u.user_id = USER_ID(o.app, o.name)) AS v
 ORDER BY o.place;
 
 -- The sessions that ses_expire and ses_delete_app delete, a few at a time.
@@ -882,31 +882,31 @@ SELECT SESSION_COLUMNS(s),
 FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1
 FOR UPDATE;
 
--- A single event: one statement locks and updates the session, which then has the event's number already. It returns the
--- session as it was before, except for the update time, which may have been any up to that of the event.
+-- A single event ($5, or $3, is 1): one statement locks and updates the session, which then has the event's number already. It
+-- returns the session as it was before, except for the update time, which may have been any up to that of the event.
 
 -- name: append_one
 UPDATE seslite.sessions
 SET version = version + 1 / CASE WHEN version = coalesce($2, version) AND version < 9007199254740991
-                                      AND last_seq < 4294967295 AND event_count < $3 THEN 1 ELSE 0 END,
+                                      AND last_seq < 4294967295 AND event_count <= $4::bigint - $3::bigint THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $4), active_30s = greatest(active_30s, $5), changed_us = $6,
-    ahead_hour = CASE WHEN greatest(updated_us, $4) > $6 + 3600000000 THEN $7::bigint END
+    updated_us = greatest(updated_us, $5), active_30s = greatest(active_30s, $6), changed_us = $7,
+    ahead_hour = CASE WHEN greatest(updated_us, $5) > $7 + 3600000000 THEN $8::bigint END
 WHERE shard = SHARD($1) AND id = $1
 RETURNING id, app_id, user_id, version - 1, last_seq - 1, event_count - 1, created_us,
-          CASE WHEN updated_us > $4 THEN updated_us ELSE created_us END, expires_us, base_seq, details;
+          CASE WHEN updated_us > $5 THEN updated_us ELSE created_us END, expires_us, base_seq, details;
 
 -- name: append_one_named
 UPDATE seslite.sessions AS s
 SET version = version + 1 / CASE WHEN version = coalesce($4, version) AND version < 9007199254740991
-                                      AND last_seq < 4294967295 AND event_count < $5 THEN 1 ELSE 0 END,
+                                      AND last_seq < 4294967295 AND event_count <= $6::bigint - $5::bigint THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $6), active_30s = greatest(active_30s, $7), changed_us = $8,
-    ahead_hour = CASE WHEN greatest(updated_us, $6) > $8 + 3600000000 THEN $9::bigint END
+    updated_us = greatest(updated_us, $7), active_30s = greatest(active_30s, $8), changed_us = $9,
+    ahead_hour = CASE WHEN greatest(updated_us, $7) > $9 + 3600000000 THEN $10::bigint END
 WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2)
 RETURNING set_config('seslite.session', s.id::text, true)::bigint, set_config('seslite.app', s.app_id::text, true)::bigint,
           set_config('seslite.user', s.user_id::text, true)::bigint, s.version - 1, s.last_seq - 1, s.event_count - 1,
-          s.created_us, CASE WHEN s.updated_us > $6 THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq,
+          s.created_us, CASE WHEN s.updated_us > $7 THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq,
           s.details;
 
 -- name: append_lease
@@ -928,15 +928,15 @@ INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
 SELECT s.shard, s.id, s.last_seq + $2, $3, $4
 FROM seslite.sessions AS s WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1);
 
--- Keys $2 with the values $3, each once, as set by the $4th of the new events. The user, or the app, is locked against
--- transactions that read its state before they change it. Everything is found through the session, so nothing changes if
--- that is gone.
+-- Keys $2 with the values $3 (NULL: removed), as set by the $4th of the new events: the last change of each counts. Their
+-- order prevents deadlocks between appends to the same keys. The user, or the app, is locked against transactions that read
+-- its state before they change it. Everything is found through the session, so nothing changes if that is gone.
 
 -- name: append_session_keys
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
 SELECT s.shard, s.id, k.key, k.value, s.last_seq + k.place
-FROM seslite.sessions AS s, unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
-WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
+FROM seslite.sessions AS s, LAST_CHANGES() AS k
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1) AND k.value IS NOT NULL
 ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
 
 -- name: append_user_keys
@@ -944,8 +944,8 @@ INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)
 SELECT s.shard, s.user_id, k.key, k.value, s.id, s.last_seq + k.place
 FROM seslite.sessions AS s
 CROSS JOIN LATERAL (SELECT u.id FROM seslite.users AS u WHERE u.shard = s.shard AND u.id = s.user_id FOR SHARE) AS u,
-     unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
-WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
+     LAST_CHANGES() AS k
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1) AND k.value IS NOT NULL
 ON CONFLICT (shard, user_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
@@ -955,23 +955,23 @@ SELECT SHARD(s.app_id), s.app_id, k.key, k.value, s.id, s.last_seq + k.place
 FROM seslite.sessions AS s
 CROSS JOIN LATERAL (SELECT a.id FROM seslite.apps AS a
                     WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id FOR SHARE) AS a,
-     unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
-WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
+     LAST_CHANGES() AS k
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1) AND k.value IS NOT NULL
 ON CONFLICT (shard, app_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
 -- name: remove_session_keys
-DELETE FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = ANY ($2::text[]);
+DELETE FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = ANY (REMOVED_KEYS());
 
 -- name: remove_user_keys
 DELETE FROM seslite.user_state AS st USING seslite.sessions AS s
 WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
-  AND st.shard = s.shard AND st.user_id = s.user_id AND st.key = ANY ($2::text[]);
+  AND st.shard = s.shard AND st.user_id = s.user_id AND st.key = ANY (REMOVED_KEYS());
 
 -- name: remove_app_keys
 DELETE FROM seslite.app_state AS st USING seslite.sessions AS s
 WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
-  AND st.shard = SHARD(s.app_id) AND st.app_id = s.app_id AND st.key = ANY ($2::text[]);
+  AND st.shard = SHARD(s.app_id) AND st.app_id = s.app_id AND st.key = ANY (REMOVED_KEYS());
 
 -- name: append_touch
 UPDATE seslite.sessions

@@ -4,32 +4,54 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "model/event/timestamp.h"
-#include "storage/postgres/append_keys.h"
 #include "storage/postgres/parts.h"
 #include "storage/sql/rows/parts.h"
 #include "storage/sql/session/jobs.h"
-
-static int64_t count_new(const struct append_op *op)
-{
-    int64_t count = 0;
-
-    for (size_t i = 0; i < op->count; i++)
-        count += !op->drafts[i].partial;
-    return count;
-}
 
 /* An append that must first read the log (for the target of a rewind, or for an event that can only be a retry) or shared
  * keys cannot be sent as a whole. */
 static bool can_be_whole(const struct append_op *op)
 {
+    bool stores = false;
+
     for (size_t i = 0; i < op->count; i++) {
         const struct event_draft *draft = &op->drafts[i];
         const bool aims = draft->row.rewinds_before.len > 0 && draft->row.rewinds_to == 0;
         if (!draft->partial && (aims || draft->too_long))
             return false;
+        stores = stores || !draft->partial;
     }
-    return (op->anyway || !op->expected) && count_new(op) > 0;
+    return stores && (op->anyway || !op->expected);
+}
+
+/* An append that is being sent. */
+struct sending {
+    struct db *db;
+    const struct append_op *op;
+    const struct session_row *row; /* number 0: only its key is known */
+    int64_t count;                 /* of events to store */
+    int64_t latest_us;             /* the latest time of these */
+    int64_t before; /* what the number of the first is above, counted from the session's last event */
+};
+
+static struct sending begin_sending(struct db *db, const struct append_op *op)
+{
+    static const struct session_row unknown = {.id = 0};
+    struct sending sending = {.db = db,
+                              .op = op,
+                              .row = op->session.known ? op->session.known : &unknown,
+                              .latest_us = TIMESTAMP_MIN};
+
+    for (size_t i = 0; i < op->count; i++) {
+        const struct event_draft *draft = &op->drafts[i];
+        sending.count += !draft->partial;
+        if (!draft->partial && draft->row.time_us > sending.latest_us)
+            sending.latest_us = draft->row.time_us;
+    }
+    sending.before = sending.count == 1 ? -1 : 0; /* a single event is counted already */
+    return sending;
 }
 
 /* ------------------------------------------------------------------------------------------- the session */
@@ -42,134 +64,159 @@ static struct value version_of(const struct append_op *op)
                         : INT_IF(op->checks_version && !op->anyway, op->version);
 }
 
-/* Locks the session, if it is as expected and has room. */
-static void ask_guard(struct query *query, struct db *db, const struct append_op *op, ses_error *error)
+/* Locks the session, if it is as expected and has room. A single event is also counted in the session's row: only these
+ * statements take the last parameters. */
+static void ask_guard(struct query *query, const struct sending *sending, ses_error *error)
 {
+    const struct append_op *op = sending->op;
     const ses_key *key = op->session.key;
-    const int64_t count = count_new(op);
+    const int64_t time_us = sending->latest_us;
+    const bool one = sending->count == 1;
 
     if (op->session.known)
-        ses__query_open(query, db, STATEMENT_APPEND_BY_ID, error,
-                        VALUES(INT(op->session.known->id), version_of(op), INT(count), INT(op->max_events)));
+        ses__query_open(query, sending->db, one ? STATEMENT_APPEND_ONE : STATEMENT_APPEND_BY_ID, error,
+                        VALUES(INT(op->session.known->id), version_of(op), INT(sending->count),
+                               INT(op->max_events), INT(time_us), INT(ses__active_30s(time_us)),
+                               INT(op->now_us), INT(ses__hour_of(op->now_us))));
     else
-        ses__query_open(query, db, STATEMENT_APPEND_BY_KEY, error,
+        ses__query_open(query, sending->db, one ? STATEMENT_APPEND_ONE_NAMED : STATEMENT_APPEND_BY_KEY, error,
                         VALUES(STRING(key->app), STRING(key->user), STRING(key->session), version_of(op),
-                               INT(count), INT(op->max_events)));
-    ses__query_ask(query);
+                               INT(sending->count), INT(op->max_events), INT(time_us),
+                               INT(ses__active_30s(time_us)), INT(op->now_us),
+                               INT(ses__hour_of(op->now_us))));
 }
 
-/* The same for a single event, which is counted in the session's row by the same statement. */
-static void ask_guard_of_one(struct query *query, struct db *db, const struct append_op *op, int64_t time_us,
-                             ses_error *error)
+static void ask_touch(const struct sending *sending)
 {
-    const ses_key *key = op->session.key;
-    const int64_t active = ses__active_30s(time_us);
-    const int64_t hour = ses__hour_of(op->now_us);
+    const struct append_op *op = sending->op;
 
-    if (op->session.known)
-        ses__query_open(query, db, STATEMENT_APPEND_ONE, error,
-                        VALUES(INT(op->session.known->id), version_of(op), INT(op->max_events), INT(time_us),
-                               INT(active), INT(op->now_us), INT(hour)));
-    else
-        ses__query_open(query, db, STATEMENT_APPEND_ONE_NAMED, error,
-                        VALUES(STRING(key->app), STRING(key->user), STRING(key->session), version_of(op),
-                               INT(op->max_events), INT(time_us), INT(active), INT(op->now_us), INT(hour)));
-    ses__query_ask(query);
-}
-
-/* The only event of the append; NULL if there are more. */
-static const struct event_draft *only_draft(const struct append_op *op)
-{
-    const struct event_draft *found = NULL;
-
-    for (size_t i = 0; i < op->count; i++) {
-        if (op->drafts[i].partial)
-            continue;
-        if (found)
-            return NULL;
-        found = &op->drafts[i];
-    }
-    return found;
+    ses__pg_ask(sending->db, STATEMENT_APPEND_TOUCH,
+                VALUES(OWNER(sending->row->id), INT(sending->count), INT(sending->latest_us),
+                       INT(ses__active_30s(sending->latest_us)), INT(op->now_us),
+                       INT(ses__hour_of(op->now_us))));
 }
 
 /* ------------------------------------------------------------------------------------------- its rows */
 
-/* Divides by zero if the session's lease has another token. */
-static int ask_lease(struct db *db, int64_t id, int64_t token, ses_error *error)
-{
-    struct query query;
-
-    ses__query_open(&query, db, STATEMENT_APPEND_LEASE, error, VALUES(OWNER(id), INT(token)));
-    return ses__query_end(&query);
-}
-
-/* `latest` is the latest time up to this event. */
-static int add_event(struct db *db, int64_t id, const struct event_row *event, int64_t place, int64_t latest,
-                     ses_error *error)
-{
-    return ses__query_do(db, STATEMENT_APPEND_EVENT, error,
-                         VALUES(OWNER(id), INT(place), TEXT(event->id), TEXT(event->invocation_id),
-                                TEXT(event->author), TEXT(event->branch), INT(event->time_us), INT(latest),
-                                TEXT(event->body)));
-}
-
-/* A rewind is never live, so a compaction in it has no effect. */
-static int add_mark(struct db *db, int64_t id, const struct event_row *event, int64_t place, ses_error *error)
+/* `latest_us` is the latest time up to this event. A rewind is never live, so a compaction in it has no effect. */
+static void ask_event(const struct sending *sending, const struct event_row *event, int64_t place,
+                      int64_t latest_us)
 {
     const bool rewinds = event->rewinds_before.len > 0;
 
-    if (!rewinds && !event->compacts)
-        return SES_OK;
-    return ses__query_do(db, STATEMENT_APPEND_MARK, error,
-                         VALUES(OWNER(id), INT(place), INT(rewinds ? MARK_REWIND : MARK_COMPACTION),
-                                INT_IF(rewinds, event->rewinds_to)));
+    ses__pg_ask(sending->db, STATEMENT_APPEND_EVENT,
+                VALUES(OWNER(sending->row->id), INT(place), TEXT(event->id), TEXT(event->invocation_id),
+                       TEXT(event->author), TEXT(event->branch), INT(event->time_us), INT(latest_us),
+                       TEXT(event->body)));
+    if (rewinds || event->compacts)
+        ses__pg_ask(sending->db, STATEMENT_APPEND_MARK,
+                    VALUES(OWNER(sending->row->id), INT(place), INT(rewinds ? MARK_REWIND : MARK_COMPACTION),
+                           INT_IF(rewinds, event->rewinds_to)));
 }
 
-/* `place` is that of the session's last event, which the events come after. */
-static int add_events(struct db *db, const struct append_op *op, int64_t id, int64_t place, int64_t *latest,
-                      ses_error *error)
+static void ask_events(const struct sending *sending)
 {
-    int code = SES_OK;
+    const struct append_op *op = sending->op;
+    int64_t place = sending->before;
+    int64_t latest_us = TIMESTAMP_MIN;
 
-    for (size_t i = 0; i < op->count && code == SES_OK; i++) {
+    for (size_t i = 0; i < op->count; i++) {
         const struct event_row *event = &op->drafts[i].row;
         if (op->drafts[i].partial)
             continue;
-        *latest = event->time_us > *latest ? event->time_us : *latest;
-        code = add_event(db, id, event, ++place, *latest, error);
-        if (code == SES_OK)
-            code = add_mark(db, id, event, place, error);
+        latest_us = event->time_us > latest_us ? event->time_us : latest_us;
+        ask_event(sending, event, ++place, latest_us);
     }
-    return code;
 }
 
-static int touch(struct db *db, const struct append_op *op, int64_t id, int64_t latest, ses_error *error)
+/* ------------------------------------------------------------------------------------------- its keys */
+
+/* The changes of the events to the keys of a scope, in their order. */
+struct key_changes {
+    struct span *keys;
+    struct span *values; /* without a text: the key is removed */
+    int64_t *places;     /* of the events */
+    size_t count;
+    bool sets;
+    bool removes;
+};
+
+static bool init_changes(struct key_changes *changes, struct arena *arena, size_t limit)
 {
-    return ses__query_do(db, STATEMENT_APPEND_TOUCH, error,
-                         VALUES(OWNER(id), INT(count_new(op)), INT(latest), INT(ses__active_30s(latest)),
-                                INT(op->now_us), INT(ses__hour_of(op->now_us))));
+    changes->keys = ses__arena_new(arena, limit * sizeof *changes->keys);
+    changes->values = ses__arena_new(arena, limit * sizeof *changes->values);
+    changes->places = ses__arena_new(arena, limit * sizeof *changes->places);
+    return changes->keys && changes->values && changes->places;
 }
 
-static int ask_all(struct query *guard, struct db *db, const struct append_op *op, ses_error *error)
+static void add_change(struct key_changes *changes, const struct delta_op *op, int64_t place)
 {
-    const struct event_draft *only = only_draft(op);
-    const struct session_row unknown = {.id = 0};
-    const struct session_row *row = op->session.known ? op->session.known : &unknown;
-    const int64_t before = only ? -1 : 0; /* a single event is counted already */
-    int64_t latest = TIMESTAMP_MIN;
-    int code = SES_OK;
+    changes->keys[changes->count] = op->key;
+    changes->values[changes->count] = op->removes ? (struct span){NULL, 0} : op->value;
+    changes->places[changes->count++] = place;
+    changes->removes = changes->removes || op->removes;
+    changes->sets = changes->sets || !op->removes;
+}
 
-    if (only)
-        ask_guard_of_one(guard, db, op, only->row.time_us, error);
-    else
-        ask_guard(guard, db, op, error);
-    if (op->lease != 0)
-        code = ask_lease(db, row->id, op->lease, error);
-    if (code == SES_OK)
-        code = add_events(db, op, row->id, before, &latest, error);
-    if (code == SES_OK)
-        code = ses__append_keys(db, row, op, before, error);
-    return code == SES_OK && !only ? touch(db, op, row->id, latest, error) : code;
+static void collect_changes(struct key_changes *changes, const struct sending *sending, enum scope scope)
+{
+    int64_t place = sending->before;
+
+    changes->count = 0;
+    changes->sets = changes->removes = false;
+    for (size_t i = 0; i < sending->op->count; i++) {
+        const struct event_draft *draft = &sending->op->drafts[i];
+        place += !draft->partial;
+        for (size_t at = 0; at < draft->delta.count && !draft->partial; at++) {
+            if (draft->delta.ops[at].scope == scope)
+                add_change(changes, &draft->delta.ops[at], place);
+        }
+    }
+}
+
+/* One statement sets the keys, and one removes keys, however many there are. */
+static void ask_scope(const struct sending *sending, const struct key_changes *changes, enum scope scope)
+{
+    static const struct statement *const statements[][2] = {
+        [SCOPE_APP] = {STATEMENT_APPEND_APP_KEYS, STATEMENT_REMOVE_APP_KEYS},
+        [SCOPE_USER] = {STATEMENT_APPEND_USER_KEYS, STATEMENT_REMOVE_USER_KEYS},
+        [SCOPE_SESSION] = {STATEMENT_APPEND_SESSION_KEYS, STATEMENT_REMOVE_SESSION_KEYS},
+    };
+    const struct text_list keys = {changes->keys, changes->count};
+    const struct text_list texts = {changes->values, changes->count};
+    const struct owner_list places = {changes->places, changes->count};
+    const struct value *values =
+        VALUES(OWNER(sending->row->id), TEXTS(&keys), TEXTS(&texts), OWNERS(&places));
+
+    if (changes->sets)
+        ses__pg_ask(sending->db, statements[scope][0], values);
+    if (changes->removes && scope != SCOPE_SESSION)
+        ses__db_lock(sending->db, scope, ses__scope_owner(scope, sending->row), false);
+    if (changes->removes)
+        ses__pg_ask(sending->db, statements[scope][1], values);
+}
+
+static void ask_keys(const struct sending *sending)
+{
+    const struct append_op *op = sending->op;
+    struct key_changes changes;
+    struct arena arena;
+    size_t limit = 0;
+
+    for (size_t i = 0; i < op->count; i++)
+        limit += op->drafts[i].delta.count;
+    if (limit == 0)
+        return;
+    ses__arena_init(&arena, sending->db->allocator);
+    if (init_changes(&changes, &arena, limit)) {
+        for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
+            collect_changes(&changes, sending, scope);
+            ask_scope(sending, &changes, scope);
+        }
+    } else {
+        ses__pg_fail_as(ses__pg_of(sending->db), SES_NOMEM, "an append");
+    }
+    ses__arena_free(&arena);
 }
 
 /* -------------------------------------------------------------------------------------------- the answer */
@@ -201,26 +248,37 @@ static int take_stored(struct append_op *op, const struct db *db, ses_error *err
                : code;
 }
 
+static void ask_all(struct query *guard, const struct sending *sending, ses_error *error)
+{
+    ask_guard(guard, sending, error);
+    if (sending->op->lease != 0)
+        ses__pg_ask(sending->db, STATEMENT_APPEND_LEASE,
+                    VALUES(OWNER(sending->row->id), INT(sending->op->lease)));
+    ask_events(sending);
+    ask_keys(sending);
+    if (sending->count > 1)
+        ask_touch(sending);
+}
+
 static int run_append(struct db *db, void *context, ses_error *error)
 {
     struct append_op *op = context;
+    const struct sending sending = begin_sending(db, op);
     struct pg *pg = ses__pg_of(db);
     struct query guard;
 
     ses__advance_free(&op->advance); /* of an earlier run */
-    int code = ask_all(&guard, db, op, error);
-    if (code == SES_OK)
-        code = ses__pg_commit(pg, error);
-    if (code != SES_OK) {
-        /* A guard has failed, or an event is stored already. */
-        const bool unsuited =
-            strcmp(pg->error.sqlstate, "22012") == 0 || strcmp(pg->error.sqlstate, "23505") == 0;
-        pg->again = pg->again && !unsuited;
-        return code != SES_UNKNOWN && unsuited ? PG_UNSUITED : code;
+    ask_all(&guard, &sending, error);
+    int code = ses__pg_commit(pg, error);
+    if (code == SES_CORRUPT && strcmp(pg->error.sqlstate, "23505") == 0) { /* an event is stored already */
+        pg->again = false;
+        code = PG_UNSUITED;
     }
+    if (code != SES_OK)
+        return code;
     if (!take_guard(&guard, op, &code))
         return code == SES_OK ? ses__no_such_session(op->session.key, error) : code;
-    db->events = count_new(op);
+    db->events = sending.count;
     return code == SES_OK ? take_stored(op, db, error) : code;
 }
 

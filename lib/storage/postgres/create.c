@@ -13,28 +13,13 @@ struct created {
     struct snapshot_asked snapshot;
 };
 
-/* A statement whose rows are of no interest. */
-static int ask_only(struct db *db, const struct statement *statement, ses_error *error,
-                    const struct value *values)
-{
-    struct query query;
-
-    ses__query_open(&query, db, statement, error, values);
-    return ses__query_end(&query);
-}
-
 /* Finds the app and the user, which are added if they are new. */
-static int ask_owners(struct db *db, const ses_key *key, ses_error *error)
+static void ask_owners(struct db *db, const ses_key *key)
 {
-    int code = ask_only(db, STATEMENT_APP_ADD, error, VALUES(STRING(key->app)));
-
-    if (code == SES_OK)
-        code = ask_only(db, STATEMENT_APP_FIND, error, VALUES(STRING(key->app)));
-    if (code == SES_OK)
-        code = ask_only(db, STATEMENT_USER_ADD, error, VALUES(OWNER(0), STRING(key->user)));
-    return code == SES_OK
-               ? ask_only(db, STATEMENT_USER_FIND, error, VALUES(STRING(key->app), STRING(key->user)))
-               : code;
+    ses__pg_ask(db, STATEMENT_APP_ADD, VALUES(STRING(key->app)));
+    ses__pg_ask(db, STATEMENT_APP_FIND, VALUES(STRING(key->app)));
+    ses__pg_ask(db, STATEMENT_USER_ADD, VALUES(OWNER(0), STRING(key->user)));
+    ses__pg_ask(db, STATEMENT_USER_FIND, VALUES(STRING(key->app), STRING(key->user)));
 }
 
 /* As ses__session_add gives a new session; the server says the rest. */
@@ -54,20 +39,6 @@ static void ask_row(struct query *query, struct db *db, const struct create_op *
                            INT(ses__active_30s(row->created_us)),
                            INT_IF(row->expires_us != INT64_MAX, row->expires_us), INT(row->changed_us),
                            INT_IF(ses__is_ahead(row->created_us, op->now_us), ses__hour_of(op->now_us))));
-    ses__query_ask(query);
-}
-
-/* The rows of the session that was just added, whose number is not known here. */
-static int ask_contents(struct db *db, const struct create_op *op, struct session_row *row, ses_error *error)
-{
-    const struct annotations none = {.title = NULL};
-    int code = op->initial.ptr ? ses__details_add(db, row->id, op->initial, error) : SES_OK;
-
-    if (code == SES_OK)
-        code = ses__delta_store(db, op->delta, row, 0, error);
-    if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
-        code = ses__details_annotate(db, row, &op->annotating, &none, error);
-    return code;
 }
 
 static int take_row(struct query *query, struct session_row *row)
@@ -96,28 +67,24 @@ static int take_created(struct created *created, struct db *db, const struct cre
     return code == SES_NOMEM ? PG_UNREAD : code;
 }
 
-/* The session exists; or (a division by zero) its shard has used all versions, which a job reports. */
 static int refuse(struct pg *pg, const struct create_op *op, int code, ses_error *error)
 {
-    const bool exists = strcmp(pg->constraint, "sessions_shard_user_id_name_key") == 0;
-
-    if (code == SES_UNKNOWN || (!exists && strcmp(pg->error.sqlstate, "22012") != 0))
+    if (code == SES_UNKNOWN || strcmp(pg->constraint, "sessions_shard_user_id_name_key") != 0)
         return code;
     pg->again = false;
-    return exists && !op->get_existing ? ses__refuse_existing(op->key, error) : PG_UNSUITED;
+    return op->get_existing ? PG_UNSUITED : ses__refuse_existing(op->key, error);
 }
 
+/* PG_UNSUITED, too, if the shard has used all versions, which a job reports. */
 static int run_create(struct db *db, void *context, ses_error *error)
 {
     const struct create_op *op = context;
     struct session_row row = new_row(op);
     struct created created;
-    int code = ask_owners(db, op->key, error);
 
-    if (code != SES_OK)
-        return code;
+    ask_owners(db, op->key);
     ask_row(&created.row, db, op, &row, error);
-    code = ask_contents(db, op, &row, error);
+    int code = ses__contents_add(db, op, &row, error); /* of the session whose number is not known here */
     if (op->snapshot)
         ses__snapshot_ask(&created.snapshot, db, op->snapshot, op->key, &op->range, error);
     if (code == SES_OK)

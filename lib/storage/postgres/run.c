@@ -28,7 +28,7 @@ static void end_later(struct pg *pg, const struct statement *statement)
 {
     pg->writes = false;
     ses__pg_forget_failure(pg);
-    ses__pg_send(pg, statement, NULL, PG_ENDS);
+    ses__pg_send(pg, statement, NULL, PG_ENDS, NULL);
     ses__pg_dispatch(pg);
     pg->lost |= pg->code != SES_OK;
 }

@@ -8,8 +8,8 @@
 
 struct check;
 struct db;
-struct owner_list;
 struct query;
+struct value;
 
 /* The types of values, with SQLite's numbers (https://www.sqlite.org/c3ref/c_blob.html). The others are
  * not used. */
@@ -47,14 +47,10 @@ struct engine {
     int (*run)(struct storage *storage, const struct manner *manner, storage_job *job, void *context,
                ses_error *error);
 
-    /* Statements, on the connection of a job; see query.h. */
-    void (*start)(struct query *query);
-    void (*bind_int)(struct query *query, int parameter, int64_t value);
-    void (*bind_text)(struct query *query, int parameter, struct span text);
-    void (*bind_owners)(struct query *query, int parameter, const struct owner_list *owners);
-    /* Sends a query, so that more can be asked before its first row is waited for. NULL: nothing is far away. */
-    void (*ask)(struct query *query);
-    /* No more is asked, of a transaction that reads as a rule: it may end with these answers. NULL, as above. */
+    /* Statements, on the connection of a job; see query.h. A server gets a query at once, so that more can be asked before
+     * its first row is waited for. */
+    void (*start)(struct query *query, const struct value *values);
+    /* No more is asked, of a transaction that reads as a rule: it may end with these answers. NULL: nothing is far away. */
     void (*ask_last)(struct db *db);
     bool (*row)(struct query *query);
     enum sql_type (*type)(const struct query *query, int column);

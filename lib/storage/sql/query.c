@@ -10,18 +10,8 @@ struct value ses__string_value(const char *string)
 void ses__query_open(struct query *query, struct db *db, const struct statement *source, ses_error *error,
                      const struct value *values)
 {
-    const struct engine *engine = db->engine;
-
     *query = (struct query){.db = db, .source = source, .code = SES_OK, .error = error};
-    engine->start(query);
-    for (int parameter = 1; values && values->type != 0; values++, parameter++) {
-        if (values->type == SQL_INT)
-            engine->bind_int(query, parameter, values->number);
-        else if (values->text.ptr)
-            engine->bind_text(query, parameter, values->text);
-        else if (values->owners)
-            engine->bind_owners(query, parameter, values->owners);
-    }
+    db->engine->start(query, values);
 }
 
 int ses__query_do(struct db *db, const struct statement *source, ses_error *error, const struct value *values)

@@ -11,6 +11,12 @@ struct owner_list {
     size_t count;
 };
 
+/* Texts (without a pointer: NULL), given to a statement of a server's as one parameter. */
+struct text_list {
+    const struct span *texts;
+    size_t count;
+};
+
 /* A connection, as operations see it. An engine's own struct begins with this one. */
 struct db {
     const struct engine *engine;
@@ -56,14 +62,7 @@ struct query {
 /* All that a job needs can be asked for before the first answer is read: then it waits once. */
 static inline bool ses__db_asks_ahead(const struct db *db)
 {
-    return db->engine->ask != NULL;
-}
-
-/* Ends the parameters of a query whose rows are read later. */
-static inline void ses__query_ask(struct query *query)
-{
-    if (query->db->engine->ask)
-        query->db->engine->ask(query);
+    return db->engine->ask_last != NULL;
 }
 
 /* After the last query that a job asks, before the answer is read: the transaction ends with it. A job that reads may ask
@@ -107,12 +106,13 @@ static inline void ses__query_keep(struct query *query, int code)
         query->code = code;
 }
 
-/* A parameter's value, made by INT, INT_IF, TEXT, STRING or OWNERS. */
+/* A parameter's value, made by INT, INT_IF, TEXT, STRING, OWNERS or TEXTS. */
 struct value {
     int type; /* an sql_type, or 0 after the last value */
     int64_t number;
     struct span text;
     const struct owner_list *owners;
+    const struct text_list *texts;
 };
 
 #define INT(x) ((struct value){.type = SQL_INT, .number = (x)})
@@ -126,6 +126,7 @@ struct value {
 #define STRING(x) ses__string_value(x)
 /* A list, which lives until the end of the query; NULL: the owners that this transaction finds. */
 #define OWNERS(x) ((struct value){.type = SQL_NULL, .owners = (x)})
+#define TEXTS(x) ((struct value){.type = SQL_NULL, .texts = (x)})
 /* The values of the parameters from the first on. */
 #define VALUES(...) ((const struct value[]){__VA_ARGS__, {.type = 0}})
 

@@ -187,11 +187,6 @@ struct pg *ses__pg_new(const struct postgres_config *config)
 
 void ses__pg_close(struct pg *pg)
 {
-    while (pg->free_runs) {
-        struct pg_run *run = pg->free_runs;
-        pg->free_runs = run->next;
-        ses__memory_free(pg->config->allocator, run);
-    }
     ses__memory_free(pg->config->allocator, pg->awaited);
     PQfinish(pg->conn);
     ses__memory_free(pg->config->allocator, pg);

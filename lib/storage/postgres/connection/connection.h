@@ -9,22 +9,24 @@
 #include "storage/postgres/connection/sql_text.h"
 #include "storage/sql/query.h"
 
+/* A query that was sent. */
+struct pg_run {
+    struct pg_run *next; /* of the job */
+    const struct postgres_statement *statement;
+    PGresult *result; /* NULL until it has arrived */
+    int row;
+};
+
 enum { PG_PARAMETERS = POSTGRES_MAX_PARAMETERS, PG_LISTS = 3 };
 
-/* A started query: its parameters, then its rows. */
-struct pg_run {
-    struct pg_run *next; /* in the list of free runs */
-    const struct postgres_statement *statement;
-    size_t slot;
+/* The parameters of a statement, as libpq takes them: all are binary. */
+struct pg_parameters {
     const char *values[PG_PARAMETERS];
     int lengths[PG_PARAMETERS];
     int formats[PG_PARAMETERS];
-    char numbers[PG_PARAMETERS][24];
+    char numbers[PG_PARAMETERS][8];
     char *lists[PG_LISTS];
     size_t list_count;
-    bool sent;
-    PGresult *result; /* NULL until it has arrived */
-    int row;
 };
 
 /* A message to the server that has not been answered yet. */
@@ -79,7 +81,6 @@ struct pg {
     atomic_bool interrupted;
     atomic_bool interruptible;
     struct pg_run *runs; /* of queries that have not ended */
-    struct pg_run *free_runs;
     struct pg_awaited *awaited; /* a ring buffer */
     size_t awaited_capacity;
     size_t first_awaited;
@@ -138,21 +139,16 @@ SESLITE_PRIVATE void ses__pg_resume(struct pg *pg);
 /* ---- query.c */
 
 /* The engine's functions for statements. */
-SESLITE_PRIVATE void ses__pg_start(struct query *query);
-SESLITE_PRIVATE void ses__pg_bind_int(struct query *query, int parameter, int64_t value);
-SESLITE_PRIVATE void ses__pg_bind_text(struct query *query, int parameter, struct span text);
-SESLITE_PRIVATE void ses__pg_bind_owners(struct query *query, int parameter, const struct owner_list *owners);
-/* Lists that only the engine's own statements take. */
-SESLITE_PRIVATE void ses__pg_bind_texts(struct query *query, int parameter, const struct span *texts,
-                                        size_t count);
-SESLITE_PRIVATE void ses__pg_bind_ints(struct query *query, int parameter, const int64_t *numbers,
-                                       size_t count);
-SESLITE_PRIVATE void ses__pg_ask(struct query *query);
+SESLITE_PRIVATE void ses__pg_start(struct query *query, const struct value *values);
 SESLITE_PRIVATE bool ses__pg_row(struct query *query);
 SESLITE_PRIVATE enum sql_type ses__pg_type(const struct query *query, int column);
 SESLITE_PRIVATE int64_t ses__pg_int_of(struct query *query, int column);
 SESLITE_PRIVATE struct span ses__pg_text_of(struct query *query, int column);
 SESLITE_PRIVATE int ses__pg_end(struct query *query);
+/* Sends a statement whose answer is of no interest. The transaction keeps a failure, after which nothing else is sent, and
+ * the commit returns it. */
+SESLITE_PRIVATE void ses__pg_ask(struct db *db, const struct statement *statement,
+                                 const struct value *values);
 /* Ends the queries that a job has left. */
 SESLITE_PRIVATE void ses__pg_end_queries(struct pg *pg);
 SESLITE_PRIVATE int64_t ses__pg_changed(const struct db *db);
@@ -160,13 +156,19 @@ SESLITE_PRIVATE int64_t ses__pg_given(const struct db *db);
 SESLITE_PRIVATE void ses__pg_must_change(struct db *db, const char *table);
 SESLITE_PRIVATE void ses__pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
+/* ---- parameters.c */
+
+/* False, with the failure of the transaction, if a value is too long or memory has run out. */
+SESLITE_PRIVATE bool ses__pg_parameters_init(struct pg_parameters *parameters, struct pg *pg, int count,
+                                             const struct value *values);
+SESLITE_PRIVATE void ses__pg_parameters_free(struct pg_parameters *parameters, const struct pg *pg);
+
 /* ---- run_text.c */
 
-/* Sends the run's statement, prepared unless the config forbids that. Returns false if it could not be sent. */
-SESLITE_PRIVATE bool ses__pg_send_text(struct pg *pg, const struct pg_run *run);
-/* Sends a statement with at most one parameter (or NULL). A failure is seen later. */
-SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const struct statement *statement, const char *parameter,
-                                  enum pg_kind kind);
+/* Sends a statement, prepared unless the config forbids that, for a run that wants the rows (or NULL). A failure is that of
+ * the transaction. */
+SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const struct statement *source, const struct value *values,
+                                  enum pg_kind kind, struct pg_run *run);
 
 /* ---- pipeline.c */
 

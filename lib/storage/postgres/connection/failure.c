@@ -28,6 +28,7 @@ static const struct meaning meanings[] = {
     {"23502", SES_CORRUPT, true, NULL},           /* another call has deleted the owner; else damage */
     {"55P03", SES_BUSY, true, NULL},              /* lock timeout */
     {"53300", SES_BUSY, true, NULL},              /* too many connections */
+    {"22012", PG_UNSUITED, false, NULL},          /* a guard divides by zero */
     {"57P01", SES_IO, true, NULL},                /* the server shuts down, */
     {"57P02", SES_IO, true, NULL},                /* has crashed, */
     {"57P03", SES_IO, true, NULL},                /* or is starting */

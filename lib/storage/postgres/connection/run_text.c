@@ -15,7 +15,8 @@ static void name_of(const char *text, char name[PG_NAME])
                    (unsigned long long)ses__hash_keyed(&seed, (struct span){text, strlen(text)}));
 }
 
-static bool send_prepared(struct pg *pg, size_t number, const char *text, const struct pg_run *run)
+static bool send_prepared(struct pg *pg, size_t number, const char *text, int count,
+                          const struct pg_parameters *parameters)
 {
     struct pg_prepared *prepared = &pg->prepared[number];
 
@@ -26,34 +27,36 @@ static bool send_prepared(struct pg *pg, size_t number, const char *text, const 
         prepared->state = PG_PREPARING;
         ses__pg_await(pg, PG_PREPARES, number, NULL);
     }
-    return PQsendQueryPrepared(pg->conn, prepared->name, run->statement->parameters, run->values,
-                               run->lengths, run->formats, 0) == 1;
+    return PQsendQueryPrepared(pg->conn, prepared->name, count, parameters->values, parameters->lengths,
+                               parameters->formats, 0) == 1;
 }
 
-bool ses__pg_send_text(struct pg *pg, const struct pg_run *run)
+static bool send_text(struct pg *pg, size_t slot, const struct pg_parameters *parameters)
 {
-    const struct postgres_statement *statement = run->statement;
+    const struct postgres_statement *statement = &ses__postgres_statements[slot];
     const bool locks = pg->writes && statement->locked;
     const char *text = locks ? statement->locked : statement->text;
+    const int count = statement->parameters;
 
-    if (pg->lost)
-        return false;
-    return pg->config->unprepared ? PQsendQueryParams(pg->conn, text, statement->parameters, NULL,
-                                                      run->values, run->lengths, run->formats, 0) == 1
-                                  : send_prepared(pg, run->slot * 2 + locks, text, run);
+    return pg->config->unprepared ? PQsendQueryParams(pg->conn, text, count, NULL, parameters->values,
+                                                      parameters->lengths, parameters->formats, 0) == 1
+                                  : send_prepared(pg, slot * 2 + locks, text, count, parameters);
 }
 
-void ses__pg_send(struct pg *pg, const struct statement *statement, const char *parameter, enum pg_kind kind)
+void ses__pg_send(struct pg *pg, const struct statement *source, const struct value *values,
+                  enum pg_kind kind, struct pg_run *run)
 {
-    const size_t slot = ses__statement_slot(statement);
-    const struct pg_run run = {
-        .slot = slot, .statement = &ses__postgres_statements[slot], .values = {parameter}};
+    const size_t slot = ses__statement_slot(source);
+    struct pg_parameters parameters;
 
     ses__pg_make_room(pg);
     if (pg->lost)
-        return;
-    if (ses__pg_send_text(pg, &run))
-        ses__pg_await(pg, kind, 0, NULL);
-    else
-        ses__pg_fail(pg, NULL, statement->name);
+        ses__pg_fail(pg, NULL, source->name);
+    if (ses__pg_parameters_init(&parameters, pg, ses__postgres_statements[slot].parameters, values)) {
+        if (send_text(pg, slot, &parameters))
+            ses__pg_await(pg, kind, 0, run);
+        else
+            ses__pg_fail(pg, NULL, source->name);
+    }
+    ses__pg_parameters_free(&parameters, pg);
 }

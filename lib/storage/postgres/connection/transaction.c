@@ -30,9 +30,9 @@ static void send_begin(struct pg *pg)
 {
     char limit[24];
 
-    ses__pg_send(pg, pg->writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ, NULL, PG_CHANGES);
+    ses__pg_send(pg, pg->writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ, NULL, PG_CHANGES, NULL);
     format_limit(pg, limit);
-    ses__pg_send(pg, STATEMENT_BEGIN_SETTINGS, limit, PG_ROWS);
+    ses__pg_send(pg, STATEMENT_BEGIN_SETTINGS, VALUES(STRING(limit)), PG_ROWS, NULL);
 }
 
 void ses__pg_begin(struct pg *pg, bool writes)
@@ -53,18 +53,15 @@ void ses__pg_ask_last(struct db *db)
 
     if (pg->ended || (pg->stays_open && !pg->writes) || pg->code != SES_OK)
         return;
-    ses__pg_send(pg, STATEMENT_COMMIT, NULL, PG_COMMITS);
+    ses__pg_send(pg, STATEMENT_COMMIT, NULL, PG_COMMITS, NULL);
     pg->ended = true;
 }
 
 void ses__pg_resume(struct pg *pg)
 {
-    char id[24];
-
     pg->ended = false;
     send_begin(pg);
-    (void)snprintf(id, sizeof id, "%lld", (long long)pg->base.found_id);
-    ses__pg_send(pg, STATEMENT_SESSION_BY_ID, id, PG_SAME);
+    ses__pg_send(pg, STATEMENT_SESSION_BY_ID, VALUES(INT(pg->base.found_id)), PG_SAME, NULL);
 }
 
 /*

@@ -205,16 +205,12 @@ void ses__details_ask(struct details_asked *asked, struct db *db, const struct d
         asked->has_details = asked->described.count > 0;
         asked->has_labels = asked->labelled.count > 0;
     }
-    if (asked->has_details) {
+    if (asked->has_details)
         ses__query_open(&asked->details, db, STATEMENT_DETAILS_OF_OWNERS, error,
                         VALUES(OWNERS(list ? &asked->described : NULL)));
-        ses__query_ask(&asked->details);
-    }
-    if (asked->has_labels) {
+    if (asked->has_labels)
         ses__query_open(&asked->labels, db, STATEMENT_LABELS_OF_OWNERS, error,
                         VALUES(OWNERS(list ? &asked->labelled : NULL)));
-        ses__query_ask(&asked->labels);
-    }
 }
 
 static bool is_wanted(const struct described_list *list, int64_t bits)
@@ -251,7 +247,6 @@ void ses__details_of_ask(struct details_of *asked, struct db *db, const struct d
         return;
     ses__query_open(&asked->query, db, STATEMENT_DETAILS_OF_SESSION, error,
                     VALUES(OWNER(session ? session->row->id : 0)));
-    ses__query_ask(&asked->query);
 }
 
 /* The row of session_details, if there is one, comes before the labels. */

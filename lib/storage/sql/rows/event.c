@@ -221,7 +221,6 @@ static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
                            INT_IF(db->page > 0, rows->page), INT_IF(db->page > 0, rows->page_bytes)));
     rows->left = rows->page;
     rows->left_bytes = rows->page_bytes;
-    ses__query_ask(&rows->query);
 }
 
 void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
@@ -263,7 +262,6 @@ void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session
                                 .id = id};
     ses__query_open(&rows->query, db, STATEMENT_EVENT_BY_ID, error,
                     VALUES(OWNER(session_id), TEXT(id), INT(hash_of(id))));
-    ses__query_ask(&rows->query);
 }
 
 /* The next row; of the next page, where there are pages and one was full. */

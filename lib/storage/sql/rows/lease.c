@@ -83,7 +83,6 @@ void ses__lease_ask(struct query *query, struct db *db, int64_t session_id, ses_
 {
     ses__query_open(query, db, db->lease_now ? db->lease_now : STATEMENT_LEASE_FIND, error,
                     VALUES(OWNER(session_id)));
-    ses__query_ask(query);
 }
 
 int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)
@@ -107,7 +106,6 @@ int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row, se
         return code;
     ses__query_open(&query, db, STATEMENT_LEASE_ADD, error,
                     VALUES(INT(session_id), STRING(row->owner), INT(row->taken_us), INT(row->until_us)));
-    ses__query_ask(&query);
     ses__db_ask_last(db); /* nothing else is written with it */
     (void)ses__query_row(&query);
     code = ses__query_end(&query);

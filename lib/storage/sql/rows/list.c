@@ -224,7 +224,6 @@ void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct lis
         values.at[16] = INT_IF(!list->whole_app, list->user_id);
     }
     ses__query_open(&rows->query, db, list_statement(list), error, values.at + 1);
-    ses__query_ask(&rows->query);
 }
 
 bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct span *name,

@@ -7,7 +7,6 @@ static void start_marks(struct mark_rows *rows, struct db *db, ses_error *error)
 {
     ses__query_open(&rows->query, db, STATEMENT_EVENT_MARKS_BACKWARD, error,
                     VALUES(OWNER(rows->session_id), INT(rows->next), ses__paging_begin(&rows->paging, db)));
-    ses__query_ask(&rows->query);
 }
 
 void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_id, int64_t last,

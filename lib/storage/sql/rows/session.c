@@ -57,13 +57,11 @@ static void ask_by_name(struct query *query, struct db *db, const ses_key *key, 
 {
     ses__query_open(query, db, STATEMENT_SESSION_FIND, error,
                     VALUES(STRING(key->app), STRING(key->user), STRING(key->session)));
-    ses__query_ask(query);
 }
 
 static void ask_by_id(struct query *query, struct db *db, int64_t id, ses_error *error)
 {
     ses__query_open(query, db, STATEMENT_SESSION_BY_ID, error, VALUES(INT(id)));
-    ses__query_ask(query);
 }
 
 /* Ends a query that looks for one session. */

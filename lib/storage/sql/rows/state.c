@@ -31,14 +31,12 @@ void ses__state_rows_open(struct query *rows, struct db *db, enum scope scope, i
                           ses_error *error)
 {
     ses__query_open(rows, db, scope_statements[scope].all, error, VALUES(OWNER(owner)));
-    ses__query_ask(rows);
 }
 
 void ses__state_row_open(struct query *rows, struct db *db, enum scope scope, int64_t owner, struct span key,
                          ses_error *error)
 {
     ses__query_open(rows, db, scope_statements[scope].one, error, VALUES(OWNER(owner), TEXT(key)));
-    ses__query_ask(rows);
 }
 
 bool ses__state_rows_next(struct query *rows, struct span *key, struct span *value)
@@ -138,7 +136,6 @@ void ses__owners_ask(struct query *rows, struct db *db, enum scope scope, const 
     ses__query_open(rows, db,
                     scope == SCOPE_USER ? STATEMENT_USER_STATE_OF_OWNERS : STATEMENT_SESSION_STATE_OF_OWNERS,
                     error, VALUES(OWNERS(owners)));
-    ses__query_ask(rows);
 }
 
 int ses__owners_take(struct query *rows, enum scope scope, const struct owner_list *owners,
@@ -165,7 +162,6 @@ void ses__state_of_session_ask(struct query *rows, struct db *db, const struct s
 {
     ses__query_open(rows, db, STATEMENT_STATE_OF_SESSION, error,
                     VALUES(OWNER(session->app_id), OWNER(session->user_id), OWNER(session->id)));
-    ses__query_ask(rows);
 }
 
 /* The rows of the scopes come in any order. */

@@ -8,7 +8,6 @@ void ses__owner_ask(struct query *query, struct db *db, const char *app, const c
         ses__query_open(query, db, STATEMENT_USER_FIND, error, VALUES(STRING(app), STRING(user)));
     else
         ses__query_open(query, db, STATEMENT_APP_FIND, error, VALUES(STRING(app)));
-    ses__query_ask(query);
 }
 
 int ses__owner_take(struct query *query, struct user_row *row)

@@ -41,18 +41,26 @@ static int load_new(struct db *db, const struct create_op *op, const struct sess
     return code == SES_OK ? ses__load_scopes(db, &snapshot->state, row, error) : code;
 }
 
+int ses__contents_add(struct db *db, const struct create_op *op, struct session_row *row, ses_error *error)
+{
+    static const struct annotations none = {.title = NULL};
+    int code = op->initial.ptr ? ses__details_add(db, row->id, op->initial, error) : SES_OK;
+
+    if (code == SES_OK)
+        code = ses__delta_store(db, op->delta, row, 0, error);
+    if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
+        code = ses__details_annotate(db, row, &op->annotating, &none, error);
+    return code;
+}
+
 static int add_new_session(struct db *db, const struct create_op *op, ses_error *error)
 {
     const struct session_times times = {op->now_us, op->created_us, op->expires_us};
     struct session_row row;
     int code = ses__session_add(db, op->key, &times, &row, error);
 
-    if (code == SES_OK && op->initial.ptr)
-        code = ses__details_add(db, row.id, op->initial, error);
     if (code == SES_OK)
-        code = ses__delta_store(db, op->delta, &row, 0, error);
-    if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
-        code = ses__details_annotate(db, &row, &op->annotating, &(struct annotations){.title = NULL}, error);
+        code = ses__contents_add(db, op, &row, error);
     return code == SES_OK && op->snapshot ? load_new(db, op, &row, error) : code;
 }
 

@@ -57,6 +57,9 @@ SESLITE_PRIVATE int ses__scopes_take(struct query *asked, struct db *db, struct 
 SESLITE_PRIVATE int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error);
 
 /* ---- create_delete.c */
+/* Inside a transaction: the state, title and labels of a session that was just added. */
+SESLITE_PRIVATE int ses__contents_add(struct db *db, const struct create_op *op, struct session_row *row,
+                                      ses_error *error);
 /* EXISTS. */
 SESLITE_PRIVATE int ses__refuse_existing(const ses_key *key, ses_error *error);
 

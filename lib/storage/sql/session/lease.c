@@ -164,7 +164,7 @@ static int run_take(struct db *db, void *context, ses_error *error)
 int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_error *error)
 {
     /* Of a store that is read-only the write reports it. Far away, a look that nothing speaks for would be one more wait. */
-    const bool looks = !storage->read_only && (op->looks || !storage->engine->ask);
+    const bool looks = !storage->read_only && (op->looks || !storage->engine->ask_last);
     int result = looks ? ses__run(storage, TO_READ, run_look, op, error) : MUST_WRITE;
 
     return result == MUST_WRITE ? ses__run(storage, TO_WRITE(0), run_take, op, error) : result;

@@ -56,11 +56,7 @@ SESLITE_PRIVATE int ses__id_list_bind(sqlite3_stmt *statement, int parameter,
                                       const struct owner_list *owners);
 
 /* ---- query.c: the engine's functions for statements */
-SESLITE_PRIVATE void ses__sqlite_start(struct query *query);
-SESLITE_PRIVATE void ses__sqlite_bind_int(struct query *query, int parameter, int64_t value);
-SESLITE_PRIVATE void ses__sqlite_bind_text(struct query *query, int parameter, struct span text);
-SESLITE_PRIVATE void ses__sqlite_bind_owners(struct query *query, int parameter,
-                                             const struct owner_list *owners);
+SESLITE_PRIVATE void ses__sqlite_start(struct query *query, const struct value *values);
 SESLITE_PRIVATE bool ses__sqlite_row(struct query *query);
 SESLITE_PRIVATE enum sql_type ses__sqlite_type(const struct query *query, int column);
 SESLITE_PRIVATE int64_t ses__sqlite_int_of(struct query *query, int column);

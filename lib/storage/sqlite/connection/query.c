@@ -39,7 +39,27 @@ static void query_fail(struct query *query, int rc)
     }
 }
 
-void ses__sqlite_start(struct query *query)
+static int bind_value(struct query *query, int parameter, const struct value *value)
+{
+    if (value->type == SQL_INT)
+        return sqlite3_bind_int64(query->run, parameter, value->number);
+    query->bytes += value->text.len;
+    if (value->text.ptr)
+        return sqlite3_bind_text64(query->run, parameter, value->text.ptr, value->text.len, SQLITE_STATIC,
+                                   SQLITE_UTF8);
+    return value->owners ? ses__id_list_bind(query->run, parameter, value->owners) : SQLITE_OK;
+}
+
+static void bind_values(struct query *query, const struct value *values)
+{
+    for (int parameter = 1; values && values->type != 0 && query->code == SES_OK; values++, parameter++) {
+        const int rc = bind_value(query, parameter, values);
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
+void ses__sqlite_start(struct query *query, const struct value *values)
 {
     struct connection *db = ses__connection_of(query->db);
     const struct statement *source = query->source;
@@ -57,34 +77,7 @@ void ses__sqlite_start(struct query *query)
     }
     query->run = *kept;
     db->open_queries += *kept != NULL;
-}
-
-void ses__sqlite_bind_int(struct query *query, int parameter, int64_t value)
-{
-    if (query->code == SES_OK) {
-        int rc = sqlite3_bind_int64(query->run, parameter, value);
-        if (UNLIKELY(rc != SQLITE_OK))
-            query_fail(query, rc);
-    }
-}
-
-void ses__sqlite_bind_text(struct query *query, int parameter, struct span text)
-{
-    if (query->code == SES_OK) {
-        int rc = sqlite3_bind_text64(query->run, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
-        query->bytes += text.len;
-        if (UNLIKELY(rc != SQLITE_OK))
-            query_fail(query, rc);
-    }
-}
-
-void ses__sqlite_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
-{
-    if (query->code == SES_OK) {
-        int rc = ses__id_list_bind(query->run, parameter, owners);
-        if (UNLIKELY(rc != SQLITE_OK))
-            query_fail(query, rc);
-    }
+    bind_values(query, values);
 }
 
 /*
