@@ -32,40 +32,46 @@ enum { NO_SCHEMA = 0, FOREIGN_SCHEMA = -1 };
     "ON n.oid = c.relnamespace WHERE n.nspname = 'seslite' AND c.relname = 'schema_version') THEN 1 "    \
     "WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'seslite') THEN -1 ELSE 0 END"
 
-static int ask_number(struct pg *pg, const char *sql, int otherwise, int *number, ses_error *error)
+static void run_script(struct pg *pg, const char *sql)
 {
-    PGresult *last = NULL;
-    const int code = ses__pg_script(pg, sql, &last, error);
-
-    *number =
-        code == SES_OK && PQntuples(last) == 1 ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10) : otherwise;
-    PQclear(last);
-    return code;
+    PQclear(ses__pg_script(pg, sql));
 }
 
-static int read_existing(struct pg *pg, int *version, ses_error *error)
+static int ask_number(struct pg *pg, const char *sql, int otherwise)
+{
+    PGresult *last = ses__pg_script(pg, sql);
+    const int number = PQntuples(last) == 1 ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10) : otherwise;
+
+    PQclear(last);
+    return number;
+}
+
+static int read_existing(struct pg *pg)
 {
     return ask_number(pg, PG_SAFE_PATH "SELECT max(version) FROM seslite.schema_version HAVING count(*) = 1",
-                      FOREIGN_SCHEMA, version, error);
+                      FOREIGN_SCHEMA);
 }
 
 /* The version of the schema; 0 if there is none. */
-static int find_version(struct pg *pg, int *version, ses_error *error)
+static int find_version(struct pg *pg)
 {
-    int code = ask_number(pg, FIND_SQL, NO_SCHEMA, version, error);
-    return code == SES_OK && *version == 1 ? read_existing(pg, version, error) : code;
+    const int version = ask_number(pg, FIND_SQL, NO_SCHEMA);
+    return version == 1 ? read_existing(pg) : version;
 }
 
-/* The same outside of a transaction, in one round trip if there is a schema. */
-static int read_version(struct pg *pg, int *version, ses_error *error)
+/* The same outside of a transaction, in one round trip if there is a schema. Without SELECT privilege, reports CANTOPEN
+ * instead of READONLY. */
+static int read_version(struct pg *pg)
 {
-    const int code = read_existing(pg, version, error);
+    int version = read_existing(pg);
 
-    if (strcmp(pg->error.sqlstate, "42P01") != 0) /* there is such a table */
-        return code;
-    ses__pg_forget_failure(pg);
-    ses__error_clear(error);
-    return find_version(pg, version, error);
+    if (strcmp(pg->error.sqlstate, "42P01") == 0) { /* there is no such table */
+        ses__pg_forget_failure(pg);
+        version = find_version(pg);
+    }
+    if (pg->code == SES_READONLY)
+        pg->code = pg->error.code = SES_CANTOPEN;
+    return version;
 }
 
 static int check_version(const struct postgres *storage, int version, ses_error *error)
@@ -97,58 +103,36 @@ static int check_version(const struct postgres *storage, int version, ses_error 
     return SES_OK;
 }
 
-static int run_scripts(struct pg *pg, int version, ses_error *error)
-{
-    int code = SES_OK;
-
-    for (size_t i = 0; i < ses__postgres_script_count() && code == SES_OK; i++) {
-        const struct postgres_script *script = ses__postgres_script(i);
-        if (script->version > version)
-            code = ses__pg_run(pg, script->sql, error);
-    }
-    return code;
-}
-
 /* Runs under a lock, so that other programs that open the store wait. */
-static int migrate(struct postgres *storage, struct pg *pg, ses_error *error)
+static void migrate(const struct postgres *storage, struct pg *pg)
 {
-    int version = 0;
-    int code =
-        ses__pg_run(pg, "BEGIN ISOLATION LEVEL READ COMMITTED; " PG_SAFE_PATH STRINGS_SQL LOCK_SQL, error);
-
-    if (code == SES_OK)
-        code = find_version(pg, &version, error);
-    if (code == SES_OK)
-        code = check_version(storage, version, error);
-    if (code == SES_OK)
-        code = run_scripts(pg, version, error);
-    return code == SES_OK ? ses__pg_run(pg, "COMMIT", error) : code;
+    run_script(pg, "BEGIN ISOLATION LEVEL READ COMMITTED; " PG_SAFE_PATH STRINGS_SQL LOCK_SQL);
+    const int version = find_version(pg);
+    if (pg->code == SES_OK)
+        pg->code = check_version(storage, version, &pg->error);
+    for (size_t i = 0; i < ses__postgres_script_count(); i++) {
+        if (ses__postgres_script(i)->version > version)
+            run_script(pg, ses__postgres_script(i)->sql);
+    }
+    run_script(pg, "COMMIT");
 }
 
-/* Without SELECT privilege, report CANTOPEN instead of READONLY. */
-static int refuse_unreadable(int code, ses_error *error)
+/* Scripts have several statements, which a pipeline does not allow. After a failure, which the connection keeps, the rest is
+ * not run, and the connection is not used again. */
+static int bring_up_to_date(const struct postgres *storage, struct pg *pg, ses_error *error)
 {
-    if (code != SES_READONLY)
-        return code;
-    if (error)
-        error->code = SES_CANTOPEN;
-    return SES_CANTOPEN;
-}
-
-/* Scripts have several statements, which a pipeline does not allow. After a failure the connection is not used again. */
-static int bring_up_to_date(struct postgres *storage, struct pg *pg, ses_error *error)
-{
-    int version = 0;
-    int code = PQexitPipelineMode(pg->conn) == 1 ? SES_OK : ses__error_set(error, SES_INTERNAL, "libpq");
-
-    if (code == SES_OK)
-        code = refuse_unreadable(read_version(pg, &version, error), error);
-    if (code == SES_OK)
-        code = check_version(storage, version, error);
-    if (code == SES_OK && version < ses__postgres_latest())
-        code = migrate(storage, pg, error);
-    pg->lost = pg->lost || code != SES_OK || PQenterPipelineMode(pg->conn) != 1;
-    return code;
+    ses__pg_forget_failure(pg);
+    if (PQexitPipelineMode(pg->conn) != 1)
+        ses__pg_fail(pg, NULL, "opening");
+    const int version = read_version(pg);
+    if (pg->code == SES_OK)
+        pg->code = check_version(storage, version, &pg->error);
+    if (pg->code == SES_OK && version < ses__postgres_latest())
+        migrate(storage, pg);
+    if (pg->code != SES_OK && error)
+        *error = pg->error;
+    pg->lost = pg->lost || pg->code != SES_OK || PQenterPipelineMode(pg->conn) != 1;
+    return pg->code;
 }
 
 int ses__postgres_migrate(struct postgres *storage, ses_error *error)

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/connection/hosts.h"
-#include "storage/postgres/connection/resolve.h"
 
 /* Enough for most reads to need one round trip, few enough for memory. */
 enum { ROWS_IN_PAGE = 1000, BYTES_IN_PAGE = 4 * 1024 * 1024 };
@@ -57,18 +56,19 @@ static int check_server(struct pg *pg, ses_error *error)
  */
 static int ask_for_warnings(struct pg *pg, ses_error *error)
 {
-    PGresult *last = NULL;
-    int code = ses__pg_script(
-        pg, pg->config->unprepared ? "SHOW client_min_messages" : "SET client_min_messages TO warning", &last,
-        error);
+    PGresult *last = ses__pg_script(pg, pg->config->unprepared ? "SHOW client_min_messages"
+                                                               : "SET client_min_messages TO warning");
+    int code = pg->code;
 
-    if (code == SES_OK && PQntuples(last) == 1 && strcmp(PQgetvalue(last, 0, 0), "error") == 0)
+    if (code != SES_OK)
+        *error = pg->error;
+    if (PQntuples(last) == 1 && strcmp(PQgetvalue(last, 0, 0), "error") == 0)
         code = ses__error_set(
             error, SES_CANTOPEN,
             "%s: client_min_messages is \"error\", so the server would not report a commit that its standbys do not have: set it to \"warning\"",
             pg->base.name);
     else if (code == SES_IO) /* another connection may work */
-        code = ses__error_set(error, SES_CANTOPEN, "%s", pg->error.message);
+        code = error->code = SES_CANTOPEN;
     PQclear(last);
     return code;
 }
@@ -76,19 +76,14 @@ static int ask_for_warnings(struct pg *pg, ses_error *error)
 /* The reasons why hosts were not taken, one after the other. */
 struct refusals {
     char text[480];
-    size_t len;
 };
 
 static void add_refusal(struct refusals *refusals, const char *text)
 {
-    const int len = (int)strcspn(text, "\n");
-    const int added = snprintf(refusals->text + refusals->len, sizeof refusals->text - refusals->len,
-                               "%s%.*s", refusals->len > 0 ? "; " : "", len, text);
+    const size_t len = strlen(refusals->text);
 
-    if (added > 0)
-        refusals->len += (size_t)added;
-    if (refusals->len >= sizeof refusals->text)
-        refusals->len = sizeof refusals->text - 1;
+    (void)snprintf(refusals->text + len, sizeof refusals->text - len, "%s%.*s", len > 0 ? "; " : "",
+                   (int)strcspn(text, "\n"), text);
 }
 
 /* After CANTOPEN or BUSY, with the reason added to the refusals, another host may be tried. */
@@ -128,7 +123,7 @@ static int try_hosts(struct pg *pg, const struct pg_hosts *hosts, atomic_size_t 
     const int64_t deadline_us = pg->base.deadline_us;
     const size_t tries = ses__pg_hosts_tries(hosts);
     const size_t first = atomic_load(host);
-    struct refusals refusals = {.len = 0};
+    struct refusals refusals = {""};
     int code = SES_BUSY;
 
     for (size_t i = 0; i < tries && (code == SES_CANTOPEN || code == SES_BUSY); i++) {

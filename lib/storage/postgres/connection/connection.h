@@ -81,9 +81,9 @@ struct pg {
     atomic_bool interrupted;
     atomic_bool interruptible;
     struct pg_run *runs; /* of queries that have not ended */
-    struct pg_awaited *awaited; /* a ring buffer */
+    struct pg_awaited *awaited;
     size_t awaited_capacity;
-    size_t first_awaited;
+    size_t first_awaited; /* those before it were answered */
     size_t awaited_count;
     struct pg_prepared prepared[2 * POSTGRES_STATEMENT_COUNT];
 };
@@ -100,11 +100,13 @@ SESLITE_PRIVATE struct pg *ses__pg_new(const struct postgres_config *config);
 SESLITE_PRIVATE int ses__pg_connect(struct pg *pg, atomic_size_t *host, ses_error *error);
 SESLITE_PRIVATE void ses__pg_close(struct pg *pg);
 
-/* ---- wait.c */
+/* ---- pipeline.c */
 
 /* Waits until the socket can be read (or written, if asked), until the deadline at most. Returns SES_BUSY when that has
  * passed, or SES_INTERRUPTED, both without a message. */
-SESLITE_PRIVATE int ses__pg_wait(struct pg *pg, bool writes);
+SESLITE_PRIVATE int ses__pg_wait(const struct pg *pg, bool writes);
+/* The same of another file. */
+SESLITE_PRIVATE int ses__pg_wait_for(const struct pg *pg, int file, bool writes);
 
 /* ---- failure.c */
 
@@ -118,10 +120,9 @@ SESLITE_PRIVATE void ses__pg_fail_as(struct pg *pg, int code, const char *doing)
 /* The beginning of each script that names functions or operators, so that only the server's own are called. It holds for
  * the script, or for the transaction in which the script runs. */
 #define PG_SAFE_PATH "SET LOCAL search_path = pg_catalog, pg_temp; "
-/* Runs a text of several statements outside of the pipeline. `*last` is the last result, to be cleared by the caller. */
-SESLITE_PRIVATE int ses__pg_script(struct pg *pg, const char *sql, PGresult **last, ses_error *error);
-/* The same without the result. */
-SESLITE_PRIVATE int ses__pg_run(struct pg *pg, const char *sql, ses_error *error);
+/* Runs a text of several statements outside of the pipeline. Returns the last result, to be cleared by the caller; NULL after
+ * a failure, which the connection keeps. */
+SESLITE_PRIVATE PGresult *ses__pg_script(struct pg *pg, const char *sql);
 
 /* ---- transaction.c */
 

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "storage/postgres/connection/resolve.h"
+#include "base/memory.h"
+#include "storage/postgres/connection/config.h"
 
 enum { MAX_OPTIONS = 100, PART_SIZE = PG_HOST_SIZE };
 
@@ -26,19 +27,14 @@ static const char *find(const PQconninfoOption *options, const char *keyword)
     return NULL;
 }
 
-const char *ses__pg_option(const PQconninfoOption *given, const PQconninfoOption *defaults,
-                           const char *keyword)
-{
-    const char *value = find(given, keyword);
-
-    if (!value)
-        value = find(defaults, keyword);
-    return value ? value : "";
-}
-
+/* The value of an option, from the string or from the defaults; "" if there is none. */
 static const char *option(const struct pg_hosts *hosts, const char *keyword)
 {
-    return ses__pg_option(hosts->given, hosts->defaults, keyword);
+    const char *value = find(hosts->given, keyword);
+
+    if (!value)
+        value = find(hosts->defaults, keyword);
+    return value ? value : "";
 }
 
 /* ------------------------------------------------------------------------------------------------- lists */
@@ -133,6 +129,29 @@ void ses__pg_hosts_free(struct pg_hosts *hosts)
 {
     PQconninfoFree(hosts->given);
     PQconninfoFree(hosts->defaults);
+}
+
+int ses__postgres_name(const char *connection, char **name, ses_error *error)
+{
+    static const char format[] = "postgresql://%s:%s/%s";
+    ses_allocator allocator;
+    struct pg_hosts hosts;
+    int code = ses__pg_hosts_init(&hosts, connection, error);
+
+    if (code == SES_OK) {
+        const char *host = option(&hosts, lists[HOST]);
+        const char *port = option(&hosts, lists[PORT]);
+        const char *database = option(&hosts, "dbname");
+        const size_t len = strlen(host) + strlen(port) + strlen(database) + sizeof format;
+        ses__memory_default(&allocator);
+        *name = ses__memory_text(&allocator, len);
+        if (*name)
+            (void)snprintf(*name, len, format, host, port, database);
+        else
+            code = ses__error_nomem(error);
+    }
+    ses__pg_hosts_free(&hosts);
+    return code;
 }
 
 /* With prefer-standby, looks for a standby first, then for any server. */

@@ -6,6 +6,8 @@
 
 #include "storage/door.h"
 
+struct pg;
+
 struct pg_hosts {
     PQconninfoOption *given;
     PQconninfoOption *defaults;
@@ -28,8 +30,14 @@ SESLITE_PRIVATE void ses__pg_hosts_name(const struct pg_hosts *hosts, size_t fir
 SESLITE_PRIVATE PGconn *ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t tried,
                                             const char *addresses);
 
-/* The value of an option, from the string or from the defaults; "" if there is none. */
-SESLITE_PRIVATE const char *ses__pg_option(const PQconninfoOption *given, const PQconninfoOption *defaults,
-                                           const char *keyword);
+/* ---- resolve.c */
+
+enum { MAX_ADDRESSES = 8, ADDRESSES_SIZE = MAX_ADDRESSES * 63 };
+
+/* True if the host must be resolved: it is neither a path nor an address. */
+SESLITE_PRIVATE bool ses__pg_is_host_name(const char *host);
+/* Finds the addresses of a host before the connection's deadline, and separates them with commas. After CANTOPEN
+ * `addresses` has the reason. Also returns BUSY, INTERRUPTED and NOMEM. */
+SESLITE_PRIVATE int ses__pg_resolve(const struct pg *pg, const char *host, char addresses[ADDRESSES_SIZE]);
 
 #endif

@@ -4,15 +4,45 @@
  * changes rows. It sees the outcome with the next answer that it needs, or with the commit. So a later query of the
  * transaction may report the failure.
  */
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "storage/postgres/connection/connection.h"
 #include "storage/sql/rows/parts.h"
 
+/* The longest time until an interrupt is seen. */
+enum { LONGEST_POLL_MS = 50 };
+
+int ses__pg_wait(const struct pg *pg, bool writes)
+{
+    return ses__pg_wait_for(pg, PQsocket(pg->conn), writes);
+}
+
+int ses__pg_wait_for(const struct pg *pg, int file, bool writes)
+{
+    struct pollfd polled = {.fd = file, .events = (short)(POLLIN | (writes ? POLLOUT : 0))};
+    int ready = 0;
+
+    while (ready == 0) {
+        const int64_t left_us = pg->base.deadline_us - ses__clock_steady_us();
+        if (atomic_load(&pg->interrupted))
+            return SES_INTERRUPTED;
+        if (left_us <= 0)
+            return SES_BUSY;
+        const int64_t left_ms = left_us / 1000 + 1;
+        ready = poll(&polled, 1, left_ms < LONGEST_POLL_MS ? (int)left_ms : LONGEST_POLL_MS);
+        if (ready < 0 && errno == EINTR)
+            ready = 0;
+    }
+    return SES_OK; /* using the socket shows what is wrong with it */
+}
+
 static struct pg_awaited *awaited_at(const struct pg *pg, size_t index)
 {
-    return &pg->awaited[(pg->first_awaited + index) % pg->awaited_capacity];
+    return &pg->awaited[pg->first_awaited + index];
 }
 
 void ses__pg_await(struct pg *pg, enum pg_kind kind, size_t prepared, struct pg_run *run)
@@ -38,8 +68,15 @@ void ses__pg_abandon(struct pg *pg, const struct pg_run *run)
     }
 }
 
+/* Nobody will read the remaining answers. */
+static void stop_waiting(struct pg *pg, int code)
+{
+    ses__pg_fail_as(pg, code, "a statement");
+    pg->lost = true;
+}
+
 /* Sends libpq's buffer, and reads what the server sends meanwhile, so that neither waits for the other. */
-static int flush(struct pg *pg)
+static void flush(struct pg *pg)
 {
     int left = PQflush(pg->conn);
     int code = SES_OK;
@@ -52,8 +89,9 @@ static int flush(struct pg *pg)
             left = PQflush(pg->conn);
     }
     if (left < 0)
-        ses__pg_fail(pg, NULL, "sending");
-    return left < 0 ? pg->code : code;
+        ses__pg_fail(pg, NULL, "sending"); /* the server may have sent why */
+    else if (code != SES_OK)
+        stop_waiting(pg, code);
 }
 
 /* The next result for the oldest message; NULL after the last one, or after a failure. */
@@ -62,8 +100,7 @@ static PGresult *receive(struct pg *pg)
     while (PQisBusy(pg->conn)) {
         const int code = ses__pg_wait(pg, false);
         if (code != SES_OK) {
-            ses__pg_fail_as(pg, code, "a statement");
-            pg->lost = true; /* nobody will read the remaining answers */
+            stop_waiting(pg, code);
             return NULL;
         }
         if (PQconsumeInput(pg->conn) != 1) {
@@ -122,8 +159,8 @@ static void take_first(struct pg *pg)
     const struct pg_awaited awaited = *awaited_at(pg, 0);
     PGresult *result = receive(pg);
 
-    pg->first_awaited = (pg->first_awaited + 1) % pg->awaited_capacity;
     pg->awaited_count--;
+    pg->first_awaited = pg->awaited_count > 0 ? pg->first_awaited + 1 : 0;
     if (awaited.kind == PG_SYNC) {
         PQclear(result);
         return;
@@ -142,11 +179,7 @@ void ses__pg_dispatch(struct pg *pg)
         ses__pg_await(pg, PG_SYNC, 0, NULL);
     else
         ses__pg_fail(pg, NULL, "sending");
-    const int code = flush(pg);
-    if (code != SES_OK && pg->code == SES_OK) {
-        ses__pg_fail_as(pg, code, "a statement");
-        pg->lost = true;
-    }
+    flush(pg);
 }
 
 int ses__pg_settle(struct pg *pg)
@@ -155,7 +188,7 @@ int ses__pg_settle(struct pg *pg)
     while (!pg->lost && pg->awaited_count > 0)
         take_first(pg);
     if (pg->lost)
-        pg->awaited_count = 0;
+        pg->awaited_count = pg->first_awaited = 0;
     return pg->code;
 }
 
@@ -166,26 +199,15 @@ void ses__pg_drain(struct pg *pg)
         take_first(pg);
 }
 
-static bool grow(struct pg *pg)
-{
-    const size_t capacity = pg->awaited_capacity ? pg->awaited_capacity * 2 : 64;
-    struct pg_awaited *awaited = ses__memory_new(pg->config->allocator, capacity * sizeof *awaited);
-
-    if (!awaited)
-        return false;
-    for (size_t i = 0; i < pg->awaited_count; i++)
-        awaited[i] = *awaited_at(pg, i);
-    ses__memory_free(pg->config->allocator, pg->awaited);
-    pg->awaited = awaited;
-    pg->awaited_capacity = capacity;
-    pg->first_awaited = 0;
-    return true;
-}
+enum { USUAL_MESSAGES = 64 };
 
 /* Room for a statement that is prepared and run, and a sync. */
 void ses__pg_make_room(struct pg *pg)
 {
-    if (pg->awaited_count + 3 <= pg->awaited_capacity || grow(pg))
+    const size_t needed = pg->first_awaited + pg->awaited_count + 3;
+
+    if (ses__memory_grow(pg->config->allocator, &pg->awaited, &pg->awaited_capacity,
+                         needed > USUAL_MESSAGES ? needed : USUAL_MESSAGES, sizeof *pg->awaited))
         return;
     if (pg->awaited_count > 0) { /* waiting for the answers makes room */
         (void)ses__pg_settle(pg);
@@ -193,4 +215,22 @@ void ses__pg_make_room(struct pg *pg)
         ses__pg_fail_as(pg, SES_NOMEM, "a statement");
         pg->lost = true;
     }
+}
+
+/* ---------------------------------------------------------------------------------------------- scripts */
+
+PGresult *ses__pg_script(struct pg *pg, const char *sql)
+{
+    PGresult *result = NULL;
+    PGresult *last = NULL;
+
+    if (pg->code == SES_OK && PQsendQuery(pg->conn, sql) == 1)
+        flush(pg);
+    while (pg->code == SES_OK && (result = receive(pg)) != NULL) {
+        PQclear(last);
+        last = result;
+    }
+    if (PQresultStatus(last) == PGRES_FATAL_ERROR)
+        ses__pg_fail(pg, last, "a script");
+    return last;
 }

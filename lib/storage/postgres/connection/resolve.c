@@ -1,30 +1,32 @@
 /*
  * libpq calls getaddrinfo, which has no deadline. A name server that does not answer would cost many seconds, and the
- * other hosts would not be tried. So a thread resolves the name, and is left to itself if that takes too long.
+ * other hosts would not be tried. So a thread resolves the name, and writes the answer into a pipe. It is left to itself if
+ * that takes too long: then nobody reads the pipe (threads of the library block the signal).
  */
-#include "storage/postgres/connection/resolve.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/thread.h"
+#include "storage/postgres/connection/connection.h"
+#include "storage/postgres/connection/hosts.h"
 
-/* The longest time until an interrupt is seen. */
-enum { LONGEST_WAIT_US = 50000 };
-
-/* Shared by the waiting call and the thread: the last one frees it. */
-struct lookup {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    int holders;
-    bool done;
+/* A pipe takes and gives it as a whole. */
+struct answer {
     bool found;
     char addresses[ADDRESSES_SIZE]; /* or the reason why there are none */
+};
+_Static_assert(sizeof(struct answer) <= 512, "an answer has more bytes than every system's PIPE_BUF");
+
+/* The thread's. It may outlive the store, and so does not use the store's allocator. */
+struct lookup {
+    int output;
     char host[];
 };
 
@@ -36,118 +38,83 @@ bool ses__pg_is_host_name(const char *host)
            inet_pton(AF_INET6, host, &address) != 1 && !strchr(host, '%');
 }
 
-static bool add_address(struct lookup *lookup, const struct addrinfo *info)
+static bool add_address(struct answer *answer, const struct addrinfo *info)
 {
     char text[64];
-    const size_t len = strlen(lookup->addresses);
+    char *end = answer->addresses + strlen(answer->addresses);
+    const size_t room = (size_t)(answer->addresses + sizeof answer->addresses - end);
 
     if (getnameinfo(info->ai_addr, info->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
         return false;
-    const int added =
-        snprintf(lookup->addresses + len, sizeof lookup->addresses - len, "%s%s", len > 0 ? "," : "", text);
-    if (added < 0 || (size_t)added >= sizeof lookup->addresses - len)
-        lookup->addresses[len] = '\0';
-    return lookup->addresses[len] != '\0';
+    const int added = snprintf(end, room, "%s%s", answer->addresses[0] ? "," : "", text);
+    if (added < 0 || (size_t)added >= room)
+        *end = '\0';
+    return *end != '\0';
 }
 
-static void look_up(struct lookup *lookup)
+static void look_up(const char *host, struct answer *answer)
 {
     const struct addrinfo wanted = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
-    const int failure = getaddrinfo(lookup->host, NULL, &wanted, &found);
+    const int failure = getaddrinfo(host, NULL, &wanted, &found);
 
     for (const struct addrinfo *info = failure == 0 ? found : NULL; info; info = info->ai_next)
-        lookup->found = add_address(lookup, info) || lookup->found;
+        answer->found = add_address(answer, info) || answer->found;
     if (failure == 0)
         freeaddrinfo(found);
-    if (!lookup->found)
-        (void)snprintf(lookup->addresses, sizeof lookup->addresses,
-                       "the host name \"%.200s\" could not be resolved: %.200s", lookup->host,
+    if (!answer->found)
+        (void)snprintf(answer->addresses, sizeof answer->addresses,
+                       "the host name \"%.200s\" could not be resolved: %.200s", host,
                        failure ? gai_strerror(failure) : "it has no addresses");
-}
-
-static void let_go(struct lookup *lookup)
-{
-    (void)pthread_mutex_lock(&lookup->lock);
-    const bool last = --lookup->holders == 0;
-    (void)pthread_mutex_unlock(&lookup->lock);
-    if (last) {
-        (void)pthread_cond_destroy(&lookup->changed);
-        (void)pthread_mutex_destroy(&lookup->lock);
-        free(lookup);
-    }
 }
 
 static void *run_lookup(void *context)
 {
     struct lookup *lookup = context;
+    struct answer answer = {.found = false};
 
-    look_up(lookup);
-    (void)pthread_mutex_lock(&lookup->lock);
-    lookup->done = true;
-    (void)pthread_cond_signal(&lookup->changed);
-    (void)pthread_mutex_unlock(&lookup->lock);
-    let_go(lookup);
-    return NULL;
-}
-
-/* It may outlive the store, and so does not use the store's allocator. */
-static struct lookup *new_lookup(const char *host)
-{
-    const size_t size = strlen(host) + 1;
-    struct lookup *lookup = calloc(1, sizeof *lookup + size);
-    const bool lock = lookup && pthread_mutex_init(&lookup->lock, NULL) == 0;
-
-    if (lock && ses__condition_init(&lookup->changed)) {
-        memcpy(lookup->host, host, size);
-        lookup->holders = 2;
-        return lookup;
-    }
-    if (lock)
-        (void)pthread_mutex_destroy(&lookup->lock);
+    look_up(lookup->host, &answer);
+    const ssize_t written = write(lookup->output, &answer, sizeof answer);
+    (void)written; /* the caller has gone, or sees the end of the pipe */
+    (void)close(lookup->output);
     free(lookup);
     return NULL;
 }
 
-static int wait_for(struct lookup *lookup, const struct pg *pg)
+static bool start_lookup(const char *host, int output)
 {
-    int code = SES_OK;
+    const size_t size = strlen(host) + 1;
+    struct lookup *lookup = malloc(sizeof *lookup + size);
+    pthread_t thread;
 
-    (void)pthread_mutex_lock(&lookup->lock);
-    while (code == SES_OK && !lookup->done) {
-        const int64_t now_us = ses__clock_steady_us();
-        const int64_t deadline_us = pg->base.deadline_us;
-        if (atomic_load(&pg->interrupted))
-            code = SES_INTERRUPTED;
-        else if (now_us >= deadline_us)
-            code = SES_BUSY;
-        else
-            (void)ses__condition_wait(&lookup->changed, &lookup->lock,
-                                      now_us + LONGEST_WAIT_US < deadline_us ? now_us + LONGEST_WAIT_US
-                                                                             : deadline_us);
+    if (lookup) {
+        lookup->output = output;
+        memcpy(lookup->host, host, size);
     }
-    (void)pthread_mutex_unlock(&lookup->lock);
-    return code;
+    if (lookup && ses__thread_start(&thread, run_lookup, lookup)) {
+        (void)pthread_detach(thread);
+        return true;
+    }
+    free(lookup);
+    (void)close(output);
+    return false;
 }
 
 int ses__pg_resolve(const struct pg *pg, const char *host, char addresses[ADDRESSES_SIZE])
 {
-    struct lookup *lookup = new_lookup(host);
-    pthread_t thread;
+    struct answer answer;
+    int ends[2];
 
-    if (!lookup)
+    if (pipe(ends) != 0)
         return SES_NOMEM;
-    if (!ses__thread_start(&thread, run_lookup, lookup)) {
-        lookup->holders = 1;
-        let_go(lookup);
-        return SES_NOMEM;
-    }
-    (void)pthread_detach(thread);
-    int code = wait_for(lookup, pg);
-    if (code == SES_OK) {
-        memcpy(addresses, lookup->addresses, ADDRESSES_SIZE);
-        code = lookup->found ? SES_OK : SES_CANTOPEN;
-    }
-    let_go(lookup);
-    return code;
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    int code = start_lookup(host, ends[1]) ? ses__pg_wait_for(pg, ends[0], false) : SES_NOMEM;
+    if (code == SES_OK && read(ends[0], &answer, sizeof answer) != (ssize_t)sizeof answer)
+        code = SES_NOMEM;
+    (void)close(ends[0]);
+    if (code != SES_OK)
+        return code;
+    memcpy(addresses, answer.addresses, ADDRESSES_SIZE);
+    return answer.found ? SES_OK : SES_CANTOPEN;
 }
