@@ -43,6 +43,21 @@ static const struct change refused[] = {
     {"CREATE INDEX mine ON events (author || 'x')", "\"mine\""},
     {"CREATE INDEX \"a'b\" ON events (author) WHERE author > 'm'", "\"a'b\""},
     {"CREATE UNIQUE INDEX mine ON events (session_id, time_us)", "\"mine\""},
+    {"CREATE UNIQUE INDEX mine ON events (session_id, time_us);" REWRITE
+     "sql, name = 'Mine', tbl_name = 'Events' WHERE name = 'mine'",
+     "\"Mine\""},
+    {"CREATE INDEX mine ON events (length(body));" REWRITE "sql, type = 'Index' WHERE name = 'mine'",
+     "\"mine\""},
+    /* But for their case, SQLite itself compares these columns with the SQL. */
+    {"CREATE UNIQUE INDEX mine ON events (session_id, time_us);" REWRITE
+     "sql, tbl_name = 'notes' WHERE name = 'mine'",
+     "malformed database schema"},
+    {"CREATE INDEX mine ON events (length(body));" REWRITE
+     "sql, name = 'sqlite_stat1', type = 'table' WHERE name = 'mine'",
+     "malformed database schema"},
+    {"CREATE INDEX mine ON events (author) WHERE author > 'm';" REWRITE
+     "sql, name = NULL, type = NULL, tbl_name = NULL WHERE name = 'mine'",
+     "malformed database schema"},
     {REWRITE "replace(sql, 'STRICT', '') WHERE name = 'users'", "\"users\" was changed"},
     {REWRITE "replace(sql, 'STRICT', '/* STRICT */') WHERE name = 'users'", "\"users\" was changed"},
     {REWRITE "replace(sql, 'STRICT', '-- STRICT') WHERE name = 'users'", "\"users\" was changed"},

@@ -152,7 +152,7 @@ static struct schema_object *find_object(struct schema *schema, const char *name
 
     for (size_t i = 0; i < count; i++) {
         struct schema_object *object = &schema->objects[(schema->next + i) % count];
-        if (strcmp(object->name, name) == 0) {
+        if (sqlite3_stricmp(object->name, name) == 0) {
             schema->next += i + 1;
             return object;
         }
@@ -199,7 +199,7 @@ static int note_index(void *context, sqlite3_stmt *row, ses_error *error)
     const char *name = (const char *)sqlite3_column_text(row, 1);
     (void)error;
 
-    if (name && strcmp(name, traits->name) == 0) {
+    if (name && sqlite3_stricmp(name, traits->name) == 0) {
         traits->unique = sqlite3_column_int(row, 2) != 0;
         traits->partial = sqlite3_column_int(row, 4) != 0;
     }
@@ -234,7 +234,7 @@ static int check_foreign_index(struct connection *db, const char *table, const c
     return code;
 }
 
-/* One row of sqlite_schema. */
+/* One row of sqlite_schema. SQLite refuses one whose columns do not agree with its SQL, but for their case. */
 static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
 {
     struct schema *schema = context;
@@ -250,10 +250,10 @@ static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
     struct schema_object *object = find_object(schema, name);
     if (object) {
         object->found = true;
-        if (strcmp(type, object->type) != 0 ||
+        if (sqlite3_stricmp(type, object->type) != 0 ||
             (strcmp(sql, object->sql) != 0 && !has_same_tokens(sql, object->sql)))
             code = refuse_schema(db, type, name, "was changed", error);
-    } else if (strcmp(type, "index") == 0 && is_table_of_ours(schema, table)) {
+    } else if (sqlite3_stricmp(type, "index") == 0 && is_table_of_ours(schema, table)) {
         code = check_foreign_index(db, table, name, error);
     }
     return code;
