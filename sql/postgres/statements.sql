@@ -35,7 +35,8 @@
 -- own: events_newest        as events_backward, however many bytes they have
 --
 -- Only here, for each transaction:
--- own: begin_settings       where names are looked up, and how long to wait for a lock
+-- own: begin_settings       where names are looked up, and how long to wait for a lock;
+-- own: begin_read_settings  of a read only the former
 --
 -- Only here, for transactions that are sent as a whole, without waiting for numbers from the server:
 -- own: append_by_key        the session to append to, if it is in the expected state,
@@ -148,6 +149,11 @@ BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 
 -- name: begin_settings
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('lock_timeout', $1, true);
+
+-- A read waits for a lock only while somebody changes the schema. (This way takes the server half as long.)
+
+-- name: begin_read_settings
+SET LOCAL search_path TO pg_catalog, pg_temp;
 
 -- name: commit
 COMMIT;

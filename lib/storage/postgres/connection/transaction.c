@@ -30,9 +30,14 @@ static void send_begin(struct pg *pg)
 {
     char limit[24];
 
-    ses__pg_send(pg, pg->writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ, NULL, PG_CHANGES, NULL);
-    format_limit(pg, limit);
-    ses__pg_send(pg, STATEMENT_BEGIN_SETTINGS, VALUES(STRING(limit)), PG_ROWS, NULL);
+    if (pg->writes) {
+        format_limit(pg, limit);
+        ses__pg_send(pg, STATEMENT_BEGIN_WRITE, NULL, PG_CHANGES, NULL);
+        ses__pg_send(pg, STATEMENT_BEGIN_SETTINGS, VALUES(STRING(limit)), PG_ROWS, NULL);
+    } else {
+        ses__pg_send(pg, STATEMENT_BEGIN_READ, NULL, PG_CHANGES, NULL);
+        ses__pg_send(pg, STATEMENT_BEGIN_READ_SETTINGS, NULL, PG_CHANGES, NULL);
+    }
 }
 
 void ses__pg_begin(struct pg *pg, bool writes)
