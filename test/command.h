@@ -27,7 +27,7 @@ struct how {
     const char *input;      /* what it reads; NULL: nothing */
     const char *env;        /* a variable, as putenv takes it; NULL: none */
     int64_t out_after_ms;   /* its output is not read before; so it waits when its pipe is full */
-    bool as_nobody;         /* not as root, who may write every file */
+    bool as_nobody;         /* not as root, who may write every file; status 127 where nobody cannot run it */
 };
 
 struct reply {
@@ -176,6 +176,29 @@ static inline void command_run(struct reply *reply, const struct how *how, const
             print_error("%s: %d\n%s%s%s\n", #__VA_ARGS__, (reply)->status, (reply)->out.data, \
                         (reply)->err.data, (reply)->screen.data);                             \
         assert_int_equal((reply)->status, (expected));                                        \
+    } while (0)
+
+/* Closes the fixture's store, and leaves a file that only root could write, and nobody else beside it. */
+static inline void make_read_only(struct fixture *fixture)
+{
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    raw_exec(fixture->path, "PRAGMA journal_mode = DELETE");
+    assert_int_equal(chmod(fixture->path, 0444), 0);
+    assert_int_equal(chmod(fixture->folder, 0755), 0);
+}
+
+/* Runs `seslite -f FILE ...` on it, which must fail with 1. Root's checkout may be closed to others: then the
+ * test is skipped. */
+#define run_at_read_only(reply, fixture, ...)                                                       \
+    do {                                                                                            \
+        const char *const arguments_[] = {COMMAND, "-f", (fixture)->path, __VA_ARGS__, NULL};       \
+        command_run((reply), &(const struct how){.as_nobody = true}, arguments_);                   \
+        if ((reply)->status == 127) {                                                               \
+            print_message("skipped: a file without rights, since others cannot run the program\n"); \
+            skip();                                                                                 \
+        }                                                                                           \
+        assert_int_equal((reply)->status, 1);                                                       \
     } while (0)
 
 static inline void assert_has(const struct text *text, const char *words)

@@ -96,7 +96,8 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
     session/follow_wait storage/follow_watch storage/follow_at_once session/list_filter_model \
     storage/check_tampering storage/backup_at_once storage/backup storage/check program/seslite_habits \
     program/seslite_terminal program/seslite_write program/seslite_read program/seslite_pages \
-    program/seslite_import program/seslite_import_bad program/seslite_import_large program/seslite_create \
+    program/seslite_import program/seslite_import_bad program/seslite_import_large \
+    program/seslite_create program/seslite_append \
     program/seslite_html program/seslite_html_safe program/seslite_html_browser \
     postgres/proxy postgres/replica
 

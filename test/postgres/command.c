@@ -82,8 +82,13 @@ static void test_a_store_on_a_server_is_looked_at_and_changed(void **state)
     run_at(&reply, 4, NULL, pair.place, "create", "one");
     run_at(&reply, 0, NULL, pair.place, "create", "new", "--state", "n=1.0", "--ttl", "2h");
     assert_string_equal(reply.out.data, "new\n");
+    run_at(&reply, 0, NULL, pair.place, "append", "new", "--text", "Hello", "--state", "n=2.0");
+    run_at(&reply, 5, NULL, pair.place, "append", "new", "--text", "Hello", "--expected-version", "9");
+    run_at(&reply, 0, (&(const struct how){.input = "{\"id\":\"g\"}\n{\"id\":\"h\"}\n"}), pair.place,
+           "append", "new");
+    assert_has(&reply.out, "3  h");
     run_at(&reply, 0, NULL, pair.place, "state", "-s", "new", "n");
-    assert_string_equal(reply.out.data, "1.0\n");
+    assert_string_equal(reply.out.data, "2.0\n");
     run_at(&reply, 0, NULL, pair.place, "delete", "new", "-y");
     run_at(&reply, 0, NULL, pair.place, "show");
     assert_has(&reply.out, "Do I need a coat?");

@@ -262,16 +262,11 @@ static void test_options_are_not_repeated_without_end(void **state)
 
 static void test_a_store_that_may_not_be_written_stays(void **state)
 {
-    const struct how nobody = {.as_nobody = true};
     struct fixture *fixture = *state;
     struct reply reply = {0};
 
-    ses_close(fixture->store);
-    fixture->store = NULL;
-    raw_exec(fixture->path, "PRAGMA journal_mode = DELETE");
-    assert_int_equal(chmod(fixture->folder, 0755), 0);
-    assert_int_equal(chmod(fixture->path, 0444), 0);
-    run_at(&reply, 1, &nobody, fixture->path, "create", "new");
+    make_read_only(fixture);
+    run_at_read_only(&reply, fixture, "create", "new");
     assert_string_equal(reply.out.data, "");
     assert_has(&reply.err, "read");
     run_ok("list", "--names", "sessions");

@@ -398,10 +398,10 @@ static void test_help_is_there_without_a_store(void **state)
 
 static void test_every_command_has_help(void **state)
 {
-    static const char *const commands[] = {"list",     "show",    "state",  "events", "tail",  "search",
-                                           "create",   "fork",    "rewind", "redo",   "cut",   "prune",
-                                           "expire",   "delete",  "title",  "label",  "stats", "doctor",
-                                           "maintain", "migrate", "sql",    "help"};
+    static const char *const commands[] = {"list",   "show",     "state",   "events", "tail",  "search",
+                                           "create", "append",   "fork",    "rewind", "redo",  "cut",
+                                           "prune",  "expire",   "delete",  "title",  "label", "stats",
+                                           "doctor", "maintain", "migrate", "sql",    "help"};
     struct reply reply = {0};
 
     (void)state;

@@ -106,6 +106,13 @@ enum kind {
     X(TTL, 0, "ttl", "SPAN", KIND_SPAN, "let it expire after this time")                                    \
     X(IF_NOT_EXISTS, 0, "if-not-exists", NULL, KIND_NONE,                                                   \
       "accept a session that exists, and leave it as it is")                                                \
+    X(INPUT, 'i', "input", "FILE", KIND_FILE, "read the events from this file; \"-\" is standard input")    \
+    X(TEXT, 0, "text", "TEXT", KIND_TEXT, "append an event with this text")                                 \
+    X(AUTHOR, 0, "author", "NAME", KIND_TEXT, "the author of that event; default: user")                    \
+    X(INVOCATION, 0, "invocation", "ID", KIND_TEXT, "the invocation of that event")                         \
+    X(EXPECTED_STATE, 0, "expected-state", "KEY=JSON", KIND_PAIR,                                           \
+      "only if this app: or user: key has this value; may be given several times")                          \
+    X(EXPECTED_VERSION, 0, "expected-version", "N", KIND_NUMBER, "only if the session is at this version")  \
     X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                 \
     X(BASH, 0, "bash", NULL, KIND_NONE, "print the completion script for bash")                             \
     X(ZSH, 0, "zsh", NULL, KIND_NONE, "print the completion script for zsh")                                \
@@ -153,6 +160,7 @@ struct command {
     const char *words; /* the description; paragraphs */
     struct argument argument;
     uint64_t options; /* without the global ones: bit 0 is the first option after them */
+    bool whole_id;    /* the beginning of an id is not enough */
     const char *example;
     const char *instead; /* if it is only for files: what to do on a server; NULL if it is for both */
     int (*run)(struct run *run);
@@ -184,15 +192,15 @@ struct manual {
 /* --------------------------------------------------------------------------------------------- exit codes */
 
 /* X(id, number, text). */
-#define EXITS(X)                                                                                      \
-    X(OK, 0, "success")                                                                               \
-    X(FAILED, 1, "any other failure, or the confirmation was declined")                               \
-    X(USAGE, 2, "the command line is wrong or ambiguous, a value breaks a rule, or --yes is missing") \
-    X(NOTFOUND, 3, "no such store, session, point or key, or no match")                               \
-    X(EXISTS, 4, "the session already exists")                                                        \
-    X(STALE, 5, "another program changed or cut the session in the meantime")                         \
-    X(BUSY, 6, "another program kept the store locked")                                               \
-    X(DAMAGED, 7, "the store is damaged")                                                             \
+#define EXITS(X)                                                                                        \
+    X(OK, 0, "success")                                                                                 \
+    X(FAILED, 1, "any other failure, or the confirmation was declined")                                 \
+    X(USAGE, 2, "the command line is wrong or ambiguous, a value breaks a rule, or --yes is missing")   \
+    X(NOTFOUND, 3, "no such store, session, point or key, or no match")                                 \
+    X(EXISTS, 4, "the session, or an event with this id and other content, already exists")             \
+    X(STALE, 5, "another program changed or cut the session in the meantime, or it is not as expected") \
+    X(BUSY, 6, "another program kept the store locked")                                                 \
+    X(DAMAGED, 7, "the store is damaged")                                                               \
     X(NOTASTORE, 8, "not a seslite store, or one of another version")
 
 enum exit_code {

@@ -96,6 +96,29 @@ const struct command command_table[] = {
      .example =
          " seslite -f agents.db --app chat --user alice create s1 --state 'user:lang=\"en\"' --ttl 90d",
      .run = run_create},
+    {.group = "Write",
+     .name = "append",
+     .summary = "append events to a session",
+     .words =
+         "Reads events as JSON, as the ADK writes them, from --input or standard input: one, or several, "
+         "usually one on each line. They are stored in one transaction, all or none. At most 10,000 events "
+         "and 64 MiB can be stored at once. Events keep their bytes, except that a missing id or timestamp is "
+         "added and temp: keys are removed. The report lists what was stored. Partial events are not stored, "
+         "and an event that is stored already, with the same id and content, is not stored again.\n"
+         "With --text or --author nothing is read: the command makes the event. A message of the user begins "
+         "an invocation, and an event of another author continues that of the newest event, unless "
+         "--invocation is given.\n"
+         "--state changes state together with the event. With --author and without --text, the event only "
+         "changes state. The value \"__ADK_SENTINEL_REMOVED__\", with its quotes, removes a key; as "
+         "--expected-state it means that there is no such key.\n"
+         "The id of the session must be complete.",
+     .argument = {"SESSION", KIND_SESSION, false, false},
+     .options =
+         O(INPUT) | O(TEXT) | O(AUTHOR) | O(INVOCATION) | O(STATE) | O(EXPECTED_STATE) | O(EXPECTED_VERSION),
+     .whole_id = true,
+     .example = " seslite -f agents.db append s1 --text \"Do I need a coat?\"\n"
+                " seslite -f agents.db append s1 --expected-version 12 < events.jsonl",
+     .run = run_append},
     {.group = "History",
      .name = "fork",
      .summary = "make a new session that begins with this one's events up to a point",

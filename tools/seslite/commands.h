@@ -12,6 +12,7 @@ int run_tail(struct run *run);
 int run_search(struct run *run);
 int run_html(struct run *run);
 int run_create(struct run *run);
+int run_append(struct run *run);
 int run_import(struct run *run);
 int run_export(struct run *run);
 int run_fork(struct run *run);

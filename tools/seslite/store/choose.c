@@ -231,15 +231,15 @@ static int look_up(struct run *run, bool *known)
 }
 
 /* With --yes an id must be complete: nobody confirms the session that was found, and a script that runs twice
- * would delete another one. */
+ * would delete another one. So must it be where another session would get what was meant for a missing one. */
 static int decide_session(struct choices *choices)
 {
     struct run *run = choices->run;
     const bool begun = choices->count > 0 && !choices->exact;
 
-    if (begun && given(run, OPTION_YES)) {
-        say("no session \"%s\", and with --yes the id must be complete. These begin with it:",
-            run->values[OPTION_SESSION]);
+    if (begun && (given(run, OPTION_YES) || run->command->whole_id)) {
+        say("no session \"%s\", and %s the id must be complete. These begin with it:",
+            run->values[OPTION_SESSION], run->command->whole_id ? "here" : "with --yes");
         report_choices(choices);
         return EXIT_NOTFOUND;
     }
