@@ -66,15 +66,17 @@ static int check_notes(const ses_tracked *tracked, const struct delta *writes,
 int ses__tracked_append(ses_tracked *tracked, const char *event, size_t event_len, const struct member *last,
                         const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
-    struct append_extras extras = {{0}, {0}};
-    int result = take_writes(tracked, last, &extras.writes) && take_reads(tracked, last, &extras.seen)
-                     ? check_notes(tracked, &extras.writes, options, error)
-                     : ses__error_nomem(error);
+    struct append_extras extras;
+
+    ses__append_extras_init(&extras, tracked->allocator);
+    int result =
+        take_writes(tracked, last, &extras.writes.delta) && take_reads(tracked, last, &extras.seen.delta)
+            ? check_notes(tracked, &extras.writes.delta, options, error)
+            : ses__error_nomem(error);
 
     if (result == SES_OK)
         result = ses__append_with(tracked->session, event, event_len, &extras, options, appended, error);
-    ses__delta_free(&extras.writes, tracked->allocator);
-    ses__delta_free(&extras.seen, tracked->allocator);
+    ses__append_extras_free(&extras);
     if (result == SES_OK || result == SES_DUPLICATE)
         ses__tracked_forget(tracked);
     return result;

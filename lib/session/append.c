@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "model/event/event.h"
-#include "model/state/expected.h"
 #include "session/append_extras.h"
 #include "session/session.h"
 #include "session/followers.h"
@@ -13,8 +12,7 @@
 struct append_call {
     struct session_call *at;
     bool is_batch;
-    struct expected expected;
-    struct changes changes; /* in addition to the event; none for a batch */
+    struct append_extras *extras;
     struct append_op op;
 };
 
@@ -42,7 +40,7 @@ int ses__store_complete_event(ses_store *store, struct event_draft *draft, ses_e
 static int check_size(const struct append_call *call, struct event_draft *draft, size_t len, ses_error *error)
 {
     const size_t limit = call->at->store->max_event_bytes;
-    const size_t changes_len = call->changes.members.len;
+    const size_t changes_len = call->extras->writes.members.len;
 
     if (!draft->has_id || !draft->has_time || changes_len > 0)
         return ses__check_event_size(call->at->store, len + changes_len, limit, error);
@@ -58,7 +56,7 @@ static int prepare_draft(struct append_call *call, const ses_text *event, struct
     int code = ses__check_span(event->text, event->len, "event", &text, error);
 
     *result = (ses_appended){0};
-    draft->extras = call->is_batch ? NULL : &call->changes;
+    draft->extras = call->is_batch ? NULL : &call->extras->writes;
     if (code == SES_OK) /* before it is read */
         code = ses__check_event_size(call->at->store, text.len, LARGEST_MAX_EVENT, error);
     if (code == SES_OK)
@@ -179,35 +177,24 @@ static int append_texts(struct append_call *call, const ses_text *events, ses_er
 /* How deep the members of a stateDelta are nested in an event: in the event and its actions. */
 enum { DELTA_DEPTH = 2 };
 
-static int copy_delta(struct delta *to, const struct delta *from, const ses_allocator *allocator,
-                      ses_error *error)
+static int take_expected(struct append_call *call, const ses_append_options *options, ses_error *error)
 {
-    for (size_t i = 0; i < from->count; i++) {
-        if (!ses__delta_add(to, allocator, from->ops[i]))
-            return ses__error_nomem(error);
-    }
-    return SES_OK;
-}
-
-static int take_expected(struct append_call *call, const struct append_extras *extras,
-                         const ses_append_options *options, ses_error *error)
-{
+    struct changes *seen = &call->extras->seen;
     struct span text;
     int code = SES_OK;
 
     if (options->expected) {
         code = ses__check_span(options->expected, options->expected_len, "expected", &text, error);
         if (code == SES_OK)
-            code = ses__expected_read(&call->expected, text, error);
+            code = ses__expected_read(seen, text, error);
     }
-    if (code == SES_OK && extras)
-        code = copy_delta(&call->expected.seen, &extras->seen, &call->at->store->allocator, error);
-    call->op.expected = call->expected.seen.count > 0 ? &call->expected : NULL;
+    call->op.expected = seen->delta.count > 0 ? &seen->delta : NULL;
     return code;
 }
 
 static int take_delta(struct append_call *call, const ses_append_options *options, ses_error *error)
 {
+    struct changes *writes = &call->extras->writes;
     struct span text;
 
     if (call->is_batch)
@@ -216,7 +203,7 @@ static int take_delta(struct append_call *call, const ses_append_options *option
             "append options: `delta` is only for single events; the events of a batch carry their own");
     int code = ses__check_text(call->at->store, options->delta, options->delta_len, "delta", &text, error);
     if (code == SES_OK)
-        code = ses__delta_read_text(text, DELTA_DEPTH, &call->changes.arena, &call->changes.delta, error);
+        code = ses__delta_read_text(text, DELTA_DEPTH, &writes->arena, &writes->delta, error);
     if (code != SES_OK && error) {
         ses__error_prefix(error, "append options: `delta`: ");
         error->offset = -1; /* it would be taken for an offset in the event */
@@ -224,20 +211,7 @@ static int take_delta(struct append_call *call, const ses_append_options *option
     return code;
 }
 
-static int take_changes(struct append_call *call, const struct append_extras *extras,
-                        const ses_append_options *options, ses_error *error)
-{
-    int code = SES_OK;
-
-    if (extras)
-        code = copy_delta(&call->changes.delta, &extras->writes, &call->at->store->allocator, error);
-    if (code == SES_OK && options->delta)
-        code = take_delta(call, options, error);
-    return code == SES_OK ? ses__changes_settle(&call->changes, error) : code;
-}
-
-static int take_append_options(struct append_call *call, const struct append_extras *extras,
-                               const ses_append_options *given, ses_error *error)
+static int take_append_options(struct append_call *call, const ses_append_options *given, ses_error *error)
 {
     ses_append_options options;
     int code = ses__take_flagged(&options, sizeof options, given, SES_APPEND_ANYWAY | SES_APPEND_VERSION,
@@ -253,31 +227,24 @@ static int take_append_options(struct append_call *call, const struct append_ext
     call->op.checks_version = call->at->checks_version;
     call->op.version = call->at->version;
     if (!call->op.anyway)
-        code = take_expected(call, extras, &options, error);
-    return code == SES_OK ? take_changes(call, extras, &options, error) : code;
+        code = take_expected(call, &options, error);
+    if (code == SES_OK && options.delta)
+        code = take_delta(call, &options, error);
+    return code == SES_OK ? ses__changes_settle(&call->extras->writes, error) : code;
 }
 
 /* ------------------------------------------------------------------------------------------- the appends */
 
-/* To be freed. */
-static void append_call_init(struct append_call *call, struct session_call *at, bool is_batch)
+void ses__append_extras_init(struct append_extras *extras, const ses_allocator *allocator)
 {
-    const ses_store *store = at->store;
-
-    *call = (struct append_call){.at = at, .is_batch = is_batch};
-    call->op.session = at->ref;
-    call->op.snapshot = at->snapshot;
-    call->op.max_events = store->max_session_events;
-    call->op.max_event_bytes = store->max_event_bytes;
-    call->op.now_us = ses__store_now(at->store);
-    ses__expected_init(&call->expected, &store->allocator);
-    ses__changes_init(&call->changes, &store->allocator);
+    ses__changes_init(&extras->writes, allocator);
+    ses__changes_init(&extras->seen, allocator);
 }
 
-static void append_call_free(struct append_call *call)
+void ses__append_extras_free(struct append_extras *extras)
 {
-    ses__expected_free(&call->expected);
-    ses__changes_free(&call->changes);
+    ses__changes_free(&extras->writes);
+    ses__changes_free(&extras->seen);
 }
 
 /* Stores the events of the call, of which there is at least one. */
@@ -308,42 +275,61 @@ static int append_all(struct append_call *call, const ses_text *events, ses_appe
     return code;
 }
 
-static int append_events(struct session_call *at, bool is_batch, const ses_text *events, size_t count,
-                         const struct append_extras *extras, const ses_append_options *options,
-                         ses_appended *appended, ses_error *error)
+static int append_with(struct session_call *at, bool is_batch, const ses_text *events, size_t count,
+                       struct append_extras *extras, const ses_append_options *options,
+                       ses_appended *appended, ses_error *error)
 {
-    struct append_call call;
+    const ses_store *store = at->store;
+    struct append_call call = {.at = at,
+                               .is_batch = is_batch,
+                               .extras = extras,
+                               .op = {.session = at->ref,
+                                      .snapshot = at->snapshot,
+                                      .count = count,
+                                      .max_events = store->max_session_events,
+                                      .max_event_bytes = store->max_event_bytes,
+                                      .now_us = ses__store_now(store)}};
+    int code = take_append_options(&call, options, error);
+
+    return code == SES_OK && count > 0 ? append_all(&call, events, appended, error) : code;
+}
+
+static int append_events(struct session_call *at, bool is_batch, const ses_text *events, size_t count,
+                         const ses_append_options *options, ses_appended *appended, ses_error *error)
+{
+    struct append_extras none;
     int code = count > 0 ? ses__check_argument(events, "events", error) : SES_OK;
 
     if (code != SES_OK)
         return code;
-    append_call_init(&call, at, is_batch);
-    call.op.count = count;
-    code = take_append_options(&call, extras, options, error);
-    if (code == SES_OK && count > 0)
-        code = append_all(&call, events, appended, error);
-    append_call_free(&call);
+    ses__append_extras_init(&none, &at->store->allocator);
+    code = append_with(at, is_batch, events, count, &none, options, appended, error);
+    ses__append_extras_free(&none);
     return code;
 }
 
 /* -------------------------------------------------------------------------------------------- the calls */
 
-int ses__append_with(ses_session *session, const char *event, size_t event_len,
-                     const struct append_extras *extras, const ses_append_options *options,
-                     ses_appended *appended, ses_error *error)
+int ses__append_with(ses_session *session, const char *event, size_t event_len, struct append_extras *extras,
+                     const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
     const ses_text text = {event, event_len};
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
     if (code == SES_OK)
-        code = ses__call_end(&call, append_events(&call, false, &text, 1, extras, options, appended, error));
+        code = ses__call_end(&call, append_with(&call, false, &text, 1, extras, options, appended, error));
     return code;
 }
 
 int ses_append(ses_session *session, const char *event, size_t event_len, const ses_append_options *options,
                ses_appended *appended, ses_error *error)
 {
-    return ses__append_with(session, event, event_len, NULL, options, appended, error);
+    const ses_text text = {event, event_len};
+    struct session_call call;
+    int code = ses__call_on_handle(&call, session, error);
+    if (code == SES_OK)
+        code = ses__call_end(&call, append_events(&call, false, &text, 1, options, appended, error));
+    return code;
 }
 
 int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
@@ -353,7 +339,7 @@ int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, s
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
     if (code == SES_OK)
-        code = ses__call_end(&call, append_events(&call, false, &text, 1, NULL, options, appended, error));
+        code = ses__call_end(&call, append_events(&call, false, &text, 1, options, appended, error));
     return code;
 }
 
@@ -363,8 +349,7 @@ int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
     if (code == SES_OK)
-        code =
-            ses__call_end(&call, append_events(&call, true, events, count, NULL, options, appended, error));
+        code = ses__call_end(&call, append_events(&call, true, events, count, options, appended, error));
     return code;
 }
 
@@ -374,7 +359,6 @@ int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
     if (code == SES_OK)
-        code =
-            ses__call_end(&call, append_events(&call, true, events, count, NULL, options, appended, error));
+        code = ses__call_end(&call, append_events(&call, true, events, count, options, appended, error));
     return code;
 }

@@ -10,7 +10,6 @@
 #ifndef SESLITE_STORAGE_DOOR_H
 #define SESLITE_STORAGE_DOOR_H
 
-#include "model/state/expected.h"
 #include "model/event/live.h"
 #include "model/event/range.h"
 #include "model/snapshot.h"
@@ -93,7 +92,7 @@ struct append_op {
     bool checks_version;
     int64_t version;
     bool anyway;
-    const struct expected *expected; /* NULL: nothing is expected */
+    const struct delta *expected; /* shared keys, as shared_set_op has them; NULL: nothing is expected */
     int64_t lease;              /* LEASED unless this is the token of the session's lease; 0: not asked for */
     struct event_draft *drafts; /* sealed; their numbers are filled in */
     size_t count;

@@ -2,7 +2,6 @@
 #include "model/state/scope.h"
 
 #include "model/state/delta.h"
-#include "model/state/expected.h"
 #include "random.h"
 
 #define TOMBSTONE_JSON "'" TOMBSTONE "'"
@@ -269,20 +268,20 @@ static void test_random_merges_keep_the_last_value_of_each_name(void **state)
 static void test_only_shared_keys_can_be_expected(void **state)
 {
     ses_allocator allocator;
-    struct expected expected;
+    struct changes expected;
     ses_error error;
 
     (void)state;
     ses__memory_default(&allocator);
-    ses__expected_init(&expected, &allocator);
+    ses__changes_init(&expected, &allocator);
     assert_ok(ses__expected_read(&expected, span_of(Q("{'app:a':1,'user:b':" TOMBSTONE_JSON "}")), &error));
-    assert_int_equal(expected.seen.count, 2);
-    assert_false(expected.seen.ops[0].removes);
-    assert_true(expected.seen.ops[1].removes);
+    assert_int_equal(expected.delta.count, 2);
+    assert_false(expected.delta.ops[0].removes);
+    assert_true(expected.delta.ops[1].removes);
     assert_code(SES_INVALID, ses__expected_read(&expected, span_of(Q("{'a':1}")), &error));
     assert_message("\"a\" is not shared");
     assert_int_equal(error.offset, -1);
-    ses__expected_free(&expected);
+    ses__changes_free(&expected);
 }
 
 int main(void)

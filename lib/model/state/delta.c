@@ -242,3 +242,28 @@ int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena, 
         code = ses__json_error(&reader, error);
     return code;
 }
+
+static int check_expected_scopes(const struct delta *seen, ses_error *error)
+{
+    for (size_t i = 0; i < seen->count; i++) {
+        if (!ses__scope_is_shared(seen->ops[i].scope))
+            return ses__error_set(
+                error, SES_INVALID,
+                "the state key \"%.200s\" is not shared: only app: and user: keys can be expected",
+                seen->ops[i].name.ptr);
+    }
+    return SES_OK;
+}
+
+int ses__expected_read(struct changes *seen, struct span text, ses_error *error)
+{
+    int code = ses__delta_read_text(text, 0, &seen->arena, &seen->delta, error);
+
+    if (code == SES_OK)
+        code = check_expected_scopes(&seen->delta, error);
+    if (code != SES_OK && error) {
+        ses__error_prefix(error, "append options: `expected`: ");
+        error->offset = -1; /* it would be taken for an offset in the event */
+    }
+    return code;
+}

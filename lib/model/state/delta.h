@@ -42,6 +42,11 @@ SESLITE_PRIVATE void ses__changes_free(struct changes *changes);
 /* To be called once all changes are in `delta`, before they are used. NOMEM. */
 SESLITE_PRIVATE int ses__changes_settle(struct changes *changes, ses_error *error);
 
+/* Adds the members of a JSON object, which must live as long, as shared keys and the values that a caller has
+ * seen. An append that was computed from them requires that they have not changed; an operation that removes
+ * a key means that there is no such key. JSON, INVALID, LIMIT, NOMEM. */
+SESLITE_PRIVATE int ses__expected_read(struct changes *seen, struct span text, ses_error *error);
+
 /*
  * Reads the object that comes next in `reader`. Decoded keys live in the arena, the lists in its allocator.
  * `temp:` keys become operations and also edits that cut them out of the text. The changes in `extras` win

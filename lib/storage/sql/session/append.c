@@ -103,10 +103,10 @@ static int check_seen(struct append_op *op, struct db *db, ses_error *error)
     int code = SES_OK;
 
     if (op->asked && op->expected) {
-        code = ses__state_seen_take(op->asked->expected, &op->expected->seen, &changed);
+        code = ses__state_seen_take(op->asked->expected, op->expected, &changed);
         changed = outdated ? NULL : changed;
     } else if (op->expected && !outdated) {
-        code = ses__state_find_changed(db, &op->expected->seen, &op->row, &changed, error);
+        code = ses__state_find_changed(db, op->expected, &op->row, &changed, error);
     }
     return code == SES_OK && (outdated || changed) ? refuse_new_events(op, db, REFUSAL_STALE, changed, error)
                                                    : code;

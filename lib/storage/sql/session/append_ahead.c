@@ -8,7 +8,7 @@
 static int asked_init(struct append_asked *asked, const struct append_op *op, const ses_allocator *allocator,
                       ses_error *error)
 {
-    const size_t keys = op->expected && !op->anyway ? op->expected->seen.count : 0;
+    const size_t keys = op->expected && !op->anyway ? op->expected->count : 0;
 
     *asked = (struct append_asked){
         .expected = ses__memory_new(allocator, (keys + 1) * sizeof *asked->expected),
@@ -25,7 +25,7 @@ static void ask_rest(struct append_asked *asked, struct db *db, const struct app
     if (op->lease != 0)
         ses__lease_ask(&asked->lease, db, 0, error);
     if (op->expected && !op->anyway)
-        ses__state_seen_ask(asked->expected, db, &op->expected->seen, error);
+        ses__state_seen_ask(asked->expected, db, op->expected, error);
     for (size_t i = 0; i < op->count && db->looks_first; i++) {
         const struct event_draft *draft = &op->drafts[i];
         if (!draft->partial && ses__append_can_be_stored(op, draft))
