@@ -102,9 +102,7 @@ static int print_output(ses_store *store, const struct output *output, char **de
     ses__buffer_add(&object, "{", 1);
     ses__json_add_member(&object, object.len, member.name, member.value);
     ses__buffer_add(&object, "}", 1);
-    *delta = ses__buffer_take(&object, len);
-    ses__buffer_free(&object);
-    return *delta ? SES_OK : ses__error_nomem(error);
+    return ses__buffer_give(&object, SES_OK, delta, len, error);
 }
 
 int ses_output_delta(ses_store *store, const char *event, size_t event_len, const char *agent,

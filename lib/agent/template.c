@@ -233,10 +233,8 @@ static int run(struct renderer *renderer, ses_error *error)
         if (at)
             code = render_braces(renderer, &at, error);
     }
-    if (code != SES_OK)
-        return code;
     replace(renderer, renderer->end, renderer->end);
-    return renderer->out.failed ? ses__error_nomem(error) : SES_OK;
+    return code;
 }
 
 static int render(struct renderer *renderer, const char *text, size_t len, const ses_render_options *options,
@@ -259,11 +257,7 @@ static int render(struct renderer *renderer, const char *text, size_t len, const
     renderer->text = renderer->copied = span.ptr;
     renderer->end = span.ptr + span.len;
     ses__buffer_init_text(&renderer->out, renderer->allocator);
-    code = run(renderer, error);
-    if (code == SES_OK)
-        *rendered = ses__buffer_take(&renderer->out, rendered_len);
-    ses__buffer_free(&renderer->out);
-    return code;
+    return ses__buffer_give(&renderer->out, run(renderer, error), rendered, rendered_len, error);
 }
 
 /* ----------------------------------------------------------------------------------------- the calls */

@@ -160,14 +160,6 @@ static int add_shown(const ses_tracked *tracked, struct state_entry *const *writ
     return SES_OK;
 }
 
-/* Ends the object, whose members were added, and hands it over. */
-static int take_object(struct buffer *object, char **json, size_t *len, ses_error *error)
-{
-    ses__buffer_add(object, "}", 1);
-    *json = ses__buffer_take(object, len);
-    return *json ? SES_OK : ses__error_nomem(error);
-}
-
 /* Begins a call that makes a text of the view. */
 static int start_object(const ses_tracked *tracked, char **json, struct buffer *object, ses_error *error)
 {
@@ -191,10 +183,8 @@ int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_e
         return code;
     struct state_entry *const *writes = ses__state_sorted(&tracked->writes);
     code = writes ? add_shown(tracked, writes, &object, error) : ses__error_nomem(error);
-    if (code == SES_OK)
-        code = take_object(&object, json, len, error);
-    ses__buffer_free(&object);
-    return code;
+    ses__buffer_add(&object, "}", 1);
+    return ses__buffer_give(&object, code, json, len, error);
 }
 
 int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_error *error)
@@ -204,12 +194,7 @@ int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_
 
     if (code != SES_OK)
         return code;
-    size_t start = object.len;
-    struct state_entry *const *writes = ses__state_sorted(&tracked->writes);
-    for (size_t i = 0; writes && i < ses__state_count(&tracked->writes); i++)
-        ses__json_add_member(&object, start, ses__state_entry_span(writes[i]),
-                             ses__state_entry_value(writes[i]));
-    code = writes ? take_object(&object, json, len, error) : ses__error_nomem(error);
-    ses__buffer_free(&object);
-    return code;
+    code = ses__state_add_members(&tracked->writes, SCOPE_COUNT, &object, error);
+    ses__buffer_add(&object, "}", 1);
+    return ses__buffer_give(&object, code, json, len, error);
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+
 static void *default_allocate(void *context, size_t bytes)
 {
     (void)context;
@@ -315,15 +317,16 @@ void ses__buffer_init_text(struct buffer *buffer, const ses_allocator *allocator
     ses__buffer_add(buffer, (const char *)&header, sizeof header);
 }
 
-char *ses__buffer_take(struct buffer *buffer, size_t *len)
+int ses__buffer_give(struct buffer *buffer, int code, char **text, size_t *len, ses_error *error)
 {
-    char *text = buffer->failed ? NULL : buffer->data + sizeof(struct text_header);
-
-    if (text && len)
+    if (code != SES_OK || buffer->failed) {
+        ses__buffer_free(buffer);
+        return code != SES_OK ? code : ses__error_nomem(error);
+    }
+    *text = buffer->data + sizeof(struct text_header);
+    if (len)
         *len = buffer->len - sizeof(struct text_header);
-    if (text)
-        ses__buffer_init(buffer, buffer->allocator);
-    return text;
+    return SES_OK;
 }
 
 void ses_free(char *text)

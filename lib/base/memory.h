@@ -93,9 +93,11 @@ SESLITE_PRIVATE void ses__buffer_free(struct buffer *buffer);
 
 /*
  * A buffer that becomes a text for the caller without a copy. It begins with the text's header, so the text
- * starts after that. ses__buffer_take leaves the buffer empty, and returns NULL if the buffer has failed.
+ * starts after that. ses__buffer_give ends a call that has made one: hands it over, or frees it after a
+ * failure. Returns the code, or NOMEM if the buffer has failed. `len` may be NULL.
  */
 SESLITE_PRIVATE void ses__buffer_init_text(struct buffer *buffer, const ses_allocator *allocator);
-SESLITE_PRIVATE char *ses__buffer_take(struct buffer *buffer, size_t *len);
+SESLITE_PRIVATE int ses__buffer_give(struct buffer *buffer, int code, char **text, size_t *len,
+                                     ses_error *error);
 
 #endif

@@ -176,19 +176,28 @@ int ses__state_entry_check(struct state_entry *entry, ses_error *error)
 
 /* --------------------------------------------------------------------------------------------- showing */
 
-static int view_make_json(const struct state *state, ses_error *error)
+int ses__state_add_members(const struct state *state, enum scope end, struct buffer *json, ses_error *error)
 {
     struct state_entry *const *sorted = ses__state_sorted(state);
     const size_t total = ses__state_count(state);
-    struct buffer json;
+    const size_t start = json->len;
     int code = sorted ? SES_OK : ses__error_nomem(error);
+
+    for (size_t i = 0; code == SES_OK && i < total && sorted[i]->scope < end; i++) {
+        code = ses__state_entry_check(sorted[i], error);
+        ses__json_add_member(json, start, ses__state_entry_span(sorted[i]),
+                             ses__state_entry_value(sorted[i]));
+    }
+    return code;
+}
+
+static int view_make_json(const struct state *state, ses_error *error)
+{
+    struct buffer json;
 
     ses__buffer_init(&json, state->allocator);
     ses__buffer_add(&json, "{", 1);
-    for (size_t i = 0; i < total && code == SES_OK; i++) {
-        code = ses__state_entry_check(sorted[i], error);
-        ses__json_add_member(&json, 1, ses__state_entry_span(sorted[i]), ses__state_entry_value(sorted[i]));
-    }
+    int code = ses__state_add_members(state, SCOPE_COUNT, &json, error);
     ses__buffer_add(&json, "}", 1);
     if (code == SES_OK && json.failed)
         code = ses__error_nomem(error);

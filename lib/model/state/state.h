@@ -47,6 +47,10 @@ SESLITE_PRIVATE size_t ses__state_count(const struct state *state);
 SESLITE_PRIVATE struct state_entry *ses__state_find(const struct state *state, struct span name);
 /* NULL: out of memory. Borrowed until the state changes. */
 SESLITE_PRIVATE struct state_entry *const *ses__state_sorted(const struct state *state);
+/* Adds the members of the scopes before `end` to an object that was begun, in the order of ses_state_json.
+ * CORRUPT; NOMEM, but the buffer reports its own failures. */
+SESLITE_PRIVATE int ses__state_add_members(const struct state *state, enum scope end, struct buffer *json,
+                                           ses_error *error);
 /* Borrowed until the state changes. CORRUPT, NOMEM. */
 SESLITE_PRIVATE int ses__state_to_json(const struct state *state, struct span *json, ses_error *error);
 /*

@@ -8,26 +8,6 @@
 #include "model/event/timestamp.h"
 #include "session/session.h"
 
-static int add_state(struct buffer *json, const struct state *state, ses_error *error)
-{
-    struct state_entry *const *sorted = ses__state_sorted(state);
-    const size_t count = ses__state_count(state);
-    const size_t start = json->len;
-
-    if (!sorted)
-        return ses__error_nomem(error);
-    for (size_t i = 0; i < count; i++) {
-        if (sorted[i]->scope == SCOPE_TEMP)
-            continue;
-        int code = ses__state_entry_check(sorted[i], error);
-        if (code != SES_OK)
-            return code;
-        ses__json_add_member(json, start, ses__state_entry_span(sorted[i]),
-                             ses__state_entry_value(sorted[i]));
-    }
-    return SES_OK;
-}
-
 /* Checks an event, which another program may have written. */
 static int check_event(const ses_event *event, ses_error *error)
 {
@@ -68,28 +48,17 @@ static void add_time(struct buffer *json, int64_t time_us)
 
 static int add_session(struct buffer *json, const ses_session *session, ses_error *error)
 {
-    ses__json_add_named(json, "{\"id\":", (struct span){session->id, strlen(session->id)});
-    ses__json_add_named(json, ",\"appName\":", (struct span){session->app, strlen(session->app)});
-    ses__json_add_named(json, ",\"userId\":", (struct span){session->user, strlen(session->user)});
+    ses__json_add_named(json, "{\"id\":", ses__span_of(session->id));
+    ses__json_add_named(json, ",\"appName\":", ses__span_of(session->app));
+    ses__json_add_named(json, ",\"userId\":", ses__span_of(session->user));
     ses__buffer_add_word(json, ",\"state\":{");
-    int code = add_state(json, &session->snapshot.state, error);
+    int code = ses__state_add_members(&session->snapshot.state, SCOPE_TEMP, json, error);
     ses__buffer_add_word(json, "},\"events\":[");
     if (code == SES_OK)
         code = add_events(json, &session->snapshot.events, error);
     ses__buffer_add_word(json, "],\"lastUpdateTime\":");
     add_time(json, session->snapshot.row.updated_us);
     ses__buffer_add_word(json, "}");
-    return code;
-}
-
-/* Hands the text over, or frees it after a failure. */
-static int give_text(struct buffer *buffer, int code, char **text, size_t *len, ses_error *error)
-{
-    if (code == SES_OK)
-        *text = ses__buffer_take(buffer, len);
-    if (code == SES_OK && !*text)
-        code = ses__error_nomem(error);
-    ses__buffer_free(buffer);
     return code;
 }
 
@@ -103,8 +72,7 @@ int ses_session_json(const ses_session *session, char **json, size_t *len, ses_e
     if (code != SES_OK)
         return code;
     ses__buffer_init_text(&buffer, &session->store->allocator);
-    code = add_session(&buffer, session, error);
-    return give_text(&buffer, code, json, len, error);
+    return ses__buffer_give(&buffer, add_session(&buffer, session, error), json, len, error);
 }
 
 int ses_text_quote(ses_store *store, const char *text, size_t len, char **json, size_t *json_len,
@@ -124,5 +92,5 @@ int ses_text_quote(ses_store *store, const char *text, size_t len, char **json, 
         return ses__error_set(error, SES_INVALID, "the text is not valid UTF-8");
     ses__buffer_init_text(&buffer, &store->allocator);
     ses__json_add_string(&buffer, span.ptr, span.len);
-    return give_text(&buffer, SES_OK, json, json_len, error);
+    return ses__buffer_give(&buffer, SES_OK, json, json_len, error);
 }

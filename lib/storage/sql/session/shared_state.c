@@ -49,12 +49,7 @@ static int read_all_keys(struct shared_get_op *op, struct db *db, const struct s
         code = ses__query_end(&rows);
     }
     ses__buffer_add_word(&json, "}");
-    if (code == SES_OK) {
-        op->json = ses__buffer_take(&json, &op->len);
-        code = op->json ? SES_OK : ses__error_nomem(error);
-    }
-    ses__buffer_free(&json);
-    return code;
+    return ses__buffer_give(&json, code, &op->json, &op->len, error);
 }
 
 static int read_one_key(struct shared_get_op *op, struct db *db, const struct session_row *owner,
