@@ -21,7 +21,7 @@ static int read_ses_text(void *into, const struct json_found *found, ses_error *
 static int read_ses_value(void *into, const struct json_found *found, ses_error *error)
 {
     struct span value = {NULL, 0};
-    int code = ses__json_take_value(found, &value, error);
+    int code = ses__json_read_value(&value, found, error);
 
     *(ses_text *)into = ses__text(value);
     return code;
@@ -49,17 +49,15 @@ static int read_function(ses_content *content, const struct json_found *found,
 static const struct json_object call_fields = {
     "the event",
     "functionCall.",
-    {{"id", NULL, FUNCTION_TEXT(id), NULL},
-     {"name", NULL, FUNCTION_TEXT(name), NULL},
-     {"args", NULL, FUNCTION_JSON, NULL}},
+    JSON_FIELDS({"id", NULL, FUNCTION_TEXT(id), NULL}, {"name", NULL, FUNCTION_TEXT(name), NULL},
+                {"args", NULL, FUNCTION_JSON, NULL}),
 };
 
 static const struct json_object response_fields = {
     "the event",
     "functionResponse.",
-    {{"id", NULL, FUNCTION_TEXT(id), NULL},
-     {"name", NULL, FUNCTION_TEXT(name), NULL},
-     {"response", NULL, FUNCTION_JSON, NULL}},
+    JSON_FIELDS({"id", NULL, FUNCTION_TEXT(id), NULL}, {"name", NULL, FUNCTION_TEXT(name), NULL},
+                {"response", NULL, FUNCTION_JSON, NULL}),
 };
 
 /* -------------------------------------------------------------------------------------------- parts */
@@ -82,12 +80,12 @@ static int read_part_response(void *into, const struct json_found *found, ses_er
 static const struct json_object part_fields = {
     "the event",
     "content.parts[].",
-    {{"text", NULL, JSON_MAY_BE(JSON_STRING) | INTO_PART(part.text), read_ses_text, NULL},
-     {"thought", NULL, JSON_MAY_BE(JSON_BOOL) | INTO_PART(is_thought), ses__json_read_bool, NULL},
-     {"functionCall", "function_call", JSON_MAY_BE(JSON_OBJECT), read_part_call, NULL},
-     {"functionResponse", "function_response", JSON_MAY_BE(JSON_OBJECT), read_part_response, NULL},
-     {"codeExecutionResult", "code_execution_result", JSON_MAY_BE(JSON_OBJECT) | INTO_PART(is_result),
-      ses__json_note, NULL}},
+    JSON_FIELDS({"text", NULL, JSON_MAY_BE(JSON_STRING) | INTO_PART(part.text), read_ses_text, NULL},
+                {"thought", NULL, JSON_MAY_BE(JSON_BOOL) | INTO_PART(is_thought), ses__json_read_bool, NULL},
+                {"functionCall", "function_call", JSON_MAY_BE(JSON_OBJECT), read_part_call, NULL},
+                {"functionResponse", "function_response", JSON_MAY_BE(JSON_OBJECT), read_part_response, NULL},
+                {"codeExecutionResult", "code_execution_result",
+                 JSON_MAY_BE(JSON_OBJECT) | INTO_PART(is_result), ses__json_note, NULL}),
 };
 
 static int read_part(void *into, const struct json_found *found, ses_error *error)
@@ -117,7 +115,7 @@ static int read_parts(void *into, const struct json_found *found, ses_error *err
 /* -------------------------------------------------------------------------------------------- events */
 
 static const struct json_object content_fields = {
-    "the event", "content.", {{"parts", NULL, JSON_MAY_BE(JSON_ARRAY), read_parts, NULL}}};
+    "the event", "content.", JSON_FIELDS({"parts", NULL, JSON_MAY_BE(JSON_ARRAY), read_parts, NULL})};
 
 static int read_content(void *into, const struct json_found *found, ses_error *error)
 {
@@ -145,13 +143,12 @@ static int content_read_compaction(void *into, const struct json_found *found, s
 #define INTO_CONTENT(member) JSON_INTO(ses_content, member)
 
 static const struct json_object content_actions_fields = {
-    "the event",
-    "actions.",
-    {{"skipSummarization", "skip_summarization", JSON_MAY_BE(JSON_BOOL) | INTO_CONTENT(skips_summarization),
-      ses__json_read_bool, NULL},
-     {"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | INTO_CONTENT(state_delta), read_ses_value,
-      NULL},
-     {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), content_read_compaction, NULL}}};
+    "the event", "actions.",
+    JSON_FIELDS({"skipSummarization", "skip_summarization",
+                 JSON_MAY_BE(JSON_BOOL) | INTO_CONTENT(skips_summarization), ses__json_read_bool, NULL},
+                {"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | INTO_CONTENT(state_delta),
+                 read_ses_value, NULL},
+                {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), content_read_compaction, NULL})};
 
 static int content_read_actions(void *into, const struct json_found *found, ses_error *error)
 {
@@ -168,7 +165,7 @@ static int read_count(void *into, const struct json_found *found, ses_error *err
     struct span value;
     int64_t count;
     bool half;
-    int code = ses__json_take_value(found, &value, error);
+    int code = ses__json_read_value(&value, found, error);
 
     if (code == SES_OK && found->type == JSON_NUMBER &&
         ses__decimal_truncate(value, 0, &count, &half) == DECIMAL_EXACT && count >= 0)
@@ -181,11 +178,11 @@ static int read_count(void *into, const struct json_found *found, ses_error *err
 static const struct json_object usage_fields = {
     "the event",
     "usageMetadata.",
-    {{"promptTokenCount", "prompt_token_count", A_COUNT(prompt), NULL},
-     {"cachedContentTokenCount", "cached_content_token_count", A_COUNT(cached), NULL},
-     {"candidatesTokenCount", "candidates_token_count", A_COUNT(candidates), NULL},
-     {"thoughtsTokenCount", "thoughts_token_count", A_COUNT(thoughts), NULL},
-     {"totalTokenCount", "total_token_count", A_COUNT(total), NULL}},
+    JSON_FIELDS({"promptTokenCount", "prompt_token_count", A_COUNT(prompt), NULL},
+                {"cachedContentTokenCount", "cached_content_token_count", A_COUNT(cached), NULL},
+                {"candidatesTokenCount", "candidates_token_count", A_COUNT(candidates), NULL},
+                {"thoughtsTokenCount", "thoughts_token_count", A_COUNT(thoughts), NULL},
+                {"totalTokenCount", "total_token_count", A_COUNT(total), NULL}),
 };
 
 static int read_usage(void *into, const struct json_found *found, ses_error *error)
@@ -205,16 +202,17 @@ static int read_long_running(void *into, const struct json_found *found, ses_err
 static const struct json_object content_event_fields = {
     "the event",
     "",
-    {{"content", NULL, JSON_MAY_BE(JSON_OBJECT), read_content, NULL},
-     {"author", NULL, JSON_MAY_BE(JSON_STRING) | INTO_CONTENT(author), read_ses_text, NULL},
-     {"partial", NULL, JSON_MAY_BE(JSON_BOOL) | INTO_CONTENT(partial), ses__json_read_bool, NULL},
-     {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), content_read_actions, NULL},
-     {"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY) | INTO_CONTENT(runs_long),
-      read_long_running, NULL},
-     {"errorCode", "error_code", JSON_MAY_BE(JSON_STRING) | INTO_CONTENT(error_code), read_ses_text, NULL},
-     {"errorMessage", "error_message", JSON_MAY_BE(JSON_STRING) | INTO_CONTENT(error_message), read_ses_text,
-      NULL},
-     {"usageMetadata", "usage_metadata", JSON_MAY_BE(JSON_OBJECT), read_usage, NULL}},
+    JSON_FIELDS(
+        {"content", NULL, JSON_MAY_BE(JSON_OBJECT), read_content, NULL},
+        {"author", NULL, JSON_MAY_BE(JSON_STRING) | INTO_CONTENT(author), read_ses_text, NULL},
+        {"partial", NULL, JSON_MAY_BE(JSON_BOOL) | INTO_CONTENT(partial), ses__json_read_bool, NULL},
+        {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), content_read_actions, NULL},
+        {"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY) | INTO_CONTENT(runs_long),
+         read_long_running, NULL},
+        {"errorCode", "error_code", JSON_MAY_BE(JSON_STRING) | INTO_CONTENT(error_code), read_ses_text, NULL},
+        {"errorMessage", "error_message", JSON_MAY_BE(JSON_STRING) | INTO_CONTENT(error_message),
+         read_ses_text, NULL},
+        {"usageMetadata", "usage_metadata", JSON_MAY_BE(JSON_OBJECT), read_usage, NULL}),
 };
 
 int ses__content_read(ses_content *content, struct span text, ses_error *error)

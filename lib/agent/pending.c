@@ -143,7 +143,8 @@ static int mark_all_long_running(void *into, const struct json_found *found, ses
 static const struct json_object long_running_fields = {
     "the event",
     "",
-    {{"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY), mark_all_long_running, NULL}},
+    JSON_FIELDS({"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY),
+                 mark_all_long_running, NULL}),
 };
 
 /* The event was read before, so this cannot fail on its text. */

@@ -233,7 +233,8 @@ static int run(struct renderer *renderer, ses_error *error)
         if (at)
             code = render_braces(renderer, &at, error);
     }
-    replace(renderer, renderer->end, renderer->end);
+    if (code == SES_OK)
+        replace(renderer, renderer->end, renderer->end);
     return code;
 }
 

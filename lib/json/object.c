@@ -16,20 +16,20 @@ static bool has_name(struct json_string key, const char *name)
            ses__json_string_is(key, name);
 }
 
-/* Returns the field of that key, or NULL if the key is not a field's. */
+/* Returns the field of that key, or what comes after the fields, which has no name. */
 static const struct json_field *field_named(const struct json_object *object, struct json_string key,
                                             const char **spelling)
 {
     const struct json_field *field = object->fields;
 
-    for (; field < object->fields + JSON_MAX_FIELDS && field->name; field++) {
+    for (; field->name; field++) {
         *spelling = has_name(key, field->name)    ? field->name
                     : has_name(key, field->other) ? field->other
                                                   : NULL;
         if (*spelling)
-            return field;
+            break;
     }
-    return NULL;
+    return field;
 }
 
 static int appears_twice(const struct json_reader *reader, const struct json_object *object,
@@ -62,6 +62,17 @@ static int wrong_type(const struct json_field *field, const struct json_found *f
     return ses__json_must_be(found, ses__json_type_name(type), error);
 }
 
+static int refuse_other(const struct json_reader *reader, const struct json_object *object,
+                        struct json_string key, ses_error *error)
+{
+    const size_t offset = offset_of(reader, key.raw.ptr - 1);
+    const int len = key.raw.len < 100 ? (int)key.raw.len : 100;
+
+    return ses__error_at(error, SES_INVALID, offset,
+                         "at byte %zu: %s's field \"%s%.*s\" is not known, and cannot be kept", offset,
+                         object->whole, object->path, len, key.raw.ptr);
+}
+
 static int skip(struct json_reader *reader, ses_error *error)
 {
     return ses__json_skip(reader, NULL) ? SES_OK : ses__json_error(reader, error);
@@ -83,7 +94,7 @@ static int read_field(struct json_reader *reader, const struct json_object *obje
 int ses__json_read_object(struct json_reader *reader, const struct json_object *object, void *context,
                           ses_error *error)
 {
-    const char *seen[JSON_MAX_FIELDS] = {NULL};
+    uint32_t seen[2] = {0, 0}; /* a bit for each field, by its first or its other spelling */
     struct json_string key;
     int code = SES_OK;
 
@@ -92,14 +103,15 @@ int ses__json_read_object(struct json_reader *reader, const struct json_object *
     while (code == SES_OK && ses__json_member(reader, &key)) {
         const char *spelling = NULL;
         const struct json_field *field = field_named(object, key, &spelling);
-        if (!field) {
-            code = skip(reader, error);
+        if (!field->name) {
+            code = field->types ? refuse_other(reader, object, key, error) : skip(reader, error);
             continue;
         }
-        const char **before = &seen[field - object->fields];
-        if (*before && !reader->lenient)
-            return appears_twice(reader, object, key, *before, spelling, error);
-        *before = spelling;
+        const uint32_t bit = UINT32_C(1) << (field - object->fields);
+        if (((seen[0] | seen[1]) & bit) && !reader->lenient)
+            return appears_twice(reader, object, key, seen[0] & bit ? field->name : field->other, spelling,
+                                 error);
+        seen[spelling != field->name] |= bit;
         code = read_field(reader, object, field, spelling, context, error);
     }
     return code == SES_OK && reader->wrong ? ses__json_error(reader, error) : code;
@@ -121,21 +133,6 @@ int ses__json_read_whole(struct span text, const struct json_object *object, voi
 }
 
 /* -------------------------------------------------------------------------------------------- values */
-
-int ses__json_take_value(const struct json_found *found, struct span *value, ses_error *error)
-{
-    return ses__json_skip(found->reader, value) ? SES_OK : ses__json_error(found->reader, error);
-}
-
-int ses__json_take_bool(const struct json_found *found, bool *flag, ses_error *error)
-{
-    struct span value;
-    int code = ses__json_take_value(found, &value, error);
-
-    if (code == SES_OK)
-        *flag = value.ptr[0] == 't';
-    return code;
-}
 
 int ses__json_pass(const struct json_found *found, ses_error *error)
 {
@@ -208,12 +205,37 @@ int ses__json_take_name(const struct json_found *found, struct arena *arena, str
 
 int ses__json_read_value(void *into, const struct json_found *found, ses_error *error)
 {
-    return ses__json_take_value(found, into, error);
+    return ses__json_skip(found->reader, into) ? SES_OK : ses__json_error(found->reader, error);
+}
+
+int ses__json_read_text(void *into, const struct json_found *found, ses_error *error)
+{
+    const struct span *text = into;
+    int code = ses__json_take_text(found, found->reader->arena, into, error);
+
+    if (code == SES_RANGE || (code == SES_OK && text->len > 0 && memchr(text->ptr, '\0', text->len)))
+        code = ses__json_must_be(found, "text without NULs and lone surrogates", error);
+    return code;
+}
+
+int ses__json_read_c_text(void *into, const struct json_found *found, ses_error *error)
+{
+    struct span *text = into;
+    int code = ses__json_read_text(text, found, error);
+
+    if (code == SES_OK && text->ptr[text->len] != '\0') /* it is in the JSON, and ends at a quote */
+        text->ptr = ses__arena_text(found->reader->arena, text->ptr, text->len);
+    return code == SES_OK && !text->ptr ? ses__error_nomem(error) : code;
 }
 
 int ses__json_read_bool(void *into, const struct json_found *found, ses_error *error)
 {
-    return ses__json_take_bool(found, into, error);
+    struct span value;
+    int code = ses__json_read_value(&value, found, error);
+
+    if (code == SES_OK)
+        *(bool *)into = value.ptr[0] == 't';
+    return code;
 }
 
 int ses__json_note(void *into, const struct json_found *found, ses_error *error)

@@ -1,6 +1,6 @@
 /*
  * Reads JSON objects with known fields, by a table: each field once, in one of its spellings, with a value of
- * one of its types. Other members are skipped.
+ * one of its types. Other members are skipped, or refused.
  */
 #ifndef SESLITE_JSON_OBJECT_H
 #define SESLITE_JSON_OBJECT_H
@@ -39,13 +39,16 @@ struct json_field {
     const char *due; /* the requirement named in messages; NULL: its type */
 };
 
-enum { JSON_MAX_FIELDS = 12 };
-
 struct json_object {
-    const char *whole; /* names the whole in messages: "the event" */
-    const char *path;  /* the path of its fields in it: "actions." */
-    struct json_field fields[JSON_MAX_FIELDS];
+    const char *whole;               /* names the whole in messages: "the event" */
+    const char *path;                /* the path of its fields in it: "actions." */
+    const struct json_field *fields; /* JSON_FIELDS: at most 32 */
 };
+/* clang-format off */
+#define JSON_FIELDS(...) (const struct json_field[]){__VA_ARGS__, {.name = NULL}}
+/* Comes after the fields of an object in which other members are INVALID. */
+#define JSON_NO_OTHERS {NULL, NULL, 1, NULL, NULL}
+/* clang-format on */
 
 /* Reads the object that comes next in the reader. Returns JSON, LIMIT, the first code of a field's reader
  * that is not SES_OK, and, unless the reader is lenient, INVALID for a field that has a wrong type or appears
@@ -62,12 +65,8 @@ SESLITE_PRIVATE int ses__json_read_whole(struct span text, const struct json_obj
 /* Returns INVALID with a message such as "at byte 7: the event's author must be a string". */
 SESLITE_PRIVATE int ses__json_must_be(const struct json_found *found, const char *due, ses_error *error);
 
-/* Give the value of a field: as it is in the text, as a boolean, or as plain text, decoded into the arena if
- * necessary. */
-SESLITE_PRIVATE int ses__json_take_value(const struct json_found *found, struct span *value,
-                                         ses_error *error);
-SESLITE_PRIVATE int ses__json_take_bool(const struct json_found *found, bool *flag, ses_error *error);
-/* RANGE: the text holds a lone surrogate. */
+/* Gives the value of a field as plain text, decoded into the arena if necessary. RANGE: the text holds a lone
+ * surrogate. */
 SESLITE_PRIVATE int ses__json_take_text(const struct json_found *found, struct arena *arena,
                                         struct span *text, ses_error *error);
 /* The same, but a text with a lone surrogate is given as it is spelled. */
@@ -83,9 +82,12 @@ SESLITE_PRIVATE int ses__json_pass(const struct json_found *found, ses_error *er
 /* Returns the text of a value that was read or skipped. */
 SESLITE_PRIVATE struct span ses__json_taken(const struct json_found *found);
 
-/* Readers for fields that name a member: a struct span for the value as it is in the text; a bool; a bool
- * that only says that the field is there. */
+/* Readers for fields that name a member: a struct span for the value as it is in the text; for plain text, in
+ * the reader's arena if it was decoded, without NULs and lone surrogates; for the same with a NUL after it; a
+ * bool; a bool that only says that the field is there. */
 SESLITE_PRIVATE int ses__json_read_value(void *into, const struct json_found *found, ses_error *error);
+SESLITE_PRIVATE int ses__json_read_text(void *into, const struct json_found *found, ses_error *error);
+SESLITE_PRIVATE int ses__json_read_c_text(void *into, const struct json_found *found, ses_error *error);
 SESLITE_PRIVATE int ses__json_read_bool(void *into, const struct json_found *found, ses_error *error);
 SESLITE_PRIVATE int ses__json_note(void *into, const struct json_found *found, ses_error *error);
 /* Sets the error for a text that UTF-8 cannot express. */

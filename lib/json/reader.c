@@ -9,15 +9,10 @@ static const char *const TOO_DEEP = "nested more than 1000 levels deep";
 static const char *const OBJECT_GOES_ON = "expected , or } in an object";
 static const char *const ARRAY_GOES_ON = "expected , or ] in an array";
 
-static ALWAYS_INLINE bool is_white(char byte)
-{
-    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
-}
-
 static ALWAYS_INLINE void skip_space(struct json_reader *reader)
 {
     const char *p = reader->at;
-    while (p < reader->end && is_white(*p))
+    while (p < reader->end && ses__json_is_space(*p))
         p++;
     reader->at = p;
 }
@@ -54,11 +49,11 @@ enum json_type ses__json_peek(struct json_reader *reader)
 
 struct span ses__json_trim(struct span value)
 {
-    while (value.len > 0 && is_white(value.ptr[0])) {
+    while (value.len > 0 && ses__json_is_space(value.ptr[0])) {
         value.ptr++;
         value.len--;
     }
-    while (value.len > 0 && is_white(value.ptr[value.len - 1]))
+    while (value.len > 0 && ses__json_is_space(value.ptr[value.len - 1]))
         value.len--;
     return value;
 }

@@ -30,6 +30,11 @@ struct json_reader {
 
 enum json_type { JSON_NONE, JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
+static ALWAYS_INLINE bool ses__json_is_space(char byte)
+{
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
 SESLITE_PRIVATE void ses__json_start(struct json_reader *reader, const char *text, size_t len);
 /* Returns the type of the next value, from its first byte, or JSON_NONE if no value can begin with it. */
 SESLITE_PRIVATE enum json_type ses__json_peek(struct json_reader *reader);

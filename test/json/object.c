@@ -18,20 +18,20 @@ static int read_name(void *context, const struct json_found *found, ses_error *e
     struct span null;
 
     thing->names_read++;
-    return found->type == JSON_NULL ? ses__json_take_value(found, &null, error)
+    return found->type == JSON_NULL ? ses__json_read_value(&null, found, error)
                                     : ses__json_take_text(found, &thing->arena, &thing->name, error);
 }
 
 static int read_list(void *context, const struct json_found *found, ses_error *error)
 {
     struct thing *thing = context;
-    return ses__json_take_value(found, &thing->list, error);
+    return ses__json_read_value(&thing->list, found, error);
 }
 
 static int read_flag(void *context, const struct json_found *found, ses_error *error)
 {
     struct thing *thing = context;
-    return ses__json_take_bool(found, &thing->flag, error);
+    return ses__json_read_bool(&thing->flag, found, error);
 }
 
 static int read_never(void *context, const struct json_found *found, ses_error *error)
@@ -43,12 +43,11 @@ static int read_never(void *context, const struct json_found *found, ses_error *
 static const struct json_object fields = {
     "the thing",
     "in.",
-    {
+    JSON_FIELDS(
         {"name", "theName", JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL), read_name, NULL},
         {"list", NULL, JSON_MAY_BE(JSON_ARRAY) | JSON_MAY_BE(JSON_OBJECT), read_list, "a list of some kind"},
         {"flag", NULL, JSON_MAY_BE(JSON_BOOL), read_flag, NULL},
-        {"never", NULL, JSON_MAY_BE(JSON_NUMBER), read_never, NULL},
-    },
+        {"never", NULL, JSON_MAY_BE(JSON_NUMBER), read_never, NULL}),
 };
 
 static int read_thing(struct thing *thing, const char *text, ses_error *error)

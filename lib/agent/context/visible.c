@@ -23,7 +23,7 @@ struct visibility {
 static int read_presence(void *into, const struct json_found *found, ses_error *error)
 {
     struct span value;
-    int code = ses__json_take_value(found, &value, error);
+    int code = ses__json_read_value(&value, found, error);
 
     if (code == SES_OK && (found->type != JSON_STRING || value.len > strlen("\"\"")))
         *(bool *)into = true;
@@ -39,18 +39,18 @@ static int read_presence(void *into, const struct json_found *found, ses_error *
 static const struct json_object visible_part_fields = {
     "the event",
     "content.parts[].",
-    {{"functionCall", "function_call", AN_OBJECT_SETS(part_stays), NULL},
-     {"functionResponse", "function_response", AN_OBJECT_SETS(part_stays), NULL},
-     {"toolCall", "tool_call", AN_OBJECT_SETS(part_stays), NULL},
-     {"toolResponse", "tool_response", AN_OBJECT_SETS(part_stays), NULL},
-     {"thoughtSignature", "thought_signature", A_TEXT_SETS(part_stays), NULL},
-     {"thought", NULL, JSON_MAY_BE(JSON_BOOL) | JSON_INTO(struct visibility, part_is_thought),
-      ses__json_read_bool, NULL},
-     {"text", NULL, A_TEXT_SETS(part_says), NULL},
-     {"inlineData", "inline_data", AN_OBJECT_SETS(part_says), NULL},
-     {"fileData", "file_data", AN_OBJECT_SETS(part_says), NULL},
-     {"executableCode", "executable_code", AN_OBJECT_SETS(part_says), NULL},
-     {"codeExecutionResult", "code_execution_result", AN_OBJECT_SETS(part_says), NULL}},
+    JSON_FIELDS({"functionCall", "function_call", AN_OBJECT_SETS(part_stays), NULL},
+                {"functionResponse", "function_response", AN_OBJECT_SETS(part_stays), NULL},
+                {"toolCall", "tool_call", AN_OBJECT_SETS(part_stays), NULL},
+                {"toolResponse", "tool_response", AN_OBJECT_SETS(part_stays), NULL},
+                {"thoughtSignature", "thought_signature", A_TEXT_SETS(part_stays), NULL},
+                {"thought", NULL, JSON_MAY_BE(JSON_BOOL) | JSON_INTO(struct visibility, part_is_thought),
+                 ses__json_read_bool, NULL},
+                {"text", NULL, A_TEXT_SETS(part_says), NULL},
+                {"inlineData", "inline_data", AN_OBJECT_SETS(part_says), NULL},
+                {"fileData", "file_data", AN_OBJECT_SETS(part_says), NULL},
+                {"executableCode", "executable_code", AN_OBJECT_SETS(part_says), NULL},
+                {"codeExecutionResult", "code_execution_result", AN_OBJECT_SETS(part_says), NULL}),
 };
 
 static int read_visible_part(void *into, const struct json_found *found, ses_error *error)
@@ -74,8 +74,8 @@ static int read_visible_parts(void *into, const struct json_found *found, ses_er
 static const struct json_object visible_content_fields = {
     "the event",
     "content.",
-    {{"role", NULL, A_TEXT_SETS(has_role), NULL},
-     {"parts", NULL, JSON_MAY_BE(JSON_ARRAY), read_visible_parts, NULL}},
+    JSON_FIELDS({"role", NULL, A_TEXT_SETS(has_role), NULL},
+                {"parts", NULL, JSON_MAY_BE(JSON_ARRAY), read_visible_parts, NULL}),
 };
 
 static int read_visible_content(void *into, const struct json_found *found, ses_error *error)
@@ -84,7 +84,7 @@ static int read_visible_content(void *into, const struct json_found *found, ses_
 }
 
 static const struct json_object visible_node_fields = {
-    "the event", "nodeInfo.", {{"path", NULL, A_TEXT_SETS(is_of_node), NULL}}};
+    "the event", "nodeInfo.", JSON_FIELDS({"path", NULL, A_TEXT_SETS(is_of_node), NULL})};
 
 static int read_visible_node(void *into, const struct json_found *found, ses_error *error)
 {
@@ -94,12 +94,12 @@ static int read_visible_node(void *into, const struct json_found *found, ses_err
 static const struct json_object visible_event_fields = {
     "the event",
     "",
-    {{"content", NULL, AN_OBJECT, read_visible_content, NULL},
-     {"inputTranscription", "input_transcription", AN_OBJECT_SETS(has_transcription), NULL},
-     {"outputTranscription", "output_transcription", AN_OBJECT_SETS(has_transcription), NULL},
-     {"isolationScope", "isolation_scope", JSON_MAY_BE(JSON_STRING) | JSON_INTO(struct visibility, is_scoped),
-      ses__json_note, NULL},
-     {"nodeInfo", "node_info", AN_OBJECT, read_visible_node, NULL}},
+    JSON_FIELDS({"content", NULL, AN_OBJECT, read_visible_content, NULL},
+                {"inputTranscription", "input_transcription", AN_OBJECT_SETS(has_transcription), NULL},
+                {"outputTranscription", "output_transcription", AN_OBJECT_SETS(has_transcription), NULL},
+                {"isolationScope", "isolation_scope",
+                 JSON_MAY_BE(JSON_STRING) | JSON_INTO(struct visibility, is_scoped), ses__json_note, NULL},
+                {"nodeInfo", "node_info", AN_OBJECT, read_visible_node, NULL}),
 };
 
 /* --------------------------------------------------------------------------------------------- events */

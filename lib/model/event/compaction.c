@@ -7,7 +7,7 @@ static int read_bound(void *into, const struct json_found *found, ses_error *err
 {
     int64_t *time_us = into;
     struct span value;
-    int code = ses__json_take_value(found, &value, error);
+    int code = ses__json_read_value(&value, found, error);
 
     *time_us = NO_BOUND; /* stays if the value is not a time */
     if (code == SES_OK && found->type == JSON_NUMBER)
@@ -23,10 +23,11 @@ static int read_bound(void *into, const struct json_found *found, ses_error *err
 static const struct json_object compaction_fields = {
     "the event",
     "actions.compaction.",
-    {{"startTimestamp", "start_timestamp", A_BOUND(from_us), NULL},
-     {"endTimestamp", "end_timestamp", A_BOUND(to_us), NULL},
-     {"compactedContent", "compacted_content",
-      JSON_MAY_BE(JSON_OBJECT) | JSON_INTO(struct compaction, content), ses__json_read_value, NULL}},
+    JSON_FIELDS({"startTimestamp", "start_timestamp", A_BOUND(from_us), NULL},
+                {"endTimestamp", "end_timestamp", A_BOUND(to_us), NULL},
+                {"compactedContent", "compacted_content",
+                 JSON_MAY_BE(JSON_OBJECT) | JSON_INTO(struct compaction, content), ses__json_read_value,
+                 NULL}),
 };
 
 int ses__compaction_read(void *into, const struct json_found *found, ses_error *error)

@@ -37,16 +37,6 @@ static size_t end_of(const struct json_found *found)
     return (size_t)(found->reader->at - found->reader->text);
 }
 
-static int read_text(void *into, const struct json_found *found, ses_error *error)
-{
-    struct span *text = into;
-    int code = ses__json_take_text(found, found->reader->arena, text, error);
-
-    if (code == SES_RANGE || (code == SES_OK && text->len > 0 && memchr(text->ptr, '\0', text->len)))
-        code = ses__json_must_be(found, "text without NULs and lone surrogates", error);
-    return code;
-}
-
 /* Notes a null in place of an id or a time: the edit that inserts one gets the null's place, and keeps its
  * index. */
 static int read_null(struct event_draft *draft, const struct json_found *found, size_t *index,
@@ -66,7 +56,7 @@ static int read_id(void *context, const struct json_found *found, ses_error *err
 
     if (found->type == JSON_NULL)
         return read_null(draft, found, &draft->id_edit, error);
-    int code = read_text(&draft->row.id, found, error);
+    int code = ses__json_read_text(&draft->row.id, found, error);
     if (code == SES_OK && (draft->row.id.len == 0 || draft->row.id.len > SES_ID_MAX))
         code = ses__json_must_be(found, "1 to 512 bytes long", error);
     draft->has_id = code == SES_OK;
@@ -76,22 +66,12 @@ static int read_id(void *context, const struct json_found *found, ses_error *err
 static int read_time(void *context, const struct json_found *found, ses_error *error)
 {
     struct event_draft *draft = context;
-    const char *wrong = NULL;
-    struct span text = {NULL, 0};
-    int code;
 
     if (found->type == JSON_NULL)
         return read_null(draft, found, &draft->time_edit, error);
-    code = found->type == JSON_STRING ? read_text(&text, found, error)
-                                      : ses__json_take_value(found, &text, error);
-    if (code != SES_OK)
-        return code;
-    wrong = found->type == JSON_STRING ? ses__timestamp_from_text(text.ptr, text.len, &draft->row.time_us)
-                                       : ses__timestamp_from_number(text, &draft->row.time_us);
-    draft->has_time = !wrong;
-    return wrong ? ses__error_at(error, SES_INVALID, found->offset, "at byte %zu: the event's timestamp %s",
-                                 found->offset, wrong)
-                 : SES_OK;
+    int code = ses__timestamp_read(&draft->row.time_us, found, error);
+    draft->has_time = code == SES_OK;
+    return code;
 }
 
 /* -------------------------------------------------------------------------------------------- the delta */
@@ -137,17 +117,17 @@ static int read_delta(void *context, const struct json_found *found, ses_error *
     return code;
 }
 
-#define DRAFT_TEXT(member) JSON_MAY_BE(JSON_STRING) | JSON_INTO(struct event_draft, row.member), read_text
+#define DRAFT_TEXT(member) \
+    JSON_MAY_BE(JSON_STRING) | JSON_INTO(struct event_draft, row.member), ses__json_read_text
 
 static const struct json_object actions_fields = {
     "the event",
     "actions.",
-    {
+    JSON_FIELDS(
         {"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), read_delta, NULL},
         {"rewindBeforeInvocationId", "rewind_before_invocation_id", DRAFT_TEXT(rewinds_before), NULL},
         {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT) | JSON_INTO(struct event_draft, row.compacts),
-         ses__json_note, NULL},
-    },
+         ses__json_note, NULL}),
 };
 
 static int read_actions(void *context, const struct json_found *found, ses_error *error)
@@ -174,17 +154,15 @@ static int read_actions(void *context, const struct json_found *found, ses_error
 static const struct json_object event_fields = {
     "the event",
     "",
-    {
-        {"id", NULL, JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL), read_id, NULL},
-        {"invocationId", "invocation_id", DRAFT_TEXT(invocation_id), NULL},
-        {"author", NULL, DRAFT_TEXT(author), NULL},
-        {"branch", NULL, DRAFT_TEXT(branch), NULL},
-        {"timestamp", NULL, JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL),
-         read_time, "a number of seconds or RFC 3339 text"},
-        {"partial", NULL, JSON_MAY_BE(JSON_BOOL) | JSON_INTO(struct event_draft, partial),
-         ses__json_read_bool, NULL},
-        {"actions", NULL, JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), read_actions, NULL},
-    },
+    JSON_FIELDS({"id", NULL, JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL), read_id, NULL},
+                {"invocationId", "invocation_id", DRAFT_TEXT(invocation_id), NULL},
+                {"author", NULL, DRAFT_TEXT(author), NULL}, {"branch", NULL, DRAFT_TEXT(branch), NULL},
+                {"timestamp", NULL,
+                 JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL), read_time,
+                 "a number of seconds or RFC 3339 text"},
+                {"partial", NULL, JSON_MAY_BE(JSON_BOOL) | JSON_INTO(struct event_draft, partial),
+                 ses__json_read_bool, NULL},
+                {"actions", NULL, JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), read_actions, NULL}),
 };
 
 /* Inserts the extra changes if the event has no actions to put them into, and adds all of them to its

@@ -40,10 +40,9 @@ static int read_name(void *into, const struct json_found *found, ses_error *erro
 static const struct json_object stored_function_fields = {
     "the event",
     "content.parts[].",
-    {{"id", NULL, STORED_NAME(id), NULL},
-     {"name", NULL, STORED_NAME(name), NULL},
-     {"args", NULL, JSON_MAY_BE(JSON_OBJECT) | JSON_INTO(struct stored_function, args), ses__json_read_value,
-      NULL}},
+    JSON_FIELDS({"id", NULL, STORED_NAME(id), NULL}, {"name", NULL, STORED_NAME(name), NULL},
+                {"args", NULL, JSON_MAY_BE(JSON_OBJECT) | JSON_INTO(struct stored_function, args),
+                 ses__json_read_value, NULL}),
 };
 
 static int add_stored_function(struct stored_event *event, const struct json_found *found, bool is_response,
@@ -72,8 +71,8 @@ static int stored_response(void *into, const struct json_found *found, ses_error
 static const struct json_object stored_part_fields = {
     "the event",
     "content.parts[].",
-    {{"functionCall", "function_call", JSON_MAY_BE(JSON_OBJECT), stored_call, NULL},
-     {"functionResponse", "function_response", JSON_MAY_BE(JSON_OBJECT), stored_response, NULL}},
+    JSON_FIELDS({"functionCall", "function_call", JSON_MAY_BE(JSON_OBJECT), stored_call, NULL},
+                {"functionResponse", "function_response", JSON_MAY_BE(JSON_OBJECT), stored_response, NULL}),
 };
 
 static int read_stored_part(void *into, const struct json_found *found, ses_error *error)
@@ -96,7 +95,7 @@ static int stored_parts(void *into, const struct json_found *found, ses_error *e
 static const struct json_object stored_content_fields = {
     "the event",
     "content.",
-    {{"parts", NULL, JSON_MAY_BE(JSON_ARRAY), stored_parts, NULL}},
+    JSON_FIELDS({"parts", NULL, JSON_MAY_BE(JSON_ARRAY), stored_parts, NULL}),
 };
 
 /* Everything that is wanted has been read, because an accepted event has each field once. */
@@ -137,8 +136,8 @@ static int stored_compaction(void *into, const struct json_found *found, ses_err
 static const struct json_object stored_actions_fields = {
     "the event",
     "actions.",
-    {{"stateDelta", "state_delta", JSON_MAY_BE_ANYTHING, stored_delta, NULL},
-     {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), stored_compaction, NULL}},
+    JSON_FIELDS({"stateDelta", "state_delta", JSON_MAY_BE_ANYTHING, stored_delta, NULL},
+                {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), stored_compaction, NULL}),
 };
 
 /* Skipping is faster than reading. */
@@ -157,8 +156,8 @@ static int stored_actions(void *into, const struct json_found *found, ses_error 
 static const struct json_object stored_fields = {
     "the event",
     "",
-    {{"content", NULL, JSON_MAY_BE(JSON_OBJECT), stored_content, NULL},
-     {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), stored_actions, NULL}},
+    JSON_FIELDS({"content", NULL, JSON_MAY_BE(JSON_OBJECT), stored_content, NULL},
+                {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), stored_actions, NULL}),
 };
 
 int ses__stored_event_read(struct stored_event *event, const struct event_row *row, unsigned wanted,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "json/decimal.h"
 
 static const char *const OUT_OF_RANGE = "is outside the years 0 to 9999";
@@ -145,6 +146,21 @@ const char *ses__timestamp_from_text(const char *text, size_t len, int64_t *time
         return OUT_OF_RANGE;
     *time_us = time;
     return NULL;
+}
+
+int ses__timestamp_read(void *time_us, const struct json_found *found, ses_error *error)
+{
+    const bool is_text = found->type == JSON_STRING;
+    struct span text = {NULL, 0};
+    int code = is_text ? ses__json_read_text(&text, found, error) : ses__json_read_value(&text, found, error);
+
+    if (code != SES_OK)
+        return code;
+    const char *wrong = is_text ? ses__timestamp_from_text(text.ptr, text.len, time_us)
+                                : ses__timestamp_from_number(text, time_us);
+    return wrong ? ses__error_at(error, SES_INVALID, found->offset, "at byte %zu: %s's %s%s %s",
+                                 found->offset, found->whole, found->path, found->name, wrong)
+                 : SES_OK;
 }
 
 size_t ses__timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM])

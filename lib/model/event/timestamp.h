@@ -3,7 +3,7 @@
 #define SESLITE_MODEL_EVENT_TIMESTAMP_H
 
 #include "base/common.h"
-#include "json/reader.h"
+#include "json/object.h"
 
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z: the years that RFC 3339 can write. */
 #define TIMESTAMP_MIN INT64_C(-62167219200000000)
@@ -13,6 +13,8 @@
 SESLITE_PRIVATE const char *ses__timestamp_from_number(struct span number, int64_t *time_us);
 /* Reads RFC 3339, as in 2024-01-15T10:20:30.123456+02:00. Returns NULL, or a description of the fault. */
 SESLITE_PRIVATE const char *ses__timestamp_from_text(const char *text, size_t len, int64_t *time_us);
+/* Reads a field, a number or a text, that is such a time. INVALID for any other. */
+SESLITE_PRIVATE int ses__timestamp_read(void *time_us, const struct json_found *found, ses_error *error);
 
 enum { TIMESTAMP_ROOM = 32 };
 /* Writes JSON that ses__timestamp_from_number reads as the same time: seconds with six places,

@@ -1,12 +1,8 @@
 #include "model/state/initial.h"
 
 #include "base/error.h"
+#include "json/reader.h"
 #include "json/writer.h"
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
 
 /* Compares, ignoring white space between tokens, because an indented file has other white space in a delta
  * than in the state. */
@@ -17,9 +13,9 @@ static bool is_same_json(struct span a, struct span b)
     size_t j = 0;
 
     for (;; i++, j++) {
-        while (!in_string && i < a.len && is_blank(a.ptr[i]))
+        while (!in_string && i < a.len && ses__json_is_space(a.ptr[i]))
             i++;
-        while (!in_string && j < b.len && is_blank(b.ptr[j]))
+        while (!in_string && j < b.len && ses__json_is_space(b.ptr[j]))
             j++;
         if (i == a.len || j == b.len)
             return i == a.len && j == b.len;

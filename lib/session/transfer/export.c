@@ -96,19 +96,14 @@ static void line_put_span(struct export_call *call, const char *name, struct spa
 
 static void line_put_text(struct export_call *call, const char *name, const char *text)
 {
-    line_put_span(call, name, (struct span){text, strlen(text)});
-}
-
-static bool is_json_space(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+    line_put_span(call, name, ses__span_of(text));
 }
 
 /* True if the JSON fits on a line as it is, so that a reader of JSON gets exactly these bytes. */
 static bool fits_line(struct span json)
 {
-    return json.len > 0 && !is_json_space(json.ptr[0]) && !is_json_space(json.ptr[json.len - 1]) &&
-           !memchr(json.ptr, '\n', json.len) && !memchr(json.ptr, '\r', json.len);
+    return json.len > 0 && ses__json_trim(json).len == json.len && !memchr(json.ptr, '\n', json.len) &&
+           !memchr(json.ptr, '\r', json.len);
 }
 
 /* Writes JSON as a value, or, if it does not fit on a line, as a text under the other name. */
@@ -157,19 +152,12 @@ static int export_shared(void *context, struct span key, struct span value, ses_
 
 static void line_put_labels(struct export_call *call, const struct annotations *own)
 {
-    size_t start;
-
     line_put_name(call, "labels");
-    ses__buffer_add(&call->out, "{", 1);
-    start = call->out.len;
     for (size_t i = 0; i < own->label_count; i++) {
-        const ses_label *label = &own->labels[i];
-        ses__buffer_add(&call->out, ",", call->out.len > start ? 1 : 0);
-        ses__json_add_string(&call->out, label->name, strlen(label->name));
-        ses__buffer_add(&call->out, ":", 1);
-        ses__json_add_string(&call->out, label->value, strlen(label->value));
+        ses__json_add_named(&call->out, i == 0 ? "{" : ",", ses__span_of(own->labels[i].name));
+        ses__json_add_named(&call->out, ":", ses__span_of(own->labels[i].value));
     }
-    ses__buffer_add(&call->out, "}", 1);
+    ses__buffer_add_word(&call->out, "}");
 }
 
 static int line_put_initial(struct export_call *call, struct span initial, ses_error *error)
@@ -252,17 +240,10 @@ static void report_progress(const struct export_call *call)
 /* Checks the body only enough to keep the line a line; the reader checks all of it. */
 static int check_exported_body(const struct event_row *row, ses_error *error)
 {
-    const struct span body = row->body;
-    const char *first = body.ptr;
-    const char *last = body.ptr + body.len;
+    const struct span object = ses__json_trim(row->body);
+    const bool sound = object.len >= 2 && object.ptr[0] == '{' && object.ptr[object.len - 1] == '}' &&
+                       (fits_line(row->body) || ses__utf8_valid(object.ptr, object.len));
 
-    while (first < last && is_json_space(*first))
-        first++;
-    while (last > first && is_json_space(last[-1]))
-        last--;
-    bool sound = last - first >= 2 && *first == '{' && last[-1] == '}';
-    if (sound && !fits_line(body))
-        sound = ses__utf8_valid(body.ptr, body.len);
     return sound
                ? SES_OK
                : ses__error_set(

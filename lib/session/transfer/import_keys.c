@@ -44,41 +44,32 @@ int ses__import_owner(struct import_call *call, ses_error *error)
 
 /* -------------------------------------------------------------------------------------------- reading */
 
-/* Returns the name as a session's state shows it: with the prefix of its scope. */
-static char *prefixed_name(struct import_keys *keys, struct span key, size_t *len)
+/* Keys of shared state have no prefix, so one that looks like a prefix is a part of the key. */
+static int check_imported_key(struct span key, ses_error *error)
 {
-    const struct span prefix = ses__scope_prefix(keys->is_user ? SCOPE_USER : SCOPE_APP);
-    char *name = ses__arena_new(&keys->arena, prefix.len + key.len + 1);
-
-    if (!name)
-        return NULL;
-    memcpy(name, prefix.ptr, prefix.len);
-    memcpy(name + prefix.len, key.ptr, key.len);
-    name[prefix.len + key.len] = '\0';
-    *len = prefix.len + key.len;
-    return name;
+    return key.len <= SES_ID_MAX
+               ? ses__scope_check_name(key, error)
+               : ses__error_set(error, SES_INVALID, "the shared key \"%.40s...\" has more than %d bytes",
+                                key.ptr, SES_ID_MAX);
 }
 
 static int add_key(struct import_keys *keys, struct span key, struct span json, ses_error *error)
 {
-    struct span name = {NULL, 0};
-    struct span value = {NULL, 0};
+    struct delta_op op = {.scope = keys->is_user ? SCOPE_USER : SCOPE_APP};
     int code = ses__json_check_within(json.ptr, json.len, 1, &json, error);
 
+    if (code == SES_OK)
+        code = check_imported_key(key, error);
+    if (code == SES_OK && ses__scope_is_tombstone(json))
+        code = ses__error_set(error, SES_INVALID, "a shared key cannot have the tombstone as its value");
     if (code != SES_OK)
         return code;
-    name.ptr = prefixed_name(keys, key, &name.len);
-    value = (struct span){ses__arena_text(&keys->arena, json.ptr, json.len), json.len};
-    if (!name.ptr || !value.ptr)
-        return ses__error_nomem(error);
-    code = ses__scope_check_name(name, error);
-    const struct delta_op op = ses__delta_op(name, value);
-    if (code == SES_OK && op.removes)
-        code = ses__error_set(error, SES_INVALID, "a shared key cannot have the tombstone as its value");
-    if (code == SES_OK && !ses__delta_add(&keys->delta, keys->arena.allocator, op))
-        code = ses__error_nomem(error);
-    keys->bytes += name.len + value.len;
-    return code;
+    op.key = op.name = (struct span){ses__arena_text(&keys->arena, key.ptr, key.len), key.len};
+    op.value = (struct span){ses__arena_text(&keys->arena, json.ptr, json.len), json.len};
+    keys->bytes += key.len + json.len;
+    return op.key.ptr && op.value.ptr && ses__delta_add(&keys->delta, keys->arena.allocator, op)
+               ? SES_OK
+               : ses__error_nomem(error);
 }
 
 int ses__import_key(struct import_call *call, ses_error *error)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "json/reader.h"
+#include "json/object.h"
 #include "model/state/typed.h"
 
 enum { READ_AT_ONCE = 64 * 1024 };
@@ -89,121 +89,52 @@ static int cut_line(struct lines *lines, struct span *text, ses_error *error)
 
 /* ---------------------------------------------------------------------------------------------- members */
 
-enum line_type { LINE_TYPE_TEXT, LINE_TYPE_NUMBER, LINE_TYPE_OBJECT, LINE_TYPE_ANY };
-
-#define NAME_AND_TYPE(field, name, type) [LINE_##field] = {name, LINE_TYPE_##type},
-static const struct {
-    const char *name;
-    enum line_type type;
-} line_fields[LINE_FIELDS] = {LINE_FIELD_TABLE(NAME_AND_TYPE)};
-#undef NAME_AND_TYPE
-
-static enum line_field line_field_named(struct json_string key)
-{
-    enum line_field field = LINE_KIND;
-
-    while (field < LINE_FIELDS &&
-           ((!key.escaped && (key.raw.len == 0 || key.raw.ptr[0] != line_fields[field].name[0])) ||
-            !ses__json_string_is(key, line_fields[field].name)))
-        field++;
-    return field;
-}
-
-/* Reads a text that can be a C string. */
-static int take_line_text(struct arena *arena, struct json_reader *reader, struct line_value *value,
-                          ses_error *error)
-{
-    struct json_string string;
-
-    if (!ses__json_read_string(reader, &string))
-        return ses__json_error(reader, error);
-    int code = ses__json_decode(string, arena, &value->text);
-    if (code == SES_OK && !string.escaped) {
-        value->text.ptr = ses__arena_text(arena, string.raw.ptr, string.raw.len);
-        code = value->text.ptr ? SES_OK : SES_NOMEM;
-    }
-    if (code == SES_NOMEM)
-        return ses__error_nomem(error);
-    if (code != SES_OK || memchr(value->text.ptr, '\0', value->text.len))
-        return ses__error_set(error, SES_INVALID, "a text holds a NUL or a lone surrogate");
-    return SES_OK;
-}
-
 /* Reads JSON that is checked when it is stored. Here only its end is found, however deep it is. */
-static int take_line_json(struct json_reader *reader, enum json_type type, struct line_value *value,
-                          ses_error *error)
+static int read_line_json(void *into, const struct json_found *found, ses_error *error)
 {
-    const char *start = reader->at;
+    struct line_value *value = into;
 
-    reader->lenient = type == JSON_OBJECT || type == JSON_ARRAY;
-    bool ok = ses__json_skip(reader, reader->lenient ? NULL : &value->text);
-    if (reader->lenient)
-        value->text = (struct span){start, (size_t)(reader->at - start)};
-    reader->lenient = false;
-    return ok ? SES_OK : ses__json_error(reader, error);
-}
-
-static int take_line_number(struct json_reader *reader, const char *name, struct line_value *value,
-                            ses_error *error)
-{
-    if (!ses__json_skip(reader, &value->text))
-        return ses__json_error(reader, error);
-    int code = ses__typed_int64(value->text, name, &value->number, error);
-    return code == SES_OK ? code
-                          : ses__error_set(error, SES_INVALID, "%s must be an integer of 64 bits", name);
-}
-
-static bool line_may_be(enum line_type due, enum json_type is)
-{
-    return due == LINE_TYPE_ANY    ? is != JSON_NONE
-           : due == LINE_TYPE_TEXT ? is == JSON_STRING
-                                   : is == (due == LINE_TYPE_NUMBER ? JSON_NUMBER : JSON_OBJECT);
-}
-
-static int take_line_value(struct arena *arena, struct json_reader *reader, enum line_field field,
-                           struct line_value *value, ses_error *error)
-{
-    static const char *const due[] = {"a string", "a number", "an object", "a value"};
-    const enum line_type type = line_fields[field].type;
-    const enum json_type is = ses__json_peek(reader);
-
-    if (!line_may_be(type, is))
-        return ses__error_set(error, SES_INVALID, "%s must be %s", line_fields[field].name, due[type]);
-    if (value->text.ptr)
-        return ses__error_set(error, SES_INVALID, "%s appears twice", line_fields[field].name);
-    return type == LINE_TYPE_TEXT     ? take_line_text(arena, reader, value, error)
-           : type == LINE_TYPE_NUMBER ? take_line_number(reader, line_fields[field].name, value, error)
-                                      : take_line_json(reader, is, value, error);
-}
-
-static int take_line_members(struct arena *arena, struct line *line, ses_error *error)
-{
-    struct json_reader reader;
-    struct json_string key;
-    int code = ses__json_start_object(&reader, line->text, "a line", error);
-
-    if (code == SES_OK && !ses__json_enter(&reader))
-        code = ses__json_error(&reader, error);
-    while (code == SES_OK && ses__json_member(&reader, &key)) {
-        const enum line_field field = line_field_named(key);
-        if (field < LINE_FIELDS)
-            code = take_line_value(arena, &reader, field, &line->of[field], error);
-        else if (!ses__json_skip(&reader, NULL))
-            code = ses__json_error(&reader, error);
-    }
-    if (code == SES_OK && (reader.wrong || !ses__json_finish(&reader)))
-        code = ses__json_error(&reader, error);
+    found->reader->lenient = found->type == JSON_OBJECT || found->type == JSON_ARRAY;
+    int code = ses__json_pass(found, error);
+    found->reader->lenient = false;
+    value->text = ses__json_taken(found);
     return code;
 }
 
+static int read_line_number(void *into, const struct json_found *found, ses_error *error)
+{
+    struct line_value *value = into;
+    int code = ses__json_read_value(&value->text, found, error);
+
+    return code == SES_OK && ses__typed_int64(value->text, found->name, &value->number, NULL) != SES_OK
+               ? ses__json_must_be(found, "an integer of 64 bits", error)
+               : code;
+}
+
+#define INTO_LINE(field) JSON_INTO(struct line, of[LINE_##field])
+#define A_LINE_TEXT(field) JSON_MAY_BE(JSON_STRING) | INTO_LINE(field), ses__json_read_c_text
+#define A_LINE_NUMBER(field) JSON_MAY_BE(JSON_NUMBER) | INTO_LINE(field), read_line_number
+#define A_LINE_OBJECT(field) JSON_MAY_BE(JSON_OBJECT) | INTO_LINE(field), read_line_json
+#define A_LINE_VALUE(field) JSON_MAY_BE_ANYTHING | JSON_MAY_BE(JSON_NULL) | INTO_LINE(field), read_line_json
+#define LINE_FIELD(field, name, type) {name, NULL, A_LINE_##type(field), NULL},
+
+static const struct json_object line_object = {
+    "the line", "", (const struct json_field[]){LINE_FIELD_TABLE(LINE_FIELD){.name = NULL}}};
+#undef LINE_FIELD
+
 int ses__lines_next(struct lines *lines, struct line *line, ses_error *error)
 {
+    struct json_reader reader;
+
     memset(line, 0, sizeof *line);
     ses__arena_reset(&lines->arena);
     int result = cut_line(lines, &line->text, error);
     if (result <= 0)
         return result;
-    int code = take_line_members(&lines->arena, line, error);
+    int code = ses__json_start_object(&reader, line->text, line_object.whole, error);
+    reader.arena = &lines->arena;
+    if (code == SES_OK)
+        code = ses__json_read_last(&reader, &line_object, line, error);
     return code == SES_OK ? 1 : ses__lines_refuse(lines, error, code);
 }
 

@@ -16,7 +16,7 @@ enum { LINES_FORMAT = 1 };
     X(BODY_TEXT, "body_text", TEXT)             \
     X(UPDATED, "updated_us", NUMBER)            \
     X(KEY, "key", TEXT)                         \
-    X(VALUE, "value", ANY)                      \
+    X(VALUE, "value", VALUE)                    \
     X(VALUE_TEXT, "value_text", TEXT)           \
     X(APP, "app", TEXT)                         \
     X(USER, "user", TEXT)                       \

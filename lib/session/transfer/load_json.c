@@ -17,8 +17,7 @@ struct json_loading {
     struct span user;
     struct span state;
     struct span events;
-    bool has_time;
-    int64_t time_us; /* the last update time */
+    int64_t time_us; /* the last update time; INT64_MIN: not in the JSON */
     bool timeless;   /* an event has no time */
     int64_t first_us;
     int64_t last_us;
@@ -31,78 +30,21 @@ struct json_loading {
 
 /* ------------------------------------------------------------------------------------------- the session */
 
-static int take_json_id(void *into, const struct json_found *found, ses_error *error)
-{
-    struct arena *arena = found->reader->arena;
-    struct span *id = into;
-    int code = ses__json_take_text(found, arena, id, error);
-
-    if (code == SES_RANGE || (code == SES_OK && memchr(id->ptr, '\0', id->len)))
-        return ses__json_must_be(found, "text without NULs and lone surrogates", error);
-    if (code == SES_OK)
-        id->ptr = ses__arena_text(arena, id->ptr, id->len);
-    return code == SES_OK && !id->ptr ? ses__error_nomem(error) : code;
-}
-
-static int take_session_time(void *context, const struct json_found *found, ses_error *error)
-{
-    struct json_loading *own = context;
-    const bool is_text = found->type == JSON_STRING;
-    struct span text;
-    int code = is_text ? ses__json_take_text(found, &own->arena, &text, error)
-                       : ses__json_take_value(found, &text, error);
-
-    if (code != SES_OK)
-        return code;
-    const char *wrong = is_text ? ses__timestamp_from_text(text.ptr, text.len, &own->time_us)
-                                : ses__timestamp_from_number(text, &own->time_us);
-    own->has_time = !wrong;
-    return wrong ? ses__error_at(error, SES_INVALID, found->offset, "at byte %zu: the session's %s %s",
-                                 found->offset, found->name, wrong)
-                 : SES_OK;
-}
-
 #define INTO_LOADING(member) JSON_INTO(struct json_loading, member)
 
 static const struct json_object session_json_fields = {
-    "the session",
-    "",
-    {{"id", NULL, JSON_MAY_BE(JSON_STRING) | INTO_LOADING(id), take_json_id, NULL},
-     {"appName", "app_name", JSON_MAY_BE(JSON_STRING) | INTO_LOADING(app), take_json_id, NULL},
-     {"userId", "user_id", JSON_MAY_BE(JSON_STRING) | INTO_LOADING(user), take_json_id, NULL},
-     {"state", NULL, JSON_MAY_BE(JSON_OBJECT) | INTO_LOADING(state), ses__json_read_value, NULL},
-     {"events", NULL, JSON_MAY_BE(JSON_ARRAY) | INTO_LOADING(events), ses__json_read_value, NULL},
-     {"lastUpdateTime", "last_update_time", JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING),
-      take_session_time, "a number or a string"}}};
-
-static bool is_session_field(struct json_string name)
-{
-    for (const struct json_field *field = session_json_fields.fields; field->name; field++) {
-        if (ses__json_string_is(name, field->name) ||
-            (field->other && ses__json_string_is(name, field->other)))
-            return true;
-    }
-    return false;
-}
-
-/* Rejects unknown fields, because they would be lost. */
-static int check_session_fields(struct span text, ses_error *error)
-{
-    struct json_reader reader;
-    struct json_string name;
-
-    ses__json_start(&reader, text.ptr, text.len);
-    reader.max_depth += JSON_AROUND;
-    (void)ses__json_enter(&reader); /* it has been read */
-    while (ses__json_member(&reader, &name) && ses__json_skip(&reader, NULL)) {
-        const size_t offset = (size_t)(name.raw.ptr - 1 - text.ptr);
-        if (!is_session_field(name))
-            return ses__error_at(error, SES_INVALID, offset,
-                                 "at byte %zu: the session's field \"%.*s\" is not known, and cannot be kept",
-                                 offset, name.raw.len < 100 ? (int)name.raw.len : 100, name.raw.ptr);
-    }
-    return SES_OK;
-}
+    "the session", "",
+    JSON_FIELDS(
+        {"id", NULL, JSON_MAY_BE(JSON_STRING) | INTO_LOADING(id), ses__json_read_c_text, NULL},
+        {"appName", "app_name", JSON_MAY_BE(JSON_STRING) | INTO_LOADING(app), ses__json_read_c_text, NULL},
+        {"userId", "user_id", JSON_MAY_BE(JSON_STRING) | INTO_LOADING(user), ses__json_read_c_text, NULL},
+        {"state", NULL, JSON_MAY_BE(JSON_OBJECT) | INTO_LOADING(state), ses__json_read_value, NULL},
+        {"events", NULL, JSON_MAY_BE(JSON_ARRAY) | INTO_LOADING(events), ses__json_read_value, NULL},
+        {"lastUpdateTime", "last_update_time",
+         JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | INTO_LOADING(time_us), ses__timestamp_read,
+         "a number or a string"},
+        JSON_NO_OTHERS), /* they would be lost */
+};
 
 /* --------------------------------------------------------------------------------------------- the events */
 
@@ -235,22 +177,15 @@ static int write_shared(struct json_loading *own, const ses_key *key, enum scope
 
 /* The session, its state and its events are levels around values that may themselves be JSON_MAX_DEPTH
  * deep. */
-static int read_session_object(struct json_loading *own, struct span text, ses_error *error)
+static int read_session_json(struct json_loading *own, struct span text, ses_error *error)
 {
     struct json_reader reader;
     int code = ses__json_start_object(&reader, text, session_json_fields.whole, error);
 
     reader.max_depth += JSON_AROUND;
     reader.arena = &own->arena;
-    return code == SES_OK ? ses__json_read_last(&reader, &session_json_fields, own, error) : code;
-}
-
-static int read_session_json(struct json_loading *own, struct span text, ses_error *error)
-{
-    int code = read_session_object(own, text, error);
-
     if (code == SES_OK)
-        code = check_session_fields(text, error);
+        code = ses__json_read_last(&reader, &session_json_fields, own, error);
     if (code == SES_OK)
         code = look_at_events(own, error);
     return code == SES_OK ? read_final_state(own, error) : code;
@@ -280,8 +215,9 @@ static int load_read(struct json_loading *own, const ses_key *key, unsigned flag
                      ses_error *error)
 {
     const ses_load_options options = {.size = sizeof options, .flags = flags & ~(unsigned)SES_LOAD_SHARED};
-    const int64_t created = own->has_time && own->time_us < own->first_us ? own->time_us : own->first_us;
-    const int64_t updated = own->has_time && own->time_us > own->last_us ? own->time_us : own->last_us;
+    const int64_t created =
+        own->time_us != INT64_MIN && own->time_us < own->first_us ? own->time_us : own->first_us;
+    const int64_t updated = own->time_us > own->last_us ? own->time_us : own->last_us;
     const ses_loaded loaded = {.size = sizeof loaded,
                                .initial_state = own->initial.data,
                                .initial_state_len = own->initial.len,
@@ -303,8 +239,11 @@ static int load_read(struct json_loading *own, const ses_key *key, unsigned flag
 static int load_json(ses_store *store, const ses_key *key, struct span text, unsigned flags,
                      ses_load_result *result, ses_error *error)
 {
-    struct json_loading own = {
-        .store = store, .events = {"[]", 2}, .first_us = INT64_MAX, .last_us = INT64_MIN};
+    struct json_loading own = {.store = store,
+                               .events = {"[]", 2},
+                               .time_us = INT64_MIN,
+                               .first_us = INT64_MAX,
+                               .last_us = INT64_MIN};
     ses_key chosen;
 
     ses__arena_init(&own.arena, &store->allocator);

@@ -83,21 +83,21 @@ static int take_delta(void *context, const struct json_found *found, ses_error *
     return code == SES_OK && found->reader->wrong ? ses__json_error(found->reader, error) : code;
 }
 
+static const struct json_object actions_fields = {
+    "the event", "actions.",
+    JSON_FIELDS(
+        {"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), take_delta, NULL})};
+
 static int take_actions(void *context, const struct json_found *found, ses_error *error)
 {
-    static const struct json_object actions = {
-        "the event",
-        "actions.",
-        {{"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), take_delta, NULL}}};
-
     if (found->type == JSON_NULL)
         return ses__json_skip(found->reader, NULL) ? SES_OK : ses__json_error(found->reader, error);
-    return ses__json_read_object(found->reader, &actions, context, error);
+    return ses__json_read_object(found->reader, &actions_fields, context, error);
 }
 
 static int take_null(const struct json_found *found, struct span *null, ses_error *error)
 {
-    return ses__json_take_value(found, null, error);
+    return ses__json_read_value(null, found, error);
 }
 
 static int take_id(void *context, const struct json_found *found, ses_error *error)
@@ -138,7 +138,7 @@ static int take_time(void *context, const struct json_found *found, ses_error *e
     if (found->type == JSON_NULL)
         return take_null(found, &read->null_time, error);
     int code = found->type == JSON_STRING ? ses__json_take_text(found, read->arena, &text, error)
-                                          : ses__json_take_value(found, &text, error);
+                                          : ses__json_read_value(&text, found, error);
     if (code != SES_OK)
         return code;
     read->time_us = found->type == JSON_STRING ? time_of_text(text, NULL) : time_of_number(text);
@@ -151,21 +151,20 @@ static int take_partial(void *context, const struct json_found *found, ses_error
 
     if (found->type == JSON_NULL)
         return ses__json_skip(found->reader, NULL) ? SES_OK : ses__json_error(found->reader, error);
-    return ses__json_take_bool(found, &read->partial, error);
+    return ses__json_read_bool(&read->partial, found, error);
 }
+
+static const struct json_object event_fields = {
+    "the event", "",
+    JSON_FIELDS({"id", NULL, JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL), take_id, NULL},
+                {"timestamp", NULL,
+                 JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL), take_time,
+                 "a time"},
+                {"partial", NULL, JSON_MAY_BE(JSON_BOOL) | JSON_MAY_BE(JSON_NULL), take_partial, NULL},
+                {"actions", NULL, JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), take_actions, NULL})};
 
 int event_read(struct event_read *read, struct span json, ses_error *error)
 {
-    static const unsigned or_null = JSON_MAY_BE(JSON_NULL);
-    static const struct json_object event = {
-        "the event",
-        "",
-        {{"id", NULL, JSON_MAY_BE(JSON_STRING) | or_null, take_id, NULL},
-         {"timestamp", NULL, JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | or_null, take_time,
-          "a time"},
-         {"partial", NULL, JSON_MAY_BE(JSON_BOOL) | or_null, take_partial, NULL},
-         {"actions", NULL, JSON_MAY_BE(JSON_OBJECT) | or_null, take_actions, NULL}}};
-
     if (!json.ptr || json.len == 0)
         return ses__error_set(error, SES_INVALID, "it is missing (NULL, or empty)");
     if (!read->arena) {
@@ -181,7 +180,7 @@ int event_read(struct event_read *read, struct span json, ses_error *error)
     read->partial = false;
     read->null_id = read->null_time = (struct span){NULL, 0};
     text_clear(&read->id);
-    int code = ses__json_read_whole(json, &event, read, error);
+    int code = ses__json_read_whole(json, &event_fields, read, error);
     return code == SES_OK ? SES_OK : explain_json(json, error);
 }
 
