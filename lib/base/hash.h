@@ -19,6 +19,18 @@ static inline uint32_t ses__hash32(uint32_t hash, const void *data, size_t len)
     return hash;
 }
 
+/* The same for a name, with its NUL, so that names do not run into each other; and for those of a key. */
+static inline uint32_t ses__hash32_name(uint32_t hash, const char *name)
+{
+    return ses__hash32(hash, name, strlen(name) + 1);
+}
+
+static inline uint32_t ses__hash32_key(const ses_key *key)
+{
+    const uint32_t hash = ses__hash32_name(ses__hash32_name(HASH32_BASIS, key->app), key->user);
+    return key->session ? ses__hash32_name(hash, key->session) : hash;
+}
+
 static inline uint64_t ses__hash64(uint64_t hash, const void *data, size_t len)
 {
     const unsigned char *bytes = data;

@@ -5,19 +5,10 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-/* Includes the NUL, so that names do not run into each other. */
-static uint64_t add_name(uint64_t hash, const char *name)
-{
-    return ses__hash64(hash, name, strlen(name) + 1);
-}
-
 struct listener **ses__followers_bucket(struct followers *followers, const ses_key *key)
 {
-    uint64_t hash = add_name(add_name(HASH64_BASIS, key->app), key->user);
-
-    if (key->session)
-        hash = add_name(hash, key->session);
-    return &followers->buckets[(hash ^ hash >> 32) % FOLLOWER_BUCKETS];
+    const uint32_t hash = ses__hash32_key(key);
+    return &followers->buckets[(hash ^ hash >> 16) % FOLLOWER_BUCKETS];
 }
 
 /* --------------------------------------------------------------------------------------- one of them */

@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "session/read/list_token.h"
+#include "base/hash.h"
 #include "session/session.h"
+#include "session/token.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 10000 };
 
@@ -12,7 +13,7 @@ struct ses_page {
     struct arena arena;
     ses_session **sessions;
     size_t count;
-    const char *token;
+    char *token;
 };
 
 /* Makes the handles of a page, which take over its snapshots. */
@@ -34,16 +35,69 @@ static int adopt_all(ses_page *page, struct list_op *op, ses_error *error)
     return code;
 }
 
+/* -------------------------------------------------------------------------------------------- tokens */
+
+/* A text that is not set adds nothing; one that is set begins with a letter for its kind. */
+static uint32_t add_text(uint32_t hash, char kind, const char *text)
+{
+    return text ? ses__hash32_name(ses__hash32(hash, &kind, 1), text) : hash;
+}
+
+/* The hash of all that a token must agree with. */
+static uint32_t hash_of_list(const struct list_op *op)
+{
+    const struct list_filter *filter = &op->filter;
+    const unsigned char order = (unsigned char)op->order;
+    uint32_t hash = ses__hash32_name(ses__hash32(HASH32_BASIS, &order, 1), op->app);
+
+    hash = add_text(hash, 'u', op->user);
+    hash = add_text(hash, 'l', filter->label);
+    hash = add_text(hash, 'v', filter->label_value);
+    hash = add_text(hash, 'p', filter->id_prefix);
+    hash = ses__hash32(hash, &filter->since_us, sizeof filter->since_us);
+    return ses__hash32(hash, &filter->before_us, sizeof filter->before_us);
+}
+
 /* Makes the token of the place after the page's last session. */
-static int make_token(ses_page *page, const struct list_identity *identity, ses_error *error)
+static int make_token(ses_page *page, const struct list_op *op, ses_error *error)
 {
     const ses_session *last = page->sessions[page->count - 1];
     const struct session_row *row = &last->snapshot.row;
-    const struct list_place place = {row->updated_us, {last->id, strlen(last->id)}, row->user_id, row->id};
+    struct buffer bytes;
 
-    page->token = ses__list_token_write(identity, &place, &page->arena);
+    ses__token_begin(&bytes, &page->store->allocator);
+    ses__token_put_signed(&bytes, row->updated_us);
+    ses__token_put_signed(&bytes, row->user_id);
+    ses__token_put_signed(&bytes, row->id);
+    ses__buffer_add_word(&bytes, last->id);
+    page->token = ses__token_end(&bytes, hash_of_list(op));
     return page->token ? SES_OK : ses__error_nomem(error);
 }
+
+static int take_token(struct list_op *op, const char *token, ses_error *error)
+{
+    struct list_place *place = &op->after;
+    struct buffer bytes;
+    struct span name;
+    int code = SES_OK;
+
+    ses__buffer_init(&bytes, op->arena->allocator);
+    const bool good =
+        ses__token_read(token, hash_of_list(op), &bytes, &name) &&
+        ses__token_get_signed(&name, &place->updated_us) && ses__token_get_signed(&name, &place->user_id) &&
+        ses__token_get_signed(&name, &place->session_id) && name.len > 0 && name.len <= SES_ID_MAX;
+    if (good)
+        place->name = (struct span){ses__arena_text(op->arena, name.ptr, name.len), name.len};
+    if (bytes.failed || (good && !place->name.ptr))
+        code = ses__error_nomem(error);
+    else if (!good)
+        code = ses__error_set(error, SES_INVALID,
+                              "the token is not from a list of this app, user, order and filter");
+    ses__buffer_free(&bytes);
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------------- pages */
 
 static int page_new(ses_store *store, ses_page **page, ses_error *error)
 {
@@ -57,21 +111,17 @@ static int page_new(ses_store *store, ses_page **page, ses_error *error)
     return fresh ? SES_OK : ses__error_nomem(error);
 }
 
-static int read_into_page(ses_page *page, const struct list_identity *identity, struct list_op *op,
-                          const char *token, ses_error *error)
+static int read_into_page(ses_page *page, struct list_op *op, const char *token, ses_error *error)
 {
-    int code = SES_OK;
-
     op->arena = &page->arena;
-    if (token)
-        code = ses__list_token_read(identity, token, &page->arena, &op->after, error);
+    int code = token ? take_token(op, token, error) : SES_OK;
     if (code != SES_OK)
         return code;
     code = ses__door_list(page->store->storage, op, error);
     if (code == SES_OK)
         code = adopt_all(page, op, error);
     ses__list_op_free(op, &page->store->allocator);
-    return code == SES_OK && op->more ? make_token(page, identity, error) : code;
+    return code == SES_OK && op->more ? make_token(page, op, error) : code;
 }
 
 static int check_filter_label(const ses_filter *filter, ses_error *error)
@@ -135,7 +185,6 @@ static int list_sessions(ses_store *store, const char *app, const char *user, co
     if (code == SES_OK)
         code = page_new(store, &fresh, error);
     if (code == SES_OK) {
-        const struct list_identity identity = {app, user, options.order, &filter};
         struct list_op op = {.app = app,
                              .user = user,
                              .filter = filter,
@@ -144,7 +193,7 @@ static int list_sessions(ses_store *store, const char *app, const char *user, co
                              .limit = options.limit ? options.limit : LIST_DEFAULT,
                              .from_start = options.token == NULL,
                              .seed = store->seed};
-        code = read_into_page(fresh, &identity, &op, options.token, error);
+        code = read_into_page(fresh, &op, options.token, error);
     }
     if (code == SES_OK)
         *page = fresh;
@@ -212,6 +261,7 @@ void ses_page_close(ses_page *page)
         for (size_t i = 0; i < page->count; i++)
             ses_session_close(page->sessions[i]);
         ses__memory_free(&store->allocator, page->sessions);
+        ses__memory_free(&store->allocator, page->token);
         ses__arena_free(&page->arena);
         ses__memory_free(&store->allocator, page);
         ses__store_release(store);
