@@ -319,7 +319,7 @@ int ses_pending_open(ses_session *session, const ses_call_options *options, ses_
     int code = ses__check_output(pending, "pending", error);
 
     if (code == SES_OK)
-        code = ses__check_open(session, error);
+        code = ses__session_check(session, error);
     if (code != SES_OK)
         return code;
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};

@@ -280,7 +280,7 @@ int ses_render(const ses_session *session, const char *text, size_t len, const s
     int code = ses__check_output(rendered, "rendered", error);
 
     if (code == SES_OK)
-        code = ses__check_open(session, error);
+        code = ses__session_check(session, error);
     if (code != SES_OK)
         return code;
     renderer.allocator = ses__store_allocator(ses__session_store(session));

@@ -49,11 +49,7 @@ bool ses__tracked_note(const ses_tracked *tracked, struct span name, struct span
 int ses__tracked_check(const ses_tracked *tracked, ses_error *error)
 {
     int code = ses__check_argument(tracked, "tracked", error);
-    if (code == SES_OK && !ses__session_is_open(tracked->session))
-        code = ses__error_set(error, SES_MISUSE, "the session handle is closed; this view needs it");
-    if (code == SES_OK)
-        ses__error_clear(error);
-    return code;
+    return code == SES_OK ? ses__session_check(tracked->session, error) : code;
 }
 
 int ses__tracked_check_write(const ses_tracked *tracked, ses_error *error)
@@ -62,14 +58,6 @@ int ses__tracked_check_write(const ses_tracked *tracked, ses_error *error)
     if (code == SES_OK && tracked->read_only)
         code = ses__error_set(error, SES_READONLY,
                               "the view is read-only: it was made with SES_TRACK_READ_ONLY");
-    return code;
-}
-
-int ses__check_open(const ses_session *session, ses_error *error)
-{
-    int code = ses__check_argument(session, "session", error);
-    if (code == SES_OK && !ses__session_is_open(session))
-        code = ses__error_set(error, SES_MISUSE, "the session handle is closed");
     return code;
 }
 
@@ -104,7 +92,7 @@ int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked
     int code = ses__check_output(tracked, "tracked", error);
 
     if (code == SES_OK)
-        code = ses__check_open(session, error);
+        code = ses__session_check(session, error);
     if (code == SES_OK)
         code = ses__check_flags(flags, SES_TRACK_READ_ONLY | SES_TRACK_ACCUMULATE,
                                 "flags of ses_tracked_open", error);

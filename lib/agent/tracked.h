@@ -29,8 +29,6 @@ struct ses_tracked {
 /* Compares in the order of ses_state_json: below 0, 0 or above 0. */
 SESLITE_PRIVATE int ses__state_key_order(struct span left, struct span right);
 
-/* MISUSE for NULL and for a handle that was closed. */
-SESLITE_PRIVATE int ses__check_open(const ses_session *session, ses_error *error);
 /* STALE: events were cut from the session `fresh`, which was read now, since the handle was read, or it is
  * another one of that name. `handle` may be NULL. */
 SESLITE_PRIVATE int ses__check_epoch(const ses_session *fresh, const ses_session *handle, ses_error *error);

@@ -14,8 +14,10 @@ SESLITE_PRIVATE struct hash_seed ses__store_seed(const ses_store *store);
  * others answer as before. */
 SESLITE_PRIVATE void ses__session_retain(ses_session *session);
 SESLITE_PRIVATE void ses__session_release(ses_session *session);
-SESLITE_PRIVATE bool ses__session_is_open(const ses_session *session); /* False for NULL. */
 SESLITE_PRIVATE ses_store *ses__session_store(const ses_session *session);
+
+/* Begins a public call on a handle: clears the error. MISUSE for NULL and for a closed handle. */
+SESLITE_PRIVATE int ses__session_check(const ses_session *session, ses_error *error);
 
 /* A call that consists of several begins once, so that ses_close waits for all of it and no part is
  * refused. The parts are the calls below: ses_get, ses_cursor_open and ses_cursor_next within a call that

@@ -7,22 +7,6 @@
 
 /* -------------------------------------------------------------------------------------- life of a handle */
 
-/* Names the handle, which already has its snapshot. */
-static int name_session(ses_session *session, const ses_key *key, ses_error *error)
-{
-    const size_t app_size = strlen(key->app) + 1;
-    const size_t user_size = strlen(key->user) + 1;
-    const size_t id_size = strlen(key->session) + 1;
-    char *names = ses__arena_new(&session->snapshot.arena, app_size + user_size + id_size);
-
-    if (!names)
-        return ses__error_nomem(error);
-    session->app = memcpy(names, key->app, app_size);
-    session->user = memcpy(names + app_size, key->user, user_size);
-    session->id = memcpy(names + app_size + user_size, key->session, id_size);
-    return SES_OK;
-}
-
 static ses_session *session_zeroed(ses_store *store)
 {
     ses_session *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
@@ -37,13 +21,12 @@ static ses_session *session_zeroed(ses_store *store)
 /* Completes a handle that has its snapshot, or closes it. */
 static int give_session(ses_session *fresh, const ses_key *key, ses_session **session, ses_error *error)
 {
-    const int code = name_session(fresh, key, error);
-
-    if (code == SES_OK)
-        *session = fresh;
-    else
+    if (!ses__key_copy(key, &fresh->snapshot.arena, &fresh->key)) {
         ses_session_close(fresh);
-    return code;
+        return ses__error_nomem(error);
+    }
+    *session = fresh;
+    return SES_OK;
 }
 
 int ses__session_new(ses_store *store, const ses_key *key, ses_session **session, ses_error *error)
@@ -67,11 +50,6 @@ int ses__session_adopt(ses_store *store, const ses_key *key, struct snapshot *sn
     fresh->snapshot = *snapshot;
     *snapshot = (struct snapshot){.allocator = NULL};
     return give_session(fresh, key, session, error);
-}
-
-ses_key ses__session_key(const ses_session *session)
-{
-    return (ses_key){session->app, session->user, session->id};
 }
 
 int ses__session_check(const ses_session *session, ses_error *error)
@@ -126,10 +104,8 @@ int ses__call_on_handle(struct session_call *call, ses_session *session, ses_err
         code = ses__store_begin(session->store, error);
     if (code != SES_OK)
         return code;
-    *call = (struct session_call){.store = session->store,
-                                  .session = session,
-                                  .snapshot = &session->snapshot,
-                                  .key = ses__session_key(session)};
+    *call = (struct session_call){
+        .store = session->store, .session = session, .snapshot = &session->snapshot, .key = session->key};
     call->ref = (struct session_ref){&call->key, &session->snapshot.row};
     return SES_OK;
 }
@@ -172,11 +148,6 @@ int ses__call_end(struct session_call *call, int code)
 
 /* ------------------------------------------------------------------------------------------ accessors */
 
-bool ses__session_is_open(const ses_session *session)
-{
-    return session && !session->closed;
-}
-
 ses_store *ses__session_store(const ses_session *session)
 {
     return session->store;
@@ -184,17 +155,17 @@ ses_store *ses__session_store(const ses_session *session)
 
 const char *ses_session_app(const ses_session *session)
 {
-    return session->app;
+    return session->key.app;
 }
 
 const char *ses_session_user(const ses_session *session)
 {
-    return session->user;
+    return session->key.user;
 }
 
 const char *ses_session_id(const ses_session *session)
 {
-    return session->id;
+    return session->key.session;
 }
 
 int64_t ses_session_version(const ses_session *session)

@@ -43,16 +43,19 @@ int ses__check_prefix(const char *prefix, const char *what, ses_error *error)
                                 SES_ID_MAX);
 }
 
-static const char *copy_name(const char *name, struct arena *arena)
-{
-    return name ? ses__arena_text(arena, name, strlen(name)) : NULL;
-}
-
 bool ses__key_copy(const ses_key *key, struct arena *arena, ses_key *copy)
 {
-    *copy =
-        (ses_key){copy_name(key->app, arena), copy_name(key->user, arena), copy_name(key->session, arena)};
-    return copy->app && copy->user && (copy->session || !key->session);
+    const size_t app_size = strlen(key->app) + 1;
+    const size_t user_size = strlen(key->user) + 1;
+    const size_t session_size = key->session ? strlen(key->session) + 1 : 0;
+    char *names = ses__arena_new(arena, app_size + user_size + session_size);
+
+    if (!names)
+        return false;
+    copy->app = memcpy(names, key->app, app_size);
+    copy->user = memcpy(names + app_size, key->user, user_size);
+    copy->session = key->session ? memcpy(names + app_size + user_size, key->session, session_size) : NULL;
+    return true;
 }
 
 int ses__give_json(int code, char *made, size_t made_len, char **json, size_t *len)

@@ -109,7 +109,7 @@ int ses_context_open(ses_session *session, const ses_context_options *options, s
     int code = ses__check_output(context, "context", error);
 
     if (code == SES_OK)
-        code = ses__check_open(session, error);
+        code = ses__session_check(session, error);
     if (code != SES_OK)
         return code;
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};

@@ -32,10 +32,9 @@ const char *ses_session_place(ses_session *session)
     const struct session_row *row = &session->snapshot.row;
     const struct follow_known known = {NULL, {row->id, ses__row_epoch(row), row->last_seq}};
     const ses_allocator *allocator = &session->store->allocator;
-    const ses_key key = ses__session_key(session);
 
     ses__memory_free(allocator, session->place);
-    session->place = ses__place_write(allocator, &key, &known, 1);
+    session->place = ses__place_write(allocator, &session->key, &known, 1);
     return session->place;
 }
 

@@ -37,8 +37,8 @@ int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options
 
 static int refresh_session(ses_session *session, ses_error *error)
 {
-    const ses_key key = ses__session_key(session);
-    struct refresh_op op = {.session = {&key, &session->snapshot.row}, .snapshot = &session->snapshot};
+    struct refresh_op op = {.session = {&session->key, &session->snapshot.row},
+                            .snapshot = &session->snapshot};
     int code = ses__door_refresh(session->store->storage, &op, error);
 
     if (code == SES_OK)

@@ -48,9 +48,9 @@ static void add_time(struct buffer *json, int64_t time_us)
 
 static int add_session(struct buffer *json, const ses_session *session, ses_error *error)
 {
-    ses__json_add_named(json, "{\"id\":", ses__span_of(session->id));
-    ses__json_add_named(json, ",\"appName\":", ses__span_of(session->app));
-    ses__json_add_named(json, ",\"userId\":", ses__span_of(session->user));
+    ses__json_add_named(json, "{\"id\":", ses__span_of(session->key.session));
+    ses__json_add_named(json, ",\"appName\":", ses__span_of(session->key.app));
+    ses__json_add_named(json, ",\"userId\":", ses__span_of(session->key.user));
     ses__buffer_add_word(json, ",\"state\":{");
     int code = ses__state_add_members(&session->snapshot.state, SCOPE_TEMP, json, error);
     ses__buffer_add_word(json, "},\"events\":[");

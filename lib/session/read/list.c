@@ -69,7 +69,7 @@ static int make_token(ses_page *page, const struct list_op *op, ses_error *error
     ses__token_put_signed(&bytes, row->updated_us);
     ses__token_put_signed(&bytes, row->user_id);
     ses__token_put_signed(&bytes, row->id);
-    ses__buffer_add_word(&bytes, last->id);
+    ses__buffer_add_word(&bytes, last->key.session);
     page->token = ses__token_end(&bytes, hash_of_list(op));
     return page->token ? SES_OK : ses__error_nomem(error);
 }
