@@ -24,17 +24,16 @@ struct pending_call {
     ses_function function;
     struct pending_event *event;
     bool is_long_running;
-    struct pending_call *before; /* in the order of the log */
-    struct pending_call *after;
+    size_t index; /* in the list */
 };
 
 struct ses_pending {
     ses_allocator allocator; /* it may outlive the store */
-    struct calls open;       /* the same calls, by what a response names */
-    struct pending_call *oldest;
-    struct pending_call *newest;
+    struct calls open;       /* the pending calls, by what a response names */
+    /* All calls in the order of the log. While it is read, NULL stands for those that have a response. */
+    struct pending_call **items;
     size_t count;
-    struct pending_call **calls; /* in order */
+    size_t capacity;
 };
 
 /* --------------------------------------------------------------------------------------- the pending calls */
@@ -63,20 +62,15 @@ static bool add_pending_call(ses_pending *pending, struct pending_event *event,
 {
     struct pending_call *call = ses__arena_new(&event->arena, sizeof *call);
 
-    if (!call)
+    if (!call || !LIST_GROW(&pending->allocator, pending))
         return false;
     *call = (struct pending_call){
         .function = {ses__text(function->id), ses__text(function->name), ses__text(function->args)},
         .event = event,
-        .before = pending->newest};
+        .index = pending->count};
     if (!ses__calls_add(&pending->open, function->id, function->name, &call->call))
         return false;
-    if (pending->newest)
-        pending->newest->after = call;
-    else
-        pending->oldest = call;
-    pending->newest = call;
-    pending->count++;
+    pending->items[pending->count++] = call;
     event->calls++;
     return true;
 }
@@ -86,15 +80,7 @@ static void remove_pending_call(ses_pending *pending, struct pending_call *call)
 {
     struct pending_event *event = call->event;
 
-    if (call->before)
-        call->before->after = call->after;
-    else
-        pending->oldest = call->after;
-    if (call->after)
-        call->after->before = call->before;
-    else
-        pending->newest = call->before;
-    pending->count--;
+    pending->items[call->index] = NULL;
     if (--event->calls == 0)
         pending_event_free(event);
 }
@@ -258,17 +244,18 @@ static int read_log(ses_pending *pending, ses_store *store, const ses_key *key, 
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static int list_calls(ses_pending *pending, ses_error *error)
+static void drop_answered_calls(ses_pending *pending)
 {
-    size_t at = 0;
+    size_t kept = 0;
 
-    pending->calls =
-        ses__memory_new(&pending->allocator, (pending->count + 1) * sizeof(struct pending_call *));
-    if (!pending->calls)
-        return ses__error_nomem(error);
-    for (struct pending_call *call = pending->oldest; call; call = call->after)
-        pending->calls[at++] = call;
-    return SES_OK;
+    for (size_t i = 0; i < pending->count; i++) {
+        struct pending_call *call = pending->items[i];
+        if (!call)
+            continue;
+        call->index = kept;
+        pending->items[kept++] = call;
+    }
+    pending->count = kept;
 }
 
 static ses_pending *pending_new(ses_store *store)
@@ -295,8 +282,7 @@ static int make_pending(ses_store *store, const ses_key *key, const ses_session 
     if (!fresh)
         return ses__error_nomem(error);
     code = read_log(fresh, store, key, handle, error);
-    if (code == SES_OK)
-        code = list_calls(fresh, error);
+    drop_answered_calls(fresh);
     if (code == SES_OK)
         *pending = fresh;
     else
@@ -337,10 +323,10 @@ void ses_pending_close(ses_pending *pending)
 {
     if (pending) {
         const ses_allocator allocator = pending->allocator;
-        while (pending->oldest)
-            remove_pending_call(pending, pending->oldest);
+        for (size_t i = 0; i < pending->count; i++)
+            remove_pending_call(pending, pending->items[i]);
         ses__calls_free(&pending->open);
-        ses__memory_free(&allocator, pending->calls);
+        ses__memory_free(&allocator, pending->items);
         ses__memory_free(&allocator, pending);
     }
 }
@@ -354,15 +340,15 @@ size_t ses_pending_count(const ses_pending *pending)
 
 const ses_function *ses_pending_call(const ses_pending *pending, size_t index)
 {
-    return index < ses_pending_count(pending) ? &pending->calls[index]->function : NULL;
+    return index < ses_pending_count(pending) ? &pending->items[index]->function : NULL;
 }
 
 const ses_event *ses_pending_event(const ses_pending *pending, size_t index)
 {
-    return index < ses_pending_count(pending) ? pending->calls[index]->event->event : NULL;
+    return index < ses_pending_count(pending) ? pending->items[index]->event->event : NULL;
 }
 
 int ses_pending_is_long_running(const ses_pending *pending, size_t index)
 {
-    return index < ses_pending_count(pending) && pending->calls[index]->is_long_running;
+    return index < ses_pending_count(pending) && pending->items[index]->is_long_running;
 }
