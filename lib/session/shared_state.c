@@ -38,12 +38,9 @@ int ses_shared_state_json(ses_store *store, const char *app, const char *user,
                           const ses_call_options *options, char **json, size_t *len, ses_error *error)
 {
     struct shared_get_op op = {.app = app, .user = user};
-    int code = ses__check_output(json, "json", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
-    if (code == SES_OK)
-        code = ses__store_end(store, read_shared_state(store, &op, options, json, len, error));
-    return code;
+    int code = ses__store_begin_giving(store, json, "json", error);
+    return code == SES_OK ? ses__store_end(store, read_shared_state(store, &op, options, json, len, error))
+                          : code;
 }
 
 static int check_shared_name(const char *name, ses_error *error)
@@ -62,9 +59,7 @@ int ses_shared_state_get(ses_store *store, const char *app, const char *user, co
                          const ses_call_options *options, char **json, size_t *len, ses_error *error)
 {
     struct shared_get_op op = {.app = app, .user = user, .name = name};
-    int code = ses__check_output(json, "json", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
+    int code = ses__store_begin_giving(store, json, "json", error);
     if (code != SES_OK)
         return code;
     code = check_shared_name(name, error);

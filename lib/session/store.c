@@ -127,6 +127,12 @@ int ses__store_begin(ses_store *store, ses_error *error)
     return code;
 }
 
+int ses__store_begin_giving(ses_store *store, void *output, const char *what, ses_error *error)
+{
+    int code = ses__check_output(output, what, error);
+    return code == SES_OK ? ses__store_begin(store, error) : code;
+}
+
 int ses__store_end(ses_store *store, int code)
 {
     (void)pthread_mutex_lock(&store->lock);

@@ -47,6 +47,10 @@ struct ses_store {
  * ses_close waits for them.
  */
 SESLITE_PRIVATE int ses__store_enter(const ses_store *store, ses_error *error);
+/* Begins a call that hands over an object or a text: sets the caller's pointer to NULL first. MISUSE if its
+ * address, `output`, is NULL. */
+SESLITE_PRIVATE int ses__store_begin_giving(ses_store *store, void *output, const char *what,
+                                            ses_error *error);
 SESLITE_PRIVATE void ses__store_retain(ses_store *store);
 SESLITE_PRIVATE void ses__store_release(ses_store *store);
 

@@ -184,8 +184,6 @@ static int open_follower(ses_store *store, const ses_key *key, const ses_follow_
 int ses_follower_open(ses_store *store, const ses_key *key, const ses_follow_options *options,
                       ses_follower **follower, ses_error *error)
 {
-    int code = ses__check_output(follower, "follower", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
+    int code = ses__store_begin_giving(store, follower, "follower", error);
     return code == SES_OK ? ses__store_end(store, open_follower(store, key, options, follower, error)) : code;
 }

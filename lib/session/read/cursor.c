@@ -92,12 +92,9 @@ int ses__begun_cursor_open(ses_store *store, const ses_key *key, const ses_curso
 int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *options,
                     ses_cursor **cursor, ses_error *error)
 {
-    int code = ses__check_output(cursor, "cursor", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
-    if (code == SES_OK)
-        code = ses__store_end(store, ses__begun_cursor_open(store, key, options, cursor, error));
-    return code;
+    int code = ses__store_begin_giving(store, cursor, "cursor", error);
+    return code == SES_OK ? ses__store_end(store, ses__begun_cursor_open(store, key, options, cursor, error))
+                          : code;
 }
 
 /* ------------------------------------------------------------------------------------------- walking */

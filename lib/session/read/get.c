@@ -29,9 +29,7 @@ int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *
 int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options, ses_session **session,
             ses_error *error)
 {
-    int code = ses__check_output(session, "session", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
+    int code = ses__store_begin_giving(store, session, "session", error);
     return code == SES_OK ? ses__store_end(store, ses__begun_get(store, key, options, session, error)) : code;
 }
 

@@ -205,12 +205,9 @@ static int list_sessions(ses_store *store, const char *app, const char *user, co
 int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
              ses_page **page, ses_error *error)
 {
-    int code = ses__check_output(page, "page", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
-    if (code == SES_OK)
-        code = ses__store_end(store, list_sessions(store, app, user, options, page, error));
-    return code;
+    int code = ses__store_begin_giving(store, page, "page", error);
+    return code == SES_OK ? ses__store_end(store, list_sessions(store, app, user, options, page, error))
+                          : code;
 }
 
 static int count_sessions(ses_store *store, const char *app, const char *user, const ses_filter *filter,

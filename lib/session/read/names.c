@@ -62,18 +62,14 @@ static int list_names(ses_store *store, const char *app, const ses_names_options
 
 int ses_list_apps(ses_store *store, const ses_names_options *options, ses_names **names, ses_error *error)
 {
-    int code = ses__check_output(names, "names", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
+    int code = ses__store_begin_giving(store, names, "names", error);
     return code == SES_OK ? ses__store_end(store, list_names(store, NULL, options, names, error)) : code;
 }
 
 int ses_list_users(ses_store *store, const char *app, const ses_names_options *options, ses_names **names,
                    ses_error *error)
 {
-    int code = ses__check_output(names, "names", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
+    int code = ses__store_begin_giving(store, names, "names", error);
     if (code != SES_OK)
         return code;
     code = ses__check_id(app, "app", error);

@@ -79,9 +79,7 @@ static int read_value(ses_store *store, const ses_key *key, const char *name, ch
 int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
                          const ses_call_options *options, char **json, size_t *len, ses_error *error)
 {
-    int code = ses__check_output(json, "json", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
+    int code = ses__store_begin_giving(store, json, "json", error);
     if (code != SES_OK)
         return code;
     code = ses__check_call_options(options, error);

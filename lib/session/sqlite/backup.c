@@ -64,9 +64,7 @@ static int open_copy_of(void *context, const struct storage_config *common, cons
 
 int ses_store_copy(ses_store *store, const ses_open_options *options, ses_store **copy, ses_error *error)
 {
-    int code = ses__check_output(copy, "copy", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
+    int code = ses__store_begin_giving(store, copy, "copy", error);
     if (code != SES_OK)
         return code;
     code = ses__store_open(":memory:", options, &(struct storage_opener){open_copy_of, store}, copy, error);
