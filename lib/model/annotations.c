@@ -15,6 +15,7 @@ void ses__annotations_init(struct annotations *own, const ses_allocator *allocat
 
 void ses__annotations_free(struct annotations *own)
 {
+    ses__memory_free(own->arena.allocator, own->labels);
     ses__arena_free(&own->arena);
     ses__annotations_init(own, own->arena.allocator);
 }
@@ -25,23 +26,10 @@ bool ses__annotations_put_title(struct annotations *own, struct span title)
     return own->title != NULL;
 }
 
-static bool grow_labels(struct annotations *own)
-{
-    size_t capacity = own->label_capacity ? own->label_capacity * 2 : 4;
-    ses_label *labels = ses__arena_new(&own->arena, capacity * sizeof *labels);
-
-    if (!labels)
-        return false;
-    if (own->label_count)
-        memcpy(labels, own->labels, own->label_count * sizeof *labels);
-    own->labels = labels;
-    own->label_capacity = capacity;
-    return true;
-}
-
 bool ses__annotations_add_label(struct annotations *own, struct span name, struct span value)
 {
-    if (own->label_count == own->label_capacity && !grow_labels(own))
+    if (!ses__memory_grow(own->arena.allocator, &own->labels, &own->label_capacity, own->label_count + 1,
+                          sizeof *own->labels))
         return false;
     ses_label *label = &own->labels[own->label_count];
     label->name = ses__arena_text(&own->arena, name.ptr, name.len);

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 struct annotations {
-    struct arena arena; /* holds the texts and the list */
+    struct arena arena; /* holds the texts */
     const char *title;  /* NULL: none */
     ses_label *labels;  /* sorted by name */
     size_t label_count;

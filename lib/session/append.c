@@ -251,27 +251,23 @@ void ses__append_extras_free(struct append_extras *extras)
 static int append_all(struct append_call *call, const ses_text *events, ses_appended *appended,
                       ses_error *error)
 {
-    const ses_allocator *allocator = &call->at->store->allocator;
+    struct arena *arena = &call->extras->writes.arena;
     struct append_op *op = &call->op;
     const bool fits = op->count < SIZE_MAX / (sizeof *op->drafts + sizeof *op->results);
     struct event_draft draft;
     ses_appended result;
-    void *drafts = NULL;
-    void *results = NULL;
 
-    if (op->count > 1 && fits) {
-        drafts = ses__memory_new(allocator, op->count * sizeof draft);
-        results = ses__memory_new(allocator, op->count * sizeof result);
+    op->drafts = &draft;
+    op->results = &result;
+    if (op->count > 1) {
+        op->drafts = fits ? ses__arena_new(arena, op->count * sizeof draft) : NULL;
+        op->results = fits ? ses__arena_new(arena, op->count * sizeof result) : NULL;
     }
-    op->drafts = op->count > 1 ? drafts : &draft;
-    op->results = op->count > 1 ? results : &result;
     int code = op->drafts && op->results ? append_texts(call, events, error) : ses__error_nomem(error);
     if ((code == SES_OK || code == SES_UNKNOWN) && appended)
         memcpy(appended, op->results, op->count * sizeof *appended);
     if (code == SES_OK && !call->is_batch)
         code = op->results->status;
-    ses__memory_free(allocator, results);
-    ses__memory_free(allocator, drafts);
     return code;
 }
 

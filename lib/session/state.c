@@ -111,21 +111,21 @@ int ses_state_at(const ses_session *session, size_t index, const char **name, co
         *name = NULL;
     if (json)
         *json = NULL;
-    if (code == SES_OK && index >= ses__state_count(&session->snapshot.state)) {
-        code = ses__error_set(error, SES_NOTFOUND, "the state has %zu keys",
-                              ses__state_count(&session->snapshot.state));
-    } else if (code == SES_OK) {
-        struct state_entry *const *sorted = ses__state_sorted(&session->snapshot.state);
-        code = sorted ? ses__state_entry_check(sorted[index], error) : ses__error_nomem(error);
-        if (code == SES_OK) {
-            struct span value = ses__state_entry_value(sorted[index]);
-            if (name)
-                *name = ses__state_entry_span(sorted[index]).ptr;
-            if (json)
-                *json = value.ptr;
-            if (len)
-                *len = value.len;
-        }
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    const struct state *state = &session->snapshot.state;
+    if (index >= ses__state_count(state))
+        return ses__error_set(error, SES_NOTFOUND, "the state has %zu keys", ses__state_count(state));
+    struct state_entry *const *sorted = ses__state_sorted(state);
+    code = sorted ? ses__state_entry_check(sorted[index], error) : ses__error_nomem(error);
+    if (code != SES_OK)
+        return code;
+    const struct span value = ses__state_entry_value(sorted[index]);
+    if (name)
+        *name = ses__state_entry_span(sorted[index]).ptr;
+    if (json)
+        *json = value.ptr;
+    if (len)
+        *len = value.len;
+    return SES_OK;
 }

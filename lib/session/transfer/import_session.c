@@ -12,9 +12,8 @@ struct imported_session {
     ses_key key;
     ses_key parent;
     ses_loaded loaded;
-    struct line first; /* the session's own line; its texts are in the arena */
-    ses_label *labels;
-    size_t label_capacity;
+    struct line first;              /* the session's own line; its texts are in the arena */
+    struct annotations annotations; /* its labels */
     ses_loaded_value *base;
     size_t base_count;
     size_t base_capacity;
@@ -36,30 +35,32 @@ static const int64_t *line_number(const struct line *line, enum line_field field
 
 /* --------------------------------------------------------------------------------------------- its line */
 
-/* Copies a text of the labels, with a NUL after it. */
-static int copy_label_text(struct imported_session *own, struct json_string string, const char **text,
-                           ses_error *error)
+static int decode_label_text(struct imported_session *own, struct json_string string, struct span *text,
+                             ses_error *error)
 {
-    struct span plain;
-    int code = ses__json_decode(string, &own->arena, &plain);
+    const int code = ses__json_decode(string, &own->arena, text);
 
-    if (code == SES_RANGE || (code == SES_OK && plain.len > 0 && memchr(plain.ptr, '\0', plain.len)))
+    if (code == SES_RANGE || (code == SES_OK && text->len > 0 && memchr(text->ptr, '\0', text->len)))
         return ses__error_set(error, SES_INVALID, "a label holds a NUL or a lone surrogate");
-    *text = code == SES_OK ? ses__arena_text(&own->arena, plain.ptr, plain.len) : NULL;
-    return *text ? SES_OK : ses__error_nomem(error);
+    return code == SES_OK ? SES_OK : ses__error_nomem(error);
 }
 
 static int take_imported_label(struct imported_session *own, struct json_reader *reader,
-                               struct json_string name, ses_label *label, ses_error *error)
+                               struct json_string key, ses_error *error)
 {
-    struct json_string value;
+    struct json_string string;
+    struct span name;
+    struct span value;
 
     if (ses__json_peek(reader) != JSON_STRING)
         return ses__error_set(error, SES_INVALID, "the value of a label must be a string");
-    if (!ses__json_read_string(reader, &value))
-        return ses__json_error(reader, error);
-    int code = copy_label_text(own, name, &label->name, error);
-    return code == SES_OK ? copy_label_text(own, value, &label->value, error) : code;
+    (void)ses__json_read_string(reader, &string); /* it has been checked */
+    int code = decode_label_text(own, key, &name, error);
+    if (code == SES_OK)
+        code = decode_label_text(own, string, &value, error);
+    if (code == SES_OK && !ses__annotations_add_label(&own->annotations, name, value))
+        code = ses__error_nomem(error);
+    return code;
 }
 
 static int take_imported_labels(struct imported_session *own, struct span object, ses_error *error)
@@ -72,14 +73,10 @@ static int take_imported_labels(struct imported_session *own, struct span object
         return code;
     ses__json_start(&reader, object.ptr, object.len);
     (void)ses__json_enter(&reader); /* it has been checked */
-    while (code == SES_OK && ses__json_member(&reader, &name)) {
-        const size_t count = own->loaded.label_count;
-        if (!ses__memory_grow(own->arena.allocator, &own->labels, &own->label_capacity, count + 1,
-                              sizeof *own->labels))
-            return ses__error_nomem(error);
-        code = take_imported_label(own, &reader, name, &own->labels[own->loaded.label_count++], error);
-    }
-    own->loaded.labels = own->labels;
+    while (code == SES_OK && ses__json_member(&reader, &name))
+        code = take_imported_label(own, &reader, name, error);
+    own->loaded.labels = own->annotations.labels;
+    own->loaded.label_count = own->annotations.label_count;
     return code;
 }
 
@@ -334,6 +331,7 @@ int ses__import_session(struct import_call *call, ses_error *error)
     own.loaded.next = next_imported;
     own.loaded.next_context = &own;
     ses__arena_init(&own.arena, &call->store->allocator);
+    ses__annotations_init(&own.annotations, &call->store->allocator);
     int code = take_session_line(&own, &why);
     if (code == SES_OK)
         code = take_base_lines(&own, &why);
@@ -344,7 +342,7 @@ int ses__import_session(struct import_call *call, ses_error *error)
     if (code != SES_OK && error)
         *error = why;
     call->events += own.events;
-    ses__memory_free(own.arena.allocator, own.labels);
+    ses__annotations_free(&own.annotations);
     ses__memory_free(own.arena.allocator, own.base);
     ses__arena_free(&own.arena);
     return code;
