@@ -162,8 +162,8 @@ static int draft_from(const struct rewind_run *run, struct replay *then, struct 
 {
     const struct rewind_op *op = run->op;
     const struct rewind_event event = {
-        .id = {op->event_id, strlen(op->event_id)},
-        .invocation_id = {op->invocation_id, strlen(op->invocation_id)},
+        .id = ses__span_of(op->event_id),
+        .invocation_id = ses__span_of(op->invocation_id),
         .before = run->invocation,
         .before_seq = run->first,
         .time_us = op->time_us,

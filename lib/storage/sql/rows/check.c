@@ -53,10 +53,3 @@ bool ses__is_id(struct span text)
     return text.len > 0 && text.len <= SES_ID_MAX && !memchr(text.ptr, '\0', text.len) &&
            ses__utf8_valid(text.ptr, text.len);
 }
-
-int ses__compare_texts(struct span left, struct span right)
-{
-    size_t shorter = left.len < right.len ? left.len : right.len;
-    int order = shorter ? memcmp(left.ptr, right.ptr, shorter) : 0;
-    return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
-}

@@ -150,7 +150,7 @@ static int compare_places(const struct list_query *list, const struct list_place
     if (list->order == SES_ORDER_CREATED)
         return compare_numbers(left->session_id, right->session_id);
     if (order == 0)
-        order = ses__compare_texts(left->name, right->name);
+        order = ses__span_order(left->name, right->name);
     else if (list->order == SES_ORDER_NEWEST)
         order = -order;
     return order != 0 ? order : compare_numbers(left->user_id, right->user_id);

@@ -11,7 +11,7 @@ void ses__name_rows_open(struct name_rows *rows, struct db *db, int64_t app_id, 
 {
     struct query *query = &rows->query;
     const struct span passed = after.len > 0 ? after : (struct span){NULL, 0};
-    const struct span first = ses__compare_texts(after, prefix) > 0 ? after : prefix;
+    const struct span first = ses__span_order(after, prefix) > 0 ? after : prefix;
 
     rows->prefix = prefix;
     rows->last_len = after.len;
@@ -36,7 +36,7 @@ bool ses__name_rows_next(struct name_rows *rows, int64_t *id)
     if (query->code != SES_OK)
         return false;
     const struct span last = {rows->last, rows->last_len};
-    if (*id < 1 || !name.ptr || !ses__is_id(name) || ses__compare_texts(last, name) >= 0) {
+    if (*id < 1 || !name.ptr || !ses__is_id(name) || ses__span_order(last, name) >= 0) {
         query->code = ses__error_set(
             query->error, SES_CORRUPT, "%s: a row of %s is out of place, or its name is not an id",
             query->db->name, query->source == STATEMENT_APPS_NAMED ? "apps" : "users");
@@ -81,7 +81,7 @@ static int check_named(const struct named_rows *rows, const struct session_row *
         return code;
     if (row->user_id != rows->user->id || row->app_id != rows->user->app_id)
         return ses__refuse_stranger(query->db, "user's session", query->error);
-    if (!ses__is_id(name) || ses__compare_texts(last, name) >= 0)
+    if (!ses__is_id(name) || ses__span_order(last, name) >= 0)
         return ses__error_set(query->error, SES_CORRUPT,
                               "%s: session number %lld is out of place, or its name is not an id",
                               query->db->name, (long long)row->id);

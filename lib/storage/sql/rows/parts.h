@@ -20,8 +20,6 @@ SESLITE_PRIVATE int ses__refuse_unchanged(const struct db *db, const char *table
 SESLITE_PRIVATE int ses__refuse_event_count(const struct db *db, int64_t session_id, ses_error *error);
 /* A damaged name may be none. */
 SESLITE_PRIVATE bool ses__is_id(struct span text);
-/* Byte by byte, as SQLite orders them. */
-SESLITE_PRIVATE int ses__compare_texts(struct span left, struct span right);
 
 /* The eleven columns that every statement on sessions begins with. */
 SESLITE_PRIVATE void ses__session_row_read(struct query *query, struct session_row *row);

@@ -58,7 +58,7 @@ static int check_order(struct restoring *it, struct query *query, struct span *k
                        ses_error *error)
 {
     bool sound = key->ptr && value.ptr && ses__query_int(query, 0) == it->session->id &&
-                 (!it->last.ptr || ses__compare_texts(it->last, *key) < 0);
+                 (!it->last.ptr || ses__span_order(it->last, *key) < 0);
 
     if (query->code != SES_OK)
         return query->code;
@@ -78,14 +78,14 @@ static int compare_row(struct restoring *it, struct span key, struct span value,
     int order = -1;
 
     while (code == SES_OK && it->next < it->count &&
-           (order = ses__compare_texts(ses__state_entry_span(it->due[it->next]), key)) < 0)
+           (order = ses__span_order(ses__state_entry_span(it->due[it->next]), key)) < 0)
         code = note_due(it, error);
     if (code != SES_OK)
         return code;
     if (it->next == it->count || order > 0)
         return note_removal(it, key, error);
     const struct state_entry *entry = it->due[it->next];
-    if (entry->seq != seq || ses__compare_texts(ses__state_entry_value(entry), value) != 0)
+    if (entry->seq != seq || !ses__span_is(ses__state_entry_value(entry), value))
         return note_due(it, error);
     it->next++;
     return SES_OK;

@@ -79,8 +79,7 @@ int ses__load_scope(struct db *db, struct state *state, enum scope scope, const 
 int ses__shared_key_check(struct key_order *order, struct span key, struct span value, ses_error *error)
 {
     const struct span last = {order->last, order->len};
-    const bool sound =
-        (key.len == 0 || ses__is_id(key)) && (!order->begun || ses__compare_texts(last, key) < 0);
+    const bool sound = (key.len == 0 || ses__is_id(key)) && (!order->begun || ses__span_order(last, key) < 0);
 
     if (!sound)
         return ses__error_set(

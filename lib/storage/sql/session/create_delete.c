@@ -15,14 +15,13 @@ int ses__refuse_existing(const ses_key *key, ses_error *error)
 
 static int keep_annotations(struct annotations *kept, const struct annotating *given, ses_error *error)
 {
-    const struct span title = {given->title, given->title ? strlen(given->title) : 0};
+    const struct span title = ses__span_of(given->title);
 
     ses__annotations_free(kept); /* of an earlier run */
     bool ok = !title.ptr || ses__annotations_put_title(kept, title);
     for (size_t i = 0; i < given->label_count && ok; i++) {
         const ses_label *label = &given->labels[i];
-        ok = ses__annotations_add_label(kept, (struct span){label->name, strlen(label->name)},
-                                        (struct span){label->value, strlen(label->value)});
+        ok = ses__annotations_add_label(kept, ses__span_of(label->name), ses__span_of(label->value));
     }
     return ok ? SES_OK : ses__error_nomem(error);
 }

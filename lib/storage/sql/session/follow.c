@@ -95,20 +95,20 @@ static int follow_session(struct follow_run *run)
         code = ses__no_such_session(op->key, run->error);
     if (code != SES_OK)
         return code;
-    return look_at_session(run, &row, (struct span){op->key->session, strlen(op->key->session)}, known);
+    return look_at_session(run, &row, ses__span_of(op->key->session), known);
 }
 
 /* ------------------------------------------------------------------------------------ a user's sessions */
 
 static int compare_known(const struct follow_known *known, struct span name)
 {
-    return ses__compare_texts((struct span){known->name, strlen(known->name)}, name);
+    return ses__span_order(ses__span_of(known->name), name);
 }
 
 /* The first that is known with a name after the one at which the walk begins. */
 static size_t first_known(const struct follow_op *op)
 {
-    const struct span after = {op->after, strlen(op->after)};
+    const struct span after = ses__span_of(op->after);
     size_t low = 0;
     size_t high = op->known_count;
 
@@ -131,7 +131,7 @@ static int pass_gone(struct follow_run *run, size_t *at, struct span name)
     while (code == SES_OK && !page_is_full(run) && *at < op->known_count &&
            (!name.ptr || compare_known(&op->known[*at], name) < 0)) {
         const struct follow_known *gone = &op->known[(*at)++];
-        code = add_followed(run, FOLLOW_GONE, (struct span){gone->name, strlen(gone->name)}, gone->place);
+        code = add_followed(run, FOLLOW_GONE, ses__span_of(gone->name), gone->place);
     }
     return code;
 }

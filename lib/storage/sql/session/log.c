@@ -60,7 +60,7 @@ static int refuse_unknown(const struct session_row *row, const char *what, const
 static int find_event(struct db *db, const struct session_row *row, const char *id, int64_t *seq,
                       ses_error *error)
 {
-    const int code = ses__event_find(db, row->id, (struct span){id, strlen(id)}, seq, error);
+    const int code = ses__event_find(db, row->id, ses__span_of(id), seq, error);
 
     return code == SES_OK && *seq == 0 ? refuse_unknown(row, "event", id, error) : code;
 }
@@ -69,8 +69,8 @@ static int find_before_invocation(struct db *db, const struct session_row *row, 
                                   ses_error *error)
 {
     int64_t first = 0;
-    int code = ses__event_of_invocation(db, row->id, (struct span){id, strlen(id)}, row->base_seq + 1,
-                                        row->last_seq, &first, error);
+    int code = ses__event_of_invocation(db, row->id, ses__span_of(id), row->base_seq + 1, row->last_seq,
+                                        &first, error);
 
     if (code == SES_OK && first == 0)
         code = refuse_unknown(row, "invocation", id, error);

@@ -60,8 +60,7 @@ static int read_one_key(struct shared_get_op *op, struct db *db, const struct se
     struct span key;
     struct span value;
 
-    ses__state_row_open(&rows, db, scope, ses__scope_owner(scope, owner),
-                        (struct span){op->name, strlen(op->name)}, error);
+    ses__state_row_open(&rows, db, scope, ses__scope_owner(scope, owner), ses__span_of(op->name), error);
     if (ses__state_rows_next(&rows, &key, &value)) {
         ses__query_keep(&rows, ses__state_check_value(op->name, value, error));
         if (rows.code == SES_OK && !(op->json = ses__memory_text_of(op->allocator, value)))

@@ -102,9 +102,8 @@ static int begin_known(struct load_run *run, ses_error *error)
 static bool is_same_event(const struct event_row *known, const struct event_row *row)
 {
     return known->seq == row->seq && known->time_us == row->time_us && known->high_us == row->high_us &&
-           ses__compare_texts(known->id, row->id) == 0 &&
-           ses__compare_texts(known->invocation_id, row->invocation_id) == 0 &&
-           ses__compare_texts(known->body, row->body) == 0;
+           ses__span_is(known->id, row->id) && ses__span_is(known->invocation_id, row->invocation_id) &&
+           ses__span_is(known->body, row->body);
 }
 
 /* The known session has no more events: it may be the beginning of what comes. */

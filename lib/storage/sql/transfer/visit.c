@@ -231,7 +231,7 @@ static int visit_apps(struct visit_run *run, ses_error *error)
     /* One at a time: an app takes long, and rows.last lives no longer than its statement. */
     for (;;) {
         struct name_rows rows;
-        ses__name_rows_open(&rows, run->db, 0, (struct span){name, strlen(name)}, all, 1, error);
+        ses__name_rows_open(&rows, run->db, 0, ses__span_of(name), all, 1, error);
         bool found = ses__name_rows_next(&rows, &id);
         if (found)
             memcpy(name, rows.last, rows.last_len + 1);

@@ -38,8 +38,8 @@ bool ses__check_marks_add(struct check_marks *marks, int64_t seq, struct span re
 
 static int compare_rewound(const void *left, const void *right)
 {
-    return ses__compare_texts(((const struct rewound *)left)->invocation,
-                              ((const struct rewound *)right)->invocation);
+    return ses__span_order(((const struct rewound *)left)->invocation,
+                           ((const struct rewound *)right)->invocation);
 }
 
 static struct rewound *find_rewound(const struct check_marks *marks, struct span invocation)

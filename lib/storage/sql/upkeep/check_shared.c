@@ -171,7 +171,7 @@ static bool ascends(struct shared_row *row, struct span key)
 {
     const size_t prefix = ses__scope_prefix(row->scope).len;
     const struct span last = {row->name + prefix, row->name_len - prefix};
-    return row->name_len == 0 || ses__compare_texts(last, key) < 0;
+    return row->name_len == 0 || ses__span_order(last, key) < 0;
 }
 
 static int check_shared(struct check *check, struct shared_row *row)
