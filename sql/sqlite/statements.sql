@@ -143,7 +143,7 @@ WHERE id = ?1;
 DELETE FROM sessions WHERE id = ?1;
 
 -- name: sessions_of_user
-SELECT id FROM sessions WHERE user_id = ?1;
+SELECT id FROM sessions WHERE user_id = ?1 LIMIT 1;
 
 -- For followers.
 

@@ -16,8 +16,10 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
     const struct session_row before = *row;
     const int64_t seq = own->seq;
     struct cut_op *op = own->op;
-    int code = ses__events_cut(db, row->id, seq, &op->deleted, error);
+    int code = ses__events_remove(db, row->id, seq + 1, MAX_SEQ, &op->deleted, error);
 
+    if (code == SES_OK)
+        code = ses__query_do(db, STATEMENT_EVENT_MARKS_CUT, error, VALUES(INT(row->id), INT(seq)));
     if (code != SES_OK || op->deleted == 0)
         return code;
     if (row->version >= MAX_VERSION)

@@ -62,15 +62,6 @@ static int write_row(struct db *db, const struct session_row *row, ses_error *er
                            VALUES(INT(row->id), INT(row->base_seq), INT(row->event_count)));
 }
 
-/* Rows that are filed as another session's are not deleted. */
-static int check_deleted(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
-{
-    int64_t left = 0;
-    int code = ses__event_last(db, session_id, 1, seq, &left, error);
-
-    return code == SES_OK && left > 0 ? ses__refuse_stranger(db, "session's event", error) : code;
-}
-
 static int prune_to(struct db *db, struct pruning *own, int64_t seq, ses_error *error)
 {
     struct prune_op *op = own->op;
@@ -79,8 +70,6 @@ static int prune_to(struct db *db, struct pruning *own, int64_t seq, ses_error *
 
     if (code == SES_OK)
         code = ses__events_remove(db, row->id, 0, seq, &op->deleted, error);
-    if (code == SES_OK)
-        code = check_deleted(db, row->id, seq, error);
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_EVENT_MARKS_PRUNE, error, VALUES(INT(row->id), INT(seq)));
     row->base_seq = seq;

@@ -9,12 +9,9 @@
 SESLITE_PRIVATE int ses__event_add(struct db *db, const struct session_row *session,
                                    const struct event_row *row, ses_error *error);
 
-/* Deletes the events from one number to another, both included, and counts them. */
+/* Deletes the events from one number to another, both included, and counts them. CORRUPT if one is left. */
 SESLITE_PRIVATE int ses__events_remove(struct db *db, int64_t session_id, int64_t first, int64_t last,
                                        int64_t *deleted, ses_error *error);
-/* Deletes the events after `seq`, with their marks; counts the events. */
-SESLITE_PRIVATE int ses__events_cut(struct db *db, int64_t session_id, int64_t seq, int64_t *deleted,
-                                    ses_error *error);
 
 enum walk {
     WALK_FORWARD,

@@ -2,20 +2,24 @@
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
 
-int ses__events_remove(struct db *db, int64_t session_id, int64_t first, int64_t last, int64_t *deleted,
-                       ses_error *error)
-{
-    int code =
-        ses__query_do(db, STATEMENT_EVENTS_DELETE, error, VALUES(INT(session_id), INT(first), INT(last)));
-    *deleted = ses__db_changed(db);
-    return code;
-}
-
 static int refuse_leftover(const struct db *db, const char *what, int64_t id, ses_error *error)
 {
     return ses__error_set(error, SES_CORRUPT,
                           "%s: the rows of %s number %lld are mixed up with those of another %s", db->name,
                           what, (long long)id, what);
+}
+
+int ses__events_remove(struct db *db, int64_t session_id, int64_t first, int64_t last, int64_t *deleted,
+                       ses_error *error)
+{
+    int64_t left = 0;
+    int code =
+        ses__query_do(db, STATEMENT_EVENTS_DELETE, error, VALUES(INT(session_id), INT(first), INT(last)));
+
+    *deleted = ses__db_changed(db);
+    if (code == SES_OK) /* one that is left is filed as another's */
+        code = ses__event_last(db, session_id, first, last, &left, error);
+    return code == SES_OK && left > 0 ? refuse_leftover(db, "session", session_id, error) : code;
 }
 
 /* No row that belongs to it may be left after a deletion. */
@@ -37,76 +41,42 @@ static int remove_rows_of_session(struct db *db, int64_t id, ses_error *error)
         STATEMENT_EVENT_MARKS_DELETE,    STATEMENT_SESSION_STATE_DELETE, STATEMENT_BASE_STATE_DELETE,
         STATEMENT_SESSION_LABELS_DELETE, STATEMENT_SESSION_LEASE_DELETE,
     };
-    int64_t deleted = 0;
-    int code = ses__events_remove(db, id, 0, MAX_SEQ, &deleted, error);
+    int code = ses__query_do(db, STATEMENT_EVENTS_DELETE, error, VALUES(INT(id), INT(0), INT(MAX_SEQ)));
 
     for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++)
         code = ses__query_do(db, statements[i], error, VALUES(INT(id)));
     return code;
 }
 
-/* An index has led to the session. */
-static int find_indexed(struct db *db, int64_t id, struct session_row *row, ses_error *error)
+int ses__session_remove(struct db *db, const struct session_row *row, ses_error *error)
 {
-    const int code = ses__session_by_id(db, id, row, error);
+    /* A life ends: another session of that name begins above its versions. */
+    int code = ses__version_pass(db, row->user_id, row->version, error);
 
-    return code == SES_NOTFOUND
-               ? ses__error_set(error, SES_CORRUPT,
-                                "%s: session number %lld is in an index but not in the table", db->name,
-                                (long long)id)
+    if (code == SES_OK)
+        code = remove_rows_of_session(db, row->id, error);
+    if (code == SES_OK)
+        code = check_none_left(db, STATEMENT_SESSION_LEFT, "session", row->id, error);
+    return code == SES_OK
+               ? ses__change_one(db, STATEMENT_SESSION_DELETE, "sessions", error, VALUES(INT(row->id)))
                : code;
 }
 
-/* A life ends: another session of that name begins above its versions. */
-static int end_life(struct db *db, int64_t session_id, ses_error *error)
+/* An index led to the session. Its row must be there, and be the app's, and the user's if all of that user's are due. */
+static int remove_session_of(struct db *db, int64_t app_id, const struct due *due, int64_t id,
+                             ses_error *error)
 {
+    const bool of_user = due->kind == DUE_OF_USER;
     struct session_row row;
-    const int code = find_indexed(db, session_id, &row, error);
+    const int code = ses__session_by_id(db, id, &row, error);
 
-    return code == SES_OK ? ses__version_pass(db, row.user_id, row.version, error) : code;
-}
-
-int ses__session_remove(struct db *db, int64_t id, ses_error *error)
-{
-    int code = end_life(db, id, error);
-
-    if (code == SES_OK)
-        code = remove_rows_of_session(db, id, error);
-    if (code == SES_OK)
-        code = check_none_left(db, STATEMENT_SESSION_LEFT, "session", id, error);
-    return code == SES_OK ? ses__change_one(db, STATEMENT_SESSION_DELETE, "sessions", error, VALUES(INT(id)))
-                          : code;
-}
-
-/* Is an event left after `seq`? One that is filed as another's, since the others were deleted. */
-static int check_cut(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
-{
-    int64_t left = 0;
-    const int code = ses__event_last(db, session_id, seq + 1, MAX_SEQ, &left, error);
-
-    return code == SES_OK && left > 0 ? refuse_leftover(db, "session", session_id, error) : code;
-}
-
-int ses__events_cut(struct db *db, int64_t session_id, int64_t seq, int64_t *deleted, ses_error *error)
-{
-    int code = ses__events_remove(db, session_id, seq + 1, MAX_SEQ, deleted, error);
-
-    if (code == SES_OK)
-        code = check_cut(db, session_id, seq, error);
-    if (code != SES_OK)
-        return code;
-    return ses__query_do(db, STATEMENT_EVENT_MARKS_CUT, error, VALUES(INT(session_id), INT(seq)));
-}
-
-/* An index led to the session. Its row must be there, and be the app's, and the user's if `user_id` is not 0. */
-static int remove_session_of(struct db *db, int64_t app_id, int64_t user_id, int64_t id, ses_error *error)
-{
-    struct session_row row;
-    int code = find_indexed(db, id, &row, error);
-
-    if (code == SES_OK && (row.app_id != app_id || (user_id && row.user_id != user_id)))
-        code = ses__refuse_stranger(db, user_id ? "user's session" : "app's session", error);
-    return code == SES_OK ? ses__session_remove(db, id, error) : code;
+    if (code == SES_NOTFOUND)
+        return ses__error_set(error, SES_CORRUPT,
+                              "%s: session number %lld is in an index but not in the table", db->name,
+                              (long long)id);
+    if (code == SES_OK && (row.app_id != app_id || (of_user && row.user_id != due->owner)))
+        return ses__refuse_stranger(db, of_user ? "user's session" : "app's session", error);
+    return code == SES_OK ? ses__session_remove(db, &row, error) : code;
 }
 
 /* The user's own rows, when no session is left. */
@@ -124,25 +94,12 @@ static int remove_user_rows(struct db *db, int64_t id, int64_t *state_keys, ses_
 int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessions, int64_t *state_keys,
                      ses_error *error)
 {
-    int64_t session_id = 0;
-    int code;
+    const struct due all = {DUE_OF_USER, user->id, 0};
 
     *sessions = 0;
     ses__db_lock(db, SCOPE_USER, user->id, true); /* so that no session is added */
-    while ((code = ses__query_number(db, STATEMENT_SESSIONS_OF_USER, &session_id, error,
-                                     VALUES(INT(user->id)))) == SES_OK &&
-           (code = remove_session_of(db, user->app_id, user->id, session_id, error)) == SES_OK)
-        (*sessions)++;
-    return code == SES_NOTFOUND ? remove_user_rows(db, user->id, state_keys, error) : code;
-}
-
-int ses__sessions_remove(struct db *db, int64_t app_id, const struct session_ids *ids, ses_error *error)
-{
-    int code = SES_OK;
-
-    for (size_t i = 0; i < ids->count && code == SES_OK; i++)
-        code = remove_session_of(db, app_id, 0, ids->items[i], error);
-    return code;
+    const int code = ses__due_remove(db, user->app_id, &all, INT64_MAX, sessions, error);
+    return code == SES_OK ? remove_user_rows(db, user->id, state_keys, error) : code;
 }
 
 int ses__app_remove(struct db *db, int64_t id, ses_error *error)
@@ -157,12 +114,7 @@ int ses__app_remove(struct db *db, int64_t id, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------- what is due */
 
-static int64_t few(int64_t limit)
-{
-    return limit < MAX_SESSION_IDS ? limit : MAX_SESSION_IDS;
-}
-
-/* Reads ids, of which the statement gives at most `few`. */
+/* Reads ids, of which the statement gives at most MAX_SESSION_IDS. */
 static int find_ids(struct db *db, const struct statement *statement, struct session_ids *ids,
                     ses_error *error, const struct value *values)
 {
@@ -175,44 +127,72 @@ static int find_ids(struct db *db, const struct statement *statement, struct ses
     return ses__query_end(&query);
 }
 
-int ses__sessions_of_app(struct db *db, int64_t app_id, int64_t limit, struct session_ids *ids,
-                         ses_error *error)
+static int find_idle(struct db *db, const struct due *due, struct value few, struct session_ids *ids,
+                     ses_error *error)
 {
-    return find_ids(db, STATEMENT_SESSIONS_OF_APP, ids, error, VALUES(INT(app_id), INT(few(limit))));
-}
+    const int64_t before_us = due->bound;
 
-int ses__sessions_expired(struct db *db, int64_t app_id, int64_t until_us, int64_t limit,
-                          struct session_ids *ids, ses_error *error)
-{
-    return find_ids(db, STATEMENT_SESSIONS_EXPIRED, ids, error,
-                    VALUES(INT(app_id), INT(few(limit)), INT(until_us)));
-}
-
-int ses__sessions_idle(struct db *db, int64_t app_id, int64_t before_us, int64_t limit,
-                       struct session_ids *ids, ses_error *error)
-{
+    ids->count = 0;
+    if (before_us == INT64_MIN)
+        return SES_OK;
     /* The last parameter is the last value of the index in which sessions may be idle. */
-    int code = find_ids(
-        db, STATEMENT_SESSIONS_IDLE, ids, error,
-        VALUES(INT(app_id), INT(few(limit)), INT(before_us), INT(ses__active_30s(before_us + HOUR_US))));
-
+    int code =
+        find_ids(db, STATEMENT_SESSIONS_IDLE, ids, error,
+                 VALUES(INT(due->owner), few, INT(before_us), INT(ses__active_30s(before_us + HOUR_US))));
     if (code == SES_OK && ids->count == 0)
         code = find_ids(db, STATEMENT_SESSIONS_IDLE_AHEAD, ids, error,
-                        VALUES(INT(app_id), INT(few(limit)), INT(before_us), INT(ses__hour_of(before_us))));
+                        VALUES(INT(due->owner), few, INT(before_us), INT(ses__hour_of(before_us))));
     return code;
 }
 
-int ses__sessions_beyond(struct db *db, int64_t user_id, int64_t keep, int64_t limit, struct session_ids *ids,
-                         ses_error *error)
+static int find_beyond(struct db *db, const struct due *due, int64_t limit, struct session_ids *ids,
+                       ses_error *error)
 {
     int64_t count = 0;
-    int code = ses__query_number(db, STATEMENT_USER_SESSION_COUNT, &count, error, VALUES(INT(user_id)));
+    int code = ses__query_number(db, STATEMENT_USER_SESSION_COUNT, &count, error, VALUES(INT(due->owner)));
 
     ids->count = 0;
-    if (code != SES_OK || count <= keep)
+    if (code != SES_OK || count <= due->bound)
         return code;
+    count -= due->bound;
     return find_ids(db, STATEMENT_LIST_USER_OLDEST_IDS, ids, error,
-                    VALUES(INT(user_id), INT(few(count - keep < limit ? count - keep : limit))));
+                    VALUES(INT(due->owner), INT(count < limit ? count : limit)));
+}
+
+int ses__due_find(struct db *db, const struct due *due, int64_t limit, struct session_ids *ids,
+                  ses_error *error)
+{
+    const int64_t most = limit < MAX_SESSION_IDS ? limit : MAX_SESSION_IDS;
+    const struct value owner = INT(due->owner);
+    const struct value few = INT(most);
+
+    switch (due->kind) {
+    case DUE_OF_APP:
+        return find_ids(db, STATEMENT_SESSIONS_OF_APP, ids, error, VALUES(owner, few));
+    case DUE_OF_USER: /* one at a time */
+        return find_ids(db, STATEMENT_SESSIONS_OF_USER, ids, error, VALUES(owner));
+    case DUE_EXPIRED:
+        return find_ids(db, STATEMENT_SESSIONS_EXPIRED, ids, error, VALUES(owner, few, INT(due->bound)));
+    case DUE_IDLE:
+        return find_idle(db, due, few, ids, error);
+    default:
+        return find_beyond(db, due, most, ids, error);
+    }
+}
+
+int ses__due_remove(struct db *db, int64_t app_id, const struct due *due, int64_t limit, int64_t *deleted,
+                    ses_error *error)
+{
+    struct session_ids ids = {.count = 1};
+    int code = SES_OK;
+
+    while (code == SES_OK && *deleted < limit && ids.count > 0) {
+        code = ses__due_find(db, due, limit - *deleted, &ids, error);
+        for (size_t i = 0; i < ids.count && code == SES_OK; i++)
+            code = remove_session_of(db, app_id, due, ids.items[i], error);
+        *deleted += (int64_t)ids.count;
+    }
+    return code;
 }
 
 int ses__user_has_more(struct db *db, int64_t user_id, int64_t sessions, bool *has, ses_error *error)
@@ -223,13 +203,4 @@ int ses__user_has_more(struct db *db, int64_t user_id, int64_t sessions, bool *h
 
     *has = code == SES_OK;
     return code == SES_NOTFOUND ? SES_OK : code;
-}
-
-int ses__app_after(struct db *db, int64_t after, int64_t *id, ses_error *error)
-{
-    int code = ses__query_number(db, STATEMENT_APP_AFTER, id, error, VALUES(INT(after)));
-
-    if (code == SES_NOTFOUND)
-        return SES_OK;
-    return code == SES_OK && *id <= after ? ses__refuse_stranger(db, "app", error) : code;
 }

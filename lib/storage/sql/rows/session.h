@@ -80,7 +80,7 @@ SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row
 SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *before,
                                        const struct session_row *after, ses_error *error);
 /* With its events and its session state. */
-SESLITE_PRIVATE int ses__session_remove(struct db *db, int64_t id, ses_error *error);
+SESLITE_PRIVATE int ses__session_remove(struct db *db, const struct session_row *row, ses_error *error);
 
 /* Copies the events up to `last` to a session that is new, with marks; and with base and labels, too. Counts the events. */
 SESLITE_PRIVATE int ses__events_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
@@ -119,38 +119,38 @@ SESLITE_PRIVATE int ses__user_remove(struct db *db, const struct user_row *user,
 /* With its state, when it has no user and no session any more. */
 SESLITE_PRIVATE int ses__app_remove(struct db *db, int64_t id, ses_error *error);
 
-/* A few sessions that are to be deleted. */
+/* Sessions that are to be deleted. */
+struct due {
+    enum {
+        DUE_OF_APP,  /* all of the app */
+        DUE_OF_USER, /* all of the user */
+        DUE_EXPIRED, /* of the app: those that expire at `bound` or earlier */
+        DUE_IDLE,    /* of the app: those last written to before `bound`; INT64_MIN: none */
+        DUE_BEYOND   /* of the user: the least recently updated beyond the newest `bound` */
+    } kind;
+    int64_t owner; /* the number of the app or user */
+    int64_t bound;
+};
+/* A few of them. */
 enum { MAX_SESSION_IDS = 100 };
 struct session_ids {
     int64_t items[MAX_SESSION_IDS];
     size_t count;
 };
-/* Sessions of the app, at most `limit`: any of them; those that expire at `until_us` or earlier; those last written to
- * before it. */
-SESLITE_PRIVATE int ses__sessions_of_app(struct db *db, int64_t app_id, int64_t limit,
-                                         struct session_ids *ids, ses_error *error);
-SESLITE_PRIVATE int ses__sessions_expired(struct db *db, int64_t app_id, int64_t until_us, int64_t limit,
-                                          struct session_ids *ids, ses_error *error);
-SESLITE_PRIVATE int ses__sessions_idle(struct db *db, int64_t app_id, int64_t before_us, int64_t limit,
-                                       struct session_ids *ids, ses_error *error);
-/* The least recently updated sessions of a user beyond the newest `keep`. */
-SESLITE_PRIVATE int ses__sessions_beyond(struct db *db, int64_t user_id, int64_t keep, int64_t limit,
-                                         struct session_ids *ids, ses_error *error);
+SESLITE_PRIVATE int ses__due_find(struct db *db, const struct due *due, int64_t limit,
+                                  struct session_ids *ids, ses_error *error);
+/* Removes them, which are the app's, and counts them, until `limit` are. */
+SESLITE_PRIVATE int ses__due_remove(struct db *db, int64_t app_id, const struct due *due, int64_t limit,
+                                    int64_t *deleted, ses_error *error);
 /* Has the user more sessions than that? */
 SESLITE_PRIVATE int ses__user_has_more(struct db *db, int64_t user_id, int64_t sessions, bool *has,
                                        ses_error *error);
-/* Removes them, which are the app's. */
-SESLITE_PRIVATE int ses__sessions_remove(struct db *db, int64_t app_id, const struct session_ids *ids,
-                                         ses_error *error);
-
 /* Of a walk that asks for its rows page by page, where the db does. */
 struct paging {
     int64_t rows; /* of the next page */
     int64_t left; /* rows that the page under way may still have */
 };
 
-/* The app with the next number; 0: there is none. */
-SESLITE_PRIVATE int ses__app_after(struct db *db, int64_t after, int64_t *id, ses_error *error);
 /* A walk over the names of all apps, or of an app's users, in their order. */
 struct name_rows {
     struct query query;

@@ -126,7 +126,7 @@ static int run_delete(struct db *db, void *context, ses_error *error)
     if (code == SES_OK)
         code = ses__session_check_key(db, row.id, op->key, error);
     if (code == SES_OK)
-        code = ses__session_remove(db, row.id, error);
+        code = ses__session_remove(db, &row, error);
     op->deleted = 1;
     return code;
 }
@@ -156,20 +156,6 @@ int ses__door_delete_user(struct storage *storage, struct delete_user_op *op, se
 
 /* A step deletes so many users at most, who have no sessions any more. */
 enum { USERS_IN_STEP = 1000 };
-
-static int delete_sessions_of_app(struct db *db, struct delete_app_op *op, int64_t app_id, ses_error *error)
-{
-    struct session_ids ids = {.count = 1};
-    int code = SES_OK;
-
-    while (code == SES_OK && op->sessions < op->limit && ids.count > 0) {
-        code = ses__sessions_of_app(db, app_id, op->limit - op->sessions, &ids, error);
-        if (code == SES_OK)
-            code = ses__sessions_remove(db, app_id, &ids, error);
-        op->sessions += (int64_t)ids.count;
-    }
-    return code;
-}
 
 /* The first user of the app; 0: none is left. */
 static int first_user(struct db *db, int64_t app_id, int64_t *id, ses_error *error)
@@ -212,7 +198,8 @@ static int run_delete_app(struct db *db, void *context, ses_error *error)
     if (code == SES_NOTFOUND)
         return SES_OK;
     if (code == SES_OK)
-        code = delete_sessions_of_app(db, op, app.app_id, error);
+        code = ses__due_remove(db, app.app_id, &(struct due){DUE_OF_APP, app.app_id, 0}, op->limit,
+                               &op->sessions, error);
     if (code != SES_OK)
         return code;
     op->more = op->sessions >= op->limit;

@@ -264,7 +264,7 @@ static int settle_name(struct load_run *run, ses_error *error)
     if (op->outcome == SES_LOADED_REPLACED) {
         code = ses__session_check_key(run->db, run->known.id, op->key, error);
         if (code == SES_OK)
-            code = ses__session_remove(run->db, run->known.id, error);
+            code = ses__session_remove(run->db, &run->known, error);
     } else if (op->outcome == SES_LOADED_RENAMED) {
         code = ses__load_find_name(run, error);
     }

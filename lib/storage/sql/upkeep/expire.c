@@ -48,6 +48,16 @@ struct expiring {
     size_t user_count;
 };
 
+/* The app with the next number; 0: there is none. */
+static int find_app_after(struct db *db, int64_t after, int64_t *id, ses_error *error)
+{
+    int code = ses__query_number(db, STATEMENT_APP_AFTER, id, error, VALUES(INT(after)));
+
+    if (code == SES_NOTFOUND)
+        return SES_OK;
+    return code == SES_OK && *id <= after ? ses__refuse_stranger(db, "app", error) : code;
+}
+
 /* `at.app_id` is 0 where there is none. */
 static int find_next_app(struct db *db, struct expiring *own, ses_error *error)
 {
@@ -56,7 +66,7 @@ static int find_next_app(struct db *db, struct expiring *own, ses_error *error)
 
     own->at.user_len = 0;
     if (!app)
-        return ses__app_after(db, own->at.app_id, &own->at.app_id, error);
+        return find_app_after(db, own->at.app_id, &own->at.app_id, error);
     if (own->at.app_id > 0) { /* it was the only one */
         own->at.app_id = 0;
         return SES_OK;
@@ -69,12 +79,13 @@ static int find_next_app(struct db *db, struct expiring *own, ses_error *error)
 
 static int look_at_app(struct db *db, struct expiring *own, ses_error *error)
 {
-    const struct expire_op *op = own->op;
+    const struct due expired = {DUE_EXPIRED, own->at.app_id, own->op->now_us};
+    const struct due idle = {DUE_IDLE, own->at.app_id, own->op->idle_before_us};
     struct session_ids ids;
-    int code = ses__sessions_expired(db, own->at.app_id, op->now_us, 1, &ids, error);
+    int code = ses__due_find(db, &expired, 1, &ids, error);
 
-    if (code == SES_OK && ids.count == 0 && op->idle_before_us != INT64_MIN)
-        code = ses__sessions_idle(db, own->at.app_id, op->idle_before_us, 1, &ids, error);
+    if (code == SES_OK && ids.count == 0)
+        code = ses__due_find(db, &idle, 1, &ids, error);
     if (code == SES_OK && ids.count > 0)
         own->apps[own->app_count++] = own->at.app_id;
     return code;
@@ -212,39 +223,13 @@ static int run_count_due(struct db *db, void *context, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------- deleting */
 
-static int delete_ids(struct db *db, struct expire_op *op, int64_t app_id, const struct session_ids *ids,
-                      ses_error *error)
-{
-    op->deleted += (int64_t)ids->count;
-    return ses__sessions_remove(db, app_id, ids, error);
-}
-
 static int expire_in_app(struct db *db, struct expire_op *op, int64_t app_id, ses_error *error)
 {
-    struct session_ids ids = {.count = 1};
-    int code = SES_OK;
+    const struct due expired = {DUE_EXPIRED, app_id, op->now_us};
+    const struct due idle = {DUE_IDLE, app_id, op->idle_before_us};
+    const int code = ses__due_remove(db, app_id, &expired, op->limit, &op->deleted, error);
 
-    while (code == SES_OK && op->deleted < op->limit && ids.count > 0) {
-        code = ses__sessions_expired(db, app_id, op->now_us, op->limit - op->deleted, &ids, error);
-        if (code == SES_OK && ids.count == 0 && op->idle_before_us != INT64_MIN)
-            code = ses__sessions_idle(db, app_id, op->idle_before_us, op->limit - op->deleted, &ids, error);
-        if (code == SES_OK)
-            code = delete_ids(db, op, app_id, &ids, error);
-    }
-    return code;
-}
-
-static int expire_of_user(struct db *db, struct expire_op *op, const struct user_row *user, ses_error *error)
-{
-    struct session_ids ids = {.count = 1};
-    int code = SES_OK;
-
-    while (code == SES_OK && op->deleted < op->limit && ids.count > 0) {
-        code = ses__sessions_beyond(db, user->id, op->per_user, op->limit - op->deleted, &ids, error);
-        if (code == SES_OK)
-            code = delete_ids(db, op, user->app_id, &ids, error);
-    }
-    return code;
+    return code == SES_OK ? ses__due_remove(db, app_id, &idle, op->limit, &op->deleted, error) : code;
 }
 
 /* The next step goes on after the last user that this one is done with. */
@@ -272,7 +257,9 @@ static int expire_of_users(struct db *db, const struct expiring *own, ses_error 
     int code = SES_OK;
 
     while (code == SES_OK && done < own->user_count && op->deleted < op->limit) {
-        code = expire_of_user(db, op, &own->users[done], error);
+        const struct user_row *user = &own->users[done];
+        const struct due beyond = {DUE_BEYOND, user->id, op->per_user};
+        code = ses__due_remove(db, user->app_id, &beyond, op->limit, &op->deleted, error);
         done += op->deleted < op->limit; /* else it may have more */
     }
     return code == SES_OK && done > 0 ? note_place(db, op, &own->users[done - 1], error) : code;
