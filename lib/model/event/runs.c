@@ -56,3 +56,18 @@ void ses__runs_sort(struct runs *runs)
     if (runs->count > 1)
         qsort(runs->items, runs->count, sizeof *runs->items, compare_runs);
 }
+
+int64_t ses__runs_first(const struct runs *runs, struct span id)
+{
+    size_t low = 0;
+    size_t high = runs->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ses__span_order(runs->items[middle].id, id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < runs->count && ses__run_is_of(&runs->items[low], id) ? runs->items[low].first : 0;
+}

@@ -1,5 +1,4 @@
-/* The rows of a session that come from elsewhere: copied from another within the file, or loaded; and those
- * that it is compared with. */
+/* The rows of a session that come from elsewhere: copied from another within the file, or loaded. */
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
 
@@ -85,24 +84,5 @@ int ses__base_visit(struct db *db, const struct session_row *row,
                                        "%s: a row of base_state of session number %lld is out of place",
                                        db->name, (long long)row->id);
     }
-    return ses__query_end(&query);
-}
-
-int ses__base_is(struct db *db, int64_t session_id, const struct base_value *base, size_t count, bool *is,
-                 ses_error *error)
-{
-    struct query query;
-    size_t at = 0;
-
-    *is = true;
-    ses__query_open(&query, db, STATEMENT_BASE_STATE_ALL, error, VALUES(INT(session_id)));
-    while (*is && ses__query_row(&query)) {
-        struct span name = ses__query_text(&query, 1);
-        struct span value = ses__query_text(&query, 2);
-        *is = query.code == SES_OK && at < count && ses__compare_texts(base[at].name, name) == 0 &&
-              ses__compare_texts(base[at].value, value) == 0 && base[at].seq == ses__query_int(&query, 3);
-        at++;
-    }
-    *is = *is && at == count;
     return ses__query_end(&query);
 }

@@ -1,6 +1,4 @@
-/* Own state that becomes what it was: only the rows that differ are written. */
-#include <string.h>
-
+/* Own state that is to be what a log leads to: the rows that differ are found, and written. */
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
 
@@ -122,19 +120,44 @@ static int write_changes(const struct restoring *it, ses_error *error)
     return code;
 }
 
+/* To be freed in any case. */
+static int find_changes(struct restoring *it, struct db *db, const struct session_row *session,
+                        const struct state *state, ses_error *error)
+{
+    *it = (struct restoring){
+        .db = db, .session = session, .due = ses__state_sorted(state), .count = ses__state_count(state)};
+    ses__arena_init(&it->arena, db->allocator);
+    return it->due ? compare_rows(it, error) : ses__error_nomem(error);
+}
+
+static void free_changes(struct restoring *it)
+{
+    ses__memory_free(it->arena.allocator, it->changes);
+    ses__arena_free(&it->arena);
+}
+
 int ses__session_state_restore(struct db *db, const struct session_row *session, const struct state *state,
                                ses_error *error)
 {
-    struct restoring it = {
-        .db = db, .session = session, .due = ses__state_sorted(state), .count = ses__state_count(state)};
+    struct restoring it;
+    int code = find_changes(&it, db, session, state, error);
 
-    if (!it.due)
-        return ses__error_nomem(error);
-    ses__arena_init(&it.arena, db->allocator);
-    int code = compare_rows(&it, error);
     if (code == SES_OK)
         code = write_changes(&it, error);
-    ses__memory_free(it.arena.allocator, it.changes);
-    ses__arena_free(&it.arena);
+    free_changes(&it);
+    return code;
+}
+
+int ses__session_state_check(struct db *db, const struct session_row *session, const struct state *state,
+                             ses_error *error)
+{
+    struct restoring it;
+    int code = find_changes(&it, db, session, state, error);
+
+    if (code == SES_OK && it.change_count > 0)
+        code = ses__error_set(error, SES_CORRUPT,
+                              "the own state is not what the log leads to: the key \"%.200s\" differs",
+                              it.changes[0].op.name.ptr);
+    free_changes(&it);
     return code;
 }

@@ -98,9 +98,6 @@ SESLITE_PRIVATE int ses__base_visit(struct db *db, const struct session_row *row
                                     int (*visit)(void *context, const struct base_value *value,
                                                  ses_error *error),
                                     void *context, ses_error *error);
-/* Is this the base of the session? The values are in the order of their names. */
-SESLITE_PRIVATE int ses__base_is(struct db *db, int64_t session_id, const struct base_value *base,
-                                 size_t count, bool *is, ses_error *error);
 
 struct user_row {
     int64_t id;

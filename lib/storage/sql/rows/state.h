@@ -60,6 +60,9 @@ SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
                                      const struct session_row *session, int64_t seq, ses_error *error);
 
 /* Makes the session's own keys those of the state, which holds nothing else, with the events that had set them. */
+/* CORRUPT, naming the first key that would change. */
+SESLITE_PRIVATE int ses__session_state_check(struct db *db, const struct session_row *session,
+                                             const struct state *state, ses_error *error);
 SESLITE_PRIVATE int ses__session_state_restore(struct db *db, const struct session_row *session,
                                                const struct state *state, ses_error *error);
 

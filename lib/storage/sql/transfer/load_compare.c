@@ -70,13 +70,32 @@ static int compare_initial(struct load_run *run, const struct session_row *row, 
     return code;
 }
 
+/* The values that were loaded, and how many of them the stored ones are so far. */
+struct base_comparison {
+    const struct load_op *op;
+    size_t count;
+    bool differs;
+};
+
+static int compare_base_value(void *context, const struct base_value *value, ses_error *error)
+{
+    struct base_comparison *it = context;
+    const struct base_value *loaded = it->count < it->op->base_count ? &it->op->base[it->count] : NULL;
+    (void)error;
+
+    it->differs = it->differs || !loaded || !ses__span_is(loaded->name, value->name) ||
+                  !ses__span_is(loaded->value, value->value) || loaded->seq != value->seq;
+    it->count++;
+    return SES_OK;
+}
+
 static int compare_base(struct load_run *run, const struct session_row *row, const char **difference,
                         ses_error *error)
 {
-    bool is = false;
-    int code = ses__base_is(run->db, row->id, run->op->base, run->op->base_count, &is, error);
+    struct base_comparison it = {.op = run->op, .differs = row->base_seq != run->op->base_seq};
+    int code = ses__base_visit(run->db, row, compare_base_value, &it, error);
 
-    if (code == SES_OK && (!is || row->base_seq != run->op->base_seq))
+    if (code == SES_OK && (it.differs || it.count != run->op->base_count))
         *difference = "base";
     return code;
 }

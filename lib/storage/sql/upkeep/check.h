@@ -4,7 +4,8 @@
 #define SESLITE_STORAGE_SQL_UPKEEP_CHECK_H
 
 #include "base/memory.h"
-#include "storage/sql/rows/session.h"
+#include "model/event/runs.h"
+#include "storage/sql/rows/event.h"
 
 struct check {
     struct db *db;
@@ -55,12 +56,6 @@ SESLITE_PRIVATE int ses__check_read_initial(struct check *check, int64_t session
 /* ---- check_marks.c: the marks that a log must have, found out from its events, and held against
  * the table */
 
-/* An invocation that some rewind names. */
-struct rewound {
-    struct span invocation;
-    int64_t first; /* its first event; 0: there is none */
-};
-
 struct due_mark {
     int64_t seq;
     struct span invocation; /* of a rewind; without text: a compaction */
@@ -71,8 +66,7 @@ struct check_marks {
     struct due_mark *marks; /* in the order of the log */
     size_t count;
     size_t capacity;
-    struct rewound *rewound; /* sorted, each once */
-    size_t rewound_count;
+    struct runs runs; /* of all events, by which it is known where an invocation begins */
 };
 
 SESLITE_PRIVATE void ses__check_marks_init(struct check_marks *marks, const ses_allocator *allocator);

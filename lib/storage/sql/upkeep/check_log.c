@@ -38,15 +38,21 @@ const struct delta_op *ses__delta_last(const struct delta *delta, struct span na
     return NULL;
 }
 
+static bool has_temp_keys(const struct delta *delta)
+{
+    bool has = false;
+    for (size_t i = 0; i < delta->count; i++)
+        has = has || delta->ops[i].scope == SCOPE_TEMP;
+    return has;
+}
+
 static int read_changes(struct span initial, struct arena *arena, struct delta *delta, ses_error *error)
 {
     int code = ses__delta_read_text(initial, 0, arena, delta, error);
 
-    for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
-        if (delta->ops[i].scope == SCOPE_TEMP)
-            code = ses__error_set(error, SES_CORRUPT, "it has a temp: key, which is never stored");
-    }
-    return code;
+    return code == SES_OK && has_temp_keys(delta)
+               ? ses__error_set(error, SES_CORRUPT, "it has a temp: key, which is never stored")
+               : code;
 }
 
 int ses__check_read_initial(struct check *check, int64_t session_id, struct arena *arena,
@@ -66,49 +72,36 @@ int ses__check_read_initial(struct check *check, int64_t session_id, struct aren
     return code;
 }
 
+struct base_check {
+    struct log_check *log;
+    struct replay initial;
+};
+
 /* A key of the base that no event has set comes from the initial state. */
-static bool base_row_is_sound(const struct session_row *row, const struct replay *initial, struct span name,
-                              struct span value, int64_t seq)
+static int replay_checked_value(void *context, const struct base_value *value, ses_error *error)
 {
-    return seq >= 0 && seq <= row->base_seq && ses__scope_of(name, NULL) != SCOPE_TEMP &&
-           ses__scope_check_name(name, NULL) == SES_OK && ses__state_check_value("", value, NULL) == SES_OK &&
-           (seq > 0 || ses__replay_has(initial, name, value));
-}
+    const struct base_check *base = context;
+    const bool sound = base->log->row->base_seq > 0 && ses__scope_of(value->name, NULL) != SCOPE_TEMP &&
+                       ses__scope_check_name(value->name, NULL) == SES_OK &&
+                       ses__state_check_value("", value->value, NULL) == SES_OK &&
+                       (value->seq > 0 || ses__replay_has(&base->initial, value->name, value->value));
 
-static int read_base_rows(struct log_check *log, const struct replay *initial)
-{
-    struct check *check = log->check;
-    struct query query;
-    bool sound = true;
-
-    ses__query_open(&query, check->db, STATEMENT_BASE_STATE_ALL, &check->error, VALUES(INT(log->row->id)));
-    while (sound && ses__query_row(&query)) {
-        const struct span name = ses__query_text(&query, 1);
-        const struct span value = ses__query_text(&query, 2);
-        const int64_t seq = ses__query_int(&query, 3);
-        sound = name.ptr && value.ptr && log->row->base_seq > 0 &&
-                ses__query_int(&query, 0) == log->row->id &&
-                base_row_is_sound(log->row, initial, name, value, seq);
-        if (sound && query.code == SES_OK)
-            query.code = ses__replay_put(&log->replay, name, value, seq, &check->error);
-    }
-    const int code = ses__query_end(&query);
-    return code == SES_OK && !sound ? ses__error_set(&check->error, SES_CORRUPT,
-                                                     "a row of base_state is none that the session can have")
-                                    : code;
+    return sound
+               ? ses__replay_put(&base->log->replay, value->name, value->value, value->seq, error)
+               : ses__error_set(error, SES_CORRUPT, "a row of base_state is none that the session can have");
 }
 
 static int read_base(struct log_check *log, const struct delta *created_with)
 {
     struct check *check = log->check;
-    struct replay initial;
-    int code = ses__replay_init(&initial, check->db->allocator, check->op->seed, true, &check->error);
+    struct base_check base = {.log = log};
+    int code = ses__replay_init(&base.initial, check->db->allocator, check->op->seed, true, &check->error);
 
     if (code == SES_OK)
-        code = ses__replay_delta(&initial, created_with, 0, &check->error);
+        code = ses__replay_delta(&base.initial, created_with, 0, &check->error);
     if (code == SES_OK)
-        code = read_base_rows(log, &initial);
-    ses__replay_free(&initial);
+        code = ses__base_visit(check->db, log->row, replay_checked_value, &base, &check->error);
+    ses__replay_free(&base.initial);
     return code;
 }
 
@@ -142,14 +135,6 @@ static const char *find_difference(const struct event_draft *draft, const struct
            : !is_same_span(draft->row.branch, event->branch)               ? "branch"
            : !draft->has_time || draft->row.time_us != event->time_us      ? "time_us"
                                                                            : NULL;
-}
-
-static bool has_temp_keys(const struct delta *delta)
-{
-    bool has = false;
-    for (size_t i = 0; i < delta->count; i++)
-        has = has || delta->ops[i].scope == SCOPE_TEMP;
-    return has;
 }
 
 static int compare_draft(struct log_check *log, const struct event_draft *draft,
@@ -213,6 +198,8 @@ static int check_logged_event(struct log_check *log, const struct event_row *eve
         ses__check_found(check, SES_PROBLEM_TIME, event->seq,
                          "the update time after event %lld does not follow from the times before it",
                          (long long)event->seq);
+    if (code == SES_OK && !ses__runs_add(&log->marks.runs, event, false))
+        code = ses__error_nomem(&check->error);
     log->count++;
     ses__update_times_pass(&log->times, event->seq, event->high_us);
     if (code == SES_OK && !check->trusts_indexes)
@@ -271,49 +258,6 @@ static int compare_with_row(struct log_check *log)
     return code;
 }
 
-/* ---------------------------------------------------------------------------------------------- the state */
-
-/* A key that differs between what the log leads to (`due`) and what is stored; NULL: none. */
-static const char *compare_entry(const struct state_entry *due, struct span key, struct span value,
-                                 int64_t seq)
-{
-    const int order = due && key.ptr ? ses__compare_texts(ses__state_entry_span(due), key) : due ? -1 : 1;
-
-    if (order < 0)
-        return ses__state_entry_span(due).ptr;
-    if (order > 0 || due->seq != seq || !is_same_span(ses__state_entry_value(due), value))
-        return key.ptr;
-    return NULL;
-}
-
-static int compare_state(struct log_check *log)
-{
-    struct check *check = log->check;
-    struct state_entry *const *due = ses__state_sorted(&log->replay.state);
-    const size_t count = ses__state_count(&log->replay.state);
-    const struct span none = {NULL, 0};
-    const char *wrong = NULL;
-    struct query query;
-    size_t next = 0;
-
-    if (!due)
-        return ses__error_nomem(&check->error);
-    ses__query_open(&query, check->db, STATEMENT_SESSION_STATE_ROWS, &check->error,
-                    VALUES(INT(log->row->id)));
-    while (!wrong && ses__query_row(&query)) {
-        const struct span key = ses__query_text(&query, 1);
-        const struct span value = ses__query_text(&query, 2);
-        wrong = compare_entry(next < count ? due[next] : NULL, key, value, ses__query_int(&query, 3));
-        next++;
-    }
-    if (!wrong && query.code == SES_OK && next < count)
-        wrong = compare_entry(due[next], none, none, 0);
-    if (wrong && query.code == SES_OK)
-        ses__check_found(check, SES_PROBLEM_STATE, 0,
-                         "the own state is not what the log leads to: the key \"%.200s\" differs", wrong);
-    return ses__check_settle(check, ses__query_end(&query), SES_PROBLEM_STATE);
-}
-
 /* --------------------------------------------------------------------------------------------- all of it */
 
 static int check_whole_log(struct log_check *log)
@@ -327,7 +271,11 @@ static int check_whole_log(struct log_check *log)
         code = compare_with_row(log);
     if (code == SES_OK && !check->ended && !log->broken)
         code = ses__check_marks_compare(check, &log->marks, log->row);
-    return code == SES_OK && !check->ended && !log->broken ? compare_state(log) : code;
+    if (code == SES_OK && !check->ended && !log->broken)
+        code = ses__check_settle(
+            check, ses__session_state_check(check->db, log->row, &log->replay.state, &check->error),
+            SES_PROBLEM_STATE);
+    return code;
 }
 
 int ses__check_log(struct check *check, const struct session_row *row, int64_t inherited)
