@@ -208,7 +208,7 @@ static int lease_renew(ses_store *store, struct lease_op *op, const ses_lease_op
         return code;
     op->now_us = ses__store_now(store);
     op->duration_us = options.duration_us;
-    code = ses__door_lease_renew(store->storage, op, error);
+    code = ses__door_lease_set(store->storage, op, error);
     if (code == SES_OK && lease)
         *lease = (ses_lease){op->token, op->until_us};
     return code;
@@ -232,7 +232,7 @@ static int lease_release(ses_store *store, struct lease_op *op, const ses_call_o
     if (code == SES_OK)
         code = ses__check_call_options(options, error);
     if (code == SES_OK)
-        code = ses__door_lease_release(store->storage, op, error);
+        code = ses__door_lease_set(store->storage, op, error);
     if (code == SES_OK)
         ses__lease_queue_wake(&store->leases, op->key);
     return code;

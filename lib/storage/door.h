@@ -569,17 +569,16 @@ struct lease_take_op {
 };
 SESLITE_PRIVATE int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_error *error);
 
-/* LEASED: it is another's now, or never was this session's. */
+/* Renews or releases a lease. LEASED: it is another's now, or never was this session's. */
 struct lease_op {
     const ses_key *key;
     int64_t token;
     int64_t now_us;      /* as above */
-    int64_t duration_us; /* renewing; not used by releasing */
+    int64_t duration_us; /* 0: it is released */
     /* out */
     int64_t until_us;
 };
-SESLITE_PRIVATE int ses__door_lease_renew(struct storage *storage, struct lease_op *op, ses_error *error);
-SESLITE_PRIVATE int ses__door_lease_release(struct storage *storage, struct lease_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__door_lease_set(struct storage *storage, struct lease_op *op, ses_error *error);
 
 /* ------------------------------------------------------------------------------------ the storage itself */
 

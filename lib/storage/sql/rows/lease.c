@@ -43,10 +43,10 @@ static bool read_lease_time(struct query *query, int column, int64_t *time_us)
 }
 
 /* False: it holds what the library cannot have written. */
-static bool read_lease(struct query *query, int64_t session_id, struct lease_row *row)
+static bool read_lease(struct query *query, struct lease_row *row)
 {
     bool ok = has_type(query, LEASE_TOKEN, SQL_INT) && has_type(query, LEASE_SESSION, SQL_INT) &&
-              ses__query_int(query, LEASE_SESSION) == session_id;
+              ses__query_int(query, LEASE_SESSION) == row->session_id;
 
     row->token = ses__query_int(query, LEASE_TOKEN);
     ok = ok && row->token > 0 && read_owner(query, LEASE_OWNER, row->owner) &&
@@ -63,10 +63,10 @@ int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *r
 {
     bool sound = true;
 
-    *row = (struct lease_row){.token = 0};
+    *row = (struct lease_row){.session_id = session_id};
     if (ses__query_row(query)) {
         const bool has_now = query->source == query->db->lease_now;
-        sound = (has_now && has_type(query, LEASE_TOKEN, SQL_NULL)) || read_lease(query, session_id, row);
+        sound = (has_now && has_type(query, LEASE_TOKEN, SQL_NULL)) || read_lease(query, row);
         if (has_now && now_us)
             *now_us = ses__query_int(query, LEASE_NOW);
     }
@@ -93,7 +93,7 @@ int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, se
     return ses__lease_take(&query, session_id, row, NULL);
 }
 
-int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)
+int ses__lease_give(struct db *db, struct lease_row *row, ses_error *error)
 {
     const int64_t before = row->token;
     struct query query;
@@ -101,11 +101,11 @@ int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row, se
 
     if (before > 0)
         code = ses__change_one(db, STATEMENT_LEASE_REPLACE, "session_leases", error,
-                               VALUES(INT(before), INT(session_id)));
+                               VALUES(INT(before), INT(row->session_id)));
     if (code != SES_OK)
         return code;
     ses__query_open(&query, db, STATEMENT_LEASE_ADD, error,
-                    VALUES(INT(session_id), STRING(row->owner), INT(row->taken_us), INT(row->until_us)));
+                    VALUES(INT(row->session_id), STRING(row->owner), INT(row->taken_us), INT(row->until_us)));
     ses__db_ask_last(db); /* nothing else is written with it */
     (void)ses__query_row(&query);
     code = ses__query_end(&query);
@@ -115,12 +115,12 @@ int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row, se
     return code;
 }
 
-int ses__lease_set(struct db *db, int64_t session_id, const struct lease_row *row, ses_error *error)
+int ses__lease_set(struct db *db, const struct lease_row *row, ses_error *error)
 {
     const bool has_next = row->next_owner[0] != '\0';
 
     return ses__change_one(db, STATEMENT_LEASE_SET, "session_leases", error,
-                           VALUES(INT(row->token), INT(session_id), INT(row->taken_us), INT(row->until_us),
-                                  STRING(has_next ? row->next_owner : NULL),
+                           VALUES(INT(row->token), INT(row->session_id), INT(row->taken_us),
+                                  INT(row->until_us), STRING(has_next ? row->next_owner : NULL),
                                   INT_IF(has_next, row->next_until_us)));
 }

@@ -179,6 +179,7 @@ SESLITE_PRIVATE bool ses__named_rows_next(struct named_rows *rows, struct sessio
 /* Sets whether the item has changed. */
 SESLITE_PRIVATE int ses__watched_look(struct db *db, struct watched *item, ses_error *error);
 
+    int64_t session_id;
 /* -------------------------------------------------------------------------------------------- leases */
 
 struct lease_row {
@@ -197,10 +198,8 @@ SESLITE_PRIVATE void ses__lease_ask(struct query *query, struct db *db, int64_t 
 SESLITE_PRIVATE int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *row,
                                     int64_t *now_us);
 /* Gives the lease to the row's owner, with a token that is new, in place of that of the row, if it has one. */
-SESLITE_PRIVATE int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row,
-                                    ses_error *error);
+SESLITE_PRIVATE int ses__lease_give(struct db *db, struct lease_row *row, ses_error *error);
 /* Writes the row's times and next owner. */
-SESLITE_PRIVATE int ses__lease_set(struct db *db, int64_t session_id, const struct lease_row *row,
-                                   ses_error *error);
+SESLITE_PRIVATE int ses__lease_set(struct db *db, const struct lease_row *row, ses_error *error);
 
 #endif

@@ -113,8 +113,8 @@ static enum lease_step decide_attempt(struct lease_take_op *op, struct lease_row
     return moved && step == STEP_NONE ? STEP_SET : step;
 }
 
-static int find_lease(struct db *db, const ses_key *key, int64_t *session_id, struct lease_row *row,
-                      int64_t *now_us, ses_error *error)
+static int find_lease(struct db *db, const ses_key *key, struct lease_row *row, int64_t *now_us,
+                      ses_error *error)
 {
     const struct session_ref ref = {key, NULL};
     struct session_row session;
@@ -126,7 +126,6 @@ static int find_lease(struct db *db, const ses_key *key, int64_t *session_id, st
         return code;
     ses__lease_ask(&lease, db, session.id, error);
     code = ses__session_take(&asked, &ref, &session);
-    *session_id = session.id;
     return code == SES_OK ? ses__lease_take(&lease, session.id, row, now_us) : code;
 }
 
@@ -136,8 +135,7 @@ static int run_look(struct db *db, void *context, ses_error *error)
 {
     struct lease_take_op *op = context;
     struct lease_row row;
-    int64_t session_id = 0;
-    int code = find_lease(db, op->key, &session_id, &row, &op->now_us, error);
+    int code = find_lease(db, op->key, &row, &op->now_us, error);
 
     return code == SES_OK && decide_attempt(op, &row) != STEP_NONE ? MUST_WRITE : code;
 }
@@ -146,16 +144,15 @@ static int run_take(struct db *db, void *context, ses_error *error)
 {
     struct lease_take_op *op = context;
     struct lease_row row;
-    int64_t session_id = 0;
-    int code = find_lease(db, op->key, &session_id, &row, &op->now_us, error);
+    int code = find_lease(db, op->key, &row, &op->now_us, error);
 
     if (code != SES_OK)
         return code;
     const enum lease_step step = decide_attempt(op, &row);
     if (step == STEP_GIVE)
-        code = ses__lease_give(db, session_id, &row, error);
+        code = ses__lease_give(db, &row, error);
     else if (step != STEP_NONE)
-        code = ses__lease_set(db, session_id, &row, error);
+        code = ses__lease_set(db, &row, error);
     if (op->taken)
         op->lease = (ses_lease){row.token, row.until_us};
     return code;
@@ -172,38 +169,23 @@ int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_
 
 /* -------------------------------------------------------------------------------- renewing, releasing */
 
-static int set_until(struct db *db, struct lease_op *op, bool renews, ses_error *error)
+static int run_set_lease(struct db *db, void *context, ses_error *error)
 {
+    struct lease_op *op = context;
     struct lease_row row;
-    int64_t session_id = 0;
-    int code = find_lease(db, op->key, &session_id, &row, &op->now_us, error);
+    int code = find_lease(db, op->key, &row, &op->now_us, error);
 
     if (code == SES_OK && row.token != op->token)
         code = ses__not_leased(op->token, error);
-    op->until_us = renews ? lease_end(op->now_us, op->duration_us) : 0;
+    op->until_us = op->duration_us > 0 ? lease_end(op->now_us, op->duration_us) : 0;
     if (code != SES_OK || row.until_us == op->until_us)
         return code;
     row.taken_us = op->now_us;
     row.until_us = op->until_us;
-    return ses__lease_set(db, session_id, &row, error);
+    return ses__lease_set(db, &row, error);
 }
 
-static int run_renew(struct db *db, void *context, ses_error *error)
+int ses__door_lease_set(struct storage *storage, struct lease_op *op, ses_error *error)
 {
-    return set_until(db, context, true, error);
-}
-
-int ses__door_lease_renew(struct storage *storage, struct lease_op *op, ses_error *error)
-{
-    return ses__run(storage, TO_WRITE(0), run_renew, op, error);
-}
-
-static int run_release(struct db *db, void *context, ses_error *error)
-{
-    return set_until(db, context, false, error);
-}
-
-int ses__door_lease_release(struct storage *storage, struct lease_op *op, ses_error *error)
-{
-    return ses__run(storage, TO_WRITE(0), run_release, op, error);
+    return ses__run(storage, TO_WRITE(0), run_set_lease, op, error);
 }
