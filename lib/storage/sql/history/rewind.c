@@ -1,8 +1,6 @@
 /* Taking back what came after a point of a log, and taking that back: the event is made in a read, and then stored. */
 #include "model/rewind.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/planned.h"

@@ -56,14 +56,12 @@ int ses__state_rows_load(struct query *rows, struct state *state, enum scope sco
     struct state_loading loading;
     struct span key;
     struct span value;
-    const int begun = ses__state_load_begin(&loading, state, scope, error);
 
-    ses__query_keep(rows, begun);
+    ses__query_keep(rows, ses__state_load_begin(&loading, state, scope, error));
     while (ses__state_rows_next(rows, &key, &value))
         ses__query_keep(rows, ses__state_load_put(&loading, key, value, error));
     const int code = ses__query_end(rows);
-    if (begun == SES_OK)
-        ses__state_load_end(&loading, code == SES_OK);
+    ses__state_load_end(&loading, code == SES_OK);
     return code;
 }
 
@@ -76,20 +74,24 @@ int ses__load_scope(struct db *db, struct state *state, enum scope scope, const 
     return ses__state_rows_load(&rows, state, scope, error);
 }
 
-int ses__shared_key_check(struct key_order *order, struct span key, struct span value, ses_error *error)
+bool ses__shared_rows_next(struct query *rows, struct key_order *order, struct span *key, struct span *value)
 {
     const struct span last = {order->last, order->len};
-    const bool sound = (key.len == 0 || ses__is_id(key)) && (!order->begun || ses__span_order(last, key) < 0);
 
-    if (!sound)
-        return ses__error_set(
-            error, SES_CORRUPT,
+    if (!ses__state_rows_next(rows, key, value))
+        return false;
+    if ((key->len > 0 && !ses__is_id(*key)) || (order->begun && ses__span_order(last, *key) >= 0)) {
+        rows->code = ses__error_set(
+            rows->error, SES_CORRUPT,
             "the shared state key \"%.200s\" is out of order, not valid UTF-8, contains a NUL, or has more than %d bytes",
-            key.ptr, SES_ID_MAX);
-    memcpy(order->last, key.ptr, key.len);
-    order->len = key.len;
+            key->ptr, SES_ID_MAX);
+        return false;
+    }
+    memcpy(order->last, key->ptr, key->len);
+    order->len = key->len;
     order->begun = true;
-    return ses__state_check_value(key.ptr, value, error);
+    rows->code = ses__state_check_value(key->ptr, *value, rows->error);
+    return rows->code == SES_OK;
 }
 
 /* Rows of many owners: those of one are side by side, and come in the owners' order. */
@@ -182,14 +184,6 @@ int ses__state_of_session_take(struct query *rows, struct state *state, ses_erro
     while (begun-- > 0)
         ses__state_load_end(&loading[begun], code == SES_OK);
     return code;
-}
-
-int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session, ses_error *error)
-{
-    struct query rows;
-
-    ses__state_of_session_ask(&rows, db, session, error);
-    return ses__state_of_session_take(&rows, state, error);
 }
 
 /* The owners of the shared keys among the operations. */

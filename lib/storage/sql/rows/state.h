@@ -20,10 +20,10 @@ struct key_order {
     size_t len;
     bool begun;
 };
-/* CORRUPT unless the key may be one and comes after the last, so that each comes once, and the value is
- * JSON. */
-SESLITE_PRIVATE int ses__shared_key_check(struct key_order *order, struct span key, struct span value,
-                                          ses_error *error);
+/* The same of shared state. CORRUPT unless the key may be one and comes after the last, so that each comes once, and the
+ * value is JSON. */
+SESLITE_PRIVATE bool ses__shared_rows_next(struct query *rows, struct key_order *order, struct span *key,
+                                           struct span *value);
 /* Loads all of the walk into the state, and closes it. */
 SESLITE_PRIVATE int ses__state_rows_load(struct query *rows, struct state *state, enum scope scope,
                                          ses_error *error);
@@ -31,10 +31,8 @@ SESLITE_PRIVATE int ses__state_rows_load(struct query *rows, struct state *state
 /* Loads a scope of the session's into the state. */
 SESLITE_PRIVATE int ses__load_scope(struct db *db, struct state *state, enum scope scope,
                                     const struct session_row *session, ses_error *error);
-/* The same of all scopes that are stored. */
-SESLITE_PRIVATE int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session,
-                                     ses_error *error);
-/* The same in two halves. A row without numbers: of the session that this transaction finds. */
+/* The same of all scopes that are stored, in two halves. A row without numbers: of the session that this transaction
+ * finds. */
 SESLITE_PRIVATE void ses__state_of_session_ask(struct query *rows, struct db *db,
                                                const struct session_row *session, ses_error *error);
 SESLITE_PRIVATE int ses__state_of_session_take(struct query *rows, struct state *state, ses_error *error);
@@ -60,10 +58,10 @@ SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
                                      const struct session_row *session, int64_t seq, ses_error *error);
 
 /* Makes the session's own keys those of the state, which holds nothing else, with the events that had set them. */
+SESLITE_PRIVATE int ses__session_state_restore(struct db *db, const struct session_row *session,
+                                               const struct state *state, ses_error *error);
 /* CORRUPT, naming the first key that would change. */
 SESLITE_PRIVATE int ses__session_state_check(struct db *db, const struct session_row *session,
                                              const struct state *state, ses_error *error);
-SESLITE_PRIVATE int ses__session_state_restore(struct db *db, const struct session_row *session,
-                                               const struct state *state, ses_error *error);
 
 #endif

@@ -1,6 +1,4 @@
 /* The beginning and the end of sessions. */
-#include <string.h>
-
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
 
@@ -31,13 +29,17 @@ static int load_new(struct db *db, const struct create_op *op, const struct sess
                     ses_error *error)
 {
     struct snapshot *snapshot = op->snapshot;
+    struct query state;
     int code = keep_annotations(&snapshot->annotations, &op->annotating, error);
 
     snapshot->row = *row;
     snapshot->keeps_events = !op->range.none;
     if (code == SES_OK && !op->range.none)
         code = ses__snapshot_begin_events(snapshot, 0, error);
-    return code == SES_OK ? ses__load_scopes(db, &snapshot->state, row, error) : code;
+    if (code != SES_OK)
+        return code;
+    ses__state_of_session_ask(&state, db, row, error);
+    return ses__state_of_session_take(&state, &snapshot->state, error);
 }
 
 int ses__contents_add(struct db *db, const struct create_op *op, struct session_row *row, ses_error *error)
@@ -74,6 +76,7 @@ static int run_create(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__refuse_existing(op->key, error) : code;
 }
 
+/* A program that only creates sessions does not link what reads them. */
 int ses__door_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
     op->get_existing = false;

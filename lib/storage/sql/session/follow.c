@@ -1,6 +1,4 @@
 /* Reads the changes to a session, or to the sessions of a user, after known places. */
-#include <string.h>
-
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
 

@@ -1,6 +1,4 @@
 /* Shared state without a session: its rows name session 0 as the one that set them. */
-#include <string.h>
-
 #include "base/error.h"
 #include "json/writer.h"
 #include "storage/sql/session/jobs.h"
@@ -41,11 +39,8 @@ static int read_all_keys(struct shared_get_op *op, struct db *db, const struct s
     const size_t start = json.len;
     if (found) {
         ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, owner), error);
-        while (ses__state_rows_next(&rows, &key, &value)) {
-            ses__query_keep(&rows, ses__shared_key_check(&order, key, value, error));
-            if (rows.code == SES_OK)
-                ses__json_add_member(&json, start, key, value);
-        }
+        while (ses__shared_rows_next(&rows, &order, &key, &value))
+            ses__json_add_member(&json, start, key, value);
         code = ses__query_end(&rows);
     }
     ses__buffer_add_word(&json, "}");

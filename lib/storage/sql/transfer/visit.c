@@ -26,11 +26,8 @@ static int visit_shared(const struct visit_run *run, enum scope scope, int64_t o
     struct span value;
 
     ses__state_rows_open(&rows, run->db, scope, owner, error);
-    while (ses__state_rows_next(&rows, &key, &value)) {
-        ses__query_keep(&rows, ses__shared_key_check(&order, key, value, error));
-        if (rows.code == SES_OK)
-            rows.code = op->visitor->shared(op->context, key, value, error);
-    }
+    while (ses__shared_rows_next(&rows, &order, &key, &value))
+        ses__query_keep(&rows, op->visitor->shared(op->context, key, value, error));
     return ses__query_end(&rows);
 }
 
