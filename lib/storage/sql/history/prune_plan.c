@@ -32,32 +32,23 @@ void ses__prune_plan_free(struct prune_plan *plan)
 /* Walks from the newest event backward. Everything that covers an event comes after it, so the walk has
  * already met it. */
 struct cover_walk {
+    struct prune_plan *plan;
     struct db *db;
-    const struct session_row *row;
-    const struct live *live;
     struct mark_rows marks;
     struct mark_row mark; /* the next to be met */
     bool has_mark;
     struct coverage coverage;
-    struct arena arena;
-    struct stored_event event;
 };
 
-static void cover_begin(struct cover_walk *walk, struct db *db, const struct session_row *row,
-                        const struct live *live, ses_error *error)
+static void cover_begin(struct cover_walk *walk, struct prune_plan *plan, struct db *db, ses_error *error)
 {
-    *walk = (struct cover_walk){.db = db, .row = row, .live = live};
-    walk->coverage = (struct coverage){.allocator = db->allocator};
-    ses__arena_init(&walk->arena, db->allocator);
-    ses__stored_event_init(&walk->event, &walk->arena);
-    ses__mark_rows_open(&walk->marks, db, row->id, row->last_seq, error);
+    *walk = (struct cover_walk){.plan = plan, .db = db, .coverage.allocator = plan->allocator};
+    ses__mark_rows_open(&walk->marks, db, plan->row.id, plan->row.last_seq, error);
     walk->has_mark = ses__mark_rows_next(&walk->marks, &walk->mark);
 }
 
 static int cover_end(struct cover_walk *walk)
 {
-    ses__stored_event_free(&walk->event);
-    ses__arena_free(&walk->arena);
     ses__memory_free(walk->coverage.allocator, walk->coverage.items);
     return ses__query_end(&walk->marks.query);
 }
@@ -69,16 +60,20 @@ static bool is_marked_compaction(struct cover_walk *walk, int64_t seq)
     return walk->has_mark && walk->mark.seq == seq && walk->mark.kind == MARK_COMPACTION;
 }
 
+/* An event without a mark compacts nothing. */
 static int read_compaction_event(struct cover_walk *walk, int64_t seq, ses_error *error)
 {
+    struct prune_plan *plan = walk->plan;
     struct event_rows rows;
     struct event_row event;
 
-    walk->event.compaction = (struct compaction){.content = {NULL, 0}};
-    ses__arena_reset(&walk->arena);
-    ses__event_rows_open(&rows, walk->db, walk->row->id, seq, seq, WALK_FORWARD, error);
+    plan->event.compaction = (struct compaction){.content = {NULL, 0}};
+    if (!is_marked_compaction(walk, seq))
+        return SES_OK;
+    ses__arena_reset(&plan->arena);
+    ses__event_rows_open(&rows, walk->db, plan->row.id, seq, seq, WALK_FORWARD, error);
     if (ses__event_rows_next(&rows, &event))
-        ses__query_keep(&rows.query, ses__stored_event_read(&walk->event, &event,
+        ses__query_keep(&rows.query, ses__stored_event_read(&plan->event, &event,
                                                             STORED_CONTENT | STORED_COMPACTION, error));
     return ses__event_rows_close(&rows);
 }
@@ -88,18 +83,14 @@ static int look_whether_covered(struct cover_walk *walk, const struct event_row 
                                 ses_error *error)
 {
     struct coverage *coverage = &walk->coverage;
-    int code = SES_OK;
+    const struct compaction *compaction = &walk->plan->event.compaction;
 
-    *covered = !ses__live_has(walk->live, row->seq);
+    *covered = !ses__live_has(&walk->plan->live, row->seq);
     if (*covered)
         return SES_OK;
-    if (is_marked_compaction(walk, row->seq))
-        code = read_compaction_event(walk, row->seq, error);
-    else
-        walk->event.compaction = (struct compaction){.content = {NULL, 0}};
+    const int code = read_compaction_event(walk, row->seq, error);
     if (code != SES_OK)
         return code;
-    const struct compaction *compaction = &walk->event.compaction;
     if (!ses__compacts(compaction)) { /* an ordinary event, as in a context */
         *covered = ses__coverage_has(coverage, row->time_us, row->time_us);
         return SES_OK;
@@ -154,7 +145,7 @@ static int find_goal(struct prune_plan *plan, struct db *db, ses_error *error)
     if (!(op->which & SES_PRUNE_COMPACTED))
         return op->which & (SES_PRUNE_KEEP | SES_PRUNE_BEFORE) ? lower_goal_by_events(plan, db, NULL, error)
                                                                : SES_OK;
-    cover_begin(&cover, db, row, &plan->live, error);
+    cover_begin(&cover, plan, db, error);
     int code = lower_goal_by_events(plan, db, &cover, error);
     int ended = cover_end(&cover);
     return code != SES_OK ? code : ended;

@@ -161,23 +161,14 @@ static int compare_users(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static void owners_free(struct page_owners *owners, const ses_allocator *allocator)
-{
-    ses__memory_free(allocator, owners->sorted);
-    ses__memory_free(allocator, owners->ids);
-    ses__memory_free(allocator, owners->users);
-    ses__memory_free(allocator, owners->sessions);
-    ses__memory_free(allocator, owners->described);
-}
-
-static bool owners_new(struct page_owners *owners, size_t count, const ses_allocator *allocator)
+static bool owners_new(struct page_owners *owners, size_t count, struct arena *arena)
 {
     *owners = (struct page_owners){
-        .sorted = ses__memory_new(allocator, count * sizeof(struct listed *)),
-        .ids = ses__memory_new(allocator, 4 * count * sizeof *owners->ids),
-        .users = ses__memory_new(allocator, count * sizeof *owners->users),
-        .sessions = ses__memory_new(allocator, count * sizeof *owners->sessions),
-        .described = ses__memory_new(allocator, count * sizeof *owners->described),
+        .sorted = ses__arena_new(arena, count * sizeof(struct listed *)),
+        .ids = ses__arena_new(arena, 4 * count * sizeof *owners->ids),
+        .users = ses__arena_new(arena, count * sizeof *owners->users),
+        .sessions = ses__arena_new(arena, count * sizeof *owners->sessions),
+        .described = ses__arena_new(arena, count * sizeof *owners->described),
     };
     return owners->sorted && owners->ids && owners->users && owners->sessions && owners->described;
 }
@@ -279,14 +270,15 @@ static int take_contents(struct contents_asked *asked, const struct db *db, cons
 /* `asked`: what was asked for before the page was known; NULL: it is asked for now. */
 static int load_page(struct contents_asked *asked, struct db *db, const struct list_op *op, ses_error *error)
 {
-    const ses_allocator *allocator = op->arena->allocator;
     struct contents_asked own;
     struct page_owners owners;
+    struct arena arena;
     int code = SES_OK;
 
     if (op->count == 0)
         return SES_OK;
-    if (!owners_new(&owners, op->count, allocator)) {
+    ses__arena_init(&arena, op->arena->allocator);
+    if (!owners_new(&owners, op->count, &arena)) {
         code = ses__error_nomem(error);
     } else {
         owners_fill(&owners, op);
@@ -294,7 +286,7 @@ static int load_page(struct contents_asked *asked, struct db *db, const struct l
             ask_contents(&own, db, op, &owners, error);
         code = take_contents(asked ? asked : &own, db, op, &owners, error);
     }
-    owners_free(&owners, allocator);
+    ses__arena_free(&arena);
     return code;
 }
 

@@ -57,16 +57,12 @@ static int find_stored(const struct append_op *op, struct db *db, struct event_d
 
 static int set_stale_error(const struct append_op *op, const char *changed, ses_error *error)
 {
-    if (changed)
-        (void)ses__error_set(
-            error, SES_STALE,
-            "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again, or append with SES_APPEND_ANYWAY",
-            changed);
-    else
-        (void)ses__error_set(
-            error, SES_STALE,
-            "the session is at version %lld and the caller at %lld: refresh and try again, or append with SES_APPEND_ANYWAY",
-            (long long)op->row.version, (long long)op->version);
+    if (!changed)
+        return ses__log_set_stale_error(&op->row, op->version, "SES_APPEND_ANYWAY", error);
+    (void)ses__error_set(
+        error, SES_STALE,
+        "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again, or append with SES_APPEND_ANYWAY",
+        changed);
     if (error)
         error->version = op->row.version;
     return SES_STALE;
