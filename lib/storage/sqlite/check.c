@@ -125,12 +125,6 @@ static int run_check(struct db *base, void *context, ses_error *error)
 
 int ses__sqlite_check(struct storage *storage, struct check *check)
 {
-    struct private_connection private;
-    int code = ses__private_connection_open(storage, &private, &check->error);
-
-    if (code != SES_OK)
-        return ses__check_settle(check, code, SES_PROBLEM_PAGE);
-    code = ses__transaction_read(private.db, run_check, check, &check->error);
-    ses__private_connection_close(&private);
+    const int code = ses__private_connection_run(storage, run_check, check, &check->error);
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }

@@ -147,18 +147,12 @@ static int set_journal(struct sqlite *storage, ses_error *error)
                                                              : "PRAGMA journal_mode = DELETE";
     int code = ask_journal_mode(storage->writer.db, sql, storage->journal_mode, error);
 
-    storage->journal_reason = "";
-    if (strcmp(storage->journal_mode, "wal") != 0) {
-        if (config->in_memory)
-            storage->journal_reason = "the store is in memory";
-        else if (remote)
-            storage->journal_reason =
-                "the file is on a network or virtual file system, where WAL is not safe";
-        else if (!want_wal)
-            storage->journal_reason = "a rollback journal was requested";
-        else
-            storage->journal_reason = "SQLite does not use WAL for this file";
-    }
+    storage->journal_reason = strcmp(storage->journal_mode, "wal") == 0 ? ""
+                              : config->in_memory                       ? "the store is in memory"
+                              : remote
+                                  ? "the file is on a network or virtual file system, where WAL is not safe"
+                              : !want_wal ? "a rollback journal was requested"
+                                          : "SQLite does not use WAL for this file";
     return code;
 }
 

@@ -227,6 +227,9 @@ struct private_connection {
 SESLITE_PRIVATE int ses__private_connection_open(struct storage *storage, struct private_connection *private,
                                                  ses_error *error);
 SESLITE_PRIVATE void ses__private_connection_close(struct private_connection *private);
+/* Runs a job that reads on such a connection. */
+SESLITE_PRIVATE int ses__private_connection_run(struct storage *storage, storage_job *job, void *context,
+                                                ses_error *error);
 /* The settings of a connection to another file, with the timeout of the store. Path and file are borrowed. */
 SESLITE_PRIVATE struct sqlite_config ses__config_for_file(const struct storage *storage, const char *path,
                                                           const struct sqlite_file *file);

@@ -66,3 +66,15 @@ void ses__private_connection_close(struct private_connection *private)
     (void)pthread_mutex_unlock(&own->lock);
     ses__connection_close(private->db);
 }
+
+int ses__private_connection_run(struct storage *storage, storage_job *job, void *context, ses_error *error)
+{
+    struct private_connection private;
+    int code = ses__private_connection_open(storage, &private, error);
+
+    if (code != SES_OK)
+        return code;
+    code = ses__transaction_read(private.db, job, context, error);
+    ses__private_connection_close(&private);
+    return code;
+}

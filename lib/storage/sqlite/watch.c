@@ -1,6 +1,26 @@
 /* Whether what followers wait for has happened. */
-#include "storage/sql/rows/session.h"
 #include "storage/sqlite/parts.h"
+
+static int watch_session(struct db *db, struct watched *item, ses_error *error)
+{
+    struct query query;
+
+    ses__query_open(&query, db, STATEMENT_SESSION_VERSION, error, VALUES(INT(item->session_id)));
+    item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->versions;
+    return ses__query_end(&query);
+}
+
+/* Without sessions there are NULLs, which are 0. */
+static int watch_user(struct db *db, struct watched *item, ses_error *error)
+{
+    struct query query;
+
+    ses__query_open(&query, db, STATEMENT_USER_VERSIONS, error,
+                    VALUES(STRING(item->app), STRING(item->user)));
+    item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->session_id ||
+                    ses__query_int(&query, 1) != item->count || ses__query_int(&query, 2) != item->versions;
+    return ses__query_end(&query);
+}
 
 /* The version of the data is another on each connection, which remembers its own. A connection that was not used for this
  * for some time may lead to a look too many, never to one too few. */
@@ -17,7 +37,7 @@ static int run_watch(struct db *base, void *context, ses_error *error)
         struct watched *item = &op->items[i];
         item->changed = false;
         if (written || item->fresh)
-            code = ses__watched_look(base, item, error);
+            code = item->app ? watch_user(base, item, error) : watch_session(base, item, error);
     }
     if (code == SES_OK)
         db->watched = version;

@@ -176,13 +176,10 @@ SESLITE_PRIVATE void ses__named_rows_open(struct named_rows *rows, struct db *db
 /* The session's name is `rows->last`. */
 SESLITE_PRIVATE bool ses__named_rows_next(struct named_rows *rows, struct session_row *row);
 
-/* Sets whether the item has changed. */
-SESLITE_PRIVATE int ses__watched_look(struct db *db, struct watched *item, ses_error *error);
-
-    int64_t session_id;
 /* -------------------------------------------------------------------------------------------- leases */
 
 struct lease_row {
+    int64_t session_id;
     int64_t token; /* 0: nobody has ever taken it */
     int64_t taken_us;
     int64_t until_us;

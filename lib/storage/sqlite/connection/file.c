@@ -111,22 +111,6 @@ char *ses__file_immutable_uri(const ses_allocator *allocator, const char *path)
     return uri.data;
 }
 
-/* The path that a link at `path` points to, relative to the working directory. `target` has no terminating
- * NUL. */
-static char *path_of_target(const ses_allocator *allocator, const char *path, const char *target, size_t len)
-{
-    const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
-    size_t folder_len = slash ? (size_t)(slash - path) + 1 : 0;
-    char *joined = ses__memory_new(allocator, folder_len + len + 1);
-
-    if (joined) {
-        memcpy(joined, path, folder_len);
-        memcpy(joined + folder_len, target, len);
-        joined[folder_len + len] = '\0';
-    }
-    return joined;
-}
-
 int ses__file_follow_links(const ses_allocator *allocator, const char *path, char **followed,
                            ses_error *error)
 {
@@ -136,9 +120,13 @@ int ses__file_follow_links(const ses_allocator *allocator, const char *path, cha
     ssize_t len = 0;
 
     for (int links = 0; at && links < MAX_LINKS && len >= 0; links++) {
-        len = readlink(at, target, sizeof target); /* fails if `path` is not a link or does not exist */
+        len = readlink(at, target, sizeof target - 1); /* fails if `path` is not a link or does not exist */
         if (len >= 0) {
-            char *next = path_of_target(allocator, at, target, (size_t)len);
+            /* A target may be relative to the folder of its link. */
+            char *slash = target[0] == '/' ? NULL : strrchr(at, '/');
+            target[len] = '\0';
+            at[slash ? slash - at + 1 : 0] = '\0';
+            char *next = ses__file_join(allocator, at, target, "");
             ses__memory_free(allocator, at);
             at = next;
         }
