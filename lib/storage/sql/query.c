@@ -1,10 +1,8 @@
 #include "storage/sql/query.h"
 
-#include <string.h>
-
 struct value ses__string_value(const char *string)
 {
-    return TEXT(((struct span){string, string ? strlen(string) : 0}));
+    return TEXT(ses__span_of(string));
 }
 
 void ses__query_open(struct query *query, struct db *db, const struct statement *source, ses_error *error,
