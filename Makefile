@@ -419,7 +419,7 @@ tsan:
 ## sqlite-versions: tests with the oldest version of SQLite, Debian 13's and the newest, which cargo fetches (SQLITE_CRATES=...)
 # Those whose outcome may depend on the version. TESTS= are others.
 VERSION_TESTS := program/recover session/codes $(addprefix storage/,check checkpoint interrupt list_statements live_steps \
-    maintain marks open_journal open_schema plans plans_references plans_views secure views)
+    maintain marks migrate open_journal open_schema plans plans_references plans_views secure views)
 sqlite-versions:
 	@MAKE='$(MAKE)' CC='$(CC)' sh test/sqlite_versions.sh build/sqlite-versions \
 	    $(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(VERSION_TESTS))))
@@ -572,7 +572,7 @@ pictures: $(COMMAND)
 
 ## schema: what the scripts of sql/sqlite make, in sql/sqlite/schema.sql; after a change of a script, with the sqlite3 program
 schema:
-	sh tools/schema.sh $(SCRIPTS) > $(B)/schema.sql && mv $(B)/schema.sql $(SCHEMA)
+	sh tools/schema.sh $(SCRIPTS) > $(SCHEMA).new && mv $(SCHEMA).new $(SCHEMA)
 
 ## format: the C files in the style of .clang-format
 format:

@@ -15,6 +15,7 @@ ALTER TABLE event_marks ADD COLUMN "made by" TEXT NOT NULL DEFAULT 'seslite' CHE
 DROP INDEX sessions_by_expiry;
 CREATE TABLE before_later (x INTEGER) STRICT;
 CREATE TABLE later (x INTEGER, y TEXT, z TEXT) STRICT;
+CREATE TABLE quoted ([a b] BLOB DEFAULT x'4a', `c``d` TEXT DEFAULT 'it''s', "e""f" ANY) STRICT;
 CREATE INDEX later_by_x ON later (x) WHERE x > 0;
 INSERT INTO later SELECT count(*), 'y', 'z' FROM events;
 

@@ -234,6 +234,8 @@ struct change {
     const char *names;
 };
 
+#define REWRITE "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
+
 static const struct change refused[] = {
     {"ALTER TABLE session_leases DROP COLUMN duration_us", "\"session_leases\" was changed"},
     {"ALTER TABLE session_leases ADD COLUMN more INTEGER", "\"session_leases\" was changed"},
@@ -245,9 +247,25 @@ static const struct change refused[] = {
      "CREATE INDEX sessions_by_expiry ON sessions (app_id, expires_us) WHERE expires_us IS NOT NULL",
      "\"sessions_by_expiry\" was changed"},
     {"DROP TRIGGER guard_session_labels_insert", "\"guard_session_labels_insert\" is missing"},
-    {"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ' CHECK (\"made by\" <> '''')', '')",
-     "\"event_marks\" was changed"},
+    {REWRITE "replace(sql, '[a b]', '[a  b]')", "\"quoted\" was changed"},
+    {REWRITE "replace(sql, '`c``d`', '`c``D`')", "\"quoted\" was changed"},
+    {REWRITE "replace(sql, '`c``d`', '`c`` d`')", "\"quoted\" was changed"},
+    {REWRITE "replace(sql, 'it''''s', 'it''''S')", "\"quoted\" was changed"},
+    {REWRITE "replace(sql, '\"e\"\"f\"', '\"e\"\" f\"')", "\"quoted\" was changed"},
+    {REWRITE "replace(sql, 'x''4a''', '''4a''')", "\"quoted\" was changed"},
+    {REWRITE "replace(sql, ' CHECK (\"made by\" <> '''')', '')", "\"event_marks\" was changed"},
 };
+
+static void test_altered_schema_in_other_words(void **state)
+{
+    const struct migrate_test *test = *state;
+
+    assert_opens(test->path);
+    exec(test->path,
+         REWRITE "replace(replace(replace(sql, '[a b]', '/*''*/ [a b]/**//*/*/'), 'x''4a''', 'X''4A'''), "
+                 "', `c``d`', ' ,`c``d`')");
+    assert_opens(test->path);
+}
 
 static void test_altered_schema_that_was_changed(void **state)
 {
@@ -338,6 +356,7 @@ int main(void)
         TEST(test_older_store_is_not_read_only),
         TEST(test_newer_store_is_refused),
         TEST(test_altered_schema_opens),
+        TEST(test_altered_schema_in_other_words),
         TEST(test_altered_schema_that_was_changed),
         TEST(test_processes_that_open_at_once),
     };

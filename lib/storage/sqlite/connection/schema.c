@@ -37,7 +37,7 @@ static int judge(const char *path, int64_t application, int64_t version, int64_t
     if (is_restored)
         code = ses__error_set(
             error, SES_NOTASTORE,
-            "%s: this looks like a store that was restored from a .dump, which leaves out two numbers. If it is one, run: PRAGMA application_id = %d; PRAGMA user_version = %d;",
+            "%s: this looks like a store that was restored from a .dump, which leaves out two numbers. If it is one, run: PRAGMA application_id = %d; PRAGMA user_version = %d; (a lower one if an older seslite wrote the store)",
             path, SCHEMA_APPLICATION_ID, ses__schema_latest());
     else if (application != SCHEMA_APPLICATION_ID && !is_empty)
         code = ses__error_set(error, SES_NOTASTORE,
