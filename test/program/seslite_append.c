@@ -131,6 +131,7 @@ static void test_an_empty_input_is_refused(void **state)
 {
     const struct fixture *fixture = *state;
     const struct how terminal = {.terminal = TERMINAL_IN, .input = "\4"};
+    const struct how typed = {.terminal = TERMINAL_IN, .input = EVENT_G "}\n\4"};
     struct reply reply = {0};
 
     append_text(2, "", "one");
@@ -138,13 +139,14 @@ static void test_an_empty_input_is_refused(void **state)
     append_text(2, " \n\t\r\n", "one");
     run_at(&reply, 2, &terminal, fixture->path, "append", "one");
     assert_has(&reply.err, "standard input has no event");
+    run_at(&reply, 0, &typed, fixture->path, "append", "one");
     run_code(2, "append", "one", "--input", "/dev/null");
     assert_has(&reply.err, "/dev/null has no event");
     run_code(3, "append", "one", "--input", "/nowhere/at/all");
     run_code(1, "append", "one", "--input", fixture->folder);
     run_code(2, "append", "one", "--input", fixture->path);
     assert_has(&reply.err, "the store itself");
-    assert_int_equal(events_of(fixture), EVENTS);
+    assert_int_equal(events_of(fixture), EVENTS + 1);
     reply_free(&reply);
 }
 
@@ -178,6 +180,23 @@ static void test_a_line_that_is_refused_is_named_and_nothing_is_stored(void **st
         assert_int_equal(events_of(fixture), EVENTS);
     }
     reply_free(&reply);
+}
+
+/* Whoever copies events with a pipe would otherwise store rows. */
+static void test_rows_of_events_are_refused(void **state)
+{
+    const struct fixture *fixture = *state;
+    char command[1024];
+    int status = 0;
+
+    snprintf(command, sizeof command,
+             "{ echo '{}'; %s -f '%s' events one --jsonl; } | %s -f '%s' append one 2>&1", COMMAND,
+             fixture->path, COMMAND, fixture->path);
+    char *text = support_run(command, &status);
+    assert_int_equal(status, 2);
+    assert_non_null(strstr(text, "standard input, line 2: this is a row of seslite events"));
+    free(text);
+    assert_int_equal(events_of(fixture), EVENTS);
 }
 
 static void test_bytes_that_are_no_text_are_refused(void **state)
@@ -444,6 +463,7 @@ int main(void)
         T(test_a_pipe_and_a_dash_are_inputs),
         T(test_an_empty_input_is_refused),
         T(test_a_line_that_is_refused_is_named_and_nothing_is_stored),
+        T(test_rows_of_events_are_refused),
         T(test_bytes_that_are_no_text_are_refused),
         T(test_what_is_too_large_is_refused),
         T(test_a_batch_may_be_large),

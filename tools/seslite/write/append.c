@@ -92,6 +92,35 @@ static int read_events(struct append *append)
     return input_read(append->run, path, &append->input);
 }
 
+/* Finds a member of the event, whose JSON need not be valid. */
+static bool find_member(const ses_text *event, const char *wanted, struct piece *value)
+{
+    struct scan scan;
+    struct text name = {NULL, 0, 0};
+    bool found = false;
+
+    scan_begin(&scan, event->text, event->len);
+    while (!found && scan_member(&scan, &name, value))
+        found = name.len == strlen(wanted) && strcmp(name.data, wanted) == 0;
+    text_free(&name);
+    return found;
+}
+
+/* The library would store a row of `seslite events --jsonl` as an event without an author. */
+static int refuse_rows(const struct append *append)
+{
+    struct piece value;
+
+    for (size_t i = 0; i < append->batch.count; i++) {
+        const ses_text *event = &append->batch.events[i];
+        if (find_member(event, "seq", &value) && find_member(event, "event", &value))
+            return say_usage(append->run,
+                             "%s, line %lld: this is a row of seslite events; append the value of \"event\"",
+                             append->name, (long long)append->batch.lines[i]);
+    }
+    return EXIT_OK;
+}
+
 static int divide(struct append *append)
 {
     const struct run *run = append->run;
@@ -104,7 +133,7 @@ static int divide(struct append *append)
         return say_usage(run, "%s has no event", append->name);
     if (append->batch.count > 1 && given(run, OPTION_STATE))
         return say_usage(run, "--state is for a single event, and %s has more", append->name);
-    return EXIT_OK;
+    return refuse_rows(append);
 }
 
 static int take_input(struct append *append)
@@ -124,19 +153,11 @@ static int take_input(struct append *append)
 /* Adds the id that was made, or else the one that the event has. */
 static void add_id(struct text *id, const ses_text *event, const ses_appended *appended)
 {
-    struct scan scan;
     struct piece value;
-    struct text name = {NULL, 0, 0};
-    bool found = false;
 
     text_puts(id, appended->made_id);
-    scan_begin(&scan, event->text, event->len);
-    while (id->len == 0 && !found && scan_member(&scan, &name, &value)) {
-        found = strcmp(name.data, "id") == 0 && *value.text == '"';
-        if (found)
-            scan_decode(id, &value);
-    }
-    text_free(&name);
+    if (id->len == 0 && find_member(event, "id", &value) && *value.text == '"')
+        scan_decode(id, &value);
 }
 
 static const char *status_word(int status)
