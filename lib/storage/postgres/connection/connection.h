@@ -139,6 +139,8 @@ SESLITE_PRIVATE void ses__pg_resume(struct pg *pg);
 
 /* ---- query.c */
 
+/* Of a column of type bigint, in the binary format of the protocol. 0: it is NULL. */
+SESLITE_PRIVATE int64_t ses__pg_number(const PGresult *result, int row, int column);
 /* The engine's functions for statements. */
 SESLITE_PRIVATE void ses__pg_start(struct query *query, const struct value *values);
 SESLITE_PRIVATE bool ses__pg_row(struct query *query);

@@ -122,7 +122,7 @@ static const char *doing(const struct pg_awaited *awaited)
 /* True if the session is the one that was found, at the same version. */
 static bool is_same(const struct pg *pg, const PGresult *result)
 {
-    return PQntuples(result) == 1 && strtoll(PQgetvalue(result, 0, 3), NULL, 10) == pg->base.found_version;
+    return PQntuples(result) == 1 && ses__pg_number(result, 0, 3) == pg->base.found_version;
 }
 
 /* Takes over a result. */

@@ -1,6 +1,4 @@
 /* The driver: running statements on PostgreSQL. */
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "storage/postgres/connection/connection.h"
 
@@ -14,9 +12,15 @@ static struct pg_run *run_of(const struct query *query)
     return query->run;
 }
 
-static int64_t number_at(const PGresult *result, int row, int column)
+int64_t ses__pg_number(const PGresult *result, int row, int column)
 {
-    return strtoll(PQgetvalue(result, row, column), NULL, 10);
+    const char *bytes = PQgetvalue(result, row, column);
+    const int count = PQgetlength(result, row, column);
+    uint64_t number = 0;
+
+    for (int i = 0; i < count; i++)
+        number = number << 8 | (unsigned char)bytes[i];
+    return (int64_t)number;
 }
 
 /* Copies a failure of the transaction to the query. */
@@ -95,7 +99,7 @@ bool ses__pg_row(struct query *query)
         return false;
     run->row++;
     if (run->statement->gives)
-        pg->given = number_at(run->result, run->row, 0);
+        pg->given = ses__pg_number(run->result, run->row, 0);
     return true;
 }
 
@@ -111,7 +115,7 @@ enum sql_type ses__pg_type(const struct query *query, int column)
 int64_t ses__pg_int_of(struct query *query, int column)
 {
     const struct pg_run *run = run_of(query);
-    return number_at(run->result, run->row, column);
+    return ses__pg_number(run->result, run->row, column);
 }
 
 struct span ses__pg_text_of(struct query *query, int column)

@@ -28,7 +28,7 @@ static bool send_prepared(struct pg *pg, size_t number, const char *text, int co
         ses__pg_await(pg, PG_PREPARES, number, NULL);
     }
     return PQsendQueryPrepared(pg->conn, prepared->name, count, parameters->values, parameters->lengths,
-                               parameters->formats, 0) == 1;
+                               parameters->formats, 1) == 1;
 }
 
 static bool send_text(struct pg *pg, size_t slot, const struct pg_parameters *parameters)
@@ -39,7 +39,7 @@ static bool send_text(struct pg *pg, size_t slot, const struct pg_parameters *pa
     const int count = statement->parameters;
 
     return pg->config->unprepared ? PQsendQueryParams(pg->conn, text, count, NULL, parameters->values,
-                                                      parameters->lengths, parameters->formats, 0) == 1
+                                                      parameters->lengths, parameters->formats, 1) == 1
                                   : send_prepared(pg, slot * 2 + locks, text, count, parameters);
 }
 
