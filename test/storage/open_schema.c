@@ -119,6 +119,7 @@ static const char *const additions[] = {
     REWRITE "replace(replace(sql, ' TEXT', char(13, 10, 9) || 'TEXT'), ', ', ',') WHERE type <> 'trigger'",
     REWRITE "replace(replace(sql, 'SELECT RAISE(ABORT', 'select raise /**/ ( abort'), 'NEW.', 'new . ')",
     REWRITE "upper(sql) WHERE type = 'index'",
+    REWRITE "sql || ' /* without an end'",
 };
 
 static void test_what_is_fine(void **state)
