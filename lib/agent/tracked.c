@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/argument.h"
-#include "json/double.h"
+#include "json/decimal.h"
 #include "base/error.h"
 #include "json/reader.h"
 #include "json/writer.h"

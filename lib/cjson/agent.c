@@ -1,4 +1,5 @@
 /* The calls of seslite_cjson.h for the agent layer, which use only public calls. */
+#include "base/argument.h"
 #include "cjson/text.h"
 
 int ses_tracked_set_cjson(ses_tracked *tracked, const char *name, const cJSON *value, ses_error *error)
@@ -17,7 +18,7 @@ int ses_tracked_get_cjson(const ses_tracked *tracked, const char *name, cJSON **
 {
     const char *text = NULL;
     size_t len = 0;
-    int code = ses__cjson_output(value, "value", error);
+    int code = ses__check_output(value, "value", error);
 
     if (code == SES_OK)
         code = ses_tracked_get(tracked, name, &text, &len, error);

@@ -1,5 +1,8 @@
 /* The calls of seslite_cjson.h for sessions and events, which use only public calls. */
 #include "cjson/text.h"
+
+#include "base/argument.h"
+#include "base/error.h"
 #include "json/reader.h"
 
 int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *state,
@@ -49,7 +52,7 @@ int ses_state_get_cjson(const ses_session *session, const char *name, cJSON **va
 {
     const char *json = NULL;
     size_t len = 0;
-    int code = ses__cjson_output(value, "value", error);
+    int code = ses__check_output(value, "value", error);
 
     if (code == SES_OK)
         code = ses_state_get(session, name, &json, &len, error);
@@ -60,7 +63,7 @@ int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error)
 {
     const char *json = NULL;
     size_t len = 0;
-    int code = ses__cjson_output(state, "state", error);
+    int code = ses__check_output(state, "state", error);
 
     if (code == SES_OK)
         code = ses_state_json(session, &json, &len, error);
@@ -75,7 +78,7 @@ static int check_body(const ses_event *event, ses_error *error)
     int code = ses__json_check_stored(event->json, event->json_len, &wrong);
     return code == SES_OK
                ? SES_OK
-               : ses__cjson_error_set(
+               : ses__error_set(
                      error, SES_CORRUPT,
                      "the event with number %lld is not JSON (%s); another program wrote it: correct or delete it with the sqlite3 program",
                      (long long)event->seq, wrong.message);
@@ -83,15 +86,11 @@ static int check_body(const ses_event *event, ses_error *error)
 
 int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error)
 {
-    int code = ses__cjson_output(tree, "tree", error);
+    int code = ses__check_output(tree, "tree", error);
 
     if (code == SES_OK)
-        code = ses__cjson_need(event, "event", error);
+        code = ses__check_argument(event, "event", error);
     if (code == SES_OK)
         code = check_body(event, error);
-    if (code == SES_OK)
-        code = ses__cjson_parse(event->json, event->json_len, tree, error);
-    if (code == SES_OK)
-        ses__cjson_error_set(error, SES_OK, "%s", "");
-    return code;
+    return code == SES_OK ? ses__cjson_parse(event->json, event->json_len, tree, error) : code;
 }

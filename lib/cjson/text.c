@@ -1,29 +1,12 @@
 #include "cjson/text.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "json/double.h"
+#include "base/argument.h"
+#include "base/error.h"
+#include "json/decimal.h"
 #include "json/writer.h"
-
-int ses__cjson_error_set(ses_error *error, int code, const char *format, ...)
-{
-    if (error) {
-        va_list arguments;
-        *error = (ses_error){.code = code, .offset = -1, .index = -1};
-        va_start(arguments, format);
-        (void)vsnprintf(error->message, sizeof error->message, format, arguments);
-        va_end(arguments);
-    }
-    return code;
-}
-
-int ses__cjson_need(const void *tree, const char *what, ses_error *error)
-{
-    return tree ? SES_OK : ses__cjson_error_set(error, SES_MISUSE, "the argument `%s` is NULL", what);
-}
 
 /* -------------------------------------------------------------------------------------------- writing */
 
@@ -125,16 +108,16 @@ int ses__cjson_write(const cJSON *tree, char **text, size_t *len, ses_error *err
         if (*text)
             put_tree(&writer, tree, 1);
         else
-            code = ses__cjson_error_set(error, SES_NOMEM, "out of memory");
+            code = ses__error_nomem(error);
     } else {
-        code = ses__cjson_error_set(error, writer.code, "%s", writer.wrong);
+        code = ses__error_set(error, writer.code, "%s", writer.wrong);
     }
     return code;
 }
 
 int ses__cjson_take(const cJSON *tree, const char *what, char **text, size_t *len, ses_error *error)
 {
-    int code = ses__cjson_need(tree, what, error);
+    int code = ses__check_argument(tree, what, error);
 
     *text = NULL;
     return code == SES_OK ? ses__cjson_write(tree, text, len, error) : code;
@@ -142,21 +125,12 @@ int ses__cjson_take(const cJSON *tree, const char *what, char **text, size_t *le
 
 /* -------------------------------------------------------------------------------------------- reading */
 
-int ses__cjson_output(cJSON **tree, const char *what, ses_error *error)
-{
-    int code = ses__cjson_need(tree, what, error);
-
-    if (code == SES_OK)
-        *tree = NULL;
-    return code;
-}
-
 int ses__cjson_parse(const char *text, size_t len, cJSON **tree, ses_error *error)
 {
     *tree = cJSON_ParseWithLength(text, len);
     return *tree
                ? SES_OK
-               : ses__cjson_error_set(
+               : ses__error_set(
                      error, SES_LIMIT,
                      "cJSON rejected the text (a long number, a lone surrogate, deep nesting) or is out of memory");
 }

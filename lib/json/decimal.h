@@ -1,4 +1,4 @@
-/* JSON numbers as exact decimals. An integer is never converted through a double. */
+/* JSON numbers as exact decimals, and as doubles. An integer is never converted through a double. */
 #ifndef SESLITE_JSON_DECIMAL_H
 #define SESLITE_JSON_DECIMAL_H
 
@@ -16,5 +16,12 @@ SESLITE_PRIVATE enum decimal_result ses__decimal_round(struct span number, int s
 /* Gives the nearest double, whatever the locale. False: it is infinite, or, with *nomem set, out of
  * memory. */
 SESLITE_PRIVATE bool ses__decimal_to_double(struct span number, double *value, bool *nomem);
+
+/* The longest number has 24 characters. */
+enum { DOUBLE_ROOM = 40 };
+
+/* Writes the fewest digits that read back as the same double, whatever the locale, and a NUL; returns their
+ * length. The number must be finite. */
+SESLITE_PRIVATE size_t ses__double_write(double number, char text[DOUBLE_ROOM]);
 
 #endif

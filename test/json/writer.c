@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "json/decimal.h"
-#include "json/double.h"
 #include "json/reader.h"
 #include "random.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "json/decimal.h"
-#include "json/double.h"
 
 /* ----------------------------------------------------------------------------------------------- failures */
 

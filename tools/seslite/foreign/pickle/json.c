@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "foreign/pickle/tree.h"
-#include "json/double.h"
+#include "json/decimal.h"
 
 /* The state of one conversion. Shared values are written at every reference; `left` bounds that, and also
  * work that writes nothing. */
