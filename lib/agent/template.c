@@ -245,10 +245,8 @@ static int render(struct renderer *renderer, const char *text, size_t len, const
     int code = ses__check_span(text, len, "text", &span, error);
 
     if (code == SES_OK)
-        code =
-            ses__take_options(&renderer->options, sizeof renderer->options, options, "render options", error);
-    if (code == SES_OK)
-        code = ses__check_flags(renderer->options.flags, SES_RENDER_ADK_BRACES, "render options", error);
+        code = ses__take_flagged(&renderer->options, sizeof renderer->options, options, SES_RENDER_ADK_BRACES,
+                                 "render options", error);
     if (code != SES_OK)
         return code;
     size_t valid = ses__utf8_valid_part(span.ptr, span.len);

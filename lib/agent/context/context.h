@@ -56,13 +56,6 @@ struct context_work {
     size_t place_count;
 };
 
-/* ---- context_read.c */
-
-/* Fills the events and functions from the live events of the session; with `visible_only`, without those that
- * no model sees. CORRUPT: an event cannot be read. */
-SESLITE_PRIVATE int ses__context_read(struct context_work *work, const ses_session *session,
-                                      bool visible_only, ses_error *error);
-
 /* ---- visible.c */
 
 /* Sets whether a model sees anything of the event, by google.adk.flows.llm_flows.context._contents. The event
