@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "session/follow/follower.h"
-#include "session/follow/follower_place.h"
 
 /* -------------------------------------------------------------------------------------------- reading */
 

@@ -35,7 +35,7 @@ struct ses_follower {
 /* Reads the first page, or the next. */
 SESLITE_PRIVATE int ses__follower_read(ses_follower *follower, ses_error *error);
 
-/* ---- follower_known.c */
+/* ---- follower_place.c */
 
 /* Returns the place of the session, and adds it if it is missing. NULL: out of memory. The place lives until
  * the next change. */
@@ -47,5 +47,16 @@ SESLITE_PRIVATE void ses__known_remove(struct known_list *list, const ses_alloca
 SESLITE_PRIVATE void ses__known_free(struct known_list *list, const ses_allocator *allocator);
 /* Returns the state that a follower at the end waits to see change. */
 SESLITE_PRIVATE struct watched ses__known_state(const struct known_list *list, const ses_key *key);
+
+/* Writes a place, to be freed with the allocator. NULL: out of memory. The names in `known` are not used. */
+SESLITE_PRIVATE char *ses__place_write(const ses_allocator *allocator, const ses_key *key,
+                                       const struct follow_known *known, size_t count);
+/* Reads a place. INVALID: it is not a place of that session, or (for a key without a session) of that user.
+ * `*places` are sorted by session and must be freed in any case; for one session there is one. */
+SESLITE_PRIVATE int ses__place_read(const ses_allocator *allocator, const ses_key *key, const char *text,
+                                    struct follow_place **places, size_t *count, ses_error *error);
+/* Finds the place in the same session among places that are sorted so. NULL: there is none. */
+SESLITE_PRIVATE const struct follow_place *ses__place_find(const struct follow_place *places, size_t count,
+                                                           const struct follow_place *place);
 
 #endif

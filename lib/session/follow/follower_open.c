@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "session/follow/follower.h"
-#include "session/follow/follower_place.h"
 
 /* A page is full with this many events, or this many bytes. */
 enum { FOLLOWED_EVENTS = 64, FOLLOWED_BYTES = 256 * 1024 };
@@ -62,45 +61,23 @@ static int follower_new(ses_store *store, const ses_key *key, const ses_follow_o
     return ses__listener_join(store, &fresh->listener, error);
 }
 
-static int know_item(ses_follower *follower, const struct followed *item, const struct follow_place *known,
-                     ses_error *error)
+/* Notes the place in the session, or in each of the user's sessions: the given one, or, if none are given, the
+ * current end. For a user, sessions that the places do not name are new: all their events will be given. */
+static int know_items(ses_follower *follower, const struct follow_place *places, size_t count,
+                      ses_error *error)
 {
-    struct follow_place *place = ses__known_place(&follower->known, &follower->store->allocator, item->name);
-
-    if (!place)
-        return ses__error_nomem(error);
-    *place = *known;
-    return SES_OK;
-}
-
-/* Notes the current end of the session, or of each of the user's sessions. */
-static int know_items(ses_follower *follower, ses_error *error)
-{
-    for (size_t i = 0; i < follower->op.count; i++) {
-        const struct followed *item = &follower->op.items[i];
-        int code = know_item(follower, item, &item->place, error);
-        if (code != SES_OK)
-            return code;
-    }
-    return SES_OK;
-}
-
-/* ---- after a place */
-
-/* For a user, sessions that the place does not name are new: all their events will be given. */
-static int know_places(ses_follower *follower, const struct follow_place *places, size_t count,
-                       ses_error *error)
-{
+    const ses_allocator *allocator = &follower->store->allocator;
     size_t found = 0;
 
     for (size_t i = 0; i < follower->op.count; i++) {
         const struct followed *item = &follower->op.items[i];
         const struct follow_place *given = count > 0 ? ses__place_find(places, count, &item->place) : NULL;
-        if (!given && !follower->key.session)
+        if (places && !given && !follower->key.session)
             continue;
-        int code = know_item(follower, item, given ? given : &item->place, error);
-        if (code != SES_OK)
-            return code;
+        struct follow_place *place = ses__known_place(&follower->known, allocator, item->name);
+        if (!place)
+            return ses__error_nomem(error);
+        *place = given ? *given : item->place;
         found += given != NULL;
     }
     follower->is_lost = found < count;
@@ -114,7 +91,7 @@ static int begin_after_place(ses_follower *follower, const char *text, ses_error
     int code = ses__place_read(&follower->store->allocator, &follower->key, text, &places, &count, error);
 
     if (code == SES_OK)
-        code = know_places(follower, places, count, error);
+        code = know_items(follower, places, count, error);
     if (code == SES_OK && follower->is_lost) {
         follower->place = ses__memory_copy(&follower->store->allocator, text, strlen(text));
         code = follower->place ? SES_OK : ses__error_nomem(error);
@@ -123,11 +100,9 @@ static int begin_after_place(ses_follower *follower, const char *text, ses_error
     return code;
 }
 
-/* ---- after a number */
-
 static int begin_after_seq(ses_follower *follower, int64_t seq, ses_error *error)
 {
-    int code = know_items(follower, error);
+    int code = know_items(follower, NULL, 0, error);
 
     if (code != SES_OK)
         return code;
@@ -151,7 +126,7 @@ static int begin_following(ses_follower *follower, const ses_follow_options *opt
     if (code == SES_OK && options->place)
         code = begin_after_place(follower, options->place, error);
     else if (code == SES_OK && (options->flags & SES_FOLLOW_NEW))
-        code = know_items(follower, error);
+        code = know_items(follower, NULL, 0, error);
     else if (code == SES_OK)
         code = begin_after_seq(follower, options->after_seq, error);
     follower->op.opens = false;
