@@ -9,10 +9,10 @@
 /* The app or user whose lines are being read, and its shared keys that are not written yet. */
 struct import_keys {
     bool has_owner;
-    bool is_user;    /* otherwise an app */
-    bool is_written; /* the owner itself exists */
+    bool is_written;  /* the owner itself exists */
+    const char *user; /* NULL: the keys are the app's */
     char app[SES_ID_MAX + 1];
-    char user[SES_ID_MAX + 1];
+    char user_name[SES_ID_MAX + 1];
     struct arena arena;
     struct delta delta;
     size_t bytes;

@@ -10,11 +10,6 @@ enum { KEYS_AT_ONCE = 1000, KEY_BYTES_AT_ONCE = 1024 * 1024 };
  * times. */
 enum { KEY_TRIES = 100 };
 
-static const char *user_of(const struct import_keys *keys)
-{
-    return keys->is_user ? keys->user : NULL;
-}
-
 int ses__import_owner(struct import_call *call, ses_error *error)
 {
     const ses_import_options *options = &call->options;
@@ -34,9 +29,7 @@ int ses__import_owner(struct import_call *call, ses_error *error)
     if (code != SES_OK)
         return ses__lines_refuse(&call->lines, error, code);
     memcpy(keys->app, app, strlen(app) + 1);
-    if (user)
-        memcpy(keys->user, user, strlen(user) + 1);
-    keys->is_user = is_user;
+    keys->user = user ? memcpy(keys->user_name, user, strlen(user) + 1) : NULL;
     keys->has_owner = true;
     keys->is_written = false;
     return SES_OK;
@@ -55,7 +48,7 @@ static int check_imported_key(struct span key, ses_error *error)
 
 static int add_key(struct import_keys *keys, struct span key, struct span json, ses_error *error)
 {
-    struct delta_op op = {.scope = keys->is_user ? SCOPE_USER : SCOPE_APP};
+    struct delta_op op = {.scope = keys->user ? SCOPE_USER : SCOPE_APP};
     int code = ses__json_check_within(json.ptr, json.len, 1, &json, error);
 
     if (code == SES_OK)
@@ -104,7 +97,7 @@ struct key_changes {
 static void report_key(const struct import_call *call, const struct delta_op *op, int outcome)
 {
     const ses_import_item item = {.app = call->keys.app,
-                                  .user = user_of(&call->keys),
+                                  .user = call->keys.user,
                                   .key = op->key.ptr,
                                   .outcome = outcome,
                                   .line = call->keys.line};
@@ -117,7 +110,7 @@ static int compare_key(struct import_call *call, const struct delta_op *op, bool
 {
     const ses_allocator *allocator = &call->store->allocator;
     struct shared_get_op get = {
-        .app = call->keys.app, .user = user_of(&call->keys), .name = op->key.ptr, .allocator = allocator};
+        .app = call->keys.app, .user = call->keys.user, .name = op->key.ptr, .allocator = allocator};
     int code = ses__door_get_shared(call->store->storage, &get, error);
     struct delta_op seen = *op;
 
@@ -143,7 +136,7 @@ static int compare_key(struct import_call *call, const struct delta_op *op, bool
 static int write_changes_of_keys(struct import_call *call, struct key_changes *changes, ses_error *error)
 {
     struct shared_set_op set = {.app = call->keys.app,
-                                .user = user_of(&call->keys),
+                                .user = call->keys.user,
                                 .makes_owner = true,
                                 .delta = &changes->delta,
                                 .expected = &changes->seen,

@@ -156,9 +156,8 @@ static int write_shared(struct json_loading *own, const ses_key *key, enum scope
 
     ses__arena_init(&keys->arena, &own->store->allocator);
     keys->has_owner = keys->is_written = true;
-    keys->is_user = scope == SCOPE_USER;
+    keys->user = scope == SCOPE_USER ? key->user : NULL;
     memcpy(keys->app, key->app, strlen(key->app) + 1);
-    memcpy(keys->user, key->user, strlen(key->user) + 1);
     for (size_t i = 0; i < own->final.name_count && code == SES_OK; i++) {
         const struct delta_op *op = own->final.by_name[i];
         if (op->scope != scope || op->removes)
