@@ -61,12 +61,6 @@ static int open_reserved(struct sqlite *storage, struct connection **db, ses_err
     return code;
 }
 
-/* With the lock held: is it time to look whether the file is still in its place? */
-static bool must_look(const struct readers *readers)
-{
-    return ses__clock_steady_us() - readers->looked_us >= LOOK_INTERVAL_US;
-}
-
 /* A file that is not in its place is looked at by every read, so that none succeeds. */
 static int look_at_file(struct sqlite *storage, const struct connection *db, ses_error *error)
 {
@@ -91,7 +85,7 @@ int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, en
     (void)pthread_mutex_lock(&storage->lock);
     storage->counts.read_calls += kind == JOB_WATCHES ? 0 : 1;
     int result = reserve(storage, &db, deadline, error);
-    bool looks = must_look(&storage->readers);
+    const bool looks = ses__clock_steady_us() - storage->readers.looked_us >= LOOK_INTERVAL_US;
     if (db)
         ses__connection_start_call(db, deadline, interruptible);
     (void)pthread_mutex_unlock(&storage->lock);

@@ -32,20 +32,17 @@ int ses__refuse_event_count(const struct db *db, int64_t session_id, ses_error *
                           (long long)session_id);
 }
 
-static int check_one_changed(struct db *db, const char *table, ses_error *error)
-{
-    if (db->engine->must_change) {
-        db->engine->must_change(db, table);
-        return SES_OK;
-    }
-    return ses__db_changed(db) == 1 ? SES_OK : ses__refuse_unchanged(db, table, error);
-}
-
 int ses__change_one(struct db *db, const struct statement *statement, const char *table, ses_error *error,
                     const struct value *values)
 {
-    int code = ses__query_do(db, statement, error, values);
-    return code == SES_OK ? check_one_changed(db, table, error) : code;
+    const int code = ses__query_do(db, statement, error, values);
+
+    if (code != SES_OK)
+        return code;
+    if (!db->engine->must_change)
+        return ses__db_changed(db) == 1 ? SES_OK : ses__refuse_unchanged(db, table, error);
+    db->engine->must_change(db, table);
+    return SES_OK;
 }
 
 bool ses__is_id(struct span text)

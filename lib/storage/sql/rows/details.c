@@ -279,16 +279,6 @@ int ses__load_details_of(struct db *db, const struct described *session, ses_err
 
 /* -------------------------------------------------------------------------------------------- writing */
 
-int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error)
-{
-    return ses__query_do(db, STATEMENT_DETAILS_ADD, error, VALUES(OWNER(id), TEXT(initial_state)));
-}
-
-static int write_title(struct db *db, int64_t id, const char *title, ses_error *error)
-{
-    return ses__query_do(db, STATEMENT_TITLE_SET, error, VALUES(OWNER(id), STRING(title)));
-}
-
 static int write_label(struct db *db, const struct session_row *row, const ses_label *label, ses_error *error)
 {
     return ses__query_do(db, label->value ? STATEMENT_LABEL_SET : STATEMENT_LABEL_REMOVE, error,
@@ -332,7 +322,7 @@ int ses__details_annotate(struct db *db, struct session_row *row, const struct a
     int code = ses__annotating_check_count(labels, error);
 
     if (code == SES_OK && change->sets_title && (title || before->title))
-        code = write_title(db, row->id, title, error);
+        code = ses__query_do(db, STATEMENT_TITLE_SET, error, VALUES(OWNER(row->id), STRING(title)));
     for (size_t i = 0; i < change->label_count && code == SES_OK; i++) {
         if (!has_label(before, &change->labels[i]))
             code = write_label(db, row, &change->labels[i], error);
@@ -340,4 +330,15 @@ int ses__details_annotate(struct db *db, struct session_row *row, const struct a
     int64_t bits = row->details & ~(int64_t)(DETAIL_TITLE | DETAIL_LABELS);
     bits |= (title ? DETAIL_TITLE : 0) | (labels > 0 ? DETAIL_LABELS : 0);
     return code == SES_OK ? write_bits(db, row, bits, error) : code;
+}
+
+int ses__details_add(struct db *db, struct session_row *row, struct span initial,
+                     const struct annotating *annotating, ses_error *error)
+{
+    static const struct annotations none = {.title = NULL};
+    int code = SES_OK;
+
+    if (initial.ptr)
+        code = ses__query_do(db, STATEMENT_DETAILS_ADD, error, VALUES(OWNER(row->id), TEXT(initial)));
+    return code == SES_OK ? ses__details_annotate(db, row, annotating, &none, error) : code;
 }

@@ -8,21 +8,17 @@
 
 /* ---------------------------------------------------------------------------------------------- marks */
 
-/* Rewinds are rare: each looks through the log once, so that no walk over what is live has to. */
-static int find_target(struct db *db, int64_t session_id, const struct event_row *rewind, int64_t *seq,
-                       ses_error *error)
-{
-    return ses__event_of_invocation(db, session_id, rewind->rewinds_before, rewind->rewinds_after + 1,
-                                    rewind->seq - 1, seq, error);
-}
-
 /* A rewind is never live, so that a compaction in it counts for nothing. */
 static int add_mark(struct db *db, int64_t session_id, const struct event_row *row, ses_error *error)
 {
     bool rewinds = row->rewinds_before.len > 0;
     int64_t target = row->rewinds_to;
-    int code = rewinds && target == 0 ? find_target(db, session_id, row, &target, error) : SES_OK;
+    int code = SES_OK;
 
+    if (rewinds &&
+        target == 0) /* it is rare, and looks through the log so that no walk over what is live has to */
+        code = ses__event_of_invocation(db, session_id, row->rewinds_before, row->rewinds_after + 1,
+                                        row->seq - 1, &target, error);
     if (code != SES_OK)
         return code;
     return ses__query_do(db, STATEMENT_EVENT_MARK_ADD, error,

@@ -35,7 +35,9 @@ struct session_times {
 };
 SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, const struct session_times *times,
                                      struct session_row *row, ses_error *error);
-SESLITE_PRIVATE int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error);
+/* Writes what a session begins with: the initial state, without text none, and the title and labels. */
+SESLITE_PRIVATE int ses__details_add(struct db *db, struct session_row *row, struct span initial,
+                                     const struct annotating *annotating, ses_error *error);
 
 /* A session of which other tables hold more, as its row says, and where that goes. */
 struct described {

@@ -257,22 +257,19 @@ int ses__state_seen_take(struct query *rows, const struct delta *seen, const cha
 
 /* ---------------------------------------------------------------------------------------------- writing */
 
-static int set_key(struct db *db, enum scope scope, const struct session_row *session, int64_t seq,
-                   struct span key, struct span value, ses_error *error)
+static int write_key(struct db *db, const struct delta_op *op, const struct session_row *session, int64_t seq,
+                     ses_error *error)
 {
+    const struct scope_statements *statements = &scope_statements[op->scope];
+    const struct value owner = OWNER(ses__scope_owner(op->scope, session));
     /* Without a number it is the session that this transaction makes, or none: see sql/postgres/statements.sql. */
     const bool is_known = session->id != 0 || !ses__db_asks_ahead(db);
 
-    return ses__query_do(db, scope_statements[scope].set, error,
-                         VALUES(OWNER(ses__scope_owner(scope, session)), TEXT(key), TEXT(value),
-                                INT_IF(scope != SCOPE_SESSION && is_known, session->id), INT(seq)));
-}
-
-static int remove_key(struct db *db, enum scope scope, const struct session_row *session, struct span key,
-                      ses_error *error)
-{
-    return ses__query_do(db, scope_statements[scope].remove, error,
-                         VALUES(OWNER(ses__scope_owner(scope, session)), TEXT(key)));
+    if (op->removes)
+        return ses__query_do(db, statements->remove, error, VALUES(owner, TEXT(op->key)));
+    return ses__query_do(db, statements->set, error,
+                         VALUES(owner, TEXT(op->key), TEXT(op->value),
+                                INT_IF(op->scope != SCOPE_SESSION && is_known, session->id), INT(seq)));
 }
 
 int ses__delta_store(struct db *db, const struct delta *delta, const struct session_row *session, int64_t seq,
@@ -282,11 +279,8 @@ int ses__delta_store(struct db *db, const struct delta *delta, const struct sess
 
     lock_owners(db, delta, session, false);
     for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
-        const struct delta_op *op = &delta->ops[i];
-        if (op->scope != SCOPE_TEMP && op->removes)
-            code = remove_key(db, op->scope, session, op->key, error);
-        else if (op->scope != SCOPE_TEMP)
-            code = set_key(db, op->scope, session, seq, op->key, op->value, error);
+        if (delta->ops[i].scope != SCOPE_TEMP)
+            code = write_key(db, &delta->ops[i], session, seq, error);
     }
     return code;
 }

@@ -33,13 +33,6 @@ int ses__owner_find(struct db *db, const char *app, const char *user, struct use
     return ses__owner_take(&query, row);
 }
 
-/* Where others write meanwhile, one of them may have deleted it. */
-static int refuse_lost_name(struct db *db, ses_error *error)
-{
-    db->outrun = true;
-    return ses__error_set(error, SES_CORRUPT, "%s: an app or user that exists cannot be found", db->name);
-}
-
 int ses__owner_ensure(struct db *db, const char *app, const char *user, struct user_row *row,
                       ses_error *error)
 {
@@ -53,7 +46,10 @@ int ses__owner_ensure(struct db *db, const char *app, const char *user, struct u
                     : ses__query_do(db, STATEMENT_APP_ADD, error, VALUES(STRING(app)));
     if (code == SES_OK)
         code = ses__owner_find(db, app, user, row, error);
-    return code == SES_NOTFOUND ? refuse_lost_name(db, error) : code;
+    if (code != SES_NOTFOUND)
+        return code;
+    db->outrun = true; /* where others write meanwhile, one of them may have deleted it */
+    return ses__error_set(error, SES_CORRUPT, "%s: an app or user that exists cannot be found", db->name);
 }
 
 /* ---------------------------------------------------------------------------------------- versions */

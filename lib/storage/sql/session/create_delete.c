@@ -44,14 +44,8 @@ static int load_new(struct db *db, const struct create_op *op, const struct sess
 
 int ses__contents_add(struct db *db, const struct create_op *op, struct session_row *row, ses_error *error)
 {
-    static const struct annotations none = {.title = NULL};
-    int code = op->initial.ptr ? ses__details_add(db, row->id, op->initial, error) : SES_OK;
-
-    if (code == SES_OK)
-        code = ses__delta_store(db, op->delta, row, 0, error);
-    if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
-        code = ses__details_annotate(db, row, &op->annotating, &none, error);
-    return code;
+    int code = ses__details_add(db, row, op->initial, &op->annotating, error);
+    return code == SES_OK ? ses__delta_store(db, op->delta, row, 0, error) : code;
 }
 
 static int add_new_session(struct db *db, const struct create_op *op, ses_error *error)

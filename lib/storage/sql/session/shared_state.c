@@ -9,12 +9,14 @@ static enum scope scope_shared_by(const char *user)
     return user ? SCOPE_USER : SCOPE_APP;
 }
 
-/* The app, and the user if one is given, as the owners of a session's state. SES_NOTFOUND (without a message). */
-static int find_owner(struct db *db, const char *app, const char *user, struct session_row *owner,
+/* The app, and the user if one is given, as the owners of a session's state; makes them if `makes`. SES_NOTFOUND (without a
+ * message). */
+static int find_owner(struct db *db, const char *app, const char *user, bool makes, struct session_row *owner,
                       ses_error *error)
 {
     struct user_row row;
-    const int code = ses__owner_find(db, app, user, &row, error);
+    const int code =
+        makes ? ses__owner_ensure(db, app, user, &row, error) : ses__owner_find(db, app, user, &row, error);
 
     *owner = (struct session_row){.app_id = row.app_id, .user_id = row.id};
     return code;
@@ -72,7 +74,7 @@ static int run_get_shared(struct db *db, void *context, ses_error *error)
 
     ses_free(op->json); /* of an earlier run */
     op->json = NULL;
-    int code = find_owner(db, op->app, op->user, &owner, error);
+    int code = find_owner(db, op->app, op->user, false, &owner, error);
     bool found = code == SES_OK;
     if (code != SES_OK && code != SES_NOTFOUND)
         return code;
@@ -98,16 +100,6 @@ static bool sets_a_key(const struct delta *delta)
     return sets;
 }
 
-static int ensure_owner(struct db *db, const struct shared_set_op *op, struct session_row *owner,
-                        ses_error *error)
-{
-    struct user_row row;
-    const int code = ses__owner_ensure(db, op->app, op->user, &row, error);
-
-    *owner = (struct session_row){.app_id = row.app_id, .user_id = row.id};
-    return code;
-}
-
 static int check_expected_keys(struct db *db, const struct shared_set_op *op, const struct session_row *owner,
                                ses_error *error)
 {
@@ -126,7 +118,7 @@ static int run_set_shared(struct db *db, void *context, ses_error *error)
 {
     const struct shared_set_op *op = context;
     struct session_row owner;
-    int code = find_owner(db, op->app, op->user, &owner, error);
+    int code = find_owner(db, op->app, op->user, false, &owner, error);
     bool found = code == SES_OK;
 
     if (code != SES_OK && code != SES_NOTFOUND)
@@ -135,7 +127,7 @@ static int run_set_shared(struct db *db, void *context, ses_error *error)
     if (code != SES_OK || (!found && !op->makes_owner && !sets_a_key(op->delta)))
         return code;
     if (!found)
-        code = ensure_owner(db, op, &owner, error);
+        code = find_owner(db, op->app, op->user, true, &owner, error);
     return code == SES_OK ? ses__delta_store(db, op->delta, &owner, 0, error) : code;
 }
 

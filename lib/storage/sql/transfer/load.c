@@ -18,11 +18,8 @@ static int add_head(struct load_run *run, ses_error *error)
 {
     const struct load_op *op = run->op;
     struct session_row *row = &run->row;
-    int code = op->initial.ptr ? ses__details_add(run->db, row->id, op->initial, error) : SES_OK;
+    int code = ses__details_add(run->db, row, op->initial, &op->annotating, error);
 
-    if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
-        code =
-            ses__details_annotate(run->db, row, &op->annotating, &(struct annotations){.title = NULL}, error);
     if (code == SES_OK && op->parent)
         code = ses__query_do(
             run->db, STATEMENT_PARENT_SET, error,
