@@ -10,48 +10,36 @@
 #include "storage/sql/rows/parts.h"
 #include "storage/sql/session/jobs.h"
 
-/* An append that must first read the log (for the target of a rewind, or for an event that can only be a retry) or shared
- * keys cannot be sent as a whole. */
-static bool can_be_whole(const struct append_op *op)
-{
-    bool stores = false;
-
-    for (size_t i = 0; i < op->count; i++) {
-        const struct event_draft *draft = &op->drafts[i];
-        const bool aims = draft->row.rewinds_before.len > 0 && draft->row.rewinds_to == 0;
-        if (!draft->partial && (aims || draft->too_long))
-            return false;
-        stores = stores || !draft->partial;
-    }
-    return stores && (op->anyway || !op->expected);
-}
-
 /* An append that is being sent. */
 struct sending {
     struct db *db;
-    const struct append_op *op;
+    struct append_op *op;
     const struct session_row *row; /* number 0: only its key is known */
     int64_t count;                 /* of events to store */
     int64_t latest_us;             /* the latest time of these */
     int64_t before; /* what the number of the first is above, counted from the session's last event */
 };
 
-static struct sending begin_sending(struct db *db, const struct append_op *op)
+/* False: the append must first read the log (for the target of a rewind, or for an event that can only be a retry) or shared
+ * keys, so it cannot be sent as a whole. */
+static bool prepare(struct sending *sending, struct append_op *op)
 {
     static const struct session_row unknown = {.id = 0};
-    struct sending sending = {.db = db,
-                              .op = op,
-                              .row = op->session.known ? op->session.known : &unknown,
-                              .latest_us = TIMESTAMP_MIN};
+    bool whole = op->anyway || !op->expected;
 
+    *sending = (struct sending){
+        .op = op, .row = op->session.known ? op->session.known : &unknown, .latest_us = TIMESTAMP_MIN};
     for (size_t i = 0; i < op->count; i++) {
         const struct event_draft *draft = &op->drafts[i];
-        sending.count += !draft->partial;
-        if (!draft->partial && draft->row.time_us > sending.latest_us)
-            sending.latest_us = draft->row.time_us;
+        const struct event_row *row = &draft->row;
+        if (draft->partial)
+            continue;
+        whole = whole && !draft->too_long && (row->rewinds_before.len == 0 || row->rewinds_to > 0);
+        sending->count++;
+        sending->latest_us = row->time_us > sending->latest_us ? row->time_us : sending->latest_us;
     }
-    sending.before = sending.count == 1 ? -1 : 0; /* a single event is counted already */
-    return sending;
+    sending->before = sending->count == 1 ? -1 : 0; /* a single event is counted already */
+    return whole && sending->count > 0;
 }
 
 /* ------------------------------------------------------------------------------------------- the session */
@@ -221,17 +209,15 @@ static void ask_keys(const struct sending *sending)
 
 /* -------------------------------------------------------------------------------------------- the answer */
 
-/* False without an error: there is no such session, and nothing is stored. */
-static bool take_guard(struct query *guard, struct append_op *op, int *code)
+/* NOTFOUND: there is no such session, and nothing is stored. */
+static int take_guard(struct query *guard, struct session_row *row)
 {
     const bool found = ses__query_row(guard);
 
     if (found)
-        ses__session_row_read(guard, &op->before);
-    *code = ses__query_end(guard);
-    if (*code == SES_OK && found)
-        *code = ses__session_row_check(&op->before, guard->db, guard->error);
-    return found;
+        ses__session_row_read(guard, row);
+    const int code = ses__end_found(guard, found, true, "session");
+    return code == SES_OK ? ses__session_row_check(row, guard->db, guard->error) : code;
 }
 
 /* The events are stored: a short lack of memory must not make it look otherwise. */
@@ -262,24 +248,27 @@ static void ask_all(struct query *guard, const struct sending *sending, ses_erro
 
 static int run_append(struct db *db, void *context, ses_error *error)
 {
-    struct append_op *op = context;
-    const struct sending sending = begin_sending(db, op);
+    struct sending *sending = context;
+    struct append_op *op = sending->op;
     struct pg *pg = ses__pg_of(db);
     struct query guard;
 
     ses__advance_free(&op->advance); /* of an earlier run */
-    ask_all(&guard, &sending, error);
+    sending->db = db;
+    ask_all(&guard, sending, error);
     int code = ses__pg_commit(pg, error);
     if (code == SES_CORRUPT && strcmp(pg->error.sqlstate, "23505") == 0) { /* an event is stored already */
         pg->again = false;
         code = PG_UNSUITED;
     }
+    if (code == SES_OK)
+        code = take_guard(&guard, &op->before);
+    if (code == SES_NOTFOUND)
+        return ses__no_such_session(op->session.key, error);
     if (code != SES_OK)
         return code;
-    if (!take_guard(&guard, op, &code))
-        return code == SES_OK ? ses__no_such_session(op->session.key, error) : code;
-    db->events = sending.count;
-    return code == SES_OK ? take_stored(op, db, error) : code;
+    db->events = sending->count;
+    return take_stored(op, db, error);
 }
 
 /* ---------------------------------------------------------------------------------- an unknown outcome */
@@ -308,12 +297,11 @@ static void claim(struct append_op *op)
 }
 
 /* Looks the events up by their ids, and stores those that are not there, as long as there is time. */
-static int append_again(struct storage *storage, struct append_op *op, int64_t deadline_us, ses_error *error)
+static int append_again(struct storage *storage, const struct manner *manner, struct append_op *op,
+                        ses_error *error)
 {
-    const struct manner manner = {.writes = true, .bytes = op->bytes, .deadline_us = deadline_us};
-
     op->may_be_stored = true;
-    int code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
+    int code = storage->engine->run(storage, manner, ses__append_ahead_job, op, error);
     if (code >= 0)
         claim(op);
     return is_certain(code)
@@ -322,28 +310,25 @@ static int append_again(struct storage *storage, struct append_op *op, int64_t d
                                 "the server did not confirm the commit, and could not be asked again");
 }
 
-/* An event that is there already, or a caller that is behind: nothing is to be written. The transaction locks the session all
- * the same, so that its commit waits for the standbys to which an event that is there may not have come yet. */
-static int look(struct storage *storage, struct append_op *op, int64_t deadline_us, ses_error *error)
-{
-    const struct manner manner = {.writes = true, .deadline_us = deadline_us};
-
-    op->looks = true;
-    const int code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
-    op->looks = false;
-    return code;
-}
-
+/* If an event is there already, or the caller is behind, nothing is to be written: the first job that asks only looks. Its
+ * transaction locks the session all the same, so that its commit waits for the standbys to which an event that is there may
+ * not have come yet. */
 int ses__postgres_append(struct storage *storage, struct append_op *op, ses_error *error)
 {
     const struct postgres *own = (const struct postgres *)storage;
-    const int64_t deadline_us = ses__clock_steady_us() + own->config.timeout_us;
-    const struct manner manner = {.writes = true, .bytes = op->bytes, .deadline_us = deadline_us};
-    int code = can_be_whole(op) ? storage->engine->run(storage, &manner, run_append, op, error) : PG_UNSUITED;
+    const struct manner manner = {.writes = true,
+                                  .deadline_us = ses__clock_steady_us() + own->config.timeout_us};
+    struct sending sending;
+    int code = PG_UNSUITED;
 
-    if (code == PG_UNSUITED && !op->anyway && !op->expected)
-        code = look(storage, op, deadline_us, error);
+    if (prepare(&sending, op))
+        code = storage->engine->run(storage, &manner, run_append, &sending, error);
+    if (code == PG_UNSUITED && !op->anyway && !op->expected) {
+        op->looks = true;
+        code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
+        op->looks = false;
+    }
     if (code == PG_UNSUITED || code == PG_MUST_GO_ON)
         code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
-    return code == SES_UNKNOWN ? append_again(storage, op, deadline_us, error) : code;
+    return code == SES_UNKNOWN ? append_again(storage, &manner, op, error) : code;
 }

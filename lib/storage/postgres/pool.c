@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "base/error.h"
-#include "storage/postgres/connection/leave.h"
 #include "storage/postgres/parts.h"
 
 /* How often the pool looks whether connections have left, and how long it leaves a server alone that refuses. */
@@ -104,13 +103,6 @@ static int reserve(struct postgres *storage, struct pg **pg, int64_t deadline_us
     return code;
 }
 
-/* With the lock held. */
-static void one_less_in_use(struct postgres *storage)
-{
-    storage->in_use--;
-    (void)pthread_cond_signal(&storage->given_back);
-}
-
 /* Waits longer after each refusal, so that a server that starts, or is full, is not flooded. */
 static void learn_from_opening(struct postgres *storage, int code, const ses_error *error)
 {
@@ -175,62 +167,39 @@ static void forget(struct postgres *storage, const struct pg *pg)
     while (*link != pg)
         link = &(*link)->next_open;
     *link = pg->next_open;
+    storage->open--;
 }
 
-/* With the lock held. If one connection is lost because the server hangs or the network is cut, the idle ones most likely
- * are, too, and each would cost a call its time. Returns them as a list, to be closed. The server ends idle connections
- * at once. */
-static struct pg *give_up_idle(struct postgres *storage)
+/* If one connection is lost because the server hangs or the network is cut, the idle ones most likely are, too, and each
+ * would cost a call its time. The server ends idle connections at once. */
+static void close_idle(struct postgres *storage)
 {
-    struct pg *given_up = storage->idle;
-
-    storage->idle = NULL;
-    for (struct pg *pg = given_up; pg; pg = pg->next_idle) {
+    while (storage->idle) {
+        struct pg *pg = storage->idle;
+        storage->idle = pg->next_idle;
         forget(storage, pg);
-        storage->open--;
+        ses__pg_close(pg);
     }
-    return given_up;
 }
 
 /* A lost connection counts as open until the server has ended it. */
-static void part_with(struct postgres *storage, struct pg *pg)
-{
-    struct pg_leaving *leaving = ses__pg_leave(pg);
-
-    (void)pthread_mutex_lock(&storage->lock);
-    if (leaving)
-        ses__pg_leaving_add(&storage->leaving, leaving);
-    else
-        storage->open--;
-    one_less_in_use(storage);
-    (void)pthread_mutex_unlock(&storage->lock);
-}
-
 void ses__pool_give_back(struct postgres *storage, struct pg *pg)
 {
-    const bool lost = pg->lost;
-    struct pg *closed = NULL;
-
     (void)pthread_mutex_lock(&storage->lock);
     atomic_store(&pg->interruptible, false);
     storage->counts.events += pg->base.events;
     pg->base.events = 0;
-    if (lost) {
+    if (pg->lost) {
         forget(storage, pg);
-        closed = give_up_idle(storage);
+        storage->open += ses__pg_leave(pg, &storage->leaving);
+        close_idle(storage);
     } else {
         pg->next_idle = storage->idle;
         storage->idle = pg;
-        one_less_in_use(storage);
     }
+    storage->in_use--;
+    (void)pthread_cond_signal(&storage->given_back);
     (void)pthread_mutex_unlock(&storage->lock);
-    if (lost)
-        part_with(storage, pg);
-    while (closed) {
-        struct pg *next = closed->next_idle;
-        ses__pg_close(closed);
-        closed = next;
-    }
 }
 
 void ses__pool_close(struct postgres *storage)

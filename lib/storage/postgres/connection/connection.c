@@ -74,21 +74,19 @@ static int ask_for_warnings(struct pg *pg, ses_error *error)
 }
 
 /* The reasons why hosts were not taken, one after the other. */
-struct refusals {
-    char text[480];
-};
+enum { REFUSALS_SIZE = 480 };
 
-static void add_refusal(struct refusals *refusals, const char *text)
+static void add_refusal(char refusals[REFUSALS_SIZE], const char *text)
 {
-    const size_t len = strlen(refusals->text);
+    const size_t len = strlen(refusals);
 
-    (void)snprintf(refusals->text + len, sizeof refusals->text - len, "%s%.*s", len > 0 ? "; " : "",
+    (void)snprintf(refusals + len, REFUSALS_SIZE - len, "%s%.*s", len > 0 ? "; " : "",
                    (int)strcspn(text, "\n"), text);
 }
 
 /* After CANTOPEN or BUSY, with the reason added to the refusals, another host may be tried. */
 static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, size_t tried,
-                    struct refusals *refusals, ses_error *error)
+                    char refusals[REFUSALS_SIZE], ses_error *error)
 {
     char name[PG_HOST_SIZE];
     char addresses[ADDRESSES_SIZE];
@@ -123,21 +121,21 @@ static int try_hosts(struct pg *pg, const struct pg_hosts *hosts, atomic_size_t 
     const int64_t deadline_us = pg->base.deadline_us;
     const size_t tries = ses__pg_hosts_tries(hosts);
     const size_t first = atomic_load(host);
-    struct refusals refusals = {""};
+    char refusals[REFUSALS_SIZE] = "";
     int code = SES_BUSY;
 
     for (size_t i = 0; i < tries && (code == SES_CANTOPEN || code == SES_BUSY); i++) {
         const int64_t now_us = ses__clock_steady_us();
         const int64_t share_us = (deadline_us - now_us) / (int64_t)(tries - i);
         pg->base.deadline_us = now_us + (share_us < hosts->max_us ? share_us : hosts->max_us);
-        code = try_host(pg, hosts, first, i, &refusals, error);
+        code = try_host(pg, hosts, first, i, refusals, error);
         if (code == SES_OK)
             atomic_store(host, (first + i) % hosts->count);
     }
     pg->base.deadline_us = deadline_us;
     if (code == SES_CANTOPEN || code == SES_BUSY)
         code = ses__error_set(error, ses__clock_steady_us() < deadline_us ? SES_CANTOPEN : SES_BUSY, "%s: %s",
-                              pg->base.name, refusals.text);
+                              pg->base.name, refusals);
     else if (code == SES_INTERRUPTED)
         code = ses__refuse_interrupted("connecting", error);
     return code;

@@ -17,18 +17,6 @@ struct pg_run {
     int row;
 };
 
-enum { PG_PARAMETERS = POSTGRES_MAX_PARAMETERS, PG_LISTS = 3 };
-
-/* The parameters of a statement, as libpq takes them: all are binary. */
-struct pg_parameters {
-    const char *values[PG_PARAMETERS];
-    int lengths[PG_PARAMETERS];
-    int formats[PG_PARAMETERS];
-    char numbers[PG_PARAMETERS][8];
-    char *lists[PG_LISTS];
-    size_t list_count;
-};
-
 /* A message to the server that has not been answered yet. */
 enum pg_kind {
     PG_PREPARES,
@@ -159,14 +147,7 @@ SESLITE_PRIVATE int64_t ses__pg_given(const struct db *db);
 SESLITE_PRIVATE void ses__pg_must_change(struct db *db, const char *table);
 SESLITE_PRIVATE void ses__pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
-/* ---- parameters.c */
-
-/* False, with the failure of the transaction, if a value is too long or memory has run out. */
-SESLITE_PRIVATE bool ses__pg_parameters_init(struct pg_parameters *parameters, struct pg *pg, int count,
-                                             const struct value *values);
-SESLITE_PRIVATE void ses__pg_parameters_free(struct pg_parameters *parameters, const struct pg *pg);
-
-/* ---- run_text.c */
+/* ---- send.c */
 
 /* Sends a statement, prepared unless the config forbids that, for a run that wants the rows (or NULL). A failure is that of
  * the transaction. */
@@ -186,5 +167,18 @@ SESLITE_PRIVATE int ses__pg_settle(struct pg *pg);
 SESLITE_PRIVATE void ses__pg_dispatch(struct pg *pg);
 /* Takes the answers that have arrived since. */
 SESLITE_PRIVATE void ses__pg_drain(struct pg *pg);
+
+/* ---- leave.c: connections that are given up while the server still works for them */
+
+struct pg_leaving;
+/* Closes the connection, without waiting. If the server may still work for it, cancels that in the background, adds it to the
+ * list, and returns true. */
+SESLITE_PRIVATE bool ses__pg_leave(struct pg *pg, struct pg_leaving **list);
+/* Removes those that have left: the server has ended the process, cannot be reached, or has had enough time. Returns how
+ * many these are. */
+SESLITE_PRIVATE unsigned ses__pg_leaving_forget(struct pg_leaving **list);
+/* Empties the list when the process may exit: the server has been asked to cancel, or cannot be. A process that exits at
+ * once would leave its work to the server. */
+SESLITE_PRIVATE void ses__pg_leaving_close(struct pg_leaving **list);
 
 #endif

@@ -10,7 +10,7 @@
  *
  * PQcancel has no timeout of its own. It runs on a thread, which nobody waits for.
  */
-#include "storage/postgres/connection/leave.h"
+#include "storage/postgres/connection/connection.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -111,27 +111,25 @@ static struct pg_leaving *take_over(struct pg *pg)
     return leaving;
 }
 
-struct pg_leaving *ses__pg_leave(struct pg *pg)
+bool ses__pg_leave(struct pg *pg, struct pg_leaving **list)
 {
     struct pg_leaving *leaving = is_at_work(pg) ? take_over(pg) : NULL;
     pthread_t thread;
 
     ses__pg_close(pg);
     if (!leaving)
-        return NULL;
-    if (leaving->socket >= 0 && leaving->cancel && ses__thread_start(&thread, see_off, leaving)) {
+        return false;
+    const bool counts =
+        leaving->socket >= 0 && leaving->cancel && ses__thread_start(&thread, see_off, leaving);
+    if (counts) {
         (void)pthread_detach(thread);
-        return leaving;
+        leaving->next = *list;
+        *list = leaving;
+    } else {
+        atomic_store(&leaving->holders, 1);
+        let_go(leaving);
     }
-    atomic_store(&leaving->holders, 1);
-    let_go(leaving);
-    return NULL;
-}
-
-void ses__pg_leaving_add(struct pg_leaving **list, struct pg_leaving *leaving)
-{
-    leaving->next = *list;
-    *list = leaving;
+    return counts;
 }
 
 static bool has_left(const struct pg_leaving *leaving)
