@@ -107,12 +107,6 @@
 --     FROM page AS p CROSS JOIN kept ORDER BY p.place
 -- macro: THE_OWNERS(owners, name) = coalesce(owners::bigint[], nullif(current_setting('seslite.name', true), '')::bigint[])
 --
--- The last change of each key $2: its value $3, which is NULL if the key is removed, and the event $4.
--- macro: LAST_CHANGES() = (SELECT DISTINCT ON (c.key COLLATE "C") c.key, c.value, c.place
---     FROM unnest($2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS c (key, value, place, nth)
---     ORDER BY c.key COLLATE "C", c.nth DESC)
--- macro: REMOVED_KEYS() = ARRAY (SELECT k.key FROM LAST_CHANGES() AS k WHERE k.value IS NULL)
---
 -- A session's user. (OFFSET 0 makes the server look users up one by one, whatever number it estimates.)
 -- macro: USER_OF(row) = (SELECT u.name, u.app_id FROM seslite.users AS u
 --     WHERE u.shard = row.shard AND u.id = row.user_id OFFSET 0)
@@ -934,15 +928,15 @@ INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
 SELECT s.shard, s.id, s.last_seq + $2, $3, $4
 FROM seslite.sessions AS s WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1);
 
--- Keys $2 with the values $3 (NULL: removed), as set by the $4th of the new events: the last change of each counts. Their
--- order prevents deadlocks between appends to the same keys. The user, or the app, is locked against transactions that read
--- its state before they change it. Everything is found through the session, so nothing changes if that is gone.
+-- Keys $2 with the values $3, each once, as set by the $4th of the new events. The user, or the app, is locked against
+-- transactions that read its state before they change it. Everything is found through the session, so nothing changes if
+-- that is gone.
 
 -- name: append_session_keys
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
 SELECT s.shard, s.id, k.key, k.value, s.last_seq + k.place
-FROM seslite.sessions AS s, LAST_CHANGES() AS k
-WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1) AND k.value IS NOT NULL
+FROM seslite.sessions AS s, unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
 ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
 
 -- name: append_user_keys
@@ -950,8 +944,8 @@ INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)
 SELECT s.shard, s.user_id, k.key, k.value, s.id, s.last_seq + k.place
 FROM seslite.sessions AS s
 CROSS JOIN LATERAL (SELECT u.id FROM seslite.users AS u WHERE u.shard = s.shard AND u.id = s.user_id FOR SHARE) AS u,
-     LAST_CHANGES() AS k
-WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1) AND k.value IS NOT NULL
+     unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
 ON CONFLICT (shard, user_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
@@ -961,23 +955,23 @@ SELECT SHARD(s.app_id), s.app_id, k.key, k.value, s.id, s.last_seq + k.place
 FROM seslite.sessions AS s
 CROSS JOIN LATERAL (SELECT a.id FROM seslite.apps AS a
                     WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id FOR SHARE) AS a,
-     LAST_CHANGES() AS k
-WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1) AND k.value IS NOT NULL
+     unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
+WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
 ON CONFLICT (shard, app_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
 -- name: remove_session_keys
-DELETE FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = ANY (REMOVED_KEYS());
+DELETE FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = ANY ($2::text[]);
 
 -- name: remove_user_keys
 DELETE FROM seslite.user_state AS st USING seslite.sessions AS s
 WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
-  AND st.shard = s.shard AND st.user_id = s.user_id AND st.key = ANY (REMOVED_KEYS());
+  AND st.shard = s.shard AND st.user_id = s.user_id AND st.key = ANY ($2::text[]);
 
 -- name: remove_app_keys
 DELETE FROM seslite.app_state AS st USING seslite.sessions AS s
 WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
-  AND st.shard = SHARD(s.app_id) AND st.app_id = s.app_id AND st.key = ANY (REMOVED_KEYS());
+  AND st.shard = SHARD(s.app_id) AND st.app_id = s.app_id AND st.key = ANY ($2::text[]);
 
 -- name: append_touch
 UPDATE seslite.sessions

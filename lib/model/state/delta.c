@@ -27,6 +27,30 @@ struct delta_op ses__delta_op(struct span name, struct span value)
     return op;
 }
 
+/* Sorts by name; operations on the same name stay in the given order. */
+static int compare_ops(const void *left, const void *right)
+{
+    const struct delta_op *a = *(const struct delta_op *const *)left;
+    const struct delta_op *b = *(const struct delta_op *const *)right;
+    int order = ses__span_order(a->name, b->name);
+
+    return order != 0 ? order : a < b ? -1 : a > b;
+}
+
+size_t ses__delta_settle(const struct delta *delta, const struct delta_op **last)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < delta->count; i++)
+        last[i] = &delta->ops[i];
+    qsort(last, delta->count, sizeof *last, compare_ops);
+    for (size_t i = 0; i < delta->count; i++) {
+        if (i + 1 == delta->count || ses__span_order(last[i]->name, last[i + 1]->name) != 0)
+            last[kept++] = last[i];
+    }
+    return kept;
+}
+
 /* -------------------------------------------------------------------------------------------- changes */
 
 void ses__changes_init(struct changes *changes, const ses_allocator *allocator)
@@ -41,35 +65,11 @@ void ses__changes_free(struct changes *changes)
     ses__arena_free(&changes->arena);
 }
 
-/* Sorts by name; operations on the same name stay in the given order. */
-static int compare_ops(const void *left, const void *right)
-{
-    const struct delta_op *a = *(const struct delta_op *const *)left;
-    const struct delta_op *b = *(const struct delta_op *const *)right;
-    int order = ses__span_order(a->name, b->name);
-
-    return order != 0 ? order : a < b ? -1 : a > b;
-}
-
-/* Sorts the operations by name, and keeps the last of each. */
 static bool index_names(struct changes *changes)
 {
-    const struct delta *delta = &changes->delta;
-    const struct delta_op **names = ses__arena_new(&changes->arena, delta->count * sizeof *names);
-    size_t kept = 0;
-
-    if (!names)
-        return false;
-    for (size_t i = 0; i < delta->count; i++)
-        names[i] = &delta->ops[i];
-    qsort(names, delta->count, sizeof *names, compare_ops);
-    for (size_t i = 0; i < delta->count; i++) {
-        if (i + 1 == delta->count || ses__span_order(names[i]->name, names[i + 1]->name) != 0)
-            names[kept++] = names[i];
-    }
-    changes->by_name = names;
-    changes->name_count = kept;
-    return true;
+    changes->by_name = ses__arena_new(&changes->arena, changes->delta.count * sizeof *changes->by_name);
+    changes->name_count = changes->by_name ? ses__delta_settle(&changes->delta, changes->by_name) : 0;
+    return changes->by_name != NULL;
 }
 
 static const struct delta_op *changes_find(const struct changes *changes, struct span name)

@@ -28,6 +28,9 @@ SESLITE_PRIVATE bool ses__delta_add(struct delta *delta, const ses_allocator *al
 /* Returns the operation of a member with that name, plain text with a NUL after it, and that value. */
 SESLITE_PRIVATE struct delta_op ses__delta_op(struct span name, struct span value);
 
+/* Sorts the operations by name, and keeps the last of each in `last`, which has room for all. Returns how many these are. */
+SESLITE_PRIVATE size_t ses__delta_settle(const struct delta *delta, const struct delta_op **last);
+
 /* State changes that are given in addition to an event. They are merged into its own delta, and win. */
 struct changes {
     struct arena arena;

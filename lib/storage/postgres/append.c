@@ -119,71 +119,83 @@ static void ask_events(const struct sending *sending)
 
 /* ------------------------------------------------------------------------------------------- its keys */
 
-/* The changes of the events to the keys of a scope, in their order. */
+/* The changes of all events, and room for those that one statement takes. */
 struct key_changes {
-    struct span *keys;
-    struct span *values; /* without a text: the key is removed */
-    int64_t *places;     /* of the events */
+    struct delta all; /* in the order of the events */
+    int64_t *places;  /* of their events */
+    const struct delta_op **last;
     size_t count;
-    bool sets;
-    bool removes;
+    struct span *keys;
+    struct span *values;
+    int64_t *numbers;
 };
 
-static bool init_changes(struct key_changes *changes, struct arena *arena, size_t limit)
-{
-    changes->keys = ses__arena_new(arena, limit * sizeof *changes->keys);
-    changes->values = ses__arena_new(arena, limit * sizeof *changes->values);
-    changes->places = ses__arena_new(arena, limit * sizeof *changes->places);
-    return changes->keys && changes->values && changes->places;
-}
-
-static void add_change(struct key_changes *changes, const struct delta_op *op, int64_t place)
-{
-    changes->keys[changes->count] = op->key;
-    changes->values[changes->count] = op->removes ? (struct span){NULL, 0} : op->value;
-    changes->places[changes->count++] = place;
-    changes->removes = changes->removes || op->removes;
-    changes->sets = changes->sets || !op->removes;
-}
-
-static void collect_changes(struct key_changes *changes, const struct sending *sending, enum scope scope)
+static bool collect(struct key_changes *changes, struct arena *arena, const struct sending *sending,
+                    size_t limit)
 {
     int64_t place = sending->before;
 
-    changes->count = 0;
-    changes->sets = changes->removes = false;
+    *changes = (struct key_changes){.all.ops = ses__arena_new(arena, limit * sizeof *changes->all.ops),
+                                    .places = ses__arena_new(arena, limit * sizeof *changes->places),
+                                    .last = ses__arena_new(arena, limit * sizeof *changes->last),
+                                    .keys = ses__arena_new(arena, limit * sizeof *changes->keys),
+                                    .values = ses__arena_new(arena, limit * sizeof *changes->values),
+                                    .numbers = ses__arena_new(arena, limit * sizeof *changes->numbers)};
+    if (!changes->all.ops || !changes->places || !changes->last || !changes->keys || !changes->values ||
+        !changes->numbers)
+        return false;
     for (size_t i = 0; i < sending->op->count; i++) {
         const struct event_draft *draft = &sending->op->drafts[i];
         place += !draft->partial;
         for (size_t at = 0; at < draft->delta.count && !draft->partial; at++) {
-            if (draft->delta.ops[at].scope == scope)
-                add_change(changes, &draft->delta.ops[at], place);
+            changes->places[changes->all.count] = place;
+            changes->all.ops[changes->all.count++] = draft->delta.ops[at];
         }
     }
+    changes->count = ses__delta_settle(&changes->all, changes->last);
+    return true;
 }
 
-/* One statement sets the keys, and one removes keys, however many there are. */
-static void ask_scope(const struct sending *sending, const struct key_changes *changes, enum scope scope)
+/* Picks the changes of a scope that set, or that remove. */
+static size_t choose(struct key_changes *changes, enum scope scope, bool removes)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct delta_op *op = changes->last[i];
+        if (op->scope == scope && op->removes == removes) {
+            changes->keys[count] = op->key;
+            changes->values[count] = op->value;
+            changes->numbers[count++] = changes->places[op - changes->all.ops];
+        }
+    }
+    return count;
+}
+
+/* One statement sets the keys of a scope, or removes them, however many there are. */
+static void ask_scope(const struct sending *sending, struct key_changes *changes, enum scope scope,
+                      bool removes)
 {
     static const struct statement *const statements[][2] = {
         [SCOPE_APP] = {STATEMENT_APPEND_APP_KEYS, STATEMENT_REMOVE_APP_KEYS},
         [SCOPE_USER] = {STATEMENT_APPEND_USER_KEYS, STATEMENT_REMOVE_USER_KEYS},
         [SCOPE_SESSION] = {STATEMENT_APPEND_SESSION_KEYS, STATEMENT_REMOVE_SESSION_KEYS},
     };
-    const struct text_list keys = {changes->keys, changes->count};
-    const struct text_list texts = {changes->values, changes->count};
-    const struct owner_list places = {changes->places, changes->count};
-    const struct value *values =
-        VALUES(OWNER(sending->row->id), TEXTS(&keys), TEXTS(&texts), OWNERS(&places));
+    const size_t count = choose(changes, scope, removes);
+    const struct text_list keys = {changes->keys, count};
+    const struct text_list values = {changes->values, count};
+    const struct owner_list places = {changes->numbers, count};
 
-    if (changes->sets)
-        ses__pg_ask(sending->db, statements[scope][0], values);
-    if (changes->removes && scope != SCOPE_SESSION)
+    if (count == 0)
+        return;
+    if (removes && scope != SCOPE_SESSION)
         ses__db_lock(sending->db, scope, ses__scope_owner(scope, sending->row), false);
-    if (changes->removes)
-        ses__pg_ask(sending->db, statements[scope][1], values);
+    ses__pg_ask(sending->db, statements[scope][removes],
+                VALUES(OWNER(sending->row->id), TEXTS(&keys), TEXTS(&values), OWNERS(&places)));
 }
 
+/* Sets and removes the keys of the events: each once, as the last event leaves it. Their order prevents deadlocks between
+ * appends to the same keys. */
 static void ask_keys(const struct sending *sending)
 {
     const struct append_op *op = sending->op;
@@ -196,13 +208,11 @@ static void ask_keys(const struct sending *sending)
     if (limit == 0)
         return;
     ses__arena_init(&arena, sending->db->allocator);
-    if (init_changes(&changes, &arena, limit)) {
-        for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
-            collect_changes(&changes, sending, scope);
-            ask_scope(sending, &changes, scope);
-        }
-    } else {
+    if (!collect(&changes, &arena, sending, limit))
         ses__pg_fail_as(ses__pg_of(sending->db), SES_NOMEM, "an append");
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
+        ask_scope(sending, &changes, scope, false);
+        ask_scope(sending, &changes, scope, true);
     }
     ses__arena_free(&arena);
 }
