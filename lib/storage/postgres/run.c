@@ -18,11 +18,6 @@ struct attempt {
     ses_error *error;
 };
 
-static bool is_interruptible(const struct manner *manner)
-{
-    return !manner->writes && !manner->uninterruptible;
-}
-
 /* Ends the transaction without waiting for the server. If that cannot be sent, the connection is not used again. */
 static void end_later(struct pg *pg, const struct statement *statement)
 {
@@ -88,8 +83,9 @@ static void pause_before(int tries)
 
 static int run_on_a_connection(struct postgres *storage, struct attempt *attempt, int64_t deadline_us)
 {
+    const bool interruptible = !attempt->manner->writes && !attempt->manner->uninterruptible;
     struct pg *pg = NULL;
-    int result = ses__pool_take(storage, deadline_us, is_interruptible(attempt->manner), &pg, attempt->error);
+    int result = ses__pool_take(storage, deadline_us, interruptible, &pg, attempt->error);
 
     attempt->again = result == SES_CANTOPEN; /* the server may be starting, or another may take its place */
     if (result == SES_OK) {

@@ -29,7 +29,7 @@ static int finish(struct pg *pg)
     int code = SES_OK;
 
     while (code == SES_OK && polled != PGRES_POLLING_OK && polled != PGRES_POLLING_FAILED) {
-        code = ses__pg_wait(pg, polled == PGRES_POLLING_WRITING);
+        code = ses__pg_wait(pg, PQsocket(pg->conn), polled == PGRES_POLLING_WRITING);
         if (code == SES_OK)
             polled = PQconnectPoll(pg->conn);
     }

@@ -88,29 +88,12 @@ SESLITE_PRIVATE struct pg *ses__pg_new(const struct postgres_config *config);
 SESLITE_PRIVATE int ses__pg_connect(struct pg *pg, atomic_size_t *host, ses_error *error);
 SESLITE_PRIVATE void ses__pg_close(struct pg *pg);
 
-/* ---- pipeline.c */
-
-/* Waits until the socket can be read (or written, if asked), until the deadline at most. Returns SES_BUSY when that has
- * passed, or SES_INTERRUPTED, both without a message. */
-SESLITE_PRIVATE int ses__pg_wait(const struct pg *pg, bool writes);
-/* The same of another file. */
-SESLITE_PRIVATE int ses__pg_wait_for(const struct pg *pg, int file, bool writes);
-
 /* ---- failure.c */
 
 /* Keeps the first failure of a transaction, with the message of the server or of libpq. */
 SESLITE_PRIVATE void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing);
 /* The same for a failure found by the library. */
 SESLITE_PRIVATE void ses__pg_fail_as(struct pg *pg, int code, const char *doing);
-
-/* ---- script.c */
-
-/* The beginning of each script that names functions or operators, so that only the server's own are called. It holds for
- * the script, or for the transaction in which the script runs. */
-#define PG_SAFE_PATH "SET LOCAL search_path = pg_catalog, pg_temp; "
-/* Runs a text of several statements outside of the pipeline. Returns the last result, to be cleared by the caller; NULL after
- * a failure, which the connection keeps. */
-SESLITE_PRIVATE PGresult *ses__pg_script(struct pg *pg, const char *sql);
 
 /* ---- transaction.c */
 
@@ -156,6 +139,9 @@ SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const struct statement *source,
 
 /* ---- pipeline.c */
 
+/* Waits until the file can be read (or written, if asked), until the deadline at most. Returns SES_BUSY when that has
+ * passed, or SES_INTERRUPTED, both without a message. */
+SESLITE_PRIVATE int ses__pg_wait(const struct pg *pg, int file, bool writes);
 /* Call the first before sending anything, so that there is room for its answer, and the second afterwards. */
 SESLITE_PRIVATE void ses__pg_make_room(struct pg *pg);
 SESLITE_PRIVATE void ses__pg_await(struct pg *pg, enum pg_kind kind, size_t prepared, struct pg_run *run);
@@ -167,6 +153,13 @@ SESLITE_PRIVATE int ses__pg_settle(struct pg *pg);
 SESLITE_PRIVATE void ses__pg_dispatch(struct pg *pg);
 /* Takes the answers that have arrived since. */
 SESLITE_PRIVATE void ses__pg_drain(struct pg *pg);
+
+/* The beginning of each script that names functions or operators, so that only the server's own are called. It holds for
+ * the script, or for the transaction in which the script runs. */
+#define PG_SAFE_PATH "SET LOCAL search_path = pg_catalog, pg_temp; "
+/* Runs a text of several statements outside of the pipeline. Returns the last result, or NULL, to be cleared by the caller. The
+ * connection keeps a failure, after which no script is run. */
+SESLITE_PRIVATE PGresult *ses__pg_script(struct pg *pg, const char *sql);
 
 /* ---- leave.c: connections that are given up while the server still works for them */
 

@@ -95,41 +95,32 @@ static bool is_at_work(const struct pg *pg)
     return pg->conn && PQstatus(pg->conn) == CONNECTION_OK && PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE;
 }
 
-/* It may outlive the store, and so does not use the store's allocator. */
-static struct pg_leaving *take_over(struct pg *pg)
-{
-    struct pg_leaving *leaving = malloc(sizeof *leaving);
-
-    if (!leaving)
-        return NULL;
-    *leaving = (struct pg_leaving){.holders = 2,
-                                   .counts_until_us = ses__clock_steady_us() + REACHED_WITHIN_US,
-                                   .conn = pg->conn,
-                                   .socket = dup(PQsocket(pg->conn)),
-                                   .cancel = PQgetCancel(pg->conn)};
-    pg->conn = NULL;
-    return leaving;
-}
-
 bool ses__pg_leave(struct pg *pg, struct pg_leaving **list)
 {
-    struct pg_leaving *leaving = is_at_work(pg) ? take_over(pg) : NULL;
+    /* It may outlive the store, and so does not use the store's allocator. */
+    struct pg_leaving *leaving = is_at_work(pg) ? malloc(sizeof *leaving) : NULL;
     pthread_t thread;
 
+    if (leaving) {
+        *leaving = (struct pg_leaving){.next = *list,
+                                       .holders = 2,
+                                       .counts_until_us = ses__clock_steady_us() + REACHED_WITHIN_US,
+                                       .conn = pg->conn,
+                                       .socket = dup(PQsocket(pg->conn)),
+                                       .cancel = PQgetCancel(pg->conn)};
+        pg->conn = NULL;
+    }
     ses__pg_close(pg);
-    if (!leaving)
-        return false;
-    const bool counts =
-        leaving->socket >= 0 && leaving->cancel && ses__thread_start(&thread, see_off, leaving);
-    if (counts) {
+    if (leaving && leaving->socket >= 0 && leaving->cancel && ses__thread_start(&thread, see_off, leaving)) {
         (void)pthread_detach(thread);
-        leaving->next = *list;
         *list = leaving;
-    } else {
+        return true;
+    }
+    if (leaving) {
         atomic_store(&leaving->holders, 1);
         let_go(leaving);
     }
-    return counts;
+    return false;
 }
 
 static bool has_left(const struct pg_leaving *leaving)
@@ -145,8 +136,7 @@ unsigned ses__pg_leaving_forget(struct pg_leaving **list)
         struct pg_leaving *leaving = *list;
         if (has_left(leaving)) {
             *list = leaving->next;
-            (void)shutdown(leaving->socket,
-                           SHUT_WR); /* if a cancel hangs, the server sees that the client has gone */
+            (void)shutdown(leaving->socket, SHUT_WR); /* if a cancel hangs, the server must see it */
             let_go(leaving);
             count++;
         } else {

@@ -16,12 +16,7 @@
 /* The longest time until an interrupt is seen. */
 enum { LONGEST_POLL_MS = 50 };
 
-int ses__pg_wait(const struct pg *pg, bool writes)
-{
-    return ses__pg_wait_for(pg, PQsocket(pg->conn), writes);
-}
-
-int ses__pg_wait_for(const struct pg *pg, int file, bool writes)
+int ses__pg_wait(const struct pg *pg, int file, bool writes)
 {
     struct pollfd polled = {.fd = file, .events = (short)(POLLIN | (writes ? POLLOUT : 0))};
     int ready = 0;
@@ -82,7 +77,7 @@ static void flush(struct pg *pg)
     int code = SES_OK;
 
     while (left == 1 && code == SES_OK) {
-        code = ses__pg_wait(pg, true);
+        code = ses__pg_wait(pg, PQsocket(pg->conn), true);
         if (code == SES_OK && PQconsumeInput(pg->conn) != 1)
             left = -1;
         if (code == SES_OK && left == 1)
@@ -98,7 +93,7 @@ static void flush(struct pg *pg)
 static PGresult *receive(struct pg *pg)
 {
     while (PQisBusy(pg->conn)) {
-        const int code = ses__pg_wait(pg, false);
+        const int code = ses__pg_wait(pg, PQsocket(pg->conn), false);
         if (code != SES_OK) {
             stop_waiting(pg, code);
             return NULL;

@@ -109,7 +109,7 @@ int ses__pg_resolve(const struct pg *pg, const char *host, char addresses[ADDRES
         return SES_NOMEM;
     (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    int code = start_lookup(host, ends[1]) ? ses__pg_wait_for(pg, ends[0], false) : SES_NOMEM;
+    int code = start_lookup(host, ends[1]) ? ses__pg_wait(pg, ends[0], false) : SES_NOMEM;
     if (code == SES_OK && read(ends[0], &answer, sizeof answer) != (ssize_t)sizeof answer)
         code = SES_NOMEM;
     (void)close(ends[0]);
