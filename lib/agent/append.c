@@ -39,7 +39,7 @@ static bool take_reads(const ses_tracked *tracked, const struct member *last, st
 
     for (size_t i = 0; ok && i < ses__state_count(reads); i++) {
         struct span name = ses__state_entry_span(entries[i]);
-        if (ses__tracked_own(tracked, name) || (last && ses__state_key_order(name, last->name) == 0))
+        if (ses__state_find(&tracked->writes, name) || (last && ses__state_key_order(name, last->name) == 0))
             ok = ses__delta_add(seen, tracked->allocator,
                                 ses__delta_op(name, ses__state_entry_value(entries[i])));
     }

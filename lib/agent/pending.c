@@ -294,9 +294,8 @@ static int open_pending(ses_store *store, const ses_key *key, const ses_session 
                         const ses_call_options *options, ses_pending **pending, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code == SES_OK)
-        code = ses__store_end(store, make_pending(store, key, handle, options, pending, error));
-    return code;
+    return code == SES_OK ? ses__store_end(store, make_pending(store, key, handle, options, pending, error))
+                          : code;
 }
 
 int ses_pending_open(ses_session *session, const ses_call_options *options, ses_pending **pending,

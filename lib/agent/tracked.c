@@ -15,8 +15,6 @@
 /* How deep a value is nested in its event: in the event, its actions and their stateDelta. */
 enum { VALUE_DEPTH = 3 };
 
-static const struct span tombstone = {"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1};
-
 /* ----------------------------------------------------------------------------------------------- keys */
 
 int ses__state_key_order(struct span left, struct span right)
@@ -27,21 +25,6 @@ int ses__state_key_order(struct span left, struct span right)
     if (left_scope != right_scope)
         return left_scope < right_scope ? -1 : 1;
     return ses__span_order(left, right);
-}
-
-struct state_entry *ses__tracked_own(const ses_tracked *tracked, struct span name)
-{
-    return ses__state_find(&tracked->writes, name);
-}
-
-bool ses__tracked_note(const ses_tracked *tracked, struct span name, struct span value)
-{
-    struct state *reads = &tracked->reads->shown;
-    const struct span shown = value.ptr ? value : tombstone;
-    const struct state_entry *noted = ses__state_find(reads, name);
-
-    return (noted && ses__span_is(ses__state_entry_value(noted), shown)) ||
-           ses__state_put(reads, name, shown, NULL) == SES_OK;
 }
 
 /* ------------------------------------------------------------------------------------- life of a view */
@@ -235,5 +218,5 @@ int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_
 
 int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error *error)
 {
-    return put(tracked, name, tombstone, error);
+    return put(tracked, name, TOMBSTONE_VALUE, error);
 }

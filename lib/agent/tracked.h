@@ -36,10 +36,6 @@ SESLITE_PRIVATE int ses__check_epoch(const ses_session *fresh, const ses_session
 SESLITE_PRIVATE int ses__tracked_check(const ses_tracked *tracked, ses_error *error);
 /* The same for a call that writes: READONLY for a read-only view. */
 SESLITE_PRIVATE int ses__tracked_check_write(const ses_tracked *tracked, ses_error *error);
-/* NULL when the view did not write that key. */
-SESLITE_PRIVATE struct state_entry *ses__tracked_own(const ses_tracked *tracked, struct span name);
-/* Notes what the handle showed of a shared key; `value` without text: no such key. False: out of memory. */
-SESLITE_PRIVATE bool ses__tracked_note(const ses_tracked *tracked, struct span name, struct span value);
 /* The value that the view shows, or SES_ABSENT. */
 SESLITE_PRIVATE int ses__tracked_value(const ses_tracked *tracked, const char *name, struct span *value,
                                        ses_error *error);

@@ -12,7 +12,7 @@
 
 int ses__tracked_value(const ses_tracked *tracked, const char *name, struct span *value, ses_error *error)
 {
-    const struct state_entry *own = ses__tracked_own(tracked, ses__span_of(name));
+    const struct state_entry *own = ses__state_find(&tracked->writes, ses__span_of(name));
 
     if (!own)
         return ses_state_get(tracked->session, name, &value->ptr, &value->len, error);
@@ -41,9 +41,14 @@ static bool note(const ses_tracked *tracked, const char *name, int found, struct
 {
     if ((found != SES_OK && found != SES_ABSENT) || tracked->read_only)
         return true;
-    const struct span key = {name, strlen(name)};
-    return !ses__scope_is_shared(ses__scope_of(key, NULL)) || ses__tracked_own(tracked, key) ||
-           ses__tracked_note(tracked, key, value);
+    struct state *reads = &tracked->reads->shown;
+    const struct span key = ses__span_of(name);
+    const struct span shown = value.ptr ? value : TOMBSTONE_VALUE;
+    if (!ses__scope_is_shared(ses__scope_of(key, NULL)) || ses__state_find(&tracked->writes, key))
+        return true;
+    const struct state_entry *noted = ses__state_find(reads, key);
+    return (noted && ses__span_is(ses__state_entry_value(noted), shown)) ||
+           ses__state_put(reads, key, shown, NULL) == SES_OK;
 }
 
 static int find_value(const ses_tracked *tracked, const char *name, const void *output, struct span *value,
@@ -80,7 +85,7 @@ int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const c
         *len = 0;
     if (code != SES_OK)
         return code;
-    struct state_entry *own = ses__tracked_own(tracked, ses__span_of(name));
+    struct state_entry *own = ses__state_find(&tracked->writes, ses__span_of(name));
     if (!own)
         return ses_state_get_string(tracked->session, name, text, len, error);
     code = ses__state_entry_text(&tracked->writes, own, error);

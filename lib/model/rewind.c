@@ -9,7 +9,6 @@
 static int add_change(struct buffer *text, size_t start, struct state_entry *then, struct state_entry *now,
                       ses_error *error)
 {
-    static const struct span removed = {"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1};
     int code = SES_OK;
 
     if (then && now && ses__span_is(ses__state_entry_value(then), ses__state_entry_value(now)))
@@ -17,7 +16,7 @@ static int add_change(struct buffer *text, size_t start, struct state_entry *the
     code = ses__state_entry_check(then ? then : now, error);
     if (code == SES_OK)
         ses__json_add_member(text, start, ses__state_entry_span(then ? then : now),
-                             then ? ses__state_entry_value(then) : removed);
+                             then ? ses__state_entry_value(then) : TOMBSTONE_VALUE);
     return code;
 }
 

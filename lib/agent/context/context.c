@@ -153,9 +153,8 @@ static int open_context(ses_store *store, const ses_key *key, const ses_session 
                         const ses_context_options *options, ses_context **context, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code == SES_OK)
-        code = ses__store_end(store, make_context(store, key, handle, options, context, error));
-    return code;
+    return code == SES_OK ? ses__store_end(store, make_context(store, key, handle, options, context, error))
+                          : code;
 }
 
 int ses_context_open(ses_session *session, const ses_context_options *options, ses_context **context,

@@ -57,6 +57,5 @@ int ses__scope_check_name(struct span name, ses_error *error)
 bool ses__scope_is_tombstone(struct span value)
 {
     /* Only this exact spelling counts: with an escape in it, it is an ordinary string. */
-    static const char spelled[] = "\"" TOMBSTONE "\"";
-    return value.len == sizeof spelled - 1 && memcmp(value.ptr, spelled, value.len) == 0;
+    return ses__span_is(value, TOMBSTONE_VALUE);
 }

@@ -17,6 +17,8 @@ SESLITE_PRIVATE int ses__scope_check_name(struct span name, ses_error *error);
 
 /* The value that removes a key: google.adk.sessions.state, and its siblings in Go and Java. */
 #define TOMBSTONE "__ADK_SENTINEL_REMOVED__"
+/* The same as JSON. */
+#define TOMBSTONE_VALUE ((struct span){"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1})
 /* True if the JSON text is the tombstone, which removes its key. */
 SESLITE_PRIVATE bool ses__scope_is_tombstone(struct span value);
 
