@@ -64,11 +64,11 @@ static int create_with_state(ses_store *store, const ses_key *key, create_way *w
 {
     char made_id[SES_ID_MAX + 1];
     ses_key full = *key;
-    struct create_op op = {.key = &full, .initial = initial->stored, .delta = &initial->delta};
+    struct create_op op = {.key = &full, .initial = initial->stored, .delta = &initial->changes.delta};
     int result = check_creation(store, options, &op, error);
 
     if (result == SES_OK)
-        result = take_annotations(options, &initial->arena, &op, error);
+        result = take_annotations(options, &initial->changes.arena, &op, error);
     if (result == SES_OK && !full.session) {
         result = ses__store_make_id(store, made_id, error);
         full.session = made_id;
@@ -107,9 +107,9 @@ static int create_begun(ses_store *store, const ses_key *key, create_way *way, c
     if (session)
         *session = NULL;
     int result = ses__store_begin(store, error);
-    if (result == SES_OK)
-        result = ses__store_end(store, create(store, key, way, state, state_len, options, session, error));
-    return result;
+    return result == SES_OK
+               ? ses__store_end(store, create(store, key, way, state, state_len, options, session, error))
+               : result;
 }
 
 int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,

@@ -6,15 +6,13 @@
 void ses__initial_state_init(struct initial_state *initial, const ses_store *store)
 {
     *initial = (struct initial_state){.stored = {NULL, 0}};
-    ses__arena_init(&initial->arena, &store->allocator);
+    ses__changes_init(&initial->changes, &store->allocator);
 }
 
 void ses__initial_state_free(struct initial_state *initial)
 {
-    const ses_allocator *allocator = initial->arena.allocator;
-    ses__delta_free(&initial->delta, allocator);
-    ses__edits_free(&initial->edits, allocator);
-    ses__arena_free(&initial->arena);
+    ses__edits_free(&initial->edits, initial->changes.arena.allocator);
+    ses__changes_free(&initial->changes);
 }
 
 static bool stores_something(const struct delta *delta)
@@ -27,15 +25,17 @@ static bool stores_something(const struct delta *delta)
 
 int ses__initial_state_read(struct initial_state *initial, struct span text, ses_error *error)
 {
+    struct arena *arena = &initial->changes.arena;
+    struct delta *delta = &initial->changes.delta;
     struct json_reader reader;
     int code = ses__json_start_object(&reader, text, "the state", error);
 
     if (code == SES_OK)
-        code = ses__delta_merge(&reader, &initial->arena, NULL, &initial->delta, &initial->edits, error);
+        code = ses__delta_merge(&reader, arena, NULL, delta, &initial->edits, error);
     if (code == SES_OK && !ses__json_finish(&reader))
         code = ses__json_error(&reader, error);
-    if (code == SES_OK && stores_something(&initial->delta)) {
-        initial->stored.ptr = ses__edits_apply(&initial->edits, &initial->arena, text, &initial->stored.len);
+    if (code == SES_OK && stores_something(delta)) {
+        initial->stored.ptr = ses__edits_apply(&initial->edits, arena, text, &initial->stored.len);
         if (!initial->stored.ptr)
             code = ses__error_nomem(error);
     }

@@ -7,8 +7,7 @@
 
 /* An initial state, read and ready to be stored. */
 struct initial_state {
-    struct arena arena;
-    struct delta delta;
+    struct changes changes;
     struct edits edits;
     struct span stored; /* without temp: keys; no text when it is empty */
 };

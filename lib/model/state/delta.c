@@ -72,7 +72,7 @@ static bool index_names(struct changes *changes)
     return changes->by_name != NULL;
 }
 
-static const struct delta_op *changes_find(const struct changes *changes, struct span name)
+const struct delta_op *ses__changes_find(const struct changes *changes, struct span name)
 {
     size_t low = 0;
     size_t high = changes->name_count;
@@ -98,7 +98,7 @@ static bool print_members(struct changes *changes)
     ses__buffer_init(&text, changes->arena.allocator);
     for (size_t i = 0; i < changes->delta.count; i++) {
         const struct delta_op *op = &changes->delta.ops[i];
-        if (op->scope != SCOPE_TEMP && changes_find(changes, op->name) == op)
+        if (op->scope != SCOPE_TEMP && ses__changes_find(changes, op->name) == op)
             ses__json_add_member(&text, 0, op->name, op->value);
     }
     char *kept = text.failed ? NULL : ses__arena_text(&changes->arena, text.data, text.len);
@@ -201,7 +201,7 @@ static int read_member(struct delta_reader *reader, struct json_string key, ses_
     if (!ses__json_skip(json, &value))
         return ses__json_error(json, error);
     struct delta_op op = ses__delta_op(name, value);
-    bool overridden = reader->extras && changes_find(reader->extras, name);
+    bool overridden = reader->extras && ses__changes_find(reader->extras, name);
     bool cut = overridden || op.scope == SCOPE_TEMP;
     if ((reader->edits && !cutter_member(cutter, reader->edits, allocator, cut, key_at)) ||
         (!overridden && !ses__delta_add(reader->delta, allocator, op)))

@@ -44,6 +44,8 @@ SESLITE_PRIVATE void ses__changes_init(struct changes *changes, const ses_alloca
 SESLITE_PRIVATE void ses__changes_free(struct changes *changes);
 /* To be called once all changes are in `delta`, before they are used. NOMEM. */
 SESLITE_PRIVATE int ses__changes_settle(struct changes *changes, ses_error *error);
+/* Returns the operation that counts for the name. NULL: there is none. */
+SESLITE_PRIVATE const struct delta_op *ses__changes_find(const struct changes *changes, struct span name);
 
 /* Adds the members of a JSON object, which must live as long, as shared keys and the values that a caller has
  * seen. An append that was computed from them requires that they have not changed; an operation that removes

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "model/event/event.h"
-#include "model/replay.h"
 #include "model/event/timestamp.h"
 #include "session/followers.h"
 #include "session/initial_state.h"
@@ -18,8 +17,7 @@ struct load_call {
     ses_store *store;
     ses_loaded loaded;
     struct initial_state initial;
-    struct arena arena;
-    struct delta state;
+    struct changes state;
     struct event_draft draft; /* the last event */
     bool refused;             /* the event could not be read */
     struct load_op op;
@@ -129,7 +127,7 @@ static int take_loaded_annotations(struct load_call *call, ses_error *error)
     int code = loaded->title ? ses__annotating_take_title(annotating, loaded->title, error) : SES_OK;
 
     return code == SES_OK ? ses__annotating_take_labels(annotating, loaded->labels, loaded->label_count, true,
-                                                        &call->arena, error)
+                                                        &call->state.arena, error)
                           : code;
 }
 
@@ -158,15 +156,15 @@ static int take_own_state(struct load_call *call, ses_error *error)
         return SES_OK;
     int code = ses__check_span(call->loaded.state, call->loaded.state_len, "state", &text, error);
     if (code == SES_OK)
-        code = ses__delta_read_text(text, 0, &call->arena, &call->state, error);
-    for (size_t i = 0; i < call->state.count && code == SES_OK; i++) {
-        if (call->state.ops[i].scope != SCOPE_SESSION)
+        code = ses__delta_read_text(text, 0, &call->state.arena, &call->state.delta, error);
+    for (size_t i = 0; i < call->state.delta.count && code == SES_OK; i++) {
+        if (call->state.delta.ops[i].scope != SCOPE_SESSION)
             code = ses__error_set(error, SES_INVALID, "the key \"%.200s\" is not one of the session's own",
-                                  call->state.ops[i].name.ptr);
+                                  call->state.delta.ops[i].name.ptr);
     }
     if (code != SES_OK)
         ses__error_prefix(error, "the own state: ");
-    call->op.state = &call->state;
+    call->op.state = &call->state.delta;
     return code;
 }
 
@@ -213,31 +211,21 @@ static int sort_base(struct base_value *values, size_t count, ses_error *error)
     return SES_OK;
 }
 
-static int find_in_initial(const struct replay *initial, const struct base_value *values, size_t count,
-                           ses_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (values[i].seq == 0 && !ses__replay_has(initial, values[i].name, values[i].value))
-            return ses__error_set(
-                error, SES_INVALID,
-                "the key \"%.200s\" was set by no event, and the initial state has another value of it, or none",
-                values[i].name.ptr);
-    }
-    return SES_OK;
-}
-
 /* A value that no event had set must come from the initial state. */
 static int check_base_values(struct load_call *call, const struct base_value *values, size_t count,
                              ses_error *error)
 {
-    struct replay initial;
-    int code = ses__replay_init(&initial, &call->store->allocator, call->store->seed, true, error);
+    struct changes *initial = &call->initial.changes;
+    int code = ses__changes_settle(initial, error);
 
-    if (code == SES_OK)
-        code = ses__replay_delta(&initial, &call->initial.delta, 0, error);
-    if (code == SES_OK)
-        code = find_in_initial(&initial, values, count, error);
-    ses__replay_free(&initial);
+    for (size_t i = 0; i < count && code == SES_OK; i++) {
+        const struct delta_op *set = ses__changes_find(initial, values[i].name);
+        if (values[i].seq == 0 && !(set && ses__span_is(set->value, values[i].value)))
+            code = ses__error_set(
+                error, SES_INVALID,
+                "the key \"%.200s\" was set by no event, and the initial state has another value of it, or none",
+                values[i].name.ptr);
+    }
     return code;
 }
 
@@ -252,7 +240,7 @@ static int take_base(struct load_call *call, ses_error *error)
     if (call->op.base_seq == 0)
         return ses__error_set(error, SES_INVALID, "a session without pruned events cannot have a base");
     struct base_value *values =
-        count < SIZE_MAX / sizeof *values ? ses__arena_new(&call->arena, count * sizeof *values) : NULL;
+        count < SIZE_MAX / sizeof *values ? ses__arena_new(&call->state.arena, count * sizeof *values) : NULL;
     if (!values)
         return ses__error_nomem(error);
     for (size_t i = 0; i < count && code == SES_OK; i++)
@@ -346,7 +334,7 @@ int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *lo
     if (code != SES_OK)
         return code;
     ses__initial_state_init(&call.initial, store);
-    ses__arena_init(&call.arena, &store->allocator);
+    ses__changes_init(&call.state, &store->allocator);
     ses__event_draft_init(&call.draft, &store->allocator);
     call.op.next = next_draft;
     call.op.context = &call;
@@ -354,8 +342,7 @@ int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *lo
     if (code == SES_OK)
         code = store_loaded_session(&call, result, error);
     ses__event_draft_free(&call.draft);
-    ses__delta_free(&call.state, &store->allocator);
-    ses__arena_free(&call.arena);
+    ses__changes_free(&call.state);
     ses__initial_state_free(&call.initial);
     return code;
 }
@@ -364,7 +351,7 @@ int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loaded, con
              ses_load_result *result, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code == SES_OK)
-        code = ses__store_end(store, ses__load_session(store, key, loaded, options, result, error));
-    return code;
+    return code == SES_OK
+               ? ses__store_end(store, ses__load_session(store, key, loaded, options, result, error))
+               : code;
 }
