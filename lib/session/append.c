@@ -312,9 +312,9 @@ int ses__append_with(ses_session *session, const char *event, size_t event_len, 
     const ses_text text = {event, event_len};
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-    if (code == SES_OK)
-        code = ses__call_end(&call, append_with(&call, false, &text, 1, extras, options, appended, error));
-    return code;
+    return code == SES_OK
+               ? ses__call_end(&call, append_with(&call, false, &text, 1, extras, options, appended, error))
+               : code;
 }
 
 int ses_append(ses_session *session, const char *event, size_t event_len, const ses_append_options *options,
@@ -323,9 +323,9 @@ int ses_append(ses_session *session, const char *event, size_t event_len, const 
     const ses_text text = {event, event_len};
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-    if (code == SES_OK)
-        code = ses__call_end(&call, append_events(&call, false, &text, 1, options, appended, error));
-    return code;
+    return code == SES_OK
+               ? ses__call_end(&call, append_events(&call, false, &text, 1, options, appended, error))
+               : code;
 }
 
 int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
@@ -334,9 +334,9 @@ int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, s
     const ses_text text = {event, event_len};
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-    if (code == SES_OK)
-        code = ses__call_end(&call, append_events(&call, false, &text, 1, options, appended, error));
-    return code;
+    return code == SES_OK
+               ? ses__call_end(&call, append_events(&call, false, &text, 1, options, appended, error))
+               : code;
 }
 
 int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
@@ -344,9 +344,9 @@ int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-    if (code == SES_OK)
-        code = ses__call_end(&call, append_events(&call, true, events, count, options, appended, error));
-    return code;
+    return code == SES_OK
+               ? ses__call_end(&call, append_events(&call, true, events, count, options, appended, error))
+               : code;
 }
 
 int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events, size_t count,
@@ -354,7 +354,7 @@ int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-    if (code == SES_OK)
-        code = ses__call_end(&call, append_events(&call, true, events, count, options, appended, error));
-    return code;
+    return code == SES_OK
+               ? ses__call_end(&call, append_events(&call, true, events, count, options, appended, error))
+               : code;
 }

@@ -10,17 +10,12 @@ enum { MADE_PREFIX_LEN = sizeof MADE_PREFIX - 1 };
 
 static int make_id(ses_store *store, char *id, ses_error *error)
 {
-    int code = ses__store_begin(store, error); /* closing waits for the callbacks that make the id */
-
-    if (code == SES_OK) {
-        memcpy(id, MADE_PREFIX, MADE_PREFIX_LEN);
-        code = ses__store_make_id(store, id + MADE_PREFIX_LEN, error);
-        code = ses__store_end(store, code);
-    }
+    memcpy(id, MADE_PREFIX, MADE_PREFIX_LEN);
+    int code = ses__store_make_id(store, id + MADE_PREFIX_LEN, error);
     return code == SES_OK ? ses__check_id(id, "made", error) : code;
 }
 
-static int begin(ses_session *session, const char *id, ses_error *error)
+static int set_invocation(ses_session *session, const char *id, ses_error *error)
 {
     const ses_allocator *allocator = &session->store->allocator;
     char *copy = ses__memory_copy(allocator, id, strlen(id));
@@ -33,18 +28,22 @@ static int begin(ses_session *session, const char *id, ses_error *error)
     return SES_OK;
 }
 
-int ses_invocation_begin(ses_session *session, const char *id, ses_error *error)
+static int begin_invocation(ses_session *session, const char *id, ses_error *error)
 {
     char made[MADE_PREFIX_LEN + SES_ID_MAX + 1];
-    int code = ses__session_enter(session, error);
+    int code = id ? ses__check_id(id, "invocation", error) : make_id(session->store, made, error);
 
-    if (code == SES_OK && id)
-        code = ses__check_id(id, "invocation", error);
-    else if (code == SES_OK)
-        code = make_id(session->store, made, error);
-    if (code == SES_OK && !(id && session->invocation && strcmp(session->invocation, id) == 0))
-        code = begin(session, id ? id : made, error);
-    return code;
+    if (code != SES_OK || (id && session->invocation && strcmp(session->invocation, id) == 0))
+        return code;
+    return set_invocation(session, id ? id : made, error);
+}
+
+int ses_invocation_begin(ses_session *session, const char *id, ses_error *error)
+{
+    struct session_call call;
+    int code =
+        ses__call_on_handle(&call, session, error); /* closing waits for the callbacks that make the id */
+    return code == SES_OK ? ses__call_end(&call, begin_invocation(session, id, error)) : code;
 }
 
 const char *ses_invocation_id(const ses_session *session)
@@ -55,12 +54,13 @@ const char *ses_invocation_id(const ses_session *session)
 
 int ses_invocation_end(ses_session *session, ses_error *error)
 {
-    int code = ses__session_enter(session, error);
+    struct session_call call;
+    int code = ses__call_on_handle(&call, session, error);
 
-    if (code == SES_OK) {
-        ses__state_clear(&session->snapshot.state, SCOPE_TEMP);
-        ses__memory_free(&session->store->allocator, session->invocation);
-        session->invocation = NULL;
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    ses__state_clear(&session->snapshot.state, SCOPE_TEMP);
+    ses__memory_free(&session->store->allocator, session->invocation);
+    session->invocation = NULL;
+    return ses__call_end(&call, SES_OK);
 }

@@ -187,9 +187,8 @@ int ses_lease_take(ses_store *store, const ses_key *key, const char *owner, cons
                    ses_lease *lease, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code == SES_OK)
-        code = ses__store_end(store, lease_take(store, key, owner, options, lease, error));
-    return code;
+    return code == SES_OK ? ses__store_end(store, lease_take(store, key, owner, options, lease, error))
+                          : code;
 }
 
 /* -------------------------------------------------------------------------------- renewing, releasing */

@@ -62,12 +62,6 @@ int ses__session_check(const ses_session *session, ses_error *error)
     return code;
 }
 
-int ses__session_enter(const ses_session *session, ses_error *error)
-{
-    int code = ses__session_check(session, error);
-    return code == SES_OK ? ses__store_enter(session->store, error) : code;
-}
-
 void ses_session_close(ses_session *session)
 {
     if (session && !session->closed) {

@@ -16,9 +16,6 @@ struct ses_session {
     char *place;      /* the text that ses_session_place returned last */
 };
 
-/* The same as ses__session_check, for a call that needs the store. */
-SESLITE_PRIVATE int ses__session_enter(const ses_session *session, ses_error *error);
-
 /* Makes a handle that shows nothing yet. `key` is copied. */
 SESLITE_PRIVATE int ses__session_new(ses_store *store, const ses_key *key, ses_session **session,
                                      ses_error *error);

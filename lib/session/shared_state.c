@@ -148,7 +148,7 @@ int ses_shared_state_change(ses_store *store, const char *app, const char *user,
 {
     struct shared_set_op op = {.app = app, .user = user};
     int code = ses__store_begin(store, error);
-    if (code == SES_OK)
-        code = ses__store_end(store, change_shared_state(store, &op, delta, delta_len, options, error));
-    return code;
+    return code == SES_OK
+               ? ses__store_end(store, change_shared_state(store, &op, delta, delta_len, options, error))
+               : code;
 }

@@ -99,7 +99,7 @@ static int refuse_closed_store(const ses_store *store, ses_error *error)
     return ses__error_set(error, SES_MISUSE, "%s: the store is closed", store->path);
 }
 
-int ses__store_enter(const ses_store *store, ses_error *error)
+static int enter_store(const ses_store *store, ses_error *error)
 {
     int code = ses__check_argument(store, "store", error);
     if (code == SES_OK && store->process != getpid())
@@ -114,7 +114,7 @@ int ses__store_enter(const ses_store *store, ses_error *error)
 
 int ses__store_begin(ses_store *store, ses_error *error)
 {
-    int code = ses__store_enter(store, error);
+    int code = enter_store(store, error);
 
     if (code == SES_OK) {
         (void)pthread_mutex_lock(&store->lock);

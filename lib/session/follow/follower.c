@@ -158,9 +158,8 @@ int ses_follower_next(ses_follower *follower, int64_t timeout_ms, const ses_even
         result = ses__check_argument(follower, "follower", error);
     if (result == SES_OK)
         result = ses__store_begin(follower->store, error);
-    if (result == SES_OK)
-        result = ses__store_end(follower->store, next_begun(follower, timeout_ms, event, error));
-    return result;
+    return result == SES_OK ? ses__store_end(follower->store, next_begun(follower, timeout_ms, event, error))
+                            : result;
 }
 
 const char *ses_follower_session(const ses_follower *follower)

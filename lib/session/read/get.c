@@ -33,12 +33,14 @@ int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options
     return code == SES_OK ? ses__store_end(store, ses__begun_get(store, key, options, session, error)) : code;
 }
 
-static int refresh_session(ses_session *session, ses_error *error)
+static int refresh(const struct session_call *call, const ses_call_options *options, ses_error *error)
 {
-    struct refresh_op op = {.session = {&session->key, &session->snapshot.row},
-                            .snapshot = &session->snapshot};
-    int code = ses__door_refresh(session->store->storage, &op, error);
+    struct refresh_op op = {.session = call->ref, .snapshot = call->snapshot};
+    int code = ses__check_call_options(options, error);
 
+    if (code != SES_OK)
+        return code;
+    code = ses__door_refresh(call->store->storage, &op, error);
     if (code == SES_OK)
         ses__advance_apply(&op.advance);
     ses__advance_free(&op.advance);
@@ -47,12 +49,9 @@ static int refresh_session(ses_session *session, ses_error *error)
 
 int ses_refresh(ses_session *session, const ses_call_options *options, ses_error *error)
 {
-    int code = ses__session_check(session, error);
-    if (code == SES_OK)
-        code = ses__check_call_options(options, error);
-    if (code == SES_OK)
-        code = ses__store_begin(session->store, error);
-    return code == SES_OK ? ses__store_end(session->store, refresh_session(session, error)) : code;
+    struct session_call call;
+    int code = ses__call_on_handle(&call, session, error);
+    return code == SES_OK ? ses__call_end(&call, refresh(&call, options, error)) : code;
 }
 
 /* -------------------------------------------------------------------------------------- only the state */

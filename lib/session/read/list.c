@@ -99,18 +99,6 @@ static int take_token(struct list_op *op, const char *token, ses_error *error)
 
 /* --------------------------------------------------------------------------------------------- pages */
 
-static int page_new(ses_store *store, ses_page **page, ses_error *error)
-{
-    ses_page *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
-    if (fresh) {
-        fresh->store = store;
-        ses__store_retain(store);
-        ses__arena_init(&fresh->arena, &store->allocator);
-        *page = fresh;
-    }
-    return fresh ? SES_OK : ses__error_nomem(error);
-}
-
 static int read_into_page(ses_page *page, struct list_op *op, const char *token, ses_error *error)
 {
     op->arena = &page->arena;
@@ -171,30 +159,29 @@ static int check_list(const char *app, const char *user, const ses_list_options 
     return code == SES_OK ? ses__check_flags(options->flags, SES_LIST_NO_STATE, "list options", error) : code;
 }
 
-static int list_sessions(ses_store *store, const char *app, const char *user, const ses_list_options *given,
-                         ses_page **page, ses_error *error)
+static int list_sessions(ses_store *store, struct list_op *op, const ses_list_options *given, ses_page **page,
+                         ses_error *error)
 {
     ses_list_options options;
-    struct list_filter filter;
-    ses_page *fresh = NULL;
     int code = ses__take_options(&options, sizeof options, given, "list options", error);
     if (code == SES_OK)
-        code = check_list(app, user, &options, error);
+        code = check_list(op->app, op->user, &options, error);
     if (code == SES_OK)
-        code = take_filter(options.filter, user, &filter, error);
-    if (code == SES_OK)
-        code = page_new(store, &fresh, error);
-    if (code == SES_OK) {
-        struct list_op op = {.app = app,
-                             .user = user,
-                             .filter = filter,
-                             .no_state = (options.flags & SES_LIST_NO_STATE) != 0,
-                             .order = options.order,
-                             .limit = options.limit ? options.limit : LIST_DEFAULT,
-                             .from_start = options.token == NULL,
-                             .seed = store->seed};
-        code = read_into_page(fresh, &op, options.token, error);
-    }
+        code = take_filter(options.filter, op->user, &op->filter, error);
+    if (code != SES_OK)
+        return code;
+    op->no_state = (options.flags & SES_LIST_NO_STATE) != 0;
+    op->order = options.order;
+    op->limit = options.limit ? options.limit : LIST_DEFAULT;
+    op->from_start = options.token == NULL;
+    op->seed = store->seed;
+    ses_page *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
+    if (!fresh)
+        return ses__error_nomem(error);
+    fresh->store = store;
+    ses__store_retain(store);
+    ses__arena_init(&fresh->arena, &store->allocator);
+    code = read_into_page(fresh, op, options.token, error);
     if (code == SES_OK)
         *page = fresh;
     else
@@ -205,9 +192,9 @@ static int list_sessions(ses_store *store, const char *app, const char *user, co
 int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
              ses_page **page, ses_error *error)
 {
+    struct list_op op = {.app = app, .user = user};
     int code = ses__store_begin_giving(store, page, "page", error);
-    return code == SES_OK ? ses__store_end(store, list_sessions(store, app, user, options, page, error))
-                          : code;
+    return code == SES_OK ? ses__store_end(store, list_sessions(store, &op, options, page, error)) : code;
 }
 
 static int count_sessions(ses_store *store, const char *app, const char *user, const ses_filter *filter,
@@ -231,9 +218,8 @@ int ses_list_count(ses_store *store, const char *app, const char *user, const se
                    int64_t *count, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code == SES_OK)
-        code = ses__store_end(store, count_sessions(store, app, user, filter, count, error));
-    return code;
+    return code == SES_OK ? ses__store_end(store, count_sessions(store, app, user, filter, count, error))
+                          : code;
 }
 
 size_t ses_page_count(const ses_page *page)

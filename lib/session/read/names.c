@@ -12,21 +12,6 @@ struct ses_names {
     struct names_op op;
 };
 
-static int names_new(ses_store *store, ses_names **names, ses_error *error)
-{
-    ses_names *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
-
-    if (!fresh)
-        return ses__error_nomem(error);
-    fresh->store = store;
-    ses__store_retain(store);
-    ses__arena_init(&fresh->arena, &store->allocator);
-    fresh->op.allocator = &store->allocator;
-    fresh->op.arena = &fresh->arena;
-    *names = fresh;
-    return SES_OK;
-}
-
 static int take_names_options(const ses_names_options *given, ses_names_options *own, ses_error *error)
 {
     int code = ses__take_options(own, sizeof *own, given, "names options", error);
@@ -42,16 +27,21 @@ static int list_names(ses_store *store, const char *app, const ses_names_options
                       ses_error *error)
 {
     ses_names_options options;
-    ses_names *fresh = NULL;
     int code = take_names_options(given, &options, error);
-    if (code == SES_OK)
-        code = names_new(store, &fresh, error);
     if (code != SES_OK)
         return code;
-    fresh->op.app = app;
-    fresh->op.after = options.after ? options.after : "";
-    fresh->op.prefix = options.prefix ? options.prefix : "";
-    fresh->op.limit = options.limit ? options.limit : NAMES_DEFAULT;
+    ses_names *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
+    if (!fresh)
+        return ses__error_nomem(error);
+    fresh->store = store;
+    ses__store_retain(store);
+    ses__arena_init(&fresh->arena, &store->allocator);
+    fresh->op = (struct names_op){.app = app,
+                                  .after = options.after ? options.after : "",
+                                  .prefix = options.prefix ? options.prefix : "",
+                                  .limit = options.limit ? options.limit : NAMES_DEFAULT,
+                                  .allocator = &store->allocator,
+                                  .arena = &fresh->arena};
     code = ses__door_list_names(store->storage, &fresh->op, error);
     if (code == SES_OK)
         *names = fresh;

@@ -149,7 +149,6 @@ int ses_import(ses_store *store, const ses_import_options *options,
                void *context, ses_import_report *report, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code == SES_OK)
-        code = ses__store_end(store, import_lines(store, options, read, context, report, error));
-    return code;
+    return code == SES_OK ? ses__store_end(store, import_lines(store, options, read, context, report, error))
+                          : code;
 }
