@@ -66,16 +66,6 @@ static void set_filter(struct value *values, const struct list_query *list)
         set_label(values + 5, list->filter);
 }
 
-/* No session comes before the place of a session without a name, of that time. */
-static struct list_place list_begin(const struct list_query *list)
-{
-    const bool newest = list->order == SES_ORDER_NEWEST;
-
-    if (!list->from_start)
-        return list->after;
-    return (struct list_place){.updated_us = newest ? INT64_MAX : INT64_MIN, .name = {"", 0}};
-}
-
 static bool has_times(const struct list_filter *filter)
 {
     return filter->since_us != INT64_MIN || filter->before_us != INT64_MAX;
@@ -87,52 +77,35 @@ static void set_active(struct value *values, int64_t since_us, int64_t before_us
     values[1] = INT(ses__active_30s(before_us - 1));
 }
 
-/* Of a list by time: where it begins, and within what the index is searched. */
-static void set_place(struct value *values, const struct list_query *list)
-{
-    const struct list_filter *filter = list->filter;
-    const struct list_place place = list_begin(list);
-    const int64_t us = place.updated_us;
-    int64_t since_us = filter->since_us;
-    int64_t before_us = filter->before_us;
-
-    if (list->order == SES_ORDER_OLDEST && us > since_us)
-        since_us = us;
-    else if (list->order == SES_ORDER_NEWEST && us < before_us)
-        before_us = us < INT64_MAX ? us + 1 : us;
-    values[8] = INT(us);
-    values[9] = TEXT(place.name);
-    values[10] = INT(place.user_id);
-    set_active(values + 11, since_us, before_us);
-}
-
-/* The same for sessions that an index found, which are sorted by a factor of the update time. */
-static void set_place_among(struct value *values, const struct list_query *list)
-{
-    const struct list_place place = list_begin(list);
-    const int factor = list->order == SES_ORDER_NEWEST ? -1 : 1;
-    const bool fits = place.updated_us > INT64_MIN;
-
-    values[8] = INT(fits ? factor * place.updated_us : factor > 0 ? INT64_MIN : INT64_MAX);
-    values[9] = TEXT(place.name);
-    values[10] = INT(place.user_id);
-    values[15] = INT(factor);
-}
-
-/* The position from which the list goes on. */
+/* The position from which the list goes on. Sessions that an index found are sorted by a factor of the update time; others
+ * come from the index by time, which is searched from there on. */
 static void set_after(struct value *values, const struct list_query *list)
 {
-    if (list->order == SES_ORDER_CREATED) {
-        values[8] = INT(list->from_start ? 0 : list->after.session_id);
-        if (list->among)
-            values[15] = INT(0);
-        else if (has_times(list->filter))
-            set_active(values + 11, list->filter->since_us, list->filter->before_us);
-    } else if (list->among) {
-        set_place_among(values, list);
-    } else {
-        set_place(values, list);
+    const int factor = list->order == SES_ORDER_CREATED ? 0 : list->order == SES_ORDER_NEWEST ? -1 : 1;
+    /* No session comes before one without a name, of that time. */
+    const struct list_place start = {.updated_us = factor < 0 ? INT64_MAX : INT64_MIN, .name = {"", 0}};
+    const struct list_place *place = list->from_start ? &start : &list->after;
+    const int64_t us = place->updated_us;
+    int64_t since_us = list->filter->since_us;
+    int64_t before_us = list->filter->before_us;
+
+    values[8] = INT(factor == 0 ? place->session_id : us);
+    if (factor != 0) {
+        values[9] = TEXT(place->name);
+        values[10] = INT(place->user_id);
     }
+    if (list->among) {
+        if (factor < 0)
+            values[8] = INT(us > INT64_MIN ? -us : INT64_MAX);
+        values[15] = INT(factor);
+        return;
+    }
+    if (factor > 0 && us > since_us)
+        since_us = us;
+    else if (factor < 0 && us < before_us)
+        before_us = us < INT64_MAX ? us + 1 : us;
+    if (factor != 0 || has_times(list->filter))
+        set_active(values + 11, since_us, before_us);
 }
 
 /* -------------------------------------------------------------------------------------------- walking */
