@@ -7,9 +7,9 @@ static int check_rows(struct check *check)
 {
     if (check->op->level < SES_CHECK_LOG)
         return SES_OK;
-    int code = ses__check_owners(check, false);
+    int code = ses__check_owners(check, SCOPE_APP);
     if (code == SES_OK)
-        code = ses__check_owners(check, true);
+        code = ses__check_owners(check, SCOPE_USER);
     return code == SES_OK ? ses__check_sessions(check) : code;
 }
 

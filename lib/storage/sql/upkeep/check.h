@@ -38,7 +38,7 @@ SESLITE_PRIVATE int ses__check_begin(struct check *check, struct span app, struc
                                      struct span session);
 
 /* ---- check_shared.c: apps and users, their names and their state */
-SESLITE_PRIVATE int ses__check_owners(struct check *check, bool users);
+SESLITE_PRIVATE int ses__check_owners(struct check *check, enum scope scope);
 
 /* ---- check_session.c: sessions, with all that they have */
 SESLITE_PRIVATE int ses__check_sessions(struct check *check);

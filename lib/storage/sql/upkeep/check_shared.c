@@ -11,8 +11,8 @@
 
 struct shared_row {
     enum scope scope;
+    int64_t owner; /* the user, or the app; 0: there is no other */
     int64_t app_id;
-    int64_t user_id; /* 0: it is the app's */
     struct span key;
     struct span value;
     int64_t session_id;
@@ -110,14 +110,14 @@ static int compare_event(struct check *check, const struct shared_row *row)
 static int compare_source(struct check *check, const struct shared_row *row,
                           const struct session_row *session)
 {
-    bool is_own = session->app_id == row->app_id && (row->user_id == 0 || session->user_id == row->user_id);
+    bool is_own =
+        session->app_id == row->app_id && (row->scope == SCOPE_APP || session->user_id == row->owner);
 
-    if (!is_own || row->seq > session->last_seq)
-        contradict(check, row, "a session that could have set it");
-    else if (row->seq == 0)
+    if (is_own && row->seq == 0)
         return compare_creation(check, row);
-    else
+    if (is_own && row->seq <= session->last_seq)
         return row->seq <= session->base_seq ? compare_shared_base(check, row) : compare_event(check, row);
+    contradict(check, row, "a session that could have set it");
     return SES_OK;
 }
 
@@ -179,8 +179,8 @@ static int check_shared(struct check *check, struct shared_row *row)
     struct query query;
 
     ses__query_open(&query, check->db,
-                    row->user_id > 0 ? STATEMENT_CHECK_USER_STATE : STATEMENT_CHECK_APP_STATE, &check->error,
-                    VALUES(INT(row->user_id > 0 ? row->user_id : row->app_id)));
+                    row->scope == SCOPE_USER ? STATEMENT_CHECK_USER_STATE : STATEMENT_CHECK_APP_STATE,
+                    &check->error, VALUES(INT(row->owner)));
     while (!check->ended && ses__query_row(&query)) {
         row->key = ses__query_text(&query, 0);
         row->value = ses__query_text(&query, 1);
@@ -196,48 +196,44 @@ static int check_shared(struct check *check, struct shared_row *row)
 
 /* ------------------------------------------------------------------------------------- apps and users */
 
-/* The next app or user: its number, or 0 at the end. */
-static int read_next(struct check *check, const struct statement *statement, int64_t *id, int64_t *app_id)
+static int read_next_owner(struct check *check, struct shared_row *row)
 {
     const struct span none = {"", 0};
-    const int64_t after = *id;
+    const bool is_user = row->scope == SCOPE_USER;
+    const int64_t after = row->owner;
     struct query query;
 
-    *id = 0;
-    ses__query_open(&query, check->db, statement, &check->error, VALUES(INT(after)));
+    *row = (struct shared_row){.scope = row->scope};
+    ses__query_open(&query, check->db, is_user ? STATEMENT_CHECK_USER_AFTER : STATEMENT_CHECK_APP_AFTER,
+                    &check->error, VALUES(INT(after)));
     if (ses__query_row(&query)) {
-        const bool is_user = statement == STATEMENT_CHECK_USER_AFTER;
-        *id = ses__query_int(&query, 0);
-        *app_id = is_user ? ses__query_int(&query, 1) : *id;
+        row->owner = ses__query_int(&query, 0);
+        row->app_id = ses__query_int(&query, is_user ? 1 : 0);
         ses__query_keep(&query, is_user ? ses__check_begin(check, ses__query_text(&query, 3),
                                                            ses__query_text(&query, 2), none)
                                         : ses__check_begin(check, ses__query_text(&query, 1), none, none));
-        if (query.code == SES_OK && *id <= after)
+        if (query.code == SES_OK && row->owner <= after)
             query.code =
                 ses__error_set(&check->error, SES_CORRUPT, "the numbers of apps or users do not ascend");
     }
     const int code = ses__query_end(&query);
     if (code != SES_OK)
-        *id = 0; /* the walk cannot continue */
+        row->owner = 0; /* the walk cannot continue */
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }
 
-int ses__check_owners(struct check *check, bool users)
+int ses__check_owners(struct check *check, enum scope scope)
 {
-    const struct statement *statement = users ? STATEMENT_CHECK_USER_AFTER : STATEMENT_CHECK_APP_AFTER;
-    int64_t id = INT64_MIN;
-    int64_t app_id = 0;
-    int code = read_next(check, statement, &id, &app_id);
+    struct shared_row row = {.scope = scope, .owner = INT64_MIN};
+    int code = read_next_owner(check, &row);
 
-    while (code == SES_OK && id != 0 && !check->ended) {
-        struct shared_row row = {.scope = users ? SCOPE_USER : SCOPE_APP, .app_id = app_id};
-        row.user_id = users ? id : 0;
-        if (!(users ? check->about.user : check->about.app))
+    while (code == SES_OK && row.owner != 0 && !check->ended) {
+        if (!(scope == SCOPE_USER ? check->about.user : check->about.app))
             ses__check_found(check, SES_PROBLEM_NAME, 0, "the name of %s number %lld is not an id",
-                             users ? "user" : "app", (long long)id);
+                             scope == SCOPE_USER ? "user" : "app", (long long)row.owner);
         code = check_shared(check, &row);
         if (code == SES_OK)
-            code = read_next(check, statement, &id, &app_id);
+            code = read_next_owner(check, &row);
     }
     return code;
 }
