@@ -43,30 +43,32 @@ static int check_sqlite(ses_error *error)
     return code;
 }
 
+int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind kind, ses_error *error)
+{
+    if (ses__registry_is_inherited(config->path))
+        return ses__error_set(
+            error, SES_MISUSE,
+            "%s: this process was forked while the file was open, and SQLite's locks do not survive that; fork before opening, or exec",
+            config->path);
+    const int code = ses__file_check_companions(config->allocator, config->path, error);
+    if (code == SES_OK && kind == FILE_STUB)
+        return ses__error_set(error, SES_NOTASTORE, "%s: this is not an SQLite database", config->path);
+    return code == SES_OK && kind == FILE_FILLED ? ses__schema_peek(config, error) : code;
+}
+
 /* Checks the file at `config->path`, which is not a link, and creates it if that is allowed. */
 static int check_target(const struct sqlite_config *config, ses_error *error)
 {
     enum file_kind kind = FILE_ABSENT;
     int code = ses__file_look(config->path, &kind, error);
 
-    if (code == SES_OK && ses__registry_is_inherited(config->path))
-        code = ses__error_set(
-            error, SES_MISUSE,
-            "%s: this process was forked while the file was open, and SQLite's locks do not survive that; fork before opening, or exec",
-            config->path);
     if (code == SES_OK)
-        code = ses__file_check_companions(config->allocator, config->path, error);
-    if (code == SES_OK && kind == FILE_ABSENT) {
-        if (config->read_only || config->must_exist)
-            code = ses__error_set(error, SES_NOTFOUND, "%s: there is no such file", config->path);
-        else
-            code = ses__file_create_private(config->allocator, config->path, error);
-    } else if (code == SES_OK && kind == FILE_STUB) {
-        code = ses__error_set(error, SES_NOTASTORE, "%s: this is not an SQLite database", config->path);
-    } else if (code == SES_OK && kind == FILE_FILLED) {
-        code = ses__schema_peek(config, error);
-    }
-    return code;
+        code = ses__sqlite_check_file(config, kind, error);
+    if (code != SES_OK || kind != FILE_ABSENT)
+        return code;
+    if (config->read_only || config->must_exist)
+        return ses__error_set(error, SES_NOTFOUND, "%s: there is no such file", config->path);
+    return ses__file_create_private(config->allocator, config->path, error);
 }
 
 /* A file that no program can write and that has no log or journal is complete, and SQLite needs no

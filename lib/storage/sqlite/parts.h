@@ -180,6 +180,12 @@ struct deletion {
 };
 SESLITE_PRIVATE int ses__erase_job(struct db *db, void *context, ses_error *error);
 
+/* ---- engine.c */
+
+/* May a file of that kind be opened as a store? MISUSE in a forked process that had it open; NOTASTORE, TOONEW. */
+SESLITE_PRIVATE int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind kind,
+                                           ses_error *error);
+
 /* ---- check.c, maintain.c, watch.c, engine.c: the engine's operations, for door.c */
 
 SESLITE_PRIVATE int ses__sqlite_check(struct storage *storage, struct check *check);

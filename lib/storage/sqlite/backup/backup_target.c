@@ -8,8 +8,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "storage/sqlite/connection/registry.h"
-#include "storage/sqlite/connection/schema.h"
 
 /* BUSY may come at once where waiting could be a deadlock; we hold nothing, so we wait. */
 static int insist(struct connection *db, const char *sql, ses_error *error)
@@ -44,36 +42,14 @@ static int lock_it(struct backup_target *target, ses_error *error)
     return code;
 }
 
-/* A store of a newer version is a store. */
-static int check_is_store(const struct backup_target *target, enum file_kind kind, ses_error *error)
-{
-    int code = SES_OK;
-
-    if (kind == FILE_STUB)
-        code =
-            ses__error_set(error, SES_NOTASTORE, "%s: this is not an SQLite database", target->config.path);
-    else if (kind == FILE_FILLED)
-        code = ses__schema_peek(&target->config, error);
-    if (code == SES_TOONEW) {
-        ses__error_clear(error);
-        code = SES_OK;
-    }
-    return code;
-}
-
 static int check_replaceable(struct backup_target *target, enum file_kind kind, ses_error *error)
 {
-    const char *path = target->config.path;
-
-    target->file.known = ses__file_identify(path, &target->file.identity);
-    if (ses__registry_is_inherited(path))
-        return ses__error_set(error, SES_MISUSE,
-                              "%s: this process was forked while the file was open; fork before opening it",
-                              path);
-    int code = ses__file_check_companions(target->config.allocator, path, error);
-    if (code == SES_OK)
-        code = check_is_store(target, kind, error);
-    return code;
+    target->file.known = ses__file_identify(target->config.path, &target->file.identity);
+    const int code = ses__sqlite_check_file(&target->config, kind, error);
+    if (code != SES_TOONEW)
+        return code;
+    ses__error_clear(error); /* a store of a newer version is a store */
+    return SES_OK;
 }
 
 static int lock_once(struct backup_target *target, struct backup_file *file, const struct storage *storage,
