@@ -19,16 +19,15 @@ struct rewind_run {
 
 /* ------------------------------------------------------------------------------------------------ redo */
 
-/* Is that event a rewind? `target` is then what it leads to. */
-static int find_rewind(const struct rewind_run *run, int64_t seq, bool *is_rewind, int64_t *target,
-                       ses_error *error)
+/* `target` is what that event leads to, if it is a rewind, and otherwise below 0. */
+static int find_rewind(const struct rewind_run *run, int64_t seq, int64_t *target, ses_error *error)
 {
     struct mark_rows rows;
     struct mark_row mark;
 
     ses__mark_rows_open(&rows, run->db, run->row->id, seq, error);
-    *is_rewind = ses__mark_rows_next(&rows, &mark) && mark.seq == seq && mark.kind == MARK_REWIND;
-    *target = *is_rewind ? mark.target : 0;
+    const bool found = ses__mark_rows_next(&rows, &mark) && mark.seq == seq && mark.kind == MARK_REWIND;
+    *target = found ? mark.target : -1;
     return ses__query_end(&rows.query);
 }
 
@@ -39,18 +38,16 @@ static int find_undone(const struct rewind_run *run, int64_t *point, ses_error *
     int64_t last = run->row->last_seq;
 
     for (;;) {
-        bool is_rewind = false;
-        bool is_redo = false;
         int64_t seq = 0;
-        int64_t target = 0;
-        int64_t unused = 0;
+        int64_t target = -1;
+        int64_t undone = -1; /* by a redo */
         int code = ses__event_last(run->db, run->row->id, run->row->base_seq + 1, last, &seq, error);
         if (code == SES_OK)
-            code = find_rewind(run, seq, &is_rewind, &target, error);
+            code = find_rewind(run, seq, &target, error);
         if (code == SES_OK && target > 0)
-            code = find_rewind(run, target, &is_redo, &unused, error);
-        *point = is_rewind ? seq - 1 : run->row->last_seq;
-        if (code != SES_OK || !is_redo)
+            code = find_rewind(run, target, &undone, error);
+        *point = target >= 0 ? seq - 1 : run->row->last_seq;
+        if (code != SES_OK || undone < 0)
             return code;
         last = target - 1; /* a mark leads to an event before it */
     }

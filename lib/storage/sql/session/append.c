@@ -243,29 +243,19 @@ static int store_events(struct append_op *op, struct db *db, ses_error *error)
     return code;
 }
 
-static int read_missed(struct append_op *op, struct db *db, ses_error *error)
-{
-    return op->asked ? ses__missed_take(&op->asked->missed, db, &op->advance, &op->row, error)
-                     : ses__read_missed(db, &op->advance, &op->row, error);
-}
-
-static int read_scopes(struct append_op *op, struct db *db, ses_error *error)
-{
-    return op->asked && op->looks ? ses__scopes_take(op->asked->scopes, db, &op->advance, error)
-                                  : ses__read_scopes(db, &op->advance, error);
-}
-
 /* An outdated handle, too, shows the state of one moment afterwards. */
 static int store_and_advance(struct append_op *op, struct db *db, ses_error *error)
 {
     int code = ses__advance_init(&op->advance, op->snapshot, error);
 
     if (code == SES_OK && catches_up(op))
-        code = read_missed(op, db, error);
+        code = op->asked ? ses__missed_take(&op->asked->missed, db, &op->advance, &op->row, error)
+                         : ses__read_missed(db, &op->advance, &op->row, error);
     if (code == SES_OK)
         code = store_events(op, db, error);
     if (code == SES_OK && catches_up(op))
-        code = read_scopes(op, db, error);
+        code = op->asked && op->looks ? ses__scopes_take(op->asked->scopes, db, &op->advance, error)
+                                      : ses__read_scopes(db, &op->advance, error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
 }
 

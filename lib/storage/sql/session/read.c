@@ -28,30 +28,25 @@ static int take_events_of_snapshot(struct range_rows *walk, struct snapshot *sna
     return code == SES_OK ? ses__snapshot_end_events(snapshot, error) : code;
 }
 
-/* After a rewind the events are others than those that were asked for. */
-static int take_live_events(struct log_asked *asked, struct db *db, struct snapshot *snapshot,
-                            const struct range *range, ses_error *error)
+static int take_log(struct log_asked *asked, struct db *db, struct snapshot *snapshot,
+                    const struct range *range, ses_error *error)
 {
+    const int64_t id = snapshot->row.id;
     struct live live;
+    int code = SES_OK;
 
     ses__live_init(&live, snapshot->allocator);
-    int code = ses__mark_rows_take_live(&asked->marks, snapshot->row.id, &live);
-    if (code == SES_OK && live.count > 0) {
+    ses__range_rows_take(&asked->events, id);
+    if (range->live)
+        code = ses__mark_rows_take_live(&asked->marks, id, &live);
+    if (code == SES_OK && live.count > 0) { /* then the events are others than those that were asked for */
         code = ses__range_rows_close(&asked->events);
-        ses__range_rows_open(&asked->events, db, snapshot->row.id, range, &live, WALK_BACKWARD, error);
+        ses__range_rows_open(&asked->events, db, id, range, &live, WALK_BACKWARD, error);
     }
     if (code == SES_OK)
         code = take_events_of_snapshot(&asked->events, snapshot, range, error);
     ses__live_free(&live);
     return code;
-}
-
-static int take_log(struct log_asked *asked, struct db *db, struct snapshot *snapshot,
-                    const struct range *range, ses_error *error)
-{
-    ses__range_rows_take(&asked->events, snapshot->row.id);
-    return range->live ? take_live_events(asked, db, snapshot, range, error)
-                       : take_events_of_snapshot(&asked->events, snapshot, range, error);
 }
 
 static struct described described_of(struct snapshot *snapshot, const ses_key *key)

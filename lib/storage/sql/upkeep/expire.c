@@ -164,31 +164,26 @@ static int search_on(struct db *db, struct expiring *own, ses_error *error)
     return code == SES_OK && !is_full(own) && own->stage != LOOKED_AT_ALL ? SES_MORE : code;
 }
 
-/* In a store in memory a job may run again from the start. */
-struct search_job {
-    const struct expiring *from;
-    struct expiring *to;
-};
-
+/* From the first state to the second: in a store in memory a job may run again from the start. */
 static int run_search(struct db *db, void *context, ses_error *error)
 {
-    const struct search_job *job = context;
+    struct expiring *states = context;
 
-    *job->to = *job->from;
-    return search_on(db, job->to, error);
+    states[1] = states[0];
+    return search_on(db, &states[1], error);
 }
 
 static int search(struct storage *storage, struct expiring *own, ses_error *error)
 {
-    struct expiring next;
-    struct search_job job = {own, &next};
+    struct expiring states[2] = {*own};
     int result;
 
     do {
-        result = ses__run(storage, TO_READ_BEFORE_WRITING, run_search, &job, error);
+        result = ses__run(storage, TO_READ_BEFORE_WRITING, run_search, states, error);
         if (result >= 0)
-            *own = next;
+            states[0] = states[1];
     } while (result == SES_MORE);
+    *own = states[0];
     return result;
 }
 
