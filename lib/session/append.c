@@ -72,14 +72,6 @@ static int prepare_draft(struct append_call *call, const ses_text *event, struct
     return code;
 }
 
-static bool all_partial(const struct append_call *call)
-{
-    bool all = true;
-    for (size_t i = 0; i < call->op.count; i++)
-        all = all && call->op.drafts[i].partial;
-    return all;
-}
-
 /* True if the handle shows the event now, but did not before, as for a duplicate that the handle lacked. */
 static bool is_new_to_handle(const struct append_call *call, const ses_appended *result, int64_t shown)
 {
@@ -148,6 +140,7 @@ static void name_event(ses_error *error, const struct append_call *call, size_t 
 static int append_texts(struct append_call *call, const ses_text *events, ses_error *error)
 {
     size_t ready = 0;
+    bool stores = false; /* an event that is not partial */
     int code = SES_OK;
 
     for (size_t i = 0; i < call->op.count; i++)
@@ -155,18 +148,16 @@ static int append_texts(struct append_call *call, const ses_text *events, ses_er
     while (ready < call->op.count && code == SES_OK) {
         code = prepare_draft(call, &events[ready], &call->op.drafts[ready], &call->op.results[ready], error);
         if (code == SES_OK)
-            ready++;
+            stores = !call->op.drafts[ready++].partial || stores;
         else if (call->is_batch)
             name_event(error, call, ready);
     }
-    if (code == SES_OK) {
-        code = all_partial(call) ? SES_OK : store_drafts(call, error);
-        if (code == SES_UNKNOWN)
-            forget_outcome(&call->op);
-        if (call->is_batch && call->op.at > 0 &&
-            (code == SES_EXISTS || code == SES_STALE || code == SES_LEASED))
-            name_event(error, call, call->op.at - 1);
-    }
+    if (code == SES_OK && stores)
+        code = store_drafts(call, error);
+    if (code == SES_UNKNOWN)
+        forget_outcome(&call->op);
+    if (call->is_batch && call->op.at > 0 && (code == SES_EXISTS || code == SES_STALE || code == SES_LEASED))
+        name_event(error, call, call->op.at - 1);
     for (size_t i = 0; i < call->op.count; i++)
         ses__event_draft_free(&call->op.drafts[i]);
     return code;
@@ -271,35 +262,30 @@ static int append_all(struct append_call *call, const ses_text *events, ses_appe
     return code;
 }
 
-static int append_with(struct session_call *at, bool is_batch, const ses_text *events, size_t count,
-                       struct append_extras *extras, const ses_append_options *options,
-                       ses_appended *appended, ses_error *error)
+/* `extras` may be NULL. */
+static int append_events(struct session_call *at, bool is_batch, const ses_text *events, size_t count,
+                         struct append_extras *extras, const ses_append_options *options,
+                         ses_appended *appended, ses_error *error)
 {
     const ses_store *store = at->store;
+    struct append_extras none;
     struct append_call call = {.at = at,
                                .is_batch = is_batch,
-                               .extras = extras,
+                               .extras = extras ? extras : &none,
                                .op = {.session = at->ref,
                                       .snapshot = at->snapshot,
                                       .count = count,
                                       .max_events = store->max_session_events,
                                       .max_event_bytes = store->max_event_bytes,
                                       .now_us = ses__store_now(store)}};
-    int code = take_append_options(&call, options, error);
-
-    return code == SES_OK && count > 0 ? append_all(&call, events, appended, error) : code;
-}
-
-static int append_events(struct session_call *at, bool is_batch, const ses_text *events, size_t count,
-                         const ses_append_options *options, ses_appended *appended, ses_error *error)
-{
-    struct append_extras none;
     int code = count > 0 ? ses__check_argument(events, "events", error) : SES_OK;
 
     if (code != SES_OK)
         return code;
-    ses__append_extras_init(&none, &at->store->allocator);
-    code = append_with(at, is_batch, events, count, &none, options, appended, error);
+    ses__append_extras_init(&none, &store->allocator);
+    code = take_append_options(&call, options, error);
+    if (code == SES_OK && count > 0)
+        code = append_all(&call, events, appended, error);
     ses__append_extras_free(&none);
     return code;
 }
@@ -313,19 +299,14 @@ int ses__append_with(ses_session *session, const char *event, size_t event_len, 
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
     return code == SES_OK
-               ? ses__call_end(&call, append_with(&call, false, &text, 1, extras, options, appended, error))
+               ? ses__call_end(&call, append_events(&call, false, &text, 1, extras, options, appended, error))
                : code;
 }
 
 int ses_append(ses_session *session, const char *event, size_t event_len, const ses_append_options *options,
                ses_appended *appended, ses_error *error)
 {
-    const ses_text text = {event, event_len};
-    struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK
-               ? ses__call_end(&call, append_events(&call, false, &text, 1, options, appended, error))
-               : code;
+    return ses__append_with(session, event, event_len, NULL, options, appended, error);
 }
 
 int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
@@ -335,7 +316,7 @@ int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, s
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
     return code == SES_OK
-               ? ses__call_end(&call, append_events(&call, false, &text, 1, options, appended, error))
+               ? ses__call_end(&call, append_events(&call, false, &text, 1, NULL, options, appended, error))
                : code;
 }
 
@@ -344,9 +325,9 @@ int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK
-               ? ses__call_end(&call, append_events(&call, true, events, count, options, appended, error))
-               : code;
+    return code == SES_OK ? ses__call_end(&call, append_events(&call, true, events, count, NULL, options,
+                                                               appended, error))
+                          : code;
 }
 
 int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events, size_t count,
@@ -354,7 +335,7 @@ int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK
-               ? ses__call_end(&call, append_events(&call, true, events, count, options, appended, error))
-               : code;
+    return code == SES_OK ? ses__call_end(&call, append_events(&call, true, events, count, NULL, options,
+                                                               appended, error))
+                          : code;
 }

@@ -7,24 +7,6 @@
 /* One of the two operations of the door: programs that never get have nothing of that in them. */
 typedef int create_way(struct storage *storage, struct create_op *op, ses_error *error);
 
-/* The key is complete: an id was made if none was given. */
-static int create_session(ses_store *store, create_way *way, struct create_op *op, ses_session **session,
-                          ses_error *error)
-{
-    ses_session *fresh = NULL;
-    int result = session ? ses__session_new(store, op->key, &fresh, error) : SES_OK;
-
-    if (result != SES_OK)
-        return result;
-    op->snapshot = fresh ? &fresh->snapshot : NULL;
-    result = way(store->storage, op, error);
-    if (result >= 0 && session)
-        *session = fresh;
-    else
-        ses_session_close(fresh);
-    return result;
-}
-
 /* Keeps the list of the labels in the arena. */
 static int take_annotations(const ses_create_options *options, struct arena *arena, struct create_op *op,
                             ses_error *error)
@@ -64,6 +46,7 @@ static int create_with_state(ses_store *store, const ses_key *key, create_way *w
 {
     char made_id[SES_ID_MAX + 1];
     ses_key full = *key;
+    ses_session *fresh = NULL;
     struct create_op op = {.key = &full, .initial = initial->stored, .delta = &initial->changes.delta};
     int result = check_creation(store, options, &op, error);
 
@@ -75,7 +58,17 @@ static int create_with_state(ses_store *store, const ses_key *key, create_way *w
     }
     if (result == SES_OK)
         result = ses__check_key(&full, error);
-    return result == SES_OK ? create_session(store, way, &op, session, error) : result;
+    if (result == SES_OK && session)
+        result = ses__session_new(store, &full, &fresh, error);
+    if (result != SES_OK)
+        return result;
+    op.snapshot = fresh ? &fresh->snapshot : NULL;
+    result = way(store->storage, &op, error);
+    if (result >= 0 && session)
+        *session = fresh;
+    else
+        ses_session_close(fresh);
+    return result;
 }
 
 static int create(ses_store *store, const ses_key *key, create_way *way, const char *state, size_t state_len,

@@ -27,24 +27,6 @@ struct poll {
 
 /* ------------------------------------------------------------------------------------- what to look at */
 
-/* Listeners that join while room is made have to wait for the next look. */
-static bool make_room(struct poll *poll)
-{
-    struct followers *followers = poll->followers;
-    size_t needed = 0;
-
-    (void)pthread_mutex_lock(&followers->lock);
-    size_t count = followers->watched;
-    for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
-        for (const struct listener *at = followers->buckets[i]; at; at = at->next)
-            needed += at->watched && at->state.app ? strlen(at->key.app) + strlen(at->key.user) + 2 : 0;
-    }
-    (void)pthread_mutex_unlock(&followers->lock);
-    ses__buffer_cut(&poll->names, 0);
-    return ses__memory_grow(poll->allocator, &poll->items, &poll->capacity, count, sizeof(struct watched)) &&
-           ses__buffer_reserve(&poll->names, needed);
-}
-
 /* Adds a name, for which there is room. */
 static const char *keep_name(struct poll *poll, const char *name)
 {
@@ -53,44 +35,55 @@ static const char *keep_name(struct poll *poll, const char *name)
     return copy;
 }
 
-static bool has_room(const struct poll *poll, const ses_key *key, bool is_user)
-{
-    const size_t names = is_user ? strlen(key->app) + strlen(key->user) + 3 : 0;
-    return poll->op.count < poll->capacity && poll->names.capacity - poll->names.len >= names;
-}
-
 static void add_watched(struct poll *poll, struct listener *listener)
 {
-    const ses_key *key = &listener->key;
-    const bool is_user = listener->state.app != NULL;
-
-    if (!has_room(poll, key, is_user)) {
-        listener->state.fresh = true; /* otherwise the writes that this look finds would be forgotten */
-        return;
-    }
     struct watched *item = &poll->op.items[poll->op.count++];
+
     *item = listener->state;
-    if (is_user) {
-        item->app = keep_name(poll, key->app);
-        item->user = keep_name(poll, key->user);
+    if (item->app) {
+        item->app = keep_name(poll, listener->key.app);
+        item->user = keep_name(poll, listener->key.user);
     }
     listener->watch_at = poll->op.count;
 }
 
-static void collect(struct poll *poll)
+/* Collects what to look at into the room that there is, and gives the room that all of it needs. */
+static void collect(struct poll *poll, size_t *count, size_t *names)
 {
     struct followers *followers = poll->followers;
 
+    *count = *names = 0;
+    ses__buffer_cut(&poll->names, 0);
     poll->op = (struct watch_op){.items = poll->items};
     (void)pthread_mutex_lock(&followers->lock);
     for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
         for (struct listener *at = followers->buckets[i]; at; at = at->next) {
             at->watch_at = 0;
-            if (at->watched)
+            if (!at->watched)
+                continue;
+            *count += 1;
+            *names += at->state.app ? strlen(at->key.app) + strlen(at->key.user) + 2 : 0;
+            if (*count <= poll->capacity && *names < poll->names.capacity)
                 add_watched(poll, at);
         }
     }
     (void)pthread_mutex_unlock(&followers->lock);
+}
+
+/* Nothing is allocated with the lock held, so it may take several tries. False: out of memory. */
+static bool collect_all(struct poll *poll)
+{
+    size_t count;
+    size_t names;
+
+    for (collect(poll, &count, &names); poll->op.count < count; collect(poll, &count, &names)) {
+        ses__buffer_cut(&poll->names, 0);
+        if (!ses__memory_grow(poll->allocator, &poll->items, &poll->capacity, count,
+                              sizeof(struct watched)) ||
+            !ses__buffer_reserve(&poll->names, names))
+            return false;
+    }
+    return true;
 }
 
 /* ------------------------------------------------------------------------------------------ one look */
@@ -125,10 +118,8 @@ static bool notify_found(struct poll *poll, int code)
 
 static bool look(struct poll *poll)
 {
-
-    if (!make_room(poll))
+    if (!collect_all(poll))
         return false;
-    collect(poll);
     return notify_found(poll, ses__door_watch(poll->followers->store->storage, &poll->op, NULL));
 }
 

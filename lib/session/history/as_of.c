@@ -30,7 +30,6 @@ int ses_state_json_as_of(ses_session *session, const ses_point *point, const ses
                          char **json, size_t *len, ses_error *error)
 {
     struct session_call call;
-
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
         code = ses__call_on_handle(&call, session, error);
@@ -41,7 +40,6 @@ int ses_state_json_as_of_by_key(ses_store *store, const ses_key *key, const ses_
                                 const ses_as_of_options *options, char **json, size_t *len, ses_error *error)
 {
     struct session_call call;
-
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
         code = ses__call_by_key(&call, store, key, error);
@@ -61,7 +59,6 @@ int ses_state_json_initial(ses_session *session, const ses_call_options *options
                            ses_error *error)
 {
     struct session_call call;
-
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
         code = ses__call_on_handle(&call, session, error);
@@ -72,7 +69,6 @@ int ses_state_json_initial_by_key(ses_store *store, const ses_key *key, const se
                                   char **json, size_t *len, ses_error *error)
 {
     struct session_call call;
-
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
         code = ses__call_by_key(&call, store, key, error);

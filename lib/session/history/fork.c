@@ -46,31 +46,13 @@ static int take_fork_options(const struct session_call *call, const ses_fork_opt
     return ses__range_take(options.range, &op->range, error);
 }
 
-/* The operation is complete except for the new handle. */
-static int make_fork(const struct session_call *call, struct fork_op *op, ses_session **fork,
-                     ses_error *error)
-{
-    ses_session *fresh = NULL;
-    int code = fork ? ses__session_new(call->store, op->to, &fresh, error) : SES_OK;
-
-    if (code != SES_OK)
-        return code;
-    op->snapshot = fresh ? &fresh->snapshot : NULL;
-    code = ses__door_fork(call->store->storage, op, error);
-    ses__followers_notify(call->store, code, op->to);
-    if (code == SES_OK && fork)
-        *fork = fresh;
-    else
-        ses_session_close(fresh);
-    return code;
-}
-
 static int fork_session(const struct session_call *call, const ses_point *point, const ses_key *to,
                         const ses_fork_options *options, ses_session **fork, ses_error *error)
 {
     char made_id[SES_ID_MAX + 1];
     ses_key target;
     unsigned flags = 0;
+    ses_session *fresh = NULL;
     struct fork_op op = {.session = call->ref,
                          .to = &target,
                          .seed = call->store->seed,
@@ -81,7 +63,18 @@ static int fork_session(const struct session_call *call, const ses_point *point,
         code = take_fork_options(call, options, &op, &flags, error);
     if (code == SES_OK)
         code = take_target(call, to, flags, &target, made_id, error);
-    return code == SES_OK ? make_fork(call, &op, fork, error) : code;
+    if (code == SES_OK && fork)
+        code = ses__session_new(call->store, &target, &fresh, error);
+    if (code != SES_OK)
+        return code;
+    op.snapshot = fresh ? &fresh->snapshot : NULL;
+    code = ses__door_fork(call->store->storage, &op, error);
+    ses__followers_notify(call->store, code, &target);
+    if (code == SES_OK && fork)
+        *fork = fresh;
+    else
+        ses_session_close(fresh);
+    return code;
 }
 
 int ses_fork(ses_session *session, const ses_point *point, const ses_key *to, const ses_fork_options *options,

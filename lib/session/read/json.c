@@ -65,7 +65,6 @@ static int add_session(struct buffer *json, const ses_session *session, ses_erro
 int ses_session_json(const ses_session *session, char **json, size_t *len, ses_error *error)
 {
     struct buffer buffer;
-
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
         code = ses__session_check(session, error);
@@ -80,7 +79,6 @@ int ses_text_quote(ses_store *store, const char *text, size_t len, char **json, 
 {
     struct buffer buffer;
     struct span span;
-
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
         code = ses__check_argument(store, "store", error);

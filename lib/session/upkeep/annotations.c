@@ -8,7 +8,6 @@
  * fail. */
 static int annotate(const struct session_call *call, struct annotate_op *op, ses_error *error)
 {
-
     op->session = call->ref;
     op->allocator = &call->store->allocator;
     int code = ses__door_annotate(call->store->storage, op, error);
