@@ -57,12 +57,36 @@ static void pending_event_free(struct pending_event *event)
     ses__memory_free(allocator, event);
 }
 
+static void drop_answered_calls(ses_pending *pending)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < pending->count; i++) {
+        struct pending_call *call = pending->items[i];
+        if (!call)
+            continue;
+        call->index = kept;
+        pending->items[kept++] = call;
+    }
+    pending->count = kept;
+}
+
+/* Makes room for one more call. The list takes memory for the pending calls only, however long the log is. */
+static bool make_room_for_call(ses_pending *pending)
+{
+    if (pending->count < pending->capacity)
+        return true;
+    drop_answered_calls(pending);
+    return ses__memory_grow(&pending->allocator, &pending->items, &pending->capacity, 2 * pending->count + 1,
+                            sizeof *pending->items);
+}
+
 static bool add_pending_call(ses_pending *pending, struct pending_event *event,
                              const struct stored_function *function)
 {
     struct pending_call *call = ses__arena_new(&event->arena, sizeof *call);
 
-    if (!call || !LIST_GROW(&pending->allocator, pending))
+    if (!call || !make_room_for_call(pending))
         return false;
     *call = (struct pending_call){
         .function = {ses__text(function->id), ses__text(function->name), ses__text(function->args)},
@@ -243,20 +267,6 @@ static int read_log(ses_pending *pending, ses_store *store, const ses_key *key, 
 }
 
 /* ------------------------------------------------------------------------------------------------ opening */
-
-static void drop_answered_calls(ses_pending *pending)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < pending->count; i++) {
-        struct pending_call *call = pending->items[i];
-        if (!call)
-            continue;
-        call->index = kept;
-        pending->items[kept++] = call;
-    }
-    pending->count = kept;
-}
 
 static ses_pending *pending_new(ses_store *store)
 {

@@ -25,10 +25,10 @@ static inline uint32_t ses__hash32_name(uint32_t hash, const char *name)
     return ses__hash32(hash, name, strlen(name) + 1);
 }
 
-static inline uint32_t ses__hash32_key(const ses_key *key)
+static inline uint32_t ses__hash32_key(const ses_key *names)
 {
-    const uint32_t hash = ses__hash32_name(ses__hash32_name(HASH32_BASIS, key->app), key->user);
-    return key->session ? ses__hash32_name(hash, key->session) : hash;
+    const uint32_t hash = ses__hash32_name(ses__hash32_name(HASH32_BASIS, names->app), names->user);
+    return names->session ? ses__hash32_name(hash, names->session) : hash;
 }
 
 static inline uint64_t ses__hash64(uint64_t hash, const void *data, size_t len)
