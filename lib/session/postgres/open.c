@@ -22,7 +22,6 @@ static int open_postgres(void *context, const struct storage_config *common, con
     const struct postgres_config config = {
         .connection = place->connection,
         .replica = place->options->replica,
-        .name = common->path,
         .read_only = common->read_only,
         .must_exist = common->must_exist,
         .has_clock = common->has_clock,

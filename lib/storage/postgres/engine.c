@@ -136,6 +136,7 @@ static int postgres_new(const struct postgres_config *config, struct postgres **
         ses__memory_free(config->allocator, made);
         return ses__error_nomem(error);
     }
+    *storage = made;
     made->base = (struct storage){
         .engine = &postgres_engine, .allocator = config->allocator, .read_only = config->read_only};
     made->connection = ses__memory_copy(config->allocator, connection, strlen(connection));
@@ -143,28 +144,22 @@ static int postgres_new(const struct postgres_config *config, struct postgres **
     made->config.engine = &postgres_engine;
     made->config.connection = made->connection;
     made->config.replica = NULL;
-    *storage = made;
-    return made->connection ? SES_OK : ses__error_nomem(error);
+    if (!made->connection)
+        return ses__error_nomem(error);
+    const int code = ses__postgres_name(connection, &made->name, error);
+    made->config.name = made->name;
+    return code;
 }
 
 static int add_replica(struct postgres *storage, const char *connection, ses_error *error)
 {
     struct postgres_config config = storage->config;
-    char *name = NULL;
-    int code = ses__postgres_name(connection, &name, error);
 
-    if (code != SES_OK) {
-        ses__error_prefix(error, "replica: ");
-        return code;
-    }
     config.connection = connection;
-    config.name = name;
     config.read_only = true;
-    code = postgres_new(&config, &storage->replica, error);
-    if (storage->replica)
-        storage->replica->name = name;
-    else
-        ses_free(name);
+    const int code = postgres_new(&config, &storage->replica, error);
+    if (code != SES_OK)
+        ses__error_prefix(error, "replica: ");
     return code;
 }
 

@@ -13,7 +13,7 @@ struct postgres {
     struct storage base;
     struct postgres_config config;
     char *connection;         /* the config's */
-    char *name;               /* the config's, if this is a replica */
+    char *name;               /* the config's */
     struct postgres *replica; /* for some reads; NULL: none */
     atomic_bool looked_at;    /* for a replica: it has a store that can be read */
     /* The number of the host that was connected to last: after a failover only one call has to find the new one. */

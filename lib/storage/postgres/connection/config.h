@@ -6,10 +6,10 @@
 
 struct engine;
 
-/* The name and the allocator must live as long as the storage. */
+/* The allocator must live as long as the storage. */
 struct postgres_config {
     const char *connection; /* as libpq takes it */
-    const char *name;       /* the same for messages, without secrets */
+    const char *name;       /* the same for messages, without secrets; made by the storage */
     const char *replica;    /* a connection string, or NULL */
     bool read_only;
     bool must_exist;

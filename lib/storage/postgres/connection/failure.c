@@ -29,9 +29,7 @@ static const struct meaning meanings[] = {
     {"55P03", SES_BUSY, true, NULL},              /* lock timeout */
     {"53300", SES_BUSY, true, NULL},              /* too many connections */
     {"22012", PG_UNSUITED, false, NULL},          /* a guard divides by zero */
-    {"57P01", SES_IO, true, NULL},                /* the server shuts down, */
-    {"57P02", SES_IO, true, NULL},                /* has crashed, */
-    {"57P03", SES_IO, true, NULL},                /* or is starting */
+    {"57P0", SES_IO, true, NULL},                 /* the server shuts down, has crashed, or is starting */
     {"57014", SES_BUSY, false, NULL},             /* cancelled by somebody, or by a limit of the server */
     {"53100", SES_FULL, false, NULL},             /* the disk is full */
     {"53", SES_IO, false, NULL},                  /* out of resources */
