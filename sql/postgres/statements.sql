@@ -991,7 +991,7 @@ VALUES (SHARD(THE_USER(NULL)), NEW_ID(sessions, SHARD(THE_USER(NULL))), THE_APP(
         coalesce((SELECT f.floor / CASE WHEN f.floor <= 9007199254740991 THEN 1 ELSE 0 END
                   FROM seslite.version_floor AS f WHERE f.shard = SHARD(THE_USER(NULL))), 0::bigint),
         0, 0, $4, $5, $6)
-RETURNING set_config('seslite.session', id::text, true)::bigint, app_id, user_id, version;
+RETURNING set_config('seslite.session', id::text, true)::bigint, app_id, user_id, STATE_COLUMNS(sessions);
 
 -- Checks, of which each row is the text of a problem. Every column that statements use must exist with its type, and compare
 -- text by bytes.

@@ -219,17 +219,6 @@ static void ask_keys(const struct sending *sending)
 
 /* -------------------------------------------------------------------------------------------- the answer */
 
-/* NOTFOUND: there is no such session, and nothing is stored. */
-static int take_guard(struct query *guard, struct session_row *row)
-{
-    const bool found = ses__query_row(guard);
-
-    if (found)
-        ses__session_row_read(guard, row);
-    const int code = ses__end_found(guard, found, true, "session");
-    return code == SES_OK ? ses__session_row_check(row, guard->db, guard->error) : code;
-}
-
 /* The events are stored: a short lack of memory must not make it look otherwise. */
 static int take_stored(struct append_op *op, const struct db *db, ses_error *error)
 {
@@ -272,9 +261,7 @@ static int run_append(struct db *db, void *context, ses_error *error)
         code = PG_UNSUITED;
     }
     if (code == SES_OK)
-        code = take_guard(&guard, &op->before);
-    if (code == SES_NOTFOUND)
-        return ses__no_such_session(op->session.key, error);
+        code = ses__session_take(&guard, &op->session, &op->before);
     if (code != SES_OK)
         return code;
     db->events = sending->count;

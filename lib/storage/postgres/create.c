@@ -22,46 +22,27 @@ static void ask_owners(struct db *db, const ses_key *key)
     ses__pg_ask(db, STATEMENT_USER_FIND, VALUES(STRING(key->app), STRING(key->user)));
 }
 
-/* As ses__session_add gives a new session; the server says the rest. */
-static struct session_row new_row(const struct create_op *op)
+static void ask_row(struct query *query, struct db *db, const struct create_op *op, ses_error *error)
 {
-    return (struct session_row){.created_us = op->created_us,
-                                .updated_us = op->created_us,
-                                .expires_us = op->expires_us,
-                                .changed_us = op->created_us < op->now_us ? op->created_us : op->now_us};
-}
+    const int64_t created_us = op->created_us;
+    const int64_t changed_us = created_us < op->now_us ? created_us : op->now_us; /* as in ses__session_add */
 
-static void ask_row(struct query *query, struct db *db, const struct create_op *op,
-                    const struct session_row *row, ses_error *error)
-{
     ses__query_open(query, db, STATEMENT_CREATE_SESSION, error,
-                    VALUES(STRING(op->key->session), INT(row->created_us),
-                           INT(ses__active_30s(row->created_us)),
-                           INT_IF(row->expires_us != INT64_MAX, row->expires_us), INT(row->changed_us),
-                           INT_IF(ses__is_ahead(row->created_us, op->now_us), ses__hour_of(op->now_us))));
+                    VALUES(STRING(op->key->session), INT(created_us), INT(ses__active_30s(created_us)),
+                           INT_IF(op->expires_us != INT64_MAX, op->expires_us), INT(changed_us),
+                           INT_IF(ses__is_ahead(created_us, op->now_us), ses__hour_of(op->now_us))));
 }
 
-static int take_row(struct query *query, struct session_row *row)
+static int take_created(struct created *created, struct db *db, const struct create_op *op, int64_t details,
+                        ses_error *error)
 {
-    const bool found = ses__query_row(query);
+    const struct session_ref ref = {op->key, NULL};
+    struct session_row row = {.id = 0};
+    int code = ses__session_take(&created->row, &ref, &row);
 
-    if (found) {
-        row->id = ses__query_int(query, 0);
-        row->app_id = ses__query_int(query, 1);
-        row->user_id = ses__query_int(query, 2);
-        row->version = ses__query_int(query, 3);
-    }
-    int code = ses__query_end(query);
-    return code == SES_OK && !found ? SES_NOMEM : code;
-}
-
-static int take_created(struct created *created, struct db *db, const struct create_op *op,
-                        struct session_row *row, ses_error *error)
-{
-    int code = take_row(&created->row, row);
-
+    row.details = details; /* which followed the row */
     if (op->snapshot && code == SES_OK) {
-        op->snapshot->row = *row;
+        op->snapshot->row = row;
         code = ses__snapshot_take(&created->snapshot, db, op->snapshot, op->key, &op->range, error);
     }
     return code == SES_NOMEM ? PG_UNREAD : code;
@@ -79,17 +60,17 @@ static int refuse(struct pg *pg, const struct create_op *op, int code, ses_error
 static int run_create(struct db *db, void *context, ses_error *error)
 {
     const struct create_op *op = context;
-    struct session_row row = new_row(op);
+    struct session_row row = {.id = 0}; /* the server knows its number */
     struct created created;
 
     ask_owners(db, op->key);
-    ask_row(&created.row, db, op, &row, error);
-    int code = ses__contents_add(db, op, &row, error); /* of the session whose number is not known here */
+    ask_row(&created.row, db, op, error);
+    int code = ses__contents_add(db, op, &row, error);
     if (op->snapshot)
         ses__snapshot_ask(&created.snapshot, db, op->snapshot, op->key, &op->range, error);
     if (code == SES_OK)
         code = ses__pg_commit(ses__pg_of(db), error);
-    return code == SES_OK ? take_created(&created, db, op, &row, error)
+    return code == SES_OK ? take_created(&created, db, op, row.details, error)
                           : refuse(ses__pg_of(db), op, code, error);
 }
 
