@@ -29,8 +29,8 @@ typedef struct ses_builder ses_builder;
  * are function responses, and "model" otherwise. An event without parts has no content: it only changes
  * state.
  *
- * The event has no id, so appending it makes one. Set the field "id" (see ses_store_make_id) if the append
- * may be retried after UNKNOWN. INVALID: `author` or `invocation_id` breaks the rules of ids.
+ * The event has no id. ses_builder_append gives it one; set the field "id" (see ses_store_make_id) if you
+ * append it in another way, and may have to retry that after UNKNOWN. INVALID: `author` or `invocation_id` breaks the rules of ids.
  *
  * Codes: MISUSE, INVALID, NOMEM.
  */
@@ -97,6 +97,19 @@ SES_API int ses_builder_action_string(ses_builder *builder, const char *field, c
 /* Returns the event, borrowed until the next call on the builder, or NULL if out of memory. `len` may be
  * NULL. */
 SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
+
+/*
+ * These calls append the event, through a handle or by key. If it has no id, the builder is given one first, which
+ * `appended->made_id` shows. So the call can be repeated after any failure, UNKNOWN included: the event is stored
+ * once. Build the next event with another builder. `appended` may be NULL. The rules are those of ses_append.
+ *
+ * Codes: those of ses_append.
+ */
+SES_API int ses_builder_append(ses_builder *builder, ses_session *session, const ses_append_options *options,
+                               ses_appended *appended, ses_error *error);
+SES_API int ses_builder_append_by_key(ses_builder *builder, ses_store *store, const ses_key *key,
+                                      const ses_append_options *options, ses_appended *appended,
+                                      ses_error *error);
 
 /* ----------------------------------------------------------------------------------------- reading events */
 
@@ -261,10 +274,8 @@ SES_API ses_text ses_context_content(const ses_context *context, size_t index);
  *  - In one event, responses come before calls. The answer that a long-running tool gives at first is a
  *    response.
  *
- * A program that resumes a session after a crash opens the pending calls. For each event that has some that
- * are not long-running, it opens a builder for the event's author in its invocation (NULL in place of ""),
- * adds ses_builder_interrupted for each of these calls, and appends the event. The model then sees the
- * response {"error":"interrupted"}, and google-adk recognizes the event by its errorCode.
+ * A program that resumes a session after a crash answers them with ses_pending_answer. ses_pending_open only
+ * reads them.
  *
  * The object keeps what it has read, may outlive the handle and the store, and does not change. It needs
  * memory for the pending calls and their events, however long the log is.
@@ -299,6 +310,57 @@ SES_API const ses_event *ses_pending_event(const ses_pending *pending, size_t in
 /* Returns 1 if the event's `longRunningToolIds` holds the id of the call, and 0 otherwise and past the
  * end. */
 SES_API int ses_pending_is_long_running(const ses_pending *pending, size_t index);
+
+/*
+ * A callback that answers a pending call, for example by running the tool. All inputs are borrowed during the
+ * callback. It makes the response, a JSON object of `*len` bytes, with ses_text_make, sets `*response` to it,
+ * and returns 0. It returns SES_ABSENT to leave the call pending, or any negative code, which ends the answering,
+ * and may then write a message into `error`, which is never NULL. Anything else is MISUSE. It must not use the
+ * handle. A text that was made is freed in any case.
+ */
+typedef int ses_call_answerer(void *context, const ses_function *call, const ses_event *event,
+                              int is_long_running, char **response, size_t *len, ses_error *error);
+
+typedef struct ses_answer_options {
+    size_t size;
+    /* Asked about each pending call that `responses` does not answer. NULL: those calls stay pending. */
+    ses_call_answerer *answer;
+    void *answer_context;
+    /* Responses that the caller already has, such as a user's approval of a long-running call. Each answers the
+     * pending calls of its id, or those without an id that have its name. Its `json` is the response; without
+     * text it is an empty object. */
+    const ses_function *responses;
+    size_t response_count;
+    int64_t lease; /* as in ses_append_options */
+} ses_answer_options;
+
+/*
+ * Answers pending calls of a session, and stores each answer once. For each event whose calls get answers, it
+ * appends one event with the responses, by the same author ("user" if there is none) in the same invocation,
+ * branch and `isolationScope`, as google-adk does. All of them are one transaction.
+ *
+ * Without options, or if they have neither `answer` nor `responses`, every call that is not long-running gets
+ * the response of ses_builder_interrupted. The model then sees {"error":"interrupted"}, and google-adk
+ * recognizes the event by its errorCode.
+ *
+ *  - The events are stored only if the session has not changed since the pending calls were read. Otherwise
+ *    these are read again, so a call that another process has answered meanwhile is not answered twice. An
+ *    answer that the callback has given is kept for that, and it is not asked twice about a call.
+ *  - After UNKNOWN, or if the process dies, make the call again: a call whose answer was stored is no longer
+ *    pending. The callback is asked again if it was not, so a tool may run twice.
+ *  - A call without an id stays pending as long as an older one of its name does, because a response without an
+ *    id answers the oldest.
+ *
+ * `*answered` (may be NULL) is the number of responses. Returns 0, or SES_UNCHANGED if there were none. A
+ * handle includes the new events, and it may have been brought up to date even if the call fails. JSON,
+ * INVALID, LIMIT also: a response is not such a JSON object.
+ *
+ * Codes: those of ses_append except EXISTS and STALE, INTERRUPTED, and every code that the callback returns.
+ */
+SES_API int ses_pending_answer(ses_session *session, const ses_answer_options *options, int64_t *answered,
+                               ses_error *error);
+SES_API int ses_pending_answer_by_key(ses_store *store, const ses_key *key, const ses_answer_options *options,
+                                      int64_t *answered, ses_error *error);
 
 /* Adds the response {"error":"interrupted"} to a call that was read, with the id and the name of the call,
  * and sets the field "errorCode" to "INVOCATION_ABORTED", as google-adk marks an event that ends an

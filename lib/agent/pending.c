@@ -1,40 +1,14 @@
 /* The function calls of a session that have no response. */
 #include <string.h>
 
+#include "agent/pending.h"
 #include "agent/tracked.h"
 #include "base/argument.h"
 #include "base/error.h"
 #include "json/object.h"
-#include "model/calls.h"
 #include "model/event/event_list.h"
 #include "model/event/stored_event.h"
 #include "session/handle.h"
-
-/* An event with pending calls. It is freed with the last of them. */
-struct pending_event {
-    struct arena arena;       /* of the event, its calls, and texts that had to be decoded */
-    const struct calls *open; /* all pending calls */
-    const ses_event *event;
-    size_t calls;
-};
-
-/* In the arena of its event. */
-struct pending_call {
-    struct call call;
-    ses_function function;
-    struct pending_event *event;
-    bool is_long_running;
-    size_t index; /* in the list */
-};
-
-struct ses_pending {
-    ses_allocator allocator; /* it may outlive the store */
-    struct calls open;       /* the pending calls, by what a response names */
-    /* All calls in the order of the log. While it is read, NULL stands for those that have a response. */
-    struct pending_call **items;
-    size_t count;
-    size_t capacity;
-};
 
 /* --------------------------------------------------------------------------------------- the pending calls */
 
@@ -82,7 +56,7 @@ static bool make_room_for_call(ses_pending *pending)
 }
 
 static bool add_pending_call(ses_pending *pending, struct pending_event *event,
-                             const struct stored_function *function)
+                             const struct stored_function *function, size_t number)
 {
     struct pending_call *call = ses__arena_new(&event->arena, sizeof *call);
 
@@ -91,6 +65,7 @@ static bool add_pending_call(ses_pending *pending, struct pending_event *event,
     *call = (struct pending_call){
         .function = {ses__text(function->id), ses__text(function->name), ses__text(function->args)},
         .event = event,
+        .number = number,
         .index = pending->count};
     if (!ses__calls_add(&pending->open, function->id, function->name, &call->call))
         return false;
@@ -109,15 +84,23 @@ static void remove_pending_call(ses_pending *pending, struct pending_call *call)
         pending_event_free(event);
 }
 
-static void answer_pending_calls(ses_pending *pending, const struct stored_function *response)
+static void answer_pending_calls(ses_pending *pending, struct span id, struct span name)
 {
-    struct call *call = ses__calls_answer(&pending->open, response->id, response->name);
+    struct call *call = ses__calls_answer(&pending->open, id, name);
 
     while (call) {
         struct call *next = call->next;
         remove_pending_call(pending, (struct pending_call *)call);
         call = next;
     }
+}
+
+void ses__pending_answered(ses_pending *pending, const struct pending_call *call)
+{
+    const struct span id = {call->function.id.text, call->function.id.len};
+    const struct span name = {call->function.name.text, call->function.name.len};
+
+    answer_pending_calls(pending, id, name);
 }
 
 /* ------------------------------------------------------------------------------------------- one event */
@@ -150,21 +133,28 @@ static int mark_all_long_running(void *into, const struct json_found *found, ses
     return ses__json_take_elements(found, "longRunningToolIds[]", mark_long_running, into, error);
 }
 
-static const struct json_object long_running_fields = {
+static int take_scope(void *into, const struct json_found *found, ses_error *error)
+{
+    struct pending_event *event = into;
+    return ses__json_take_name(found, &event->arena, &event->scope, error);
+}
+
+static const struct json_object pending_event_fields = {
     "the event",
     "",
-    JSON_FIELDS({"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY),
-                 mark_all_long_running, NULL}),
+    JSON_FIELDS(
+        {"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY), mark_all_long_running, NULL},
+        {"isolationScope", "isolation_scope", JSON_MAY_BE(JSON_STRING), take_scope, NULL}),
 };
 
 /* The event was read before, so this cannot fail on its text. */
-static int read_long_running_ids(struct pending_event *event, ses_error *error)
+static int read_event_fields(struct pending_event *event, ses_error *error)
 {
     struct json_reader reader;
 
     ses__json_start(&reader, event->event->json, event->event->json_len);
     reader.lenient = true;
-    return ses__json_read_object(&reader, &long_running_fields, event, error);
+    return ses__json_read_object(&reader, &pending_event_fields, event, error);
 }
 
 /* Within an event, responses come before calls. */
@@ -173,13 +163,13 @@ static int match_functions(ses_pending *pending, struct pending_event *event,
 {
     for (size_t i = 0; i < stored->function_count; i++) {
         if (stored->functions[i].is_response)
-            answer_pending_calls(pending, &stored->functions[i]);
+            answer_pending_calls(pending, stored->functions[i].id, stored->functions[i].name);
     }
     for (size_t i = 0; i < stored->function_count; i++) {
-        if (!stored->functions[i].is_response && !add_pending_call(pending, event, &stored->functions[i]))
+        if (!stored->functions[i].is_response && !add_pending_call(pending, event, &stored->functions[i], i))
             return ses__error_nomem(error);
     }
-    return event->calls > 0 ? read_long_running_ids(event, error) : SES_OK;
+    return event->calls > 0 ? read_event_fields(event, error) : SES_OK;
 }
 
 static int read_pending_event(ses_pending *pending, struct pending_event *event, const struct event_row *row,
@@ -332,8 +322,10 @@ void ses_pending_close(ses_pending *pending)
 {
     if (pending) {
         const ses_allocator allocator = pending->allocator;
-        for (size_t i = 0; i < pending->count; i++)
-            remove_pending_call(pending, pending->items[i]);
+        for (size_t i = 0; i < pending->count; i++) {
+            if (pending->items[i])
+                remove_pending_call(pending, pending->items[i]);
+        }
         ses__calls_free(&pending->open);
         ses__memory_free(&allocator, pending->items);
         ses__memory_free(&allocator, pending);

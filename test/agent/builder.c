@@ -322,6 +322,61 @@ static void test_opening(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
 
+/* ------------------------------------------------------------------------------------------ appending */
+
+static void test_an_event_is_appended_as_it_was_built(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, NULL);
+    ses_builder *builder = NULL;
+    ses_appended appended;
+    ses_error error;
+
+    assert_ok(ses_builder_open(fixture->store, "agent", "i", &builder, &error));
+    assert_ok(ses_builder_text(builder, "hello", SES_NUL, &error));
+    assert_ok(ses_builder_append(builder, session, NULL, &appended, &error));
+    assert_int_equal(appended.seq, 1);
+    const ses_event *event = ses_session_event(session, 0);
+    assert_string_equal(event->id, appended.made_id);
+    assert_string_equal(event->author, "agent");
+    assert_non_null(strstr(event->json, ses_builder_json(builder, NULL) + 1));
+    assert_code(SES_DUPLICATE, ses_builder_append(builder, session, NULL, &appended, &error));
+    assert_string_equal(appended.made_id, "");
+    assert_ok(ses_builder_field_string(builder, "id", "mine", SES_NUL, &error));
+    assert_ok(ses_builder_append_by_key(builder, fixture->store, &agent_key, NULL, NULL, &error));
+    must_refresh(session);
+    assert_string_equal(ses_session_event(session, 1)->id, "mine");
+    ses_builder_close(builder);
+    ses_session_close(session);
+}
+
+static void test_an_append_that_fails_is_repeated_with_the_same_id(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, NULL);
+    ses_builder *builder = NULL;
+    ses_error error;
+
+    assert_ok(ses_builder_open(fixture->store, "agent", "i", &builder, &error));
+    assert_ok(ses_builder_field(builder, "id", "null", SES_NUL, &error));
+    must_append_by_key(fixture->store, &agent_key, "{}");
+    assert_code(SES_STALE, ses_builder_append(builder, session, NULL, NULL, &error));
+    const char *id = strstr(ses_builder_json(builder, NULL), Q("'id':'"));
+    assert_non_null(id);
+    char *kept = strdup(id + strlen(Q("'id':'")));
+    *strchr(kept, '"') = '\0';
+    must_refresh(session);
+    assert_ok(ses_builder_append(builder, session, NULL, NULL, &error));
+    assert_string_equal(ses_session_event(session, 1)->id, kept);
+    free(kept);
+    assert_code(SES_MISUSE, ses_builder_append(NULL, session, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_builder_append(builder, NULL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_builder_append_by_key(builder, NULL, &agent_key, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_builder_append_by_key(builder, fixture->store, NULL, NULL, NULL, &error));
+    ses_builder_close(builder);
+    ses_session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +384,8 @@ int main(void)
         TEST(test_a_models_turn),
         TEST(test_function_responses_have_the_role_of_the_user),
         TEST(test_the_response_to_a_call_that_was_read),
+        TEST(test_an_event_is_appended_as_it_was_built),
+        TEST(test_an_append_that_fails_is_repeated_with_the_same_id),
         TEST(test_an_event_that_only_changes_state),
         TEST(test_fields_stand_in_the_order_of_the_adk),
         TEST(test_any_valid_utf8_is_escaped_as_json_needs_it),

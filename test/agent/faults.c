@@ -288,6 +288,40 @@ static int step_pending_on_handle(struct scene *scene, ses_error *error)
     return code;
 }
 
+static int answer_call(void *context, const ses_function *call, const ses_event *event, int is_long_running,
+                       char **response, size_t *len, ses_error *error)
+{
+    struct scene *scene = context;
+    (void)call, (void)event, (void)is_long_running, (void)error;
+    *len = 2;
+    *response = ses_text_make(scene->store, *len);
+    if (*response)
+        memcpy(*response, "{}", 2);
+    return *response ? SES_OK : SES_NOMEM;
+}
+
+static int step_pending_answer(struct scene *scene, ses_error *error)
+{
+    const ses_answer_options options = {
+        .size = sizeof options, .answer = answer_call, .answer_context = scene};
+    int64_t answered = 3;
+    int code = ses_pending_answer_by_key(scene->store, &calls_key, &options, &answered, error);
+    assert_int_equal(answered, 3);
+    return code;
+}
+
+static int step_builder_append(struct scene *scene, ses_error *error)
+{
+    ses_builder *builder = NULL;
+    long until = scene->heap.until;
+    scene->heap.until = -1;
+    assert_int_equal(ses_builder_open(scene->store, "author", "e-1", &builder, NULL), SES_OK);
+    scene->heap.until = until;
+    int code = ses_builder_append_by_key(builder, scene->store, &log_key, NULL, NULL, error);
+    ses_builder_close(builder);
+    return code;
+}
+
 static int step_builder_open(struct scene *scene, ses_error *error)
 {
     ses_builder *builder = NULL;
@@ -480,6 +514,8 @@ static const struct named_step steps[] = {
     STEP(render_long),
     STEP(begin),
     STEP(begin_made),
+    STEP(builder_append),
+    STEP(pending_answer),
 };
 
 /* -------------------------------------------------------------------------------------------- the tests */

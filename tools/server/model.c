@@ -250,36 +250,11 @@ int agent_is_answer(ses_store *store, const ses_event *event, const char *invoca
 
 /* ----------------------------------------------------------------------------------- what was left behind */
 
-/* Appends a response in place of the lost one, in the invocation of its call: models reject a conversation
- * with an unanswered call. */
-static int answer_lost(const struct agent_run *run, const ses_event *event, const ses_function *call,
-                       ses_error *error)
-{
-    const ses_append_options options = {.size = sizeof options, .lease = run->lease};
-    const char *invocation = event->invocation_id[0] ? event->invocation_id : NULL;
-    ses_builder *builder = NULL;
-    size_t len = 0;
-    int code = ses_builder_open(run->store, event->author, invocation, &builder, error);
-
-    if (code == SES_OK)
-        code = ses_builder_interrupted(builder, call, error);
-    if (code == SES_OK) {
-        const char *json = ses_builder_json(builder, &len);
-        code = ses_append(run->session, json, len, &options, NULL, error);
-    }
-    ses_builder_close(builder);
-    return code;
-}
-
+/* Models reject a conversation with an unanswered call. */
 int agent_mend(const struct agent_run *run, ses_error *error)
 {
-    ses_pending *pending = NULL;
-    int code = ses_pending_open(run->session, NULL, &pending, error);
+    const ses_answer_options options = {.size = sizeof options, .lease = run->lease};
+    const int code = ses_pending_answer(run->session, &options, NULL, error);
 
-    for (size_t i = 0; code == SES_OK && i < ses_pending_count(pending); i++) {
-        if (!ses_pending_is_long_running(pending, i))
-            code = answer_lost(run, ses_pending_event(pending, i), ses_pending_call(pending, i), error);
-    }
-    ses_pending_close(pending);
-    return code;
+    return code < 0 ? code : SES_OK;
 }
