@@ -214,6 +214,14 @@ typedef struct ses_store ses_store;
 SES_API int ses_text_quote(ses_store *store, const char *text, size_t len, char **json, size_t *json_len,
                            ses_error *error);
 
+/*
+ * Returns the length of the longest beginning of a text that has at most `limit` bytes and consists of whole
+ * characters of UTF-8, for a title or a preview. `*was_cut` (may be NULL) is 1 if that is not the whole text,
+ * and 0 otherwise. The beginning also ends before the first byte that is not UTF-8. A sign that is made of
+ * several characters, such as a flag or a letter with a combining accent, can be separated.
+ */
+SES_API size_t ses_text_cut(const char *text, size_t len, size_t limit, int *was_cut);
+
 /* -------------------------------------------------------------------------------------------- open, close */
 
 /* Flags of ses_open_options. */

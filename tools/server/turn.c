@@ -25,15 +25,11 @@ struct turn {
 static int give_title(ses_session *session, const char *message, size_t len, ses_error *error)
 {
     char title[64] = "";
+    const size_t kept = ses_text_cut(message, len, sizeof title - 1, NULL);
 
-    if (ses_session_title(session) || len == 0)
+    if (ses_session_title(session) || kept == 0)
         return SES_OK;
-    if (len >= sizeof title) {
-        len = sizeof title - 1;
-        while (len > 0 && ((unsigned char)message[len] & 0xC0) == 0x80) /* do not cut a character */
-            len--;
-    }
-    memcpy(title, message, len);
+    memcpy(title, message, kept);
     return ses_title_set(session, title, NULL, error);
 }
 
