@@ -88,19 +88,12 @@ static void add_refusal(char refusals[REFUSALS_SIZE], const char *text)
 static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, size_t tried,
                     char refusals[REFUSALS_SIZE], ses_error *error)
 {
-    char name[PG_HOST_SIZE];
     char addresses[ADDRESSES_SIZE];
-    int code = SES_OK;
 
     PQfinish(pg->conn);
     pg->conn = NULL;
-    ses__pg_hosts_name(hosts, first, tried, name);
-    if (name[0])
-        code = ses__pg_resolve(pg, name, addresses);
+    int code = ses__pg_hosts_start(hosts, first, tried, pg, addresses);
     if (code == SES_OK) {
-        pg->conn = ses__pg_hosts_start(hosts, first, tried, name[0] ? addresses : NULL);
-        if (!pg->conn)
-            return ses__error_nomem(error);
         (void)PQsetNoticeReceiver(pg->conn, on_notice, pg); /* libpq's own prints them */
         code = PQstatus(pg->conn) == CONNECTION_BAD ? SES_CANTOPEN : finish(pg);
     }

@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/postgres/connection/config.h"
+#include "storage/postgres/connection/connection.h"
 
-enum { MAX_OPTIONS = 100, PART_SIZE = PG_HOST_SIZE };
+enum { MAX_OPTIONS = 100, PART_SIZE = 512 };
 
 /* The options that are lists with an item for each host. */
 static const char *const lists[] = {"host", "hostaddr", "port"};
@@ -186,15 +186,11 @@ static bool is_list(const char *keyword)
     return found;
 }
 
-void ses__pg_hosts_name(const struct pg_hosts *hosts, size_t first, size_t tried, char name[PG_HOST_SIZE])
+/* True if libpq would resolve the host's name. */
+static bool must_be_resolved(const struct pg_hosts *hosts, const char *name, const char *address)
 {
-    char address[PART_SIZE];
-    const size_t index = (first + tried) % hosts->count;
-
-    copy_part(option(hosts, lists[HOST]), index, name);
-    copy_part(option(hosts, lists[HOST_ADDRESS]), index, address);
-    if (hosts->count != count_parts(option(hosts, lists[HOST])) || address[0] || !ses__pg_is_host_name(name))
-        name[0] = '\0';
+    return hosts->count == count_parts(option(hosts, lists[HOST])) && !address[0] &&
+           ses__pg_is_host_name(name);
 }
 
 /* Certificates and passwords need the host's name, so it is repeated for each address. */
@@ -210,27 +206,31 @@ static void add_addresses(struct parameters *parameters, const char *name, const
     add(parameters, lists[HOST_ADDRESS], addresses);
 }
 
-PGconn *ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t tried, const char *addresses)
+int ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t tried, struct pg *pg,
+                        char addresses[ADDRESSES_SIZE])
 {
-    const size_t index = (first + tried) % hosts->count;
     struct parameters parameters = {.count = 0};
 
+    for (size_t i = 0; i < LISTS; i++)
+        copy_part(option(hosts, lists[i]), (first + tried) % hosts->count, parameters.parts[i]);
+    const char *name = parameters.parts[HOST];
+    const bool resolves = must_be_resolved(hosts, name, parameters.parts[HOST_ADDRESS]);
+    const int code = resolves ? ses__pg_resolve(pg, name, addresses) : SES_OK;
+    if (code != SES_OK)
+        return code;
     /* Options of the string come later and override this; the encoding overrides them. */
     add(&parameters, "application_name", "seslite");
     for (const PQconninfoOption *given = hosts->given; given->keyword; given++) {
         if (hosts->count == 1 || !is_list(given->keyword))
             add(&parameters, given->keyword, given->val);
     }
-    for (size_t i = 0; i < LISTS && hosts->count > 1; i++) {
-        copy_part(option(hosts, lists[i]), index, parameters.parts[i]);
+    for (size_t i = 0; i < LISTS && hosts->count > 1; i++)
         add(&parameters, lists[i], parameters.parts[i]);
-    }
-    if (addresses) {
-        copy_part(option(hosts, lists[HOST]), index, parameters.parts[HOST]);
-        add_addresses(&parameters, parameters.parts[HOST], addresses);
-    }
+    if (resolves)
+        add_addresses(&parameters, name, addresses);
     if (hosts->prefers_standby)
         add(&parameters, "target_session_attrs", tried < hosts->count ? "standby" : "any");
     add(&parameters, "client_encoding", "UTF8");
-    return PQconnectStartParams(parameters.names, parameters.values, 0);
+    pg->conn = PQconnectStartParams(parameters.names, parameters.values, 0);
+    return pg->conn ? SES_OK : SES_NOMEM;
 }

@@ -22,17 +22,13 @@ SESLITE_PRIVATE void ses__pg_hosts_free(struct pg_hosts *hosts);
 
 /* The highest number of attempts. */
 SESLITE_PRIVATE size_t ses__pg_hosts_tries(const struct pg_hosts *hosts);
-enum { PG_HOST_SIZE = 512 };
-/* The name of a host that has to be resolved, otherwise "". `first` is the host that is tried first. */
-SESLITE_PRIVATE void ses__pg_hosts_name(const struct pg_hosts *hosts, size_t first, size_t tried,
-                                        char name[PG_HOST_SIZE]);
-/* Begins to connect to a host, at the addresses of its name (NULL if it needs none). Returns NULL if out of memory. */
-SESLITE_PRIVATE PGconn *ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t tried,
-                                            const char *addresses);
+enum { MAX_ADDRESSES = 8, ADDRESSES_SIZE = MAX_ADDRESSES * 63 };
+/* Begins to connect to a host, at the addresses of its name if it has one; `first` is the host that is tried first. Returns
+ * the same as ses__pg_resolve. */
+SESLITE_PRIVATE int ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t tried,
+                                        struct pg *pg, char addresses[ADDRESSES_SIZE]);
 
 /* ---- resolve.c */
-
-enum { MAX_ADDRESSES = 8, ADDRESSES_SIZE = MAX_ADDRESSES * 63 };
 
 /* True if the host must be resolved: it is neither a path nor an address. */
 SESLITE_PRIVATE bool ses__pg_is_host_name(const char *host);
