@@ -211,11 +211,6 @@ int ses__event_read(struct event_draft *draft, struct span text, ses_error *erro
 
 /* -------------------------------------------------------------------------------------------- sealing */
 
-static struct span buffer_span(const struct buffer *buffer)
-{
-    return (struct span){buffer->data, buffer->len};
-}
-
 int ses__event_seal(struct event_draft *draft, ses_error *error)
 {
     struct edit *front = &draft->edits.items[0];
@@ -248,9 +243,9 @@ int ses__event_seal(struct event_draft *draft, ses_error *error)
     } else if (draft->edits.count == 1 && lead.len == 0) {
         draft->row.body = draft->text; /* nothing to change: the common case of a complete event */
     } else {
-        front->text = buffer_span(&lead);
+        front->text = (struct span){lead.data, lead.len};
         if (draft->id_edit != NO_EDIT)
-            draft->edits.items[draft->id_edit].text = buffer_span(&id);
+            draft->edits.items[draft->id_edit].text = (struct span){id.data, id.len};
         if (draft->time_edit != NO_EDIT)
             draft->edits.items[draft->time_edit].text = (struct span){time, time_len};
         draft->row.body.ptr =

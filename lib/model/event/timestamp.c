@@ -26,19 +26,25 @@ const char *ses__timestamp_from_number(struct span number, int64_t *time_us)
     return NULL;
 }
 
-/* Reads a number of `count` digits within the two bounds. Moves on. */
-static bool take_number(const char **p, const char *end, int count, int min, int max, int *value)
+/* Reads numbers of as many digits as the form says, with its other characters between them, as in "4-2-2".
+ * Moves on. */
+static bool take_form(const char **p, const char *end, const char *form, int *numbers)
 {
-    if (end - *p < count)
-        return false;
-    *value = 0;
-    for (int i = 0; i < count; i++) {
-        const char byte = *(*p)++;
-        if (byte < '0' || byte > '9')
+    for (; *form; form++) {
+        const bool is_number = *form >= '0' && *form <= '9';
+        if (!is_number && (*p == end || *(*p)++ != *form))
             return false;
-        *value = *value * 10 + (byte - '0');
+        if (!is_number)
+            continue;
+        *numbers = 0;
+        for (int digits = *form - '0'; digits > 0; digits--, (*p)++) {
+            if (*p == end || **p < '0' || **p > '9')
+                return false;
+            *numbers = *numbers * 10 + (**p - '0');
+        }
+        numbers++;
     }
-    return *value >= min && *value <= max;
+    return true;
 }
 
 static bool take_byte(const char **p, const char *end, const char *allowed)
@@ -67,18 +73,14 @@ static int64_t days_since_epoch(int year, int month, int day)
     return era * 146097 + day_of_era - 719468;
 }
 
-static bool take_date(const char **p, const char *end, int64_t *days)
-{
-    int year;
-    int month;
-    int day;
+/* The parts of a time, as they are written. */
+enum { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, TIME_PARTS };
 
-    if (!take_number(p, end, 4, 0, 9999, &year) || !take_byte(p, end, "-") ||
-        !take_number(p, end, 2, 1, 12, &month) || !take_byte(p, end, "-") ||
-        !take_number(p, end, 2, 1, days_in_month(year, month), &day))
-        return false;
-    *days = days_since_epoch(year, month, day);
-    return true;
+static bool are_in_calendar(const int parts[TIME_PARTS])
+{
+    return parts[MONTH] >= 1 && parts[MONTH] <= 12 && parts[DAY] >= 1 &&
+           parts[DAY] <= days_in_month(parts[YEAR], parts[MONTH]) && parts[HOUR] <= 23 &&
+           parts[MINUTE] <= 59 && parts[SECOND] <= 60; /* a leap second */
 }
 
 /* Reads the fraction of a second, rounded to microseconds, whatever its number of digits. */
@@ -98,35 +100,17 @@ static bool take_fraction(const char **p, const char *end, int64_t *micro)
     return *p > digits;
 }
 
-static bool take_time(const char **p, const char *end, int64_t *micro)
-{
-    int64_t fraction;
-    int hour;
-    int minute;
-    int second;
-
-    if (!take_number(p, end, 2, 0, 23, &hour) || !take_byte(p, end, ":") ||
-        !take_number(p, end, 2, 0, 59, &minute) || !take_byte(p, end, ":") ||
-        !take_number(p, end, 2, 0, 60, &second) || /* 60: a leap second */
-        !take_fraction(p, end, &fraction))
-        return false;
-    *micro = ((int64_t)(hour * 60 + minute) * 60 + second) * 1000000 + fraction;
-    return true;
-}
-
 static bool take_offset(const char **p, const char *end, int64_t *minutes)
 {
     const bool negative = *p < end && **p == '-';
-    int hour;
-    int minute;
+    int parts[2];
 
     *minutes = 0;
     if (take_byte(p, end, "Zz"))
         return true;
-    if (!take_byte(p, end, "+-") || !take_number(p, end, 2, 0, 23, &hour) || !take_byte(p, end, ":") ||
-        !take_number(p, end, 2, 0, 59, &minute))
+    if (!take_byte(p, end, "+-") || !take_form(p, end, "2:2", parts) || parts[0] > 23 || parts[1] > 59)
         return false;
-    *minutes = negative ? -(hour * 60 + minute) : hour * 60 + minute;
+    *minutes = (negative ? -1 : 1) * (parts[0] * 60 + parts[1]);
     return true;
 }
 
@@ -134,14 +118,17 @@ const char *ses__timestamp_from_text(const char *text, size_t len, int64_t *time
 {
     const char *p = text;
     const char *end = text + len;
-    int64_t days;
+    int parts[TIME_PARTS];
     int64_t micro;
     int64_t offset;
 
-    if (!take_date(&p, end, &days) || !take_byte(&p, end, "Tt ") || !take_time(&p, end, &micro) ||
-        !take_offset(&p, end, &offset) || p != end)
+    if (!take_form(&p, end, "4-2-2", parts) || !take_byte(&p, end, "Tt ") ||
+        !take_form(&p, end, "2:2:2", parts + HOUR) || !are_in_calendar(parts) ||
+        !take_fraction(&p, end, &micro) || !take_offset(&p, end, &offset) || p != end)
         return "is not RFC 3339 (2024-01-15T10:20:30Z)";
-    const int64_t time = days * INT64_C(86400000000) + micro - offset * 60000000;
+    const int64_t days = days_since_epoch(parts[YEAR], parts[MONTH], parts[DAY]);
+    const int64_t minutes = parts[HOUR] * 60 + parts[MINUTE] - offset;
+    const int64_t time = days * INT64_C(86400000000) + (minutes * 60 + parts[SECOND]) * 1000000 + micro;
     if (!ses__timestamp_holds(time))
         return OUT_OF_RANGE;
     *time_us = time;
