@@ -143,6 +143,13 @@ int ses__annotating_check_count(size_t count, ses_error *error)
                                 count, SES_LABELS_MAX);
 }
 
+int ses__annotating_take(struct annotating *change, const char *title, const ses_label *labels, size_t count,
+                         struct arena *arena, ses_error *error)
+{
+    int code = title ? ses__annotating_take_title(change, title, error) : SES_OK;
+    return code == SES_OK ? ses__annotating_take_labels(change, labels, count, true, arena, error) : code;
+}
+
 int ses__annotating_take_labels(struct annotating *change, const ses_label *labels, size_t count,
                                 bool creating, struct arena *arena, ses_error *error)
 {

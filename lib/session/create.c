@@ -7,20 +7,6 @@
 /* One of the two operations of the door: programs that never get have nothing of that in them. */
 typedef int create_way(struct storage *storage, struct create_op *op, ses_error *error);
 
-/* Keeps the list of the labels in the arena. */
-static int take_annotations(const ses_create_options *options, struct arena *arena, struct create_op *op,
-                            ses_error *error)
-{
-    int code = options->title ? ses__annotating_take_title(&op->annotating, options->title, error) : SES_OK;
-
-    if (code == SES_OK)
-        code = ses__annotating_take_labels(&op->annotating, options->labels, options->label_count, true,
-                                           arena, error);
-    if (code != SES_OK)
-        ses__error_prefix(error, "create options: ");
-    return code;
-}
-
 static int check_creation(ses_store *store, const ses_create_options *options, struct create_op *op,
                           ses_error *error)
 {
@@ -50,8 +36,12 @@ static int create_with_state(ses_store *store, const ses_key *key, create_way *w
     struct create_op op = {.key = &full, .initial = initial->stored, .delta = &initial->changes.delta};
     int result = check_creation(store, options, &op, error);
 
-    if (result == SES_OK)
-        result = take_annotations(options, &initial->changes.arena, &op, error);
+    if (result != SES_OK)
+        return result;
+    result = ses__annotating_take(&op.annotating, options->title, options->labels, options->label_count,
+                                  &initial->changes.arena, error);
+    if (result != SES_OK)
+        ses__error_prefix(error, "create options: ");
     if (result == SES_OK && !full.session) {
         result = ses__store_make_id(store, made_id, error);
         full.session = made_id;

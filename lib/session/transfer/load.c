@@ -120,17 +120,6 @@ static int take_parent(struct load_call *call, ses_error *error)
     return code;
 }
 
-static int take_loaded_annotations(struct load_call *call, ses_error *error)
-{
-    const ses_loaded *loaded = &call->loaded;
-    struct annotating *annotating = &call->op.annotating;
-    int code = loaded->title ? ses__annotating_take_title(annotating, loaded->title, error) : SES_OK;
-
-    return code == SES_OK ? ses__annotating_take_labels(annotating, loaded->labels, loaded->label_count, true,
-                                                        &call->state.arena, error)
-                          : code;
-}
-
 /* ------------------------------------------------------------------------------------------------- state */
 
 static int take_initial(struct load_call *call, ses_error *error)
@@ -282,7 +271,8 @@ static int take_loaded(struct load_call *call, const ses_loaded *given, ses_erro
     if (code == SES_OK)
         code = take_parent(call, error);
     if (code == SES_OK)
-        code = take_loaded_annotations(call, error);
+        code = ses__annotating_take(&call->op.annotating, call->loaded.title, call->loaded.labels,
+                                    call->loaded.label_count, &call->state.arena, error);
     if (code == SES_OK)
         code = take_initial(call, error);
     if (code == SES_OK)
