@@ -5,11 +5,6 @@
 #include "model/state/delta.h"
 #include "session/store.h"
 
-static enum scope scope_of_owner(const char *user)
-{
-    return user ? SCOPE_USER : SCOPE_APP;
-}
-
 /* Rejects a prefix, because a session's state shows another key under that name. */
 static int refuse_prefix(struct span name, ses_error *error)
 {
@@ -119,7 +114,7 @@ static int take_changed_keys(const ses_store *store, const char *delta, size_t d
 static int change_shared_state(ses_store *store, struct shared_set_op *op, const char *delta,
                                size_t delta_len, const ses_shared_state_options *given, ses_error *error)
 {
-    const enum scope scope = scope_of_owner(op->user);
+    const enum scope scope = ses__scope_shared_by(op->user);
     ses_shared_state_options options;
     struct changes changes;
     struct changes seen;

@@ -10,6 +10,11 @@ enum scope { SCOPE_APP, SCOPE_USER, SCOPE_SESSION, SCOPE_TEMP, SCOPE_COUNT };
 SESLITE_PRIVATE enum scope ses__scope_of(struct span name, struct span *key);
 /* True if several sessions share it: app or user. */
 SESLITE_PRIVATE bool ses__scope_is_shared(enum scope scope);
+/* The scope of the shared state of a user, or, if `user` is NULL, of an app. */
+static inline enum scope ses__scope_shared_by(const char *user)
+{
+    return user ? SCOPE_USER : SCOPE_APP;
+}
 /* Returns "app:", "user:", "" or "temp:". */
 SESLITE_PRIVATE struct span ses__scope_prefix(enum scope scope);
 /* INVALID unless the name is valid UTF-8, has at most 512 bytes after its prefix, and no NUL. */

@@ -48,7 +48,7 @@ static int check_imported_key(struct span key, ses_error *error)
 
 static int add_key(struct import_keys *keys, struct span key, struct span json, ses_error *error)
 {
-    struct delta_op op = {.scope = keys->user ? SCOPE_USER : SCOPE_APP};
+    struct delta_op op = {.scope = ses__scope_shared_by(keys->user)};
     int code = ses__json_check_within(json.ptr, json.len, 1, &json, error);
 
     if (code == SES_OK)

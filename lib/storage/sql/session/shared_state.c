@@ -4,11 +4,6 @@
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
 
-static enum scope scope_shared_by(const char *user)
-{
-    return user ? SCOPE_USER : SCOPE_APP;
-}
-
 /* The app, and the user if one is given, as the owners of a session's state; makes them if `makes`. SES_NOTFOUND (without a
  * message). */
 static int find_owner(struct db *db, const char *app, const char *user, bool makes, struct session_row *owner,
@@ -28,7 +23,7 @@ static int find_owner(struct db *db, const char *app, const char *user, bool mak
 static int read_all_keys(struct shared_get_op *op, struct db *db, const struct session_row *owner, bool found,
                          ses_error *error)
 {
-    const enum scope scope = scope_shared_by(op->user);
+    const enum scope scope = ses__scope_shared_by(op->user);
     struct key_order order = {.begun = false};
     struct query rows;
     struct buffer json;
@@ -52,7 +47,7 @@ static int read_all_keys(struct shared_get_op *op, struct db *db, const struct s
 static int read_one_key(struct shared_get_op *op, struct db *db, const struct session_row *owner,
                         ses_error *error)
 {
-    const enum scope scope = scope_shared_by(op->user);
+    const enum scope scope = ses__scope_shared_by(op->user);
     struct query rows;
     struct span key;
     struct span value;
