@@ -12,17 +12,6 @@
 
 /* --------------------------------------------------------------------------------------- the pending calls */
 
-static struct pending_event *pending_event_new(const ses_pending *pending)
-{
-    struct pending_event *event = ses__memory_zeroed(&pending->allocator, sizeof *event);
-
-    if (event) {
-        ses__arena_init(&event->arena, &pending->allocator);
-        event->open = &pending->open;
-    }
-    return event;
-}
-
 static void pending_event_free(struct pending_event *event)
 {
     const ses_allocator *allocator = event->arena.allocator;
@@ -202,9 +191,11 @@ static int match_event(ses_pending *pending, const ses_event *read, ses_error *e
 
     if (!ses__stored_event_may_call(&row))
         return SES_OK;
-    struct pending_event *event = pending_event_new(pending);
+    struct pending_event *event = ses__memory_zeroed(&pending->allocator, sizeof *event);
     if (!event)
         return ses__error_nomem(error);
+    ses__arena_init(&event->arena, &pending->allocator);
+    event->open = &pending->open;
     int code = read_pending_event(pending, event, &row, error);
     if (event->calls == 0)
         pending_event_free(event);

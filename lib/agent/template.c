@@ -37,12 +37,6 @@ struct placeholder {
 
 static const struct span artifact_prefix = {"artifact.", 9};
 
-static bool begins_with(struct span text, struct span prefix)
-{
-    return text.len >= prefix.len && text.ptr[0] == prefix.ptr[0] &&
-           memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
-}
-
 static enum name_kind kind_of(struct span name)
 {
     struct span key;
@@ -74,7 +68,9 @@ static struct placeholder read_placeholder(struct span inside)
         placeholder.optional = true;
         name->len--;
     }
-    if (begins_with(*name, artifact_prefix) && !memchr(name->ptr, '\0', name->len)) {
+    if (name->len >= artifact_prefix.len &&
+        memcmp(name->ptr, artifact_prefix.ptr, artifact_prefix.len) == 0 &&
+        !memchr(name->ptr, '\0', name->len)) {
         placeholder.kind = NAME_ARTIFACT;
         *name = (struct span){name->ptr + artifact_prefix.len, name->len - artifact_prefix.len};
     } else {

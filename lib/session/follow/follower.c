@@ -110,12 +110,6 @@ static int64_t deadline_after(int64_t timeout_ms)
     return now + timeout_ms * 1000;
 }
 
-static int refuse_interrupted(const ses_follower *follower, ses_error *error)
-{
-    return ses__error_set(error, SES_INTERRUPTED, "%s: waiting for events was interrupted",
-                          follower->store->path);
-}
-
 /* Reads pages until one holds something. If there is nothing, waits. */
 static int next_news(ses_follower *follower, int64_t timeout_ms, const ses_event **event, ses_error *error)
 {
@@ -136,7 +130,10 @@ static int next_news(ses_follower *follower, int64_t timeout_ms, const ses_event
             end = ses__listener_wait(&follower->listener, &state, deadline);
         }
     }
-    return end == LISTENER_INTERRUPTED ? refuse_interrupted(follower, error) : result;
+    return end == LISTENER_INTERRUPTED
+               ? ses__error_set(error, SES_INTERRUPTED, "%s: waiting for events was interrupted",
+                                follower->store->path)
+               : result;
 }
 
 static int next_begun(ses_follower *follower, int64_t timeout_ms, const ses_event **event, ses_error *error)

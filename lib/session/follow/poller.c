@@ -116,18 +116,12 @@ static bool notify_found(struct poll *poll, int code)
     return found;
 }
 
-static bool look(struct poll *poll)
-{
-    if (!collect_all(poll))
-        return false;
-    return notify_found(poll, ses__door_watch(poll->followers->store->storage, &poll->op, NULL));
-}
-
 /* Looks once. Returns how long to rest after it. */
 static int64_t look_once(struct poll *poll)
 {
     const int64_t begin = ses__clock_thread_us();
-    const bool found = look(poll);
+    const bool found = collect_all(poll) &&
+                       notify_found(poll, ses__door_watch(poll->followers->store->storage, &poll->op, NULL));
     const int64_t rest = (ses__clock_thread_us() - begin) * SHARE;
 
     poll->interval_us = found ? SHORTEST_US : poll->interval_us + poll->interval_us / 8;
