@@ -120,12 +120,12 @@ static int store_new(const char *path, const ses_open_options *options, const se
                : ses__error_set(error, SES_IO, "the system provides no random bytes");
 }
 
-/* The caller releases `*opened` even after a failure. */
-static int open_store(const char *path, const ses_open_options *given, const struct storage_opener *opener,
-                      ses_store **opened, ses_error *error)
+int ses__store_open(const char *path, const ses_open_options *given, const struct storage_opener *opener,
+                    ses_store **store, ses_error *error)
 {
     ses_open_options options;
     ses_allocator allocator;
+    ses_store *opened = NULL;
     int code = ses__check_path(path, error);
 
     if (code == SES_OK)
@@ -133,16 +133,9 @@ static int open_store(const char *path, const ses_open_options *given, const str
     if (code == SES_OK)
         code = check_allocator(options.allocator, &allocator, error);
     if (code == SES_OK)
-        code = store_new(path, &options, &allocator, opened, error);
-    return code == SES_OK ? open_storage(*opened, &options, opener, error) : code;
-}
-
-int ses__store_open(const char *path, const ses_open_options *options, const struct storage_opener *opener,
-                    ses_store **store, ses_error *error)
-{
-    ses_store *opened = NULL;
-    int code = open_store(path, options, opener, &opened, error);
-
+        code = store_new(path, &options, &allocator, &opened, error);
+    if (code == SES_OK)
+        code = open_storage(opened, &options, opener, error);
     if (code == SES_OK)
         *store = opened;
     else if (opened)

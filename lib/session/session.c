@@ -7,20 +7,18 @@
 
 /* -------------------------------------------------------------------------------------- life of a handle */
 
-static ses_session *session_zeroed(ses_store *store)
+int ses__session_adopt(ses_store *store, const ses_key *key, struct snapshot *snapshot, ses_session **session,
+                       ses_error *error)
 {
     ses_session *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
-    if (fresh) {
-        fresh->store = store;
-        fresh->references = 1;
-        ses__store_retain(store);
-    }
-    return fresh;
-}
 
-/* Completes a handle that has its snapshot, or closes it. */
-static int give_session(ses_session *fresh, const ses_key *key, ses_session **session, ses_error *error)
-{
+    if (!fresh)
+        return ses__error_nomem(error);
+    fresh->store = store;
+    ses__store_retain(store);
+    fresh->references = 1;
+    fresh->snapshot = *snapshot;
+    *snapshot = (struct snapshot){.allocator = NULL};
     if (!ses__key_copy(key, &fresh->snapshot.arena, &fresh->key)) {
         ses_session_close(fresh);
         return ses__error_nomem(error);
@@ -31,25 +29,13 @@ static int give_session(ses_session *fresh, const ses_key *key, ses_session **se
 
 int ses__session_new(ses_store *store, const ses_key *key, ses_session **session, ses_error *error)
 {
-    ses_session *fresh = session_zeroed(store);
-    if (!fresh)
-        return ses__error_nomem(error);
-    int code = ses__snapshot_init(&fresh->snapshot, &store->allocator, store->seed, error);
-    if (code == SES_OK)
-        return give_session(fresh, key, session, error);
-    ses_session_close(fresh);
-    return code;
-}
+    struct snapshot snapshot;
+    int code = ses__snapshot_init(&snapshot, &store->allocator, store->seed, error);
 
-int ses__session_adopt(ses_store *store, const ses_key *key, struct snapshot *snapshot, ses_session **session,
-                       ses_error *error)
-{
-    ses_session *fresh = session_zeroed(store);
-    if (!fresh)
-        return ses__error_nomem(error);
-    fresh->snapshot = *snapshot;
-    *snapshot = (struct snapshot){.allocator = NULL};
-    return give_session(fresh, key, session, error);
+    if (code == SES_OK)
+        code = ses__session_adopt(store, key, &snapshot, session, error);
+    ses__snapshot_free(&snapshot); /* unless the handle has it */
+    return code;
 }
 
 int ses__session_check(const ses_session *session, ses_error *error)

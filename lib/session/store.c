@@ -174,17 +174,13 @@ int64_t ses__store_now(const ses_store *store)
 
 int ses__store_make_id(ses_store *store, char *id, ses_error *error)
 {
-    int code = SES_OK;
-
-    if (!store->make_id) {
-        if (!ses__uuid_make(&store->uuids, ses__store_now(store), id))
-            code = ses__error_set(error, SES_IO, "the system provides no random bytes for an id");
-    } else if (store->make_id(store->id_context, id, SES_ID_MAX + 1) != 0) {
-        code = ses__error_set(error, SES_INVALID, "the store's make_id failed");
-    } else {
-        code = ses__check_id(id, "made", error);
-    }
-    return code;
+    if (!store->make_id)
+        return ses__uuid_make(&store->uuids, ses__store_now(store), id)
+                   ? SES_OK
+                   : ses__error_set(error, SES_IO, "the system provides no random bytes for an id");
+    return store->make_id(store->id_context, id, SES_ID_MAX + 1) == 0
+               ? ses__check_id(id, "made", error)
+               : ses__error_set(error, SES_INVALID, "the store's make_id failed");
 }
 
 static int give_made_id(ses_store *store, char *id, size_t capacity, ses_error *error)
@@ -208,21 +204,28 @@ int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *er
     return code == SES_OK ? ses__store_end(store, give_made_id(store, id, capacity, error)) : code;
 }
 
+/* Interrupts calls that wait; with `closes`, also those that wait later. */
+static void interrupt_waiting(ses_store *store, bool closes)
+{
+    struct followers *followers = atomic_load(&store->followers);
+
+    ses__lease_queue_interrupt(&store->leases, closes);
+    if (followers)
+        ses__followers_interrupt(followers, closes);
+}
+
 /* Interrupts calls that wait, and waits for all calls that are under way. */
 static void end_calls(ses_store *store)
 {
     (void)pthread_mutex_lock(&store->lock);
     atomic_store(&store->closed, true);
     (void)pthread_mutex_unlock(&store->lock);
-    ses__lease_queue_interrupt(&store->leases, true);
-    struct followers *followers = atomic_load(&store->followers);
-    if (followers)
-        ses__followers_interrupt(followers, true);
+    interrupt_waiting(store, true);
     (void)pthread_mutex_lock(&store->lock);
     while (store->calls > 0)
         (void)pthread_cond_wait(&store->ended, &store->lock);
     (void)pthread_mutex_unlock(&store->lock);
-    followers = atomic_load(&store->followers); /* a call may have opened the first */
+    struct followers *followers = atomic_load(&store->followers); /* a call may have opened the first */
     if (followers)
         ses__followers_stop(followers);
 }
@@ -302,9 +305,6 @@ int ses_store_interrupt(ses_store *store, ses_error *error)
     if (code != SES_OK)
         return code;
     ses__door_interrupt(store->storage);
-    ses__lease_queue_interrupt(&store->leases, false);
-    struct followers *followers = atomic_load(&store->followers);
-    if (followers)
-        ses__followers_interrupt(followers, false);
+    interrupt_waiting(store, false);
     return ses__store_end(store, SES_OK);
 }

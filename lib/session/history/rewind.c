@@ -66,12 +66,6 @@ static int prepare_event(struct rewind_call *call, ses_error *error)
         code = ses__store_make_id(store, call->invocation_id + prefix_len, error);
     call->op.event_id = call->event_id;
     call->op.invocation_id = call->invocation_id;
-    call->op.time_us = ses__store_now(store);
-    call->op.seed = store->seed;
-    call->op.append.max_events = store->max_session_events;
-    call->op.append.now_us = call->op.time_us;
-    call->op.append.session = call->at->ref;
-    call->op.append.snapshot = call->at->snapshot;
     return code;
 }
 
@@ -119,7 +113,15 @@ static int store_rewind(struct rewind_call *call, ses_error *error)
 static int rewind_or_redo(struct session_call *at, const ses_point *point, bool redoes,
                           const ses_rewind_options *options, ses_appended *appended, ses_error *error)
 {
-    struct rewind_call call = {.at = at, .op = {.redoes = redoes}};
+    const int64_t now_us = ses__store_now(at->store);
+    struct rewind_call call = {.at = at,
+                               .op = {.redoes = redoes,
+                                      .time_us = now_us,
+                                      .seed = at->store->seed,
+                                      .append = {.max_events = at->store->max_session_events,
+                                                 .now_us = now_us,
+                                                 .session = at->ref,
+                                                 .snapshot = at->snapshot}}};
     int code = redoes ? SES_OK : ses__point_take(point, &call.op.point, error);
 
     if (code == SES_OK)
