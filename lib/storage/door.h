@@ -258,8 +258,8 @@ struct names_op {
     size_t limit;
     const ses_allocator *allocator;
     struct arena *arena; /* for the names */
-    /* out: `names` is to be freed by the caller in any case */
-    const char **names;
+    /* out: `items` is to be freed by the caller in any case */
+    const char **items;
     size_t count;
     size_t capacity;
     bool more; /* there are names after the last */

@@ -75,19 +75,19 @@ size_t ses_names_count(const ses_names *names)
 
 const char *ses_names_at(const ses_names *names, size_t index)
 {
-    return index < names->op.count ? names->op.names[index] : NULL;
+    return index < names->op.count ? names->op.items[index] : NULL;
 }
 
 const char *ses_names_next(const ses_names *names)
 {
-    return names->op.more ? names->op.names[names->op.count - 1] : NULL;
+    return names->op.more ? names->op.items[names->op.count - 1] : NULL;
 }
 
 void ses_names_close(ses_names *names)
 {
     if (names) {
         ses_store *store = names->store;
-        ses__memory_free(&store->allocator, names->op.names);
+        ses__memory_free(&store->allocator, names->op.items);
         ses__arena_free(&names->arena);
         ses__memory_free(&store->allocator, names);
         ses__store_release(store);

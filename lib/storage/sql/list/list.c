@@ -99,7 +99,7 @@ static int read_filtered(struct list_op *op, struct db *db, struct list_query *q
     struct found few = {.allocator = op->arena->allocator};
     bool is_found = false;
     int code = find_few(db, query, &few, &is_found, error);
-    const struct owner_list owners = {few.ids, few.count};
+    const struct owner_list owners = {few.items, few.count};
     struct list_rows rows;
 
     if (is_found)
@@ -109,7 +109,7 @@ static int read_filtered(struct list_op *op, struct db *db, struct list_query *q
         code = take_list(&rows, op, error);
     }
     query->among = NULL;
-    ses__memory_free(few.allocator, few.ids);
+    ses__memory_free(few.allocator, few.items);
     return code;
 }
 
@@ -308,32 +308,24 @@ static bool is_empty(const struct list_filter *filter)
     return filter->since_us >= filter->before_us;
 }
 
-/* All is asked for at once: the list is walked in its own order. */
-static int read_walked(struct list_op *op, struct db *db, struct list_query *query, ses_error *error)
+/* A list that is walked in its own order can be asked for all at once. */
+static int read_list_page(struct list_op *op, struct db *db, struct list_query *query, bool asks_all,
+                          ses_error *error)
 {
     struct contents_asked contents;
     struct list_rows rows;
     struct query owner;
 
     ses__owner_ask(&owner, db, op->app, op->user, error);
-    ses__list_rows_open(&rows, db, query, error);
-    ask_contents(&contents, db, op, NULL, error);
-    ses__db_ask_last(db);
+    if (asks_all) {
+        ses__list_rows_open(&rows, db, query, error);
+        ask_contents(&contents, db, op, NULL, error);
+        ses__db_ask_last(db);
+    }
     int code = take_listed(&owner, query);
     if (code == SES_OK)
-        code = take_list(&rows, op, error);
-    return code == SES_OK ? load_page(&contents, db, op, error) : code;
-}
-
-static int read_found(struct list_op *op, struct db *db, struct list_query *query, ses_error *error)
-{
-    struct query owner;
-
-    ses__owner_ask(&owner, db, op->app, op->user, error);
-    int code = take_listed(&owner, query);
-    if (code == SES_OK)
-        code = read_filtered(op, db, query, error);
-    return code == SES_OK ? load_page(NULL, db, op, error) : code;
+        code = asks_all ? take_list(&rows, op, error) : read_filtered(op, db, query, error);
+    return code == SES_OK ? load_page(asks_all ? &contents : NULL, db, op, error) : code;
 }
 
 static int run_list(struct db *db, void *context, ses_error *error)
@@ -350,8 +342,8 @@ static int run_list(struct db *db, void *context, ses_error *error)
     op->more = false;
     if (is_empty(&op->filter))
         return SES_OK;
-    int code = ses__db_asks_ahead(db) && !is_any_asked(&query) ? read_walked(op, db, &query, error)
-                                                               : read_found(op, db, &query, error);
+    const bool asks_all = ses__db_asks_ahead(db) && !is_any_asked(&query);
+    const int code = read_list_page(op, db, &query, asks_all, error);
     return code == SES_NOTFOUND ? SES_OK : code;
 }
 

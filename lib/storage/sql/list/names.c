@@ -6,13 +6,12 @@
 
 static int add_listed_name(struct names_op *op, const struct name_rows *rows, ses_error *error)
 {
-    bool ok = ses__memory_grow(op->allocator, &op->names, &op->capacity, op->count + 1, sizeof *op->names);
+    const char *name =
+        LIST_GROW(op->allocator, op) ? ses__arena_text(op->arena, rows->last, rows->last_len) : NULL;
 
-    if (ok)
-        op->names[op->count] = ses__arena_text(op->arena, rows->last, rows->last_len);
-    if (!ok || !op->names[op->count])
+    if (!name)
         return ses__error_nomem(error);
-    op->count++;
+    op->items[op->count++] = name;
     return SES_OK;
 }
 

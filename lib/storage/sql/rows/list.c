@@ -216,15 +216,6 @@ bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct
 
 /* -------------------------------------------------------------------------------------------- finding */
 
-static int add_found(struct found *found, int64_t id, ses_error *error)
-{
-    if (!ses__memory_grow(found->allocator, &found->ids, &found->capacity, found->count + 1,
-                          sizeof *found->ids))
-        return ses__error_nomem(error);
-    found->ids[found->count++] = id;
-    return SES_OK;
-}
-
 static const struct statement *find_statement(const struct list_query *list, enum list_index index)
 {
     if (index == INDEX_NAMES)
@@ -253,8 +244,12 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
         set_active(values.at + 3, filter->since_us, filter->before_us);
     ses__query_open(&query, db, find_statement(list, index), error, values.at + 1);
     found->count = 0;
-    while (ses__query_row(&query))
-        ses__query_keep(&query, add_found(found, ses__query_int(&query, 0), error));
+    while (ses__query_row(&query)) {
+        if (LIST_GROW(found->allocator, found))
+            found->items[found->count++] = ses__query_int(&query, 0);
+        else
+            ses__query_keep(&query, ses__error_nomem(error));
+    }
     return ses__query_end(&query);
 }
 

@@ -45,7 +45,7 @@ SESLITE_PRIVATE bool ses__list_rows_next(struct list_rows *rows, struct session_
 /* Numbers of sessions, in no order. */
 struct found {
     const ses_allocator *allocator;
-    int64_t *ids;
+    int64_t *items;
     size_t count;
     size_t capacity;
 };

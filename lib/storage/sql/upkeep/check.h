@@ -63,7 +63,7 @@ struct due_mark {
 
 struct check_marks {
     struct arena arena;
-    struct due_mark *marks; /* in the order of the log */
+    struct due_mark *items; /* in the order of the log */
     size_t count;
     size_t capacity;
     struct runs runs; /* of all events, by which it is known where an invocation begins */

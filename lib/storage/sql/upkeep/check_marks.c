@@ -4,14 +4,14 @@
 
 void ses__check_marks_init(struct check_marks *marks, const ses_allocator *allocator)
 {
-    *marks = (struct check_marks){.marks = NULL};
+    *marks = (struct check_marks){.items = NULL};
     ses__arena_init(&marks->arena, allocator);
     ses__runs_init(&marks->runs, allocator);
 }
 
 void ses__check_marks_free(struct check_marks *marks)
 {
-    ses__memory_free(marks->arena.allocator, marks->marks);
+    ses__memory_free(marks->arena.allocator, marks->items);
     ses__arena_free(&marks->arena);
     ses__runs_free(&marks->runs);
 }
@@ -19,8 +19,7 @@ void ses__check_marks_free(struct check_marks *marks)
 bool ses__check_marks_add(struct check_marks *marks, int64_t seq, struct span rewinds_before)
 {
     struct due_mark mark = {.seq = seq};
-    bool ok = ses__memory_grow(marks->arena.allocator, &marks->marks, &marks->capacity, marks->count + 1,
-                               sizeof *marks->marks);
+    bool ok = LIST_GROW(marks->arena.allocator, marks);
 
     if (ok && rewinds_before.len > 0) {
         mark.invocation = (struct span){
@@ -28,7 +27,7 @@ bool ses__check_marks_add(struct check_marks *marks, int64_t seq, struct span re
         ok = mark.invocation.ptr != NULL;
     }
     if (ok)
-        marks->marks[marks->count++] = mark;
+        marks->items[marks->count++] = mark;
     return ok;
 }
 
@@ -51,14 +50,14 @@ int ses__check_marks_compare(struct check *check, struct check_marks *marks, con
     ses__runs_sort(&marks->runs);
     ses__mark_rows_open(&rows, check->db, row->id, MAX_SEQ, &check->error);
     while (wrong < 0 && ses__mark_rows_next(&rows, &mark)) {
-        if (left == 0 || !is_due(marks, &marks->marks[left - 1], &mark))
+        if (left == 0 || !is_due(marks, &marks->items[left - 1], &mark))
             wrong = mark.seq;
         else
             left--;
     }
     int code = ses__query_end(&rows.query);
     if (code == SES_OK && wrong < 0 && left > 0)
-        wrong = marks->marks[left - 1].seq;
+        wrong = marks->items[left - 1].seq;
     if (code == SES_OK && wrong >= 0)
         ses__check_found(
             check, SES_PROBLEM_MARK, wrong,
