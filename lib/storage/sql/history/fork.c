@@ -20,16 +20,6 @@ static bool is_whole(const struct fork_run *run)
     return run->seq == run->source.last_seq;
 }
 
-static int check_new_name(const struct fork_run *run, ses_error *error)
-{
-    struct session_row row;
-    int code = ses__session_find(run->db, run->op->to, &row, error);
-
-    if (code == SES_OK)
-        return ses__refuse_existing(run->op->to, error);
-    return code == SES_NOTFOUND ? SES_OK : code;
-}
-
 /* As many events as the row of the source lets expect; without gaps in the numbers that is known exactly. (There are no
  * more than there are numbers.) */
 static int check_count(const struct fork_run *run, ses_error *error)
@@ -68,13 +58,6 @@ static int read_end(struct fork_run *run, ses_error *error)
     return ses__event_rows_close(&rows);
 }
 
-static int fork_state(const struct fork_run *run, ses_error *error)
-{
-    return is_whole(run) ? ses__query_do(run->db, STATEMENT_SESSION_STATE_COPY, error,
-                                         VALUES(INT(run->source.id), INT(run->fork.id)))
-                         : ses__session_state_restore(run->db, &run->fork, &run->replay.state, error);
-}
-
 /* Title and labels are copied within the file: they are looked at before. */
 static int check_annotations(const struct fork_run *run, ses_error *error)
 {
@@ -100,7 +83,9 @@ static int copy_log(struct fork_run *run, ses_error *error)
     if (code == SES_OK)
         code = read_end(run, error);
     if (code == SES_OK)
-        code = fork_state(run, error);
+        code = is_whole(run) ? ses__query_do(run->db, STATEMENT_SESSION_STATE_COPY, error,
+                                             VALUES(INT(run->source.id), INT(fork->id)))
+                             : ses__session_state_restore(run->db, fork, &run->replay.state, error);
     if (code == SES_OK)
         code = ses__query_do(run->db, STATEMENT_DETAILS_COPY, error,
                              VALUES(INT(run->source.id), INT(fork->id), STRING(parent->user),
@@ -134,8 +119,10 @@ static int write_fork(struct db *db, void *context, const struct session_row *ro
 
     run->db = db;
     run->source = *row; /* title and labels may have changed */
-    int code = check_new_name(run, error);
+    int code = ses__session_find(db, op->to, &run->fork, error);
     if (code == SES_OK)
+        return ses__refuse_existing(op->to, error);
+    if (code == SES_NOTFOUND)
         code = ses__session_add(db, op->to, &(struct session_times){op->now_us, op->created_us, INT64_MAX},
                                 &run->fork, error);
     if (code == SES_OK)

@@ -87,22 +87,6 @@ struct turns {
     struct stored_event event;
 };
 
-static void turns_init(struct turns *turns, const ses_allocator *allocator)
-{
-    ses__live_init(&turns->live, allocator);
-    ses__runs_init(&turns->runs, allocator);
-    ses__arena_init(&turns->arena, allocator);
-    ses__stored_event_init(&turns->event, &turns->arena);
-}
-
-static void turns_free(struct turns *turns)
-{
-    ses__stored_event_free(&turns->event);
-    ses__arena_free(&turns->arena);
-    ses__runs_free(&turns->runs);
-    ses__live_free(&turns->live);
-}
-
 /* Only the first event of a run is looked into. */
 static int add_live_event(struct turns *turns, const struct event_row *row, ses_error *error)
 {
@@ -154,10 +138,16 @@ static int find_last_turn(struct db *db, const struct session_row *row, int64_t 
 {
     struct turns turns;
 
-    turns_init(&turns, db->allocator);
+    ses__live_init(&turns.live, db->allocator);
+    ses__runs_init(&turns.runs, db->allocator);
+    ses__arena_init(&turns.arena, db->allocator);
+    ses__stored_event_init(&turns.event, &turns.arena);
     int code = read_turns(db, row, &turns, error);
     int64_t first = code == SES_OK ? last_turn_of(&turns.runs) : 0;
-    turns_free(&turns);
+    ses__stored_event_free(&turns.event);
+    ses__arena_free(&turns.arena);
+    ses__runs_free(&turns.runs);
+    ses__live_free(&turns.live);
     if (code == SES_OK && first == 0)
         code = ses__error_set(error, SES_NOTFOUND, "the log has no live turn of the user%s",
                               row->base_seq > 0 ? " after the events that were pruned" : "");

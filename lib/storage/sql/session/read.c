@@ -209,14 +209,6 @@ static void ask_refresh(struct refresh_asked *asked, struct db *db, const struct
     ses__details_of_ask(&asked->details, db, &described, error);
 }
 
-/* A session that has got its first title or label since is asked for it now. */
-static int take_details(struct refresh_asked *asked, struct db *db, const struct described *session,
-                        ses_error *error)
-{
-    return asked->details.any || session->row->details == 0 ? ses__details_of_take(&asked->details, session)
-                                                            : ses__load_details_of(db, session, error);
-}
-
 static int take_refresh(struct refresh_asked *asked, struct db *db, struct advance *advance,
                         const struct session_row *row, ses_error *error)
 {
@@ -228,7 +220,11 @@ static int take_refresh(struct refresh_asked *asked, struct db *db, struct advan
         code = ses__missed_take(&asked->missed, db, advance, row, error);
     if (code == SES_OK)
         code = ses__scopes_take(asked->scopes, db, advance, error);
-    return code == SES_OK ? take_details(asked, db, &described, error) : code;
+    if (code != SES_OK)
+        return code;
+    /* A session that has got its first title or label since is asked for it now. */
+    return asked->details.any || row->details == 0 ? ses__details_of_take(&asked->details, &described)
+                                                   : ses__load_details_of(db, &described, error);
 }
 
 static int run_refresh(struct db *db, void *context, ses_error *error)
