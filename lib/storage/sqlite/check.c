@@ -10,29 +10,33 @@
 
 /* ------------------------------------------------------------------------------------- what SQLite checks */
 
-/* A statement that SQLite refuses is a problem too: something in the schema is in its way. */
-static int visit_rows_of(struct check *check, const char *sql, connection_visit *visit_one)
-{
-    const int code =
-        ses__connection_visit(ses__connection_of(check->db), sql, visit_one, check, &check->error);
-    return ses__check_settle(check, code, SES_PROBLEM_PAGE);
-}
+/* The rows of a statement are problems of that kind. */
+struct finding {
+    struct check *check;
+    int kind;
+};
 
-static const char *visited_text(sqlite3_stmt *row, int column)
+/* SQLite words what it finds in pages and indexes itself, and says so if it finds nothing. */
+static int visit_finding(void *context, sqlite3_stmt *row, ses_error *error)
 {
-    const char *text = (const char *)sqlite3_column_text(row, column);
-    return text ? text : "?";
-}
-
-static int visit_verdict(void *context, sqlite3_stmt *row, ses_error *error)
-{
-    struct check *check = context;
+    const struct finding *finding = context;
+    const char *text = (const char *)sqlite3_column_text(row, 0);
+    const bool in_index = finding->kind == SES_PROBLEM_PAGE && text && strstr(text, "index");
     (void)error;
-    const char *text = visited_text(row, 0);
 
-    if (strcmp(text, "ok") != 0)
-        ses__check_found(check, strstr(text, "index") ? SES_PROBLEM_INDEX : SES_PROBLEM_PAGE, 0, "%s", text);
-    return check->ended;
+    if (!text || strcmp(text, "ok") != 0)
+        ses__check_found(finding->check, in_index ? SES_PROBLEM_INDEX : finding->kind, 0, "%s",
+                         text ? text : "?");
+    return finding->check->ended;
+}
+
+/* A statement that SQLite refuses is a problem too: something in the schema is in its way. */
+static int report_rows(struct check *check, int kind, const char *sql)
+{
+    struct finding finding = {check, kind};
+    const int code =
+        ses__connection_visit(ses__connection_of(check->db), sql, visit_finding, &finding, &check->error);
+    return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }
 
 static int check_pages(struct check *check)
@@ -45,40 +49,18 @@ static int check_pages(struct check *check)
     (void)snprintf(sql, sizeof sql, "PRAGMA main.%s(%lld)",
                    check->op->level == SES_CHECK_QUICK ? "quick_check" : "integrity_check",
                    (long long)(check->op->limit < INT32_MAX ? check->op->limit : INT32_MAX));
-    return code == SES_OK ? visit_rows_of(check, sql, visit_verdict) : code;
+    return code == SES_OK ? report_rows(check, SES_PROBLEM_PAGE, sql) : code;
 }
 
-static int visit_orphan(void *context, sqlite3_stmt *row, ses_error *error)
+static int check_references(struct check *check)
 {
-    struct check *check = context;
-    (void)error;
-    const char *table = visited_text(row, 0);
-
-    if (sqlite3_column_type(row, 1) == SQLITE_NULL)
-        ses__check_found(check, SES_PROBLEM_REFERENCE, 0,
-                         "a row of %s belongs to a row of %s that does not exist", table,
-                         visited_text(row, 2));
-    else
-        ses__check_found(check, SES_PROBLEM_REFERENCE, 0,
-                         "row %lld of %s belongs to a row of %s that does not exist",
-                         (long long)sqlite3_column_int64(row, 1), table, visited_text(row, 2));
-    return check->ended;
+    return report_rows(
+        check, SES_PROBLEM_REFERENCE,
+        "SELECT iif(\"rowid\" IS NULL, 'a row', 'row ' || \"rowid\") || ' of ' || \"table\" ||"
+        " ' belongs to a row of ' || parent || ' that does not exist' FROM pragma_foreign_key_check");
 }
-
-/* --------------------------------------------------------------------------------------------- counters */
 
 /* Numbers of sessions and tokens of leases are never given twice: what SQLite counts them by must not be below any. */
-static int visit_counter(void *context, sqlite3_stmt *row, ses_error *error)
-{
-    struct check *check = context;
-    (void)error;
-    if (sqlite3_column_int(row, 1) == 0)
-        ses__check_found(check, SES_PROBLEM_COUNTER, 0,
-                         "sqlite_sequence does not hold the highest number of %s that was ever given",
-                         visited_text(row, 0));
-    return check->ended;
-}
-
 static int check_counters(struct check *check)
 {
     int64_t floor = 0;
@@ -93,14 +75,13 @@ static int check_counters(struct check *check)
     if (code == SES_OK)
         ses__check_version(check, "new sessions begin", floor);
     if (code == SES_OK)
-        code = visit_rows_of(
-            check,
+        code = report_rows(
+            check, SES_PROBLEM_COUNTER,
             "WITH given (name, most) AS (SELECT 'sessions', max(id) FROM sessions UNION ALL"
             " SELECT 'session_leases', max(token) FROM session_leases)"
-            " SELECT g.name, g.most IS NULL OR (SELECT count(*) = 1 AND min(s.seq) >= g.most AND"
-            " min(typeof(s.seq)) = 'integer' FROM sqlite_sequence AS s WHERE s.name = g.name)"
-            " FROM given AS g",
-            visit_counter);
+            " SELECT 'sqlite_sequence does not hold the highest number of ' || g.name || ' that was ever given'"
+            " FROM given AS g WHERE g.most IS NOT NULL AND NOT (SELECT count(*) = 1 AND min(s.seq) >= g.most AND"
+            " min(typeof(s.seq)) = 'integer' FROM sqlite_sequence AS s WHERE s.name = g.name)");
     return code;
 }
 
@@ -117,7 +98,7 @@ static int run_check(struct db *base, void *context, ses_error *error)
     if (code == SES_OK)
         code = check_pages(check);
     if (code == SES_OK && check->op->level >= SES_CHECK_FULL)
-        code = visit_rows_of(check, "PRAGMA main.foreign_key_check", visit_orphan);
+        code = check_references(check);
     if (code == SES_OK && check->op->level >= SES_CHECK_LOG)
         code = check_counters(check);
     return code == SES_OK ? check->rows(check) : code;
