@@ -76,6 +76,13 @@
  *    thread. Different objects of one store may be used in parallel, so agents that run in parallel threads
  *    need a handle each.
  *  - Processes: several processes may have the same file open.
+ *  - Features: a later version may add features to a store that this one does not know. One that is derived
+ *    from the rest, such as an index of words, changes nothing here. With one that forbids writing, opening
+ *    returns READONLY unless the store is opened for reading only. With any other, opening returns TOONEW. The
+ *    message names the feature. Each connection looks for features when it is opened, and each transaction
+ *    that writes looks again if another program has written. So a store that was open before a feature was
+ *    added returns the same codes from then on, except that connections that are already open go on reading.
+ *    On a server such a store always returns READONLY for a write. Calls do not list these codes.
  *  - fork: a store does not survive fork(). In the child, every call that needs the store returns MISUSE, and
  *    so does opening the same file, because a child inherits SQLite's bookkeeping but not its locks. Fork
  *    before opening the store, or call exec.
@@ -134,7 +141,9 @@ extern "C" {
     X(INTERNAL, -20, "the database engine returned something unexpected; please report this")            \
     X(UNKNOWN, -21, "the outcome of the commit is not known; send the same event again")                 \
     X(LEASED, -22, "another owner has taken the session's lease")                                        \
-    X(CONSTRAINT, -23, "a foreign key of an added table forbids it")
+    X(CONSTRAINT, -23, "a foreign key of an added table forbids it")                                     \
+    X(KEY, -24, "wrong key, or not a store")                                                             \
+    X(UNSUPPORTED, -25, "the store holds, or the call needs, what this seslite or its SQLite cannot do")
 
 /* The codes that calls return: 0 and positive ones, which are successes, and the negative ones of
  * SES_CODES. */
@@ -293,7 +302,7 @@ typedef struct ses_open_options {
  * or guard (trigger) of the store that is missing or was changed, or a unique, partial or expression index
  * that was added to one of the store's tables. Your own tables, views, triggers and plain indexes are
  * allowed; the library runs no views and no triggers. An older schema is READONLY if the store is opened for
- * reading only. FULL includes a write beyond RLIMIT_FSIZE if the program ignores SIGXFSZ. INVALID: the path
+ * reading only. A feature that this version does not know is READONLY or TOONEW (see the rules above). FULL includes a write beyond RLIMIT_FSIZE if the program ignores SIGXFSZ. INVALID: the path
  * is empty or a URI. A call that fails may still have created the file or migrated the store: open it again.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, NOTASTORE, TOONEW, CANTOPEN, BUSY, READONLY, FULL, IO, CORRUPT, INTERNAL,
@@ -1619,10 +1628,11 @@ typedef struct ses_export_options {
  * the write-ahead log keeps everything that is written until it ends.
  *
  * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, or a session without a
- * user.
+ * user. UNSUPPORTED: the store has a feature that this version does not know and that forbids writing, and the
+ * lines would leave out what belongs to it. A backup does not.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM, and those of
- * `write`.
+ * Codes: MISUSE, INVALID, NOTFOUND, UNSUPPORTED, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM,
+ * and those of `write`.
  */
 SES_API int ses_export(ses_store *store, const ses_export_options *options,
                        int (*write)(void *context, const char *data, size_t len, ses_error *error),
@@ -1759,7 +1769,8 @@ SES_API int ses_backup(ses_store *store, const char *path, const ses_backup_opti
                        ses_error *error);
 /*
  * Copies the whole store, as of one moment, into a store in memory, which is independent of it. `options` are
- * those of ses_open. The options of the other store are not copied.
+ * those of ses_open. The options of the other store are not copied. READONLY also: the store has a feature
+ * that this version does not know and that forbids writing, as to a copy.
  *
  * Codes: MISUSE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */

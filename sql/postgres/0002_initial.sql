@@ -36,6 +36,16 @@ CREATE TABLE seslite.schema_version (
 );
 INSERT INTO seslite.schema_version VALUES (2);
 
+-- What the store uses beyond these tables. A library that does not know a feature ...
+-- needs 1: may read and write: it is derived from the rest, and later calls bring it up to date.
+-- needs 2: may only read.
+-- needs 3, or any other number: must not open the store.
+-- To add one that needs 2 or 3, lock this table in ACCESS EXCLUSIVE MODE: every transaction that writes reads it first.
+CREATE TABLE seslite.features (
+    name  text COLLATE "C" NOT NULL,
+    needs bigint NOT NULL
+);
+
 CREATE TABLE seslite.apps (
     shard int NOT NULL,
     id    bigint NOT NULL CHECK (shard = (id & 4095)),
@@ -142,6 +152,18 @@ CREATE TABLE seslite.session_leases (
     next_owner    text COLLATE "C",      -- an owner in another process, which waits for the lease ...
     next_until_us bigint,                -- ... and takes precedence over all others until then
     PRIMARY KEY (shard, session_id)
+);
+
+-- How far what is derived from a session's events (an index of words, the use of tokens) has come, by the name of the
+-- feature that derives it. Later calls continue after event `seq`. They begin again if `epoch` is not the session's
+-- version - last_seq any more: an append raises both numbers, a cut only the first.
+CREATE TABLE seslite.derived (
+    shard      int NOT NULL,
+    session_id bigint NOT NULL,
+    what       text COLLATE "C" NOT NULL,
+    seq        bigint NOT NULL,
+    epoch      bigint NOT NULL,
+    PRIMARY KEY (shard, session_id, what)
 );
 
 -- State: one row per key. `key` is without its prefix, `value` is JSON text, byte for byte as received.

@@ -35,8 +35,8 @@
 -- own: events_newest        as events_backward, however many bytes they have
 --
 -- Only here, for each transaction:
--- own: begin_settings       where names are looked up, and how long to wait for a lock;
--- own: begin_read_settings  of a read only the former
+-- own: begin_settings       where names are looked up, how long to wait for a lock, and no unknown feature;
+-- own: begin_read_settings  of a read only the first
 --
 -- Only here, for transactions that are sent as a whole, without waiting for numbers from the server:
 -- own: append_by_key        the session to append to, if it is in the expected state,
@@ -136,13 +136,19 @@ BEGIN ISOLATION LEVEL READ COMMITTED;
 -- name: begin_read
 BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 
+-- name: features_unknown
+SELECT name, needs FROM seslite.features;
+
 -- Sent after each of these. An unqualified function or operator could be one that somebody else has put into `public`. So
 -- later statements look names up in pg_catalog only; this one cannot rely on that yet, and qualifies them. A setting of the
 -- session would not do, because poolers share sessions. Waiting longer than $1 milliseconds for a lock ends the transaction,
--- so that the server does not go on waiting after the caller has given up.
+-- so that the server does not go on waiting after the caller has given up. A feature that this library does not know is no
+-- number, which ends the transaction with its name (see failure.c).
 
 -- name: begin_settings
-SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('lock_timeout', $1, true);
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('lock_timeout', $1, true),
+       (SELECT pg_catalog.textcat('feature ', name)::pg_catalog.int8
+        FROM seslite.features WHERE pg_catalog.int8ne(needs, 1) LIMIT 1);
 
 -- A read waits for a lock only while somebody changes the schema. (This way takes the server half as long.)
 
@@ -641,6 +647,9 @@ DELETE FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1;
 -- name: session_lease_delete
 DELETE FROM seslite.session_leases WHERE shard = SHARD($1) AND session_id = $1;
 
+-- name: derived_delete
+DELETE FROM seslite.derived WHERE shard = SHARD($1) AND session_id = $1;
+
 -- name: lease_find
 -- locks: FOR UPDATE
 SELECT token, session_id, owner, taken_us, until_us, next_owner, next_until_us
@@ -817,6 +826,7 @@ UNION ALL SELECT 1::bigint FROM seslite.session_state WHERE shard = SHARD($1) AN
 UNION ALL SELECT 1::bigint FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1
 UNION ALL SELECT 1::bigint FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1
 UNION ALL SELECT 1::bigint FROM seslite.session_leases WHERE shard = SHARD($1) AND session_id = $1
+UNION ALL SELECT 1::bigint FROM seslite.derived WHERE shard = SHARD($1) AND session_id = $1
 LIMIT 1;
 
 -- name: user_left
@@ -1012,6 +1022,8 @@ FROM (VALUES
     ('session_labels', 'shard:int4 session_id:int8 name:text value:text app_id:int8'),
     ('session_leases', 'shard:int4 session_id:int8 token:int8 owner:text taken_us:int8 until_us:int8'),
     ('session_leases', 'next_owner:text next_until_us:int8'),
+    ('derived', 'shard:int4 session_id:int8 what:text seq:int8 epoch:int8'),
+    ('features', 'name:text needs:int8'),
     ('app_state', 'shard:int4 app_id:int8 key:text value:text session_id:int8 seq:int8'),
     ('user_state', 'shard:int4 user_id:int8 key:text value:text session_id:int8 seq:int8'),
     ('session_state', 'shard:int4 session_id:int8 key:text value:text seq:int8'),
@@ -1036,7 +1048,7 @@ ORDER BY 1 LIMIT $1::bigint;
 -- name: check_indexes
 SELECT 'the index ' || w.name || ' is missing, or not valid'
 FROM unnest(string_to_array(
-    'app_state_pkey apps_by_id apps_name_shard_key apps_pkey base_state_pkey event_marks_pkey events_pkey'
+    'app_state_pkey apps_by_id apps_name_shard_key apps_pkey base_state_pkey derived_pkey event_marks_pkey events_pkey'
     || ' events_shard_session_id_id_key session_details_pkey session_labels_by_value session_labels_pkey'
     || ' session_leases_pkey session_state_pkey sessions_ahead sessions_by_activity sessions_by_app'
     || ' sessions_by_expiry sessions_by_id sessions_by_user sessions_by_user_activity sessions_pkey'
@@ -1062,6 +1074,7 @@ FROM (
     UNION ALL ORPHANS(session_details, sessions, session_id, r.shard)
     UNION ALL ORPHANS(session_labels, sessions, session_id, r.shard)
     UNION ALL ORPHANS(session_leases, sessions, session_id, r.shard)
+    UNION ALL ORPHANS(derived, sessions, session_id, r.shard)
     UNION ALL ORPHANS(session_state, sessions, session_id, r.shard)
     UNION ALL ORPHANS(base_state, sessions, session_id, r.shard)
     UNION ALL ORPHANS(events, sessions, session_id, r.shard)

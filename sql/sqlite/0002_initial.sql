@@ -68,6 +68,15 @@ CREATE TABLE version_floor (
 ) STRICT;
 INSERT INTO version_floor VALUES (1, 0);
 
+-- What the file uses beyond these tables. A library that does not know a feature ...
+-- needs 1: may read and write: it is derived from the rest, and later calls bring it up to date.
+-- needs 2: may only read.
+-- needs 3, or any other number: must not open the file.
+CREATE TABLE features (
+    name  TEXT PRIMARY KEY,
+    needs INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- These list the sessions of an app or a user, latest first and in order of creation. A list sorts the sessions of 30
 -- seconds at a time. Indexes on updated_us itself would be written by every append; these two are written at most once in 30
 -- seconds. (Measured: an append that writes them takes a fifth more instructions. With an event every two seconds that is 1%
@@ -115,6 +124,17 @@ CREATE TABLE session_leases (
     next_owner   TEXT,                   -- an owner in another process, which waits for the lease ...
     next_until_us INTEGER                -- ... and takes precedence over all others until then
 ) STRICT;
+
+-- How far what is derived from a session's events (an index of words, the use of tokens) has come, by the name of the
+-- feature that derives it. Later calls continue after event `seq`. They begin again if `epoch` is not the session's
+-- version - last_seq any more: an append raises both numbers, a cut only the first.
+CREATE TABLE derived (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    what       TEXT NOT NULL,
+    seq        INTEGER NOT NULL,
+    epoch      INTEGER NOT NULL,
+    PRIMARY KEY (session_id, what)
+) STRICT, WITHOUT ROWID;
 
 -- State: one row per key. `key` is without its prefix, `value` is JSON text, byte for byte as received.
 -- session_id and seq name the event that set it last (seq 0: the creation of that session; session_id 0: the
@@ -249,6 +269,7 @@ BEGIN
     DELETE FROM session_details WHERE session_id = OLD.id;
     DELETE FROM session_labels WHERE session_id = OLD.id;
     DELETE FROM session_leases WHERE session_id = OLD.id;
+    DELETE FROM derived WHERE session_id = OLD.id;
     UPDATE version_floor SET floor = OLD.version + 1
     WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
 END;

@@ -42,6 +42,12 @@ CREATE TABLE version_floor (
     floor INTEGER NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- at 2^53 no session can begin
 ) STRICT;
 
+-- table features
+CREATE TABLE features (
+    name  TEXT PRIMARY KEY,
+    needs INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- index sessions_by_activity
 CREATE INDEX sessions_by_activity ON sessions (app_id, active_30s);
 
@@ -93,6 +99,15 @@ CREATE TABLE session_leases (
     next_owner   TEXT,                   -- an owner in another process, which waits for the lease ...
     next_until_us INTEGER                -- ... and takes precedence over all others until then
 ) STRICT;
+
+-- table derived
+CREATE TABLE derived (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    what       TEXT NOT NULL,
+    seq        INTEGER NOT NULL,
+    epoch      INTEGER NOT NULL,
+    PRIMARY KEY (session_id, what)
+) STRICT, WITHOUT ROWID;
 
 -- table app_state
 CREATE TABLE app_state (
@@ -230,6 +245,7 @@ BEGIN
     DELETE FROM session_details WHERE session_id = OLD.id;
     DELETE FROM session_labels WHERE session_id = OLD.id;
     DELETE FROM session_leases WHERE session_id = OLD.id;
+    DELETE FROM derived WHERE session_id = OLD.id;
     UPDATE version_floor SET floor = OLD.version + 1
     WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
 END;

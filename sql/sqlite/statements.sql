@@ -13,6 +13,11 @@ COMMIT;
 -- name: rollback
 ROLLBACK;
 
+-- The features that this library does not know, which are all. (A later library leaves out here those that it knows.)
+
+-- name: features_unknown
+SELECT name, needs FROM features WHERE name >= '';
+
 -- name: analyze
 ANALYZE main;
 
@@ -454,6 +459,9 @@ DELETE FROM session_labels WHERE session_id = ?1 AND +session_id = ?1;
 -- name: session_lease_delete
 DELETE FROM session_leases WHERE session_id = ?1 AND +session_id = ?1;
 
+-- name: derived_delete
+DELETE FROM derived WHERE session_id = ?1 AND +session_id = ?1;
+
 -- One row per session, whose index is not trusted.
 
 -- name: lease_find
@@ -590,7 +598,8 @@ UNION ALL SELECT 1 FROM event_marks WHERE session_id = ?1
 UNION ALL SELECT 1 FROM session_state WHERE session_id = ?1
 UNION ALL SELECT 1 FROM base_state WHERE session_id = ?1
 UNION ALL SELECT 1 FROM session_labels WHERE session_id = ?1
-UNION ALL SELECT 1 FROM session_leases WHERE session_id = ?1;
+UNION ALL SELECT 1 FROM session_leases WHERE session_id = ?1
+UNION ALL SELECT 1 FROM derived WHERE session_id = ?1;
 
 -- name: user_left
 SELECT 1 FROM user_state WHERE user_id = ?1;

@@ -34,6 +34,7 @@ static const char filling[] =
     " CASE id % 2 WHEN 0 THEN '{\"a\":1}' END FROM sessions WHERE details > 0 AND id % 3;"
     "INSERT INTO session_leases SELECT id / 3, id, 'owner', id, id + 1, CASE id % 2 WHEN 0 THEN 'next' END,"
     " CASE id % 2 WHEN 0 THEN id END FROM sessions WHERE id % 3 = 0;"
+    "INSERT INTO derived SELECT id, 'words', 1, 0 FROM sessions WHERE id % 3;"
     "INSERT INTO app_state SELECT a.id, n.name, '{\"a\": 1.10}', 0, 0 FROM apps AS a, temp.names AS n WHERE "
     "n.n < 9;"
     "INSERT INTO user_state SELECT u.id, n.name, '\"\\u0000\"', 1, n.n FROM users AS u, temp.names AS n "
@@ -153,6 +154,7 @@ static const struct {
     {"session_leases",
      "SELECT shard(2, session_id), moved(2, session_id), token, owner, taken_us, until_us, next_owner, next_until_us"
      " FROM session_leases"},
+    {"derived", "SELECT shard(2, session_id), moved(2, session_id), what, seq, epoch FROM derived"},
     {"app_state",
      "SELECT shard(0, app_id), moved(0, app_id), key, value, moved(2, session_id), seq FROM app_state"},
     {"user_state",

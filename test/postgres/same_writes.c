@@ -43,6 +43,7 @@ static const struct writing writings[] = {{"title_set", "sT"},
                                           {"base_state_delete", "s"},
                                           {"session_labels_delete", "s"},
                                           {"session_lease_delete", "s"},
+                                          {"derived_delete", "s"},
                                           {"event_marks_delete", "s"}};
 
 enum { WRITINGS = sizeof writings / sizeof writings[0], ROUNDS = 100 };

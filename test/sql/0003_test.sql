@@ -1,14 +1,15 @@
 .bail on
 -- A later schema version, for the tests of migration only.
 CREATE TEMP TABLE seslite_guard (
-    ok INTEGER CONSTRAINT "seslite 0003: the file is not at version 2; nothing was changed" CHECK (ok)
+    ok INTEGER CONSTRAINT "seslite 0003: the file is not at version 2, or uses other features; nothing was changed" CHECK (ok)
 );
 
 BEGIN IMMEDIATE;
 
 INSERT INTO temp.seslite_guard
 SELECT (SELECT application_id FROM pragma_application_id) = 1397052236
-   AND (SELECT user_version FROM pragma_user_version) = 2;
+   AND (SELECT user_version FROM pragma_user_version) = 2
+   AND NOT EXISTS (SELECT 1 FROM features WHERE needs <> 1);
 
 ALTER TABLE session_leases ADD COLUMN duration_us INTEGER;
 ALTER TABLE event_marks ADD COLUMN "made by" TEXT NOT NULL DEFAULT 'seslite' CHECK ("made by" <> '');

@@ -1,14 +1,15 @@
 .bail on
 -- One more.
 CREATE TEMP TABLE seslite_guard (
-    ok INTEGER CONSTRAINT "seslite 0004: the file is not at version 3; nothing was changed" CHECK (ok)
+    ok INTEGER CONSTRAINT "seslite 0004: the file is not at version 3, or uses other features; nothing was changed" CHECK (ok)
 );
 
 BEGIN IMMEDIATE;
 
 INSERT INTO temp.seslite_guard
 SELECT (SELECT application_id FROM pragma_application_id) = 1397052236
-   AND (SELECT user_version FROM pragma_user_version) = 3;
+   AND (SELECT user_version FROM pragma_user_version) = 3
+   AND NOT EXISTS (SELECT 1 FROM features WHERE needs <> 1);
 
 -- To rename or drop a column, SQLite reads every view, and the library lets no view read another.
 DROP VIEW session_overview;

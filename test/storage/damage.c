@@ -848,7 +848,8 @@ static void judge_others(struct drive *drive, const char *sound, const char *who
                                             {"event_marks", "session_id"},
                                             {"base_state", "session_id"},
                                             {"session_leases", "session_id"},
-                                            {"session_labels", "session_id"}};
+                                            {"session_labels", "session_id"},
+                                            {"derived", "session_id"}};
     sqlite3 *db = raw_open(drive->path);
     char sql[1024];
 

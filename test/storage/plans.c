@@ -113,8 +113,8 @@ static void note_indexes(struct plan_test *test, const char *detail)
 /* A table without a row id is its own index, which the plan calls by its primary key. */
 static void note_primary_key(struct plan_test *test, const char *detail)
 {
-    static const char *const tables[] = {"app_state",  "user_state",     "session_state",
-                                         "base_state", "session_labels", "event_marks"};
+    static const char *const tables[] = {"app_state",      "user_state",  "session_state", "base_state",
+                                         "session_labels", "event_marks", "features",      "derived"};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         char use[96];
         char name[96];

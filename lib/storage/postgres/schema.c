@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "storage/postgres/parts.h"
+#include "storage/sql/features.h"
 
 /* The lock for migrations: "seslite" in ASCII. */
 #define LOCK_SQL "SELECT pg_catalog.pg_advisory_xact_lock(32492102341850213)"
@@ -46,10 +47,36 @@ static int ask_number(struct pg *pg, const char *sql, int otherwise)
     return number;
 }
 
+#define VERSION_SQL "SELECT max(version) AS version FROM seslite.schema_version HAVING count(*) = 1"
+
 static int read_existing(struct pg *pg)
 {
-    return ask_number(pg, PG_SAFE_PATH "SELECT max(version) FROM seslite.schema_version HAVING count(*) = 1",
-                      FOREIGN_SCHEMA);
+    return ask_number(pg, PG_SAFE_PATH VERSION_SQL, FOREIGN_SCHEMA);
+}
+
+static bool is_released(int version)
+{
+    return version >= first_version() && version <= ses__postgres_latest();
+}
+
+/* The same as of a released version, which has features. Refuses one that this library does not know. */
+static int read_released(const struct postgres *storage, struct pg *pg)
+{
+    PGresult *last = ses__pg_script(
+        pg, PG_SAFE_PATH "SELECT v.version, f.name, f.needs = 2 FROM (" VERSION_SQL
+                         ") AS v LEFT JOIN (SELECT name, needs "
+                         "FROM seslite.features WHERE needs <> 1 ORDER BY needs = 2 LIMIT 1) AS f ON true");
+    const bool found = PQntuples(last) == 1;
+    const int version = found ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10) : FOREIGN_SCHEMA;
+
+    if (found && is_released(version) && !PQgetisnull(last, 0, 1)) {
+        const int denied = storage->config.read_only ? SES_OK : SES_READONLY;
+        const bool may_be_read = PQgetvalue(last, 0, 2)[0] == 't';
+        pg->code = ses__feature_refuse(storage->config.name, ses__span_of(PQgetvalue(last, 0, 1)),
+                                       may_be_read ? denied : SES_TOONEW, &pg->error);
+    }
+    PQclear(last);
+    return version;
 }
 
 /* The version of the schema; 0 if there is none. */
@@ -61,15 +88,15 @@ static int find_version(struct pg *pg)
 
 /* The same outside of a transaction, in one round trip if there is a schema. Without SELECT privilege, reports CANTOPEN
  * instead of READONLY. */
-static int read_version(struct pg *pg)
+static int read_version(const struct postgres *storage, struct pg *pg)
 {
-    int version = read_existing(pg);
+    int version = read_released(storage, pg);
 
     if (strcmp(pg->error.sqlstate, "42P01") == 0) { /* there is no such table */
         ses__pg_forget_failure(pg);
         version = find_version(pg);
     }
-    if (pg->code == SES_READONLY)
+    if (pg->code == SES_READONLY && pg->error.sqlstate[0])
         pg->code = pg->error.code = SES_CANTOPEN;
     return version;
 }
@@ -110,6 +137,8 @@ static void migrate(const struct postgres *storage, struct pg *pg)
     const int version = find_version(pg);
     if (pg->code == SES_OK)
         pg->code = check_version(storage, version, &pg->error);
+    if (pg->code == SES_OK && is_released(version))
+        (void)read_released(storage, pg);
     for (size_t i = 0; i < ses__postgres_script_count(); i++) {
         if (ses__postgres_script(i)->version > version)
             run_script(pg, ses__postgres_script(i)->sql);
@@ -124,7 +153,7 @@ static int bring_up_to_date(const struct postgres *storage, struct pg *pg, ses_e
     ses__pg_forget_failure(pg);
     if (PQexitPipelineMode(pg->conn) != 1)
         ses__pg_fail(pg, NULL, "opening");
-    const int version = read_version(pg);
+    const int version = read_version(storage, pg);
     if (pg->code == SES_OK)
         pg->code = check_version(storage, version, &pg->error);
     if (pg->code == SES_OK && version < ses__postgres_latest())

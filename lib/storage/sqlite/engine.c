@@ -206,6 +206,8 @@ static int open_writer(struct sqlite *storage, ses_error *error)
     if (code == SES_OK)
         code = ses__schema_check(storage->writer.db, error);
     if (code == SES_OK)
+        code = ses__transaction_check_features(storage->writer.db, error);
+    if (code == SES_OK)
         code = set_journal(storage, error);
     if (code == SES_OK && !read_only)
         code = set_durability(storage, error);

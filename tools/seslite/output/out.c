@@ -148,6 +148,8 @@ int exit_code_of(int code)
         return EXIT_DAMAGED;
     case SES_NOTASTORE:
     case SES_TOONEW:
+    case SES_KEY:
+    case SES_UNSUPPORTED:
         return EXIT_NOTASTORE;
     case SES_MISUSE:
     case SES_INVALID:

@@ -21,6 +21,9 @@ struct meaning {
     ": the head of sql/postgres/0002_initial.sql says who creates a store, and which rights other roles " \
     "need"
 
+#define USE_NEWER \
+    ": the store uses this feature, which this seslite does not know: open it read-only, or use a newer one"
+
 static const struct meaning meanings[] = {
     {"40001", SES_BUSY, true, NULL},              /* serialization failure */
     {"40P01", SES_BUSY, true, NULL},              /* deadlock */
@@ -29,6 +32,7 @@ static const struct meaning meanings[] = {
     {"55P03", SES_BUSY, true, NULL},              /* lock timeout */
     {"53300", SES_BUSY, true, NULL},              /* too many connections */
     {"22012", PG_UNSUITED, false, NULL},          /* a guard divides by zero */
+    {"22P02", SES_READONLY, false, USE_NEWER},    /* begin_settings has met a feature */
     {"57P0", SES_IO, true, NULL},                 /* the server shuts down, has crashed, or is starting */
     {"57014", SES_BUSY, false, NULL},             /* cancelled by somebody, or by a limit of the server */
     {"53100", SES_FULL, false, NULL},             /* the disk is full */

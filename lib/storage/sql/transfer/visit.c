@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "storage/sql/features.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
 
@@ -246,6 +247,8 @@ static int run_visit(struct db *db, void *context, ses_error *error)
     int code = ses__snapshot_init(&run.details, run.op->allocator, run.op->seed, error);
 
     ses__arena_init(&run.initial, run.op->allocator);
+    if (code == SES_OK)
+        code = ses__features_check(db, SES_UNSUPPORTED, error);
     if (code == SES_OK)
         code = run.op->app ? visit_one_app(&run, error) : visit_apps(&run, error);
     ses__arena_free(&run.initial);

@@ -71,5 +71,7 @@ int ses__commit(struct connection *db, ses_error *failure)
                               db->config->path);
     else if (code != SES_OK && !open && !db->config->in_memory && !is_absent(db, failure))
         code = doubt(failure);
+    if (code == SES_OK)
+        ses__transaction_committed(db);
     return code;
 }

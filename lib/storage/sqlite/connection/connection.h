@@ -39,6 +39,10 @@ struct connection {
     int64_t overwriting; /* what SQLite overwrites by itself when it deletes: `PRAGMA secure_delete` */
     int64_t watched;     /* `PRAGMA data_version` of the last look for followers; 0: unknown */
     int open_queries;    /* begun, and not ended */
+    bool is_writer;      /* of a store that may be written */
+    bool features_seen;  /* the last look found no feature that forbids its use */
+    /* Then, or after the last commit of this connection. It changes with every commit. */
+    unsigned data_version;
     sqlite3_stmt *statements[STATEMENT_COUNT];
 };
 
@@ -123,6 +127,11 @@ SESLITE_PRIVATE int ses__connection_read_int(struct connection *db, const char *
 SESLITE_PRIVATE int ses__transaction_begin(struct connection *db, const struct statement *how,
                                            ses_error *error);
 SESLITE_PRIVATE void ses__transaction_roll_back(struct connection *db);
+/* After a commit of this connection: it has added no feature. */
+SESLITE_PRIVATE void ses__transaction_committed(struct connection *db);
+/* In a transaction of its own. TOONEW, or READONLY if the store may be written: the file has a feature that this library
+ * does not know. */
+SESLITE_PRIVATE int ses__transaction_check_features(struct connection *db, ses_error *error);
 /* Runs a job that reads in a transaction of its own. */
 SESLITE_PRIVATE int ses__transaction_read(struct connection *db, storage_job *job, void *context,
                                           ses_error *error);

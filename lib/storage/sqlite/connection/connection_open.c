@@ -113,6 +113,7 @@ int ses__connection_open(const struct sqlite_config *config, enum connection_rol
                                    .max_session_id = MAX_SESSION_ID,
                                    .packs_events = true};
         opened->config = config;
+        opened->is_writer = role == CONNECTION_WRITER && !config->read_only;
         ses__connection_start_call(opened, ses__clock_steady_us() + config->busy_timeout_us, false);
         code = ses__connection_check_file(opened, error);
     }

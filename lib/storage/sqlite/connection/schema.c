@@ -242,5 +242,7 @@ int ses__schema_migrate(struct connection *db, ses_error *error)
     int version = 0;
     int code = ses__schema_version(db, &version, error);
 
+    if (code == SES_OK && version > 0 && version < ses__schema_latest())
+        code = ses__transaction_check_features(db, error);
     return code == SES_OK && version < ses__schema_latest() ? run_scripts(db, version, error) : code;
 }

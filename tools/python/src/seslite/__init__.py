@@ -54,6 +54,8 @@ from .errors import (
     StateRangeError,
     StateTypeError,
     TooNewError,
+    UnsupportedError,
+    WrongKeyError,
 )
 from .follow import Follower, ResetError
 from .lists import Cursor, Filter, Page
@@ -128,7 +130,9 @@ __all__ = [
     "TooNewError",
     "Tracked",
     "TwoSqlitesWarning",
+    "UnsupportedError",
     "Usage",
+    "WrongKeyError",
     "output_delta",
     "pending_calls",
     "read_context",

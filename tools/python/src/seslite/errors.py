@@ -177,6 +177,18 @@ class ConstraintError(Error):
     code, name = -23, "SES_CONSTRAINT"
 
 
+class WrongKeyError(Error):
+    """The key is wrong, or the file is not a store. No call of this version raises it."""
+
+    code, name = -24, "SES_KEY"
+
+
+class UnsupportedError(Error):
+    """The store holds, or the call needs, what this library or its SQLite cannot do. The message names it."""
+
+    code, name = -25, "SES_UNSUPPORTED"
+
+
 _BY_CODE: dict[int, type[Error]] = {kind.code: kind for kind in Error.__subclasses__()}
 
 

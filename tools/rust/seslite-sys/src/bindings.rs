@@ -676,6 +676,8 @@ pub const SES_INTERNAL: ses_code = -20;
 pub const SES_UNKNOWN: ses_code = -21;
 pub const SES_LEASED: ses_code = -22;
 pub const SES_CONSTRAINT: ses_code = -23;
+pub const SES_KEY: ses_code = -24;
+pub const SES_UNSUPPORTED: ses_code = -25;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {

@@ -34,5 +34,7 @@ fn every_call_of_the_headers_is_bound() {
 fn the_codes_have_their_numbers() {
     assert_eq!(seslite_sys::SES_NOMEM, -1);
     assert_eq!(seslite_sys::SES_CONSTRAINT, -23);
+    assert_eq!(seslite_sys::SES_KEY, -24);
+    assert_eq!(seslite_sys::SES_UNSUPPORTED, -25);
     assert_eq!(seslite_sys::SES_RESET, 8);
 }

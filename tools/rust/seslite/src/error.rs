@@ -84,6 +84,10 @@ codes! {
     Leased = SES_LEASED,
     /// A foreign key of an added table forbids it.
     Constraint = SES_CONSTRAINT,
+    /// The key is wrong, or the file is not a store. No call of this version returns it.
+    Key = SES_KEY,
+    /// The store holds, or the call needs, what this library or its SQLite cannot do.
+    Unsupported = SES_UNSUPPORTED,
 }
 
 impl Code {
