@@ -183,14 +183,14 @@ CREATE TABLE events (
     position      INTEGER PRIMARY KEY CHECK (position >> 32 = session_id AND position & 4294967295 > 0),
     session_id    INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
     id_key        ANY NOT NULL,          -- a hash of the id, or the id itself if another event already had that hash
-    id            ANY NOT NULL,          -- a number: the id begins at this byte of body and ends before the next quote
+    id_at         ANY NOT NULL,          -- a number: the id begins at this byte of body and ends before the next quote
                                          -- (or the id itself, as text, if body spells it with escapes)
-    invocation_id ANY NOT NULL,          -- likewise; '' if there is none
+    invocation_at ANY NOT NULL,          -- the invocation's id likewise; '' if there is none
     author        TEXT NOT NULL,
     branch        TEXT,
     time_us       INTEGER NOT NULL,      -- the event's timestamp
     high_us       INTEGER,               -- sessions.updated_us after it, if that is later than time_us
-    body          TEXT NOT NULL -- the event, byte for byte, without temp: keys
+    body          ANY NOT NULL -- as text: the event, byte for byte, without temp: keys; later versions may add other forms
 ) STRICT;
 
 -- A retried event is found by the hash of its id (32-bit FNV-1a, minus 2^31) and recognized by the id itself. If two
@@ -327,15 +327,15 @@ CREATE TRIGGER guard_events_insert BEFORE INSERT ON events
 BEGIN
     SELECT RAISE(ABORT, 'events: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
-    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE NOT json_valid(NEW.body);
+    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE typeof(NEW.body) <> 'text' OR NOT json_valid(NEW.body);
 END;
 CREATE TRIGGER guard_events_update BEFORE UPDATE ON events
 BEGIN
     SELECT RAISE(ABORT, 'events: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
-    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE NOT json_valid(NEW.body);
-    SELECT RAISE(ABORT, 'events.body: set id and invocation_id, as text, together with it')
-    WHERE NEW.body <> OLD.body AND (typeof(NEW.id) <> 'text' OR typeof(NEW.invocation_id) <> 'text');
+    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE typeof(NEW.body) <> 'text' OR NOT json_valid(NEW.body);
+    SELECT RAISE(ABORT, 'events.body: set id_at and invocation_at to the ids, as text, together with it')
+    WHERE NEW.body IS NOT OLD.body AND (typeof(NEW.id_at) <> 'text' OR typeof(NEW.invocation_at) <> 'text');
 END;
 CREATE TRIGGER guard_session_labels_insert BEFORE INSERT ON session_labels
 BEGIN
@@ -368,20 +368,27 @@ CROSS JOIN session_state AS st ON st.session_id = s.id
 ORDER BY app, user, session, key;
 
 -- Every event with its number, its time, and the names of its app, user and session. A rewind takes back the events
--- from takes_back_from to itself (unless it was taken back before them).
+-- from takes_back_from to itself (unless it was taken back before them). Here and in the views below, a body in a form that
+-- this version does not know is NULL.
 CREATE VIEW event_log AS
 SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq,
        (SELECT coalesce(nullif(m.target_seq, 0), m.seq) FROM event_marks AS m
         WHERE m.session_id = s.id AND m.seq = e.position & 4294967295 AND m.kind = 1) AS takes_back_from,
        strftime('%Y-%m-%dT%H:%M:%S', e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch')
            || printf('.%06dZ', (e.time_us % 1000000 + 1000000) % 1000000) AS time,
-       iif(typeof(e.id) = 'text', e.id,
-           CAST(substr(CAST(e.body AS BLOB), e.id + 1,
-                       instr(substr(CAST(e.body AS BLOB), e.id + 1), x'22') - 1) AS TEXT)) AS id,
-       iif(typeof(e.invocation_id) = 'text', e.invocation_id,
-           CAST(substr(CAST(e.body AS BLOB), e.invocation_id + 1,
-                       instr(substr(CAST(e.body AS BLOB), e.invocation_id + 1), x'22') - 1) AS TEXT)) AS invocation_id,
-       e.author, e.branch, e.time_us, e.body
+       CASE
+           WHEN typeof(e.id_at) = 'text' THEN e.id_at
+           WHEN typeof(e.body) = 'text' THEN
+               CAST(substr(CAST(e.body AS BLOB), e.id_at + 1,
+                           instr(substr(CAST(e.body AS BLOB), e.id_at + 1), x'22') - 1) AS TEXT)
+       END AS id,
+       CASE
+           WHEN typeof(e.invocation_at) = 'text' THEN e.invocation_at
+           WHEN typeof(e.body) = 'text' THEN
+               CAST(substr(CAST(e.body AS BLOB), e.invocation_at + 1,
+                           instr(substr(CAST(e.body AS BLOB), e.invocation_at + 1), x'22') - 1) AS TEXT)
+       END AS invocation_id,
+       e.author, e.branch, e.time_us, iif(typeof(e.body) = 'text', e.body, NULL) AS body
 FROM apps AS a
 CROSS JOIN users AS u ON u.app_id = a.id
 CROSS JOIN sessions AS s ON s.user_id = u.id
@@ -509,7 +516,8 @@ FROM apps AS a
 CROSS JOIN users AS u ON u.app_id = a.id
 CROSS JOIN sessions AS s ON s.user_id = u.id
 CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967295
-WHERE json_type(e.body, '$.usageMetadata') = 'object' OR json_type(e.body, '$.usage_metadata') = 'object'
+WHERE iif(typeof(e.body) = 'text',
+          json_type(e.body, '$.usageMetadata') = 'object' OR json_type(e.body, '$.usage_metadata') = 'object', 0)
 GROUP BY a.name, u.name, s.name, model, day;
 
 -- Every session with its title, labels and counts, latest first. parent is the session it was forked from, as

@@ -152,14 +152,14 @@ CREATE TABLE events (
     position      INTEGER PRIMARY KEY CHECK (position >> 32 = session_id AND position & 4294967295 > 0),
     session_id    INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
     id_key        ANY NOT NULL,          -- a hash of the id, or the id itself if another event already had that hash
-    id            ANY NOT NULL,          -- a number: the id begins at this byte of body and ends before the next quote
+    id_at         ANY NOT NULL,          -- a number: the id begins at this byte of body and ends before the next quote
                                          -- (or the id itself, as text, if body spells it with escapes)
-    invocation_id ANY NOT NULL,          -- likewise; '' if there is none
+    invocation_at ANY NOT NULL,          -- the invocation's id likewise; '' if there is none
     author        TEXT NOT NULL,
     branch        TEXT,
     time_us       INTEGER NOT NULL,      -- the event's timestamp
     high_us       INTEGER,               -- sessions.updated_us after it, if that is later than time_us
-    body          TEXT NOT NULL -- the event, byte for byte, without temp: keys
+    body          ANY NOT NULL -- as text: the event, byte for byte, without temp: keys; later versions may add other forms
 ) STRICT;
 
 -- index events_by_id
@@ -321,7 +321,7 @@ CREATE TRIGGER guard_events_insert BEFORE INSERT ON events
 BEGIN
     SELECT RAISE(ABORT, 'events: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
-    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE NOT json_valid(NEW.body);
+    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE typeof(NEW.body) <> 'text' OR NOT json_valid(NEW.body);
 END;
 
 -- trigger guard_events_update
@@ -329,9 +329,9 @@ CREATE TRIGGER guard_events_update BEFORE UPDATE ON events
 BEGIN
     SELECT RAISE(ABORT, 'events: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
-    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE NOT json_valid(NEW.body);
-    SELECT RAISE(ABORT, 'events.body: set id and invocation_id, as text, together with it')
-    WHERE NEW.body <> OLD.body AND (typeof(NEW.id) <> 'text' OR typeof(NEW.invocation_id) <> 'text');
+    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE typeof(NEW.body) <> 'text' OR NOT json_valid(NEW.body);
+    SELECT RAISE(ABORT, 'events.body: set id_at and invocation_at to the ids, as text, together with it')
+    WHERE NEW.body IS NOT OLD.body AND (typeof(NEW.id_at) <> 'text' OR typeof(NEW.invocation_at) <> 'text');
 END;
 
 -- trigger guard_session_labels_insert

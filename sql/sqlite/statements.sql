@@ -495,7 +495,7 @@ UPDATE sessions SET base_seq = ?2, event_count = ?3 WHERE id = ?1;
 -- row.
 
 -- name: event_add
-INSERT INTO events (position, session_id, id_key, id, invocation_id, author, branch, time_us, high_us, body)
+INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, branch, time_us, high_us, body)
 VALUES ((?1 << 32) + ?2, ?1,
         iif(?11 IS NULL, ?10, coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?11), ?10)),
         ?3, ?4, ?5, ?6, ?7, ?8, ?9)
@@ -507,8 +507,8 @@ SELECT session_id, seq, kind, target_seq FROM event_marks WHERE session_id = ?1 
 -- Copies of a session's rows for a fork.
 
 -- name: events_copy
-INSERT INTO events (position, session_id, id_key, id, invocation_id, author, branch, time_us, high_us, body)
-SELECT position + ((?2 - ?1) << 32), ?2, id_key, id, invocation_id, author, branch, time_us, high_us, body
+INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, branch, time_us, high_us, body)
+SELECT position + ((?2 - ?1) << 32), ?2, id_key, id_at, invocation_at, author, branch, time_us, high_us, body
 FROM events WHERE position BETWEEN (?1 << 32) AND (?1 << 32) + ?3 AND +session_id = ?1 ORDER BY position;
 
 -- name: event_marks_copy
@@ -559,18 +559,18 @@ INSERT INTO event_marks (session_id, seq, kind, target_seq) VALUES (?1, ?2, ?3, 
 -- The event with id ?2, or one with its hash ?3.
 
 -- name: event_by_id
-SELECT position, id, invocation_id, author, branch, time_us, high_us, body
+SELECT position, id_at, invocation_at, author, branch, time_us, high_us, body
 FROM events
 WHERE session_id = ?1 AND id_key = coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?2), ?3);
 
 -- The events of a session with numbers from ?2 to ?3, and their positions.
 
 -- name: events_forward
-SELECT position, id, invocation_id, author, branch, time_us, high_us, body
+SELECT position, id_at, invocation_at, author, branch, time_us, high_us, body
 FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY position;
 
 -- name: events_backward
-SELECT position, id, invocation_id, author, branch, time_us, high_us, body
+SELECT position, id_at, invocation_at, author, branch, time_us, high_us, body
 FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY position DESC;
 
 -- For a replay.

@@ -503,7 +503,7 @@ static void test_damaged_bodies_are_corrupt(void **state)
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         char sql[200];
         snprintf(sql, sizeof sql,
-                 "UPDATE events SET body = '%s', id = 'b', invocation_id = ''"
+                 "UPDATE events SET body = '%s', id_at = 'b', invocation_at = ''"
                  " WHERE position & 4294967295 = 2",
                  bodies[i]);
         raw_exec(fixture->path, sql);

@@ -255,7 +255,7 @@ static void test_an_event_that_is_not_json_is_corrupt(void **state)
     must_append(session, Q("{'id':'e'}"));
     sqlite3 *db = raw_open(fixture->path);
     assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL), SQLITE_OK);
-    raw_run(db, "UPDATE events SET id = 'e', invocation_id = '', body = "
+    raw_run(db, "UPDATE events SET id_at = 'e', invocation_at = '', body = "
                 "'{\"content\":{\"parts\":[{\"functionCall\":'");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     assert_code(SES_CORRUPT, ses_pending_open(session, NULL, &pending, &error));

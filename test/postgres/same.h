@@ -163,7 +163,7 @@ static const struct {
      "SELECT shard(2, session_id), moved(2, session_id), key, value, seq FROM session_state"},
     {"base_state", "SELECT shard(2, session_id), moved(2, session_id), key, value, seq FROM base_state"},
     {"events", "SELECT shard(2, session_id), moved(2, session_id), position & 4294967295, id_key, "
-               "invocation_id, author,"
+               "invocation_at, author,"
                " branch, time_us, high_us, body FROM events"},
     {"event_marks",
      "SELECT shard(2, session_id), moved(2, session_id), seq, kind, target_seq FROM event_marks"}};

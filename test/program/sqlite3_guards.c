@@ -93,7 +93,7 @@ static void test_only_json_is_taken(void **state)
         {"INSERT INTO user_state VALUES (1, 'new', '%s', 1, 1)", "user_state.value: not valid JSON"},
         {"REPLACE INTO session_state VALUES (1, 'k', '%s', 1)", "session_state.value: not valid JSON"},
         {"UPDATE OR IGNORE events SET body = '%s'", "events.body: not valid JSON"},
-        {"INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body)"
+        {"INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body)"
          " VALUES (1 << 32 | 3, 1, 'e3', 'e3', '', '', 0, '%s')",
          "events.body: not valid JSON"},
         {"UPDATE session_details SET initial_state = '%s'", "session_details.initial_state: not valid JSON"},
@@ -154,7 +154,7 @@ static void test_no_row_without_its_owner(void **state)
     assert_refused("UPDATE session_state SET session_id = 9 WHERE session_id = 1",
                    "there is no such session");
     assert_refused(
-        "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body)"
+        "INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body)"
         " VALUES (9 << 32 | 1, 9, 'e', 'e', '', '', 0, '{}')",
         "there is no such session");
     assert_refused("UPDATE events SET session_id = 9 WHERE position = 1 << 32 | 1",

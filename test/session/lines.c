@@ -48,7 +48,7 @@ static void test_the_rows_are_the_same(void **state)
         "SELECT key, value FROM user_state ORDER BY key",
         "SELECT s.name, seq, kind, target_seq FROM event_marks m JOIN sessions s ON s.id = m.session_id "
         "ORDER BY 1, 2",
-        "SELECT s.name, position & 4294967295, id_key, e.id, invocation_id, author, branch, time_us, "
+        "SELECT s.name, position & 4294967295, id_key, id_at, invocation_at, author, branch, time_us, "
         "high_us, body "
         "FROM events e JOIN sessions s ON s.id = e.session_id ORDER BY 1, 2",
         "SELECT name FROM sessions WHERE app_id IN (SELECT id FROM apps WHERE name = 'app') ORDER BY id"};
@@ -675,8 +675,8 @@ static void test_each_piece_that_cannot_be_written_ends_an_export(void **state)
 static void test_what_another_program_wrote_is_not_written_out(void **state)
 {
     static const char *const changes[] = {
-        "UPDATE events SET id = 'x', invocation_id = '', body = '[1]' WHERE position & 4294967295 = 1",
-        ("UPDATE events SET id = 'x', invocation_id = '', body = '{}' || char(10) || CAST(x'ff' AS TEXT) || "
+        "UPDATE events SET id_at = 'x', invocation_at = '', body = '[1]' WHERE position & 4294967295 = 1",
+        ("UPDATE events SET id_at = 'x', invocation_at = '', body = '{}' || char(10) || CAST(x'ff' AS TEXT) || "
          "'{}'"),
         "UPDATE session_details SET initial_state = '{'",
         "UPDATE app_state SET value = 'tru'",

@@ -456,8 +456,8 @@ static void test_damage_is_not_rewound(void **state)
     static const char *const damages[] = {
         "UPDATE session_details SET initial_state = '[]'",
         "DROP TRIGGER guard_events_update; UPDATE events SET body = '[]' WHERE position & 3 = 2",
-        "UPDATE events SET invocation_id = CAST(x'ff' AS TEXT) WHERE position & 3 = 3",
-        "UPDATE events SET invocation_id = 'a' || char(0) WHERE position & 3 = 3",
+        "UPDATE events SET invocation_at = CAST(x'ff' AS TEXT) WHERE position & 3 = 3",
+        "UPDATE events SET invocation_at = 'a' || char(0) WHERE position & 3 = 3",
         "INSERT INTO session_state VALUES (1, 'app:z', '1', 1)",
         "INSERT INTO session_state VALUES (1, CAST(x'ff' AS TEXT), '1', 1)",
         "INSERT INTO event_marks VALUES (1, 4, 1, 9)",

@@ -166,9 +166,10 @@ static void change_file(const struct fixture *fixture, const char *sql)
 
 static void test_what_is_not_json_is_corrupt(void **state)
 {
-    static const char *const changes[] = {"UPDATE session_state SET value = '{' WHERE key = 'k'",
-                                          "UPDATE session_state SET value = '1'; UPDATE events SET id = 'x', "
-                                          "invocation_id = '', body = '{\"id\":\"x\",}'"};
+    static const char *const changes[] = {
+        "UPDATE session_state SET value = '{' WHERE key = 'k'",
+        "UPDATE session_state SET value = '1'; UPDATE events SET id_at = 'x', "
+        "invocation_at = '', body = '{\"id\":\"x\",}'"};
     static const char *const words[] = {"\"k\" is not JSON", "the stored event 1 is not JSON"};
     struct fixture *fixture = *state;
 

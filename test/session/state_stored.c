@@ -420,7 +420,7 @@ static void test_an_event_that_is_not_json_comes_out_as_it_stands(void **state)
     create(fixture->store);
     ses_session *before = get(fixture->store);
     must_append_by_key(fixture->store, &key, Q("{'id':'e'}"));
-    write_by_hand(fixture->path, "UPDATE events SET body = ?2, id = ?1, invocation_id = ''", PIECE("e"),
+    write_by_hand(fixture->path, "UPDATE events SET body = ?2, id_at = ?1, invocation_at = ''", PIECE("e"),
                   PIECE("{bad"));
     session = must_get(fixture->store, &key);
     const ses_event *event = ses_session_event(session, 0);
@@ -444,7 +444,7 @@ static void test_what_cjson_takes_for_json_is_corrupt_in_an_event(void **state)
     must_append_by_key(fixture->store, &key, Q("{'id':'e'}"));
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         cJSON *tree = (cJSON *)(void *)&fixture;
-        write_by_hand(fixture->path, "UPDATE events SET body = ?2, id = ?1, invocation_id = ''",
+        write_by_hand(fixture->path, "UPDATE events SET body = ?2, id_at = ?1, invocation_at = ''",
                       PIECE("e"), bodies[i]);
         ses_session *session = must_get(fixture->store, &key);
         assert_code(SES_CORRUPT, ses_event_cjson(ses_session_event(session, 0), &tree, &error));

@@ -77,8 +77,8 @@ static const struct damaged_column {
     {"session_state", "seq", "session_id = 1"},
     {"events", "position", "session_id = 1"},
     {"events", "session_id", "session_id = 1"},
-    {"events", "id", "session_id = 1"},
-    {"events", "invocation_id", "session_id = 1"},
+    {"events", "id_at", "session_id = 1"},
+    {"events", "invocation_at", "session_id = 1"},
     {"events", "author", "session_id = 1"},
     {"events", "branch", "session_id = 1"},
     {"events", "time_us", "session_id = 1"},
@@ -181,9 +181,9 @@ static const char *const damaged_rows[] = {
     "UPDATE events SET position = position + (1 << 32), session_id = 2 WHERE session_id = 1",
     "UPDATE events SET session_id = 2 WHERE session_id = 1",
     "UPDATE events SET position = -position WHERE session_id = 1",
-    "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body) "
+    "INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body) "
     "SELECT (1 << 32) + last_seq + 1, 1, 'beyond', 'beyond', '', '', 0, '{}' FROM sessions WHERE id = 1",
-    "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body) "
+    "INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body) "
     "VALUES (1 << 32, 1, 'zero', 'zero', '', '', 0, '{}')",
     "INSERT INTO session_state (session_id, key, value, seq) VALUES (1, 'app:forged', '1', 0)",
     "INSERT INTO session_state (session_id, key, value, seq) VALUES (1, 'user:forged', '1', 0)",

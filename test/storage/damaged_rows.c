@@ -174,7 +174,7 @@ static void test_damage_is_not_pruned(void **state)
         int64_t count = -1;
         ses_error error;
         store_files_write(&sound, test->path);
-        change_rows(test, without_indexes, "UPDATE events SET id = id || 'x' WHERE session_id = 1");
+        change_rows(test, without_indexes, "UPDATE events SET id_at = id_at || 'x' WHERE session_id = 1");
         change_rows(test, NULL, "REINDEX");
         change_rows(test, NULL, changes[i]);
         char *before = raw_text(test->path, "SELECT position, session_id FROM events");

@@ -98,20 +98,21 @@ static inline size_t root_of(const struct rows_test *test, const char *name)
 /* Many sessions and events, so that the trees have leaves that can be swapped. The store is closed. */
 static inline void grow(struct rows_test *test)
 {
-    change_rows(test, NULL,
-                "INSERT INTO users (app_id, name) VALUES (1, 'carol'), (1, 'dave');"
-                "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < 1499) "
-                "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_30s, version, "
-                "last_seq, "
-                "event_count, changed_us) SELECT 1, 3 + n % 2, 's' || n, 1600000000000000 + n * 60000000, "
-                "1600000000000000 + n * "
-                "60000000, (1600000000 + n * 60) / 30, 0, 0, 0, 1600000000000000 FROM r;"
-                "WITH RECURSIVE r(n) AS (SELECT 4 UNION ALL SELECT n + 1 FROM r WHERE n < 200) "
-                "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body) "
-                "SELECT (1 << 32) + n, 1, 'e' || n, 'e' || n, '', '', 1700000000000000, "
-                "printf('{\"text\":\"%0200d\"}', n) "
-                "FROM r;"
-                "UPDATE sessions SET last_seq = 200, event_count = 200, version = 200 WHERE id = 1");
+    change_rows(
+        test, NULL,
+        "INSERT INTO users (app_id, name) VALUES (1, 'carol'), (1, 'dave');"
+        "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < 1499) "
+        "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_30s, version, "
+        "last_seq, "
+        "event_count, changed_us) SELECT 1, 3 + n % 2, 's' || n, 1600000000000000 + n * 60000000, "
+        "1600000000000000 + n * "
+        "60000000, (1600000000 + n * 60) / 30, 0, 0, 0, 1600000000000000 FROM r;"
+        "WITH RECURSIVE r(n) AS (SELECT 4 UNION ALL SELECT n + 1 FROM r WHERE n < 200) "
+        "INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body) "
+        "SELECT (1 << 32) + n, 1, 'e' || n, 'e' || n, '', '', 1700000000000000, "
+        "printf('{\"text\":\"%0200d\"}', n) "
+        "FROM r;"
+        "UPDATE sessions SET last_seq = 200, event_count = 200, version = 200 WHERE id = 1");
 }
 
 /* The first two leaves of a tree change places. */

@@ -183,7 +183,7 @@ static void test_made_ids_are_places_as_well(void **state)
 
     assert_int_equal(append(fixture, Q("{'author':'a'}"), NULL), SES_OK);
     assert_int_equal(append(fixture, Q("{'author':'a','id':null}"), NULL), SES_OK);
-    assert_query(fixture->path, "SELECT typeof(id), typeof(invocation_id) FROM events",
+    assert_query(fixture->path, "SELECT typeof(id_at), typeof(invocation_at) FROM events",
                  "integer|text\ninteger|text\n");
     assert_query(fixture->path,
                  "SELECT count(*) FROM event_log WHERE length(id) = 36 AND id = json_extract(body, '$.id')",
@@ -198,8 +198,8 @@ static void test_a_changed_body_takes_its_ids_along(void **state)
 
     assert_int_equal(append(fixture, Q("{'id':'e','invocationId':'i'}"), NULL), SES_OK);
     assert_int_equal(sqlite3_exec(db, "UPDATE events SET body = '{}'", NULL, NULL, NULL), SQLITE_CONSTRAINT);
-    assert_non_null(strstr(sqlite3_errmsg(db), "set id and invocation_id"));
-    raw_run(db, "UPDATE events SET body = '{}', id = 'e', invocation_id = 'i'");
+    assert_non_null(strstr(sqlite3_errmsg(db), "set id_at and invocation_at"));
+    raw_run(db, "UPDATE events SET body = '{}', id_at = 'e', invocation_at = 'i'");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     assert_query(fixture->path, "SELECT id, invocation_id, body FROM event_log", "e|i|{}\n");
     assert_int_equal(append(fixture, Q("{'id':'e','invocationId':'i'}"), NULL), SES_EXISTS);

@@ -82,7 +82,7 @@ static void make_first_version_of(const char *path, bool without_comments)
     exec(path, "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'user');"
                "INSERT INTO sessions VALUES (1, 1, 1, 'one', 5, 7, 0, 1, 1, 1, NULL, 0, 0, 7, NULL);"
                "INSERT INTO session_state VALUES (1, 'k', '1.10', 1);"
-               "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, branch, "
+               "INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, branch, "
                "time_us, high_us, body)"
                " VALUES (4294967297, 1, 68865795, 'e1', '', 'a', NULL, 7, NULL, "
                "'{\"id\":\"e1\",\"timestamp\":0.000007}');"

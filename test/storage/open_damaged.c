@@ -236,12 +236,12 @@ static void test_wrong_rows(void **state)
         "UPDATE user_state SET value = '\"\\u12' WHERE key = 'u'",
         "UPDATE events SET body = '' WHERE position % 2",
         "UPDATE events SET body = '{\"actions\":{\"stateDelta\":'",
-        "UPDATE events SET body = '[]', id = 'x', invocation_id = ''",
-        "UPDATE events SET id = 9223372036854775807",
-        "UPDATE events SET id = -1, invocation_id = -9223372036854775807",
-        "UPDATE events SET invocation_id = length(CAST(body AS BLOB)) - 1",
-        "UPDATE events SET id = 0, invocation_id = 1.5",
-        "UPDATE events SET id = x'6565'",
+        "UPDATE events SET body = '[]', id_at = 'x', invocation_at = ''",
+        "UPDATE events SET id_at = 9223372036854775807",
+        "UPDATE events SET id_at = -1, invocation_at = -9223372036854775807",
+        "UPDATE events SET invocation_at = length(CAST(body AS BLOB)) - 1",
+        "UPDATE events SET id_at = 0, invocation_at = 1.5",
+        "UPDATE events SET id_at = x'6565'",
         "UPDATE events SET id_key = position",
         "UPDATE sessions SET last_seq = 3",
         "UPDATE sessions SET last_seq = -1, event_count = -1, version = -1",
@@ -283,7 +283,7 @@ static void test_unreadable_event_in_the_way(void **state)
     session = must_open_new(store, &key, Q("{'k':1}"));
     must_append_by_key(store, &key, Q("{'id':'e'}"));
     raw_exec(folder->path, "DROP TRIGGER guard_events_update; UPDATE events SET body = '{\"id\":\"e\"', "
-                           "id = 'e', invocation_id = ''");
+                           "id_at = 'e', invocation_at = ''");
     assert_code(SES_CORRUPT, ses_refresh(session, NULL, &error));
     assert_message("event 1");
     assert_int_equal(ses_session_version(session), 0);

@@ -62,13 +62,14 @@ static void test_deleting_visits_only_what_belongs(void **state)
     sqlite3_stmt *statement = NULL;
     (void)state;
 
-    raw_run(db, "INSERT INTO apps VALUES (1, 'a'); INSERT INTO users VALUES (1, 1, 'u');"
-                "INSERT INTO sessions VALUES (1, 1, 1, 'large', 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL),"
-                " (2, 1, 1, 'small', 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL);"
-                "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
-                " INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body)"
-                " SELECT 1 << 32 | i, 1, i, 'e' || i, '', '', 0, '{}' FROM n;"
-                "PRAGMA foreign_keys = ON;");
+    raw_run(db,
+            "INSERT INTO apps VALUES (1, 'a'); INSERT INTO users VALUES (1, 1, 'u');"
+            "INSERT INTO sessions VALUES (1, 1, 1, 'large', 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL),"
+            " (2, 1, 1, 'small', 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL);"
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+            " INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body)"
+            " SELECT 1 << 32 | i, 1, i, 'e' || i, '', '', 0, '{}' FROM n;"
+            "PRAGMA foreign_keys = ON;");
     assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(db, "DELETE FROM sessions WHERE id = 2", -1, &statement, NULL),
                      SQLITE_OK);

@@ -26,7 +26,7 @@ static int setup(void **state)
             "INSERT INTO app_state SELECT 1, 'a' || i, '1', 1, 0 FROM n WHERE i <= 20;"
             "INSERT INTO user_state SELECT id, 'u', '1', 1, 0 FROM users;"
             "INSERT INTO session_state SELECT i, 'k', '1', 1 FROM n;"
-            "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body)"
+            "INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body)"
             " SELECT s.i << 32 | e.i, s.i, e.i, 'e' || e.i, '', 'agent', 1700000000000000 + e.i * 250000,"
             "  CASE e.i % 4"
             "   WHEN 1 THEN '{\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"' || e.i || "

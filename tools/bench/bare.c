@@ -39,7 +39,7 @@ static const char *const bare_sql[BARE_COUNT] = {
         " JOIN sessions AS s ON s.user_id = u.id AND s.name = ?3"
         " WHERE a.name = ?1",
     [BARE_EVENT_ADD] =
-        "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body)"
+        "INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body)"
         " VALUES ((?1 << 32) + ?2, ?1, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
     [BARE_SESSION_STATE_SET] =
         "INSERT INTO session_state (session_id, key, value, seq) VALUES (1, ?1, ?2, ?3)"
@@ -55,7 +55,7 @@ static const char *const bare_sql[BARE_COUNT] = {
     [BARE_USER_STATE_ALL] = "SELECT key, value FROM user_state WHERE user_id = ?1 ORDER BY key",
     [BARE_SESSION_STATE_ALL] = "SELECT key, value FROM session_state WHERE session_id = ?1 ORDER BY key",
     [BARE_EVENTS_BACKWARD] =
-        "SELECT position, id, invocation_id, author, branch, time_us, high_us, body FROM events"
+        "SELECT position, id_at, invocation_at, author, branch, time_us, high_us, body FROM events"
         " WHERE position BETWEEN (?1 << 32) + 1 AND (?1 << 32) + ?2 ORDER BY position DESC",
 };
 

@@ -101,9 +101,10 @@ static void bare_round(sqlite3 *db, double *copy_us, double *delete_us)
 {
     double start = now_us();
     bare_exec(
-        db, "BEGIN IMMEDIATE; INSERT INTO events SELECT position + (1 << 32), 2, id_key, id, invocation_id, "
-            "author, branch, time_us, high_us, body FROM events WHERE position BETWEEN 1 << 32 AND 2 << 32; "
-            "COMMIT");
+        db,
+        "BEGIN IMMEDIATE; INSERT INTO events SELECT position + (1 << 32), 2, id_key, id_at, invocation_at, "
+        "author, branch, time_us, high_us, body FROM events WHERE position BETWEEN 1 << 32 AND 2 << 32; "
+        "COMMIT");
     CHECK(sqlite3_changes(db) == scaled(COPIED));
     double middle = now_us();
     bare_exec(db, "BEGIN IMMEDIATE; DELETE FROM events WHERE position BETWEEN 2 << 32 AND 3 << 32; COMMIT");

@@ -13,7 +13,7 @@ struct value;
 
 /* The types of values, with SQLite's numbers (https://www.sqlite.org/c3ref/c_blob.html). The others are
  * not used. */
-enum sql_type { SQL_INT = 1, SQL_TEXT = 3, SQL_NULL = 5 };
+enum sql_type { SQL_INT = 1, SQL_TEXT = 3, SQL_BLOB = 4, SQL_NULL = 5 };
 
 /*
  * A job runs inside one transaction, on a connection that is its own for that time, and touches nothing but the

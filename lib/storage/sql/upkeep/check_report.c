@@ -36,10 +36,11 @@ void ses__check_found(struct check *check, int kind, int64_t seq, const char *fo
 
 int ses__check_settle(struct check *check, int code, int kind)
 {
-    const bool is_damage = code == SES_CORRUPT || code == SES_JSON || code == SES_INVALID ||
-                           code == SES_LIMIT || code == SES_NOTASTORE || code == SES_TOONEW;
+    const bool is_of_store = code == SES_CORRUPT || code == SES_JSON || code == SES_INVALID ||
+                             code == SES_LIMIT || code == SES_NOTASTORE || code == SES_TOONEW ||
+                             code == SES_UNSUPPORTED;
 
-    if (!is_damage)
+    if (!is_of_store)
         return code < 0 ? code : SES_OK;
     report(check, check->error.engine_code != 0 ? SES_PROBLEM_PAGE : kind, 0, check->error.message);
     ses__error_clear(&check->error);

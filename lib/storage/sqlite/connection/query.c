@@ -118,7 +118,8 @@ bool ses__sqlite_row(struct query *query)
     return row && query->code == SES_OK;
 }
 
-_Static_assert(SQL_INT == SQLITE_INTEGER && SQL_TEXT == SQLITE_TEXT && SQL_NULL == SQLITE_NULL,
+_Static_assert(SQL_INT == SQLITE_INTEGER && SQL_TEXT == SQLITE_TEXT && SQL_BLOB == SQLITE_BLOB &&
+                   SQL_NULL == SQLITE_NULL,
                "types of values are numbered as SQLite numbers them");
 
 enum sql_type ses__sqlite_type(const struct query *query, int column)
