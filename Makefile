@@ -295,7 +295,7 @@ CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
 TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(if $(POSTGRES),,test/postgres/%),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
-CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers exports linking amalgamation embed schema docs install)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers exports names linking amalgamation embed schema docs install)
 
 include test/flags.mk
 

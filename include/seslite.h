@@ -400,7 +400,7 @@ typedef struct ses_create_options {
     size_t size;
     const ses_range *range;   /* ses_get_or_create: the events to read of an existing session; NULL: all */
     const int64_t *create_us; /* the time of creation, for imports; NULL: the store's clock */
-    /* When the session may be removed (see ses_expire), later than the store's clock and before the year
+    /* When the session may be removed (see ses_store_expire), later than the store's clock and before the year
      * 10000; NULL: never. Not used by ses_get_or_create if the session exists. */
     const int64_t *expires_us;
     /* See ses_title_set; NULL: none. ses_get_or_create checks the title and the labels, but does not use them
@@ -503,22 +503,35 @@ SES_API int ses_session_json(const ses_session *session, char **json, size_t *le
 
 /* ------------------------------------------------------------------------------------------------- append */
 
-typedef enum ses_append_flags {
-    SES_APPEND_ANYWAY = 0x1, /* an outdated handle catches up in the same transaction instead of STALE */
-    SES_APPEND_VERSION = 0x2 /* only by key (a handle has its own version): STALE unless at `version` */
-} ses_append_flags;
+/* Flags that more than one call takes: its options say which. The numbers of those that only one call takes begin at 0x10
+ * where it takes some of these, too. */
+typedef enum ses_flags {
+    SES_ANYWAY = 0x1,     /* an outdated handle catches up in the same transaction instead of STALE */
+    SES_AT_VERSION = 0x2, /* only by key (a handle has its own version): STALE unless at `version` */
+    /*
+     * Overwrites the deleted data (`PRAGMA secure_delete`), and empties the write-ahead log. If a reader
+     * keeps the log from being emptied for the whole busy timeout, the deletion is done all the same and the
+     * call returns SES_MORE: call it again later, even though nothing is left to delete. With
+     * SES_CHECKPOINT_EXTERNAL it returns SES_MORE until the other program has emptied the log.
+     *
+     * When SQLite moved rows between pages, it may have left copies of them in unused parts of pages. It does
+     * not overwrite those; VACUUM does, run with the sqlite3 program. The flag does not reach rows that were
+     * deleted earlier without it, nor copies that the file system or the disk has kept.
+     */
+    SES_SECURE = 0x4
+} ses_flags;
 
 typedef struct ses_append_options {
     size_t size;
-    unsigned flags;  /* SES_APPEND_* */
-    int64_t version; /* for SES_APPEND_VERSION */
+    unsigned flags;  /* SES_ANYWAY, SES_AT_VERSION */
+    int64_t version; /* for SES_AT_VERSION */
     /*
      * The values of shared keys that the caller has seen, as a JSON object: {"user:n":41}. The append is
      * STALE, and the message names the key, if a different value is stored now. So a value that was computed
      * from a shared key never replaces a newer one: read the key again, and compute again. Values are
      * compared with the stored bytes, as ses_state_get_by_key returns them; the tombstone means that the key
      * does not exist. Every member is checked once, before the first event. A key that is neither app: nor
-     * user: is INVALID. NULL: nothing is expected. SES_APPEND_ANYWAY ignores this member.
+     * user: is INVALID. NULL: nothing is expected. SES_ANYWAY ignores this member.
      */
     const char *expected;
     size_t expected_len;
@@ -533,7 +546,7 @@ typedef struct ses_append_options {
     const char *delta;
     size_t delta_len;
     /* The token of a lease (see One turn at a time). The append is LEASED once another owner has taken the
-     * lease, with SES_APPEND_ANYWAY too. 0: no lease is required. */
+     * lease, with SES_ANYWAY too. 0: no lease is required. */
     int64_t lease;
 } ses_append_options;
 
@@ -592,7 +605,7 @@ SES_API int ses_append(ses_session *session, const char *event, size_t event_len
                        const ses_append_options *options, ses_appended *appended, ses_error *error);
 
 /*
- * Appends one event without a handle, at any version of the session unless SES_APPEND_VERSION is set. A
+ * Appends one event without a handle, at any version of the session unless SES_AT_VERSION is set. A
  * version of a deleted session is STALE for a later session of the same name. NOTFOUND: there is no such
  * session. `appended` may be NULL. Returns 0, SES_PARTIAL or SES_DUPLICATE.
  *
@@ -902,30 +915,16 @@ SES_API const char *ses_names_next(const ses_names *names);
 /* Frees the page. NULL is allowed. */
 SES_API void ses_names_close(ses_names *names);
 
-typedef enum ses_delete_flags {
-    /*
-     * Overwrites the deleted data (`PRAGMA secure_delete`), and empties the write-ahead log. If a reader
-     * keeps the log from being emptied for the whole busy timeout, the deletion is done all the same and the
-     * call returns SES_MORE: call it again later, even though nothing is left to delete. With
-     * SES_CHECKPOINT_EXTERNAL it returns SES_MORE until the other program has emptied the log.
-     *
-     * When SQLite moved rows between pages, it may have left copies of them in unused parts of pages. It does
-     * not overwrite those; VACUUM does, run with the sqlite3 program. The flag does not reach rows that were
-     * deleted earlier without it, nor copies that the file system or the disk has kept.
-     */
-    SES_DELETE_SECURE = 0x1
-} ses_delete_flags;
-
 typedef struct ses_delete_options {
     size_t size;
-    unsigned flags; /* SES_DELETE_* */
+    unsigned flags; /* SES_SECURE */
     int64_t limit;  /* ses_delete_app: sessions per call; 0: 100 */
 } ses_delete_options;
 
 /*
  * Deletes a session with its events and its session state. `app:` and `user:` state stay. A session that does
  * not exist is not an error: `*deleted` (may be NULL) is the number of sessions deleted, 1 or 0. Returns 0
- * or, with SES_DELETE_SECURE, SES_MORE.
+ * or, with SES_SECURE, SES_MORE.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
@@ -935,7 +934,7 @@ SES_API int ses_delete(ses_store *store, const ses_key *key, const ses_delete_op
 /*
  * Deletes everything of a user in an app: all sessions and the `user:` state, in one transaction. `*sessions`
  * and `*state_keys` (each may be NULL) are the numbers of sessions and of `user:` keys deleted. Returns 0 or,
- * with SES_DELETE_SECURE, SES_MORE.
+ * with SES_SECURE, SES_MORE.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
@@ -1080,8 +1079,8 @@ SES_API int ses_state_json_initial_by_key(ses_store *store, const ses_key *key,
 
 typedef struct ses_rewind_options {
     size_t size;
-    unsigned flags;  /* SES_APPEND_*, with the meaning they have for appends */
-    int64_t version; /* for SES_APPEND_VERSION */
+    unsigned flags;  /* SES_ANYWAY, SES_AT_VERSION */
+    int64_t version; /* for SES_AT_VERSION */
     /* The versions that artifacts have after the rewind, as a JSON object: the event's
      * `actions.artifactDelta`. NULL: {} */
     const char *artifact_delta;
@@ -1128,23 +1127,17 @@ SES_API int ses_redo(ses_session *session, const ses_rewind_options *options, se
 SES_API int ses_redo_by_key(ses_store *store, const ses_key *key, const ses_rewind_options *options,
                             ses_appended *appended, ses_error *error);
 
-typedef enum ses_cut_flags {
-    SES_CUT_ANYWAY = 0x1,  /* an outdated handle catches up in the same transaction instead of STALE */
-    SES_CUT_VERSION = 0x2, /* only by key: STALE unless the session is at `version` */
-    SES_CUT_SECURE = 0x4   /* as SES_DELETE_SECURE */
-} ses_cut_flags;
-
 typedef struct ses_cut_options {
     size_t size;
-    unsigned flags;  /* SES_CUT_* */
-    int64_t version; /* for SES_CUT_VERSION */
+    unsigned flags;  /* SES_ANYWAY, SES_AT_VERSION, SES_SECURE */
+    int64_t version; /* for SES_AT_VERSION */
 } ses_cut_options;
 
 /*
  * Deletes the events after the point for good, in one transaction. The own state becomes that of the point.
  * The version goes up by one, so other handles become STALE. Sequence numbers are not used again, and the
  * update time does not change. `*deleted` (may be NULL) is the number of events deleted. Returns 0,
- * SES_UNCHANGED if there are no events after the point, or, with SES_CUT_SECURE, SES_MORE.
+ * SES_UNCHANGED if there are no events after the point, or, with SES_SECURE, SES_MORE.
  *
  * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
  * NOMEM, UNKNOWN.
@@ -1199,7 +1192,7 @@ typedef enum ses_prune_parts {
 typedef struct ses_prune_options {
     size_t size;
     unsigned which;    /* SES_PRUNE_* */
-    unsigned flags;    /* SES_DELETE_* */
+    unsigned flags;    /* SES_SECURE */
     int64_t keep;      /* for SES_PRUNE_KEEP; 0 or more */
     int64_t before_us; /* for SES_PRUNE_BEFORE */
     int64_t last_seq;  /* for SES_PRUNE_SEQ */
@@ -1217,7 +1210,7 @@ typedef struct ses_prune_options {
  * Through a handle, only events that it knows are pruned.
  *
  * `*deleted` (may be NULL) is the number of events that this call deleted. Returns 0, SES_UNCHANGED if there
- * is nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_DELETE_SECURE, to empty
+ * is nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_SECURE, to empty
  * the log). It also returns SES_MORE if a transaction failed after others succeeded; the next call then
  * reports the failure, if it persists. A transaction may exceed `limit` where events must stay together.
  *
@@ -1231,7 +1224,7 @@ SES_API int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_pru
 
 /*
  * Sets the time from which the session may be removed; NULL: never. Nothing is hidden: the session can be
- * read as before until ses_expire removes it. Neither the version nor the update time changes. INVALID: the
+ * read as before until ses_store_expire removes it. Neither the version nor the update time changes. INVALID: the
  * time is not later than the store's clock, or not before the year 10000.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
@@ -1242,12 +1235,12 @@ SES_API int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const in
                                   const ses_call_options *options, ses_error *error);
 
 typedef enum ses_expire_flags {
-    SES_EXPIRE_COUNT = 0x2 /* deletes nothing: `*deleted` is how many sessions all calls would delete */
+    SES_EXPIRE_COUNT = 0x10 /* deletes nothing: `*deleted` is how many sessions all calls would delete */
 } ses_expire_flags;
 
 typedef struct ses_expire_options {
     size_t size;
-    unsigned flags;            /* SES_EXPIRE_*, SES_DELETE_SECURE */
+    unsigned flags;            /* SES_EXPIRE_COUNT, SES_SECURE */
     const int64_t *now_us;     /* the caller's clock; NULL: the store's */
     int64_t idle_us;           /* also sessions last written to longer ago than this; 0: none */
     int64_t sessions_per_user; /* also a user's least recently updated sessions beyond this number; 0: none */
@@ -1269,8 +1262,8 @@ typedef struct ses_expire_options {
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED (with SES_EXPIRE_COUNT),
  * INTERNAL, NOMEM, UNKNOWN.
  */
-SES_API int ses_expire(ses_store *store, const char *app, const ses_expire_options *options, int64_t *deleted,
-                       ses_error *error);
+SES_API int ses_store_expire(ses_store *store, const char *app, const ses_expire_options *options,
+                             int64_t *deleted, ses_error *error);
 
 typedef struct ses_maintain_options {
     size_t size;
@@ -1583,7 +1576,7 @@ SES_API int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loa
  * their defaults.
  *
  * `state` is the merged state. Its `app:` and `user:` keys belong to other sessions too, and are left out.
- * With SES_LOAD_SHARED those that their scopes lack are written there, as ses_import does, after the session
+ * With SES_LOAD_SHARED those that their scopes lack are written there, as ses_store_import does, after the session
  * and in separate transactions. If that fails, the session stays, and the call can be repeated. Keys that
  * exist keep their values.
  *
@@ -1635,9 +1628,9 @@ typedef struct ses_export_options {
  * Codes: MISUSE, INVALID, NOTFOUND, UNSUPPORTED, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM,
  * and those of `write`.
  */
-SES_API int ses_export(ses_store *store, const ses_export_options *options,
-                       int (*write)(void *context, const char *data, size_t len, ses_error *error),
-                       void *context, ses_error *error);
+SES_API int ses_store_export(ses_store *store, const ses_export_options *options,
+                             int (*write)(void *context, const char *data, size_t len, ses_error *error),
+                             void *context, ses_error *error);
 
 /* Flags of ses_import_options. */
 typedef enum ses_import_flags {
@@ -1719,10 +1712,10 @@ typedef struct ses_import_report {
  * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, TOONEW, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT,
  * CANTOPEN, INTERRUPTED, INTERNAL, NOMEM, UNKNOWN, and those of `read`.
  */
-SES_API int ses_import(ses_store *store, const ses_import_options *options,
-                       int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
-                                   ses_error *error),
-                       void *context, ses_import_report *report, ses_error *error);
+SES_API int ses_store_import(ses_store *store, const ses_import_options *options,
+                             int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
+                                         ses_error *error),
+                             void *context, ses_import_report *report, ses_error *error);
 
 /* --------------------------------------------------------------------------------------- backup and check */
 
@@ -1761,13 +1754,13 @@ typedef struct ses_backup_options {
  *  - INVALID: `path` is empty, a URI, ":memory:", the store's own file by any name, its log or journal, or
  *    named like a temporary file.
  *  - CANTOPEN: the folder does not exist, or no file can be created in it. CORRUPT: the store is damaged so
- *    badly that it cannot be copied whole; see ses_check for the rest.
+ *    badly that it cannot be copied whole; see ses_store_check for the rest.
  *
  * Codes: MISUSE, INVALID, EXISTS, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED,
  * INTERNAL, NOMEM, UNKNOWN.
  */
-SES_API int ses_backup(ses_store *store, const char *path, const ses_backup_options *options,
-                       ses_error *error);
+SES_API int ses_store_backup(ses_store *store, const char *path, const ses_backup_options *options,
+                             ses_error *error);
 /*
  * Copies the whole store, as of one moment, into a store in memory, which is independent of it. `options` are
  * those of ses_open. The options of the other store are not copied. READONLY also: the store has a feature
@@ -1775,8 +1768,8 @@ SES_API int ses_backup(ses_store *store, const char *path, const ses_backup_opti
  *
  * Codes: MISUSE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
-SES_API int ses_store_copy(ses_store *store, const ses_open_options *options, ses_store **copy,
-                           ses_error *error);
+SES_API int ses_open_copy(ses_store *store, const ses_open_options *options, ses_store **copy,
+                          ses_error *error);
 
 /* How much is checked. Each level includes those before it. */
 typedef enum ses_check_level {
@@ -1837,15 +1830,15 @@ typedef struct ses_check_options {
  * Checks the store as of one moment and changes nothing. `*problems` is the number of problems that were
  * found; 0 means that the store is sound. The call succeeds even if it finds damage: rows that cannot be read
  * are a problem, and the check continues with the next session. It needs as much memory as the state of one
- * session. (A store in memory is copied first.) Writers do not wait for it, as for ses_backup, and
+ * session. (A store in memory is copied first.) Writers do not wait for it, as for ses_store_backup, and
  * ses_store_interrupt ends it.
  *
  * A check cannot find everything: it accepts a title, a time or a text that was changed to another valid one.
  *
  * Codes: MISUSE, INVALID, BUSY, IO, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
-SES_API int ses_check(ses_store *store, const ses_check_options *options, int64_t *problems,
-                      ses_error *error);
+SES_API int ses_store_check(ses_store *store, const ses_check_options *options, int64_t *problems,
+                            ses_error *error);
 
 /* ------------------------------------------------------------------------------ facts, statistics and ids */
 

@@ -463,7 +463,7 @@ SES_API int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *l
  *
  * After STALE the view's writes are still there, and hide what others wrote in the meantime. Values that were
  * computed from the older state must be computed again: ses_refresh, ses_tracked_discard, then read and write
- * again. (SES_APPEND_ANYWAY stores the view's values over the newer ones.) STALE is also returned if the view
+ * again. (SES_ANYWAY stores the view's values over the newer ones.) STALE is also returned if the view
  * ran out of memory while it noted a read by ses_tracked_has. READONLY also means that the view is read-only.
  * Otherwise the rules are those of ses_append.
  *

@@ -23,7 +23,7 @@ static inline char *problems_of(ses_store *store, int level)
     ses_error error;
 
     text_add(&text, "", 0);
-    assert_ok(ses_check(store, &options, &problems, &error));
+    assert_ok(ses_store_check(store, &options, &problems, &error));
     for (size_t i = 0; i < text.len; i++)
         lines += text.data[i] == '\n';
     assert_int_equal(lines, problems);

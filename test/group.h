@@ -138,7 +138,7 @@ static inline int make_call(struct call *call)
 {
     const ses_key key = {"app", "user", call->session_id};
     const ses_append_options at_version = {
-        .size = sizeof at_version, .flags = SES_APPEND_VERSION, .version = call->version};
+        .size = sizeof at_version, .flags = SES_AT_VERSION, .version = call->version};
     const ses_text two[] = {{Q("{'author':'first of two'}"), SES_NUL}, {call->text, SES_NUL}};
     const ses_prune_options pruned = {
         .size = sizeof pruned, .which = SES_PRUNE_SEQ, .last_seq = call->version};

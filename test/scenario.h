@@ -16,7 +16,7 @@
 
 static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
 {
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     const ses_append_options seen = {.size = sizeof seen,
                                      .expected = Q("{'user:u':2,'app:a':'__ADK_SENTINEL_REMOVED__'}"),
                                      .expected_len = SES_NUL};
@@ -340,9 +340,9 @@ static void faults_play_retention(struct faults *faults, ses_store *store)
     STEP(SES_OK, ses_prune(session, &step, &deleted, &error));
     STEP(SES_OK, ses_prune_by_key(store, &kept, &rest, &deleted, &error));
     STEP(SES_UNCHANGED, ses_prune(session, &rest, &deleted, &error));
-    STEP(SES_OK, ses_expire(store, "kept", &due, &deleted, &error));
+    STEP(SES_OK, ses_store_expire(store, "kept", &due, &deleted, &error));
     if (deleted != 1)
-        faults_complain(faults, "ses_expire has not deleted one session", 0, &error);
+        faults_complain(faults, "ses_store_expire has not deleted one session", 0, &error);
     ses_session_close(session);
     STEP(SES_OK, ses_get(store, &kept, NULL, &session, &error));
     if (session && (ses_session_base_seq(session) != 4 || ses_session_event_count(session) != 1 ||
@@ -354,7 +354,7 @@ static void faults_play_retention(struct faults *faults, ses_store *store)
 /* What keeps a log from being emptied does not undo a deletion. */
 static void faults_delete_securely(struct faults *faults, ses_store *store)
 {
-    const ses_delete_options options = {.size = sizeof options, .flags = SES_DELETE_SECURE};
+    const ses_delete_options options = {.size = sizeof options, .flags = SES_SECURE};
     ses_error error;
     int code = ses_delete_app(store, "short", &options, NULL, &error);
 
@@ -605,7 +605,7 @@ static int faults_export(ses_store *store, const char *app, struct faults_text *
     const ses_export_options options = {.size = sizeof options, .app = app};
 
     text->len = 0;
-    return ses_export(store, &options, faults_write, text, error);
+    return ses_store_export(store, &options, faults_write, text, error);
 }
 
 static int faults_import(ses_store *store, struct faults_text *text, unsigned flags, ses_error *error)
@@ -613,7 +613,7 @@ static int faults_import(ses_store *store, struct faults_text *text, unsigned fl
     const ses_import_options options = {.size = sizeof options, .flags = flags, .app = "copy"};
 
     text->at = 0;
-    return ses_import(store, &options, faults_read, text, NULL, error);
+    return ses_store_import(store, &options, faults_read, text, NULL, error);
 }
 
 /* An app goes out, and comes in as another. */
@@ -655,12 +655,12 @@ static void faults_check(struct faults *faults, ses_store *store)
     int64_t problems = 0;
     ses_error error;
 
-    STEP(SES_OK, ses_check(store, &options, &problems, &error));
+    STEP(SES_OK, ses_store_check(store, &options, &problems, &error));
     if (problems == 0)
         return;
     faults->failures++;
     fault_lift();
-    if (ses_check(store, &options, &problems, &error) != SES_OK || problems > 0)
+    if (ses_store_check(store, &options, &problems, &error) != SES_OK || problems > 0)
         faults_complain(faults, "a sound store has a problem", 0, &error);
 }
 
@@ -690,10 +690,10 @@ static void faults_play_upkeep(struct faults *faults, ses_store *store)
                            SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_append_by_key(store, &key, Q("{'actions':{'rewindBeforeInvocationId':'i'}}"), SES_NUL,
                                    NULL, NULL, &error));
-    STEP(SES_OK, ses_backup(store, target, NULL, &error));
-    STEP(SES_EXISTS, ses_backup(store, target, NULL, &error));
-    STEP(SES_OK, ses_backup(store, target, &anew, &error));
-    STEP(SES_OK, ses_store_copy(store, &options, &copy, &error));
+    STEP(SES_OK, ses_store_backup(store, target, NULL, &error));
+    STEP(SES_EXISTS, ses_store_backup(store, target, NULL, &error));
+    STEP(SES_OK, ses_store_backup(store, target, &anew, &error));
+    STEP(SES_OK, ses_open_copy(store, &options, &copy, &error));
     if (copy)
         STEP(SES_OK, ses_get(copy, &key, NULL, &session, &error));
     if (!session || ses_session_last_seq(session) != 2)

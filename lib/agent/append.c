@@ -56,7 +56,7 @@ static int check_notes(const ses_tracked *tracked, const struct delta *writes,
     if (!tracked->reads->lacks_one || !writes_shared(writes))
         return SES_OK;
     code = ses__take_options(&options, sizeof options, given, "append options", error);
-    if (code != SES_OK || (options.flags & SES_APPEND_ANYWAY))
+    if (code != SES_OK || (options.flags & SES_ANYWAY))
         return code;
     return ses__error_set(
         error, SES_STALE,

@@ -205,7 +205,7 @@ static int take_delta(struct append_call *call, const ses_append_options *option
 static int take_append_options(struct append_call *call, const ses_append_options *given, ses_error *error)
 {
     ses_append_options options;
-    int code = ses__take_flagged(&options, sizeof options, given, SES_APPEND_ANYWAY | SES_APPEND_VERSION,
+    int code = ses__take_flagged(&options, sizeof options, given, SES_ANYWAY | SES_AT_VERSION,
                                  "append options", error);
     if (code == SES_OK)
         code = ses__call_take_version(call->at, options.flags, options.version, "append options", error);

@@ -107,9 +107,9 @@ int ses__call_by_key(struct session_call *call, ses_store *store, const ses_key 
 int ses__call_take_version(struct session_call *call, unsigned flags, int64_t version, const char *what,
                            ses_error *error)
 {
-    const bool given = (flags & SES_APPEND_VERSION) != 0;
+    const bool given = (flags & SES_AT_VERSION) != 0;
 
-    call->anyway = (flags & SES_APPEND_ANYWAY) != 0;
+    call->anyway = (flags & SES_ANYWAY) != 0;
     call->checks_version = given || call->session;
     call->version = call->session ? call->snapshot->row.version : version;
     if (given && call->session)

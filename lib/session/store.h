@@ -23,7 +23,7 @@ struct ses_store {
     pthread_mutex_t lock;           /* guards `calls` and `expired_to` */
     pthread_cond_t ended;           /* the last of them, after ses_close */
     unsigned calls;                 /* between ses__store_begin and ses__store_end */
-    struct expire_place expired_to; /* where the last ses_expire stopped */
+    struct expire_place expired_to; /* where the last ses_store_expire stopped */
     struct lease_queue leases;
     int64_t busy_timeout_us;
     char *path;

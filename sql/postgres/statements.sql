@@ -346,7 +346,7 @@ CROSS JOIN LATERAL
       WHERE u.shard = USER_SHARD(o.app, o.name) AND u.user_id = USER_ID(o.app, o.name)) AS v
 ORDER BY o.place;
 
--- The sessions that ses_expire and ses_delete_app delete, a few at a time.
+-- The sessions that ses_store_expire and ses_delete_app delete, a few at a time.
 
 -- name: app_after
 SELECT id FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;

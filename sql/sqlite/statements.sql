@@ -172,7 +172,7 @@ WHERE a.name = ?1;
 -- name: data_version
 PRAGMA data_version;
 
--- The rows that ses_expire and ses_delete_app delete, a few at a time.
+-- The rows that ses_store_expire and ses_delete_app delete, a few at a time.
 
 -- name: app_after
 SELECT id FROM apps WHERE id > ?1 ORDER BY id LIMIT 1;

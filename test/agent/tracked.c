@@ -618,7 +618,7 @@ static void test_a_stale_view_keeps_its_writes_for_another_try(void **state)
     struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, "{\"n\":1}");
     ses_tracked *tracked = agent_view(session, 0);
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "k", "1", SES_NUL, &error));

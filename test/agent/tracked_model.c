@@ -118,7 +118,7 @@ static void step_append(struct world *world)
 {
     struct model *model = &world->model;
     const bool anyway = pick(world, 2) == 0;
-    const ses_append_options options = {.size = sizeof options, .flags = anyway ? SES_APPEND_ANYWAY : 0};
+    const ses_append_options options = {.size = sizeof options, .flags = anyway ? SES_ANYWAY : 0};
     int view = pick(world, VIEWS);
     int invocation = pick(world, 3);
     int delta[KEYS];

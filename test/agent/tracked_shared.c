@@ -6,7 +6,7 @@
 #define REMOVED "\"__ADK_SENTINEL_REMOVED__\""
 
 static const ses_key other_key = {"app", "user", "other"};
-static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
 
 /* Two sessions of one user: the view is on the first. */
 struct pair {
@@ -512,7 +512,7 @@ static void test_what_the_caller_expects_is_joined(void **state)
     assert_code(SES_JSON, append_expecting(&pair, "{\"app:n\":1}}", SES_NUL, 0, &error));
     assert_message("byte 11");
     assert_code(SES_MISUSE, append_expecting(&pair, "{}", SES_NUL, 0x80, &error));
-    assert_ok(append_expecting(&pair, "{", SES_NUL, SES_APPEND_ANYWAY, &error));
+    assert_ok(append_expecting(&pair, "{", SES_NUL, SES_ANYWAY, &error));
     assert_stored(&pair, "user:n", "3");
     pair_close(&pair);
 }

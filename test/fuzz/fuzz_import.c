@@ -42,7 +42,7 @@ static int import(ses_store *store, struct text *text, unsigned flags, ses_impor
 
     *report = (ses_import_report){.size = sizeof *report};
     text->at = 0;
-    code = ses_import(store, &options, give, text, report, &error);
+    code = ses_store_import(store, &options, give, text, report, &error);
     must_tell(code, &error);
     return code;
 }
@@ -50,7 +50,7 @@ static int import(ses_store *store, struct text *text, unsigned flags, ses_impor
 static struct text export(ses_store *store)
 {
     struct text text = {NULL, 0, 0};
-    must(ses_export(store, NULL, keep, &text, NULL) == SES_OK);
+    must(ses_store_export(store, NULL, keep, &text, NULL) == SES_OK);
     return text;
 }
 
@@ -67,7 +67,7 @@ static void must_be_sound(ses_store *store)
     const ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG, .report = say_problem};
     int64_t problems = -1;
 
-    must(ses_check(store, &options, &problems, NULL) == SES_OK);
+    must(ses_store_check(store, &options, &problems, NULL) == SES_OK);
     must(problems == 0);
 }
 

@@ -21,7 +21,7 @@ static void must_be_sound(ses_store *store)
     const ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG};
     int64_t problems = -1;
 
-    must(ses_check(store, &options, &problems, NULL) == SES_OK);
+    must(ses_store_check(store, &options, &problems, NULL) == SES_OK);
     must(problems == 0);
 }
 

@@ -77,7 +77,7 @@ static struct found check_at(const struct place *place, int level)
     int64_t problems = -1;
     ses_error error;
 
-    assert_ok(ses_check(place->store, &options, &problems, &error));
+    assert_ok(ses_store_check(place->store, &options, &problems, &error));
     assert_int_equal(problems, found.count);
     return found;
 }
@@ -252,7 +252,7 @@ static void test_rows_are_looked_at_and_counted(void **state)
     ses_error error;
 
     must_create(place.store, &other, NULL);
-    assert_ok(ses_check(place.store, &options, &problems, &error));
+    assert_ok(ses_store_check(place.store, &options, &problems, &error));
     assert_int_equal(told.done, 2);
     assert_int_equal(told.total, 2);
     run(&place, "UPDATE seslite.event_marks SET target_seq = 1");

@@ -104,7 +104,7 @@ static void look_at_all(ses_store *store, const struct writer *writers)
         assert_true(writers[i].acknowledged > 0);
         assert_in_range(writers[i].longest_us, 0, (TIMEOUT_MS + SLACK_MS) * 1000);
     }
-    assert_ok(ses_check(store, &log, &problems, &error));
+    assert_ok(ses_store_check(store, &log, &problems, &error));
     assert_int_equal(problems, 0);
 }
 

@@ -30,7 +30,7 @@ static void assert_sound_store(ses_store *store)
     int64_t problems = -1;
     ses_error error;
 
-    assert_ok(ses_check(store, &log, &problems, &error));
+    assert_ok(ses_store_check(store, &log, &problems, &error));
     assert_int_equal(problems, 0);
 }
 

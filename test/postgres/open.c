@@ -99,12 +99,12 @@ static void test_a_store_on_a_server_is_checked_and_measured(void **state)
     assert_ok(ses_open_postgres(database_fresh(*state, "sound", "", place), NULL, NULL, &store, &error));
     must_create(store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
     must_append_by_key(store, &key, "{\"actions\":{\"stateDelta\":{\"c\":4}}}");
-    assert_ok(ses_check(store, &log, &problems, &error));
+    assert_ok(ses_store_check(store, &log, &problems, &error));
     assert_int_equal(problems, 0);
     assert_ok(ses_store_space(store, &space, &error));
     assert_true(space.bytes > 0);
     database_run_in(place, "UPDATE seslite.session_state SET value = '5'");
-    assert_ok(ses_check(store, &log, &problems, &error));
+    assert_ok(ses_store_check(store, &log, &problems, &error));
     assert_int_equal(problems, 1);
     ses_close(store);
 }
@@ -113,16 +113,16 @@ static void test_what_is_about_files_is_misuse(void **state)
 {
     const struct database *database = *state;
     const ses_open_options of_file = {.size = sizeof of_file, .synchronous = SES_SYNC_NORMAL};
-    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_DELETE_SECURE};
+    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     ses_store *store = NULL;
     ses_store *copy = NULL;
     ses_error error;
 
     assert_code(SES_MISUSE, ses_open_postgres(database->place, &of_file, NULL, &store, &error));
     assert_ok(ses_open_postgres(database->place, NULL, NULL, &store, &error));
-    assert_code(SES_MISUSE, ses_backup(store, "/nowhere", NULL, &error));
+    assert_code(SES_MISUSE, ses_store_backup(store, "/nowhere", NULL, &error));
     assert_message("pg_dump");
-    assert_code(SES_MISUSE, ses_store_copy(store, NULL, &copy, &error));
+    assert_code(SES_MISUSE, ses_open_copy(store, NULL, &copy, &error));
     assert_code(SES_MISUSE, ses_delete(store, &key, &secure, NULL, &error));
     ses_close(store);
 }
@@ -154,7 +154,7 @@ struct writer {
 static void *append_many(void *context)
 {
     struct writer *writer = context;
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
 
     for (int i = 0; i < APPENDS && writer->code == SES_OK; i++) {
         char event[100];

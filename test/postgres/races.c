@@ -216,7 +216,7 @@ static void append_to_a_life(struct writer *writer)
         char event[100];
         snprintf(event, sizeof event, "{\"author\":\"%lld\",\"actions\":{\"stateDelta\":{\"user:h\":%d}}}",
                  (long long)created_us, writer->number);
-        const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+        const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
         code = ses_append(session, event, SES_NUL, &anyway, NULL, &error);
         writer->stored += code == SES_OK;
     }
@@ -304,7 +304,7 @@ static void test_a_session_is_deleted_and_made_again_under_writers(void **state)
     join(writers, WRITERS);
     for (int i = 0; i < WRITERS; i++)
         assert_true(writers[i].stored > 0 && writers[i].refused > 0);
-    assert_ok(ses_check(store, &log, &problems, &error));
+    assert_ok(ses_store_check(store, &log, &problems, &error));
     assert_int_equal(problems, 0);
     ses_close(store);
 }
@@ -424,7 +424,7 @@ static void test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_lef
     assert_value(session, "user:k", last);
     assert_value(session, "app:k", last);
     ses_session_close(session);
-    assert_ok(ses_check(stores[0], &log, &problems, &error));
+    assert_ok(ses_store_check(stores[0], &log, &problems, &error));
     assert_int_equal(problems, 0);
     must_delete(stores[0], &key);
     ses_close(stores[0]);

@@ -157,7 +157,7 @@ static void test_a_full_disk_takes_nothing_more(void **state)
     assert_int_equal(database_shell(line, sizeof line, "mount -o remount,size=60m", folder), 0);
     must_append_by_key(store, &one, "{}");
     must_delete(store, &one);
-    assert_ok(ses_check(store, &log, &problems, &error));
+    assert_ok(ses_store_check(store, &log, &problems, &error));
     assert_int_equal(problems, 0);
     ses_close(store);
     database_run(database, "DROP DATABASE small");

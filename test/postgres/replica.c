@@ -105,7 +105,7 @@ static int open_cursor(ses_store *store, ses_error *error)
 static int export_all(ses_store *store, ses_error *error)
 {
     struct text text = {.data = NULL};
-    const int code = ses_export(store, NULL, take_lines, &text, error);
+    const int code = ses_store_export(store, NULL, take_lines, &text, error);
     free(text.data);
     return code;
 }
@@ -144,7 +144,7 @@ static void assert_cursors_of_the_replica(ses_store *store)
     assert_string_equal(event->author, "replica");
     assert_int_equal(ses_cursor_next(cursor, &event, &error), 0);
     assert_ok(ses_cursor_close(cursor, &error));
-    assert_ok(ses_export(store, NULL, take_lines, &text, &error));
+    assert_ok(ses_store_export(store, NULL, take_lines, &text, &error));
     assert_non_null(strstr(text.data, "replica"));
     assert_null(strstr(text.data, "primary"));
     free(text.data);

@@ -76,7 +76,7 @@ static void test_an_append_is_one(struct far_store *far)
     assert_int_equal(appended.status, SES_OK);
     assert_trips(far, 1,
                  assert_ok(ses_append(far->session, "{\"author\":\"user\"}", SES_NUL, NULL, NULL, &error)));
-    options.flags = SES_APPEND_VERSION;
+    options.flags = SES_AT_VERSION;
     options.version = ses_session_version(far->session);
     assert_trips(far, 1,
                  assert_ok(ses_append_by_key(far->store, &key, event, SES_NUL, &options, NULL, &error)));
@@ -413,7 +413,7 @@ static int walk_with_export(ses_store *store)
     int lines = 0;
     ses_error error;
 
-    assert_ok(ses_export(store, &options, count_lines, &lines, &error));
+    assert_ok(ses_store_export(store, &options, count_lines, &lines, &error));
     return lines >= LARGE ? LARGE : 0;
 }
 

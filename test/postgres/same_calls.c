@@ -270,7 +270,7 @@ static void call_append(struct calls *calls, size_t of)
         add_event(calls, &texts[i]);
         events[i] = (ses_text){texts[i].data, texts[i].len};
     }
-    options.flags = anyway ? SES_APPEND_ANYWAY : versioned ? SES_APPEND_VERSION : 0;
+    options.flags = anyway ? SES_ANYWAY : versioned ? SES_AT_VERSION : 0;
     if (once_in(calls, 8)) {
         options.expected = once_in(calls, 2) ? "{\"app:a\":1}" : "{\"user:z\":null}";
         options.expected_len = strlen(options.expected);

@@ -332,7 +332,7 @@ static void use_all(ses_store *store)
     assert_int_equal(ses_page_count(page), 1);
     ses_page_close(page);
     assert_ok(ses_lease_take(store, &key, "owner", NULL, &lease, &error));
-    assert_ok(ses_check(store, &whole, &problems, &error));
+    assert_ok(ses_store_check(store, &whole, &problems, &error));
     assert_int_equal(problems, 0);
     must_delete(store, &key);
 }

@@ -225,7 +225,7 @@ static void test_a_server_ends_what_takes_too_long(void **state)
     ses_close(store);
     snprintf(impatient, sizeof impatient, "%s options='-c idle_in_transaction_session_timeout=100ms'", place);
     store = open_in_time(impatient, 10000);
-    assert_code(SES_IO, ses_export(store, NULL, collect_slowly, &text, &error));
+    assert_code(SES_IO, ses_store_export(store, NULL, collect_slowly, &text, &error));
     assert_string_equal(error.sqlstate, "25P03");
     free(text.data);
     ses_close(store);
@@ -395,7 +395,7 @@ static void test_a_server_stops_in_the_middle_of_an_import(void **state)
     ses_page *page = NULL;
     ses_error error;
 
-    const int code = ses_import(store, NULL, give_and_stop, &interrupted, NULL, &error);
+    const int code = ses_store_import(store, NULL, give_and_stop, &interrupted, NULL, &error);
     assert_loss(code, &error);
     start_again(database);
     assert_ok(ses_list(store, "app", "user", NULL, &page, &error));

@@ -123,9 +123,9 @@ static void import_damaged(const struct fixture *fixture, const char *path)
     assert_true(is_one_of_the_exits(reply.status));
     assert_lacks(&reply.err, "Sanitizer");
     assert_lacks(&reply.err, "runtime error");
-    assert_ok(ses_check(fixture->store,
-                        &(ses_check_options){.size = sizeof(ses_check_options), .level = SES_CHECK_LOG},
-                        &problems, &error));
+    assert_ok(ses_store_check(fixture->store,
+                              &(ses_check_options){.size = sizeof(ses_check_options), .level = SES_CHECK_LOG},
+                              &problems, &error));
     assert_int_equal(problems, 0);
     reply_free(&reply);
 }

@@ -15,7 +15,7 @@ static void export_all(ses_store *store, struct text *lines)
     ses_error error;
 
     text_add(lines, "", 0);
-    assert_ok(ses_export(store, NULL, add_lines, lines, &error));
+    assert_ok(ses_store_export(store, NULL, add_lines, lines, &error));
 }
 
 /* Another store, of two sessions and shared state; and its lines. */

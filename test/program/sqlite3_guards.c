@@ -245,7 +245,7 @@ static void test_deleting_ends_the_versions(void **state)
     assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
     for (int64_t version = 0; version < 4; version++) {
-        const ses_append_options old = {.size = sizeof old, .flags = SES_APPEND_VERSION, .version = version};
+        const ses_append_options old = {.size = sizeof old, .flags = SES_AT_VERSION, .version = version};
         assert_code(SES_STALE, ses_append_by_key(store, &key, "{}", SES_NUL, &old, NULL, &error));
     }
     ses_close(store);

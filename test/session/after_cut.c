@@ -185,7 +185,7 @@ static void refresh(struct held *held, const struct log *log)
 
 static void append_anyway(struct held *held, struct log *log)
 {
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     ses_appended appended;
     ses_error error;
 
@@ -473,7 +473,7 @@ static void test_an_event_that_was_cut_can_be_appended_again(void **state)
     struct held held;
     ses_appended appended;
     const char *const event = Q("{'id':'again','timestamp':1}");
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     ses_error error;
 
     log_begin(&log, *state);

@@ -209,7 +209,7 @@ static void test_anyway_does_not_look(void **state)
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         ses_append_options options = expecting(Q(texts[i]));
-        options.flags = SES_APPEND_ANYWAY;
+        options.flags = SES_ANYWAY;
         assert_ok(by_key(fixture, NULL, "{}", &options, &error));
         assert_ok(by_handle(fixture, session, "{}", &options, &error));
     }
@@ -223,7 +223,7 @@ static void test_version_and_expected_are_both_asked(void **state)
     ses_error error;
 
     ses_session_close(create(fixture));
-    options.flags = SES_APPEND_VERSION;
+    options.flags = SES_AT_VERSION;
     assert_ok(by_key(fixture, NULL, "{}", &options, &error));
     assert_code(SES_STALE, by_key(fixture, NULL, "{}", &options, &error));
     assert_message("at version 1");

@@ -121,7 +121,7 @@ static void test_events_of_a_handle_stay_where_they_are(void **state)
 static void test_a_handle_without_events_keeps_none(void **state)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'a':0}"));
     ses_appended appended;
@@ -241,7 +241,7 @@ static void test_a_failure_leaves_the_handle_and_the_file_as_before(void **state
 
 static void test_wrong_options_are_misuse(void **state)
 {
-    const ses_append_options sizeless = {.flags = SES_APPEND_ANYWAY};
+    const ses_append_options sizeless = {.flags = SES_ANYWAY};
     const ses_append_options unknown = {.size = sizeof unknown, .flags = 0x80000000U};
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);

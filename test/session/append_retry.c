@@ -1,7 +1,7 @@
 /* The same event again: a retry is safe, and another event of the same id is refused. */
 #include "session/append.h"
 
-static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
 
 /* Events that are stored first, and retried later. */
 static const char *const events[] = {
@@ -255,7 +255,7 @@ static void test_a_retry_at_an_older_version(void **state)
     store_events(fixture, &session, first);
     for (size_t i = 0; i < COUNT; i++) {
         const ses_append_options expected = {
-            .size = sizeof expected, .flags = SES_APPEND_VERSION, .version = (int64_t)i};
+            .size = sizeof expected, .flags = SES_AT_VERSION, .version = (int64_t)i};
         fixture->now += 1000;
         assert_code(SES_DUPLICATE, ses_append_by_key(fixture->store, &key, Q(events[i]), SES_NUL, &expected,
                                                      &again, &error));

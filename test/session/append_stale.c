@@ -2,7 +2,7 @@
 #include "session/append.h"
 
 static const ses_key same_user = {"app", "user", "another"};
-static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
 
 static void append_by_key(struct fixture *fixture, const ses_key *to, const char *delta)
 {
@@ -227,7 +227,7 @@ static void test_an_append_by_key_at_a_version(void **state)
     static const int64_t wrong[] = {-1, 0, 1, 3, INT64_MAX, INT64_MIN};
     const ses_text batch[] = {{Q("{'actions':{'stateDelta':{'app:a':1}}}"), SES_NUL}, {"{}", SES_NUL}};
     struct fixture *fixture = *state;
-    ses_append_options options = {.size = sizeof options, .flags = SES_APPEND_VERSION};
+    ses_append_options options = {.size = sizeof options, .flags = SES_AT_VERSION};
     ses_appended appended[2];
     ses_error error;
 

@@ -1,7 +1,7 @@
 /* `temp:` values: on the handle that appended them, while their invocation lasts, and nowhere else. */
 #include "session/append.h"
 
-static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
 
 /* An event of the invocation with the delta, in one of the two spellings by turns. */
 static void append(ses_session *session, const char *invocation, const char *delta)

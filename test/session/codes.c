@@ -66,7 +66,7 @@ static int provoke_exists(struct fixture *fixture, ses_error *error)
 
 static int provoke_stale(struct fixture *fixture, ses_error *error)
 {
-    const ses_append_options options = {.size = sizeof options, .flags = SES_APPEND_VERSION, .version = 7};
+    const ses_append_options options = {.size = sizeof options, .flags = SES_AT_VERSION, .version = 7};
     return ses_append_by_key(fixture->store, &key, "{}", SES_NUL, &options, NULL, error);
 }
 

@@ -194,8 +194,8 @@ static void test_the_handle_itself_moves_on(void **state)
 static void test_another_handle_is_stale_until_it_is_refreshed(void **state)
 {
     const struct fixture *fixture = *state;
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
-    const ses_cut_options cut_anyway = {.size = sizeof cut_anyway, .flags = SES_CUT_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
+    const ses_cut_options cut_anyway = {.size = sizeof cut_anyway, .flags = SES_ANYWAY};
     ses_session *session = NULL;
     ses_session *other = NULL;
     char *json = NULL;
@@ -225,7 +225,7 @@ static void test_another_handle_is_stale_until_it_is_refreshed(void **state)
 static void test_an_outdated_handle_cuts_anyway(void **state)
 {
     const struct fixture *fixture = *state;
-    const ses_cut_options anyway = {.size = sizeof anyway, .flags = SES_CUT_ANYWAY};
+    const ses_cut_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     ses_session *session = NULL;
     int64_t deleted = 0;
     ses_error error;
@@ -237,7 +237,7 @@ static void test_an_outdated_handle_cuts_anyway(void **state)
     char *before = describe(session, 1);
     assert_code(SES_STALE, ses_cut(session, AFTER_SEQ(5), NULL, NULL, &error));
     assert_int_equal(error.version, 6);
-    assert_message("SES_CUT_ANYWAY");
+    assert_message("SES_ANYWAY");
     char *after = describe(session, 1);
     assert_string_equal(after, before);
     free(after);
@@ -277,9 +277,9 @@ static void test_a_handle_without_events(void **state)
 static void test_what_is_refused_changes_nothing(void **state)
 {
     const struct fixture *fixture = *state;
-    const ses_cut_options at_3 = {.size = sizeof at_3, .flags = SES_CUT_VERSION, .version = 3};
+    const ses_cut_options at_3 = {.size = sizeof at_3, .flags = SES_AT_VERSION, .version = 3};
     const ses_cut_options unknown = {.size = sizeof unknown, .flags = 0x80};
-    const ses_cut_options both = {.size = sizeof both, .flags = SES_CUT_VERSION | SES_CUT_ANYWAY};
+    const ses_cut_options both = {.size = sizeof both, .flags = SES_AT_VERSION | SES_ANYWAY};
     const ses_key nobody = {"app", "user", "nobody"};
     ses_session *session = NULL;
     ses_store *store = fixture->store;

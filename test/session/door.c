@@ -162,7 +162,7 @@ static void test_appending_through_a_view_is_one_operation(void **state)
 /* A handle that is behind needs no second call to find out, nor to catch up. */
 static void test_a_stale_append_is_one_operation(void **state)
 {
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     const ses_append_options unlike = {
         .size = sizeof unlike, .expected = Q("{'app:n':5}"), .expected_len = SES_NUL};
     struct door *door = *state;
@@ -497,7 +497,7 @@ static void test_an_export_is_one_operation(void **state)
         snprintf(name, sizeof name, "s%d", i);
         ses_session_close(new_session(door, &(ses_key){"app", "user", name}, Q("{'app:a':1,'k':2}")));
     }
-    assert_ok(ses_export(door->store, NULL, pass_lines, NULL, &error));
+    assert_ok(ses_store_export(door->store, NULL, pass_lines, NULL, &error));
     assert_reads(&door->fake, 1);
 }
 
@@ -576,7 +576,7 @@ static void test_expiring_and_upkeep_are_one_operation(void **state)
     assert_ok(ses_expiry_set_by_key(door->store, &key, &later, NULL, &error));
     assert_writes(&door->fake, 1);
     door->fixture->now++;
-    assert_ok(ses_expire(door->store, NULL, NULL, &deleted, &error));
+    assert_ok(ses_store_expire(door->store, NULL, NULL, &deleted, &error));
     assert_transactions(&door->fake, 1, 1);
     assert_int_equal(deleted, 1);
     assert_ok(ses_delete_app(door->store, "app", NULL, &deleted, &error));
@@ -621,12 +621,12 @@ static void test_upkeep_of_the_whole_store_is_one_operation_each(void **state)
     int64_t problems = 0;
     ses_error error;
 
-    assert_ok(ses_backup(door->store, target, NULL, &error));
+    assert_ok(ses_store_backup(door->store, target, NULL, &error));
     assert_no_transaction(&door->fake); /* a backup is the engine's alone */
-    assert_ok(ses_store_copy(door->store, NULL, &copy, &error));
+    assert_ok(ses_open_copy(door->store, NULL, &copy, &error));
     assert_no_transaction(&door->fake);
     ses_close(copy);
-    assert_ok(ses_check(door->store, NULL, &problems, &error));
+    assert_ok(ses_store_check(door->store, NULL, &problems, &error));
     assert_whole(&door->fake, 1);
     free(target);
     support_folder_remove(folder);

@@ -112,7 +112,7 @@ static void assert_told(int code, const ses_appended *appended, const ses_append
 
 static void fail_appending(struct faults *faults, int code)
 {
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     const ses_text events[] = {{"{}", 2}, {event, SES_NUL}};
     ses_appended appended[2];
     ses_appended before[2];
@@ -145,8 +145,8 @@ static const ses_point first_event = {.size = sizeof first_event, .kind = SES_PO
 
 static void fail_history(struct faults *faults, int code)
 {
-    const ses_rewind_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
-    const ses_cut_options cut_anyway = {.size = sizeof cut_anyway, .flags = SES_CUT_ANYWAY};
+    const ses_rewind_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
+    const ses_cut_options cut_anyway = {.size = sizeof cut_anyway, .flags = SES_ANYWAY};
     ses_appended appended;
     ses_appended before;
     ses_session *fork = UNTOUCHED;
@@ -424,7 +424,7 @@ static int make_id(void *context, char *id, size_t capacity)
 
 static void play_appends(struct faults *faults, FILE *out)
 {
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     const ses_text events[] = {{event, SES_NUL}, {Q("{'partial':true}"), SES_NUL}, {"{}", 2}};
     ses_appended appended[3] = {{0}};
     ses_error error;

@@ -35,7 +35,7 @@ static int64_t expire(ses_store *store, int expected, const char *app, const ses
     int64_t deleted = -1;
     ses_error error;
 
-    assert_code(expected, ses_expire(store, app, options, &deleted, &error));
+    assert_code(expected, ses_store_expire(store, app, options, &deleted, &error));
     return deleted;
 }
 
@@ -265,12 +265,12 @@ static void test_a_count_is_what_all_calls_delete(void **state)
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 10);
     options.flags = 0;
     for (int code = SES_MORE; code == SES_MORE;) {
-        code = ses_expire(fixture->store, NULL, &options, &deleted, &error);
+        code = ses_store_expire(fixture->store, NULL, &options, &deleted, &error);
         assert_true(code >= 0);
         options.limit += deleted;
     }
     assert_int_equal(options.limit, 3 + 10);
-    options.flags = SES_EXPIRE_COUNT | SES_DELETE_SECURE;
+    options.flags = SES_EXPIRE_COUNT | SES_SECURE;
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 0);
 }
 
@@ -302,7 +302,7 @@ static void test_all_users_are_looked_at(void **state)
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 30);
 }
 
-/* ses_check would call it damage. */
+/* ses_store_check would call it damage. */
 static void test_an_expiry_that_is_no_time_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -326,19 +326,19 @@ static void test_what_cannot_be_asked(void **state)
     ses_expire_options options = {.size = sizeof options};
     ses_error error;
 
-    assert_code(SES_MISUSE, ses_expire(NULL, NULL, NULL, NULL, &error));
-    assert_code(SES_INVALID, ses_expire(fixture->store, "", NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_store_expire(NULL, NULL, NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_store_expire(fixture->store, "", NULL, NULL, &error));
     options.flags = 0x80;
-    assert_code(SES_MISUSE, ses_expire(fixture->store, NULL, &options, NULL, &error));
+    assert_code(SES_MISUSE, ses_store_expire(fixture->store, NULL, &options, NULL, &error));
     options.flags = 0;
     options.limit = -1;
-    assert_code(SES_INVALID, ses_expire(fixture->store, NULL, &options, NULL, &error));
+    assert_code(SES_INVALID, ses_store_expire(fixture->store, NULL, &options, NULL, &error));
     options.limit = 0;
     options.idle_us = -1;
-    assert_code(SES_INVALID, ses_expire(fixture->store, NULL, &options, NULL, &error));
+    assert_code(SES_INVALID, ses_store_expire(fixture->store, NULL, &options, NULL, &error));
     fixture->options.flags = SES_OPEN_READ_ONLY;
     fixture_reopen(fixture);
-    assert_code(SES_READONLY, ses_expire(fixture->store, NULL, NULL, NULL, &error));
+    assert_code(SES_READONLY, ses_store_expire(fixture->store, NULL, NULL, NULL, &error));
     options = (ses_expire_options){.size = sizeof options, .flags = SES_EXPIRE_COUNT};
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 0);
 }

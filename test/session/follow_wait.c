@@ -163,7 +163,7 @@ static void test_waiting_ends_with_a_deletion_of_any_kind(void **state)
         else if (i == 1)
             assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, &error));
         else
-            assert_ok(ses_expire(fixture->store, NULL, &due, NULL, &error));
+            assert_ok(ses_store_expire(fixture->store, NULL, &due, NULL, &error));
         assert_ended(&waiting, SES_NOTFOUND, 0);
         ses_follower_close(follower);
     }

@@ -817,7 +817,7 @@ static void step_expire(void)
 
     do {
         int64_t deleted = 0;
-        code = ses_expire(run.fixture->store, chance(2) ? "app" : NULL, &options, &deleted, &error);
+        code = ses_store_expire(run.fixture->store, chance(2) ? "app" : NULL, &options, &deleted, &error);
         assert_true(deleted <= options.limit);
         total += deleted;
     } while (code == SES_MORE);

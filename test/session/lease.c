@@ -282,8 +282,7 @@ static void test_an_append_halfway_through_a_lost_turn_stores_nothing(void **sta
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_lease lost = must_take(fixture->store, &key, "a");
     const ses_append_options options = {.size = sizeof options, .lease = lost.token};
-    const ses_append_options anyway = {
-        .size = sizeof anyway, .flags = SES_APPEND_ANYWAY, .lease = lost.token};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY, .lease = lost.token};
     const ses_text batch[] = {{Q("{'id':'1'}"), SES_NUL}, {Q("{'id':'2'}"), SES_NUL}};
     ses_error error;
 

@@ -336,7 +336,7 @@ static void delete_by(int how, ses_store *store)
         assert_ok(ses_delete_app(store, "app", NULL, NULL, &error));
     } else {
         assert_ok(ses_expiry_set_by_key(store, &key, &expires, NULL, &error));
-        assert_ok(ses_expire(store, NULL, &late, NULL, &error));
+        assert_ok(ses_store_expire(store, NULL, &late, NULL, &error));
     }
 }
 

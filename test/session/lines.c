@@ -18,7 +18,7 @@ static void test_a_store_that_goes_out_and_in_is_the_same(void **state)
         ses_store *other = empty_store();
         struct piecewise text = {.data = first.data, .len = first.len, .piece = piece};
         report.size = sizeof report;
-        assert_ok(ses_import(other, NULL, give_lines, &text, &report, &error));
+        assert_ok(ses_store_import(other, NULL, give_lines, &text, &report, &error));
         assert_int_equal(report.made, 4);
         assert_int_equal(report.events, 10);
         assert_int_equal(report.keys, 5);
@@ -122,14 +122,14 @@ static void test_what_is_not_there_or_asked_for_wrongly_does_not_go_out(void **s
     ses_error error;
 
     fill_store(store);
-    assert_code(SES_NOTFOUND, ses_export(store, &app, collect_lines, &text, &error));
-    assert_code(SES_NOTFOUND, ses_export(store, &user, collect_lines, &text, &error));
-    assert_code(SES_NOTFOUND, ses_export(store, &session, collect_lines, &text, &error));
+    assert_code(SES_NOTFOUND, ses_store_export(store, &app, collect_lines, &text, &error));
+    assert_code(SES_NOTFOUND, ses_store_export(store, &user, collect_lines, &text, &error));
+    assert_code(SES_NOTFOUND, ses_store_export(store, &session, collect_lines, &text, &error));
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_code(i < 2 ? SES_MISUSE : SES_INVALID,
-                    ses_export(store, &wrong[i], collect_lines, &text, &error));
-    assert_code(SES_MISUSE, ses_export(store, NULL, NULL, NULL, &error));
-    assert_code(SES_MISUSE, ses_import(store, NULL, NULL, NULL, NULL, &error));
+                    ses_store_export(store, &wrong[i], collect_lines, &text, &error));
+    assert_code(SES_MISUSE, ses_store_export(store, NULL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_store_import(store, NULL, NULL, NULL, NULL, &error));
     free(text.data);
 }
 
@@ -274,7 +274,7 @@ static void assert_outcomes(ses_store *store, const struct text *lines, unsigned
     ses_error error;
 
     text_add(&notes, "", 0);
-    assert_ok(ses_import(store, &options, give_lines, &text, NULL, &error));
+    assert_ok(ses_store_import(store, &options, give_lines, &text, NULL, &error));
     assert_string_equal(notes.data, expected);
     free(notes.data);
 }
@@ -328,7 +328,7 @@ static void test_everything_can_be_put_into_another_app_and_user(void **state)
     fill_store(store);
     struct text lines = exported(store, &user);
     struct piecewise text = {.data = lines.data, .len = lines.len};
-    assert_ok(ses_import(store, &options, give_lines, &text, NULL, &error));
+    assert_ok(ses_store_import(store, &options, give_lines, &text, NULL, &error));
     assert_ok(ses_get(store, &(ses_key){"new", "me", "one"}, NULL, &session, &error));
     assert_int_equal(ses_session_event_count(session), 5);
     assert_string_equal(support_state(session, NULL),
@@ -604,7 +604,7 @@ static void test_a_line_that_is_too_long_is_refused(void **state)
     fixture->options.max_event_bytes = 1000;
     fixture_reopen(fixture);
     report.size = sizeof report;
-    assert_code(SES_LIMIT, ses_import(fixture->store, NULL, read_endless, &(int){0}, &report, &error));
+    assert_code(SES_LIMIT, ses_store_import(fixture->store, NULL, read_endless, &(int){0}, &report, &error));
     assert_message("line 2");
     text_printf(&text, "%s\n%s\n{\"kind\":\"event\",\"body\":{\"id\":\"e\",\"x\":\"%01000d\"}}\n%s\n%s\n",
                 Q(HEAD), Q(SESSION), 1, Q(END), Q(TOTAL));
@@ -633,9 +633,9 @@ static void test_the_functions_can_end_the_calls(void **state)
     ses_store *store = ((struct fixture *)*state)->store;
     ses_error error;
 
-    assert_code(SES_IO, ses_import(store, NULL, fail_to_read, NULL, NULL, &error));
+    assert_code(SES_IO, ses_store_import(store, NULL, fail_to_read, NULL, NULL, &error));
     assert_message("has ended the call");
-    assert_code(SES_FULL, ses_export(store, NULL, fail_to_write, NULL, &error));
+    assert_code(SES_FULL, ses_store_export(store, NULL, fail_to_write, NULL, &error));
     assert_message("no room");
 }
 
@@ -666,7 +666,7 @@ static void test_each_piece_that_cannot_be_written_ends_an_export(void **state)
     assert_ok(ses_prune_by_key(store, &large, &options, NULL, &error));
     for (int piece = 1; left <= 0; piece++) {
         left = piece;
-        const int code = ses_export(store, NULL, fail_once, &left, &error);
+        const int code = ses_store_export(store, NULL, fail_once, &left, &error);
         assert_code(left > 0 ? SES_OK : SES_FULL, code);
         assert_in_range(piece, 1, 20);
     }
@@ -700,7 +700,7 @@ static void test_what_another_program_wrote_is_not_written_out(void **state)
                     "DROP TRIGGER guard_app_state_update; DROP TRIGGER guard_user_state_update");
         raw_run(db, changes[i]);
         assert_int_equal(sqlite3_close(db), SQLITE_OK);
-        if (ses_export(store, NULL, collect_lines, &text, &error) == SES_OK)
+        if (ses_store_export(store, NULL, collect_lines, &text, &error) == SES_OK)
             print_error("%s\n%s\n", changes[i], text.data);
         assert_int_equal(error.code, SES_CORRUPT);
         ses_close(store);
@@ -747,7 +747,7 @@ static void test_lines_are_of_one_moment(void **state)
         snprintf(event, sizeof event, "{\"id\":\"%d\",\"timestamp\":1,\"text\":\"%0100d\"}", i, i);
         must_append_by_key(store, &key, event);
     }
-    assert_ok(ses_export(store, NULL, collect_and_write, &out, &error));
+    assert_ok(ses_store_export(store, NULL, collect_and_write, &out, &error));
     assert_true(out.written > 1);
     assert_null(strstr(out.text.data, "meanwhile"));
     assert_ok(import_text(other, out.text.data, out.text.len, 0, &report, &error));

@@ -40,7 +40,7 @@ static inline struct text exported(ses_store *store, const ses_export_options *o
     ses_error error;
 
     text_add(&text, "", 0);
-    assert_ok(ses_export(store, options, collect_lines, &text, &error));
+    assert_ok(ses_store_export(store, options, collect_lines, &text, &error));
     return text;
 }
 
@@ -51,7 +51,7 @@ static inline int import_text(ses_store *store, const char *data, size_t len, un
     const ses_import_options options = {.size = sizeof options, .flags = flags};
 
     report->size = sizeof *report;
-    return ses_import(store, &options, give_lines, &text, report, error);
+    return ses_store_import(store, &options, give_lines, &text, report, error);
 }
 
 static inline ses_store *empty_store(void)

@@ -271,7 +271,7 @@ static void test_a_different_base_is_a_different_session(void **state)
 static void test_the_version_is_kept_but_never_that_of_a_deleted_session(void **state)
 {
     ses_store *store = ((struct fixture *)*state)->store;
-    const ses_append_options old = {.size = sizeof old, .flags = SES_APPEND_VERSION, .version = 2};
+    const ses_append_options old = {.size = sizeof old, .flags = SES_AT_VERSION, .version = 2};
     struct source source = plain();
     ses_load_result result;
     ses_error error;

@@ -224,8 +224,8 @@ static int call_append(struct handle *handle, int slot, const struct event *even
                        bool anyway, int64_t version, ses_appended *appended, ses_error *error)
 {
     const ses_append_options options = {.size = sizeof options,
-                                        .flags = (anyway ? SES_APPEND_ANYWAY : 0) |
-                                                 (version >= 0 ? SES_APPEND_VERSION : 0),
+                                        .flags =
+                                            (anyway ? SES_ANYWAY : 0) | (version >= 0 ? SES_AT_VERSION : 0),
                                         .version = version};
     ses_store *store = run.fixture->store;
     const ses_key key = key_of(slot);

@@ -272,7 +272,7 @@ static void test_temp_values_stay_when_nothing_is_stored(void **state)
 static void test_an_outdated_handle_is_stale(void **state)
 {
     const struct fixture *fixture = *state;
-    const ses_rewind_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_rewind_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     ses_session *session = NULL;
     ses_error error;
 
@@ -282,7 +282,7 @@ static void test_an_outdated_handle_is_stale(void **state)
     char *before = describe(session, 1);
     assert_code(SES_STALE, ses_rewind(session, LAST_TURN, NULL, NULL, &error));
     assert_int_equal(error.version, 5);
-    assert_message("SES_APPEND_ANYWAY");
+    assert_message("SES_ANYWAY");
     char *after = describe(session, 1);
     assert_string_equal(after, before);
     free(after);
@@ -300,7 +300,7 @@ static void test_an_outdated_handle_is_stale(void **state)
 static void test_a_handle_that_was_cut_under_is_stale_anyway(void **state)
 {
     const struct fixture *fixture = *state;
-    const ses_rewind_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_rewind_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     ses_session *session = NULL;
     ses_error error;
 
@@ -318,7 +318,7 @@ static void test_a_handle_that_was_cut_under_is_stale_anyway(void **state)
 static void test_by_key_at_a_version(void **state)
 {
     const struct fixture *fixture = *state;
-    ses_rewind_options at = {.size = sizeof at, .flags = SES_APPEND_VERSION, .version = 3};
+    ses_rewind_options at = {.size = sizeof at, .flags = SES_AT_VERSION, .version = 3};
     ses_error error;
 
     begin(fixture);
@@ -429,9 +429,8 @@ static void test_arguments_are_checked(void **state)
 {
     const struct fixture *fixture = *state;
     const ses_rewind_options unknown = {.size = sizeof unknown, .flags = 0x80};
-    const ses_rewind_options version = {.size = sizeof version, .flags = SES_APPEND_VERSION, .version = 4};
-    const ses_rewind_options both = {
-        .size = sizeof both, .flags = SES_APPEND_VERSION | SES_APPEND_ANYWAY, .version = 4};
+    const ses_rewind_options version = {.size = sizeof version, .flags = SES_AT_VERSION, .version = 4};
+    const ses_rewind_options both = {.size = sizeof both, .flags = SES_AT_VERSION | SES_ANYWAY, .version = 4};
     const ses_key nobody = {"app", "user", "nobody"};
     ses_session *session = NULL;
     ses_error error;

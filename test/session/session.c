@@ -363,7 +363,7 @@ static void test_delete_user_counts_what_there_was(void **state)
 
 static void check_old_handle(ses_store *store, ses_session *old)
 {
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     ses_session *fresh = must_open_new(store, &key, Q("{'fresh':1}"));
     ses_error error;
 

@@ -23,8 +23,7 @@ static void append_events(struct fixture *fixture, const ses_key *to, int count)
 
 static int append_at(struct fixture *fixture, int64_t version, ses_error *error)
 {
-    const ses_append_options options = {
-        .size = sizeof options, .flags = SES_APPEND_VERSION, .version = version};
+    const ses_append_options options = {.size = sizeof options, .flags = SES_AT_VERSION, .version = version};
     return ses_append_by_key(fixture->store, &key, Q("{'author':'late'}"), SES_NUL, &options, NULL, error);
 }
 

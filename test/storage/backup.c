@@ -125,7 +125,7 @@ static void test_a_backup_is_a_whole_store(void **state)
     mode_t before = umask(0777);
     ses_error error;
 
-    assert_ok(ses_backup(test->store, test->target, NULL, &error));
+    assert_ok(ses_store_backup(test->store, test->target, NULL, &error));
     umask(before);
     assert_is_copy(test, test->target);
     assert_int_equal(count_leftovers(test), 0);
@@ -136,7 +136,7 @@ static void test_a_compact_backup_is_a_whole_store(void **state)
     struct backup_test *test = *state;
     ses_error error;
 
-    assert_ok(ses_backup(test->store, test->target, &compact, &error));
+    assert_ok(ses_store_backup(test->store, test->target, &compact, &error));
     assert_is_copy(test, test->target);
     assert_int_equal(count_leftovers(test), 0);
 }
@@ -156,8 +156,8 @@ static void test_a_compact_backup_is_smaller_after_a_deletion(void **state)
 
     must_delete(test->store, &key);
     fill(test->store, 1);
-    assert_ok(ses_backup(test->store, test->target, NULL, &error));
-    assert_ok(ses_backup(test->store, small, &compact, &error));
+    assert_ok(ses_store_backup(test->store, test->target, NULL, &error));
+    assert_ok(ses_store_backup(test->store, small, &compact, &error));
     assert_true(size_of(small) < size_of(test->target));
     assert_is_copy(test, small);
     free(small);
@@ -171,19 +171,19 @@ static void test_a_store_is_copied_into_memory(void **state)
     ses_store *second = NULL;
     ses_error error;
 
-    assert_ok(ses_store_copy(test->store, NULL, &copy, &error));
+    assert_ok(ses_open_copy(test->store, NULL, &copy, &error));
     assert_same_session(test->store, copy);
     must_append_by_key(copy, &key, Q("{'id':'only in the copy'}"));
-    assert_ok(ses_store_copy(copy, NULL, &second, &error));
+    assert_ok(ses_open_copy(copy, NULL, &second, &error));
     assert_same_session(copy, second);
     ses_session *original = must_get(test->store, &key);
     assert_int_equal(ses_session_last_seq(original), 100);
     ses_session_close(original);
     ses_close(second);
     ses_close(copy);
-    assert_code(SES_MISUSE, ses_store_copy(test->store, &read_only, &copy, &error));
+    assert_code(SES_MISUSE, ses_open_copy(test->store, &read_only, &copy, &error));
     assert_null(copy);
-    assert_code(SES_MISUSE, ses_store_copy(test->store, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_open_copy(test->store, NULL, NULL, &error));
 }
 
 static void test_a_copy_in_memory_outlives_its_original(void **state)
@@ -196,7 +196,7 @@ static void test_a_copy_in_memory_outlives_its_original(void **state)
 
     (void)state;
     fill(store, 3);
-    assert_ok(ses_store_copy(store, NULL, &copy, &error));
+    assert_ok(ses_open_copy(store, NULL, &copy, &error));
     ses_close(store);
     support_folder_remove(folder);
     must_append_by_key(copy, &key, "{}");
@@ -213,9 +213,9 @@ static void test_pages_of_any_size_are_copied(void **state)
     ses_close(test->store);
     raw_exec(test->fixture->path, "PRAGMA journal_mode = DELETE; PRAGMA page_size = 1024; VACUUM");
     test->store = test->fixture->store = must_open_file(test->fixture->path, NULL);
-    assert_ok(ses_store_copy(test->store, NULL, &copy, &error));
+    assert_ok(ses_open_copy(test->store, NULL, &copy, &error));
     assert_same_session(test->store, copy);
-    assert_ok(ses_backup(copy, test->target, NULL, &error));
+    assert_ok(ses_store_backup(copy, test->target, NULL, &error));
     ses_close(copy);
     assert_query(test->target, "PRAGMA page_size", "1024\n");
     assert_is_copy(test, test->target);
@@ -233,11 +233,11 @@ static void test_stores_that_are_read_only_or_have_a_rollback_journal_are_backed
     for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
         ses_close(test->store);
         test->store = test->fixture->store = must_open_file(test->fixture->path, &each[i]);
-        assert_ok(ses_backup(test->store, test->target, i ? &replace : NULL, &error));
+        assert_ok(ses_store_backup(test->store, test->target, i ? &replace : NULL, &error));
         assert_is_copy(test, test->target);
         const ses_backup_options both = {.size = sizeof both,
                                          .flags = SES_BACKUP_REPLACE | SES_BACKUP_COMPACT};
-        assert_ok(ses_backup(test->store, test->target, &both, &error));
+        assert_ok(ses_store_backup(test->store, test->target, &both, &error));
         assert_is_copy(test, test->target);
     }
 }
@@ -249,13 +249,13 @@ static void test_what_exists_is_replaced_only_on_request(void **state)
     struct backup_test *test = *state;
     ses_error error;
 
-    assert_ok(ses_backup(test->store, test->target, NULL, &error));
+    assert_ok(ses_store_backup(test->store, test->target, NULL, &error));
     must_append_by_key(test->store, &key, Q("{'id':'new'}"));
     char *before = folder_picture(test->fixture->folder);
-    assert_code(SES_EXISTS, ses_backup(test->store, test->target, NULL, &error));
+    assert_code(SES_EXISTS, ses_store_backup(test->store, test->target, NULL, &error));
     assert_message("copy.db");
     assert_picture(test->fixture->folder, before);
-    assert_ok(ses_backup(test->store, test->target, &replace, &error));
+    assert_ok(ses_store_backup(test->store, test->target, &replace, &error));
     assert_is_copy(test, test->target);
 }
 
@@ -267,12 +267,12 @@ static void test_what_is_no_store_is_never_replaced(void **state)
 
     memset(text, 'x', sizeof text);
     write_file(test->target, text, sizeof text);
-    assert_code(SES_NOTASTORE, ses_backup(test->store, test->target, &replace, &error));
+    assert_code(SES_NOTASTORE, ses_store_backup(test->store, test->target, &replace, &error));
     write_file(test->target, text, 10);
-    assert_code(SES_NOTASTORE, ses_backup(test->store, test->target, &replace, &error));
+    assert_code(SES_NOTASTORE, ses_store_backup(test->store, test->target, &replace, &error));
     assert_int_equal(unlink(test->target), 0);
     raw_exec(test->target, "CREATE TABLE t (x)");
-    assert_code(SES_NOTASTORE, ses_backup(test->store, test->target, &replace, &error));
+    assert_code(SES_NOTASTORE, ses_store_backup(test->store, test->target, &replace, &error));
     assert_query(test->target, "SELECT count(*) FROM t", "0\n");
     assert_int_equal(count_leftovers(test), 0);
 }
@@ -284,14 +284,14 @@ static void test_an_open_store_is_not_replaced(void **state)
     ses_store *impatient = must_open_file(test->fixture->path, &hasty);
     ses_error error;
 
-    assert_ok(ses_backup(test->store, test->target, NULL, &error));
+    assert_ok(ses_store_backup(test->store, test->target, NULL, &error));
     ses_store *open = must_open_file(test->target, NULL);
     int64_t began = support_steady_us();
-    assert_code(SES_BUSY, ses_backup(impatient, test->target, &replace, &error));
+    assert_code(SES_BUSY, ses_store_backup(impatient, test->target, &replace, &error));
     assert_true(support_steady_us() - began >= 45000);
     must_append_by_key(open, &key, "{}");
     ses_close(open);
-    assert_ok(ses_backup(impatient, test->target, &replace, &error));
+    assert_ok(ses_store_backup(impatient, test->target, &replace, &error));
     ses_close(impatient);
     assert_is_copy(test, test->target);
 }
@@ -313,17 +313,17 @@ static void test_the_log_of_the_old_store_is_not_read_with_the_new_one(void **st
     ses_close(other);
     copy_file(kept, test->target);
     copy_file(kept_log, log);
-    assert_ok(ses_backup(test->store, test->target, &replace, &error));
+    assert_ok(ses_store_backup(test->store, test->target, &replace, &error));
     assert_is_copy(test, test->target);
 
     assert_int_equal(unlink(test->target), 0);
     copy_file(kept_log, log);
-    assert_code(SES_EXISTS, ses_backup(test->store, test->target, NULL, &error));
+    assert_code(SES_EXISTS, ses_store_backup(test->store, test->target, NULL, &error));
     assert_message("-wal");
     assert_int_equal(rename(log, journal), 0);
-    assert_code(SES_EXISTS, ses_backup(test->store, test->target, NULL, &error));
+    assert_code(SES_EXISTS, ses_store_backup(test->store, test->target, NULL, &error));
     assert_message("-journal");
-    assert_ok(ses_backup(test->store, test->target, &replace, &error));
+    assert_ok(ses_store_backup(test->store, test->target, &replace, &error));
     assert_is_copy(test, test->target);
     free(journal);
     free(kept_log);
@@ -343,8 +343,8 @@ static void test_a_store_is_no_backup_of_itself(void **state)
     assert_int_equal(symlink(test->fixture->path, link_path), 0);
     assert_int_equal(link(test->fixture->path, hard), 0);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        assert_code(SES_INVALID, ses_backup(test->store, names[i], NULL, &error));
-        assert_code(SES_INVALID, ses_backup(test->store, names[i], &replace, &error));
+        assert_code(SES_INVALID, ses_store_backup(test->store, names[i], NULL, &error));
+        assert_code(SES_INVALID, ses_store_backup(test->store, names[i], &replace, &error));
     }
     must_append_by_key(test->store, &key, "{}");
     free(journal);
@@ -359,10 +359,10 @@ static void test_a_link_leads_to_the_file_that_is_made_or_replaced(void **state)
     ses_error error;
 
     assert_int_equal(symlink("copy.db", link_path), 0);
-    assert_ok(ses_backup(test->store, link_path, NULL, &error));
+    assert_ok(ses_store_backup(test->store, link_path, NULL, &error));
     assert_is_copy(test, test->target);
-    assert_code(SES_EXISTS, ses_backup(test->store, link_path, NULL, &error));
-    assert_ok(ses_backup(test->store, link_path, &replace, &error));
+    assert_code(SES_EXISTS, ses_store_backup(test->store, link_path, NULL, &error));
+    assert_ok(ses_store_backup(test->store, link_path, &replace, &error));
     assert_is_copy(test, test->target);
     char target[64] = "";
     assert_int_equal(readlink(link_path, target, sizeof target - 1), 7);
@@ -376,20 +376,20 @@ static void test_paths_that_are_none(void **state)
     char *nowhere = support_path(test->fixture->folder, "no/such/folder.db");
     ses_error error;
 
-    assert_code(SES_INVALID, ses_backup(test->store, "", NULL, &error));
-    assert_code(SES_INVALID, ses_backup(test->store, "file:x.db", NULL, &error));
-    assert_code(SES_INVALID, ses_backup(test->store, ":memory:", NULL, &error));
-    assert_code(SES_INVALID, ses_backup(test->store, "x.seslite-backup-abCD12", NULL, &error));
-    assert_code(SES_MISUSE, ses_backup(test->store, NULL, NULL, &error));
-    assert_code(SES_MISUSE, ses_backup(test->store, test->target, &unknown, &error));
-    assert_code(SES_MISUSE, ses_backup(NULL, test->target, NULL, &error));
-    assert_code(SES_CANTOPEN, ses_backup(test->store, nowhere, NULL, &error));
-    assert_code(SES_CANTOPEN, ses_backup(test->store, test->fixture->folder, NULL, &error));
-    assert_code(SES_CANTOPEN, ses_backup(test->store, test->fixture->folder, &replace, &error));
-    assert_code(SES_CANTOPEN, ses_backup(test->store, "/", NULL, &error));
+    assert_code(SES_INVALID, ses_store_backup(test->store, "", NULL, &error));
+    assert_code(SES_INVALID, ses_store_backup(test->store, "file:x.db", NULL, &error));
+    assert_code(SES_INVALID, ses_store_backup(test->store, ":memory:", NULL, &error));
+    assert_code(SES_INVALID, ses_store_backup(test->store, "x.seslite-backup-abCD12", NULL, &error));
+    assert_code(SES_MISUSE, ses_store_backup(test->store, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_store_backup(test->store, test->target, &unknown, &error));
+    assert_code(SES_MISUSE, ses_store_backup(NULL, test->target, NULL, &error));
+    assert_code(SES_CANTOPEN, ses_store_backup(test->store, nowhere, NULL, &error));
+    assert_code(SES_CANTOPEN, ses_store_backup(test->store, test->fixture->folder, NULL, &error));
+    assert_code(SES_CANTOPEN, ses_store_backup(test->store, test->fixture->folder, &replace, &error));
+    assert_code(SES_CANTOPEN, ses_store_backup(test->store, "/", NULL, &error));
     if (geteuid() != 0) {
         assert_int_equal(chmod(test->fixture->folder, 0500), 0);
-        assert_code(SES_CANTOPEN, ses_backup(test->store, test->target, NULL, &error));
+        assert_code(SES_CANTOPEN, ses_store_backup(test->store, test->target, NULL, &error));
         assert_int_equal(chmod(test->fixture->folder, 0700), 0);
     }
     free(nowhere);
@@ -403,7 +403,7 @@ static void test_a_path_is_of_the_working_directory(void **state)
 
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(test->fixture->folder), 0);
-    int code = ses_backup(test->store, "copy.db", NULL, &error);
+    int code = ses_store_backup(test->store, "copy.db", NULL, &error);
     assert_int_equal(chdir(before), 0);
     assert_int_equal(code, SES_OK);
     assert_is_copy(test, test->target);
@@ -427,7 +427,7 @@ static void test_what_killed_backups_have_left_is_removed(void **state)
     write_leftover(test->target, ".seslite-backup-abCD12-journal");
     write_leftover(test->target, ".seslite-backup-of mine");
     write_leftover(test->target, "2.seslite-backup-abCD12");
-    assert_ok(ses_backup(test->store, test->target, NULL, &error));
+    assert_ok(ses_store_backup(test->store, test->target, NULL, &error));
     assert_int_equal(count_leftovers(test), 1);
 }
 
@@ -455,7 +455,7 @@ static int watch(void *context, int64_t done, int64_t total)
     watcher->total = total;
     if (watcher->backs_up_too) { /* without removing what is being written here */
         watcher->backs_up_too = false;
-        assert_ok(ses_backup(watcher->store, watcher->target, NULL, &error));
+        assert_ok(ses_store_backup(watcher->store, watcher->target, NULL, &error));
     }
     if (watcher->interrupts)
         assert_ok(ses_store_interrupt(watcher->store, &error));
@@ -471,11 +471,11 @@ static void test_progress_is_told_and_can_end_it(void **state)
         struct watcher watcher = {.store = test->store};
         const ses_backup_options options = {
             .size = sizeof options, .flags = flags, .progress = watch, .progress_context = &watcher};
-        assert_ok(ses_backup(test->store, test->target, &options, &error));
+        assert_ok(ses_store_backup(test->store, test->target, &options, &error));
         assert_true(watcher.calls > 0 && watcher.last == watcher.total);
         assert_int_equal(unlink(test->target), 0);
         watcher = (struct watcher){.store = test->store, .ends_at = 1};
-        assert_code(SES_INTERRUPTED, ses_backup(test->store, test->target, &options, &error));
+        assert_code(SES_INTERRUPTED, ses_store_backup(test->store, test->target, &options, &error));
         assert_false(exists(test->target, ""));
         assert_int_equal(count_leftovers(test), 0);
     }
@@ -489,7 +489,7 @@ static void test_an_interrupt_ends_it(void **state)
         .size = sizeof options, .progress = watch, .progress_context = &watcher};
     ses_error error;
 
-    assert_code(SES_INTERRUPTED, ses_backup(test->store, test->target, &options, &error));
+    assert_code(SES_INTERRUPTED, ses_store_backup(test->store, test->target, &options, &error));
     assert_false(exists(test->target, ""));
     assert_int_equal(count_leftovers(test), 0);
 }
@@ -502,7 +502,7 @@ static void test_two_backups_to_one_target_leave_each_other_alone(void **state)
         .size = sizeof options, .progress = watch, .progress_context = &watcher};
     ses_error error;
 
-    assert_code(SES_EXISTS, ses_backup(test->store, test->target, &options, &error));
+    assert_code(SES_EXISTS, ses_store_backup(test->store, test->target, &options, &error));
     assert_is_copy(test, test->target);
     assert_int_equal(count_leftovers(test), 0);
 }
@@ -518,7 +518,7 @@ static void test_a_damaged_store_is_no_backup(void **state)
     ses_session *session = must_get(test->store, &key); /* has what it needs in its cache */
     ses_session_close(session);
     raw_exec(test->fixture->path, "DROP TABLE event_marks");
-    assert_code(SES_CORRUPT, ses_backup(test->store, test->target, NULL, &error));
+    assert_code(SES_CORRUPT, ses_store_backup(test->store, test->target, NULL, &error));
     assert_false(exists(test->target, ""));
     assert_int_equal(count_leftovers(test), 0);
 }

@@ -119,9 +119,9 @@ static void back_up_while_others_write(const struct folder *folder, struct write
                                                      (i % 2 ? SES_BACKUP_COMPACT : 0u)};
         ses_store *copy = NULL;
         support_pause_us(30000);
-        assert_ok(ses_backup(writers->store, target, &options, &error));
+        assert_ok(ses_store_backup(writers->store, target, &options, &error));
         look_at_copy(target);
-        assert_ok(ses_store_copy(writers->store, NULL, &copy, &error));
+        assert_ok(ses_open_copy(writers->store, NULL, &copy, &error));
         assert_one_moment(copy);
         ses_close(copy);
         assert_no_problems(writers->store);
@@ -189,7 +189,7 @@ static void *run_second_backup(void *context)
     struct second_backup *second = context;
     const ses_backup_options options = {.size = sizeof options, .flags = SES_BACKUP_REPLACE};
 
-    (void)ses_backup(second->store, second->target, &options, &second->error);
+    (void)ses_store_backup(second->store, second->target, &options, &second->error);
     return NULL;
 }
 
@@ -220,8 +220,8 @@ static void test_a_backup_replaces_that_of_another(void **state)
 
     assert_ok(ses_open(folder->path, NULL, &second.store, &error));
     create_sessions(second.store);
-    assert_ok(ses_backup(second.store, target, NULL, &error));
-    assert_ok(ses_backup(second.store, target, &options, &error));
+    assert_ok(ses_store_backup(second.store, target, NULL, &error));
+    assert_ok(ses_store_backup(second.store, target, &options, &error));
     assert_int_equal(pthread_join(second.thread, NULL), 0);
     assert_string_equal(second.error.message, "");
     look_at_copy(target);
@@ -259,7 +259,7 @@ static void test_writers_do_not_wait_for_a_backup(void **state)
     assert_ok(ses_open(folder->path, NULL, &stall.store, &error));
     for (int i = 1; i <= 2000; i++)
         assert_int_equal(write_some(stall.store, 1, i), SES_OK);
-    assert_ok(ses_backup(stall.store, target, &options, &error));
+    assert_ok(ses_store_backup(stall.store, target, &options, &error));
     assert_true(stall.appended > 1);
     assert_query(target, "SELECT count(*) FROM events", "2000\n");
     ses_close(stall.store);
@@ -284,7 +284,7 @@ static int run_victim(void *context)
 
     if (ses_open(victim->path, NULL, &store, &error) != SES_OK || write(victim->ready, "r", 1) != 1)
         return 1;
-    return ses_backup(store, victim->target, &options, &error) == SES_OK ? 0 : 1;
+    return ses_store_backup(store, victim->target, &options, &error) == SES_OK ? 0 : 1;
 }
 
 /* So many events has the target; -1: there is none. */
@@ -355,7 +355,7 @@ static void kill_at_many_moments(const struct folder *folder, unsigned flags)
     for (int i = 1; i <= EVENTS; i++) {
         assert_int_equal(write_some(store, 1, i), SES_OK);
         if (i == OLD)
-            assert_ok(ses_backup(store, old, NULL, &error));
+            assert_ok(ses_store_backup(store, old, NULL, &error));
     }
     ses_close(store); /* or a child could not open it */
     for (int round = 0; round <= ROUNDS; round++) {
@@ -371,7 +371,7 @@ static void kill_at_many_moments(const struct folder *folder, unsigned flags)
     }
     (void)unlink(target);
     assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_backup(store, target, NULL, &error));
+    assert_ok(ses_store_backup(store, target, NULL, &error));
     assert_int_equal(events_in(target), EVENTS);
     assert_int_equal(count_leftovers(folder->folder), 0);
     ses_close(store);

@@ -29,13 +29,13 @@ static void test_the_outcome_is_told(void **state)
     ses_error error;
 
     fails = true;
-    assert_code(SES_IO, ses_backup(fixture->store, target, NULL, &error));
+    assert_code(SES_IO, ses_store_backup(fixture->store, target, NULL, &error));
     assert_int_equal(access(target, F_OK), -1);
     fails = false;
-    assert_ok(ses_backup(fixture->store, target, NULL, &error));
+    assert_ok(ses_store_backup(fixture->store, target, NULL, &error));
     must_create(fixture->store, &key, NULL);
     fails = true;
-    assert_code(SES_UNKNOWN, ses_backup(fixture->store, target, &replace, &error));
+    assert_code(SES_UNKNOWN, ses_store_backup(fixture->store, target, &replace, &error));
     assert_message("in place");
     fails = false;
     assert_query(target, "SELECT name FROM sessions", "session\n"); /* the new one */

@@ -137,15 +137,15 @@ static void test_problems_are_named_and_limited(void **state)
                         "event app/user/one 7: the column author of event 7 is not what its text says\n"
                         "event app/user/two 7: the column author of event 7 is not what its text says\n");
     free(text);
-    assert_ok(ses_check(store, &options, &problems, &error));
+    assert_ok(ses_store_check(store, &options, &problems, &error));
     assert_int_equal(problems, 1);
     options.limit = 0;
     options.report = count_and_end;
     options.report_context = &count;
-    assert_ok(ses_check(store, &options, &problems, &error));
+    assert_ok(ses_store_check(store, &options, &problems, &error));
     assert_int_equal(problems, 1);
     assert_int_equal(count, 1);
-    assert_ok(ses_check(store, NULL, &problems, &error));
+    assert_ok(ses_store_check(store, NULL, &problems, &error));
     assert_int_equal(problems, 0);
     ses_close(store);
 }
@@ -198,7 +198,7 @@ static void test_an_interrupt_ends_a_check(void **state)
     fill(store);
     raw_exec(folder->path, "UPDATE session_state SET value = '7' WHERE key = 'k'");
     options.report_context = store;
-    assert_code(SES_INTERRUPTED, ses_check(store, &options, &problems, &error));
+    assert_code(SES_INTERRUPTED, ses_store_check(store, &options, &problems, &error));
     assert_int_equal(problems, 7);
     ses_close(store);
 }
@@ -225,12 +225,12 @@ static void test_progress_is_told_and_can_end_a_check(void **state)
 
     assert_ok(ses_open(folder->path, NULL, &store, &error));
     fill(store);
-    assert_ok(ses_check(store, &options, &problems, &error));
+    assert_ok(ses_store_check(store, &options, &problems, &error));
     assert_int_equal(problems, 0);
     assert_in_range(left, 1, 99);
     left = 1;
     problems = 7;
-    assert_code(SES_INTERRUPTED, ses_check(store, &options, &problems, &error));
+    assert_code(SES_INTERRUPTED, ses_store_check(store, &options, &problems, &error));
     assert_int_equal(problems, 7);
     ses_close(store);
 }
@@ -255,11 +255,11 @@ static void test_wrong_arguments(void **state)
     ses_error error;
 
     assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_code(SES_MISUSE, ses_check(store, &options, &problems, &error));
+    assert_code(SES_MISUSE, ses_store_check(store, &options, &problems, &error));
     options = (ses_check_options){.size = sizeof options, .limit = -1};
-    assert_code(SES_INVALID, ses_check(store, &options, &problems, &error));
-    assert_code(SES_MISUSE, ses_check(store, NULL, NULL, &error));
-    assert_code(SES_MISUSE, ses_check(NULL, NULL, &problems, &error));
+    assert_code(SES_INVALID, ses_store_check(store, &options, &problems, &error));
+    assert_code(SES_MISUSE, ses_store_check(store, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_store_check(NULL, NULL, &problems, &error));
     assert_int_equal(problems, 7);
     ses_close(store);
 }

@@ -300,7 +300,7 @@ static void tamper(struct tampering *tampering, const char *change, const char *
         return;
     tampering->changes++;
     const ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG};
-    assert_ok(ses_check(tampering->store, &options, &problems, &error));
+    assert_ok(ses_store_check(tampering->store, &options, &problems, &error));
     if (problems == 0 && !is_meaningless(tampering, change)) {
         print_error("not found: %s (row %d): %s\n", change, tampering->row, sql);
         tampering->unfound++;
@@ -399,7 +399,7 @@ static void test_every_change_is_found(void **state)
 
     make_everything(fixture->store);
     assert_no_problems(fixture->store);
-    assert_ok(ses_backup(fixture->store, copy, NULL, &error));
+    assert_ok(ses_store_backup(fixture->store, copy, NULL, &error));
     tampering.db = raw_open(fixture->path);
     sqlite3_db_config(tampering.db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     snprintf(sql, sizeof sql, "PRAGMA synchronous = OFF; ATTACH '%s' AS sound", copy);

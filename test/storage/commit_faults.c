@@ -141,7 +141,7 @@ static int delete_session(ses_store *store, ses_error *error)
 
 static int delete_securely(ses_store *store, ses_error *error)
 {
-    const ses_delete_options options = {.size = sizeof options, .flags = SES_DELETE_SECURE};
+    const ses_delete_options options = {.size = sizeof options, .flags = SES_SECURE};
     return ses_delete(store, &other, &options, NULL, error);
 }
 
@@ -187,7 +187,7 @@ static int expire(ses_store *store, ses_error *error)
 {
     const int64_t now = INT64_C(1800000000000000);
     const ses_expire_options options = {.size = sizeof options, .now_us = &now, .idle_us = 1};
-    return ses_expire(store, NULL, &options, NULL, error);
+    return ses_store_expire(store, NULL, &options, NULL, error);
 }
 
 static int set_expiry(ses_store *store, ses_error *error)

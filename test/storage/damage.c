@@ -570,7 +570,7 @@ static void append_some(struct drive *drive, ses_session *session)
         "{\"actions\":{\"stateDelta\":{\"k1\":-1,\"new\":2,\"user:k1\":3,\"app:k\":4,\"k2\":"
         "\"__ADK_SENTINEL_REMOVED__\"}},\"timestamp\":1800000000}";
     static const char repeated[] = "{\"id\":\"e3\",\"author\":\"agent\"}";
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     ses_error error;
 
     (void)CALL(drive, "ses_append_by_key", APPEND_CODES,
@@ -717,7 +717,8 @@ static void retain(struct drive *drive)
     for (int i = 0; i < 2; i++)
         (void)CALL(drive, "ses_prune_by_key", WRITE_CODES,
                    ses_prune_by_key(drive->store, &victim, &old, NULL, &error));
-    (void)CALL(drive, "ses_expire", DELETE_CODES, ses_expire(drive->store, NULL, &due, NULL, &error));
+    (void)CALL(drive, "ses_store_expire", DELETE_CODES,
+               ses_store_expire(drive->store, NULL, &due, NULL, &error));
     (void)CALL(drive, "ses_store_space", READ_CODES, ses_store_space(drive->store, &space, &error));
     (void)CALL(drive, "ses_store_maintain", DELETE_CODES, ses_store_maintain(drive->store, NULL, &error));
 }
@@ -779,9 +780,12 @@ static void export_all(struct drive *drive)
     ses_names *names = NULL;
     ses_error error;
 
-    (void)CALL(drive, "ses_export", READ_CODES, ses_export(drive->store, NULL, pass_lines, NULL, &error));
-    (void)CALL(drive, "ses_export", READ_CODES, ses_export(drive->store, &user, pass_lines, NULL, &error));
-    (void)CALL(drive, "ses_export", READ_CODES, ses_export(drive->store, &one, pass_lines, NULL, &error));
+    (void)CALL(drive, "ses_store_export", READ_CODES,
+               ses_store_export(drive->store, NULL, pass_lines, NULL, &error));
+    (void)CALL(drive, "ses_store_export", READ_CODES,
+               ses_store_export(drive->store, &user, pass_lines, NULL, &error));
+    (void)CALL(drive, "ses_store_export", READ_CODES,
+               ses_store_export(drive->store, &one, pass_lines, NULL, &error));
     (void)CALL(drive, "ses_list_apps", LIST_CODES, ses_list_apps(drive->store, NULL, &names, &error));
     ses_names_close(names);
     names = NULL;
@@ -792,7 +796,7 @@ static void export_all(struct drive *drive)
 
 static void create_and_delete(struct drive *drive)
 {
-    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_DELETE_SECURE};
+    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     const ses_key fresh = {victim.app, victim.user, "fresh"};
     ses_session *session = NULL;
     ses_error error;
@@ -825,14 +829,14 @@ static void check_and_copy(struct drive *drive)
     ses_store *copy = NULL;
     ses_error error;
 
-    if (CALL(drive, "ses_check", CHECK_CODES, ses_check(drive->store, &check, &problems, &error)) ==
-        SES_CORRUPT)
-        find_fault(drive->progress, "ses_check", "returned CORRUPT", error.message);
-    (void)CALL(drive, "ses_store_copy", CHECK_CODES, ses_store_copy(drive->store, NULL, &copy, &error));
+    if (CALL(drive, "ses_store_check", CHECK_CODES,
+             ses_store_check(drive->store, &check, &problems, &error)) == SES_CORRUPT)
+        find_fault(drive->progress, "ses_store_check", "returned CORRUPT", error.message);
+    (void)CALL(drive, "ses_open_copy", CHECK_CODES, ses_open_copy(drive->store, NULL, &copy, &error));
     ses_close(copy);
     snprintf(target, sizeof target, "%s.copy", drive->path);
-    (void)CALL(drive, "ses_backup", CHECK_CODES,
-               ses_backup(drive->store, target, drive->progress->number % 2 ? &compact : NULL, &error));
+    (void)CALL(drive, "ses_store_backup", CHECK_CODES,
+               ses_store_backup(drive->store, target, drive->progress->number % 2 ? &compact : NULL, &error));
     (void)unlink(target);
 }
 

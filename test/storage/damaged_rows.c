@@ -212,7 +212,7 @@ static void test_sessions_of_others_do_not_expire(void **state)
         store_files_write(&sound, test->path);
         change_rows(test, without_indexes, changes[i]);
         open_store(test);
-        assert_code(SES_CORRUPT, ses_expire(test->store, "app", &options, NULL, &error));
+        assert_code(SES_CORRUPT, ses_store_expire(test->store, "app", &options, NULL, &error));
         assert_message(i == 0 ? "another app's session" : "in an index but not in the table");
         assert_code(SES_CORRUPT, ses_delete_app(test->store, "app", NULL, NULL, &error));
         close_store(test);
@@ -242,11 +242,11 @@ static void test_users_out_of_order(void **state)
         open_store(test);
         for (size_t j = 0; j < 3 && cases[i].names[j]; j++)
             must_create(test->store, &(ses_key){"app", cases[i].names[j], "s"}, NULL);
-        assert_ok(ses_expire(test->store, "app", &options, NULL, &error));
+        assert_ok(ses_store_expire(test->store, "app", &options, NULL, &error));
         close_store(test);
         patch_row(test, "sqlite_autoindex_users_1", cases[i].name, cases[i].instead);
         open_store(test);
-        assert_code(SES_CORRUPT, ses_expire(test->store, "app", &options, NULL, &error));
+        assert_code(SES_CORRUPT, ses_store_expire(test->store, "app", &options, NULL, &error));
         assert_message("a row of users is out of place");
         close_store(test);
     }

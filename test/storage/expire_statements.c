@@ -40,7 +40,7 @@ static int expire_step(ses_store *store, const char *app, int64_t per_user, int6
     const ses_expire_options options = {.size = sizeof options, .sessions_per_user = per_user, .limit = STEP};
     ses_error error;
 
-    int code = ses_expire(store, app, &options, deleted, &error);
+    int code = ses_store_expire(store, app, &options, deleted, &error);
     assert_true(code >= 0);
     return code;
 }

@@ -186,7 +186,7 @@ static int call_append(struct handle_test *test, ses_error *error)
 
 static int call_append_anyway(struct handle_test *test, ses_error *error)
 {
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     return ses_append(test->session, Q("{'invocationId':'i3','actions':{'stateDelta':{'temp:w':1,'s':0}}}"),
                       SES_NUL, &anyway, NULL, error);
 }
@@ -292,7 +292,7 @@ static void undo_by_handle(struct handle_test *test)
 static int call_rewind(struct handle_test *test, ses_error *error)
 {
     const ses_rewind_options anyway = {
-        .size = sizeof anyway, .flags = SES_APPEND_ANYWAY, .artifact_delta = "{}", .artifact_delta_len = 2};
+        .size = sizeof anyway, .flags = SES_ANYWAY, .artifact_delta = "{}", .artifact_delta_len = 2};
     ses_appended appended = {.seq = -7};
     int code = ses_rewind(test->session, &last_turn, &anyway, &appended, error);
     if (code < 0)
@@ -307,7 +307,7 @@ static int call_redo(struct handle_test *test, ses_error *error)
 
 static int call_cut(struct handle_test *test, ses_error *error)
 {
-    const ses_cut_options anyway = {.size = sizeof anyway, .flags = SES_CUT_ANYWAY};
+    const ses_cut_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     int64_t deleted = -7;
     int code = ses_cut(test->session, &last_turn, &anyway, &deleted, error);
     if (code < 0)

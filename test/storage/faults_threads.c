@@ -85,7 +85,7 @@ static int make_calls(const char *path, ses_error *error)
     if (code == SES_OK)
         code = ses_lease_release(store, &key, 0, NULL, error) == SES_NOMEM ? SES_NOMEM : SES_OK;
     if (code == SES_OK)
-        code = ses_check(store, &check, &problems, error);
+        code = ses_store_check(store, &check, &problems, error);
     ses_follower_close(follower);
     ses_session_close(session);
     ses_close(store);

@@ -51,7 +51,7 @@ static int do_deed(ses_store *store, enum deed deed, ses_error *error)
     const ses_prune_options keep = {
         .size = sizeof keep, .which = SES_PRUNE_KEEP, .keep = KEPT, .limit = EVENTS};
     const ses_expire_options idle = {.size = sizeof idle, .now_us = &later, .idle_us = 1};
-    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_DELETE_SECURE};
+    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
 
     switch (deed) {
     case CUT:
@@ -61,7 +61,7 @@ static int do_deed(ses_store *store, enum deed deed, ses_error *error)
     case PRUNE:
         return ses_prune_by_key(store, &key, &keep, NULL, error);
     case EXPIRE:
-        return ses_expire(store, NULL, &idle, NULL, error);
+        return ses_store_expire(store, NULL, &idle, NULL, error);
     default:
         return ses_delete_app(store, key.app, &secure, NULL, error);
     }

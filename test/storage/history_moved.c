@@ -106,7 +106,7 @@ static void assert_explained(const struct fixture *fixture)
     int64_t problems = -1;
 
     assert_int_equal(times, 0);
-    assert_ok(ses_check(fixture->store, &options, &problems, &error));
+    assert_ok(ses_store_check(fixture->store, &options, &problems, &error));
     assert_int_equal(problems, 0);
 }
 

@@ -288,7 +288,7 @@ static void test_unreadable_event_in_the_way(void **state)
     assert_message("event 1");
     assert_int_equal(ses_session_version(session), 0);
     assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     assert_code(SES_CORRUPT, ses_append(session, "{}", 2, &anyway, NULL, &error));
     assert_int_equal(ses_session_version(session), 0);
     ses_session_close(session);

@@ -1,5 +1,5 @@
 /*
- * SES_DELETE_SECURE: what was deleted is in none of the files afterwards. SQLite is told not to overwrite anything by
+ * SES_SECURE: what was deleted is in none of the files afterwards. SQLite is told not to overwrite anything by
  * itself here, as it was built on some systems.
  */
 #include "open.h"
@@ -7,7 +7,7 @@
 #define SECRET "xyzzy-4711"
 
 static const ses_key key = {"app", "user", SECRET "-session"};
-static const ses_delete_options secure = {.size = sizeof secure, .flags = SES_DELETE_SECURE};
+static const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
 
 static int overwrite_nothing(sqlite3 *handle, char **message, const struct sqlite3_api_routines *api)
 {
@@ -130,7 +130,7 @@ static void test_a_deleted_user_is_in_no_file(void **state)
 
 static void test_a_deleted_app_is_in_no_file(void **state)
 {
-    const ses_delete_options steps = {.size = sizeof steps, .flags = SES_DELETE_SECURE, .limit = 2};
+    const ses_delete_options steps = {.size = sizeof steps, .flags = SES_SECURE, .limit = 2};
     struct fixture *fixture = *state;
     int calls = 1;
     ses_error error;
@@ -152,7 +152,7 @@ static void test_a_deleted_app_is_in_no_file(void **state)
 static void test_pruned_events_are_in_no_file(void **state)
 {
     const ses_prune_options options = {
-        .size = sizeof options, .which = SES_PRUNE_KEEP, .flags = SES_DELETE_SECURE, .keep = 1, .limit = 20};
+        .size = sizeof options, .which = SES_PRUNE_KEEP, .flags = SES_SECURE, .keep = 1, .limit = 20};
     static const ses_key plain = {"app", "user", "plain"};
     struct fixture *fixture = *state;
     ses_error error;
@@ -178,17 +178,16 @@ static void test_expired_sessions_are_in_no_file(void **state)
 {
     struct fixture *fixture = *state;
     const int64_t expires = fixture->now + 10;
-    const ses_expire_options options = {
-        .size = sizeof options, .now_us = &expires, .flags = SES_DELETE_SECURE};
+    const ses_expire_options options = {.size = sizeof options, .now_us = &expires, .flags = SES_SECURE};
     int64_t deleted = 0;
     ses_error error;
 
     fill(fixture->store);
     assert_ok(ses_expiry_set_by_key(fixture->store, &key, &expires, NULL, &error));
-    assert_ok(ses_expire(fixture->store, "app", &options, &deleted, &error));
+    assert_ok(ses_store_expire(fixture->store, "app", &options, &deleted, &error));
     assert_int_equal(deleted, 1);
     assert_int_equal(count_secrets(fixture), 0);
-    assert_ok(ses_expire(fixture->store, "app", &options, &deleted, &error));
+    assert_ok(ses_store_expire(fixture->store, "app", &options, &deleted, &error));
     assert_int_equal(deleted, 0);
 }
 

@@ -1,4 +1,4 @@
-/* SES_CUT_SECURE: what was cut is in none of the files afterwards, in its events nor in the state that it had led to. */
+/* SES_SECURE: what was cut is in none of the files afterwards, in its events nor in the state that it had led to. */
 #include "open.h"
 
 #define SECRET "xyzzy-4711"
@@ -40,7 +40,7 @@ static void append_about(ses_store *store, const char *word, int number)
 static void test_what_was_cut_is_in_no_file(void **state)
 {
     const struct fixture *fixture = *state;
-    const ses_cut_options secure = {.size = sizeof secure, .flags = SES_CUT_SECURE};
+    const ses_cut_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 200};
     int64_t deleted = 0;
     ses_error error;
@@ -62,7 +62,7 @@ static void test_what_was_cut_is_in_no_file(void **state)
 static void test_a_reader_keeps_the_log(void **state)
 {
     const struct fixture *fixture = *state;
-    const ses_cut_options secure = {.size = sizeof secure, .flags = SES_CUT_SECURE};
+    const ses_cut_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     const ses_point beginning = {.size = sizeof beginning, .kind = SES_POINT_SEQ};
     int64_t deleted = 0;
     ses_error error;

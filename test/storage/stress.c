@@ -161,7 +161,7 @@ static void complain(struct worker *worker, const char *what, int code, const se
 
 static void append_once(struct worker *worker, uint32_t *seed, ses_session *session, const ses_key *key)
 {
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     char id[32];
     char event[300];
     ses_error error;

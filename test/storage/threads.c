@@ -30,7 +30,7 @@ static bool is_fine(struct worker *worker, const char *doing, bool fine, int cod
 /* Appends to a session that all threads write, through a handle of its own, which is stale again and again. */
 static void use_shared_session(struct worker *worker, ses_session *session, int round)
 {
-    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     char event[200];
     ses_error error;
     int64_t version = ses_session_version(session);

@@ -41,7 +41,7 @@ static void back_up(void *context, int count)
 
     for (int i = 0; i < count; i++) {
         (void)unlink(of->target);
-        CHECK(ses_backup(of->store, of->target, &options, NULL) == SES_OK);
+        CHECK(ses_store_backup(of->store, of->target, &options, NULL) == SES_OK);
     }
 }
 

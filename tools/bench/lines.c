@@ -28,7 +28,7 @@ static void lines_export(void *context, int count)
     struct lines_bench *bench = context;
 
     for (int i = 0; i < count; i++)
-        CHECK(ses_export(bench->source.store, NULL, write_to_file, bench->out, NULL) == SES_OK);
+        CHECK(ses_store_export(bench->source.store, NULL, write_to_file, bench->out, NULL) == SES_OK);
 }
 
 static void walk_and_write(void *context, int count)
@@ -91,7 +91,7 @@ static double lines_import(struct lines_bench *bench)
     double start = now_us();
 
     bench->at = 0;
-    CHECK(ses_import(store, NULL, read_from_memory, bench, NULL, NULL) == SES_OK);
+    CHECK(ses_store_import(store, NULL, read_from_memory, bench, NULL, NULL) == SES_OK);
     double us = now_us() - start;
     ses_close(store);
     free(path);
@@ -151,7 +151,7 @@ void bench_lines(void)
                                  .rounds = LINES_ROUNDS,
                                  .count = 1,
                                  .at_most = 1.2});
-    CHECK(ses_export(bench.source.store, NULL, write_to_memory, &bench, NULL) == SES_OK);
+    CHECK(ses_store_export(bench.source.store, NULL, write_to_memory, &bench, NULL) == SES_OK);
     compare_imports(&bench);
     library_close(&bench.source, true);
     fclose(bench.out);

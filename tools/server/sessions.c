@@ -128,7 +128,7 @@ enum MHD_Result delete_session(struct request *request, struct MHD_Connection *c
 
 enum MHD_Result delete_user(struct request *request, struct MHD_Connection *connection)
 {
-    const ses_delete_options options = {.size = sizeof options, .flags = SES_DELETE_SECURE};
+    const ses_delete_options options = {.size = sizeof options, .flags = SES_SECURE};
     const ses_key *key = &request->key;
     ses_error error;
 

@@ -6,14 +6,14 @@ static int take_cut_options(struct session_call *call, const ses_cut_options *gi
                             ses_error *error)
 {
     ses_cut_options options;
-    const unsigned known = SES_CUT_ANYWAY | SES_CUT_VERSION | SES_CUT_SECURE;
+    const unsigned known = SES_ANYWAY | SES_AT_VERSION | SES_SECURE;
     int code = ses__take_flagged(&options, sizeof options, given, known, "cut options", error);
 
     if (code == SES_OK)
         code = ses__call_take_version(call, options.flags, options.version, "cut options", error);
     op->checks_version = call->checks_version && !call->anyway;
     op->version = call->version;
-    op->erasure.secure = (options.flags & SES_CUT_SECURE) != 0;
+    op->erasure.secure = (options.flags & SES_SECURE) != 0;
     return code;
 }
 

@@ -11,7 +11,7 @@ static int check_prune_options(const ses_prune_options *options, ses_error *erro
     int code = ses__check_flags(options->which, known, "prune options, which", error);
 
     if (code == SES_OK)
-        code = ses__check_flags(options->flags, SES_DELETE_SECURE, "prune options", error);
+        code = ses__check_flags(options->flags, SES_SECURE, "prune options", error);
     if (code == SES_OK && options->which == 0)
         code =
             ses__error_set(error, SES_INVALID,
@@ -39,7 +39,7 @@ static int take_prune_options(const ses_prune_options *given, struct prune_op *o
     op->before_us = own.before_us;
     op->last_seq = own.last_seq;
     op->limit = own.limit > 0 ? own.limit : DEFAULT_LIMIT;
-    op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    op->erasure.secure = (own.flags & SES_SECURE) != 0;
     return SES_OK;
 }
 

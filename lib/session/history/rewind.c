@@ -42,7 +42,7 @@ static int take_rewind_options(struct rewind_call *call, const ses_rewind_option
 {
     struct append_op *append = &call->op.append;
     ses_rewind_options options;
-    int code = ses__take_flagged(&options, sizeof options, given, SES_APPEND_ANYWAY | SES_APPEND_VERSION,
+    int code = ses__take_flagged(&options, sizeof options, given, SES_ANYWAY | SES_AT_VERSION,
                                  "rewind options", error);
     if (code == SES_OK)
         code = ses__call_take_version(call->at, options.flags, options.version, "rewind options", error);

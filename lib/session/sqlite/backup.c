@@ -10,7 +10,7 @@ static int check_backup_path(const char *path, ses_error *error)
 
     if (code == SES_OK && strcmp(path, ":memory:") == 0)
         code = ses__error_set(error, SES_INVALID,
-                              "a backup goes to a file; ses_store_copy makes a copy in memory");
+                              "a backup goes to a file; ses_open_copy makes a copy in memory");
     return code;
 }
 
@@ -32,11 +32,11 @@ static int back_up(ses_store *store, const char *path, const ses_backup_options 
     if (!ses__sqlite_has(store->storage))
         return ses__error_set(
             error, SES_MISUSE,
-            "ses_backup copies files: use pg_dump or a base backup for a server, or ses_export for a file that any store can import");
+            "ses_store_backup copies files: use pg_dump or a base backup for a server, or ses_store_export for a file that any store can import");
     return ses__sqlite_backup(store->storage, &op, error);
 }
 
-int ses_backup(ses_store *store, const char *path, const ses_backup_options *options, ses_error *error)
+int ses_store_backup(ses_store *store, const char *path, const ses_backup_options *options, ses_error *error)
 {
     int code = ses__store_begin(store, error);
     return code == SES_OK ? ses__store_end(store, back_up(store, path, options, error)) : code;
@@ -55,14 +55,14 @@ static int open_copy_of(void *context, const struct storage_config *common, cons
     if (code == SES_OK && !ses__sqlite_has(original->storage))
         code = ses__error_set(
             error, SES_MISUSE,
-            "ses_store_copy copies files: move a server's store with ses_export and ses_import");
+            "ses_open_copy copies files: move a server's store with ses_store_export and ses_store_import");
     if (code == SES_OK)
         code = ses__sqlite_copy(original->storage, &op, error);
     *storage = op.copy;
     return code;
 }
 
-int ses_store_copy(ses_store *store, const ses_open_options *options, ses_store **copy, ses_error *error)
+int ses_open_copy(ses_store *store, const ses_open_options *options, ses_store **copy, ses_error *error)
 {
     int code = ses__store_begin_giving(store, copy, "copy", error);
     if (code != SES_OK)

@@ -351,9 +351,9 @@ static int export_lines(ses_store *store, const ses_export_options *given,
     return code;
 }
 
-int ses_export(ses_store *store, const ses_export_options *options,
-               int (*write)(void *context, const char *data, size_t len, ses_error *error), void *context,
-               ses_error *error)
+int ses_store_export(ses_store *store, const ses_export_options *options,
+                     int (*write)(void *context, const char *data, size_t len, ses_error *error),
+                     void *context, ses_error *error)
 {
     int code = ses__store_begin(store, error);
     return code == SES_OK ? ses__store_end(store, export_lines(store, options, write, context, error)) : code;

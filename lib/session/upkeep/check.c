@@ -56,7 +56,7 @@ const char *ses_problem_name(int kind)
     return names[known ? kind : 0];
 }
 
-int ses_check(ses_store *store, const ses_check_options *options, int64_t *problems, ses_error *error)
+int ses_store_check(ses_store *store, const ses_check_options *options, int64_t *problems, ses_error *error)
 {
     int code = ses__store_begin(store, error);
     return code == SES_OK ? ses__store_end(store, check_store(store, options, problems, error)) : code;

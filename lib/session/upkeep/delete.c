@@ -4,7 +4,7 @@
 
 static int take_delete_options(const ses_delete_options *given, ses_delete_options *own, ses_error *error)
 {
-    int code = ses__take_flagged(own, sizeof *own, given, SES_DELETE_SECURE, "delete options", error);
+    int code = ses__take_flagged(own, sizeof *own, given, SES_SECURE, "delete options", error);
     if (code == SES_OK && own->limit < 0)
         code = ses__error_set(error, SES_INVALID, "delete options: limit is negative");
     return code;
@@ -30,7 +30,7 @@ static int delete_session(ses_store *store, const ses_key *key, const ses_delete
         code = take_delete_options(options, &own, error);
     if (code != SES_OK)
         return code;
-    op.erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    op.erasure.secure = (own.flags & SES_SECURE) != 0;
     code = ses__door_delete_session(store->storage, &op, error);
     if (code == SES_OK && deleted)
         *deleted = op.deleted;
@@ -56,7 +56,7 @@ static int delete_user(ses_store *store, struct delete_user_op *op, const ses_de
         code = take_delete_options(options, &own, error);
     if (code != SES_OK)
         return code;
-    op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    op->erasure.secure = (own.flags & SES_SECURE) != 0;
     code = ses__door_delete_user(store->storage, op, error);
     return end_deletion(store, code, &(ses_key){op->app, op->user, NULL}, op->erasure.unclean);
 }
@@ -87,7 +87,7 @@ static int delete_app(ses_store *store, struct delete_app_op *op, const ses_dele
     if (code != SES_OK)
         return code;
     op->limit = own.limit > 0 ? own.limit : default_limit;
-    op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    op->erasure.secure = (own.flags & SES_SECURE) != 0;
     code = ses__door_delete_app(store->storage, op, error);
     return end_deletion(store, code, &(ses_key){op->app, NULL, NULL}, op->more || op->erasure.unclean);
 }

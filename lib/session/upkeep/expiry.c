@@ -46,7 +46,7 @@ int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *e
 
 static int take_expire_options(const ses_expire_options *given, ses_expire_options *options, ses_error *error)
 {
-    const unsigned known = (unsigned)SES_DELETE_SECURE | (unsigned)SES_EXPIRE_COUNT;
+    const unsigned known = (unsigned)SES_SECURE | (unsigned)SES_EXPIRE_COUNT;
     int code = ses__take_flagged(options, sizeof *options, given, known, "expire options", error);
 
     if (code == SES_OK && (options->idle_us < 0 || options->sessions_per_user < 0 || options->limit < 0))
@@ -81,7 +81,7 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     op->per_user = own.sessions_per_user;
     op->limit = own.limit > 0 ? own.limit : default_limit;
     op->count_only = (own.flags & SES_EXPIRE_COUNT) != 0;
-    op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    op->erasure.secure = (own.flags & SES_SECURE) != 0;
     (void)pthread_mutex_lock(&store->lock);
     op->place = store->expired_to;
     (void)pthread_mutex_unlock(&store->lock);
@@ -99,8 +99,8 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
 }
 
-int ses_expire(ses_store *store, const char *app, const ses_expire_options *options, int64_t *deleted,
-               ses_error *error)
+int ses_store_expire(ses_store *store, const char *app, const ses_expire_options *options, int64_t *deleted,
+                     ses_error *error)
 {
     struct expire_op op = {.app = app};
     int code = ses__store_begin(store, error);

@@ -43,7 +43,7 @@ int run_backup(struct run *run)
         return status;
     stop_watch();
     progress_begin("copying pages");
-    int code = ses_backup(run->store, path, &options, &run->error);
+    int code = ses_store_backup(run->store, path, &options, &run->error);
     progress_end();
     if (code == SES_INTERRUPTED)
         stop_now();

@@ -76,7 +76,7 @@ static int check(struct checking *checking, int64_t *problems)
                                        .progress = progress_report};
 
     progress_begin("checking");
-    int code = ses_check(run->store, &options, problems, &run->error);
+    int code = ses_store_check(run->store, &options, problems, &run->error);
     progress_end();
     return code < 0 ? fail(run) : EXIT_OK;
 }

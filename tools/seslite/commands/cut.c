@@ -63,7 +63,7 @@ static int count_after(struct run *run, const ses_point *point, int64_t *count)
 static int cut(struct run *run, const ses_point *point)
 {
     const ses_cut_options options = {.size = sizeof options,
-                                     .flags = given(run, OPTION_SECURE) ? SES_CUT_SECURE : 0};
+                                     .flags = given(run, OPTION_SECURE) ? SES_SECURE : 0};
     int64_t deleted = 0;
     int status =
         confirm(run, "Delete the events of %s after %s for good", run->key.session, run->values[OPTION_TO]);
@@ -100,8 +100,8 @@ int run_cut(struct run *run)
 
 static bool prune_given(const struct run *run, ses_prune_options *options)
 {
-    *options = (ses_prune_options){.size = sizeof *options,
-                                   .flags = given(run, OPTION_SECURE) ? SES_DELETE_SECURE : 0};
+    *options =
+        (ses_prune_options){.size = sizeof *options, .flags = given(run, OPTION_SECURE) ? SES_SECURE : 0};
     if (given(run, OPTION_KEEP)) {
         options->which |= SES_PRUNE_KEEP;
         options->keep = number_given(run, OPTION_KEEP, 0);

@@ -11,7 +11,7 @@
 
 static unsigned flags_given(const struct run *run)
 {
-    return given(run, OPTION_SECURE) ? SES_DELETE_SECURE : 0;
+    return given(run, OPTION_SECURE) ? SES_SECURE : 0;
 }
 
 /* Reports the result of a call that deletes. */

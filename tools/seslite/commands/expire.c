@@ -10,7 +10,7 @@
 static void options_given(const struct run *run, ses_expire_options *options)
 {
     *options = (ses_expire_options){.size = sizeof *options,
-                                    .flags = given(run, OPTION_SECURE) ? SES_DELETE_SECURE : 0,
+                                    .flags = given(run, OPTION_SECURE) ? SES_SECURE : 0,
                                     .sessions_per_user = number_given(run, OPTION_PER_USER, 0)};
     if (given(run, OPTION_IDLE))
         (void)span_read(run->values[OPTION_IDLE], &options->idle_us); /* the parser has checked it */
@@ -31,7 +31,7 @@ static int expire(struct run *run)
     progress_begin("deleting sessions");
     do {
         deleted = 0;
-        code = ses_expire(run->store, run->values[OPTION_APP], &options, &deleted, &run->error);
+        code = ses_store_expire(run->store, run->values[OPTION_APP], &options, &deleted, &run->error);
         total += deleted;
         idle = deleted > 0 ? 0 : idle + 1;
         progress_set(total, 0);
@@ -51,7 +51,7 @@ static int report_due(struct run *run)
 
     options_given(run, &options);
     options.flags |= SES_EXPIRE_COUNT;
-    if (ses_expire(run->store, run->values[OPTION_APP], &options, &due, &run->error) < 0)
+    if (ses_store_expire(run->store, run->values[OPTION_APP], &options, &due, &run->error) < 0)
         return fail(run);
     return report_deleted(run, "session", due);
 }

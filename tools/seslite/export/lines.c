@@ -45,7 +45,7 @@ int export_lines(struct export *export)
     if (export->path && whole_file_begin(&own.file, export->path, WHOLE_TEXT, replace, &run->error) < 0)
         return fail(run);
     progress_begin("exporting");
-    int code = ses_export(run->store, &options, write_lines, &own, &run->error);
+    int code = ses_store_export(run->store, &options, write_lines, &own, &run->error);
     progress_end();
     if (export->path)
         code = whole_file_end(&own.file, code, &run->error);

@@ -79,7 +79,7 @@ static int import_from(struct lines_reader *reader, const ses_import_options *op
     own.report = note_item;
     own.report_context = reader;
     counts->size = sizeof *counts;
-    int code = ses_import(reader->run->store, &own, read_lines, reader, counts, error);
+    int code = ses_store_import(reader->run->store, &own, read_lines, reader, counts, error);
     /* The rejection has been reported with its name. */
     return code < 0 && !(own.flags & SES_IMPORT_SKIP) && code == reader->report->first_code ? SES_OK : code;
 }
@@ -149,7 +149,7 @@ static void *export_store(void *context)
                                         .user = exporter->from->user,
                                         .session = exporter->from->session};
 
-    exporter->code = ses_export(exporter->store, &options, send_lines, exporter, &exporter->error);
+    exporter->code = ses_store_export(exporter->store, &options, send_lines, exporter, &exporter->error);
     (void)close(exporter->fd);
     return NULL;
 }

@@ -4,7 +4,7 @@
 
 #include "import/report.h"
 
-/* Returns the code of ses_import. Rejections have been reported and are not in the message. */
+/* Returns the code of ses_store_import. Rejections have been reported and are not in the message. */
 int lines_import(struct run *run, const struct opened_file *opened, const ses_import_options *options,
                  struct import_report *report, ses_error *error);
 /* Imports from the store `path` the sessions that `from` selects. */

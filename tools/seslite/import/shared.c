@@ -9,7 +9,7 @@
 #include "foreign/loose.h"
 #include "json/reader.h"
 
-/* The state is converted to lines for ses_import, so that keys of other programs are written like our own. */
+/* The state is converted to lines for ses_store_import, so that keys of other programs are written like our own. */
 struct key_lines {
     struct text text;
     size_t given;
@@ -64,7 +64,7 @@ static int end_lines(const struct shared_import *import, struct key_lines *lines
     ses_import_report own = {.size = sizeof own};
 
     text_puts(&lines->text, "{\"kind\":\"total\"}\n");
-    int code = ses_import(import->store, import->options, give_lines, lines, &own, error);
+    int code = ses_store_import(import->store, import->options, give_lines, lines, &own, error);
     report->keys += own.keys;
     report->keys_kept += own.keys_kept;
     return code;

@@ -1,4 +1,4 @@
-/* Imports shared state of another program into the store, through ses_import. */
+/* Imports shared state of another program into the store, through ses_store_import. */
 #ifndef IMPORT_SHARED_H
 #define IMPORT_SHARED_H
 

@@ -259,8 +259,7 @@ static int store_events(struct append *append)
     struct run *run = append->run;
     const struct batch *batch = &append->batch;
     const ses_append_options options = {.size = sizeof options,
-                                        .flags =
-                                            given(run, OPTION_EXPECTED_VERSION) ? SES_APPEND_VERSION : 0u,
+                                        .flags = given(run, OPTION_EXPECTED_VERSION) ? SES_AT_VERSION : 0u,
                                         .version = number_given(run, OPTION_EXPECTED_VERSION, 0),
                                         .expected = append->expected.data,
                                         .expected_len = append->expected.len,

@@ -52,7 +52,7 @@ static int plan_cut(struct db *db, void *context, const struct session_row *row,
     struct cut_op *op = own->op;
 
     if (op->checks_version && row->version != op->version)
-        return ses__log_set_stale_error(row, op->version, "SES_CUT_ANYWAY", error);
+        return ses__log_set_stale_error(row, op->version, "SES_ANYWAY", error);
     ses__replay_free(&own->replay);
     int code = ses__replay_init(&own->replay, db->allocator, op->seed, false, error);
     if (code == SES_OK)

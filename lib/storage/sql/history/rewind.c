@@ -208,7 +208,7 @@ static int plan_rewind(struct db *db, void *context, const struct session_row *r
     const struct append_op *append = &run->op->append;
 
     if (append->checks_version && !append->anyway && row->version != append->version)
-        return ses__log_set_stale_error(row, append->version, "SES_APPEND_ANYWAY", error);
+        return ses__log_set_stale_error(row, append->version, "SES_ANYWAY", error);
     ses__arena_reset(&run->arena);
     ses__event_draft_free(&run->draft);
     ses__event_draft_init(&run->draft, db->allocator);

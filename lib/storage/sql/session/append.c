@@ -58,10 +58,10 @@ static int find_stored(const struct append_op *op, struct db *db, struct event_d
 static int set_stale_error(const struct append_op *op, const char *changed, ses_error *error)
 {
     if (!changed)
-        return ses__log_set_stale_error(&op->row, op->version, "SES_APPEND_ANYWAY", error);
+        return ses__log_set_stale_error(&op->row, op->version, "SES_ANYWAY", error);
     (void)ses__error_set(
         error, SES_STALE,
-        "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again, or append with SES_APPEND_ANYWAY",
+        "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again, or append with SES_ANYWAY",
         changed);
     if (error)
         error->version = op->row.version;

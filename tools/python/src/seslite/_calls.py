@@ -26,7 +26,7 @@ def _append_options(
     delta_text, delta_len = _ffi.json_member(delta, "delta", keep)
     return _ffi.struct(
         "ses_append_options",
-        flags=(lib.SES_APPEND_ANYWAY if anyway else 0) | (lib.SES_APPEND_VERSION if version is not None else 0),
+        flags=(lib.SES_ANYWAY if anyway else 0) | (lib.SES_AT_VERSION if version is not None else 0),
         version=version,
         expected=expected_text,
         expected_len=expected_len,
@@ -119,7 +119,7 @@ def rewind(
     text, length = _ffi.json_member(artifact_delta, "artifact_delta", keep)
     options = _ffi.struct(
         "ses_rewind_options",
-        flags=(lib.SES_APPEND_ANYWAY if anyway else 0) | (lib.SES_APPEND_VERSION if version is not None else 0),
+        flags=(lib.SES_ANYWAY if anyway else 0) | (lib.SES_AT_VERSION if version is not None else 0),
         version=version,
         artifact_delta=text,
         artifact_delta_len=length,
@@ -130,9 +130,9 @@ def rewind(
 def cut(run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, version: int | None = None) -> Deleted:
     options = _ffi.struct(
         "ses_cut_options",
-        flags=(lib.SES_CUT_ANYWAY if anyway else 0)
-        | (lib.SES_CUT_VERSION if version is not None else 0)
-        | (lib.SES_CUT_SECURE if secure else 0),
+        flags=(lib.SES_ANYWAY if anyway else 0)
+        | (lib.SES_AT_VERSION if version is not None else 0)
+        | (lib.SES_SECURE if secure else 0),
         version=version,
     )
     return deleted(run, function, point_of(point), options)
@@ -186,7 +186,7 @@ def prune(
         | (lib.SES_PRUNE_BEFORE if before_us is not None else 0)
         | (lib.SES_PRUNE_SEQ if last_seq is not None else 0)
         | (lib.SES_PRUNE_COMPACTED if compacted else 0),
-        flags=lib.SES_DELETE_SECURE if secure else 0,
+        flags=lib.SES_SECURE if secure else 0,
         keep=keep,
         before_us=before_us,
         last_seq=last_seq,

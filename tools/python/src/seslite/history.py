@@ -106,13 +106,13 @@ class History:
         keep: list[Any] = []
         options = _ffi.struct(
             "ses_expire_options",
-            flags=(lib.SES_DELETE_SECURE if secure else 0) | (lib.SES_EXPIRE_COUNT if count else 0),
+            flags=(lib.SES_SECURE if secure else 0) | (lib.SES_EXPIRE_COUNT if count else 0),
             now_us=_ffi.int64(now_us, keep),
             idle_us=idle_us,
             sessions_per_user=sessions_per_user,
             limit=limit,
         )
-        return _calls.deleted(self._run, lib.ses_expire, NULL if app is None else _ffi.encode(app, "the app"), options)
+        return _calls.deleted(self._run, lib.ses_store_expire, NULL if app is None else _ffi.encode(app, "the app"), options)
 
     def set_title(self, key: KeyLike, title: str | None) -> None:
         """Sets the title; None removes it."""

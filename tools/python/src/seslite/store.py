@@ -186,7 +186,7 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
         options, keep = self._open_options()
         options.flags = 0
         made = ffi.new("ses_store **")
-        self._run(lib.ses_store_copy, options, made)
+        self._run(lib.ses_open_copy, options, made)
         copy = object.__new__(Store)
         copy._options, copy._callbacks = self._options, self._callbacks
         copy._begin(made[0], keep)
@@ -358,7 +358,7 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
         return _calls.deleted(self._run, lib.ses_delete_app, _ffi.encode(app, "the app"), self._delete_options(secure, limit))
 
     def _delete_options(self, secure: bool, limit: int = 0) -> Any:
-        return _ffi.struct("ses_delete_options", flags=lib.SES_DELETE_SECURE if secure else 0, limit=limit)
+        return _ffi.struct("ses_delete_options", flags=lib.SES_SECURE if secure else 0, limit=limit)
 
     # --------------------------------------------------------------------------------------- following
 

@@ -108,7 +108,7 @@ def _imported_of(item: Any) -> Imported:
 
 
 def _load_flags(update: bool, replace: bool, rename: bool, dry_run: bool) -> int:
-    """Those of ses_load and of ses_import are the same."""
+    """Those of ses_load and of ses_store_import are the same."""
     return (
         (lib.SES_LOAD_UPDATE if update else 0)
         | (lib.SES_LOAD_REPLACE if replace else 0)
@@ -221,7 +221,7 @@ class Transfer:
                 progress=lib.ses_py_exported if progress else NULL,
                 progress_context=context,
             )
-            self._run(lib.ses_export, options, lib.ses_py_write, context)
+            self._run(lib.ses_store_export, options, lib.ses_py_write, context)
 
     def import_lines(
         self,
@@ -254,5 +254,5 @@ class Transfer:
                 report=lib.ses_py_imported if report else NULL,
                 report_context=context,
             )
-            self._run(lib.ses_import, options, lib.ses_py_read, context, counts)
+            self._run(lib.ses_store_import, options, lib.ses_py_read, context, counts)
         return {name: getattr(counts, name) for name, _ in ffi.typeof("ses_import_report").fields if name != "size"}

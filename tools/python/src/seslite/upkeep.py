@@ -114,7 +114,7 @@ class Upkeep:
                 progress=lib.ses_py_progress if progress else NULL,
                 progress_context=context,
             )
-            self._run(lib.ses_backup, _ffi.encode(os.fspath(path), "the path"), options)
+            self._run(lib.ses_store_backup, _ffi.encode(os.fspath(path), "the path"), options)
 
     def check(self, level: str = "log", *, limit: int = 0, progress: Progress | None = None) -> list[Problem]:
         """Checks the store and changes nothing. `level` is "quick", "full" or "log"."""
@@ -132,5 +132,5 @@ class Upkeep:
                 progress=lib.ses_py_progress if progress else NULL,
                 progress_context=context,
             )
-            self._run(lib.ses_check, options, ffi.new("int64_t *"))
+            self._run(lib.ses_store_check, options, ffi.new("int64_t *"))
         return found

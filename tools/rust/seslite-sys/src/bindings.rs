@@ -7,14 +7,12 @@ pub type ses_journal = ::core::ffi::c_uint;
 pub type ses_checkpoint = ::core::ffi::c_uint;
 pub type _bindgen_ty_1 = ::core::ffi::c_uint;
 pub type ses_range_parts = ::core::ffi::c_uint;
-pub type ses_append_flags = ::core::ffi::c_uint;
+pub type ses_flags = ::core::ffi::c_uint;
 pub type ses_order = ::core::ffi::c_uint;
 pub type ses_list_flags = ::core::ffi::c_uint;
-pub type ses_delete_flags = ::core::ffi::c_uint;
 pub type _bindgen_ty_2 = ::core::ffi::c_uint;
 pub type ses_point_kind = ::core::ffi::c_uint;
 pub type ses_as_of_flags = ::core::ffi::c_uint;
-pub type ses_cut_flags = ::core::ffi::c_uint;
 pub type ses_fork_flags = ::core::ffi::c_uint;
 pub type ses_prune_parts = ::core::ffi::c_uint;
 pub type ses_expire_flags = ::core::ffi::c_uint;
@@ -853,8 +851,9 @@ const _: () = {
     ["Offset of field: ses_get_options::range"]
         [::core::mem::offset_of!(ses_get_options, range) - 8usize];
 };
-pub const SES_APPEND_ANYWAY: ses_append_flags = 1;
-pub const SES_APPEND_VERSION: ses_append_flags = 2;
+pub const SES_ANYWAY: ses_flags = 1;
+pub const SES_AT_VERSION: ses_flags = 2;
+pub const SES_SECURE: ses_flags = 4;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -972,7 +971,6 @@ const _: () = {
     ["Offset of field: ses_names_options::prefix"]
         [::core::mem::offset_of!(ses_names_options, prefix) - 24usize];
 };
-pub const SES_DELETE_SECURE: ses_delete_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -1031,9 +1029,6 @@ const _: () = {
     ["Offset of field: ses_rewind_options::artifact_delta_len"]
         [::core::mem::offset_of!(ses_rewind_options, artifact_delta_len) - 32usize];
 };
-pub const SES_CUT_ANYWAY: ses_cut_flags = 1;
-pub const SES_CUT_VERSION: ses_cut_flags = 2;
-pub const SES_CUT_SECURE: ses_cut_flags = 4;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -1085,7 +1080,7 @@ const _: () = {
     ["Offset of field: ses_prune_options::limit"]
         [::core::mem::offset_of!(ses_prune_options, limit) - 40usize];
 };
-pub const SES_EXPIRE_COUNT: ses_expire_flags = 2;
+pub const SES_EXPIRE_COUNT: ses_expire_flags = 16;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2022,7 +2017,7 @@ extern "C" {
         options: *const ses_call_options,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
-    pub fn ses_expire(
+    pub fn ses_store_expire(
         store: *mut ses_store,
         app: *const ::core::ffi::c_char,
         options: *const ses_expire_options,
@@ -2097,7 +2092,7 @@ extern "C" {
         result: *mut ses_load_result,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
-    pub fn ses_export(
+    pub fn ses_store_export(
         store: *mut ses_store,
         options: *const ses_export_options,
         write: ::core::option::Option<
@@ -2111,7 +2106,7 @@ extern "C" {
         context: *mut ::core::ffi::c_void,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
-    pub fn ses_import(
+    pub fn ses_store_import(
         store: *mut ses_store,
         options: *const ses_import_options,
         read: ::core::option::Option<
@@ -2127,20 +2122,20 @@ extern "C" {
         report: *mut ses_import_report,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
-    pub fn ses_backup(
+    pub fn ses_store_backup(
         store: *mut ses_store,
         path: *const ::core::ffi::c_char,
         options: *const ses_backup_options,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
-    pub fn ses_store_copy(
+    pub fn ses_open_copy(
         store: *mut ses_store,
         options: *const ses_open_options,
         copy: *mut *mut ses_store,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_problem_name(kind: ::core::ffi::c_int) -> *const ::core::ffi::c_char;
-    pub fn ses_check(
+    pub fn ses_store_check(
         store: *mut ses_store,
         options: *const ses_check_options,
         problems: *mut i64,

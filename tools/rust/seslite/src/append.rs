@@ -93,12 +93,12 @@ impl<'a> AppendOptions<'a> {
     }
     /// An outdated handle catches up in the same transaction instead of [`Code::Stale`](crate::Code::Stale).
     pub fn anyway(mut self) -> Self {
-        self.flags |= sys::SES_APPEND_ANYWAY;
+        self.flags |= sys::SES_ANYWAY;
         self
     }
     /// Only by key: stale unless the session is at this version.
     pub fn at_version(mut self, version: i64) -> Self {
-        self.flags |= sys::SES_APPEND_VERSION;
+        self.flags |= sys::SES_AT_VERSION;
         self.version = version;
         self
     }
@@ -143,12 +143,12 @@ impl<'a> RewindOptions<'a> {
     }
     /// As for [`AppendOptions::anyway`].
     pub fn anyway(mut self) -> Self {
-        self.flags |= sys::SES_APPEND_ANYWAY;
+        self.flags |= sys::SES_ANYWAY;
         self
     }
     /// As for [`AppendOptions::at_version`].
     pub fn at_version(mut self, version: i64) -> Self {
-        self.flags |= sys::SES_APPEND_VERSION;
+        self.flags |= sys::SES_AT_VERSION;
         self.version = version;
         self
     }

@@ -86,7 +86,7 @@ impl ExpireOptions {
 
     pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_expire_options) -> T) -> T {
         let mut raw: sys::ses_expire_options = sized();
-        raw.flags = if self.secure { sys::SES_DELETE_SECURE } else { 0 };
+        raw.flags = if self.secure { sys::SES_SECURE } else { 0 };
         if self.count {
             raw.flags |= sys::SES_EXPIRE_COUNT;
         }
@@ -100,7 +100,7 @@ impl ExpireOptions {
 
 fn delete_options(secure: bool, limit: i64) -> sys::ses_delete_options {
     let mut options: sys::ses_delete_options = sized();
-    options.flags = if secure { sys::SES_DELETE_SECURE } else { 0 };
+    options.flags = if secure { sys::SES_SECURE } else { 0 };
     options.limit = limit;
     options
 }
@@ -133,7 +133,7 @@ impl Store {
     pub fn expire(&self, app: Option<&str>, options: &ExpireOptions) -> Result<Deleted> {
         let app = c_string_or_null("the app", app)?;
         options.with_raw(|options| {
-            Deleted::of(|deleted, error| unsafe { sys::ses_expire(self.raw(), pointer(&app), options, deleted, error) })
+            Deleted::of(|deleted, error| unsafe { sys::ses_store_expire(self.raw(), pointer(&app), options, deleted, error) })
         })
     }
 }

@@ -22,18 +22,18 @@ impl CutOptions {
     }
     /// An outdated handle catches up in the same transaction.
     pub fn anyway(mut self) -> Self {
-        self.flags |= sys::SES_CUT_ANYWAY;
+        self.flags |= sys::SES_ANYWAY;
         self
     }
     /// Only by key: stale unless the session is at this version.
     pub fn at_version(mut self, version: i64) -> Self {
-        self.flags |= sys::SES_CUT_VERSION;
+        self.flags |= sys::SES_AT_VERSION;
         self.version = version;
         self
     }
     /// Overwrites what is deleted.
     pub fn secure(mut self) -> Self {
-        self.flags |= sys::SES_CUT_SECURE;
+        self.flags |= sys::SES_SECURE;
         self
     }
 
@@ -123,7 +123,7 @@ impl PruneOptions {
     }
     /// Overwrites what is deleted.
     pub fn secure(mut self) -> Self {
-        self.flags |= sys::SES_DELETE_SECURE;
+        self.flags |= sys::SES_SECURE;
         self
     }
     /// Events per transaction.

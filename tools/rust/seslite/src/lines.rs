@@ -161,7 +161,7 @@ impl Store {
         let context = sink.context();
         raw.progress = Some(progress_of::<W, F>);
         raw.progress_context = context;
-        let done = done(|error| unsafe { sys::ses_export(self.raw(), &raw, Some(write_of::<W, F>), context, error) });
+        let done = done(|error| unsafe { sys::ses_store_export(self.raw(), &raw, Some(write_of::<W, F>), context, error) });
         sink.end(done)
     }
 
@@ -205,7 +205,7 @@ impl Store {
         raw.report = Some(report_of::<R, F>);
         raw.report_context = context;
         let done =
-            done(|error| unsafe { sys::ses_import(self.raw(), &raw, Some(read_of::<R, F>), context, counts, error) });
+            done(|error| unsafe { sys::ses_store_import(self.raw(), &raw, Some(read_of::<R, F>), context, counts, error) });
         source.end(done)
     }
 }

@@ -53,7 +53,7 @@ impl Store {
 
     /// Copies the whole store, as of one moment, into a store in memory.
     pub fn copy(&self, options: OpenOptions) -> Result<Store> {
-        Store::make(options, |options, store, error| unsafe { sys::ses_store_copy(self.raw(), options, store, error) })
+        Store::make(options, |options, store, error| unsafe { sys::ses_open_copy(self.raw(), options, store, error) })
     }
 
     pub(crate) fn raw(&self) -> *mut sys::ses_store {

@@ -97,7 +97,7 @@ impl Store {
         }
         raw.progress = Some(progress_of::<F>);
         raw.progress_context = progress.context();
-        let done = done(|error| unsafe { sys::ses_backup(self.raw(), path.as_ptr(), &raw, error) });
+        let done = done(|error| unsafe { sys::ses_store_backup(self.raw(), path.as_ptr(), &raw, error) });
         progress.end(done)
     }
 
@@ -127,7 +127,7 @@ impl Store {
         raw.report_context = listener.context();
         raw.progress_context = raw.report_context;
         let mut problems = 0;
-        let done = done(|error| unsafe { sys::ses_check(self.raw(), &raw, &mut problems, error) });
+        let done = done(|error| unsafe { sys::ses_store_check(self.raw(), &raw, &mut problems, error) });
         listener.end(done)?;
         Ok(problems)
     }
