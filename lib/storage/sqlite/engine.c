@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "storage/sqlite/connection/file.h"
 #include "base/memory.h"

@@ -1,6 +1,4 @@
 /* Pages of the names of apps and users. */
-#include <string.h>
-
 #include "base/error.h"
 #include "storage/sql/rows/session.h"
 

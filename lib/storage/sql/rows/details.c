@@ -120,15 +120,12 @@ static void pass_others(struct details_walk *walk)
         walk->query->code = pass_session(walk, &walk->sessions[walk->next++]);
 }
 
-static int take_titles_and_parents(struct query *query, const struct described_list *list)
+static int take_rows(struct details_walk *walk, int (*take)(struct details_walk *walk))
 {
-    struct details_walk walk = {
-        .query = query, .sessions = list->sessions, .count = list->count, .bits = DETAILS_ROW};
-
-    while (ses__query_row(query))
-        ses__query_keep(query, take_title_and_parent(&walk));
-    pass_others(&walk);
-    return ses__query_end(query);
+    while (ses__query_row(walk->query))
+        ses__query_keep(walk->query, take(walk));
+    pass_others(walk);
+    return ses__query_end(walk->query);
 }
 
 /* Labels come sorted by name, so that each comes once. */
@@ -163,16 +160,6 @@ static int take_label(struct details_walk *walk)
     int code = walk->now && walk->now->row->id == id ? SES_OK : walk_to(walk, id, "a label");
 
     return code == SES_OK ? keep_label(walk) : code;
-}
-
-static int take_labels(struct query *query, const struct described_list *list)
-{
-    struct details_walk walk = {
-        .query = query, .sessions = list->sessions, .count = list->count, .bits = DETAIL_LABELS, .label = 1};
-
-    while (ses__query_row(query))
-        ses__query_keep(query, take_label(&walk));
-    return ses__query_end(query);
 }
 
 /* Of an earlier run. */
@@ -224,14 +211,21 @@ static bool is_wanted(const struct described_list *list, int64_t bits)
 
 int ses__details_take(struct details_asked *asked, const struct described_list *list)
 {
+    struct details_walk rows = {
+        .query = &asked->details, .sessions = list->sessions, .count = list->count, .bits = DETAILS_ROW};
+    struct details_walk labels = {.query = &asked->labels,
+                                  .sessions = list->sessions,
+                                  .count = list->count,
+                                  .bits = DETAIL_LABELS,
+                                  .label = 1};
     int code = SES_OK;
 
     for (size_t i = 0; i < list->count; i++)
         forget_details(&list->sessions[i]);
     if (asked->has_details && is_wanted(list, DETAILS_ROW))
-        code = take_titles_and_parents(&asked->details, list);
+        code = take_rows(&rows, take_title_and_parent);
     if (code == SES_OK && asked->has_labels && is_wanted(list, DETAIL_LABELS))
-        code = take_labels(&asked->labels, list);
+        code = take_rows(&labels, take_label);
     return code;
 }
 

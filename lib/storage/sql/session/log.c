@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "model/event/runs.h"
-#include "storage/sql/rows/list.h"
 #include "storage/sql/session/jobs.h"
 
 int ses__log_check_epoch(const struct session_ref *ref, const struct session_row *row, ses_error *error)

@@ -1,5 +1,4 @@
 /* Reading one session: whole, or what a snapshot lacks. */
-#include "base/error.h"
 #include "storage/sql/session/jobs.h"
 
 /* ---------------------------------------------------------------------------------------------- whole */

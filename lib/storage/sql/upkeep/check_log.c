@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "model/event/event.h"
 #include "model/replay.h"
-#include "model/event/timestamp.h"
 #include "model/event/update_times.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/upkeep/check.h"

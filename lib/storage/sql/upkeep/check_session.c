@@ -1,6 +1,4 @@
 /* Sessions, as a check looks at them: the row, what other tables hold of it, and its log. */
-#include <string.h>
-
 #include "base/error.h"
 #include "json/reader.h"
 #include "model/event/timestamp.h"
