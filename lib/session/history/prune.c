@@ -5,35 +5,28 @@
 
 static const int64_t DEFAULT_LIMIT = 10000;
 
-static int check_prune_options(const ses_prune_options *options, ses_error *error)
-{
-    const unsigned known = SES_PRUNE_KEEP | SES_PRUNE_BEFORE | SES_PRUNE_SEQ | SES_PRUNE_COMPACTED;
-    int code = ses__check_flags(options->which, known, "prune options, which", error);
-
-    if (code == SES_OK)
-        code = ses__check_flags(options->flags, SES_SECURE, "prune options", error);
-    if (code == SES_OK && options->which == 0)
-        code =
-            ses__error_set(error, SES_INVALID,
-                           "prune options: `which` selects no events; set it to one or more of SES_PRUNE_*");
-    if (code == SES_OK && (options->which & SES_PRUNE_KEEP) && options->keep < 0)
-        code = ses__error_set(error, SES_INVALID, "prune options: keep is negative");
-    if (code == SES_OK && (options->which & SES_PRUNE_SEQ) && options->last_seq < 0)
-        code = ses__error_set(error, SES_INVALID, "prune options: last_seq is negative");
-    if (code == SES_OK && options->limit < 0)
-        code = ses__error_set(error, SES_INVALID, "prune options: limit is negative");
-    return code;
-}
-
 static int take_prune_options(const ses_prune_options *given, struct prune_op *op, ses_error *error)
 {
+    const unsigned known = SES_PRUNE_KEEP | SES_PRUNE_BEFORE | SES_PRUNE_SEQ | SES_PRUNE_COMPACTED;
     ses_prune_options own;
     int code = ses__take_options(&own, sizeof own, given, "prune options", error);
 
     if (code == SES_OK)
-        code = check_prune_options(&own, error);
+        code = ses__check_flags(own.which, known, "prune options, which", error);
+    if (code == SES_OK)
+        code = ses__check_flags(own.flags, SES_SECURE, "prune options", error);
     if (code != SES_OK)
         return code;
+    if (own.which == 0)
+        return ses__error_set(
+            error, SES_INVALID,
+            "prune options: `which` selects no events; set it to one or more of SES_PRUNE_*");
+    if ((own.which & SES_PRUNE_KEEP) && own.keep < 0)
+        return ses__error_set(error, SES_INVALID, "prune options: keep is negative");
+    if ((own.which & SES_PRUNE_SEQ) && own.last_seq < 0)
+        return ses__error_set(error, SES_INVALID, "prune options: last_seq is negative");
+    if (own.limit < 0)
+        return ses__error_set(error, SES_INVALID, "prune options: limit is negative");
     op->which = own.which;
     op->keep = own.which & SES_PRUNE_KEEP ? own.keep : 0;
     op->before_us = own.before_us;
