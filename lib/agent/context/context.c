@@ -108,44 +108,37 @@ static int work_out(ses_context *context, struct hash_seed seed, unsigned flags,
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-/* Takes the session over, also on failure. */
-static int context_new(ses_store *store, ses_session *session, unsigned flags, ses_context **context,
-                       ses_error *error)
-{
-    const ses_allocator *allocator = ses__store_allocator(store);
-    ses_context *fresh = ses__memory_zeroed(allocator, sizeof *fresh);
-
-    if (!fresh) {
-        ses_session_close(session);
-        return ses__error_nomem(error);
-    }
-    fresh->session = session;
-    fresh->allocator = allocator;
-    int code = work_out(fresh, ses__store_seed(store), flags, error);
-    if (code == SES_OK)
-        *context = fresh;
-    else
-        ses_context_close(fresh);
-    return code;
-}
-
 static int make_context(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_context_options *given, ses_context **context, ses_error *error)
 {
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
     const ses_get_options get = {.size = sizeof get, .range = &live};
+    const ses_allocator *allocator = ses__store_allocator(store);
     ses_context_options options;
-    ses_session *fresh = NULL;
+    ses_context *fresh = NULL;
+    ses_session *read = NULL;
     int code =
         ses__take_flagged(&options, sizeof options, given, SES_CONTEXT_VISIBLE, "context options", error);
 
     if (code == SES_OK)
-        code = ses__begun_get(store, key, &get, &fresh, error);
+        code = ses__begun_get(store, key, &get, &read, error);
     if (code == SES_OK)
-        code = ses__check_epoch(fresh, handle, error);
+        code = ses__check_epoch(read, handle, error);
+    if (code == SES_OK) {
+        fresh = ses__memory_zeroed(allocator, sizeof *fresh);
+        code = fresh ? SES_OK : ses__error_nomem(error);
+    }
+    if (code != SES_OK) {
+        ses_session_close(read);
+        return code;
+    }
+    fresh->session = read;
+    fresh->allocator = allocator;
+    code = work_out(fresh, ses__store_seed(store), options.flags, error);
     if (code == SES_OK)
-        return context_new(store, fresh, options.flags, context, error);
-    ses_session_close(fresh);
+        *context = fresh;
+    else
+        ses_context_close(fresh);
     return code;
 }
 
