@@ -75,12 +75,14 @@ static int keep_touched(struct json_loading *own, const struct event_draft *draf
 
 static void keep_time(struct json_loading *own, const struct event_draft *draft)
 {
+    const int64_t time_us = draft->row.time_us;
+
     if (!draft->has_time)
         own->timeless = true;
-    else if (draft->row.time_us < own->first_us)
-        own->first_us = draft->row.time_us;
-    if (draft->has_time && draft->row.time_us > own->last_us)
-        own->last_us = draft->row.time_us;
+    if (draft->has_time && time_us < own->first_us)
+        own->first_us = time_us;
+    if (draft->has_time && time_us > own->last_us)
+        own->last_us = time_us;
 }
 
 static int look_at_event(struct json_loading *own, struct span event, ses_error *error)
@@ -190,24 +192,20 @@ static int read_session_json(struct json_loading *own, struct span text, ses_err
     return code == SES_OK ? read_final_state(own, error) : code;
 }
 
-static int choose_id(const char *given, struct span read, const char *field, const char **id,
-                     ses_error *error)
-{
-    *id = given ? given : read.ptr;
-    return *id ? SES_OK
-               : ses__error_set(error, SES_INVALID, "the session has no %s, and the key does not name one",
-                                field);
-}
-
+/* Completes the given key, which may be NULL, with the names in the JSON. */
 static int choose_key(const struct json_loading *own, const ses_key *given, ses_key *key, ses_error *error)
 {
-    static const ses_key none = {NULL, NULL, NULL};
-
-    given = given ? given : &none;
-    int code = choose_id(given->app, own->app, "appName", &key->app, error);
-    if (code == SES_OK)
-        code = choose_id(given->user, own->user, "userId", &key->user, error);
-    return code == SES_OK ? choose_id(given->session, own->id, "id", &key->session, error) : code;
+    *key = given ? *given : (ses_key){NULL, NULL, NULL};
+    if (!key->app)
+        key->app = own->app.ptr;
+    if (!key->user)
+        key->user = own->user.ptr;
+    if (!key->session)
+        key->session = own->id.ptr;
+    const char *missing = !key->app ? "appName" : !key->user ? "userId" : !key->session ? "id" : NULL;
+    return missing ? ses__error_set(error, SES_INVALID,
+                                    "the session has no %s, and the key does not name one", missing)
+                   : SES_OK;
 }
 
 static int load_read(struct json_loading *own, const ses_key *key, unsigned flags, ses_load_result *result,
