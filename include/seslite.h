@@ -488,6 +488,20 @@ SES_API const ses_key *ses_session_parent(const ses_session *session, int64_t *s
  */
 SES_API size_t ses_session_event_count(const ses_session *session);
 SES_API const ses_event *ses_session_event(const ses_session *session, size_t index);
+/* Returns the event of that id, or NULL if the handle does not hold it. The search begins with the newest
+ * event. */
+SES_API const ses_event *ses_session_event_by_id(const ses_session *session, const char *id);
+
+/*
+ * Finds which of these events are live, as of what the handle shows (see History). `live` has room for
+ * ses_session_event_count values. Each becomes 1 if no rewind has taken the event back, and 0 otherwise, also
+ * if the event was pruned since. One query finds the rewinds; the log is not read. STALE: events were cut
+ * since the handle was read. NOTFOUND: the session was deleted.
+ *
+ * Codes: MISUSE, NOTFOUND, STALE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+SES_API int ses_session_live(ses_session *session, const ses_call_options *options, unsigned char *live,
+                             ses_error *error);
 
 /*
  * Gives the session as the JSON object that the ADK writes: id, appName, userId, state, events and
@@ -811,6 +825,27 @@ SES_API int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_err
  * Codes: those of ses_cursor_next.
  */
 SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
+
+/*
+ * Reads the stored event of that id without a handle. An index finds it, however long the log is. Returns
+ * SES_ABSENT if there is none, also after it was cut or pruned. `*json` is its text, which belongs to the
+ * caller (ses_free). `*seq` (may be NULL) is its number, for a range that begins or ends there. `len` may be
+ * NULL. NOTFOUND: there is no such session.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+SES_API int ses_event_get_by_key(ses_store *store, const ses_key *key, const char *id,
+                                 const ses_call_options *options, int64_t *seq, char **json, size_t *len,
+                                 ses_error *error);
+/*
+ * Reads how many events of a session are stored, and nothing else of it but its version. `*version` (may be
+ * NULL) is for SES_AT_VERSION. (ses_state_json_by_key reads only the state.) NOTFOUND: there is no such
+ * session.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+SES_API int ses_event_count_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
+                                   int64_t *count, int64_t *version, ses_error *error);
 
 /* ------------------------------------------------------------------------------------------- list, delete */
 

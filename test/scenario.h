@@ -151,6 +151,7 @@ static void faults_play_reads(struct faults *faults, ses_store *store)
     ses_free(json);
     STEP(SES_OK, ses_state_get_by_key(store, &key, "k", NULL, &json, NULL, &error));
     ses_free(json);
+    STEP(SES_ABSENT, ses_event_get_by_key(store, &key, "none", NULL, NULL, &json, NULL, &error));
 }
 
 static void faults_use_lists(struct faults *faults, ses_store *store)

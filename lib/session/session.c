@@ -199,3 +199,13 @@ const ses_event *ses_session_event(const ses_session *session, size_t index)
 {
     return index < session->snapshot.events.count ? session->snapshot.events.items[index] : NULL;
 }
+
+const ses_event *ses_session_event_by_id(const ses_session *session, const char *id)
+{
+    const struct event_list *events = &session->snapshot.events;
+    size_t at = events->count;
+
+    while (at > 0 && strcmp(events->items[at - 1]->id, id) != 0)
+        at--;
+    return at > 0 ? events->items[at - 1] : NULL;
+}

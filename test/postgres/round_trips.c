@@ -184,6 +184,8 @@ static void test_a_read_is_one(struct far_store *far)
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
     const ses_get_options few = {.size = sizeof few, .range = &newest};
     const ses_get_options as_live = {.size = sizeof as_live, .range = &live};
+    unsigned char is_live[64];
+    int64_t seq = 0;
     ses_session *session;
     size_t len;
     char *json;
@@ -199,6 +201,17 @@ static void test_a_read_is_one(struct far_store *far)
     assert_int_equal(ses_session_event_count(session), 3);
     ses_session_close(session);
     assert_trips(far, 1, assert_ok(ses_get(far->store, &key, &as_live, &session, &error)));
+    assert_in_range(ses_session_event_count(session), 1, sizeof is_live);
+    assert_trips(far, 1, assert_ok(ses_session_live(session, NULL, is_live, &error)));
+    assert_int_equal(is_live[0], 1);
+    const char *id = ses_session_event(session, 0)->id;
+    assert_trips(far, 1,
+                 assert_ok(ses_event_get_by_key(far->store, &key, id, NULL, &seq, &json, &len, &error)));
+    assert_string_equal(json, ses_session_event(session, 0)->json);
+    assert_int_equal(seq, ses_session_event(session, 0)->seq);
+    ses_free(json);
+    assert_trips(far, 1, assert_ok(ses_event_count_by_key(far->store, &key, NULL, &seq, NULL, &error)));
+    assert_int_equal(seq, ses_session_stored(session));
     ses_session_close(session);
     assert_trips(far, 1,
                  assert_ok(ses_state_get_by_key(far->store, &key, "user:u", NULL, &json, &len, &error)));

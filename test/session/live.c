@@ -124,6 +124,21 @@ static void check_range(ses_store *store, const struct log *log, const ses_range
     walk(open_cursor(store, range, true), true, seqs, count);
 }
 
+/* Of the events that a handle holds, which may be only the newest. */
+static void check_handle(ses_store *store, const struct log *log, int64_t newest)
+{
+    const ses_range range = {.size = sizeof range, .which = SES_RANGE_NEWEST, .newest = newest};
+    unsigned char is_live[MOST];
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_get(store, &key, GET_RANGE(&range), &session, &error));
+    assert_ok(ses_session_live(session, NULL, is_live, &error));
+    for (size_t i = 0; i < ses_session_event_count(session); i++)
+        assert_int_equal(is_live[i], log->live[ses_session_event(session, i)->seq - 1]);
+    ses_session_close(session);
+}
+
 static void check_all_ranges(ses_store *store, struct log *log)
 {
     const int64_t newest[] = {0, 1, 64, 65, MOST};
@@ -131,6 +146,8 @@ static void check_all_ranges(ses_store *store, struct log *log)
     const int64_t seqs[][2] = {{1, INT64_MAX}, {1, 20}, {30, 110}, {200, MOST}};
 
     apply_rewinds(log);
+    check_handle(store, log, MOST);
+    check_handle(store, log, 20);
     for (unsigned which = SES_RANGE_LIVE; which < SES_RANGE_LIVE * 2; which++) {
         int newest_count = which & SES_RANGE_NEWEST ? 5 : 1;
         int since_count = which & SES_RANGE_SINCE ? 4 : 1;
@@ -296,12 +313,62 @@ static void test_get_or_create_reads_live_events(void **state)
     ses_session_close(session);
 }
 
+static void test_events_of_a_handle_are_live_as_of_the_handle(void **state)
+{
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    struct fixture *fixture = *state;
+    unsigned char is_live[3] = {7, 7, 7};
+    ses_error error;
+
+    create(fixture->store);
+    must_append_by_key(fixture->store, &key, Q("{'invocationId':'i1'}"));
+    must_append_by_key(fixture->store, &key, Q("{'invocationId':'i2'}"));
+    ses_session *session = must_get(fixture->store, &key);
+    assert_ok(ses_rewind_by_key(fixture->store, &key, &first, NULL, NULL, &error));
+    assert_ok(ses_session_live(session, NULL, is_live, &error));
+    assert_int_equal(is_live[0] + 2 * is_live[1], 3); /* it does not know the rewind */
+    must_refresh(session);
+    assert_ok(ses_session_live(session, NULL, is_live, &error));
+    assert_int_equal(is_live[0] + 2 * is_live[1] + 4 * is_live[2], 1);
+    const ses_prune_options one = {.size = sizeof one, .which = SES_PRUNE_SEQ, .last_seq = 1};
+    assert_ok(ses_prune_by_key(fixture->store, &key, &one, NULL, &error));
+    assert_ok(ses_session_live(session, NULL, is_live, &error));
+    assert_int_equal(is_live[0] + 2 * is_live[1] + 4 * is_live[2], 0);
+    ses_session_close(session);
+}
+
+static void test_what_the_handle_must_be(void **state)
+{
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    const ses_call_options flags = {.size = sizeof flags, .flags = 1};
+    struct fixture *fixture = *state;
+    unsigned char is_live[3] = {7, 7, 7};
+    ses_error error;
+
+    create(fixture->store);
+    must_append_by_key(fixture->store, &key, Q("{'invocationId':'i1'}"));
+    must_append_by_key(fixture->store, &key, Q("{'invocationId':'i2'}"));
+    ses_session *session = must_get(fixture->store, &key);
+    assert_code(SES_MISUSE, ses_session_live(NULL, NULL, is_live, &error));
+    assert_code(SES_MISUSE, ses_session_live(session, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_session_live(session, &flags, is_live, &error));
+    assert_ok(ses_cut_by_key(fixture->store, &key, &first, NULL, NULL, &error));
+    assert_code(SES_STALE, ses_session_live(session, NULL, is_live, &error));
+    assert_true(error.version > ses_session_version(session));
+    must_delete(fixture->store, &key);
+    assert_code(SES_NOTFOUND, ses_session_live(session, NULL, is_live, &error));
+    assert_int_equal(is_live[0], 7);
+    ses_session_close(session);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_random_logs),
         TEST(test_rewinds_of_rewinds),
+        TEST(test_events_of_a_handle_are_live_as_of_the_handle),
+        TEST(test_what_the_handle_must_be),
         TEST(test_a_session_without_rewinds_is_all_live),
         TEST(test_nothing_is_live),
         TEST(test_a_rewind_meanwhile_takes_nothing_back),

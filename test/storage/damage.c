@@ -556,6 +556,10 @@ static void read_values(struct drive *drive)
     (void)CALL(drive, "ses_state_json_by_key", READ_CODES,
                ses_state_json_by_key(drive->store, &victim, NULL, &json, NULL, &error));
     ses_free(json);
+    json = NULL;
+    (void)CALL(drive, "ses_event_get_by_key", READ_CODES,
+               ses_event_get_by_key(drive->store, &victim, "e3", NULL, NULL, &json, NULL, &error));
+    ses_free(json);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         json = NULL;
         (void)CALL(drive, "ses_state_get_by_key", READ_CODES,
