@@ -1039,7 +1039,7 @@ SES_API const char *ses_session_label_value(const ses_session *session, const ch
  *
  *  - ses_rewind takes back the events after a point. It deletes nothing: it appends an event that records
  *    this and gives the session's own keys the values they had. ses_redo takes the newest rewind back.
- *  - ses_cut deletes the events after a point for good.
+ *  - ses_cut deletes the events after a point for good, and ses_pop also returns them.
  *  - ses_fork makes a new session from the log up to a point. The original stays as it is.
  *
  * All three leave `app:` and `user:` keys alone, because other sessions share them. Own state means the state
@@ -1181,6 +1181,30 @@ SES_API int ses_cut(ses_session *session, const ses_point *point, const ses_cut_
                     int64_t *deleted, ses_error *error);
 SES_API int ses_cut_by_key(ses_store *store, const ses_key *key, const ses_point *point,
                            const ses_cut_options *options, int64_t *deleted, ses_error *error);
+
+/* Events that were popped. */
+typedef struct ses_popped ses_popped;
+
+/*
+ * Deletes the events after the point, as ses_cut does, and returns them: the newest turn of a session that is
+ * used as a stack, for example, with SES_POINT_LAST_TURN, which is NOTFOUND once no turn is left. They are
+ * read and deleted in one transaction, so no two callers get the same event. `*popped` holds copies of them,
+ * which may outlive the handle and the store; close it with ses_popped_close. Returns 0, SES_UNCHANGED if
+ * there are no events after the point, or, with SES_SECURE, SES_MORE. UNKNOWN: the events may be gone; a
+ * handle still shows those that it held.
+ *
+ * Codes: those of ses_cut.
+ */
+SES_API int ses_pop(ses_session *session, const ses_point *point, const ses_cut_options *options,
+                    ses_popped **popped, ses_error *error);
+SES_API int ses_pop_by_key(ses_store *store, const ses_key *key, const ses_point *point,
+                           const ses_cut_options *options, ses_popped **popped, ses_error *error);
+/* Returns the number of events. */
+SES_API size_t ses_popped_count(const ses_popped *popped);
+/* Returns an event, oldest first, or NULL past the end. It is borrowed until the object is closed. */
+SES_API const ses_event *ses_popped_event(const ses_popped *popped, size_t index);
+/* Frees the events. NULL is allowed. */
+SES_API void ses_popped_close(ses_popped *popped);
 
 typedef enum ses_fork_flags {
     SES_FORK_OTHER_USER = 0x1 /* the new session may belong to another user */

@@ -30,7 +30,8 @@ typedef struct ses_builder ses_builder;
  * state.
  *
  * The event has no id. ses_builder_append gives it one; set the field "id" (see ses_store_make_id) if you
- * append it in another way, and may have to retry that after UNKNOWN. INVALID: `author` or `invocation_id` breaks the rules of ids.
+ * append it in another way, and may have to retry that after UNKNOWN. INVALID: `author` or `invocation_id`
+ * breaks the rules of ids.
  *
  * Codes: MISUSE, INVALID, NOMEM.
  */
@@ -99,9 +100,10 @@ SES_API int ses_builder_action_string(ses_builder *builder, const char *field, c
 SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
 
 /*
- * These calls append the event, through a handle or by key. If it has no id, the builder is given one first, which
- * `appended->made_id` shows. So the call can be repeated after any failure, UNKNOWN included: the event is stored
- * once. Build the next event with another builder. `appended` may be NULL. The rules are those of ses_append.
+ * These calls append the event, through a handle or by key. If it has no id, the builder is given one first,
+ * which `appended->made_id` shows. So the call can be repeated after any failure, UNKNOWN included: the event
+ * is stored once. Build the next event with another builder. `appended` may be NULL. The rules are those of
+ * ses_append.
  *
  * Codes: those of ses_append.
  */
@@ -314,9 +316,9 @@ SES_API int ses_pending_is_long_running(const ses_pending *pending, size_t index
 /*
  * A callback that answers a pending call, for example by running the tool. All inputs are borrowed during the
  * callback. It makes the response, a JSON object of `*len` bytes, with ses_text_make, sets `*response` to it,
- * and returns 0. It returns SES_ABSENT to leave the call pending, or any negative code, which ends the answering,
- * and may then write a message into `error`, which is never NULL. Anything else is MISUSE. It must not use the
- * handle. A text that was made is freed in any case.
+ * and returns 0. It returns SES_ABSENT to leave the call pending, or any negative code, which ends the
+ * answering, and may then write a message into `error`, which is never NULL. Anything else is MISUSE. It must
+ * not use the handle. A text that was made is freed in any case.
  */
 typedef int ses_call_answerer(void *context, const ses_function *call, const ses_event *event,
                               int is_long_running, char **response, size_t *len, ses_error *error);
@@ -326,9 +328,9 @@ typedef struct ses_answer_options {
     /* Asked about each pending call that `responses` does not answer. NULL: those calls stay pending. */
     ses_call_answerer *answer;
     void *answer_context;
-    /* Responses that the caller already has, such as a user's approval of a long-running call. Each answers the
-     * pending calls of its id, or those without an id that have its name. Its `json` is the response; without
-     * text it is an empty object. */
+    /* Responses that the caller already has, such as a user's approval of a long-running call. Each answers
+     * the pending calls of its id, or those without an id that have its name. Its `json` is the response;
+     * without text it is an empty object. */
     const ses_function *responses;
     size_t response_count;
     int64_t lease; /* as in ses_append_options */
@@ -348,8 +350,8 @@ typedef struct ses_answer_options {
  *    answer that the callback has given is kept for that, and it is not asked twice about a call.
  *  - After UNKNOWN, or if the process dies, make the call again: a call whose answer was stored is no longer
  *    pending. The callback is asked again if it was not, so a tool may run twice.
- *  - A call without an id stays pending as long as an older one of its name does, because a response without an
- *    id answers the oldest.
+ *  - A call without an id stays pending as long as an older one of its name does, because a response without
+ *    an id answers the oldest.
  *
  * `*answered` (may be NULL) is the number of responses. Returns 0, or SES_UNCHANGED if there were none. A
  * handle includes the new events, and it may have been brought up to date even if the call fails. JSON,

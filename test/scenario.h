@@ -281,6 +281,7 @@ static void faults_play_history(struct faults *faults, ses_store *store)
            "'actions':{'stateDelta':{'m':1,'l':'__ADK_SENTINEL_REMOVED__'}}}"),
          SES_NUL}};
     ses_session *session = NULL;
+    ses_popped *popped = NULL;
     ses_session *fork = NULL;
     char *json = NULL;
     ses_error error;
@@ -306,7 +307,8 @@ static void faults_play_history(struct faults *faults, ses_store *store)
         faults_complain(faults, "history lacks an event", 0, &error);
     ses_session_close(fork);
     ses_session_close(session);
-    STEP(SES_OK, ses_cut_by_key(store, &key, &second, NULL, NULL, &error));
+    STEP(SES_OK, ses_pop_by_key(store, &key, &second, NULL, &popped, &error));
+    ses_popped_close(popped);
 }
 
 static void faults_play_retention(struct faults *faults, ses_store *store)

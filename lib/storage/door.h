@@ -339,6 +339,12 @@ struct rewind_op {
 };
 SESLITE_PRIVATE int ses__door_rewind(struct storage *storage, struct rewind_op *op, ses_error *error);
 
+/* Copies of events that are deleted. */
+struct kept_events {
+    struct arena arena;
+    struct event_list events;
+};
+
 struct cut_op {
     struct session_ref session;
     bool checks_version;
@@ -348,6 +354,7 @@ struct cut_op {
     struct hash_seed seed;
     struct erasure erasure;
     struct snapshot *snapshot; /* the handle's; NULL: by key */
+    struct kept_events *kept;  /* gets the events, in their order; the caller frees it; NULL: not needed */
     /* out */
     int64_t deleted; /* 0: there was nothing to cut, and nothing has changed */
     struct advance advance;

@@ -1,4 +1,5 @@
-/* Cuts off the end of a log. */
+/* Cuts off the end of a log, and hands over what was cut. */
+#include "base/error.h"
 #include "session/session.h"
 #include "session/followers.h"
 
@@ -18,9 +19,10 @@ static int take_cut_options(struct session_call *call, const ses_cut_options *gi
 }
 
 static int cut(struct session_call *call, const ses_point *point, const ses_cut_options *options,
-               int64_t *deleted, ses_error *error)
+               struct kept_events *kept, int64_t *deleted, ses_error *error)
 {
-    struct cut_op op = {.session = call->ref, .seed = call->store->seed, .snapshot = call->snapshot};
+    struct cut_op op = {
+        .session = call->ref, .seed = call->store->seed, .snapshot = call->snapshot, .kept = kept};
     int code = ses__point_take(point, &op.point, error);
 
     if (code == SES_OK)
@@ -45,7 +47,7 @@ int ses_cut(ses_session *session, const ses_point *point, const ses_cut_options 
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK ? ses__call_end(&call, cut(&call, point, options, deleted, error)) : code;
+    return code == SES_OK ? ses__call_end(&call, cut(&call, point, options, NULL, deleted, error)) : code;
 }
 
 int ses_cut_by_key(ses_store *store, const ses_key *key, const ses_point *point,
@@ -53,5 +55,71 @@ int ses_cut_by_key(ses_store *store, const ses_key *key, const ses_point *point,
 {
     struct session_call call;
     int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK ? ses__call_end(&call, cut(&call, point, options, deleted, error)) : code;
+    return code == SES_OK ? ses__call_end(&call, cut(&call, point, options, NULL, deleted, error)) : code;
+}
+
+/* ------------------------------------------------------------------------------------------- popping */
+
+struct ses_popped {
+    ses_allocator allocator; /* it may outlive the store */
+    struct kept_events kept;
+};
+
+static int pop(struct session_call *call, const ses_point *point, const ses_cut_options *options,
+               ses_popped **popped, ses_error *error)
+{
+    ses_popped *fresh = ses__memory_zeroed(&call->store->allocator, sizeof *fresh);
+
+    if (!fresh)
+        return ses__error_nomem(error);
+    fresh->allocator = call->store->allocator;
+    ses__arena_init(&fresh->kept.arena, &fresh->allocator);
+    const int code = cut(call, point, options, &fresh->kept, NULL, error);
+    if (code >= 0)
+        *popped = fresh;
+    else
+        ses_popped_close(fresh);
+    return code;
+}
+
+int ses_pop(ses_session *session, const ses_point *point, const ses_cut_options *options, ses_popped **popped,
+            ses_error *error)
+{
+    struct session_call call;
+    int code = ses__check_output(popped, "popped", error);
+
+    if (code == SES_OK)
+        code = ses__call_on_handle(&call, session, error);
+    return code == SES_OK ? ses__call_end(&call, pop(&call, point, options, popped, error)) : code;
+}
+
+int ses_pop_by_key(ses_store *store, const ses_key *key, const ses_point *point,
+                   const ses_cut_options *options, ses_popped **popped, ses_error *error)
+{
+    struct session_call call;
+    int code = ses__check_output(popped, "popped", error);
+
+    if (code == SES_OK)
+        code = ses__call_by_key(&call, store, key, error);
+    return code == SES_OK ? ses__call_end(&call, pop(&call, point, options, popped, error)) : code;
+}
+
+size_t ses_popped_count(const ses_popped *popped)
+{
+    return popped->kept.events.count;
+}
+
+const ses_event *ses_popped_event(const ses_popped *popped, size_t index)
+{
+    return index < popped->kept.events.count ? popped->kept.events.items[index] : NULL;
+}
+
+void ses_popped_close(ses_popped *popped)
+{
+    if (popped) {
+        const ses_allocator allocator = popped->allocator;
+        ses__memory_free(&allocator, popped->kept.events.items);
+        ses__arena_free(&popped->kept.arena);
+        ses__memory_free(&allocator, popped);
+    }
 }

@@ -11,13 +11,31 @@ struct cutting {
     struct replay replay; /* the state after it */
 };
 
+static int keep_events(struct db *db, const struct session_row *row, int64_t first, struct kept_events *kept,
+                       ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row event;
+
+    kept->events.count = 0; /* of an earlier run */
+    ses__arena_reset(&kept->arena);
+    ses__event_rows_open(&rows, db, row->id, first, row->last_seq, WALK_FORWARD, error);
+    while (ses__event_rows_next(&rows, &event)) {
+        if (!ses__event_list_add(&kept->events, kept->arena.allocator, ses__event_copy(&kept->arena, &event)))
+            ses__query_keep(&rows.query, ses__error_nomem(error));
+    }
+    return ses__event_rows_close(&rows);
+}
+
 static int cut_after(struct db *db, struct cutting *own, struct session_row *row, ses_error *error)
 {
     const struct session_row before = *row;
     const int64_t seq = own->seq;
     struct cut_op *op = own->op;
-    int code = ses__events_remove(db, row->id, seq + 1, MAX_SEQ, &op->deleted, error);
+    int code = op->kept ? keep_events(db, row, seq + 1, op->kept, error) : SES_OK;
 
+    if (code == SES_OK)
+        code = ses__events_remove(db, row->id, seq + 1, MAX_SEQ, &op->deleted, error);
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_EVENT_MARKS_CUT, error, VALUES(INT(row->id), INT(seq)));
     if (code != SES_OK || op->deleted == 0)
