@@ -35,7 +35,11 @@
  *    invocation id.
  *  - The version of a session is a number below 2^53. Every stored event and every cut raises it by one. A
  *    session that is created under the name of a deleted one starts above every version that the deleted one
- *    had.
+ *    had. So within one store a version stands for one log, and it says nothing about the session of that
+ *    name in another store: an import keeps the versions of the export where it can, and two stores that went
+ *    on apart give the same versions to different logs. The same is true of a store that lost its newest
+ *    commits: a file that was restored from a backup, or a server that failed over to a standby which was
+ *    behind. Throw away handles, and versions that you keep elsewhere, from before that.
  *
  * These rules hold for every call. The comments below do not repeat them.
  *
@@ -303,8 +307,9 @@ typedef struct ses_open_options {
  * or guard (trigger) of the store that is missing or was changed, or a unique, partial or expression index
  * that was added to one of the store's tables. Your own tables, views, triggers and plain indexes are
  * allowed; the library runs no views and no triggers. An older schema is READONLY if the store is opened for
- * reading only. A feature that this version does not know is READONLY or TOONEW (see the rules above). FULL includes a write beyond RLIMIT_FSIZE if the program ignores SIGXFSZ. INVALID: the path
- * is empty or a URI. A call that fails may still have created the file or migrated the store: open it again.
+ * reading only. A feature that this version does not know is READONLY or TOONEW (see the rules above). FULL
+ * includes a write beyond RLIMIT_FSIZE if the program ignores SIGXFSZ. INVALID: the path is empty or a URI. A
+ * call that fails may still have created the file or migrated the store: open it again.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, NOTASTORE, TOONEW, CANTOPEN, BUSY, READONLY, FULL, IO, CORRUPT, INTERNAL,
  * NOMEM.
