@@ -88,7 +88,7 @@ static inline int64_t ses__query_int(struct query *query, int column)
     return query->db->engine->int_of(query, column);
 }
 
-/* Borrowed until the next row; running out of memory is kept like any failure. */
+/* Borrowed until the next row; running out of memory is kept like any failure. Without a pointer: NULL, or a BLOB. */
 static inline struct span ses__query_text(struct query *query, int column)
 {
     return query->db->engine->text_of(query, column);

@@ -122,9 +122,6 @@ int ses__event_add(struct db *db, const struct session_row *session, const struc
 
 /* -------------------------------------------------------------------------------------------- reading */
 
-static const int body_columns[] = {
-    [WALK_FORWARD] = 7, [WALK_FORWARD_BODIES] = 1, [WALK_BACKWARD] = 7, [WALK_BACKWARD_TIMES] = 0};
-
 static void read_times(struct query *query, int column, struct event_row *row)
 {
     row->time_us = ses__query_int(query, column);
@@ -132,17 +129,9 @@ static void read_times(struct query *query, int column, struct event_row *row)
         ses__query_type(query, column + 1) == SQL_NULL ? row->time_us : ses__query_int(query, column + 1);
 }
 
-/* Later versions may store other forms than text. */
-static struct span read_body(struct query *query, enum walk walk)
-{
-    const int column = body_columns[walk];
-    return ses__query_type(query, column) == SQL_TEXT ? ses__query_text(query, column)
-                                                      : (struct span){NULL, 0};
-}
-
 static void read_texts(struct query *query, struct event_row *row)
 {
-    row->body = read_body(query, WALK_FORWARD);
+    row->body = ses__query_text(query, 7);
     row->id = read_quoted(query, 1, row->body);
     row->invocation_id = read_quoted(query, 2, row->body);
     row->author = ses__query_text(query, 3);
@@ -183,7 +172,7 @@ static bool read_columns(struct query *query, enum walk walk, struct event_row *
 {
     switch (walk) {
     case WALK_FORWARD_BODIES:
-        row->body = read_body(query, walk);
+        row->body = ses__query_text(query, 1);
         return row->body.len > 0;
     case WALK_BACKWARD_TIMES:
         read_times(query, 1, row);
@@ -195,9 +184,22 @@ static bool read_columns(struct query *query, enum walk walk, struct event_row *
     }
 }
 
+/* Later versions may store other forms than text. */
+static bool has_unknown_form(const struct event_rows *rows)
+{
+    switch (rows->walk) {
+    case WALK_FORWARD_BODIES:
+        return ses__query_type(&rows->query, 1) == SQL_BLOB;
+    case WALK_BACKWARD_TIMES:
+        return false;
+    default:
+        return ses__query_type(&rows->query, 7) == SQL_BLOB;
+    }
+}
+
 static int refuse_event(const struct event_rows *rows, int64_t seq, ses_error *error)
 {
-    if (ses__query_type(&rows->query, body_columns[rows->walk]) == SQL_BLOB)
+    if (has_unknown_form(rows))
         return ses__error_set(
             error, SES_UNSUPPORTED,
             "%s: event %lld of session number %lld is stored in a form that this seslite (%s) does not know: use a newer seslite",

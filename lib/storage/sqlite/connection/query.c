@@ -137,7 +137,11 @@ struct span ses__sqlite_text_of(struct query *query, int column)
     /* One way to the column, where sqlite3_column_text and sqlite3_column_bytes each take it. Such a value is for one
      * thread only, which a connection in use is, too. */
     sqlite3_value *value = sqlite3_column_value(query->run, column);
-    struct span text = {(const char *)sqlite3_value_text(value), 0};
+    struct span text = {NULL, 0};
+
+    if (UNLIKELY(sqlite3_value_type(value) == SQLITE_BLOB))
+        return text;
+    text.ptr = (const char *)sqlite3_value_text(value);
     if (text.ptr)
         text.len = (size_t)sqlite3_value_bytes(value);
     else if (sqlite3_column_type(query->run, column) != SQLITE_NULL)
