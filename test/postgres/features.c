@@ -56,10 +56,10 @@ static void test_rows_that_are_derived_go_with_their_session(void **state)
                     "INSERT INTO seslite.derived SELECT shard, id, 'words', 1, 0 FROM seslite.sessions");
     assert_ok(ses_delete_user(store, "app", "user", NULL, NULL, NULL, &error));
     assert_derived(place, 0);
-    assert_ok(ses_check(store, &full, &problems, &error));
+    assert_ok(ses_store_check(store, &full, &problems, &error));
     assert_int_equal(problems, 0);
     database_run_in(place, "INSERT INTO seslite.derived VALUES (0, 28672, 'words', 1, 0)");
-    assert_ok(ses_check(store, &full, &problems, &error));
+    assert_ok(ses_store_check(store, &full, &problems, &error));
     assert_int_equal(problems, 1);
     ses_close(store);
 }
@@ -80,7 +80,7 @@ static void test_a_feature_that_needs_2_lets_read(void **state)
     ses_session *session = must_get(store, &key);
     assert_string_equal(ses_session_event(session, 0)->id, "e");
     ses_session_close(session);
-    assert_code(SES_UNSUPPORTED, ses_export(store, NULL, put_nothing, NULL, &error));
+    assert_code(SES_UNSUPPORTED, ses_store_export(store, NULL, put_nothing, NULL, &error));
     assert_message("\"things\"");
     ses_close(store);
 }

@@ -238,7 +238,7 @@ static int provoke_unsupported(struct fixture *fixture, ses_error *error)
     assert_int_equal(sqlite3_exec(other, "INSERT INTO features VALUES ('fts', 2)", NULL, NULL, NULL),
                      SQLITE_OK);
     sqlite3_close(other);
-    return ses_export(fixture->store, NULL, write_nothing, NULL, error);
+    return ses_store_export(fixture->store, NULL, write_nothing, NULL, error);
 }
 
 static const struct {

@@ -50,11 +50,11 @@ static void test_an_unknown_form_is_unsupported(void **state)
     make_session(fixture);
     assert_code(SES_UNSUPPORTED, ses_get(fixture->store, &key, NULL, &session, &error));
     assert_message("event 1 of session number 1 is stored in a form that this seslite");
-    assert_code(SES_UNSUPPORTED, ses_export(fixture->store, NULL, put_nothing, NULL, &error));
+    assert_code(SES_UNSUPPORTED, ses_store_export(fixture->store, NULL, put_nothing, NULL, &error));
     assert_message("event 1");
     assert_code(SES_UNSUPPORTED,
                 ses_append_by_key(fixture->store, &key, Q("{'id':'e1'}"), SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_check(fixture->store, &log, &problems, &error));
+    assert_ok(ses_store_check(fixture->store, &log, &problems, &error));
     assert_int_equal(problems, 2); /* the event, and a log that ends there */
 
     /* All else goes on. */

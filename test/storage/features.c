@@ -51,7 +51,7 @@ static void test_rows_that_are_derived_go_with_their_session(void **state)
     add_feature(folder->path, "use", "1");
     assert_ok(ses_open(folder->path, NULL, &store, &error));
     must_append_by_key(store, &other, Q("{'id':'e'}"));
-    assert_ok(ses_export(store, NULL, put, &lines, &error));
+    assert_ok(ses_store_export(store, NULL, put, &lines, &error));
     assert_query(folder->path, "SELECT * FROM derived ORDER BY 1, 2",
                  "1|tokens|1|0\n1|words|1|0\n2|tokens|0|0\n");
     assert_ok(ses_delete(store, &key, NULL, NULL, &error));
@@ -61,7 +61,7 @@ static void test_rows_that_are_derived_go_with_their_session(void **state)
 
     must_create(store, &key, NULL);
     raw_exec(folder->path, "INSERT INTO derived SELECT id, 'words', 0, version FROM sessions");
-    assert_ok(ses_expire(store, "app", &idle, &count, &error));
+    assert_ok(ses_store_expire(store, "app", &idle, &count, &error));
     assert_int_equal(count, 1);
     assert_query(folder->path, "SELECT count(*) FROM derived", "0\n");
     must_create(store, &key, NULL);
@@ -85,10 +85,10 @@ static void test_a_check_finds_what_is_derived_from_nothing(void **state)
     make_store(folder->path);
     add_feature(folder->path, "use", "1");
     assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_check(store, &full, &problems, &error));
+    assert_ok(ses_store_check(store, &full, &problems, &error));
     assert_int_equal(problems, 0);
     raw_exec(folder->path, "INSERT INTO derived VALUES (99, 'words', 1, 0)");
-    assert_ok(ses_check(store, &full, &problems, &error));
+    assert_ok(ses_store_check(store, &full, &problems, &error));
     assert_int_equal(problems, 1);
     ses_close(store);
 }
@@ -121,19 +121,19 @@ static void test_a_feature_that_needs_2_lets_read(void **state)
     ses_session *session = must_get(store, &key);
     assert_string_equal(ses_session_event(session, 0)->id, "e");
     ses_session_close(session);
-    assert_ok(ses_check(store, NULL, &problems, &error));
+    assert_ok(ses_store_check(store, NULL, &problems, &error));
     assert_int_equal(problems, 0);
     assert_code(SES_READONLY, ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
 
     /* An export would lose it, a copy does not. */
-    assert_code(SES_UNSUPPORTED, ses_export(store, NULL, put, &lines, &error));
+    assert_code(SES_UNSUPPORTED, ses_store_export(store, NULL, put, &lines, &error));
     assert_message("\"things\"");
     assert_null(lines.data);
-    assert_ok(ses_backup(store, copy, NULL, &error));
-    assert_ok(ses_backup(store, small, &compact, &error));
+    assert_ok(ses_store_backup(store, copy, NULL, &error));
+    assert_ok(ses_store_backup(store, small, &compact, &error));
     assert_query(copy, "SELECT * FROM features", "things|2\nuse|1\n");
     assert_query(small, "SELECT * FROM features", "things|2\nuse|1\n");
-    assert_code(SES_READONLY, ses_store_copy(store, NULL, &in_memory, &error));
+    assert_code(SES_READONLY, ses_open_copy(store, NULL, &in_memory, &error));
     assert_null(in_memory);
     ses_close(store);
     free(copy);
