@@ -181,6 +181,38 @@ static void test_newer_store_is_refused(void **state)
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
 }
 
+/* A feature that this library does not know may depend on the schema as it is. */
+static void test_a_file_with_other_features_is_not_migrated(void **state)
+{
+    const struct migrate_test *test = *state;
+    ses_store *store = NULL;
+    sqlite3 *handle = NULL;
+    ses_error error;
+
+    make_first_version(test->path);
+    exec(test->path, "INSERT INTO features VALUES ('use', 1), ('things', 2)");
+    assert_code(SES_READONLY, ses_open(test->path, NULL, &store, &error));
+    assert_message("\"things\"");
+    exec(test->path, "UPDATE features SET needs = 3 WHERE name = 'things'");
+    assert_code(SES_TOONEW, ses_open(test->path, NULL, &store, &error));
+    assert_message("\"things\"");
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+
+    /* Nor by the script alone. */
+    char *script = support_read_file("test/sql/0003_test.sql", NULL);
+    assert_int_equal(sqlite3_open(test->path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(handle, strchr(script, '\n'), NULL, NULL, NULL), SQLITE_CONSTRAINT);
+    assert_non_null(strstr(sqlite3_errmsg(handle), "uses other features"));
+    assert_int_equal(sqlite3_close(handle), SQLITE_OK);
+    free(script);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+
+    exec(test->path, "DELETE FROM features WHERE name = 'things'");
+    assert_ok(ses_open(test->path, NULL, &store, &error));
+    ses_close(store);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
+}
+
 /* -------------------------------------------------------------- scripts that change what others have made */
 
 /* Opens it for writing, then for reading. */
@@ -355,6 +387,7 @@ int main(void)
         TEST(test_script_that_fails_in_its_middle_changes_nothing),
         TEST(test_older_store_is_not_read_only),
         TEST(test_newer_store_is_refused),
+        TEST(test_a_file_with_other_features_is_not_migrated),
         TEST(test_altered_schema_opens),
         TEST(test_altered_schema_in_other_words),
         TEST(test_altered_schema_that_was_changed),
