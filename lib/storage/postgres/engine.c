@@ -103,6 +103,7 @@ static const struct engine postgres_engine = {
     .create = ses__postgres_create,
     .append = ses__postgres_append,
     .lock = ses__pg_lock,
+    .run_delete = ses__postgres_run_delete,
     .check = ses__postgres_check,
     .maintain = maintain,
     .space = postgres_space,

@@ -44,6 +44,8 @@ SESLITE_PRIVATE void ses__pool_close(struct postgres *storage);
 
 SESLITE_PRIVATE int ses__postgres_run(struct storage *storage, const struct manner *manner, storage_job *job,
                                       void *context, ses_error *error);
+SESLITE_PRIVATE int ses__postgres_run_delete(struct storage *storage, struct erasure *erasure,
+                                             storage_job *job, void *context, ses_error *error);
 
 /* ---- append.c, check.c, create.c, watch.c: the engine's operations */
 

@@ -124,13 +124,6 @@ static int run_on(struct postgres *storage, const struct manner *manner, storage
     return result;
 }
 
-static int refuse_secure(ses_error *error)
-{
-    return ses__error_set(
-        error, SES_MISUSE,
-        "secure deletion works on files only: a server keeps deleted rows until it vacuums, and its log for as long as it is archived");
-}
-
 /* Before the first read of a replica: rows of another database, or the absence of rows where the store does not exist yet,
  * must not be taken for the store's. */
 static int look_at_replica(struct postgres *replica, ses_error *error)
@@ -154,13 +147,20 @@ int ses__postgres_run(struct storage *storage, const struct manner *manner, stor
     struct postgres *side = (struct postgres *)storage;
     int code = SES_OK;
 
-    if (manner->erasure)
-        manner->erasure->unclean = false;
-    if (manner->erasure && manner->erasure->secure)
-        return refuse_secure(error);
     if (manner->may_be_behind && side->replica) {
         side = side->replica;
         code = look_at_replica(side, error);
     }
     return code == SES_OK ? run_on(side, manner, job, context, error) : code;
+}
+
+int ses__postgres_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job,
+                             void *context, ses_error *error)
+{
+    erasure->unclean = false;
+    if (erasure->secure)
+        return ses__error_set(
+            error, SES_MISUSE,
+            "secure deletion works on files only: a server keeps deleted rows until it vacuums, and its log for as long as it is archived");
+    return ses__run(storage, TO_WRITE(0), job, context, error);
 }

@@ -33,8 +33,6 @@ struct manner {
     bool uninterruptible; /* a read by a call that may write after it */
     size_t bytes;         /* about how much it writes */
     int64_t deadline_us;  /* by the steady clock, of an engine's own; 0: as the store is set */
-    struct erasure
-        *erasure; /* a job that deletes: with `secure` what it deletes is overwritten; NULL: others */
 };
 
 /* Checks what the engine keeps in its own way, then calls `check->rows`, all in one transaction that only reads. */
@@ -70,6 +68,8 @@ struct engine {
     void (*lock)(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
     /* NULL: as SQLite does it; see storage/sqlite/door.c. */
+    int (*run_delete)(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
+                      ses_error *error);
     engine_check *check;
     int (*maintain)(struct storage *storage, struct maintain_op *op, ses_error *error);
     int (*space)(struct storage *storage, struct space_op *op, ses_error *error);
@@ -101,7 +101,9 @@ static inline int ses__run(struct storage *storage, struct manner manner, storag
 #define TO_READ_BEFORE_WRITING ((struct manner){.uninterruptible = true})
 /* About so many bytes. */
 #define TO_WRITE(x) ((struct manner){.writes = true, .bytes = (x)})
-/* The erasure says afterwards whether the overwriting is still to be done. */
-#define TO_DELETE(x) ((struct manner){.writes = true, .erasure = (x)})
+
+/* Runs a job that deletes; with `secure`, what it deletes is overwritten. */
+SESLITE_PRIVATE int ses__run_delete(struct storage *storage, struct erasure *erasure, storage_job *job,
+                                    void *context, ses_error *error);
 
 #endif

@@ -6,6 +6,14 @@
 #include "storage/sql/upkeep/check.h"
 #include "storage/sqlite/parts.h"
 
+int ses__run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
+                    ses_error *error)
+{
+    const struct engine *engine = storage->engine;
+    return (engine->run_delete ? engine->run_delete : ses__sqlite_run_delete)(storage, erasure, job, context,
+                                                                              error);
+}
+
 int ses__door_check(struct storage *storage, struct check_op *op, ses_error *error)
 {
     const struct engine *engine = storage->engine;

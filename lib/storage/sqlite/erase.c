@@ -29,6 +29,12 @@ int ses__erase_setup(struct connection *db, ses_error *error)
                                                                : code;
 }
 
+struct deletion {
+    bool secure;
+    storage_job *job;
+    void *context;
+};
+
 /* Other jobs may share the transaction, so it is set for this one alone. If it cannot be set again afterwards, the next
  * secure deletion does. */
 static int run_plainly(struct db *base, void *context, ses_error *error)
@@ -57,8 +63,20 @@ static int run_securely(struct db *base, void *context, ses_error *error)
     return code == SES_OK ? deletion->job(&db->base, deletion->context, error) : code;
 }
 
-int ses__erase_job(struct db *db, void *context, ses_error *error)
+static int run_erasing(struct db *db, void *context, ses_error *error)
 {
     const struct deletion *deletion = context;
     return deletion->secure ? run_securely(db, context, error) : run_plainly(db, context, error);
+}
+
+int ses__sqlite_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
+                           ses_error *error)
+{
+    struct deletion deletion = {erasure->secure, job, context};
+    const int result = ses__run(storage, TO_WRITE(0), run_erasing, &deletion, error);
+
+    /* The deletion is committed, even if something keeps the log from being emptied. */
+    erasure->unclean =
+        erasure->secure && result >= 0 && ses__wal_empty((struct sqlite *)storage, NULL) != SES_OK;
+    return result;
 }

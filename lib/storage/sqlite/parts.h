@@ -172,13 +172,9 @@ SESLITE_PRIVATE void ses__checkpoint_concurrently(struct sqlite *storage);
 
 /* For the connection that writes, when it is opened. */
 SESLITE_PRIVATE int ses__erase_setup(struct connection *db, ses_error *error);
-/* A job that deletes, and what must be overwritten around it. */
-struct deletion {
-    bool secure;
-    storage_job *job;
-    void *context;
-};
-SESLITE_PRIVATE int ses__erase_job(struct db *db, void *context, ses_error *error);
+/* As the engine's run_delete. */
+SESLITE_PRIVATE int ses__sqlite_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job,
+                                           void *context, ses_error *error);
 
 /* ---- engine.c */
 

@@ -15,18 +15,6 @@ static int write_as(struct sqlite *storage, const struct manner *manner, storage
     return result;
 }
 
-static int delete_as(struct sqlite *storage, const struct manner *manner, storage_job *job, void *context,
-                     ses_error *error)
-{
-    struct erasure *erasure = manner->erasure;
-    struct deletion deletion = {erasure->secure, job, context};
-    int result = write_as(storage, manner, ses__erase_job, &deletion, error);
-
-    /* The deletion is committed, even if something keeps the log from being emptied. */
-    erasure->unclean = erasure->secure && result >= 0 && ses__wal_empty(storage, NULL) != SES_OK;
-    return result;
-}
-
 static int read_as(struct sqlite *storage, enum job_kind kind, storage_job *job, void *context,
                    ses_error *error)
 {
@@ -40,8 +28,6 @@ int ses__sqlite_run(struct storage *base, const struct manner *manner, storage_j
 {
     struct sqlite *storage = (struct sqlite *)base;
 
-    if (manner->erasure)
-        return delete_as(storage, manner, job, context, error);
     if (manner->writes)
         return write_as(storage, manner, job, context, error);
     const enum job_kind kind = manner->uninterruptible                      ? JOB_READS_TO_WRITE

@@ -67,7 +67,6 @@ static int look_ahead(struct storage *storage, struct planned_run *run, ses_erro
 
 int ses__run_planned(struct storage *storage, const struct planned *planned, ses_error *error)
 {
-    const struct manner manner = {.writes = true, .bytes = planned->bytes, .erasure = planned->erasure};
     struct planned_run run = {.planned = planned};
     int code = SES_OK;
 
@@ -79,7 +78,8 @@ int ses__run_planned(struct storage *storage, const struct planned *planned, ses
         code = look_ahead(storage, &run, error);
         if (code != SES_OK)
             return code;
-        code = ses__run(storage, manner, run_write, &run, error);
+        code = planned->erasure ? ses__run_delete(storage, planned->erasure, run_write, &run, error)
+                                : ses__run(storage, TO_WRITE(planned->bytes), run_write, &run, error);
     }
     return code;
 }

@@ -130,7 +130,7 @@ static int run_delete(struct db *db, void *context, ses_error *error)
 
 int ses__door_delete_session(struct storage *storage, struct delete_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_DELETE(&op->erasure), run_delete, op, error);
+    return ses__run_delete(storage, &op->erasure, run_delete, op, error);
 }
 
 static int run_delete_user(struct db *db, void *context, ses_error *error)
@@ -148,7 +148,7 @@ static int run_delete_user(struct db *db, void *context, ses_error *error)
 
 int ses__door_delete_user(struct storage *storage, struct delete_user_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_DELETE(&op->erasure), run_delete_user, op, error);
+    return ses__run_delete(storage, &op->erasure, run_delete_user, op, error);
 }
 
 /* A step deletes so many users at most, who have no sessions any more. */
@@ -207,5 +207,5 @@ static int run_delete_app(struct db *db, void *context, ses_error *error)
 
 int ses__door_delete_app(struct storage *storage, struct delete_app_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_DELETE(&op->erasure), run_delete_app, op, error);
+    return ses__run_delete(storage, &op->erasure, run_delete_app, op, error);
 }
