@@ -74,7 +74,11 @@
  *    pointer and a length, and need not end in a NUL.)
  *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. Sequence numbers start at 1.
  *  - Options are structs. Their first member, `size`, is set to sizeof the struct. A zero member means its
- *    documented default, and NULL instead of options means all defaults. Later versions append members.
+ *    documented default, and NULL instead of options means all defaults. SES_OPTIONS makes them.
+ *  - Structs: later versions append members to one that begins with `size`, which its owner sets. A struct
+ *    that the library makes and lends grows, too: never make one, copy one or put one into an array. Every
+ *    other struct stays as it is, and anybody may make and copy it. The comment above a struct says so, if
+ *    it has no `size`.
  *  - Threads: any thread may call anything on a ses_store at any time until ses_close. Every other object
  *    belongs to one thread at a time. A ses_session and the views on it (ses_tracked) belong to the same
  *    thread. Different objects of one store may be used in parallel, so agents that run in parallel threads
@@ -117,6 +121,21 @@ extern "C" {
 #endif
 #endif
 
+/*
+ * Declares a variable: options of that type with all defaults. In C++, which has no designated initializers
+ * before C++20, it is the way to make options; in C it is the same as an initializer with `size` alone.
+ *
+ *     SES_OPTIONS(ses_append_options, options);
+ *     options.lease = token;
+ */
+#ifdef __cplusplus
+#define SES_OPTIONS(type, name) \
+    type name = type();         \
+    name.size = sizeof name
+#else
+#define SES_OPTIONS(type, name) type name = {.size = sizeof name}
+#endif
+
 /* -------------------------------------------------------------------------------------------------- codes */
 
 /*
@@ -153,7 +172,10 @@ extern "C" {
 /* The codes that calls return: 0 and positive ones, which are successes, and the negative ones of
  * SES_CODES. */
 typedef enum ses_code {
-    SES_OK = 0,        /* success */
+#define SES_CODE_ENUM_(name, number, text) SES_##name = number,
+    SES_CODES(SES_CODE_ENUM_)
+#undef SES_CODE_ENUM_
+        SES_OK = 0,    /* success */
     SES_PARTIAL = 1,   /* the appended event is `partial`, so nothing was stored or applied */
     SES_DUPLICATE = 2, /* the appended event was stored before; nothing was written again */
     SES_EXISTING = 3,  /* the session to get or create already existed */
@@ -161,10 +183,7 @@ typedef enum ses_code {
     SES_ABSENT = 5,    /* the state has no such key */
     SES_UNCHANGED = 6, /* there was nothing to do, and nothing was written */
     SES_MORE = 7,      /* a step of a long task is done: call again */
-    SES_RESET = 8,     /* events that a follower had given, or not given yet, are gone: read again */
-#define SES_CODE_ENUM_(name, number, text) SES_##name = number,
-    SES_CODES(SES_CODE_ENUM_)
-#undef SES_CODE_ENUM_
+    SES_RESET = 8      /* events that a follower had given, or not given yet, are gone: read again */
 } ses_code;
 
 /* Returns "SES_NOTFOUND" for SES_NOTFOUND, and "?" for a number that is not a code. The text is static. */
@@ -174,24 +193,28 @@ SES_API const char *ses_code_text(int code);
 
 /*
  * What went wrong in one call. A call fills it when it returns a negative code, and clears it (code 0, empty
- * message) when it does not. It needs no initialisation and no freeing.
+ * message) when it does not. It needs no initialisation and no freeing. Its size will not change; later
+ * versions may use the reserved members.
  */
 typedef struct ses_error {
-    int code;          /* the code that the call returned */
-    int64_t version;   /* after STALE: the version that the session has now; otherwise -1 */
-    int engine_code;   /* SQLite's extended result code when SQLite failed; otherwise 0 */
-    char sqlstate[6];  /* the five-character SQLSTATE of a database server; "" for SQLite */
-    int64_t offset;    /* JSON, INVALID, LIMIT: byte offset of the fault in a JSON text; otherwise -1 */
-    int64_t index;     /* the rejected event of a batch, counted from 0; otherwise -1 */
-    char message[488]; /* what failed, where, and what to do about it; UTF-8, cut to fit */
+    int code;            /* the code that the call returned */
+    int64_t version;     /* after STALE: the version that the session has now; otherwise -1 */
+    int engine_code;     /* SQLite's extended result code when SQLite failed; otherwise 0 */
+    char sqlstate[6];    /* the five-character SQLSTATE of a database server; "" for SQLite */
+    int64_t offset;      /* JSON, INVALID, LIMIT: byte offset of the fault in a JSON text; otherwise -1 */
+    int64_t index;       /* the rejected event of a batch, counted from 0; otherwise -1 */
+    int64_t reserved[5]; /* 0 */
+    char message[488];   /* what failed, where, and what to do about it; UTF-8, cut to fit */
 } ses_error;
 
 /* --------------------------------------------------------------------------------------- texts and memory */
 
-/* In place of the length of a text: the text ends at its NUL. */
-#define SES_NUL ((size_t)-1)
+/* In place of the length of a text: the text ends at its NUL. (The largest size_t, without a cast, of which a
+ * C++ compiler may warn.) */
+#define SES_NUL (sizeof(char) - 2)
 
-/* A text and its length. In an input `len` may be SES_NUL. An output need not end in a NUL. */
+/* A text and its length. In an input `len` may be SES_NUL. An output need not end in a NUL. This struct will
+ * not change. */
 typedef struct ses_text {
     const char *text; /* UTF-8 */
     size_t len;       /* bytes */
@@ -335,6 +358,7 @@ SES_API void ses_close(ses_store *store);
 /*
  * Names one session. Ids are byte strings of valid UTF-8, 1 to 512 bytes long, and are compared byte by byte.
  * Every call rejects any other id with INVALID. A session under another app or user is reported as not found.
+ * This struct will not change.
  */
 typedef struct ses_key {
     const char *app;     /* the id of the app */
@@ -351,9 +375,8 @@ enum { SES_ID_MAX = 512 /* bytes in an id, and in a state key after its prefix *
 typedef struct ses_session ses_session;
 
 /*
- * A stored event, borrowed from a session or a cursor. Later versions append members, so never copy the
- * struct by value and never make one. `json` is the text in the file. If another program wrote it, it may not
- * be JSON.
+ * A stored event, lent by a session or a cursor: never make or copy this struct. `json` is the text in the
+ * file. If another program wrote it, it may not be JSON.
  */
 typedef struct ses_event {
     int64_t seq;               /* 1, 2, 3 ... in the order of commit */
@@ -395,7 +418,8 @@ typedef struct ses_call_options {
     unsigned flags; /* 0 */
 } ses_call_options;
 
-/* A label of a session. When labels are set, a value of NULL removes the label of that name. */
+/* A label of a session. When labels are set, a value of NULL removes the label of that name. This struct will
+ * not change. */
 typedef struct ses_label {
     const char *name;  /* 1 to SES_LABEL_NAME_MAX bytes */
     const char *value; /* up to SES_LABEL_VALUE_MAX bytes */
@@ -569,7 +593,7 @@ typedef struct ses_append_options {
     int64_t lease;
 } ses_append_options;
 
-/* The result for one event. This struct is an output and will not change. After UNKNOWN the status is
+/* The result for one event. This struct will not change. After UNKNOWN the status is
  * SES_UNKNOWN (of a partial event SES_PARTIAL), and only `made_id` says more. */
 typedef struct ses_appended {
     int status;         /* 0: stored; SES_PARTIAL; SES_DUPLICATE; of a rewind also SES_UNCHANGED */
@@ -1380,7 +1404,7 @@ typedef struct ses_lease_options {
     int64_t wait_ms;     /* how long taking waits for other owners; 0: the busy timeout; negative: no wait */
 } ses_lease_options;
 
-/* A lease that was taken. This struct is an output and will not change. */
+/* A lease that was taken. This struct will not change. */
 typedef struct ses_lease {
     int64_t token;    /* for appends; 1 or more */
     int64_t until_us; /* the lease holds until then, by the store's clock */
@@ -1520,7 +1544,8 @@ SES_API const char *ses_session_place(ses_session *session);
 
 /* --------------------------------------------------------------------------------------------- in and out */
 
-/* A key of the state at the base of a log, which is the state that the pruned events led to. */
+/* A key of the state at the base of a log, which is the state that the pruned events led to. This struct will
+ * not change. */
 typedef struct ses_loaded_value {
     const char *name; /* with its prefix; no `temp:` key */
     const char *json; /* its value */
@@ -1528,7 +1553,7 @@ typedef struct ses_loaded_value {
     int64_t seq; /* the event that set it; 0: the initial state has it with this value */
 } ses_loaded_value;
 
-/* An event of a session that is loaded. */
+/* An event of a session that is loaded. This struct will not change. */
 typedef struct ses_loaded_event {
     const char *json; /* as for ses_append; must live until the next call */
     size_t json_len;
@@ -1598,7 +1623,7 @@ typedef enum ses_load_outcome {
     SES_LOADED_RENAMED = 4   /* it has another name; the existing one stays */
 } ses_load_outcome;
 
-/* This struct is an output and will not change. */
+/* What a load did. This struct will not change. */
 typedef struct ses_load_result {
     int outcome;                  /* SES_LOADED_* */
     int64_t events;               /* stored now, and not already in the existing session */
@@ -1713,8 +1738,7 @@ typedef enum ses_import_outcome {
     SES_IMPORT_KEY_REPLACED = 12 /* the key had another value, and now has the file's */
 } ses_import_outcome;
 
-/* A session or a shared key of an import. Later versions append members. All texts are borrowed until the
- * function returns. */
+/* A session or a shared key of an import, lent until the function returns: never make or copy this struct. */
 typedef struct ses_import_item {
     const char *app;        /* the app that it is in here */
     const char *user;       /* NULL: a key of the app */
@@ -1867,7 +1891,7 @@ typedef enum ses_problem_kind {
 /* Returns a word for a SES_PROBLEM_*: "page", "index", "reference" and so on, or "?". The text is static. */
 SES_API const char *ses_problem_name(int kind);
 
-/* One problem. It and its texts are borrowed during the report. */
+/* One problem, lent during the report: never make or copy this struct. */
 typedef struct ses_problem {
     int kind;            /* SES_PROBLEM_* */
     const char *app;     /* NULL if the problem has none, or it is unknown */

@@ -40,7 +40,8 @@ SES_API int ses_builder_open(ses_store *store, const char *author, const char *i
 /* Frees the builder. NULL is allowed. */
 SES_API void ses_builder_close(ses_builder *builder);
 
-/* A function call or function response. A member that is absent or null in the event has a NULL text. */
+/* A function call or function response. A member that is absent or null in the event has a NULL text. This
+ * struct will not change. */
 typedef struct ses_function {
     ses_text id;   /* pairs a call with its response */
     ses_text name; /* of the function */
@@ -143,7 +144,8 @@ SES_API const char *ses_content_text(const ses_content *content, size_t *len);
  * conversation continues. The text is NULL if the event has no content. */
 SES_API ses_text ses_content_json(const ses_content *content);
 
-/* A part of a content. A member that is absent or null in the event has a NULL text, or is NULL. */
+/* A part of a content, lent by it: never make or copy this struct. A member that is absent or null in the
+ * event has a NULL text, or is NULL. */
 typedef struct ses_part {
     ses_text json;                /* the part, a JSON object */
     ses_text text;                /* its `text`, decoded */
@@ -181,8 +183,8 @@ SES_API ses_text ses_content_error_code(const ses_content *content);
 /* Returns the event's `errorMessage`. The text is NULL if the event has none. */
 SES_API ses_text ses_content_error_message(const ses_content *content);
 
-/* The tokens that a model call used, as its `usageMetadata` counts them. -1: the count is missing, or not an
- * integer. */
+/* The tokens that a model call used, as its `usageMetadata` counts them, lent by the content: never make or
+ * copy this struct. -1: the count is missing, or not an integer. */
 typedef struct ses_usage {
     int64_t prompt;     /* promptTokenCount, `cached` included */
     int64_t cached;     /* cachedContentTokenCount */
@@ -194,7 +196,8 @@ typedef struct ses_usage {
 /* Returns the event's usage, or NULL if it has none. */
 SES_API const ses_usage *ses_content_usage(const ses_content *content);
 
-/* A compaction: its content replaces the events whose time lies in its range (see Context). */
+/* A compaction: its content replaces the events whose time lies in its range (see Context). It is lent by the
+ * content: never make or copy this struct. */
 typedef struct ses_compaction {
     int64_t start_us; /* the first time of the range */
     int64_t end_us;   /* the last time of the range */

@@ -34,7 +34,9 @@ function read_call(text, call, count, i, parts) {
 }
 
 # Comments take whole lines, or the end of one.
+/^ *\/\*/ { comment = "" }
 /\/\*/ && !/\*\// { in_comment = 1 }
+in_comment || /^ *\/\*/ { comment = comment " " $0 }
 in_comment { if (/\*\//) in_comment = 0; next }
 { gsub(/\/\*[^*]*\*\//, "") }
 /^typedef enum ses_flags/ { in_flags = 1 }
@@ -42,6 +44,15 @@ in_comment { if (/\*\//) in_comment = 0; next }
 /^ +SES_[A-Z_]+_(ANYWAY|SECURE)[ ,=]/ || /^ +SES_[A-Z_]+_VERSION = 0x/ {
     if (!in_flags)
         fault($1 ": a flag of several calls has no call in its name: use the one of ses_flags")
+}
+/^typedef struct [a-z_]+ \{/ {
+    name = $3
+    gsub(/[ *\t]+/, " ", comment)
+    says = comment ~ /will not change|never make or copy this struct/
+    comment = ""
+    getline
+    if ($0 !~ /^    size_t size;/ && !says)
+        fault(name ": has no `size`, and no comment says whether it grows")
 }
 /^SES_API/ { declaration = "" ; declaring = 1 }
 declaring {

@@ -27,3 +27,6 @@ caught 'SES_API int ses_connect(const char *path, ses_store **store);' 'ses_conn
 caught 'SES_API int ses_prune_by_key(ses_store *store, const ses_key *key);' 'ses_prune_by_key: takes other parameters'
 caught 'SES_API int ses_touch_by_key(const ses_key *key);' 'ses_touch_by_key: takes no store and key'
 caught '    SES_FORK_SECURE = 0x4,' 'SES_FORK_SECURE: a flag of several calls'
+caught 'typedef struct ses_pair {
+    const char *left;
+} ses_pair;' 'ses_pair: has no `size`'

@@ -32,6 +32,7 @@ void ses__error_clear(ses_error *error)
         error->sqlstate[0] = '\0';
         error->offset = -1;
         error->index = -1;
+        memset(error->reserved, 0, sizeof error->reserved);
         error->message[0] = '\0';
     }
 }

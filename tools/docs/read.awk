@@ -69,6 +69,8 @@ function read_next() {
         read_callback()
     else if (line[at] ~ /^#define SES_CODES\(/)
         read_codes()
+    else if (line[at] ~ /^#define SES_[A-Z_]+\(/)
+        read_macro_call()
     else if (line[at] ~ /^#define [A-Z_]+[^A-Z_(a-z]/)
         read_macro()
     else {
@@ -351,6 +353,24 @@ function read_macro(name, value) {
     print_record("constant", name, value)
     at++
     macro_follows = at
+}
+
+# A macro with parameters, of which there may be one for each language.
+function read_macro_call(name, form) {
+    form = line[at]
+    sub(/^#define /, "", form)
+    sub(/\).*/, ")", form)
+    name = form
+    sub(/\(.*/, "", name)
+    if (has_comment) {
+        print_record("note")
+        print_blocks()
+        note_name(name)
+        print_record("constant", name, substr(form, length(name) + 1))
+    } else if (!(name in is_name))
+        fault(at, name ": there is no comment before it")
+    while (line[at++] ~ /\\$/)
+        continue
 }
 
 # X(NOMEM, -1, "out of memory")

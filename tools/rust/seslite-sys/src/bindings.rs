@@ -46,6 +46,7 @@ pub struct ses_error {
     pub sqlstate: [::core::ffi::c_char; 6usize],
     pub offset: i64,
     pub index: i64,
+    pub reserved: [i64; 5usize],
     pub message: [::core::ffi::c_char; 488usize],
 }
 #[repr(C)]
@@ -679,7 +680,7 @@ pub const SES_UNSUPPORTED: ses_code = -25;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_error"][::core::mem::size_of::<ses_error>() - 536usize];
+    ["Size of ses_error"][::core::mem::size_of::<ses_error>() - 576usize];
     ["Alignment of ses_error"][::core::mem::align_of::<ses_error>() - 8usize];
     ["Offset of field: ses_error::code"][::core::mem::offset_of!(ses_error, code) - 0usize];
     ["Offset of field: ses_error::version"][::core::mem::offset_of!(ses_error, version) - 8usize];
@@ -689,7 +690,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_error, sqlstate) - 20usize];
     ["Offset of field: ses_error::offset"][::core::mem::offset_of!(ses_error, offset) - 32usize];
     ["Offset of field: ses_error::index"][::core::mem::offset_of!(ses_error, index) - 40usize];
-    ["Offset of field: ses_error::message"][::core::mem::offset_of!(ses_error, message) - 48usize];
+    ["Offset of field: ses_error::reserved"][::core::mem::offset_of!(ses_error, reserved) - 48usize];
+    ["Offset of field: ses_error::message"][::core::mem::offset_of!(ses_error, message) - 88usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
