@@ -309,6 +309,56 @@ static void test_a_session_is_deleted_and_made_again_under_writers(void **state)
     ses_close(store);
 }
 
+static void *delete_user_once(void *context)
+{
+    struct appender *deleter = context;
+
+    deleter->code = ses_delete_user(deleter->store, "app", "user", NULL, NULL, NULL, &deleter->error);
+    atomic_store(&deleter->done, true);
+    return NULL;
+}
+
+static void *keep_two(void *context)
+{
+    const ses_expire_options two = {.size = sizeof two, .sessions_per_user = 2};
+    struct appender *deleter = context;
+
+    deleter->code = ses_store_expire(deleter->store, NULL, &two, NULL, &deleter->error);
+    atomic_store(&deleter->done, true);
+    return NULL;
+}
+
+/* Runs while another transaction deletes the first of three sessions, and gives the number of those that are left. */
+static int64_t delete_beside_another(const struct database *database, void *(*delete_some)(void *))
+{
+    static const ses_key others[] = {{"app", "user", "t"}, {"app", "user", "u"}};
+    ses_store *store = open_with(database, 10000, "");
+    struct appender deleter = {.store = store};
+    int64_t sessions = -1;
+    ses_error error;
+
+    must_create(store, &key, NULL);
+    must_create(store, &others[0], NULL);
+    must_create(store, &others[1], NULL);
+    database_run(database, "UPDATE seslite.sessions SET updated_us = 0, active_30s = 0 WHERE name = 's'");
+    database_run(database, "BEGIN");
+    database_run(database, "DELETE FROM seslite.sessions WHERE name = 's'");
+    assert_int_equal(pthread_create(&deleter.thread, NULL, delete_some, &deleter), 0);
+    wait_until_waiting(database, &deleter, "Lock");
+    database_run(database, "COMMIT");
+    assert_int_equal(pthread_join(deleter.thread, NULL), 0);
+    support_assert_code(SES_OK, deleter.code, &deleter.error, "deleting", __FILE__, __LINE__);
+    assert_ok(ses_delete_user(store, "app", "user", NULL, &sessions, NULL, &error));
+    ses_close(store);
+    return sessions;
+}
+
+static void test_a_session_that_another_has_deleted_meanwhile_is_no_damage(void **state)
+{
+    assert_int_equal(delete_beside_another(*state, delete_user_once), 0);
+    assert_int_equal(delete_beside_another(*state, keep_two), 2);
+}
+
 /* ------------------------------------------------------------------------- commits that are not waited for */
 
 /* Appends while no standby is there, and does that to each backend that waits for one. */
@@ -526,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_a_deadlock_is_tried_again),
         cmocka_unit_test(test_the_isolation_that_is_set_elsewhere_does_not_matter),
         cmocka_unit_test(test_a_session_is_deleted_and_made_again_under_writers),
+        cmocka_unit_test(test_a_session_that_another_has_deleted_meanwhile_is_no_damage),
         cmocka_unit_test(test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them),
         cmocka_unit_test(test_a_commit_that_no_standby_has_is_not_acknowledged),
         cmocka_unit_test(test_sessions_are_made_while_their_user_is_deleted),

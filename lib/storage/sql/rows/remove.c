@@ -70,10 +70,12 @@ static int remove_session_of(struct db *db, int64_t app_id, const struct due *du
     struct session_row row;
     const int code = ses__session_by_id(db, id, &row, error);
 
-    if (code == SES_NOTFOUND)
+    if (code == SES_NOTFOUND) {
+        db->outrun = true; /* where others write meanwhile, one of them may have deleted it */
         return ses__error_set(error, SES_CORRUPT,
                               "%s: session number %lld is in an index but not in the table", db->name,
                               (long long)id);
+    }
     if (code == SES_OK && (row.app_id != app_id || (of_user && row.user_id != due->owner)))
         return ses__refuse_stranger(db, of_user ? "user's session" : "app's session", error);
     return code == SES_OK ? ses__session_remove(db, &row, error) : code;
@@ -122,7 +124,7 @@ static int find_ids(struct db *db, const struct statement *statement, struct ses
 
     ids->count = 0;
     ses__query_open(&query, db, statement, error, values);
-    while (ses__query_row(&query))
+    while (ids->count < MAX_SESSION_IDS && ses__query_row(&query))
         ids->items[ids->count++] = ses__query_int(&query, 0);
     return ses__query_end(&query);
 }
