@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "support.h"
+#include "open.h"
 
 static const ses_key key = {"app", "user", "one"};
 
@@ -24,6 +24,9 @@ static atomic_bool slowly; /* the next interrupt lets the read go first, and wai
 static atomic_bool interrupting;
 static atomic_bool ended_meanwhile; /* a transaction was ended while SQLite was being interrupted */
 
+static ses_store *interrupted_at_a_feature; /* NULL: none */
+static sqlite3 *reading_features;
+
 int __wrap_sqlite3_step(sqlite3_stmt *statement)
 {
     const char *sql = sqlite3_sql(statement);
@@ -36,7 +39,12 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
     }
     if ((strncmp(sql, "COMMIT", 6) == 0 || strncmp(sql, "ROLLBACK", 8) == 0) && atomic_load(&interrupting))
         atomic_store(&ended_meanwhile, true);
-    return __real_sqlite3_step(statement);
+    const int rc = __real_sqlite3_step(statement);
+    if (rc == SQLITE_ROW && interrupted_at_a_feature && strstr(sql, "FROM features")) {
+        assert_int_equal(ses_store_interrupt(interrupted_at_a_feature, NULL), SES_OK);
+        reading_features = sqlite3_db_handle(statement);
+    }
+    return rc;
 }
 
 void __wrap_sqlite3_interrupt(sqlite3 *handle)
@@ -255,6 +263,23 @@ static void test_an_interrupt_while_a_list_is_prepared(void **state)
     ses_page_close(page);
 }
 
+/* Otherwise the reader would keep the log from being reset. */
+static void test_an_interrupt_while_features_are_looked_for_leaves_no_transaction(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    raw_exec(fixture->path, "INSERT INTO features VALUES ('use', 1)");
+    interrupted_at_a_feature = fixture->store;
+    assert_code(SES_INTERRUPTED, ses_get(fixture->store, &key, NULL, &session, &error));
+    interrupted_at_a_feature = NULL;
+    assert_non_null(reading_features);
+    assert_true(sqlite3_get_autocommit(reading_features));
+    ses_session_close(must_get(fixture->store, &key));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, teardown)
 #define TEST_IN_MEMORY(function) cmocka_unit_test_setup_teardown(function, fixture_setup_memory, teardown)
 
@@ -264,6 +289,7 @@ int main(void)
         TEST(test_an_interrupt_ends_before_what_it_meets),
         TEST(test_interrupts_at_any_moment),
         TEST(test_an_interrupt_while_a_list_is_prepared),
+        TEST(test_an_interrupt_while_features_are_looked_for_leaves_no_transaction),
         TEST_IN_MEMORY(test_an_interrupt_while_a_list_is_prepared),
         TEST(test_an_interrupt_leaves_a_get_or_create),
         TEST_IN_MEMORY(test_an_interrupt_leaves_a_get_or_create),

@@ -45,8 +45,10 @@ int ses__transaction_begin(struct connection *db, const struct statement *how, s
         ses__error_clear(error); /* of what an earlier try has said */
     if (code == SES_OK) {
         code = look_for_features(db, how == STATEMENT_BEGIN_WRITE, error);
-        if (code != SES_OK)
+        if (code != SES_OK) {
+            ses__connection_end_call(db); /* an interrupt must not meet what follows */
             ses__transaction_roll_back(db);
+        }
     }
     return code;
 }
