@@ -208,19 +208,31 @@ function write_options(e, type) {
 }
 
 # `inside`: as a part of a page of another type.
-function write_parts(type, inside, m, i) {
+function write_parts(type, inside, m, n, i) {
     put("<dl>")
     for (m = type + 1; is_part(m); m++) {
         if (inside && name[m] == "size")
             continue
-        put("<dt" (inside ? "" : " id=\"" name[m] "\"") ">" part_title(m) "</dt>\n<dd>")
-        for (i = 1; i <= blocks[m]; i++)
-            put("<p>" inline(i == 1 ? sentence(block[m, i]) : block[m, i]) "</p>")
-        if (inside && enum_of_member(m))
-            write_parts(enum_of_member(m), 1)
+        write_part(m, inside)
+        n = inside ? find_constants(m) : 0
+        if (n)
+            put("<dl>")
+        for (i = 1; i <= n; i++) {
+            write_part(constant_taken[i], 1)
+            put("</dd>")
+        }
+        if (n)
+            put("</dl>")
         put("</dd>")
     }
     put("</dl>")
+}
+
+# The caller ends it.
+function write_part(m, inside, i) {
+    put("<dt" (inside ? "" : " id=\"" name[m] "\"") ">" part_title(m) "</dt>\n<dd>")
+    for (i = 1; i <= blocks[m]; i++)
+        put("<p>" inline(i == 1 ? sentence(block[m, i]) : block[m, i]) "</p>")
 }
 
 function part_title(m, text) {

@@ -144,21 +144,27 @@ function write_options(e, type) {
     write_parts(type, 1)
 }
 
-function write_parts(type, without_size, m, i) {
+function write_parts(type, without_size, m, n, i) {
     for (m = type + 1; is_part(m); m++) {
         if (without_size && name[m] == "size")
             continue
-        put(".TP\n" part_title(m))
-        for (i = 1; i <= blocks[m]; i++) {
-            if (i > 1)
-                put(".IP")
-            put_text(inline(i == 1 ? sentence(block[m, i]) : block[m, i]))
-        }
-        if (without_size && enum_of_member(m)) {
+        write_part(m)
+        n = without_size ? find_constants(m) : 0
+        if (n)
             put(".RS")
-            write_parts(enum_of_member(m), 0)
+        for (i = 1; i <= n; i++)
+            write_part(constant_taken[i])
+        if (n)
             put(".RE")
-        }
+    }
+}
+
+function write_part(m, i) {
+    put(".TP\n" part_title(m))
+    for (i = 1; i <= blocks[m]; i++) {
+        if (i > 1)
+            put(".IP")
+        put_text(inline(i == 1 ? sentence(block[m, i]) : block[m, i]))
     }
 }
 

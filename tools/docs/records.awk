@@ -99,6 +99,8 @@ function add_constant(called, number, prefix, place) {
     add_entry("constant", called)
     value[entries] = number
     owner[entries] = type ? type : note
+    if (type)
+        constant_called[called] = entries
     place = type ? name[type] : name[header]
     add_place(called, place, called)
     if (!type)
@@ -124,11 +126,14 @@ function use_types(text, user, used) {
     }
 }
 
-function find_uses(e, i, text, used) {
+function find_uses(e, i, n, text, used) {
     for (e = 1; e <= entries; e++) {
         if (what[e] != "member")
             continue
         use_types(value[e], name[owner[e]])
+        n = find_constants(e)
+        for (i = 1; i <= n; i++)
+            use_types(name[owner[constant_taken[i]]], name[owner[e]])
         for (i = 1; i <= blocks[e]; i++) {
             text = block[e, i]
             while (match(text, /SES_[A-Z_]*_\*/)) {
@@ -282,12 +287,20 @@ function code_meaning(e, i) {
 # The members or constants of a type are the entries after it.
 function is_part(m) { return m <= entries && what[m] ~ /^(member|constant|code)$/ }
 
-# The enum whose constants a member takes: its comment begins with SES_APPEND_*, for example.
-function enum_of_member(m, prefix) {
-    if (what[m] != "member" || !match(block[m, 1], /^SES_[A-Z_]*_\*/))
-        return 0
-    prefix = substr(block[m, 1], 1, RLENGTH - 1)
-    return (prefix in enum_of) ? enum_of[prefix] : 0
+# Finds the constants that a member takes, as constant_taken[1] and so on: its comment begins with SES_OPEN_*, for
+# example, or names them: SES_ANYWAY, SES_SECURE. Returns how many these are.
+function find_constants(m, n, text, token, c) {
+    text = what[m] == "member" ? block[m, 1] : ""
+    for (; match(text, /^SES_[A-Z0-9_]*\*?/); sub(/^, /, "", text)) {
+        token = substr(text, 1, RLENGTH)
+        text = substr(text, RLENGTH + 1)
+        if (token in constant_called)
+            constant_taken[++n] = constant_called[token]
+        else if (sub(/\*$/, "", token) && token in enum_of)
+            for (c = enum_of[token] + 1; is_part(c); c++)
+                constant_taken[++n] = c
+    }
+    return n + 0
 }
 
 # Whether the section has notes before the entry, beside those of constants.
