@@ -26,6 +26,17 @@ pub type ses_backup_flags = ::core::ffi::c_uint;
 pub type ses_check_level = ::core::ffi::c_uint;
 pub type ses_problem_kind = ::core::ffi::c_uint;
 pub type ses_context_flags = ::core::ffi::c_uint;
+pub type ses_call_answerer = ::core::option::Option<
+    unsafe extern "C" fn(
+        context: *mut ::core::ffi::c_void,
+        call: *const ses_function,
+        event: *const ses_event,
+        is_long_running: ::core::ffi::c_int,
+        response: *mut *mut ::core::ffi::c_char,
+        len: *mut usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int,
+>;
 pub type ses_track_flags = ::core::ffi::c_uint;
 pub type ses_artifact_reader = ::core::option::Option<
     unsafe extern "C" fn(
@@ -285,6 +296,11 @@ pub struct ses_cut_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
     pub version: i64,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_popped {
+    _unused: [u8; 0],
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -623,6 +639,16 @@ pub struct ses_pending {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ses_answer_options {
+    pub size: usize,
+    pub answer: ses_call_answerer,
+    pub answer_context: *mut ::core::ffi::c_void,
+    pub responses: *const ses_function,
+    pub response_count: usize,
+    pub lease: i64,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ses_tracked {
     _unused: [u8; 0],
 }
@@ -643,15 +669,6 @@ pub const SES_VERSION_MINOR: u32 = 1;
 pub const SES_VERSION_PATCH: u32 = 0;
 pub const SES_VERSION_NUMBER: u32 = 1000;
 pub const SES_SCHEMA_VERSION: u32 = 2;
-pub const SES_OK: ses_code = 0;
-pub const SES_PARTIAL: ses_code = 1;
-pub const SES_DUPLICATE: ses_code = 2;
-pub const SES_EXISTING: ses_code = 3;
-pub const SES_ROW: ses_code = 4;
-pub const SES_ABSENT: ses_code = 5;
-pub const SES_UNCHANGED: ses_code = 6;
-pub const SES_MORE: ses_code = 7;
-pub const SES_RESET: ses_code = 8;
 pub const SES_NOMEM: ses_code = -1;
 pub const SES_MISUSE: ses_code = -2;
 pub const SES_INVALID: ses_code = -3;
@@ -677,6 +694,15 @@ pub const SES_LEASED: ses_code = -22;
 pub const SES_CONSTRAINT: ses_code = -23;
 pub const SES_KEY: ses_code = -24;
 pub const SES_UNSUPPORTED: ses_code = -25;
+pub const SES_OK: ses_code = 0;
+pub const SES_PARTIAL: ses_code = 1;
+pub const SES_DUPLICATE: ses_code = 2;
+pub const SES_EXISTING: ses_code = 3;
+pub const SES_ROW: ses_code = 4;
+pub const SES_ABSENT: ses_code = 5;
+pub const SES_UNCHANGED: ses_code = 6;
+pub const SES_MORE: ses_code = 7;
+pub const SES_RESET: ses_code = 8;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -690,7 +716,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_error, sqlstate) - 20usize];
     ["Offset of field: ses_error::offset"][::core::mem::offset_of!(ses_error, offset) - 32usize];
     ["Offset of field: ses_error::index"][::core::mem::offset_of!(ses_error, index) - 40usize];
-    ["Offset of field: ses_error::reserved"][::core::mem::offset_of!(ses_error, reserved) - 48usize];
+    ["Offset of field: ses_error::reserved"]
+        [::core::mem::offset_of!(ses_error, reserved) - 48usize];
     ["Offset of field: ses_error::message"][::core::mem::offset_of!(ses_error, message) - 88usize];
 };
 #[cfg(target_pointer_width = "64")]
@@ -1571,6 +1598,24 @@ const _: () = {
     ["Offset of field: ses_context_options::flags"]
         [::core::mem::offset_of!(ses_context_options, flags) - 8usize];
 };
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_answer_options"][::core::mem::size_of::<ses_answer_options>() - 48usize];
+    ["Alignment of ses_answer_options"][::core::mem::align_of::<ses_answer_options>() - 8usize];
+    ["Offset of field: ses_answer_options::size"]
+        [::core::mem::offset_of!(ses_answer_options, size) - 0usize];
+    ["Offset of field: ses_answer_options::answer"]
+        [::core::mem::offset_of!(ses_answer_options, answer) - 8usize];
+    ["Offset of field: ses_answer_options::answer_context"]
+        [::core::mem::offset_of!(ses_answer_options, answer_context) - 16usize];
+    ["Offset of field: ses_answer_options::responses"]
+        [::core::mem::offset_of!(ses_answer_options, responses) - 24usize];
+    ["Offset of field: ses_answer_options::response_count"]
+        [::core::mem::offset_of!(ses_answer_options, response_count) - 32usize];
+    ["Offset of field: ses_answer_options::lease"]
+        [::core::mem::offset_of!(ses_answer_options, lease) - 40usize];
+};
 pub const SES_TRACK_READ_ONLY: ses_track_flags = 1;
 pub const SES_TRACK_ACCUMULATE: ses_track_flags = 2;
 pub const SES_RENDER_ADK_BRACES: ses_render_flags = 1;
@@ -1600,6 +1645,12 @@ extern "C" {
         json_len: *mut usize,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
+    pub fn ses_text_cut(
+        text: *const ::core::ffi::c_char,
+        len: usize,
+        limit: usize,
+        was_cut: *mut ::core::ffi::c_int,
+    ) -> usize;
     pub fn ses_open(
         path: *const ::core::ffi::c_char,
         options: *const ses_open_options,
@@ -1651,6 +1702,16 @@ extern "C" {
     pub fn ses_session_parent(session: *const ses_session, seq: *mut i64) -> *const ses_key;
     pub fn ses_session_event_count(session: *const ses_session) -> usize;
     pub fn ses_session_event(session: *const ses_session, index: usize) -> *const ses_event;
+    pub fn ses_session_event_by_id(
+        session: *const ses_session,
+        id: *const ::core::ffi::c_char,
+    ) -> *const ses_event;
+    pub fn ses_session_live(
+        session: *mut ses_session,
+        options: *const ses_call_options,
+        live: *mut ::core::ffi::c_uchar,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
     pub fn ses_session_json(
         session: *const ses_session,
         json: *mut *mut ::core::ffi::c_char,
@@ -1806,6 +1867,24 @@ extern "C" {
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_cursor_close(cursor: *mut ses_cursor, error: *mut ses_error) -> ::core::ffi::c_int;
+    pub fn ses_event_get_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        id: *const ::core::ffi::c_char,
+        options: *const ses_call_options,
+        seq: *mut i64,
+        json: *mut *mut ::core::ffi::c_char,
+        len: *mut usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_event_count_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        options: *const ses_call_options,
+        count: *mut i64,
+        version: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
     pub fn ses_list(
         store: *mut ses_store,
         app: *const ::core::ffi::c_char,
@@ -1976,6 +2055,24 @@ extern "C" {
         deleted: *mut i64,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
+    pub fn ses_pop(
+        session: *mut ses_session,
+        point: *const ses_point,
+        options: *const ses_cut_options,
+        popped: *mut *mut ses_popped,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_pop_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        point: *const ses_point,
+        options: *const ses_cut_options,
+        popped: *mut *mut ses_popped,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_popped_count(popped: *const ses_popped) -> usize;
+    pub fn ses_popped_event(popped: *const ses_popped, index: usize) -> *const ses_event;
+    pub fn ses_popped_close(popped: *mut ses_popped);
     pub fn ses_fork(
         session: *mut ses_session,
         point: *const ses_point,
@@ -2255,6 +2352,21 @@ extern "C" {
         builder: *mut ses_builder,
         len: *mut usize,
     ) -> *const ::core::ffi::c_char;
+    pub fn ses_builder_append(
+        builder: *mut ses_builder,
+        session: *mut ses_session,
+        options: *const ses_append_options,
+        appended: *mut ses_appended,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_builder_append_by_key(
+        builder: *mut ses_builder,
+        store: *mut ses_store,
+        key: *const ses_key,
+        options: *const ses_append_options,
+        appended: *mut ses_appended,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
     pub fn ses_content_open(
         store: *mut ses_store,
         event: *const ::core::ffi::c_char,
@@ -2318,6 +2430,19 @@ extern "C" {
     pub fn ses_pending_is_long_running(
         pending: *const ses_pending,
         index: usize,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_pending_answer(
+        session: *mut ses_session,
+        options: *const ses_answer_options,
+        answered: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_pending_answer_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        options: *const ses_answer_options,
+        answered: *mut i64,
+        error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_builder_interrupted(
         builder: *mut ses_builder,
