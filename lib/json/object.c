@@ -86,7 +86,8 @@ static int read_field(struct json_reader *reader, const struct json_object *obje
     found.offset = offset_of(reader, reader->at);
     if (field->types & JSON_MAY_BE(found.type))
         return field->read((char *)context + (field->types >> JSON_INTO_SHIFT), &found, error);
-    if (found.type == JSON_NULL || found.type == JSON_NONE || reader->lenient)
+    const bool is_absent = found.type == JSON_NULL && !(field->types & JSON_NOT_NULL);
+    if (is_absent || found.type == JSON_NONE || reader->lenient)
         return skip(reader, error);
     return wrong_type(field, &found, error);
 }

@@ -26,6 +26,8 @@ typedef int json_field_reader(void *into, const struct json_found *found, ses_er
 /* Names a member of the context, which is a `type`: the reader is given its address. */
 #define JSON_INTO(type, member) ((unsigned)offsetof(type, member) << JSON_INTO_SHIFT)
 enum { JSON_INTO_SHIFT = 8 };
+/* Null does not count as absent, but has a wrong type. */
+#define JSON_NOT_NULL (1u << 7)
 /* Any type but null, which counts as absent. */
 #define JSON_MAY_BE_ANYTHING                                                        \
     (JSON_MAY_BE(JSON_BOOL) | JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | \
@@ -34,7 +36,7 @@ enum { JSON_INTO_SHIFT = 8 };
 struct json_field {
     const char *name;
     const char *other; /* its other spelling; NULL: none */
-    unsigned types;    /* and JSON_INTO. With JSON_NULL, null is read too; otherwise it counts as absent */
+    unsigned types;    /* and JSON_INTO. Null counts as absent, unless with JSON_NULL or JSON_NOT_NULL */
     json_field_reader *read;
     const char *due; /* the requirement named in messages; NULL: its type */
 };

@@ -112,9 +112,9 @@ static int read_line_number(void *into, const struct json_found *found, ses_erro
 }
 
 #define INTO_LINE(field) JSON_INTO(struct line, of[LINE_##field])
-#define A_LINE_TEXT(field) JSON_MAY_BE(JSON_STRING) | INTO_LINE(field), ses__json_read_c_text
-#define A_LINE_NUMBER(field) JSON_MAY_BE(JSON_NUMBER) | INTO_LINE(field), read_line_number
-#define A_LINE_OBJECT(field) JSON_MAY_BE(JSON_OBJECT) | INTO_LINE(field), read_line_json
+#define A_LINE_TEXT(field) JSON_MAY_BE(JSON_STRING) | JSON_NOT_NULL | INTO_LINE(field), ses__json_read_c_text
+#define A_LINE_NUMBER(field) JSON_MAY_BE(JSON_NUMBER) | JSON_NOT_NULL | INTO_LINE(field), read_line_number
+#define A_LINE_OBJECT(field) JSON_MAY_BE(JSON_OBJECT) | JSON_NOT_NULL | INTO_LINE(field), read_line_json
 #define A_LINE_VALUE(field) JSON_MAY_BE_ANYTHING | JSON_MAY_BE(JSON_NULL) | INTO_LINE(field), read_line_json
 #define LINE_FIELD(field, name, type) {name, NULL, A_LINE_##type(field), NULL},
 
