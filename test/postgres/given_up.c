@@ -56,6 +56,18 @@ static int create_any(ses_store *store, ses_error *error)
     return ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, NULL, NULL, error);
 }
 
+static int get_any(ses_store *store, ses_error *error)
+{
+    ses_session *session = NULL;
+    return ses_get(store, &key, NULL, &session, error);
+}
+
+static int list_any(ses_store *store, ses_error *error)
+{
+    ses_page *page = NULL;
+    return ses_list(store, "app", NULL, NULL, &page, error);
+}
+
 static void give_up(ses_store *store, int (*call)(ses_store *store, ses_error *error))
 {
     ses_error error;
@@ -88,6 +100,8 @@ static void test_calls_that_are_given_up_leave_no_processes(void **state)
     database_run(database, "ROLLBACK");
     database_run(database, "BEGIN; LOCK TABLE seslite.sessions");
     give_up_often(database, append_any);
+    give_up_often(database, get_any); /* a read sets no lock_timeout */
+    give_up_often(database, list_any);
     database_run(database, "ROLLBACK");
     database_run(database, "SET synchronous_commit = local");
     database_want_standby(database, "nobody");
