@@ -373,15 +373,17 @@ ORDER BY active_30s, id LIMIT $2::bigint;
 SELECT id FROM seslite.sessions
 WHERE app_id = $1 AND ahead_hour <= $4 AND changed_us < $3 ORDER BY ahead_hour, id LIMIT $2::bigint;
 
--- name: list_user_oldest_ids
+-- The oldest of a user's sessions, as many as there are beyond $3. They are counted where they are selected, since others may
+-- delete some meanwhile.
+
+-- name: list_user_beyond
 SELECT id FROM seslite.sessions
-WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 ORDER BY active_30s, updated_us, name DESC LIMIT $2::bigint;
+WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 ORDER BY active_30s, updated_us, name DESC
+LIMIT least($2::bigint, greatest(0, (SELECT count(*) FROM seslite.sessions
+                                     WHERE shard = SHARD($1) AND user_id = $1) - $3::bigint));
 
 -- name: user_has_more
 SELECT 1::bigint FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1 LIMIT 1 OFFSET $2::bigint;
-
--- name: user_session_count
-SELECT count(*) FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1;
 
 -- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per user.
 

@@ -197,15 +197,15 @@ ORDER BY active_30s LIMIT ?2;
 SELECT id FROM sessions INDEXED BY sessions_ahead
 WHERE app_id = ?1 AND ahead_hour <= ?4 AND changed_us < ?3 ORDER BY ahead_hour LIMIT ?2;
 
--- name: list_user_oldest_ids
+-- The oldest of a user's sessions, as many as there are beyond ?3.
+
+-- name: list_user_beyond
 SELECT id FROM sessions INDEXED BY sessions_by_user_activity
-WHERE user_id = ?1 ORDER BY active_30s, updated_us, name DESC LIMIT ?2;
+WHERE user_id = ?1 ORDER BY active_30s, updated_us, name DESC
+LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1) - ?3));
 
 -- name: user_has_more
 SELECT 1 FROM sessions WHERE user_id = ?1 LIMIT 1 OFFSET ?2;
-
--- name: user_session_count
-SELECT count(*) FROM sessions WHERE user_id = ?1;
 
 -- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per user.
 

@@ -359,6 +359,31 @@ static void test_a_session_that_another_has_deleted_meanwhile_is_no_damage(void 
     assert_int_equal(delete_beside_another(*state, keep_two), 2);
 }
 
+/* Two that count the sessions before either has deleted any must not both delete what is beyond. */
+static void test_expiries_at_once_keep_as_many_sessions_as_one(void **state)
+{
+    ses_store *store = open_with(*state, 10000, "");
+    int64_t sessions = -1;
+    ses_error error;
+
+    for (int i = 0; i < 200; i++) {
+        struct appender deleters[3];
+        for (char name[] = "a"; *name < 'g'; (*name)++)
+            must_create(store, &(ses_key){"app", "user", name}, NULL);
+        for (int k = 0; k < 3; k++) {
+            deleters[k] = (struct appender){.store = store};
+            assert_int_equal(pthread_create(&deleters[k].thread, NULL, keep_two, &deleters[k]), 0);
+        }
+        for (int k = 0; k < 3; k++) {
+            assert_int_equal(pthread_join(deleters[k].thread, NULL), 0);
+            support_assert_code(SES_OK, deleters[k].code, &deleters[k].error, "expiry", __FILE__, __LINE__);
+        }
+        assert_ok(ses_delete_user(store, "app", "user", NULL, &sessions, NULL, &error));
+        assert_int_equal(sessions, 2);
+    }
+    ses_close(store);
+}
+
 /* ------------------------------------------------------------------------- commits that are not waited for */
 
 /* Appends while no standby is there, and does that to each backend that waits for one. */
@@ -577,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_the_isolation_that_is_set_elsewhere_does_not_matter),
         cmocka_unit_test(test_a_session_is_deleted_and_made_again_under_writers),
         cmocka_unit_test(test_a_session_that_another_has_deleted_meanwhile_is_no_damage),
+        cmocka_unit_test(test_expiries_at_once_keep_as_many_sessions_as_one),
         cmocka_unit_test(test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them),
         cmocka_unit_test(test_a_commit_that_no_standby_has_is_not_acknowledged),
         cmocka_unit_test(test_sessions_are_made_while_their_user_is_deleted),

@@ -147,20 +147,6 @@ static int find_idle(struct db *db, const struct due *due, struct value few, str
     return code;
 }
 
-static int find_beyond(struct db *db, const struct due *due, int64_t limit, struct session_ids *ids,
-                       ses_error *error)
-{
-    int64_t count = 0;
-    int code = ses__query_number(db, STATEMENT_USER_SESSION_COUNT, &count, error, VALUES(INT(due->owner)));
-
-    ids->count = 0;
-    if (code != SES_OK || count <= due->bound)
-        return code;
-    count -= due->bound;
-    return find_ids(db, STATEMENT_LIST_USER_OLDEST_IDS, ids, error,
-                    VALUES(INT(due->owner), INT(count < limit ? count : limit)));
-}
-
 int ses__due_find(struct db *db, const struct due *due, int64_t limit, struct session_ids *ids,
                   ses_error *error)
 {
@@ -178,7 +164,7 @@ int ses__due_find(struct db *db, const struct due *due, int64_t limit, struct se
     case DUE_IDLE:
         return find_idle(db, due, few, ids, error);
     default:
-        return find_beyond(db, due, most, ids, error);
+        return find_ids(db, STATEMENT_LIST_USER_BEYOND, ids, error, VALUES(owner, few, INT(due->bound)));
     }
 }
 
