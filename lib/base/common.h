@@ -19,8 +19,8 @@
 
 #if defined(__GNUC__)
 #define FORMAT_PRINTF(at, first) __attribute__((format(printf, at, first)))
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-/* Of a header that every file includes: clang warns of those that a file of the amalgamation does not use. */
+/* Clang warns of functions of a header that a file of the amalgamation does not use, unless they may be unused. */
+#define ALWAYS_INLINE inline __attribute__((always_inline, unused))
 #define UNUSED_INLINE inline __attribute__((unused))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)

@@ -9,7 +9,6 @@
 #include "base/common.h"
 
 #define HASH32_BASIS UINT32_C(2166136261)
-#define HASH64_BASIS UINT64_C(0xcbf29ce484222325)
 
 static inline uint32_t ses__hash32(uint32_t hash, const void *data, size_t len)
 {
@@ -29,14 +28,6 @@ static inline uint32_t ses__hash32_key(const ses_key *names)
 {
     const uint32_t hash = ses__hash32_name(ses__hash32_name(HASH32_BASIS, names->app), names->user);
     return names->session ? ses__hash32_name(hash, names->session) : hash;
-}
-
-static inline uint64_t ses__hash64(uint64_t hash, const void *data, size_t len)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
 }
 
 /* The key of the hash. */

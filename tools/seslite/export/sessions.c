@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "export/export.h"
 #include "files/whole_file.h"
 #include "foreign/json/add_json.h"
@@ -38,18 +37,28 @@ static void add_file_name(struct text *path, const char *id)
     }
 }
 
+/* FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv), continued from the last result, of a name with its NUL. */
+static uint64_t hash_name(uint64_t hash, const char *name)
+{
+    const size_t size = strlen(name) + 1;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 /* File systems limit names to 255 bytes, and the temporary file has a longer name. A long name is cut, and a
  * hash of all of it is appended. */
 static void shorten_name(const ses_key *key, size_t start, struct text *path)
 {
     enum { MAX_NAME = 200, HASH = 17 };
     const char *const names[] = {key->app, key->user, key->session};
-    uint64_t hash = HASH64_BASIS;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a's basis */
 
     if (path->len - start <= MAX_NAME)
         return;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        hash = ses__hash64(hash, names[i], strlen(names[i]) + 1);
+        hash = hash_name(hash, names[i]);
     path->len = start + MAX_NAME - HASH;
     text_print(path, "~%016" PRIx64, hash);
 }
