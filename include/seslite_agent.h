@@ -349,8 +349,9 @@ typedef struct ses_answer_options {
  * recognizes the event by its errorCode.
  *
  *  - The events are stored only if the session has not changed since the pending calls were read. Otherwise
- *    these are read again, so a call that another process has answered meanwhile is not answered twice. An
- *    answer that the callback has given is kept for that, and it is not asked twice about a call.
+ *    what was appended since is read, and if it has functions or is a rewind, the pending calls are read
+ *    again. So a call that another process has answered meanwhile is not answered twice. An answer that the
+ *    callback has given is kept for that, and it is not asked twice about a call.
  *  - After UNKNOWN, or if the process dies, make the call again: a call whose answer was stored is no longer
  *    pending. The callback is asked again if it was not, so a tool may run twice.
  *  - A call without an id stays pending as long as an older one of its name does, because a response without

@@ -4,6 +4,7 @@
 #include "agent/pending.h"
 #include "base/argument.h"
 #include "base/error.h"
+#include "model/event/stored_event.h"
 #include "session/handle.h"
 
 /* What the callback said of a call. It is kept, so that it is not asked again if another writer appends. */
@@ -239,6 +240,55 @@ static int try_to_answer(struct answering *work, ses_error *error)
     return code;
 }
 
+/* ------------------------------------------------------------------------------------------ once more */
+
+/* Another writer's event can change which calls are pending only if it has functions or is a rewind. */
+static bool may_matter(const ses_event *event)
+{
+    const struct event_row row = {.body = {event->json, event->json_len}};
+    return ses__stored_event_may_call(&row) || strstr(event->json, "rewind");
+}
+
+/* Looks at what was appended after that event. */
+static int look_at_later(const ses_session *session, int64_t seq, bool *matters, ses_error *error)
+{
+    const ses_range later = {
+        .size = sizeof later, .which = SES_RANGE_SEQ, .first_seq = seq + 1, .last_seq = INT64_MAX};
+    const ses_cursor_options options = {.size = sizeof options, .range = &later};
+    const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
+    const ses_event *event = NULL;
+    ses_cursor *cursor = NULL;
+    int code = ses_cursor_open(ses__session_store(session), &key, &options, &cursor, error);
+
+    if (code == SES_OK) {
+        while ((code = ses_cursor_next(cursor, &event, error)) == SES_ROW)
+            *matters = *matters || may_matter(event);
+    }
+    (void)ses_cursor_close(cursor, NULL); /* the walk has reported its errors */
+    return code;
+}
+
+/* Appends the same answers again if nothing has changed for them, because reading a long log takes so long that
+ * others, who append all the time, would always be faster. */
+static int answer_again(struct answering *work, ses_error *error)
+{
+    const ses_session *session = work->session;
+    const int64_t last_seq = ses_session_last_seq(session);
+    const int64_t version = ses_session_version(session);
+    int code = ses_refresh(work->session, NULL, error);
+
+    if (code != SES_OK)
+        return code;
+    /* A cut raises only the version. */
+    bool matters = ses_session_version(session) - version != ses_session_last_seq(session) - last_seq ||
+                   work->answered == 0;
+    if (!matters)
+        code = look_at_later(session, last_seq, &matters, error);
+    if (code != SES_OK)
+        return code;
+    return matters ? try_to_answer(work, error) : append_answers(work, error);
+}
+
 static int answer(ses_session *session, const ses_answer_options *options, int64_t *answered,
                   ses_error *error)
 {
@@ -250,11 +300,9 @@ static int answer(ses_session *session, const ses_answer_options *options, int64
         code = ses__check_argument(work.options.responses, "responses", error);
     if (code != SES_OK)
         return code;
-    while ((code = try_to_answer(&work, error)) == SES_STALE && !work.ended) {
-        code = ses_refresh(session, NULL, error);
-        if (code != SES_OK)
-            break;
-    }
+    code = try_to_answer(&work, error);
+    while (code == SES_STALE && !work.ended)
+        code = answer_again(&work, error);
     if (code >= 0 && answered)
         *answered = work.answered;
     answering_free(&work);

@@ -1,4 +1,5 @@
 /* Answering the pending calls of a session, once. */
+#include <limits.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -306,6 +307,90 @@ static void test_a_lease_that_another_has_taken_refuses_the_answers(void **state
     ses_session_close(session);
 }
 
+/* ------------------------------------------------------------------------------------------ a busy log */
+
+/* It appends whenever the answers are about to be appended, a few times. */
+struct rival {
+    ses_store *store;
+    int left;
+    long allocations;
+    long first; /* allocations before the first append */
+    long last;  /* and before the last */
+};
+
+static void *rival_allocate(void *context, size_t bytes)
+{
+    ((struct rival *)context)->allocations++;
+    return malloc(bytes);
+}
+
+static void *rival_resize(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    return realloc(memory, bytes);
+}
+
+static void rival_release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+static int be_first(void *context, char *id, size_t capacity)
+{
+    struct rival *rival = context;
+
+    if (rival->left > 0)
+        must_append_by_key(rival->store, &agent_key, Q(PARTS("{'text':'still busy'}")));
+    rival->left--;
+    rival->last = rival->allocations;
+    if (rival->first == 0)
+        rival->first = rival->last;
+    snprintf(id, capacity, "answer %d", rival->left);
+    return 0;
+}
+
+/* Otherwise a session with a long log and a busy writer would never be answered. */
+static void test_the_log_is_not_read_again_for_events_that_do_not_matter(void **state)
+{
+    struct fixture *fixture = *state;
+    struct rival rival = {.store = fixture->store, .left = 3};
+    const ses_allocator allocator = {sizeof allocator, &rival, rival_allocate, rival_resize, rival_release};
+    const ses_open_options options = {
+        .size = sizeof options, .allocator = &allocator, .make_id = be_first, .id_context = &rival};
+    ses_store *store = NULL;
+    int64_t answered = 0;
+    ses_error error;
+
+    must_create(fixture->store, &agent_key, NULL);
+    for (int i = 0; i < 1000; i++)
+        must_append_by_key(fixture->store, &agent_key, Q(PARTS(RESPONSE("0"))));
+    must_append_by_key(fixture->store, &agent_key, Q(PARTS(CALL("1", "f"))));
+    assert_ok(ses_open(fixture->path, &options, &store, &error));
+    assert_ok(ses_pending_answer_by_key(store, &agent_key, NULL, &answered, &error));
+    assert_int_equal(answered, 1);
+    assert_int_equal(rival.left, -1);
+    assert_in_range(rival.first, 1000, LONG_MAX);
+    assert_in_range(rival.last - rival.first, 0, 900);
+    assert_int_equal(pending_count(store), 0);
+    ses_close(store);
+}
+
+static void test_a_rewind_meanwhile_takes_the_calls_back(void **state)
+{
+    struct fixture *fixture = *state;
+    struct tool tool = {.store = fixture->store, .answers = "f"};
+    const ses_answer_options options = answers_of(&tool);
+    ses_session *session = agent_session(fixture, NULL);
+    ses_error error;
+
+    must_append(session, Q(PARTS(CALL("1", "f"))));
+    tool.meanwhile = Q("{'author':'user','actions':{'rewindBeforeInvocationId':'i'}}");
+    assert_code(SES_UNCHANGED, ses_pending_answer(session, &options, NULL, &error));
+    assert_int_equal(ses_session_event_count(session), 2);
+    ses_session_close(session);
+}
+
 /* -------------------------------------------------------------------------------------------- a crash */
 
 static int die(void *context, const ses_function *call, const ses_event *event, int is_long_running,
@@ -370,6 +455,8 @@ int main(void)
         TEST(test_calls_without_ids_are_answered_from_the_oldest),
         TEST(test_a_failure_changes_nothing),
         TEST(test_a_lease_that_another_has_taken_refuses_the_answers),
+        TEST(test_the_log_is_not_read_again_for_events_that_do_not_matter),
+        TEST(test_a_rewind_meanwhile_takes_the_calls_back),
         cmocka_unit_test_setup_teardown(test_a_crash_leaves_calls_that_are_answered_once, folder_setup,
                                         folder_teardown),
     };
