@@ -4,6 +4,7 @@
 
 #include "cluster.h"
 #include "open.h"
+#include "proxy.h"
 #include "seslite_postgres.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
@@ -372,9 +373,60 @@ static void test_a_standby_is_a_replica(void **state)
     support_folder_remove(folder);
 }
 
+/* ------------------------------------------------------------------------------------------- first reads */
+
+enum { FIRST_READERS = 4 };
+
+struct first_reader {
+    ses_store *store;
+    int code;
+    ses_error error;
+    pthread_t thread;
+};
+
+static void *read_first(void *context)
+{
+    struct first_reader *reader = context;
+
+    for (int i = 0; i < 3 && reader->code >= 0; i++)
+        reader->code = name_apps(reader->store, &reader->error);
+    return NULL;
+}
+
+/* The look at the replica may get a connection whose last transaction has not been answered yet. */
+static void test_the_first_reads_may_come_at_once(void **state)
+{
+    const ses_open_options common = {.size = sizeof common, .busy_timeout_ms = 10000};
+    struct first_reader readers[FIRST_READERS];
+    struct two two;
+    ses_error error;
+
+    open_two(&two, *state, "at_once");
+    struct proxy *proxy = proxy_start(two.replica_place, 5000);
+    assert_non_null(proxy);
+    const ses_postgres_options narrow = {
+        .size = sizeof narrow, .max_connections = 1, .replica = proxy->place};
+    for (int i = 0; i < 5; i++) {
+        ses_store *store = NULL;
+        assert_ok(ses_open_postgres(two.replica_place, &common, &narrow, &store, &error));
+        for (int k = 0; k < FIRST_READERS; k++) {
+            readers[k] = (struct first_reader){.store = store};
+            assert_int_equal(pthread_create(&readers[k].thread, NULL, read_first, &readers[k]), 0);
+        }
+        for (int k = 0; k < FIRST_READERS; k++) {
+            assert_int_equal(pthread_join(readers[k].thread, NULL), 0);
+            support_assert_code(SES_OK, readers[k].code, &readers[k].error, "names", __FILE__, __LINE__);
+        }
+        ses_close(store);
+    }
+    proxy_stop(proxy);
+    close_two(&two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_first_reads_may_come_at_once),
         cmocka_unit_test(test_lists_cursors_and_exports_read_there),
         cmocka_unit_test(test_a_cursor_does_not_end_early_where_a_replica_is_behind),
         cmocka_unit_test(test_one_that_cannot_be_reached_is_not_replaced_by_the_primary),

@@ -150,6 +150,7 @@ static void migrate(const struct postgres *storage, struct pg *pg)
  * not run, and the connection is not used again. */
 static int bring_up_to_date(const struct postgres *storage, struct pg *pg, ses_error *error)
 {
+    (void)ses__pg_settle(pg); /* the end of a read before, which has not waited for it */
     ses__pg_forget_failure(pg);
     if (PQexitPipelineMode(pg->conn) != 1)
         ses__pg_fail(pg, NULL, "opening");
