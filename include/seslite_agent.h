@@ -102,9 +102,9 @@ SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
 
 /*
  * These calls append the event, through a handle or by key. If it has no id, the builder is given one first,
- * which `appended->made_id` shows. So the call can be repeated after any failure, UNKNOWN included: the event
- * is stored once. Build the next event with another builder. `appended` may be NULL. The rules are those of
- * ses_append.
+ * which `appended->made_id` shows, also when the call is repeated. So it can be repeated after any failure,
+ * UNKNOWN included: the event is stored once. Build the next event with another builder. `appended` may be
+ * NULL. The rules are those of ses_append.
  *
  * Codes: those of ses_append.
  */

@@ -257,7 +257,11 @@ int ses_builder_field(ses_builder *builder, const char *field, const char *json,
         code = check_field_name(field, own, "ses_builder_open, _content, _action or _delta", &name, error);
     if (code == SES_OK)
         code = check_json(json, len, field, FIELD_DEPTH, &value, error);
-    return code == SES_OK ? put_field(builder, &builder->fields, name, value, error) : code;
+    if (code == SES_OK)
+        code = put_field(builder, &builder->fields, name, value, error);
+    if (code == SES_OK && strcmp(field, "id") == 0)
+        builder->made_id[0] = '\0';
+    return code;
 }
 
 /* Sets the field to the text. */

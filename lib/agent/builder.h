@@ -26,6 +26,7 @@ struct ses_builder {
     struct built_field *actions;
     struct built_field *fields;
     struct buffer json;
+    char made_id[sizeof(((ses_appended *)0)->made_id)]; /* the id that an append made; "": none, or longer */
 };
 
 /* Begins a public call on a builder: clears the error; MISUSE for NULL. */

@@ -43,9 +43,8 @@ struct session_call {
 SESLITE_PRIVATE int ses__call_on_handle(struct session_call *call, ses_session *session, ses_error *error);
 SESLITE_PRIVATE int ses__call_by_key(struct session_call *call, ses_store *store, const ses_key *key,
                                      ses_error *error);
-/* Takes the flags SES_ANYWAY and SES_AT_VERSION, or those of a cut, which are the same, and the
- * version that goes with them. A handle has its own. MISUSE: a version was given for a handle, or together
- * with a flag that ignores it. */
+/* Takes the flags SES_ANYWAY and SES_AT_VERSION, and the version that goes with them. A handle has its own.
+ * MISUSE: a version was given for a handle, or together with the flag that ignores it. */
 SESLITE_PRIVATE int ses__call_take_version(struct session_call *call, unsigned flags, int64_t version,
                                            const char *what, ses_error *error);
 SESLITE_PRIVATE int ses__call_end(struct session_call *call, int code);

@@ -341,9 +341,10 @@ static void test_an_event_is_appended_as_it_was_built(void **state)
     assert_string_equal(event->author, "agent");
     assert_non_null(strstr(event->json, ses_builder_json(builder, NULL) + 1));
     assert_code(SES_DUPLICATE, ses_builder_append(builder, session, NULL, &appended, &error));
-    assert_string_equal(appended.made_id, "");
+    assert_string_equal(appended.made_id, event->id);
     assert_ok(ses_builder_field_string(builder, "id", "mine", SES_NUL, &error));
-    assert_ok(ses_builder_append_by_key(builder, fixture->store, &agent_key, NULL, NULL, &error));
+    assert_ok(ses_builder_append_by_key(builder, fixture->store, &agent_key, NULL, &appended, &error));
+    assert_string_equal(appended.made_id, "");
     must_refresh(session);
     assert_string_equal(ses_session_event(session, 1)->id, "mine");
     ses_builder_close(builder);
@@ -355,6 +356,7 @@ static void test_an_append_that_fails_is_repeated_with_the_same_id(void **state)
     struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_builder *builder = NULL;
+    ses_appended appended;
     ses_error error;
 
     assert_ok(ses_builder_open(fixture->store, "agent", "i", &builder, &error));
@@ -366,8 +368,9 @@ static void test_an_append_that_fails_is_repeated_with_the_same_id(void **state)
     char *kept = strdup(id + strlen(Q("'id':'")));
     *strchr(kept, '"') = '\0';
     must_refresh(session);
-    assert_ok(ses_builder_append(builder, session, NULL, NULL, &error));
+    assert_ok(ses_builder_append(builder, session, NULL, &appended, &error));
     assert_string_equal(ses_session_event(session, 1)->id, kept);
+    assert_string_equal(appended.made_id, kept);
     free(kept);
     assert_code(SES_MISUSE, ses_builder_append(NULL, session, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_builder_append(builder, NULL, NULL, NULL, &error));
