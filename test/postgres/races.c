@@ -359,6 +359,33 @@ static void test_a_session_that_another_has_deleted_meanwhile_is_no_damage(void 
     assert_int_equal(delete_beside_another(*state, keep_two), 2);
 }
 
+static void *delete_app_once(void *context)
+{
+    struct appender *deleter = context;
+
+    deleter->code = ses_delete_app(deleter->store, "app", NULL, NULL, &deleter->error);
+    atomic_store(&deleter->done, true);
+    return NULL;
+}
+
+static void test_an_app_is_deleted_while_a_user_of_it_is(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = open_with(database, 10000, "");
+    struct appender deleter = {.store = store};
+
+    must_create(store, &key, NULL);
+    must_delete(store, &key);
+    database_run(database, "BEGIN");
+    database_run(database, "DELETE FROM seslite.users WHERE name = 'user'");
+    assert_int_equal(pthread_create(&deleter.thread, NULL, delete_app_once, &deleter), 0);
+    wait_until_waiting(database, &deleter, "Lock");
+    database_run(database, "COMMIT");
+    assert_int_equal(pthread_join(deleter.thread, NULL), 0);
+    support_assert_code(SES_OK, deleter.code, &deleter.error, "ses_delete_app", __FILE__, __LINE__);
+    ses_close(store);
+}
+
 /* Two that count the sessions before either has deleted any must not both delete what is beyond. */
 static void test_expiries_at_once_keep_as_many_sessions_as_one(void **state)
 {
@@ -603,6 +630,7 @@ int main(void)
         cmocka_unit_test(test_a_session_is_deleted_and_made_again_under_writers),
         cmocka_unit_test(test_a_session_that_another_has_deleted_meanwhile_is_no_damage),
         cmocka_unit_test(test_expiries_at_once_keep_as_many_sessions_as_one),
+        cmocka_unit_test(test_an_app_is_deleted_while_a_user_of_it_is),
         cmocka_unit_test(test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them),
         cmocka_unit_test(test_a_commit_that_no_standby_has_is_not_acknowledged),
         cmocka_unit_test(test_sessions_are_made_while_their_user_is_deleted),

@@ -140,8 +140,10 @@ static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresul
     }
     if (good && awaited->kind == PG_CHANGES)
         pg->changed = strtoll(PQcmdTuples(result), NULL, 10);
-    if (good && awaited->table && pg->changed != 1 && pg->code == SES_OK)
+    if (good && awaited->table && pg->changed != 1 && pg->code == SES_OK) {
         pg->code = ses__refuse_unchanged(&pg->base, awaited->table, &pg->error);
+        pg->again = !pg->ended; /* another transaction may have deleted the row */
+    }
     if (good && awaited->run)
         awaited->run->result = result;
     else
