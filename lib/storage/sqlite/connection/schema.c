@@ -216,9 +216,11 @@ static int run_script(struct connection *db, const struct schema_script *script,
 static int run_scripts(struct connection *db, int version, ses_error *error)
 {
     char *texts = ses__schema_unpack(db->config->allocator, ses__schema_scripts.bytes);
-    const char *next = texts + ses__schema_scripts.schema_bytes;
-    int code = texts ? SES_OK : ses__error_nomem(error);
+    int code = SES_OK;
 
+    if (!texts)
+        return ses__error_nomem(error);
+    const char *next = texts + ses__schema_scripts.schema_bytes;
     for (size_t i = 0; i < ses__schema_scripts.count && code == SES_OK; i++, next += strlen(next) + 1) {
         const struct schema_script *script = &ses__schema_scripts.items[i];
         if (script->version > version) {
