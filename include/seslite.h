@@ -1623,7 +1623,7 @@ typedef enum ses_load_outcome {
     SES_LOADED_RENAMED = 4   /* it has another name; the existing one stays */
 } ses_load_outcome;
 
-/* What a load did. This struct will not change. */
+/* The outcome of a load. This struct will not change. */
 typedef struct ses_load_result {
     int outcome;                  /* SES_LOADED_* */
     int64_t events;               /* stored now, and not already in the existing session */

@@ -7,7 +7,7 @@
 #include "model/event/stored_event.h"
 #include "session/handle.h"
 
-/* What the callback said of a call. It is kept, so that it is not asked again if another writer appends. */
+/* The callback's answer to a call. It is kept, so that it is not asked again if another writer appends. */
 struct answer {
     int64_t seq;
     size_t number;

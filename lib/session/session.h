@@ -32,7 +32,7 @@ struct session_call {
     struct snapshot *snapshot; /* the handle's; NULL: by key */
     ses_key key;
     struct session_ref ref;
-    /* What ses__call_take_version has found. */
+    /* The findings of ses__call_take_version. */
     bool anyway;
     bool checks_version;
     int64_t version;

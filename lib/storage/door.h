@@ -34,7 +34,7 @@ struct create_op {
     struct annotating annotating;
     bool get_existing; /* the door's: which of the two operations it is */
     struct range range;
-    struct snapshot *snapshot; /* to be filled, freshly made; NULL: not needed */
+    struct snapshot *snapshot; /* a new one, which is filled; NULL: nothing is read */
 };
 /* EXISTS: there is one. */
 SESLITE_PRIVATE int ses__door_create(struct storage *storage, struct create_op *op, ses_error *error);
@@ -44,7 +44,7 @@ SESLITE_PRIVATE int ses__door_get_or_create(struct storage *storage, struct crea
 struct get_op {
     const ses_key *key;
     struct range range;
-    struct snapshot *snapshot; /* to be filled, freshly made */
+    struct snapshot *snapshot; /* a new one, which is filled */
 };
 SESLITE_PRIVATE int ses__door_get(struct storage *storage, struct get_op *op, ses_error *error);
 
@@ -93,7 +93,7 @@ struct append_op {
     int64_t version;
     bool anyway;
     const struct delta *expected; /* shared keys, as shared_set_op has them; NULL: nothing is expected */
-    int64_t lease;              /* LEASED unless this is the token of the session's lease; 0: not asked for */
+    int64_t lease; /* LEASED unless this is the token of the session's lease; 0: none is required */
     struct event_draft *drafts; /* sealed; their numbers are filled in */
     size_t count;
     bool may_be_stored; /* by an earlier run: then ids that were made for this call are looked for, too */
@@ -215,11 +215,11 @@ struct listed {
 
 /* Which sessions of an app or a user: those for which all of it holds. */
 struct list_filter {
-    const char *label;       /* NULL: not asked */
+    const char *label;       /* NULL: any labels */
     const char *label_value; /* NULL: any */
-    const char *id_prefix;   /* NULL: not asked; only of a user */
-    int64_t since_us;        /* of the update time; INT64_MIN: not asked */
-    int64_t before_us;       /* INT64_MAX: not asked */
+    const char *id_prefix;   /* NULL: any; only in a list of one user */
+    int64_t since_us;        /* of the update time; INT64_MIN: any */
+    int64_t before_us;       /* INT64_MAX: any */
 };
 
 struct list_op {
@@ -354,7 +354,8 @@ struct cut_op {
     struct hash_seed seed;
     struct erasure erasure;
     struct snapshot *snapshot; /* the handle's; NULL: by key */
-    struct kept_events *kept;  /* gets the events, in their order; the caller frees it; NULL: not needed */
+    struct kept_events
+        *kept; /* gets copies of the events, in order; the caller frees it; NULL: none are kept */
     /* out */
     int64_t deleted; /* 0: there was nothing to cut, and nothing has changed */
     struct advance advance;
@@ -370,7 +371,7 @@ struct fork_op {
     struct hash_seed seed;
     struct range range;
     int64_t max_events;
-    struct snapshot *snapshot; /* of the new session, to be filled, freshly made; NULL: not needed */
+    struct snapshot *snapshot; /* a new one, filled with the new session; NULL: nothing is read */
 };
 SESLITE_PRIVATE int ses__door_fork(struct storage *storage, struct fork_op *op, ses_error *error);
 
@@ -470,7 +471,7 @@ struct load_op {
     int64_t version;           /* -1: counted */
     int64_t last_seq;          /* 0: counted */
     struct span initial;       /* as in create_op */
-    const struct delta *state; /* what the own keys must be; NULL: not asked */
+    const struct delta *state; /* the own keys must equal it; NULL: they are not compared */
     struct annotating annotating;
     const ses_key *parent; /* NULL: none */
     int64_t parent_seq;
@@ -589,7 +590,7 @@ SESLITE_PRIVATE int ses__door_lease_set(struct storage *storage, struct lease_op
 
 /* ------------------------------------------------------------------------------------ the storage itself */
 
-/* What a store is opened with, on any engine. Path and allocator must live as long as the storage. */
+/* The settings with which a store is opened, on any engine. Path and allocator must live as long as the storage. */
 struct storage_config {
     const char *path; /* or the name of the store */
     bool read_only;

@@ -34,7 +34,7 @@ static void assert_newest(const ses_session *session, const char *expected)
 
 /* --------------------------------------------------------------------------------------- the callback */
 
-/* What a callback has been asked, and what it does. */
+/* The questions to a callback, and how it answers. */
 struct tool {
     ses_store *store;
     char asked[200];       /* names, in order; a star follows a long-running call */

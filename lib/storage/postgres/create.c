@@ -7,7 +7,7 @@
 #include "storage/sql/rows/parts.h"
 #include "storage/sql/session/jobs.h"
 
-/* What is read after the commit. */
+/* The queries whose rows are read after the commit. */
 struct created {
     struct query row;
     struct snapshot_asked snapshot;

@@ -1,4 +1,4 @@
-/* What a command reads in order to store it: a file, or standard input. */
+/* The input that a command stores: a file, or standard input. */
 #ifndef WRITE_INPUT_H
 #define WRITE_INPUT_H
 

@@ -134,7 +134,7 @@ static int check_labels(const struct list_op *op, const struct db *db, ses_error
 
 /* ------------------------------------------------------------------------------------------ contents */
 
-/* What the sessions of a page have besides their rows: one statement for each, however many sessions there are. */
+/* The contents of a page's sessions, besides their rows: one statement for each, however many sessions there are. */
 struct contents_asked {
     struct query app; /* read once, and all sessions show it */
     struct query users;

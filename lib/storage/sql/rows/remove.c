@@ -114,7 +114,7 @@ int ses__app_remove(struct db *db, int64_t id, ses_error *error)
     return code == SES_OK ? ses__change_one(db, STATEMENT_APP_DELETE, "apps", error, VALUES(INT(id))) : code;
 }
 
-/* ------------------------------------------------------------------------------------------- what is due */
+/* ------------------------------------------------------------------------------------------- due sessions */
 
 /* Reads ids, of which the statement gives at most MAX_SESSION_IDS. */
 static int find_ids(struct db *db, const struct statement *statement, struct session_ids *ids,

@@ -104,7 +104,7 @@ struct stored_event_asked {
     int64_t seq;
 };
 
-/* What an append needs besides the session's row, all of which is asked for at once where that saves waiting. */
+/* The queries of an append besides that of the session's row. They are sent at once where that saves waiting. */
 struct append_asked {
     struct query lease;
     struct query *expected;             /* for each key that was seen */

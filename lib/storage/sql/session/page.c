@@ -9,7 +9,7 @@ static const struct live *live_of(const struct page_op *op)
 
 /* ------------------------------------------------------------------------------------------- the walk */
 
-/* What a page needs besides the session's row, asked for as if nothing had been rewound. */
+/* The queries of a page besides that of the session's row, sent as if nothing had been rewound. */
 struct page_asked {
     bool seeks;             /* the events are those among which a walk forward begins */
     struct mark_rows marks; /* of a range of live events, for the first page */

@@ -131,7 +131,7 @@ static int restart_after_cut(struct db *db, struct advance *advance, const struc
     return code;
 }
 
-/* What the walk finds is of no use to a snapshot that begins again. */
+/* The events of the walk are of no use to a snapshot that begins again. */
 int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *advance,
                      const struct session_row *row, ses_error *error)
 {
@@ -189,7 +189,7 @@ int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
     return ses__scopes_take(asked, db, advance, error);
 }
 
-/* What a refresh needs besides the session's row. */
+/* The queries of a refresh besides that of the session's row. */
 struct refresh_asked {
     struct event_rows missed;
     struct query scopes[SCOPE_SESSION]; /* those that other sessions share */

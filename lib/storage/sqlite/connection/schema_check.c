@@ -4,7 +4,7 @@
  * neither of the two), and indexes on plain columns. A changed table or index of the store is refused, and so
  * is an addition to one that computes or forbids values.
  *
- * What the scripts make cannot be read from them: ALTER TABLE edits the SQL of a table that an earlier script created, and
+ * The schema cannot be read from the scripts: ALTER TABLE edits the SQL of a table that an earlier script created, and
  * of the indexes and triggers that name a renamed column. So sql/sqlite/schema.sql has what SQLite keeps after it ran all
  * of them, and is in the library too. A test compares the two.
  */
