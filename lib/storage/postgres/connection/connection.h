@@ -110,8 +110,6 @@ SESLITE_PRIVATE void ses__pg_resume(struct pg *pg);
 
 /* ---- query.c */
 
-/* Of a column of type bigint, in the binary format of the protocol. 0: it is NULL. */
-SESLITE_PRIVATE int64_t ses__pg_number(const PGresult *result, int row, int column);
 /* The engine's functions for statements. */
 SESLITE_PRIVATE void ses__pg_start(struct query *query, const struct value *values);
 SESLITE_PRIVATE bool ses__pg_row(struct query *query);
@@ -149,6 +147,8 @@ SESLITE_PRIVATE void ses__pg_await(struct pg *pg, enum pg_kind kind, size_t prep
 SESLITE_PRIVATE void ses__pg_abandon(struct pg *pg, const struct pg_run *run);
 /* Waits for all answers. Returns the first failure of the transaction, or SES_OK. */
 SESLITE_PRIVATE int ses__pg_settle(struct pg *pg);
+/* Of a column of type bigint, in the binary format of the protocol. 0: it is NULL. */
+SESLITE_PRIVATE int64_t ses__pg_number(const PGresult *result, int row, int column);
 /* Hands everything over to the system, without waiting for answers. */
 SESLITE_PRIVATE void ses__pg_dispatch(struct pg *pg);
 /* Takes the answers that have arrived since. */

@@ -114,6 +114,17 @@ static const char *doing(const struct pg_awaited *awaited)
                                          : "a statement";
 }
 
+int64_t ses__pg_number(const PGresult *result, int row, int column)
+{
+    const char *bytes = PQgetvalue(result, row, column);
+    const int count = PQgetlength(result, row, column);
+    uint64_t number = 0;
+
+    for (int i = 0; i < count; i++)
+        number = number << 8 | (unsigned char)bytes[i];
+    return (int64_t)number;
+}
+
 /* True if the session is the one that was found, at the same version. */
 static bool is_same(const struct pg *pg, const PGresult *result)
 {

@@ -12,17 +12,6 @@ static struct pg_run *run_of(const struct query *query)
     return query->run;
 }
 
-int64_t ses__pg_number(const PGresult *result, int row, int column)
-{
-    const char *bytes = PQgetvalue(result, row, column);
-    const int count = PQgetlength(result, row, column);
-    uint64_t number = 0;
-
-    for (int i = 0; i < count; i++)
-        number = number << 8 | (unsigned char)bytes[i];
-    return (int64_t)number;
-}
-
 /* Copies a failure of the transaction to the query. */
 static void look_at(struct query *query, struct pg *pg)
 {
