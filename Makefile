@@ -236,7 +236,8 @@ $(COMMAND_PAGE): $(COMMAND)
 
 # The reference: from all public headers, whatever is built.
 DOCS      := $(B)/docs
-REFERENCE := include/seslite.h $(filter-out include/seslite.h,$(sort $(wildcard include/*.h)))
+REFERENCE_FIRST := $(patsubst %,include/%.h,seslite seslite_history seslite_live seslite_transfer)
+REFERENCE := $(REFERENCE_FIRST) $(filter-out $(REFERENCE_FIRST),$(sort $(wildcard include/*.h)))
 .PHONY: docs
 ## docs: a page for each call and type from the headers, build/docs/man (man -l) and build/docs/html (index.html)
 docs: $(DOCS)/records
@@ -360,7 +361,7 @@ $(CHAPTER_OBJECTS): %.o: %.c
 .SECONDARY:
 
 # Scripts that check the whole tree. test/NAME.sh gets its settings in the environment.
-CHECK_SETTINGS = HEADERS='$(HEADERS)' AWK='$(AWK)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' TEST_OPTIMIZATION='$(TEST_OPTIMIZATION)' \
+CHECK_SETTINGS = HEADERS='$(HEADERS)' REFERENCE='$(REFERENCE)' AWK='$(AWK)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' TEST_OPTIMIZATION='$(TEST_OPTIMIZATION)' \
     SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)' \
     POSTGRES='$(POSTGRES)' POSTGRES_CFLAGS='$(POSTGRES_CFLAGS)' POSTGRES_LIBS='$(POSTGRES_LIBS)'
 

@@ -214,7 +214,7 @@ SES_API const ses_compaction *ses_content_compaction(const ses_content *content)
  * A context is the part of a session's log that a model should be sent, in the order in which to send it, by
  * the ADK's rules:
  *
- *  - It holds the live events, which no rewind has taken back (see History in seslite.h).
+ *  - It holds the live events, which no rewind has taken back (see History in seslite_history.h).
  *  - A compaction is an event with `actions.compaction`. Its summary replaces the events whose time lies in
  *    its range, wherever in the log they are. If one range lies within another, only the larger counts. If
  *    there is a compaction, everything is sorted by time, and a summary has the time of the end of its range.

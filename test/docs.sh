@@ -1,7 +1,7 @@
 #!/bin/sh
 # The pages of `make docs`: a comment in a header that is not in the agreed form is a fault with its line; every call and
 # type has a page; all links lead somewhere; and mandoc and groff have nothing to say about the man pages.
-#     sh test/docs.sh BUILD      (AWK)
+#     REFERENCE='include/seslite.h ...' sh test/docs.sh BUILD      (AWK)
 set -eu
 folder=$1/test/docs
 awk=${AWK:-awk}
@@ -96,7 +96,8 @@ fault 42 'a declaration that is not understood: int ses_one(void);' '42s/SES_API
 
 # ---- the pages
 
-sh tools/docs/make.sh "$folder/pages" 1.2.3 include/seslite*.h
+# shellcheck disable=SC2086 # words are meant to be split
+sh tools/docs/make.sh "$folder/pages" 1.2.3 $REFERENCE
 pages=$folder/pages
 sed -n -e 's/^SES_API [^(]*[ *]\(ses_[a-z0-9_]*\)(.*/\1/p' -e 's/^} \(ses_[a-z0-9_]*\);.*/\1/p' \
     -e 's/^typedef struct ses_[a-z_]* \(ses_[a-z_]*\);.*/\1/p' include/*.h | sort -u >"$folder/names"

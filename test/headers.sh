@@ -25,8 +25,8 @@ compile() {
         $compiler -std=$std $common -fsyntax-only "$1"
     done
 }
-for header in seslite seslite_agent seslite_cjson seslite_postgres; do
-    echo "#include \"$header.h\"" >"$build/test/header.c"
+for header in include/*.h; do
+    echo "#include \"${header##*/}\"" >"$build/test/header.c"
     compile "$build/test/header.c"
 done
 compile test/headers.c.in

@@ -38,7 +38,7 @@ in_prefix install "$stage" /usr $libdir
 if grep -rl "$folder" "$stage" | grep -v '\.a$\|\.so\.\|\.dylib$'; then
     complain "these files name DESTDIR"
 fi
-for file in include/seslite.h lib/x86_64-linux-gnu/libseslite.a lib/x86_64-linux-gnu/cmake/seslite/seslite-config.cmake \
+for file in include/seslite.h include/seslite_history.h lib/x86_64-linux-gnu/libseslite.a lib/x86_64-linux-gnu/cmake/seslite/seslite-config.cmake \
     bin/seslite share/man/man1/seslite.1 share/bash-completion/completions/seslite share/zsh/site-functions/_seslite \
     share/fish/vendor_completions.d/seslite.fish share/man/man3/ses_append.3 share/doc/seslite/html/index.html; do
     [ -f "$stage/usr/$file" ] || complain "there is no $file"

@@ -88,7 +88,7 @@ check_rooms() {
         done
     done
 }
-public='seslite.h seslite_agent.h seslite_cjson.h seslite_postgres.h'
+public=$(cd include && echo *.h)
 check_rooms lib "$rooms" "$public statements.h postgres_statements.h"
 check_rooms tools/seslite "$command_rooms" "$public"
 grep -rln '<sqlite3.h>' lib | grep -v '^lib/storage/sqlite/' >&2 && complain "only storage/sqlite knows SQLite"

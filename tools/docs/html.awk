@@ -167,7 +167,7 @@ function heading(text) { put("<h2 id=\"" anchor(text) "\">" text "</h2>") }
 # ---- calls
 
 function write_group(e, i, n, j) {
-    put("<pre class=\"declaration\">#include &lt;" name[in_header[e]] ".h&gt;\n")
+    put("<pre class=\"declaration\">#include &lt;" include_of(e) ".h&gt;\n")
     for (i = 1; i <= function_count[e]; i++) {
         n = wrap_prototype(function_prototype[e, i], 84)
         for (j = 1; j <= n; j++)
@@ -316,7 +316,7 @@ function write_see(e, i, calls, types, place) {
 # ---- types and headers
 
 function write_type(e, n, i) {
-    put("<pre class=\"declaration\">#include &lt;" name[in_header[e]] ".h&gt;\n")
+    put("<pre class=\"declaration\">#include &lt;" include_of(e) ".h&gt;\n")
     n = declare_type(e)
     for (i = 1; i <= n; i++)
         put(declaration(declared[i]))
@@ -344,7 +344,7 @@ function write_codes(m) {
 }
 
 function write_header(e, s) {
-    put("<pre class=\"declaration\">#include &lt;" name[e] ".h&gt;</pre>")
+    put("<pre class=\"declaration\">#include &lt;" include_of(e) ".h&gt;</pre>")
     put_blocks(e)
     write_constants(e)
     for (s = e + 1; s <= entries && in_header[s] == e; s++)

@@ -68,7 +68,7 @@ function write_page(e, title, i) {
     put(".ad l\n.nh\n.SH NAME")
     put(names_of(e) " \\- " inline(summary(e)))
     put(".SH LIBRARY\nSessions of AI agents in SQLite\n.RI ( libseslite ,\\~ \\-lseslite )")
-    put(".SH SYNOPSIS\n.nf\n.B #include <" name[in_header[e]] ".h>")
+    put(".SH SYNOPSIS\n.nf\n.B #include <" include_of(e) ".h>")
     if (what[e] == "group")
         write_group(e)
     else if (what[e] == "type")

@@ -6,6 +6,7 @@
 # and the exit status is then 1. The fields of a record are separated by tabs:
 #
 #     header FILE                        begins a header; the blocks after it are the comment at its head
+#     include FILE                       a header that this one includes
 #     section TITLE                      a line /* ---- title */
 #     note                               a comment for all that follows it in its section
 #     group                              a comment for the calls after it
@@ -73,11 +74,20 @@ function read_next() {
         read_macro_call()
     else if (line[at] ~ /^#define [A-Z_]+[^A-Z_(a-z]/)
         read_macro()
+    else if (line[at] ~ /^#include "/)
+        read_include()
     else {
         if (line[at] !~ /^($|#|\}|extern "C")/)
             fault(at, "a declaration that is not understood: " line[at])
         at++
     }
+}
+
+function read_include(name) {
+    blocks = has_comment = 0
+    name = line[at++]
+    gsub(/^#include "|".*/, "", name)
+    print_record("include", name)
 }
 
 function read_section(title) {

@@ -20,6 +20,7 @@ $1 == "header" {
     section = type = note = 0
     add_page(header, name[header])
 }
+$1 == "include" { includes[name[header], base_name($2)] = 1 }
 $1 == "section" {
     section = add_entry("section", $2)
     in_section[section] = section
@@ -110,6 +111,11 @@ function add_constant(called, number, prefix, place) {
     for (prefix = called; type && sub(/_[A-Z0-9]+$/, "", prefix);)
         if (!((prefix "_") in enum_of))
             enum_of[prefix "_"] = type
+}
+
+# The header that programs include for an entry: seslite.h also for its parts, which it includes.
+function include_of(e) {
+    return ("seslite", name[in_header[e]]) in includes ? "seslite" : name[in_header[e]]
 }
 
 # ---- what is used where

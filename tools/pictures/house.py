@@ -57,7 +57,7 @@ class Code:
         self.rooms = sorted({room for room, _ in self.texts})
         for room, text in self.texts:
             self._add_includes(room, text)
-        self._add_calls({path.name: without_comments(path.read_text()) for path in sorted(top.glob("include/*.h"))})
+        self._add_calls(public_headers(top / "include"))
 
     def _add_includes(self, room, text):
         for header in re.findall(r'^#include [<"](.+)[>"]', text, re.MULTILINE):
@@ -82,6 +82,14 @@ class Code:
                     self.uses[room][defined[name]].add("public calls")
         for header, text in headers.items():
             self.foreign[header] |= {name for name in FOREIGN if f"<{name}>" in text}
+
+
+def public_headers(folder):
+    """The text of each public header, with those of its parts, which it includes at its end."""
+    texts = {path.name: without_comments(path.read_text()) for path in sorted(folder.glob("*.h"))}
+    for part in re.findall(r'^#include "(.+)"$', texts["seslite.h"], re.MULTILINE):
+        texts["seslite.h"] += texts.pop(part)
+    return texts
 
 
 def without_comments(text):

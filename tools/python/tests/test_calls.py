@@ -17,8 +17,7 @@ PACKAGE = pathlib.Path(seslite.__file__).parent
 
 
 def test_every_call_of_the_headers_is_used():
-    names = ("seslite.h", "seslite_agent.h", "seslite_postgres.h")
-    headers = "".join((HERE.parent / "csrc" / name).read_text("utf-8") for name in names)
+    headers = "".join(path.read_text("utf-8") for path in (HERE.parent / "csrc").glob("*.h"))
     declared = set(re.findall(r"^SES_API [^;(]*?\b(ses_\w+)\(", headers, re.M))
     used = set(re.findall(r"lib\.(ses_\w+)", "".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))))
     assert len(declared) > 120

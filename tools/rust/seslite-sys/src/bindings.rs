@@ -269,6 +269,54 @@ pub struct ses_delete_options {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ses_info {
+    pub size: usize,
+    pub engine: *const ::core::ffi::c_char,
+    pub path: *const ::core::ffi::c_char,
+    pub schema_version: ::core::ffi::c_int,
+    pub read_only: ::core::ffi::c_int,
+    pub sqlite: ses_info__bindgen_ty_1,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_info__bindgen_ty_1 {
+    pub journal_mode: *const ::core::ffi::c_char,
+    pub journal_reason: *const ::core::ffi::c_char,
+    pub version: *const ::core::ffi::c_char,
+    pub bugs: *const ::core::ffi::c_char,
+    pub reserved: [*const ::core::ffi::c_char; 4usize],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_stats {
+    pub size: usize,
+    pub events: i64,
+    pub commits: i64,
+    pub write_calls: i64,
+    pub write_waits: i64,
+    pub read_calls: i64,
+    pub reader_waits: i64,
+    pub readers_open: i64,
+    pub readers_in_use: i64,
+    pub sqlite: ses_stats__bindgen_ty_1,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_stats__bindgen_ty_1 {
+    pub busy_waits: i64,
+    pub busy_us: i64,
+    pub cache_hits: i64,
+    pub cache_misses: i64,
+    pub checkpoints: i64,
+    pub checkpoint_us: i64,
+    pub checkpoint_turn_us: i64,
+    pub wal_pages: i64,
+    pub wal_bytes: i64,
+    pub file_bytes: i64,
+    pub reserved: [i64; 6usize],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ses_point {
     pub size: usize,
     pub kind: ::core::ffi::c_int,
@@ -530,54 +578,6 @@ pub struct ses_check_options {
         ) -> ::core::ffi::c_int,
     >,
     pub progress_context: *mut ::core::ffi::c_void,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct ses_info {
-    pub size: usize,
-    pub engine: *const ::core::ffi::c_char,
-    pub path: *const ::core::ffi::c_char,
-    pub schema_version: ::core::ffi::c_int,
-    pub read_only: ::core::ffi::c_int,
-    pub sqlite: ses_info__bindgen_ty_1,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct ses_info__bindgen_ty_1 {
-    pub journal_mode: *const ::core::ffi::c_char,
-    pub journal_reason: *const ::core::ffi::c_char,
-    pub version: *const ::core::ffi::c_char,
-    pub bugs: *const ::core::ffi::c_char,
-    pub reserved: [*const ::core::ffi::c_char; 4usize],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct ses_stats {
-    pub size: usize,
-    pub events: i64,
-    pub commits: i64,
-    pub write_calls: i64,
-    pub write_waits: i64,
-    pub read_calls: i64,
-    pub reader_waits: i64,
-    pub readers_open: i64,
-    pub readers_in_use: i64,
-    pub sqlite: ses_stats__bindgen_ty_1,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct ses_stats__bindgen_ty_1 {
-    pub busy_waits: i64,
-    pub busy_us: i64,
-    pub cache_hits: i64,
-    pub cache_misses: i64,
-    pub checkpoints: i64,
-    pub checkpoint_us: i64,
-    pub checkpoint_turn_us: i64,
-    pub wal_pages: i64,
-    pub wal_bytes: i64,
-    pub file_bytes: i64,
-    pub reserved: [i64; 6usize],
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1016,6 +1016,89 @@ pub const SES_TITLE_MAX: _bindgen_ty_2 = 1024;
 pub const SES_LABEL_NAME_MAX: _bindgen_ty_2 = 128;
 pub const SES_LABEL_VALUE_MAX: _bindgen_ty_2 = 512;
 pub const SES_LABELS_MAX: _bindgen_ty_2 = 64;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_info__bindgen_ty_1"][::core::mem::size_of::<ses_info__bindgen_ty_1>() - 64usize];
+    ["Alignment of ses_info__bindgen_ty_1"]
+        [::core::mem::align_of::<ses_info__bindgen_ty_1>() - 8usize];
+    ["Offset of field: ses_info__bindgen_ty_1::journal_mode"]
+        [::core::mem::offset_of!(ses_info__bindgen_ty_1, journal_mode) - 0usize];
+    ["Offset of field: ses_info__bindgen_ty_1::journal_reason"]
+        [::core::mem::offset_of!(ses_info__bindgen_ty_1, journal_reason) - 8usize];
+    ["Offset of field: ses_info__bindgen_ty_1::version"]
+        [::core::mem::offset_of!(ses_info__bindgen_ty_1, version) - 16usize];
+    ["Offset of field: ses_info__bindgen_ty_1::bugs"]
+        [::core::mem::offset_of!(ses_info__bindgen_ty_1, bugs) - 24usize];
+    ["Offset of field: ses_info__bindgen_ty_1::reserved"]
+        [::core::mem::offset_of!(ses_info__bindgen_ty_1, reserved) - 32usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_info"][::core::mem::size_of::<ses_info>() - 96usize];
+    ["Alignment of ses_info"][::core::mem::align_of::<ses_info>() - 8usize];
+    ["Offset of field: ses_info::size"][::core::mem::offset_of!(ses_info, size) - 0usize];
+    ["Offset of field: ses_info::engine"][::core::mem::offset_of!(ses_info, engine) - 8usize];
+    ["Offset of field: ses_info::path"][::core::mem::offset_of!(ses_info, path) - 16usize];
+    ["Offset of field: ses_info::schema_version"]
+        [::core::mem::offset_of!(ses_info, schema_version) - 24usize];
+    ["Offset of field: ses_info::read_only"]
+        [::core::mem::offset_of!(ses_info, read_only) - 28usize];
+    ["Offset of field: ses_info::sqlite"][::core::mem::offset_of!(ses_info, sqlite) - 32usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_stats__bindgen_ty_1"]
+        [::core::mem::size_of::<ses_stats__bindgen_ty_1>() - 128usize];
+    ["Alignment of ses_stats__bindgen_ty_1"]
+        [::core::mem::align_of::<ses_stats__bindgen_ty_1>() - 8usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::busy_waits"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, busy_waits) - 0usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::busy_us"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, busy_us) - 8usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::cache_hits"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, cache_hits) - 16usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::cache_misses"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, cache_misses) - 24usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::checkpoints"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, checkpoints) - 32usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::checkpoint_us"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, checkpoint_us) - 40usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::checkpoint_turn_us"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, checkpoint_turn_us) - 48usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::wal_pages"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, wal_pages) - 56usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::wal_bytes"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, wal_bytes) - 64usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::file_bytes"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, file_bytes) - 72usize];
+    ["Offset of field: ses_stats__bindgen_ty_1::reserved"]
+        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, reserved) - 80usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_stats"][::core::mem::size_of::<ses_stats>() - 200usize];
+    ["Alignment of ses_stats"][::core::mem::align_of::<ses_stats>() - 8usize];
+    ["Offset of field: ses_stats::size"][::core::mem::offset_of!(ses_stats, size) - 0usize];
+    ["Offset of field: ses_stats::events"][::core::mem::offset_of!(ses_stats, events) - 8usize];
+    ["Offset of field: ses_stats::commits"][::core::mem::offset_of!(ses_stats, commits) - 16usize];
+    ["Offset of field: ses_stats::write_calls"]
+        [::core::mem::offset_of!(ses_stats, write_calls) - 24usize];
+    ["Offset of field: ses_stats::write_waits"]
+        [::core::mem::offset_of!(ses_stats, write_waits) - 32usize];
+    ["Offset of field: ses_stats::read_calls"]
+        [::core::mem::offset_of!(ses_stats, read_calls) - 40usize];
+    ["Offset of field: ses_stats::reader_waits"]
+        [::core::mem::offset_of!(ses_stats, reader_waits) - 48usize];
+    ["Offset of field: ses_stats::readers_open"]
+        [::core::mem::offset_of!(ses_stats, readers_open) - 56usize];
+    ["Offset of field: ses_stats::readers_in_use"]
+        [::core::mem::offset_of!(ses_stats, readers_in_use) - 64usize];
+    ["Offset of field: ses_stats::sqlite"][::core::mem::offset_of!(ses_stats, sqlite) - 72usize];
+};
 pub const SES_POINT_NOW: ses_point_kind = 0;
 pub const SES_POINT_SEQ: ses_point_kind = 1;
 pub const SES_POINT_EVENT: ses_point_kind = 2;
@@ -1462,89 +1545,6 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_info__bindgen_ty_1"][::core::mem::size_of::<ses_info__bindgen_ty_1>() - 64usize];
-    ["Alignment of ses_info__bindgen_ty_1"]
-        [::core::mem::align_of::<ses_info__bindgen_ty_1>() - 8usize];
-    ["Offset of field: ses_info__bindgen_ty_1::journal_mode"]
-        [::core::mem::offset_of!(ses_info__bindgen_ty_1, journal_mode) - 0usize];
-    ["Offset of field: ses_info__bindgen_ty_1::journal_reason"]
-        [::core::mem::offset_of!(ses_info__bindgen_ty_1, journal_reason) - 8usize];
-    ["Offset of field: ses_info__bindgen_ty_1::version"]
-        [::core::mem::offset_of!(ses_info__bindgen_ty_1, version) - 16usize];
-    ["Offset of field: ses_info__bindgen_ty_1::bugs"]
-        [::core::mem::offset_of!(ses_info__bindgen_ty_1, bugs) - 24usize];
-    ["Offset of field: ses_info__bindgen_ty_1::reserved"]
-        [::core::mem::offset_of!(ses_info__bindgen_ty_1, reserved) - 32usize];
-};
-#[cfg(target_pointer_width = "64")]
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of ses_info"][::core::mem::size_of::<ses_info>() - 96usize];
-    ["Alignment of ses_info"][::core::mem::align_of::<ses_info>() - 8usize];
-    ["Offset of field: ses_info::size"][::core::mem::offset_of!(ses_info, size) - 0usize];
-    ["Offset of field: ses_info::engine"][::core::mem::offset_of!(ses_info, engine) - 8usize];
-    ["Offset of field: ses_info::path"][::core::mem::offset_of!(ses_info, path) - 16usize];
-    ["Offset of field: ses_info::schema_version"]
-        [::core::mem::offset_of!(ses_info, schema_version) - 24usize];
-    ["Offset of field: ses_info::read_only"]
-        [::core::mem::offset_of!(ses_info, read_only) - 28usize];
-    ["Offset of field: ses_info::sqlite"][::core::mem::offset_of!(ses_info, sqlite) - 32usize];
-};
-#[cfg(target_pointer_width = "64")]
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of ses_stats__bindgen_ty_1"]
-        [::core::mem::size_of::<ses_stats__bindgen_ty_1>() - 128usize];
-    ["Alignment of ses_stats__bindgen_ty_1"]
-        [::core::mem::align_of::<ses_stats__bindgen_ty_1>() - 8usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::busy_waits"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, busy_waits) - 0usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::busy_us"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, busy_us) - 8usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::cache_hits"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, cache_hits) - 16usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::cache_misses"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, cache_misses) - 24usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::checkpoints"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, checkpoints) - 32usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::checkpoint_us"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, checkpoint_us) - 40usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::checkpoint_turn_us"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, checkpoint_turn_us) - 48usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::wal_pages"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, wal_pages) - 56usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::wal_bytes"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, wal_bytes) - 64usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::file_bytes"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, file_bytes) - 72usize];
-    ["Offset of field: ses_stats__bindgen_ty_1::reserved"]
-        [::core::mem::offset_of!(ses_stats__bindgen_ty_1, reserved) - 80usize];
-};
-#[cfg(target_pointer_width = "64")]
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of ses_stats"][::core::mem::size_of::<ses_stats>() - 200usize];
-    ["Alignment of ses_stats"][::core::mem::align_of::<ses_stats>() - 8usize];
-    ["Offset of field: ses_stats::size"][::core::mem::offset_of!(ses_stats, size) - 0usize];
-    ["Offset of field: ses_stats::events"][::core::mem::offset_of!(ses_stats, events) - 8usize];
-    ["Offset of field: ses_stats::commits"][::core::mem::offset_of!(ses_stats, commits) - 16usize];
-    ["Offset of field: ses_stats::write_calls"]
-        [::core::mem::offset_of!(ses_stats, write_calls) - 24usize];
-    ["Offset of field: ses_stats::write_waits"]
-        [::core::mem::offset_of!(ses_stats, write_waits) - 32usize];
-    ["Offset of field: ses_stats::read_calls"]
-        [::core::mem::offset_of!(ses_stats, read_calls) - 40usize];
-    ["Offset of field: ses_stats::reader_waits"]
-        [::core::mem::offset_of!(ses_stats, reader_waits) - 48usize];
-    ["Offset of field: ses_stats::readers_open"]
-        [::core::mem::offset_of!(ses_stats, readers_open) - 56usize];
-    ["Offset of field: ses_stats::readers_in_use"]
-        [::core::mem::offset_of!(ses_stats, readers_in_use) - 64usize];
-    ["Offset of field: ses_stats::sqlite"][::core::mem::offset_of!(ses_stats, sqlite) - 72usize];
-};
-#[cfg(target_pointer_width = "64")]
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
     ["Size of ses_function"][::core::mem::size_of::<ses_function>() - 48usize];
     ["Alignment of ses_function"][::core::mem::align_of::<ses_function>() - 8usize];
     ["Offset of field: ses_function::id"][::core::mem::offset_of!(ses_function, id) - 0usize];
@@ -1980,6 +1980,25 @@ extern "C" {
         session: *const ses_session,
         name: *const ::core::ffi::c_char,
     ) -> *const ::core::ffi::c_char;
+    pub fn ses_store_info(
+        store: *mut ses_store,
+        info: *mut ses_info,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_store_stats(
+        store: *mut ses_store,
+        stats: *mut ses_stats,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_store_interrupt(store: *mut ses_store, error: *mut ses_error) -> ::core::ffi::c_int;
+    pub fn ses_store_make_id(
+        store: *mut ses_store,
+        id: *mut ::core::ffi::c_char,
+        capacity: usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_version() -> *const ::core::ffi::c_char;
+    pub fn ses_version_number() -> ::core::ffi::c_int;
     pub fn ses_state_json_as_of(
         session: *mut ses_session,
         point: *const ses_point,
@@ -2240,25 +2259,6 @@ extern "C" {
         problems: *mut i64,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
-    pub fn ses_store_info(
-        store: *mut ses_store,
-        info: *mut ses_info,
-        error: *mut ses_error,
-    ) -> ::core::ffi::c_int;
-    pub fn ses_store_stats(
-        store: *mut ses_store,
-        stats: *mut ses_stats,
-        error: *mut ses_error,
-    ) -> ::core::ffi::c_int;
-    pub fn ses_store_interrupt(store: *mut ses_store, error: *mut ses_error) -> ::core::ffi::c_int;
-    pub fn ses_store_make_id(
-        store: *mut ses_store,
-        id: *mut ::core::ffi::c_char,
-        capacity: usize,
-        error: *mut ses_error,
-    ) -> ::core::ffi::c_int;
-    pub fn ses_version() -> *const ::core::ffi::c_char;
-    pub fn ses_version_number() -> ::core::ffi::c_int;
     pub fn ses_builder_open(
         store: *mut ses_store,
         author: *const ::core::ffi::c_char,

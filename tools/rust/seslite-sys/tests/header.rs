@@ -19,7 +19,7 @@ fn the_crate_has_the_version_of_the_library() {
 fn every_call_of_the_headers_is_bound() {
     let bindings = include_str!("../src/bindings.rs");
     let mut calls = 0;
-    for name in ["seslite.h", "seslite_agent.h"] {
+    for name in ["seslite.h", "seslite_history.h", "seslite_live.h", "seslite_transfer.h", "seslite_agent.h"] {
         let header = header(name).expect("the header is beside the library");
         for line in header.lines().filter(|line| line.starts_with("SES_API ")) {
             let name = line.split('(').next().unwrap().rsplit([' ', '*']).next().unwrap();
