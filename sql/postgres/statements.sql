@@ -92,6 +92,8 @@
 -- macro: THE_SESSION(id) = coalesce(id::bigint, nullif(current_setting('seslite.session', true), '')::bigint)
 -- macro: THE_USER(id) = coalesce(id::bigint, nullif(current_setting('seslite.user', true), '')::bigint)
 -- macro: THE_APP(id) = coalesce(id::bigint, nullif(current_setting('seslite.app', true), '')::bigint)
+-- macro: APP_OF(session) = (SELECT o.app_id FROM seslite.sessions AS o
+--     WHERE o.shard = SHARD(THE_SESSION(session)) AND o.id = THE_SESSION(session))
 --
 -- Keeps the numbers of a page of a list until the transaction ends, but those of the row after it: of its sessions, of those
 -- with a parent or a title, of those with labels, and of its users. Statements about lists of owners that are given none are
@@ -980,10 +982,11 @@ DELETE FROM seslite.user_state AS st USING seslite.sessions AS s
 WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
   AND st.shard = s.shard AND st.user_id = s.user_id AND st.key = ANY ($2::text[]);
 
+-- The app is looked up first, so that only its partition is read.
+
 -- name: remove_app_keys
-DELETE FROM seslite.app_state AS st USING seslite.sessions AS s
-WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
-  AND st.shard = SHARD(s.app_id) AND st.app_id = s.app_id AND st.key = ANY ($2::text[]);
+DELETE FROM seslite.app_state
+WHERE shard = SHARD(APP_OF($1)) AND app_id = APP_OF($1) AND key = ANY ($2::text[]);
 
 -- name: append_touch
 UPDATE seslite.sessions

@@ -48,9 +48,16 @@ static int take_created(struct created *created, struct db *db, const struct cre
     return code == SES_NOMEM ? PG_UNREAD : code;
 }
 
+/* The user has a session of this name. (A partition has an index of its own, which the server names after the table's
+ * columns.) */
+static bool is_taken(const struct pg *pg)
+{
+    return strstr(pg->constraint, "_shard_user_id_name_") != NULL;
+}
+
 static int refuse(struct pg *pg, const struct create_op *op, int code, ses_error *error)
 {
-    if (code == SES_UNKNOWN || strcmp(pg->constraint, "sessions_shard_user_id_name_key") != 0)
+    if (code == SES_UNKNOWN || !is_taken(pg))
         return code;
     pg->again = false;
     return op->get_existing ? PG_UNSUITED : ses__refuse_existing(op->key, error);
