@@ -65,12 +65,15 @@
  *    append can be repeated: an event with the same id is stored once (see ses_append).
  *  - A missing state key is not an error: the getters return the positive SES_ABSENT. They set a text to NULL
  *    and its length to 0, and leave a number or flag as it was, so that it can hold a default.
- *  - "Codes:" lists every negative code of a call. CORRUPT means that the file holds rows that the library
- *    cannot have written, whoever wrote them; such rows never keep a call running without end. INTERNAL means
- *    that SQLite returned something unexpected. CONSTRAINT is not listed, because every call that writes can
- *    return it: a table of your own has a foreign key to one of the store's, and what the call would remove
- *    is referred to there. The message names the table. A read may first have to recover the file after
- *    another program crashed. It can then also return READONLY or FULL.
+ *  - "Codes:" lists every negative code of a call. Those of a read are MISUSE, BUSY, IO, CORRUPT, CANTOPEN,
+ *    INTERRUPTED, INTERNAL and NOMEM. Those of a write are MISUSE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN,
+ *    INTERNAL, NOMEM and UNKNOWN.
+ *  - CORRUPT means that the file holds rows that the library cannot have written, whoever wrote them; such
+ *    rows never keep a call running without end. INTERNAL means that SQLite returned something unexpected.
+ *  - Two cases are not listed. Every call that writes can return CONSTRAINT: a table of your own has a foreign
+ *    key to one of the store's, and what the call would remove is referred to there. The message names the
+ *    table. And a read may first have to recover the file after another program crashed; it can then also
+ *    return READONLY or FULL.
  *  - Text is UTF-8. JSON text is passed as a pointer and a length in bytes; a length of SES_NUL means that
  *    the text ends at its NUL. The library copies its inputs, so they only need to live as long as the call.
  *  - Ids and names of state keys are C strings and cannot hold a NUL. Authors of bindings: reject a NUL
@@ -340,8 +343,7 @@ typedef struct ses_open_options {
  * includes a write beyond RLIMIT_FSIZE if the program ignores SIGXFSZ. INVALID: the path is empty or a URI. A
  * call that fails may still have created the file or migrated the store: open it again.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, NOTASTORE, TOONEW, CANTOPEN, BUSY, READONLY, FULL, IO, CORRUPT, INTERNAL,
- * NOMEM.
+ * Codes: INVALID, NOTFOUND, NOTASTORE, TOONEW, and those of a write except UNKNOWN.
  */
 SES_API int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error);
 
@@ -462,8 +464,7 @@ typedef struct ses_get_options {
  * not; call ses_get_or_create with the same id to make sure that it does. An id that the store made is then
  * lost, so pass an id where an unknown session would matter.
  *
- * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
- * UNKNOWN.
+ * Codes: those of a write, INVALID, JSON, LIMIT, EXISTS.
  */
 SES_API int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
                        const ses_create_options *options, ses_session **session, ses_error *error);
@@ -473,7 +474,7 @@ SES_API int ses_create(ses_store *store, const ses_key *key, const char *state, 
  * SES_EXISTING if it existed; then `state` is checked but not used. Two concurrent callers never both create
  * the session.
  *
- * Codes: MISUSE, INVALID, JSON, LIMIT, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID, JSON, LIMIT.
  */
 SES_API int ses_get_or_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
                               const ses_create_options *options, ses_session **session, ses_error *error);
@@ -482,7 +483,7 @@ SES_API int ses_get_or_create(ses_store *store, const ses_key *key, const char *
  * Reads a session. State and events belong to the same moment, whatever other writers do meanwhile.
  * NOTFOUND: there is no such session.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID, NOTFOUND.
  */
 SES_API int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options,
                     ses_session **session, ses_error *error);
@@ -493,7 +494,7 @@ SES_API int ses_get(ses_store *store, const ses_key *key, const ses_get_options 
  * (see ses_cut), the handle drops them. Events that were pruned stay, unless nothing is left that
  * distinguishes them from events that were cut. NOTFOUND: the session was deleted.
  *
- * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, NOTFOUND.
  */
 SES_API int ses_refresh(ses_session *session, const ses_call_options *options, ses_error *error);
 
@@ -533,7 +534,7 @@ SES_API const ses_event *ses_session_event_by_id(const ses_session *session, con
  * if the event was pruned since. One query finds the rewinds; the log is not read. STALE: events were cut
  * since the handle was read. NOTFOUND: the session was deleted.
  *
- * Codes: MISUSE, NOTFOUND, STALE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, NOTFOUND, STALE.
  */
 SES_API int ses_session_live(ses_session *session, const ses_call_options *options, unsigned char *live,
                              ses_error *error);
@@ -647,8 +648,7 @@ typedef struct ses_appended {
  *
  * `appended` may be NULL.
  *
- * Codes: MISUSE, INVALID, JSON, LIMIT, NOTFOUND, EXISTS, LEASED, STALE, BUSY, READONLY, FULL, IO, CORRUPT,
- * CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID, JSON, LIMIT, NOTFOUND, EXISTS, LEASED, STALE.
  */
 SES_API int ses_append(ses_session *session, const char *event, size_t event_len,
                        const ses_append_options *options, ses_appended *appended, ses_error *error);
@@ -776,7 +776,7 @@ SES_API int ses_state_at(const ses_session *session, size_t index, const char **
  * `*json` belongs to the caller (ses_free). `len` may be NULL. ses_state_get_by_key returns SES_ABSENT if
  * there is no such key. NOTFOUND: there is no such session.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID, NOTFOUND.
  */
 SES_API int ses_state_json_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
                                   char **json, size_t *len, ses_error *error);
@@ -792,7 +792,7 @@ SES_API int ses_state_get_by_key(ses_store *store, const ses_key *key, const cha
  * exist. ses_shared_state_get gives one value, or returns SES_ABSENT. Values keep the bytes that were
  * written. `*json` belongs to the caller (ses_free). `len` may be NULL.
  *
- * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID.
  */
 SES_API int ses_shared_state_json(ses_store *store, const char *app, const char *user,
                                   const ses_call_options *options, char **json, size_t *len,
@@ -817,8 +817,7 @@ typedef struct ses_shared_state_options {
  * STALE: a key is not as `expected`, and the message names it. LIMIT: `delta` is longer than max_event_bytes
  * or nested more than 1000 levels deep.
  *
- * Codes: MISUSE, INVALID, JSON, LIMIT, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
- * UNKNOWN.
+ * Codes: those of a write, INVALID, JSON, LIMIT, STALE.
  */
 SES_API int ses_shared_state_change(ses_store *store, const char *app, const char *user, const char *delta,
                                     size_t delta_len, const ses_shared_state_options *options,
@@ -842,7 +841,7 @@ typedef struct ses_cursor_options {
  * takes nothing back. If the session is deleted meanwhile, the walk ends with NOTFOUND. If events are cut, or
  * events that it has not reached are pruned, the walk ends with STALE: begin another.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID, NOTFOUND.
  */
 SES_API int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *options,
                             ses_cursor **cursor, ses_error *error);
@@ -850,7 +849,7 @@ SES_API int ses_cursor_open(ses_store *store, const ses_key *key, const ses_curs
  * Returns SES_ROW and the next event, borrowed until the next call on the cursor. At the end it returns 0 and
  * sets `*event` to NULL. After a failure every later call returns the same code.
  *
- * Codes: MISUSE, NOTFOUND, STALE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, NOTFOUND, STALE.
  */
 SES_API int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error);
 /*
@@ -867,7 +866,7 @@ SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
  * caller (ses_free). `*seq` (may be NULL) is its number, for a range that begins or ends there. `len` may be
  * NULL. NOTFOUND: there is no such session.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID, NOTFOUND.
  */
 SES_API int ses_event_get_by_key(ses_store *store, const ses_key *key, const char *id,
                                  const ses_call_options *options, int64_t *seq, char **json, size_t *len,
@@ -877,7 +876,7 @@ SES_API int ses_event_get_by_key(ses_store *store, const ses_key *key, const cha
  * NULL) is for SES_AT_VERSION. (ses_state_json_by_key reads only the state.) NOTFOUND: there is no such
  * session.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID, NOTFOUND.
  */
 SES_API int ses_event_count_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
                                    int64_t *count, int64_t *version, ses_error *error);
@@ -929,7 +928,7 @@ typedef struct ses_page ses_page;
  * breaks its rules, the limit is too large, a text of the filter cannot be part of an id or label, or the
  * token is not from a list of the same app, user, order and filter.
  *
- * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID.
  */
 SES_API int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
                      ses_page **page, ses_error *error);
@@ -948,7 +947,7 @@ SES_API void ses_page_close(ses_page *page);
  * Counts the sessions that ses_list would list on all pages. It looks at each of them (without a filter, in
  * an index), so it takes longer the more there are.
  *
- * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID.
  */
 SES_API int ses_list_count(ses_store *store, const char *app, const char *user, const ses_filter *filter,
                            int64_t *count, ses_error *error);
@@ -969,7 +968,7 @@ typedef struct ses_names ses_names;
  * ses_delete_user), even if it has no sessions left. An app that does not exist has no users. INVALID: the
  * limit is too large, `app` or `after` is not a valid id, or `prefix` cannot begin one.
  *
- * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID.
  */
 SES_API int ses_list_apps(ses_store *store, const ses_names_options *options, ses_names **names,
                           ses_error *error);
@@ -996,7 +995,7 @@ typedef struct ses_delete_options {
  * not exist is not an error: `*deleted` (may be NULL) is the number of sessions deleted, 1 or 0. Returns 0
  * or, with SES_SECURE, SES_MORE.
  *
- * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID.
  */
 SES_API int ses_delete(ses_store *store, const ses_key *key, const ses_delete_options *options,
                        int64_t *deleted, ses_error *error);
@@ -1006,7 +1005,7 @@ SES_API int ses_delete(ses_store *store, const ses_key *key, const ses_delete_op
  * and `*state_keys` (each may be NULL) are the numbers of sessions and of `user:` keys deleted. Returns 0 or,
  * with SES_SECURE, SES_MORE.
  *
- * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID.
  */
 SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
                             const ses_delete_options *options, int64_t *sessions, int64_t *state_keys,
@@ -1018,7 +1017,7 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
  * deletes the `app:` state. Every call but the last returns SES_MORE. Sessions that are created meanwhile are
  * deleted too. `*sessions` (may be NULL) is the number of sessions that this call deleted.
  *
- * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID.
  */
 SES_API int ses_delete_app(ses_store *store, const char *app, const ses_delete_options *options,
                            int64_t *sessions, ses_error *error);
@@ -1044,8 +1043,7 @@ enum {
  * rules. LIMIT: the session would have more than SES_LABELS_MAX labels; nothing has changed. The given handle
  * shows the change at once, other handles after ses_refresh.
  *
- * Codes: MISUSE, INVALID, LIMIT (labels), NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
- * NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID, LIMIT (labels), NOTFOUND.
  */
 SES_API int ses_title_set(ses_session *session, const char *title, const ses_call_options *options,
                           ses_error *error);

@@ -248,8 +248,7 @@ typedef struct ses_context_options {
  * Reads the context of a session as it is stored now, even if the handle lacks events. STALE: events were cut
  * since the handle was read, or the session was deleted and another has its name: refresh the handle.
  *
- * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM; by a handle also STALE,
- * by key INVALID.
+ * Codes: those of a read, NOTFOUND; by a handle also STALE, by key INVALID.
  */
 SES_API int ses_context_open(ses_session *session, const ses_context_options *options, ses_context **context,
                              ses_error *error);
@@ -293,8 +292,7 @@ typedef struct ses_pending ses_pending;
  * were read; or, with a handle, events were cut since it was read, or the session was deleted and another has
  * its name: refresh the handle. IO also means that the system gave no random bytes.
  *
- * Codes: MISUSE, NOTFOUND, STALE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM; by key also
- * INVALID.
+ * Codes: those of a read, NOTFOUND, STALE; by key also INVALID.
  */
 SES_API int ses_pending_open(ses_session *session, const ses_call_options *options, ses_pending **pending,
                              ses_error *error);

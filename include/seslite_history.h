@@ -71,8 +71,7 @@ typedef struct ses_as_of_options {
  * These calls give the own state as it was at a point, as one JSON object sorted by key. Values keep the
  * bytes that were written. `*json` belongs to the caller (ses_free). `len` may be NULL.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL,
- * NOMEM.
+ * Codes: those of a read, INVALID, NOTFOUND, STALE (handle).
  */
 SES_API int ses_state_json_as_of(ses_session *session, const ses_point *point,
                                  const ses_as_of_options *options, char **json, size_t *len,
@@ -86,7 +85,7 @@ SES_API int ses_state_json_as_of_by_key(ses_store *store, const ses_key *key, co
  * the bytes that were given, "{}" if there were none. They can be read after events were pruned, too. `*json`
  * belongs to the caller (ses_free). `len` may be NULL.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID, NOTFOUND.
  */
 SES_API int ses_state_json_initial(ses_session *session, const ses_call_options *options, char **json,
                                    size_t *len, ses_error *error);
@@ -156,8 +155,7 @@ typedef struct ses_cut_options {
  * update time does not change. `*deleted` (may be NULL) is the number of events deleted. Returns 0,
  * SES_UNCHANGED if there are no events after the point, or, with SES_SECURE, SES_MORE.
  *
- * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
- * NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID, LIMIT, NOTFOUND, STALE.
  */
 SES_API int ses_cut(ses_session *session, const ses_point *point, const ses_cut_options *options,
                     int64_t *deleted, ses_error *error);
@@ -211,8 +209,7 @@ typedef struct ses_fork_options {
  * EXISTS: the session `to` already exists. INVALID: `to` is in another app, or another user's without
  * SES_FORK_OTHER_USER.
  *
- * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, EXISTS, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT,
- * CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID, LIMIT, NOTFOUND, EXISTS, STALE (handle).
  */
 SES_API int ses_fork(ses_session *session, const ses_point *point, const ses_key *to,
                      const ses_fork_options *options, ses_session **fork, ses_error *error);
@@ -255,8 +252,7 @@ typedef struct ses_prune_options {
  * the log). It also returns SES_MORE if a transaction failed after others succeeded; the next call then
  * reports the failure, if it persists. A transaction may exceed `limit` where events must stay together.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
- * NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID, NOTFOUND, STALE (handle).
  */
 SES_API int ses_prune(ses_session *session, const ses_prune_options *options, int64_t *deleted,
                       ses_error *error);
@@ -268,7 +264,7 @@ SES_API int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_pru
  * read as before until ses_store_expire removes it. Neither the version nor the update time changes. INVALID: the
  * time is not later than the store's clock, or not before the year 10000.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID, NOTFOUND.
  */
 SES_API int ses_expiry_set(ses_session *session, const int64_t *expires_us, const ses_call_options *options,
                            ses_error *error);
@@ -300,8 +296,7 @@ typedef struct ses_expire_options {
  * With SES_EXPIRE_COUNT the call looks at every session of the app, as of one moment and whatever `limit`
  * says. It returns 0, and works on a store that was opened read-only.
  *
- * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED (with SES_EXPIRE_COUNT),
- * INTERNAL, NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID, INTERRUPTED (with SES_EXPIRE_COUNT).
  */
 SES_API int ses_store_expire(ses_store *store, const char *app, const ses_expire_options *options,
                              int64_t *deleted, ses_error *error);
@@ -317,7 +312,7 @@ typedef struct ses_maintain_options {
  * being emptied for the busy timeout: call again later. Writers wait while pages are moved and copied, but
  * not for readers. With SES_CHECKPOINT_EXTERNAL the log is left alone.
  *
- * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID.
  */
 SES_API int ses_store_maintain(ses_store *store, const ses_maintain_options *options, ses_error *error);
 
@@ -328,8 +323,7 @@ typedef struct ses_space {
     int64_t free_bytes; /* free part of `bytes`: used again, or given back by ses_store_maintain */
 } ses_space;
 
-/* Fills `space`, whose `size` the caller sets. Codes: MISUSE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED,
- * INTERNAL, NOMEM. */
+/* Fills `space`, whose `size` the caller sets. Codes: those of a read. */
 SES_API int ses_store_space(ses_store *store, ses_space *space, ses_error *error);
 
 #ifdef __cplusplus

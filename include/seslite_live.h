@@ -56,8 +56,7 @@ typedef struct ses_lease {
  * the duration breaks its rules. NOTFOUND: there is no such session, or it was deleted meanwhile.
  * INTERRUPTED: ses_close or ses_store_interrupt was called while the call waited.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL,
- * NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID, NOTFOUND, INTERRUPTED.
  */
 SES_API int ses_lease_take(ses_store *store, const ses_key *key, const char *owner,
                            const ses_lease_options *options, ses_lease *lease, ses_error *error);
@@ -67,8 +66,7 @@ SES_API int ses_lease_take(ses_store *store, const ses_key *key, const char *own
  * lease, or the token was never one of this session's. INVALID: the duration is negative, or the token is not
  * positive.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, LEASED, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
- * UNKNOWN.
+ * Codes: those of a write, INVALID, NOTFOUND, LEASED.
  */
 SES_API int ses_lease_renew(ses_store *store, const ses_key *key, int64_t token,
                             const ses_lease_options *options, ses_lease *lease, ses_error *error);
@@ -115,7 +113,7 @@ typedef struct ses_follow_options {
  * user. MISUSE: `after_seq` with a user, or more than one place to begin. NOMEM also means that the system
  * could not start a thread.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, INVALID, NOTFOUND.
  */
 SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_follow_options *options,
                               ses_follower **follower, ses_error *error);
@@ -146,7 +144,7 @@ SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_fo
  * the library holds locks. It must not call the library, and may only wake the caller's loop, for example by
  * writing to a pipe or an eventfd. It is not called after ses_follower_close has returned.
  *
- * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, NOTFOUND.
  */
 SES_API int ses_follower_next(ses_follower *follower, int64_t timeout_ms, const ses_event **event,
                               ses_error *error);

@@ -68,11 +68,10 @@ typedef struct ses_postgres_options {
  * waiting for its standbys, after it was asked to commit. An append is tried again first, by the ids of its
  * events, until its time is up; its caller can try again in the same way.
  *
- * Codes: MISUSE, INVALID (not a connection string; also of the replica), NOTFOUND (SES_OPEN_MUST_EXIST or
+ * Codes: INVALID (not a connection string; also of the replica), NOTFOUND (SES_OPEN_MUST_EXIST or
  * SES_OPEN_READ_ONLY, and no store), NOTASTORE (a schema "seslite" that does not belong to a store, or that
  * a version before the first release made), TOONEW, CANTOPEN (the server cannot be reached or refuses, the
- * encoding is another, or the role may not read the store), BUSY, READONLY, IO, CORRUPT, FULL, INTERNAL,
- * NOMEM.
+ * encoding is another, or the role may not read the store), and those of a write except UNKNOWN.
  */
 SES_API int ses_open_postgres(const char *connection, const ses_open_options *options,
                               const ses_postgres_options *postgres, ses_store **store, ses_error *error);

@@ -117,8 +117,7 @@ typedef struct ses_load_result {
  * LIMIT: a limit of ses_append or ses_create is exceeded. `error->index` is the event that was refused,
  * counted from 0.
  *
- * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
- * UNKNOWN, and those of `next`.
+ * Codes: those of a write, INVALID, JSON, LIMIT, EXISTS, and those of `next`.
  */
 SES_API int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loaded,
                      const ses_load_options *options, ses_load_result *result, ses_error *error);
@@ -184,8 +183,7 @@ typedef struct ses_export_options {
  * user. UNSUPPORTED: the store has a feature that this version does not know and that forbids writing, and the
  * lines would leave out what belongs to it. A backup does not.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, UNSUPPORTED, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM,
- * and those of `write`.
+ * Codes: those of a read, INVALID, NOTFOUND, UNSUPPORTED, and those of `write`.
  */
 SES_API int ses_store_export(ses_store *store, const ses_export_options *options,
                              int (*write)(void *context, const char *data, size_t len, ses_error *error),
@@ -267,8 +265,7 @@ typedef struct ses_import_report {
  * `*report` (may be NULL) is filled in unless the call returns MISUSE. After a failure it counts what was
  * done before.
  *
- * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, TOONEW, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT,
- * CANTOPEN, INTERRUPTED, INTERNAL, NOMEM, UNKNOWN, and those of `read`.
+ * Codes: those of a write, INVALID, JSON, LIMIT, EXISTS, TOONEW, NOTASTORE, INTERRUPTED, and those of `read`.
  */
 SES_API int ses_store_import(ses_store *store, const ses_import_options *options,
                              int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
@@ -314,8 +311,7 @@ typedef struct ses_backup_options {
  *  - CANTOPEN: the folder does not exist, or no file can be created in it. CORRUPT: the store is damaged so
  *    badly that it cannot be copied whole; see ses_store_check for the rest.
  *
- * Codes: MISUSE, INVALID, EXISTS, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED,
- * INTERNAL, NOMEM, UNKNOWN.
+ * Codes: those of a write, INVALID, EXISTS, NOTASTORE, INTERRUPTED.
  */
 SES_API int ses_store_backup(ses_store *store, const char *path, const ses_backup_options *options,
                              ses_error *error);
@@ -324,7 +320,7 @@ SES_API int ses_store_backup(ses_store *store, const char *path, const ses_backu
  * those of ses_open. The options of the other store are not copied. READONLY also: the store has a feature
  * that this version does not know and that forbids writing, as to a copy.
  *
- * Codes: MISUSE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: those of a read, READONLY, FULL.
  */
 SES_API int ses_open_copy(ses_store *store, const ses_open_options *options, ses_store **copy,
                           ses_error *error);
@@ -393,7 +389,7 @@ typedef struct ses_check_options {
  *
  * A check cannot find everything: it accepts a title, a time or a text that was changed to another valid one.
  *
- * Codes: MISUSE, INVALID, BUSY, IO, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: INVALID, and those of a read except CORRUPT.
  */
 SES_API int ses_store_check(ses_store *store, const ses_check_options *options, int64_t *problems,
                             ses_error *error);

@@ -16,7 +16,7 @@ complain() {
 
 cat >"$folder/good.h" <<'END'
 /*
- * good: a header.
+ * good: a header. Those of a write are MISUSE and NOMEM.
  */
 
 /* ------------------------------------------------------------------------------- things */
@@ -57,10 +57,14 @@ SES_API int ses_open(ses_thing **thing, const ses_open_options *options, ses_err
 SES_API int ses_open_by_key(ses_thing **thing, const ses_open_options *options, ses_error *error);
 /* Returns `1`. */
 SES_API int ses_one(void);
+/* Adds a thing. Codes: NOMEM (no room), those of a write. */
+SES_API int ses_add(ses_thing *thing, ses_error *error);
 END
 read_header() { $awk -f tools/docs/comments.awk -f tools/docs/read.awk "$folder/$1.h" >"$folder/$1.records" 2>"$folder/$1.faults"; }
 read_header good || complain "a good header has faults: $(cat "$folder/good.faults")"
 grep -q '^error	NOMEM		there is no room.$' "$folder/good.records" || complain "the meaning of a code is not with the code"
+[ "$(tail -3 "$folder/good.records" | cut -f 2 | tr '\n' ' ')" = "NOMEM MISUSE ses_add " ] ||
+    complain "the codes of a set are not those of the call"
 
 # fault LINE MESSAGE SED-SCRIPT
 fault() {
@@ -80,11 +84,14 @@ fault 25 'ses_open_options.name: there is no comment at it' '25s|/.*/||; /name_l
 fault 18 'ses_mode: there is no comment before it' 's/ses_open_flags/ses_mode/'
 fault 39 'ses_open: there is no comment before it' '29,38s/.*//; /ses_open_by_key/d'
 fault 29 'ses_open: the comment does not begin with what the call does (Returns ..., These calls ...)' 's/Opens a thing/A thing/'
-fault 29 'ses_open: the comment does not end with "Codes: ..."' 's/ \* Codes.*/ * Ends./'
-fault 29 'ses_open: the comment does not end with a full stop' 's/NOMEM\.$/NOMEM/'
-fault 29 'ses_open: there is no code NOTHING' 's/, NOMEM\.$/, NOTHING./; s/NOMEM: there/There/'
-fault 29 'ses_open: the code MISUSE is listed twice' 's/, NOMEM\.$/, MISUSE, NOMEM./'
-fault 29 'ses_open: no comment above lists the codes of ses_one' 's/Codes: .*/Codes: those of ses_one./'
+fault 29 'ses_open: the comment does not end with "Codes: ..."' '37s/Codes.*/Ends./'
+fault 29 'ses_open: the comment does not end with a full stop' '37s/NOMEM\.$/NOMEM/'
+fault 29 'ses_open: there is no code NOTHING' '37s/, NOMEM\.$/, NOTHING./; s/NOMEM: there/There/'
+fault 29 'ses_open: the code MISUSE is listed twice' '37s/, NOMEM\.$/, MISUSE, NOMEM./'
+fault 29 'ses_open: no comment above lists the codes of ses_one' '37s/Codes: .*/Codes: those of ses_one./'
+fault 43 'ses_add: the code NOMEM is listed twice' 's/ (no room)//'
+fault 43 'ses_add: no rule says which codes are those of a read' 's/those of a write/those of a read/'
+fault 43 'ses_add: there is no code NOTHING' 's/MISUSE and NOMEM\.$/MISUSE and NOTHING./'
 fault 40 'ses_two: the comment before it says nothing of this call' 's/ses_open_by_key/ses_two/'
 fault 41 'ses_one: the comment does not end with a full stop' 's/`1`\. /`1` /'
 fault 41 'a ` without its pair' 's/`1`/`1/'

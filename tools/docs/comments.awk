@@ -113,17 +113,32 @@ function note_name(name, prefix) {
         is_prefix[prefix "_"] = 1
 }
 
-# ---- codes: "Codes: A, B (condition), those of ses_x except C; condition also D."
+# ---- codes: "Codes: those of a read, A, B (condition), those of ses_x except C; condition also D."
+
+# Takes the codes of a common set from the rules at the head of a header: "Those of a read are A, B and C."
+function take_common_codes(text, sentence, name) {
+    while (match(text, /Those of an? [a-z]+ are [A-Z, ]+( and [A-Z]+)?\./)) {
+        sentence = substr(text, RSTART, RLENGTH - 1)
+        text = substr(text, RSTART + RLENGTH)
+        name = sentence
+        gsub(/^Those of an? | are .*/, "", name)
+        sub(/.* are /, "", sentence)
+        gsub(/,| and/, "", sentence)
+        common_codes[name] = sentence
+    }
+}
 
 function take_codes(text, i, last) {
     split("", meaning)
     split("", has_code)
+    sets = 0
     last = block[blocks]
     if (match(last, /(^|[.] )Codes: /)) {
         text = substr(last, RSTART + RLENGTH)
         block[blocks] = RSTART == 1 ? substr(last, 1, 0) : substr(last, 1, RSTART)
         sub(/\.$/, "", text)
         read_codes_of(text)
+        add_common_codes()
         for (i = 1; i <= blocks; i++)
             take_meanings(i)
     } else if (prototype[1] ~ /^int .*ses_error \*error/)
@@ -153,6 +168,8 @@ function read_codes_of(text, clauses, clause, i, j, parts, part, condition, word
             if (part[j] ~ /those of ses_/) {
                 take_codes_from(part[j])
                 words = ""
+            } else if (part[j] ~ /^those of an? /) {
+                set[++sets] = part[j]
             } else if (match(part[j], /(^| )[A-Z]+( \(.*\))?$/)) {
                 words = words (words == "" ? "" : ", ") trim(substr(part[j], 1, RSTART - 1))
                 if (words != "")
@@ -203,6 +220,7 @@ function add_error(code, condition) {
     error_code[++errors] = code
     error_condition[errors] = condition
     has_code[code] = 1
+    condition_of[code] = condition
 }
 
 # "those of ses_append except EXISTS and LEASED"
@@ -216,6 +234,24 @@ function take_codes_from(text, name, except, i, n, code) {
     for (i = 1; i <= n; i++)
         if (except !~ (" " code[i] "[ ,]"))
             add_error(code[i], "")
+}
+
+# "those of a read except CORRUPT": the codes of the set follow those that are particular to the call. One that the comment
+# lists with a condition keeps that.
+function add_common_codes(i, j, n, name, except, code) {
+    for (i = 1; i <= sets; i++) {
+        name = set[i]
+        gsub(/^those of an? | except .*/, "", name)
+        except = set[i] " "
+        if (!sub(/.* except /, " ", except))
+            except = ""
+        if (!(name in common_codes))
+            fault(comment_line, function_of[1] ": no rule says which codes are those of a " name)
+        n = split(common_codes[name], code, " ")
+        for (j = 1; j <= n; j++)
+            if (except !~ (" " code[j] " ") && !(code[j] in has_code && condition_of[code[j]] != ""))
+                add_code(code[j], "")
+    }
 }
 
 # A sentence "INVALID: the id breaks a rule." of a paragraph is the meaning of that code, and so is an item that begins

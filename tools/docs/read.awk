@@ -102,6 +102,7 @@ function read_top_comment() {
     read_comment()
     if (!has_head) {
         has_head = 1
+        take_common_codes(whole_comment())
         print_blocks()
     } else if (line[at] == "") {
         print_record("note")
