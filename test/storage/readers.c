@@ -179,6 +179,27 @@ static void test_readers_share_connections(void **state)
     }
 }
 
+/* Every connection parses the schema, so that one more costs a short program as much as opening the store. */
+static void test_a_store_that_is_only_read_has_one_connection(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_stats stats = {.size = sizeof stats};
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    fixture->options.flags = SES_OPEN_READ_ONLY;
+    fixture_reopen(fixture);
+    for (int reads = 0; reads < 3; reads++) {
+        assert_ok(ses_store_stats(fixture->store, &stats, &error));
+        assert_int_equal(stats.readers_open, 1);
+        assert_int_equal(stats.readers_in_use, 0);
+        assert_int_equal(stats.read_calls, reads);
+        ses_session_close(must_get(fixture->store, &key));
+    }
+    assert_ok(ses_store_interrupt(fixture->store, &error));
+    assert_code(SES_READONLY, ses_delete(fixture->store, &key, NULL, NULL, &error));
+}
+
 static void test_an_open_cursor_holds_nobody_up(void **state)
 {
     struct fixture *fixture = *state;
@@ -320,6 +341,7 @@ int main(void)
         TEST(test_a_get_never_shows_half_an_append),
         TEST(test_a_reader_does_not_wait_for_a_writer),
         TEST(test_readers_share_connections),
+        TEST(test_a_store_that_is_only_read_has_one_connection),
         TEST(test_an_open_cursor_holds_nobody_up),
         TEST(test_reads_are_interrupted),
         cmocka_unit_test_setup_teardown(test_reads_in_memory_are_interrupted, fixture_setup_memory,

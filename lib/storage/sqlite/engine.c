@@ -216,6 +216,8 @@ static int open_writer(struct sqlite *storage, ses_error *error)
         ses__connection_limit_work(storage->writer.db, WORK_OF_STATEMENTS);
         code = ses__checkpoint_setup(storage, error);
     }
+    if (code == SES_OK && read_only && !storage->config.in_memory)
+        ses__readers_adopt(storage);
     return code;
 }
 
@@ -242,7 +244,8 @@ void ses__sqlite_interrupt(struct storage *base)
     (void)pthread_mutex_lock(&storage->lock);
     for (struct connection *reader = storage->readers.all; reader; reader = reader->next_open)
         ses__connection_interrupt(reader);
-    ses__connection_interrupt(storage->writer.db);
+    if (storage->writer.db)
+        ses__connection_interrupt(storage->writer.db);
     (void)pthread_mutex_unlock(&storage->lock);
 }
 

@@ -24,7 +24,7 @@ enum job_kind {
 
 /* Guarded by the storage's lock, but for `db`, which the one who has the turn uses. */
 struct writer {
-    struct connection *db;
+    struct connection *db; /* NULL: the store is only read, and not in memory */
     bool taken;            /* a call has the turn, or was handed it and has not woken yet */
     struct pending *first; /* the calls that wait, in order of arrival */
     struct pending *last;
@@ -128,6 +128,8 @@ SESLITE_PRIVATE int ses__sqlite_run_watch(struct storage *storage, storage_job *
 
 SESLITE_PRIVATE int ses__readers_run(struct sqlite *storage, storage_job *job, void *context,
                                      enum job_kind kind, ses_error *error);
+/* The connection with which a store was opened that only reads becomes the first reader: each one parses the schema. */
+SESLITE_PRIVATE void ses__readers_adopt(struct sqlite *storage);
 SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
 
 /* ---- wal/wal_account.c */

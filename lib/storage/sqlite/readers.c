@@ -108,6 +108,15 @@ int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, en
     return result;
 }
 
+void ses__readers_adopt(struct sqlite *storage)
+{
+    struct readers *readers = &storage->readers;
+
+    readers->all = readers->idle = storage->writer.db;
+    readers->open = 1;
+    storage->writer.db = NULL;
+}
+
 void ses__readers_close(struct sqlite *storage)
 {
     struct connection *reader = storage->readers.all;
