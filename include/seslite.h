@@ -598,6 +598,13 @@ typedef struct ses_append_options {
     /* The token of a lease (see One turn at a time in seslite_live.h). The append is LEASED once another owner has taken the
      * lease, with SES_ANYWAY too. 0: no lease is required. */
     int64_t lease;
+    /* The title that the session gets in the same transaction, if it stores an event: a call whose events are
+     * all partial or duplicates sets nothing. The handle shows it. NULL: the title stays (ses_title_set removes
+     * it). */
+    const char *title;
+    /* Labels that are set or removed in the same way; see ses_labels_set. */
+    const ses_label *labels;
+    size_t label_count;
 } ses_append_options;
 
 /* The result for one event. This struct will not change. After UNKNOWN the status is
@@ -640,7 +647,8 @@ typedef struct ses_appended {
  *  - NOTFOUND: the session was deleted.
  *  - LIMIT: the event, with its changes, is longer than max_event_bytes or nested more than 1000 levels deep
  *    (a value in its stateDelta: more than 999, as in an initial state), or the session has had 2^32 - 1
- *    events, holds max_session_events, or has reached the last version.
+ *    events, holds max_session_events, has reached the last version, or would have more than SES_LABELS_MAX
+ *    labels.
  *  - UNKNOWN: the event may be stored or not. Append the same event with the same id again: it is stored
  *    once, and is SES_DUPLICATE if it was stored already. If the event had no id, `appended->made_id` is the
  *    one that was made: put it in front, as the first member of the same text, or in place of a null. With a
@@ -1056,7 +1064,7 @@ SES_API int ses_labels_set_by_key(ses_store *store, const ses_key *key, const se
 
 /* These calls return the title (NULL: none) and the number of labels as of when the session was created,
  * read, listed or refreshed, or its handle set them. A title and a label are borrowed until the handle is
- * refreshed, sets one of them, or is closed. */
+ * refreshed, sets one of them (also by an append), or is closed. */
 SES_API const char *ses_session_title(const ses_session *session);
 SES_API size_t ses_session_label_count(const ses_session *session);
 /* Returns a label. Labels are sorted by name. An index past the end returns NULL. */

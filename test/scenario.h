@@ -234,6 +234,9 @@ static void faults_play_labels(struct faults *faults, ses_store *store)
     const ses_label changes[] = {{"new", "2"}, {"gone", NULL}};
     const ses_create_options create = {
         .size = sizeof create, .title = "First", .labels = given, .label_count = 2};
+    const ses_label marks[] = {{"none", NULL}, {"marked", "yes"}};
+    const ses_append_options marking = {
+        .size = sizeof marking, .title = "Title", .labels = marks, .label_count = 2};
     const ses_shared_state_options seen = {
         .size = sizeof seen, .expected = "{\"k\":1}", .expected_len = SES_NUL};
     ses_session *session = NULL;
@@ -256,6 +259,10 @@ static void faults_play_labels(struct faults *faults, ses_store *store)
     STEP(SES_OK, ses_refresh(session, NULL, &error));
     if (ses_session_label_count(session) != 2 || strcmp(ses_session_title(session), "Title") != 0)
         faults_complain(faults, "title and labels are not as they should be", 0, &error);
+    STEP(SES_OK, ses_append_by_key(store, &two, Q("{'author':'a'}"), SES_NUL, &marking, NULL, &error));
+    STEP(SES_OK, ses_append(session, Q("{'author':'a'}"), SES_NUL, &marking, NULL, &error));
+    if (ses_session_label_count(session) != 3 || ses_session_event_count(session) != 1)
+        faults_complain(faults, "an append has not set a label", 0, &error);
     ses_session_close(session);
     faults_use_filters(faults, store, NULL);
     faults_use_filters(faults, store, "labels");

@@ -144,10 +144,10 @@ int ses__annotating_check_count(size_t count, ses_error *error)
 }
 
 int ses__annotating_take(struct annotating *change, const char *title, const ses_label *labels, size_t count,
-                         struct arena *arena, ses_error *error)
+                         bool creating, struct arena *arena, ses_error *error)
 {
     int code = title ? ses__annotating_take_title(change, title, error) : SES_OK;
-    return code == SES_OK ? ses__annotating_take_labels(change, labels, count, true, arena, error) : code;
+    return code == SES_OK ? ses__annotating_take_labels(change, labels, count, creating, arena, error) : code;
 }
 
 int ses__annotating_take_labels(struct annotating *change, const ses_label *labels, size_t count,
@@ -160,4 +160,42 @@ int ses__annotating_take_labels(struct annotating *change, const ses_label *labe
     if (code == SES_OK && count > 0)
         code = sort_labels(change, labels, count, arena, error);
     return code == SES_OK && creating ? ses__annotating_check_count(change->label_count, error) : code;
+}
+
+bool ses__annotating_names(const struct annotating *change, struct span name)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < change->label_count && !found; i++)
+        found = ses__span_is(name, ses__span_of(change->labels[i].name));
+    return found;
+}
+
+/* Of the next labels of two sorted lists, of which at least one goes on: which name comes first? */
+static int compare_next(const struct annotations *before, size_t old, const struct annotating *change,
+                        size_t given)
+{
+    if (given == change->label_count)
+        return -1;
+    return old == before->label_count ? 1 : strcmp(before->labels[old].name, change->labels[given].name);
+}
+
+int ses__annotations_change(struct annotations *after, const struct annotations *before,
+                            const struct annotating *change, ses_error *error)
+{
+    const char *title = change->sets_title ? change->title : before->title;
+    size_t old = 0;
+    size_t given = 0;
+
+    ses__annotations_free(after); /* of an earlier run */
+    bool ok = !title || ses__annotations_put_title(after, ses__span_of(title));
+    while (ok && (old < before->label_count || given < change->label_count)) {
+        const int order = compare_next(before, old, change, given);
+        const ses_label *label = order < 0 ? &before->labels[old] : &change->labels[given];
+        old += order <= 0;
+        given += order >= 0;
+        ok = !label->value ||
+             ses__annotations_add_label(after, ses__span_of(label->name), ses__span_of(label->value));
+    }
+    return ok ? SES_OK : ses__error_nomem(error);
 }

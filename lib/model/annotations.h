@@ -42,11 +42,16 @@ SESLITE_PRIVATE int ses__annotating_take_title(struct annotating *change, const 
 SESLITE_PRIVATE int ses__annotating_take_labels(struct annotating *change, const ses_label *labels,
                                                 size_t count, bool creating, struct arena *arena,
                                                 ses_error *error);
-/* Both, for a session that is made. A title of NULL is none. */
+/* Both. A title of NULL is none. */
 SESLITE_PRIVATE int ses__annotating_take(struct annotating *change, const char *title,
-                                         const ses_label *labels, size_t count, struct arena *arena,
-                                         ses_error *error);
+                                         const ses_label *labels, size_t count, bool creating,
+                                         struct arena *arena, ses_error *error);
 /* LIMIT: the session would have more than SES_LABELS_MAX. */
 SESLITE_PRIVATE int ses__annotating_check_count(size_t count, ses_error *error);
+/* True if the change sets or removes a label of that name. */
+SESLITE_PRIVATE bool ses__annotating_names(const struct annotating *change, struct span name);
+/* Makes `after` what `before` becomes by the change. NOMEM. */
+SESLITE_PRIVATE int ses__annotations_change(struct annotations *after, const struct annotations *before,
+                                            const struct annotating *change, ses_error *error);
 
 #endif

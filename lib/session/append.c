@@ -13,6 +13,7 @@ struct append_call {
     struct session_call *at;
     bool is_batch;
     struct append_extras *extras;
+    struct annotating annotating;
     struct append_op op;
 };
 
@@ -202,6 +203,18 @@ static int take_delta(struct append_call *call, const ses_append_options *option
     return code;
 }
 
+static int take_annotating(struct append_call *call, const ses_append_options *options, ses_error *error)
+{
+    int code = ses__annotating_take(&call->annotating, options->title, options->labels, options->label_count,
+                                    false, &call->extras->writes.arena, error);
+
+    if (code != SES_OK)
+        ses__error_prefix(error, "append options: ");
+    if (options->title || options->label_count > 0)
+        call->op.annotating = &call->annotating;
+    return code;
+}
+
 static int take_append_options(struct append_call *call, const ses_append_options *given, ses_error *error)
 {
     ses_append_options options;
@@ -221,6 +234,8 @@ static int take_append_options(struct append_call *call, const ses_append_option
         code = take_expected(call, &options, error);
     if (code == SES_OK && options.delta)
         code = take_delta(call, &options, error);
+    if (code == SES_OK)
+        code = take_annotating(call, &options, error);
     return code == SES_OK ? ses__changes_settle(&call->extras->writes, error) : code;
 }
 

@@ -38,7 +38,7 @@ static int create_with_state(ses_store *store, const ses_key *key, create_way *w
 
     if (result != SES_OK)
         return result;
-    result = ses__annotating_take(&op.annotating, options->title, options->labels, options->label_count,
+    result = ses__annotating_take(&op.annotating, options->title, options->labels, options->label_count, true,
                                   &initial->changes.arena, error);
     if (result != SES_OK)
         ses__error_prefix(error, "create options: ");

@@ -94,7 +94,8 @@ struct append_op {
     bool anyway;
     const struct delta *expected; /* shared keys, as shared_set_op has them; NULL: nothing is expected */
     int64_t lease; /* LEASED unless this is the token of the session's lease; 0: none is required */
-    struct event_draft *drafts; /* sealed; their numbers are filled in */
+    const struct annotating *annotating; /* is done if an event is stored; NULL: title and labels stay */
+    struct event_draft *drafts;          /* sealed; their numbers are filled in */
     size_t count;
     bool may_be_stored; /* by an earlier run: then ids that were made for this call are looked for, too */
     int64_t max_events; /* that the session may hold */

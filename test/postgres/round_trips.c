@@ -122,6 +122,9 @@ static void append_batches(struct far_store *far)
 /* One to look, and one to write. */
 static void test_small_writes_are_two(struct far_store *far)
 {
+    const ses_label labels[] = {{"l", "v"}, {"color", "red"}, {"none", NULL}};
+    const ses_append_options marking = {
+        .size = sizeof marking, .title = "Marked", .labels = labels, .label_count = 3};
     const int64_t later = INT64_C(4000000000000000);
     const ses_append_options expecting = {.size = sizeof expecting,
                                           .expected = "{\"user:none\":\"__ADK_SENTINEL_REMOVED__\"}",
@@ -130,6 +133,15 @@ static void test_small_writes_are_two(struct far_store *far)
     ses_error error;
 
     assert_trips(far, 2, assert_ok(ses_append(far->session, event, SES_NUL, &expecting, NULL, &error)));
+    for (int i = 0; i < 2; i++) { /* the second time there is little to change */
+        assert_trips(far, 2, assert_ok(ses_append(far->session, event, SES_NUL, &marking, NULL, &error)));
+        assert_trips(far, 2,
+                     assert_ok(ses_append_by_key(far->store, &key, event, SES_NUL, &marking, NULL, &error)));
+        assert_string_equal(ses_session_title(far->session), "Marked");
+        assert_string_equal(ses_session_label_value(far->session, "color"), "red");
+        assert_ok(ses_refresh(far->session, NULL, &error));
+    }
+    assert_ok(ses_labels_set(far->session, &(ses_label){"color", "blue"}, 1, NULL, &error));
     assert_trips(far, 2, assert_ok(ses_lease_take(far->store, &key, "owner", NULL, &lease, &error)));
     assert_trips(far, 2, assert_ok(ses_lease_renew(far->store, &key, lease.token, NULL, NULL, &error)));
     assert_trips(far, 2, assert_ok(ses_lease_release(far->store, &key, lease.token, NULL, &error)));

@@ -454,6 +454,28 @@ static void test_state_is_changed_with_the_event(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
 
+static void test_a_title_and_labels_are_set_with_the_event(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    append_text(0, EVENT_G "}", "one", "--title", "Packing", "-l", "answered", "--label", "project=oslo");
+    ses_session *session = must_get(fixture->store, &one);
+    assert_string_equal(ses_session_title(session), "Packing");
+    assert_string_equal(ses_session_label_value(session, "answered"), "");
+    assert_string_equal(ses_session_label_value(session, "project"), "oslo");
+    ses_session_close(session);
+    append_text(0, EVENT_G "}", "one", "--title", "Again"); /* a retry */
+    append_text(2, EVENT_H "}", "one", "--title", "");
+    append_text(2, EVENT_H "}", "one", "--title", "Never", "--label", "=x");
+    assert_has(&reply.err, "label 0");
+    session = must_get(fixture->store, &one);
+    assert_string_equal(ses_session_title(session), "Packing");
+    assert_int_equal(ses_session_stored(session), EVENTS + 1);
+    ses_session_close(session);
+    reply_free(&reply);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +498,7 @@ int main(void)
         T(test_the_first_event_of_another_author_begins_an_invocation),
         T(test_options_that_do_not_fit_are_refused),
         T(test_state_is_changed_with_the_event),
+        T(test_a_title_and_labels_are_set_with_the_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

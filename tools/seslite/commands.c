@@ -111,10 +111,11 @@ const struct command command_table[] = {
          "--state changes state together with the event. With --author and without --text, the event only "
          "changes state. The value \"__ADK_SENTINEL_REMOVED__\", with its quotes, removes a key; as "
          "--expected-state it means that there is no such key.\n"
+         "--title and --label are set in the same transaction, if it stores an event.\n"
          "The id of the session must be complete.",
      .argument = {"SESSION", KIND_SESSION, false, false},
-     .options =
-         O(INPUT) | O(TEXT) | O(AUTHOR) | O(INVOCATION) | O(STATE) | O(EXPECTED_STATE) | O(EXPECTED_VERSION),
+     .options = O(INPUT) | O(TEXT) | O(AUTHOR) | O(INVOCATION) | O(STATE) | O(EXPECTED_STATE) |
+                O(EXPECTED_VERSION) | O(TITLE) | O(GIVE_LABEL),
      .whole_id = true,
      .example = " seslite -f agents.db append s1 --text \"Do I need a coat?\"\n"
                 " seslite -f agents.db append s1 --expected-version 12 < events.jsonl",

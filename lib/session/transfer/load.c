@@ -272,7 +272,7 @@ static int take_loaded(struct load_call *call, const ses_loaded *given, ses_erro
         code = take_parent(call, error);
     if (code == SES_OK)
         code = ses__annotating_take(&call->op.annotating, call->loaded.title, call->loaded.labels,
-                                    call->loaded.label_count, &call->state.arena, error);
+                                    call->loaded.label_count, true, &call->state.arena, error);
     if (code == SES_OK)
         code = take_initial(call, error);
     if (code == SES_OK)

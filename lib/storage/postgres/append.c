@@ -20,12 +20,18 @@ struct sending {
     int64_t before; /* what the number of the first is above, counted from the session's last event */
 };
 
-/* False: the append must first read the log (for the target of a rewind, or for an event that can only be a retry) or shared
- * keys, so it cannot be sent as a whole. */
+/* True if the append needs more of what is stored than its session and its events. */
+static bool reads_before_writing(const struct append_op *op)
+{
+    return (op->expected && !op->anyway) || op->annotating;
+}
+
+/* False: the append must first read the log (for the target of a rewind, or for an event that can only be a retry), shared keys
+ * or labels, so it cannot be sent as a whole. */
 static bool prepare(struct sending *sending, struct append_op *op)
 {
     static const struct session_row unknown = {.id = 0};
-    bool whole = op->anyway || !op->expected;
+    bool whole = !reads_before_writing(op);
 
     *sending = (struct sending){
         .op = op, .row = op->session.known ? op->session.known : &unknown, .latest_us = TIMESTAMP_MIN};
@@ -320,7 +326,7 @@ int ses__postgres_append(struct storage *storage, struct append_op *op, ses_erro
 
     if (prepare(&sending, op))
         code = storage->engine->run(storage, &manner, run_append, &sending, error);
-    if (code == PG_UNSUITED && !op->anyway && !op->expected) {
+    if (code == PG_UNSUITED && !op->anyway && !reads_before_writing(op)) {
         op->looks = true;
         code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
         op->looks = false;

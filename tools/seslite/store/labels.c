@@ -18,6 +18,16 @@ void label_given(const char *text, bool remove, ses_label *label)
     }
 }
 
+size_t labels_given(const struct run *run, ses_label *labels)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->repeated_count; i++)
+        if (run->repeated_option[i] == OPTION_GIVE_LABEL)
+            label_given(run->repeated[i], false, &labels[count++]);
+    return count;
+}
+
 void labels_free(ses_label *labels, size_t count)
 {
     for (size_t i = 0; i < count; i++)

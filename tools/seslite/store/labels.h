@@ -6,6 +6,8 @@
 
 /* Reads a label; if `remove`, the whole text is the name of one to remove. labels_free frees it. */
 void label_given(const char *text, bool remove, ses_label *label);
+/* Reads those of --label, for which `labels` has room for ARGUMENTS_MAX. labels_free frees them. */
+size_t labels_given(const struct run *run, ses_label *labels);
 void labels_free(ses_label *labels, size_t count);
 
 #endif

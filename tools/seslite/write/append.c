@@ -7,6 +7,7 @@
 #include "output/json.h"
 #include "output/table.h"
 #include "store/choose.h"
+#include "store/labels.h"
 #include "text/scan.h"
 #include "write/batch.h"
 #include "write/input.h"
@@ -258,19 +259,26 @@ static int store_events(struct append *append)
 {
     struct run *run = append->run;
     const struct batch *batch = &append->batch;
+    ses_label labels[ARGUMENTS_MAX];
     const ses_append_options options = {.size = sizeof options,
                                         .flags = given(run, OPTION_EXPECTED_VERSION) ? SES_AT_VERSION : 0u,
                                         .version = number_given(run, OPTION_EXPECTED_VERSION, 0),
                                         .expected = append->expected.data,
                                         .expected_len = append->expected.len,
                                         .delta = append->changes.data,
-                                        .delta_len = append->changes.len};
+                                        .delta_len = append->changes.len,
+                                        .title = run->values[OPTION_TITLE],
+                                        .labels = labels,
+                                        .label_count = labels_given(run, labels)};
 
     append->results = allocate(batch->count * sizeof append->results[0]);
-    return batch->count == 1 ? ses_append_by_key(run->store, &run->key, batch->events[0].text,
-                                                 batch->events[0].len, &options, append->results, &run->error)
-                             : ses_append_batch_by_key(run->store, &run->key, batch->events, batch->count,
-                                                       &options, append->results, &run->error);
+    const int code = batch->count == 1
+                         ? ses_append_by_key(run->store, &run->key, batch->events[0].text,
+                                             batch->events[0].len, &options, append->results, &run->error)
+                         : ses_append_batch_by_key(run->store, &run->key, batch->events, batch->count,
+                                                   &options, append->results, &run->error);
+    labels_free(labels, options.label_count);
+    return code;
 }
 
 /* True if the error is about an event, not about the session or the options. */

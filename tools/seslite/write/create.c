@@ -41,16 +41,6 @@ static int open_and_choose(struct run *run)
 
 /* ------------------------------------------------------------------------------------------------- create */
 
-static size_t labels_given(const struct run *run, ses_label *labels)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < run->repeated_count; i++)
-        if (run->repeated_option[i] == OPTION_GIVE_LABEL)
-            label_given(run->repeated[i], false, &labels[count++]);
-    return count;
-}
-
 static int create_with(struct run *run, const struct text *state, const ses_create_options *options,
                        ses_session **session)
 {

@@ -231,7 +231,7 @@ int ses__details_take(struct details_asked *asked, const struct described_list *
 
 /* ------------------------------------------------------------------------------------- of one session */
 
-enum { ALL_DETAILS = DETAILS_ROW | DETAIL_LABELS, LABEL_COLUMN = 5 };
+enum { ALL_DETAILS = DETAILS_ROW | DETAIL_LABELS, TITLE_COLUMN = 4, LABEL_COLUMN = 5 };
 
 void ses__details_of_ask(struct details_of *asked, struct db *db, const struct described *session,
                          ses_error *error)
@@ -289,50 +289,50 @@ static int write_bits(struct db *db, struct session_row *row, int64_t bits, ses_
                            VALUES(OWNER(row->id), INT(bits)));
 }
 
-/* Is it so already? */
-static bool has_label(const struct annotations *before, const ses_label *label)
-{
-    const ses_label *found = ses__annotations_find(before, label->name);
-    return label->value ? found && strcmp(found->value, label->value) == 0 : !found;
-}
-
-static size_t count_labels(const struct annotating *change, const struct annotations *before)
-{
-    size_t count = before->label_count;
-
-    for (size_t i = 0; i < change->label_count; i++) {
-        bool is_there = ses__annotations_find(before, change->labels[i].name) != NULL;
-        count += !is_there && change->labels[i].value;
-        count -= is_there && !change->labels[i].value;
-    }
-    return count;
-}
-
 int ses__details_annotate(struct db *db, struct session_row *row, const struct annotating *change,
-                          const struct annotations *before, ses_error *error)
+                          const struct annotated *now, ses_error *error)
 {
-    const char *title = change->sets_title ? change->title : before->title;
-    const size_t labels = count_labels(change, before);
-    int code = ses__annotating_check_count(labels, error);
+    const bool has_title = change->sets_title ? change->title != NULL : now->has_title;
+    size_t labels = now->other_labels;
 
-    if (code == SES_OK && change->sets_title && (title || before->title))
-        code = ses__query_do(db, STATEMENT_TITLE_SET, error, VALUES(OWNER(row->id), STRING(title)));
-    for (size_t i = 0; i < change->label_count && code == SES_OK; i++) {
-        if (!has_label(before, &change->labels[i]))
-            code = write_label(db, row, &change->labels[i], error);
-    }
+    for (size_t i = 0; i < change->label_count; i++)
+        labels += change->labels[i].value != NULL;
+    int code = ses__annotating_check_count(labels, error);
+    if (code == SES_OK && change->sets_title && (has_title || now->has_title))
+        code = ses__query_do(db, STATEMENT_TITLE_SET, error, VALUES(OWNER(row->id), STRING(change->title)));
+    for (size_t i = 0; i < change->label_count && code == SES_OK; i++)
+        code = write_label(db, row, &change->labels[i], error);
     int64_t bits = row->details & ~(int64_t)(DETAIL_TITLE | DETAIL_LABELS);
-    bits |= (title ? DETAIL_TITLE : 0) | (labels > 0 ? DETAIL_LABELS : 0);
+    bits |= (has_title ? DETAIL_TITLE : 0) | (labels > 0 ? DETAIL_LABELS : 0);
     return code == SES_OK ? write_bits(db, row, bits, error) : code;
 }
 
 int ses__details_add(struct db *db, struct session_row *row, struct span initial,
                      const struct annotating *annotating, ses_error *error)
 {
-    static const struct annotations none = {.title = NULL};
+    static const struct annotated none = {.has_title = false};
     int code = SES_OK;
 
     if (initial.ptr)
         code = ses__query_do(db, STATEMENT_DETAILS_ADD, error, VALUES(OWNER(row->id), TEXT(initial)));
     return code == SES_OK ? ses__details_annotate(db, row, annotating, &none, error) : code;
+}
+
+/* ------------------------------------------------------------------ without reading titles and labels */
+
+void ses__annotated_ask(struct query *query, struct db *db, int64_t session_id, ses_error *error)
+{
+    ses__query_open(query, db, STATEMENT_DETAILS_OF_SESSION, error, VALUES(OWNER(session_id)));
+}
+
+int ses__annotated_take(struct query *query, const struct annotating *change, struct annotated *now)
+{
+    *now = (struct annotated){.has_title = false};
+    while (ses__query_row(query)) {
+        if (ses__query_type(query, LABEL_COLUMN) == SQL_NULL)
+            now->has_title = ses__query_type(query, TITLE_COLUMN) != SQL_NULL;
+        else
+            now->other_labels += !ses__annotating_names(change, ses__query_text(query, LABEL_COLUMN));
+    }
+    return ses__query_end(query);
 }

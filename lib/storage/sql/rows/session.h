@@ -73,10 +73,20 @@ struct details_asked {
 SESLITE_PRIVATE void ses__details_ask(struct details_asked *asked, struct db *db,
                                       const struct described_list *list, ses_error *error);
 SESLITE_PRIVATE int ses__details_take(struct details_asked *asked, const struct described_list *list);
-/* Sets or removes title and labels; `before` is what the session has. The row is brought up to date. LIMIT. */
+/* What a session has before a change. */
+struct annotated {
+    bool has_title;
+    size_t other_labels; /* that the change does not name */
+};
+/* Sets or removes title and labels. The row is brought up to date. LIMIT. */
 SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row,
-                                          const struct annotating *change, const struct annotations *before,
+                                          const struct annotating *change, const struct annotated *now,
                                           ses_error *error);
+/* Looks what a session has, in two halves. Number 0: the one that this transaction finds. */
+SESLITE_PRIVATE void ses__annotated_ask(struct query *query, struct db *db, int64_t session_id,
+                                        ses_error *error);
+SESLITE_PRIVATE int ses__annotated_take(struct query *query, const struct annotating *change,
+                                        struct annotated *now);
 
 /* Writes version, last_seq, event_count, updated_us and changed_us; `before` is the row as it is now. */
 SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *before,

@@ -10,10 +10,10 @@ static struct session_row with_all_details(const struct session_row *row)
     return all;
 }
 
-static int find_annotated(struct db *db, struct annotate_op *op, ses_error *error)
+static int find_annotated(struct db *db, struct annotate_op *op, struct annotations *before, ses_error *error)
 {
     struct session_row all;
-    const struct described described = {.row = &all, .annotations = &op->annotations};
+    const struct described described = {.row = &all, .annotations = before};
     struct details_of asked;
     struct query session;
     int code = ses__session_ask(&session, db, &op->session, &op->row, error);
@@ -27,26 +27,28 @@ static int find_annotated(struct db *db, struct annotate_op *op, ses_error *erro
     return code == SES_OK ? ses__details_of_take(&asked, &described) : code;
 }
 
-/* As they are after the change. */
-static int read_annotations(struct db *db, struct annotate_op *op, ses_error *error)
+static int annotate_found(struct db *db, struct annotate_op *op, const struct annotations *before,
+                          ses_error *error)
 {
-    const struct session_row all = with_all_details(&op->row);
-    const struct described described = {.row = &all, .annotations = &op->annotations};
-    struct details_of asked;
+    struct annotated now = {.has_title = before->title != NULL};
 
-    ses__details_of_ask(&asked, db, &described, error);
-    ses__db_ask_last(db);
-    return ses__details_of_take(&asked, &described);
+    for (size_t i = 0; i < before->label_count; i++)
+        now.other_labels += !ses__annotating_names(&op->change, ses__span_of(before->labels[i].name));
+    int code = ses__details_annotate(db, &op->row, &op->change, &now, error);
+    return code == SES_OK ? ses__annotations_change(&op->annotations, before, &op->change, error) : code;
 }
 
 static int run_annotate(struct db *db, void *context, ses_error *error)
 {
     struct annotate_op *op = context;
-    int code = find_annotated(db, op, error);
+    struct annotations before;
 
+    ses__annotations_init(&before, db->allocator);
+    int code = find_annotated(db, op, &before, error);
     if (code == SES_OK)
-        code = ses__details_annotate(db, &op->row, &op->change, &op->annotations, error);
-    return code == SES_OK ? read_annotations(db, op, error) : code;
+        code = annotate_found(db, op, &before, error);
+    ses__annotations_free(&before);
+    return code;
 }
 
 int ses__door_annotate(struct storage *storage, struct annotate_op *op, ses_error *error)

@@ -226,6 +226,19 @@ static int store_event(struct append_op *op, struct db *db, struct event_draft *
     return code == SES_OK ? count_event(op, draft, result, error) : code;
 }
 
+/* Sets the title and labels. */
+static int annotate_session(struct append_op *op, struct db *db, ses_error *error)
+{
+    struct query own;
+    struct query *query = op->asked ? &op->asked->annotated : &own;
+    struct annotated now;
+
+    if (!op->asked)
+        ses__annotated_ask(query, db, op->row.id, error);
+    int code = ses__annotated_take(query, op->annotating, &now);
+    return code == SES_OK ? ses__details_annotate(db, &op->row, op->annotating, &now, error) : code;
+}
+
 static int store_events(struct append_op *op, struct db *db, ses_error *error)
 {
     int code = SES_OK;
@@ -237,10 +250,22 @@ static int store_events(struct append_op *op, struct db *db, ses_error *error)
         code = store_event(op, db, draft, &op->results[op->at], error);
         op->results[op->at].time_us = draft->row.time_us; /* a retry has that of the stored event */
     }
+    const bool stored = op->row.version != op->before.version;
     op->row.changed_us = op->now_us;
-    if (code == SES_OK && op->row.version != op->before.version)
+    if (code == SES_OK && stored)
         code = ses__session_touch(db, &op->before, &op->row, error);
+    if (code == SES_OK && stored && op->annotating)
+        code = annotate_session(op, db, error);
     return code;
+}
+
+/* The handle gets the title and labels of this call, also if an earlier run has stored them. */
+static int show_annotations(struct append_op *op, ses_error *error)
+{
+    op->advance.annotates = op->row.version != op->before.version || op->may_be_stored;
+    return op->advance.annotates ? ses__annotations_change(&op->advance.annotations,
+                                                           &op->snapshot->annotations, op->annotating, error)
+                                 : SES_OK;
 }
 
 /* An outdated handle, too, shows the state of one moment afterwards. */
@@ -256,6 +281,8 @@ static int store_and_advance(struct append_op *op, struct db *db, ses_error *err
     if (code == SES_OK && catches_up(op))
         code = op->asked && op->looks ? ses__scopes_take(op->asked->scopes, db, &op->advance, error)
                                       : ses__read_scopes(db, &op->advance, error);
+    if (code == SES_OK && op->annotating)
+        code = show_annotations(op, error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
 }
 

@@ -31,6 +31,8 @@ static void ask_rest(struct append_asked *asked, struct db *db, const struct app
         if (!draft->partial && ses__append_can_be_stored(op, draft))
             ses__event_row_open(&asked->stored[i].rows, db, 0, draft->row.id, error);
     }
+    if (op->annotating)
+        ses__annotated_ask(&asked->annotated, db, 0, error);
     if (op->snapshot)
         ses__missed_ask(&asked->missed, db, &op->snapshot->row, INT64_MAX, error);
     if (op->snapshot && op->looks)

@@ -11,26 +11,14 @@ int ses__refuse_existing(const ses_key *key, ses_error *error)
                           key->user, key->session);
 }
 
-static int keep_annotations(struct annotations *kept, const struct annotating *given, ses_error *error)
-{
-    const struct span title = ses__span_of(given->title);
-
-    ses__annotations_free(kept); /* of an earlier run */
-    bool ok = !title.ptr || ses__annotations_put_title(kept, title);
-    for (size_t i = 0; i < given->label_count && ok; i++) {
-        const ses_label *label = &given->labels[i];
-        ok = ses__annotations_add_label(kept, ses__span_of(label->name), ses__span_of(label->value));
-    }
-    return ok ? SES_OK : ses__error_nomem(error);
-}
-
 /* A new session has no events, and its title and labels are known: only state is read, which others may have set. */
 static int load_new(struct db *db, const struct create_op *op, const struct session_row *row,
                     ses_error *error)
 {
+    static const struct annotations none = {.title = NULL};
     struct snapshot *snapshot = op->snapshot;
     struct query state;
-    int code = keep_annotations(&snapshot->annotations, &op->annotating, error);
+    int code = ses__annotations_change(&snapshot->annotations, &none, &op->annotating, error);
 
     snapshot->row = *row;
     snapshot->keeps_events = !op->range.none;

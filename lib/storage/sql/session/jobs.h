@@ -110,6 +110,7 @@ struct append_asked {
     struct query *expected;             /* for each key that was seen */
     struct stored_event_asked *stored;  /* for each draft */
     struct event_rows missed;           /* what the handle lacks */
+    struct query annotated;             /* the title and labels */
     struct query scopes[SCOPE_SESSION]; /* those that other sessions share, if nothing is to be stored */
 };
 

@@ -192,6 +192,9 @@ pub struct ses_append_options {
     pub delta: *const ::core::ffi::c_char,
     pub delta_len: usize,
     pub lease: i64,
+    pub title: *const ::core::ffi::c_char,
+    pub labels: *const ses_label,
+    pub label_count: usize,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -886,7 +889,7 @@ pub const SES_SECURE: ses_flags = 4;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_append_options"][::core::mem::size_of::<ses_append_options>() - 64usize];
+    ["Size of ses_append_options"][::core::mem::size_of::<ses_append_options>() - 88usize];
     ["Alignment of ses_append_options"][::core::mem::align_of::<ses_append_options>() - 8usize];
     ["Offset of field: ses_append_options::size"]
         [::core::mem::offset_of!(ses_append_options, size) - 0usize];
@@ -904,6 +907,12 @@ const _: () = {
         [::core::mem::offset_of!(ses_append_options, delta_len) - 48usize];
     ["Offset of field: ses_append_options::lease"]
         [::core::mem::offset_of!(ses_append_options, lease) - 56usize];
+    ["Offset of field: ses_append_options::title"]
+        [::core::mem::offset_of!(ses_append_options, title) - 64usize];
+    ["Offset of field: ses_append_options::labels"]
+        [::core::mem::offset_of!(ses_append_options, labels) - 72usize];
+    ["Offset of field: ses_append_options::label_count"]
+        [::core::mem::offset_of!(ses_append_options, label_count) - 80usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
