@@ -85,6 +85,25 @@ static void test_a_feature_that_needs_2_lets_read(void **state)
     ses_close(store);
 }
 
+/* A trigger of somebody else's fails as the look for features does, but for another reason. */
+static void test_a_cast_that_fails_is_not_a_feature(void **state)
+{
+    ses_store *store = NULL;
+    ses_error error;
+    char place[600];
+
+    make_store(*state, "spoiled", place);
+    database_run_in(place, "CREATE FUNCTION public.spoil() RETURNS trigger LANGUAGE plpgsql AS "
+                           "$$ BEGIN NEW.seq := 'nine'::bigint; RETURN NEW; END $$;"
+                           "CREATE TRIGGER spoil BEFORE INSERT ON seslite.events "
+                           "FOR EACH ROW EXECUTE FUNCTION public.spoil()");
+    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
+    assert_code(SES_INTERNAL, ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_message("\"nine\"");
+    assert_null(strstr(error.message, "uses this feature"));
+    ses_close(store);
+}
+
 static void test_other_features_let_nothing(void **state)
 {
     static const char *const needs[] = {"3", "0", "-1", "4", "9223372036854775807"};
@@ -135,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_that_are_derived_go_with_their_session),
         cmocka_unit_test(test_a_feature_that_needs_2_lets_read),
+        cmocka_unit_test(test_a_cast_that_fails_is_not_a_feature),
         cmocka_unit_test(test_other_features_let_nothing),
         cmocka_unit_test(test_a_feature_is_added_to_an_open_store),
     };

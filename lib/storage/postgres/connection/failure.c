@@ -32,7 +32,6 @@ static const struct meaning meanings[] = {
     {"55P03", SES_BUSY, true, NULL},              /* lock timeout */
     {"53300", SES_BUSY, true, NULL},              /* too many connections */
     {"22012", PG_UNSUITED, false, NULL},          /* a guard divides by zero */
-    {"22P02", SES_READONLY, false, USE_NEWER},    /* begin_settings has met a feature */
     {"57P0", SES_IO, true, NULL},                 /* the server shuts down, has crashed, or is starting */
     {"57014", SES_BUSY, false, NULL},             /* cancelled by somebody, or by a limit of the server */
     {"53100", SES_FULL, false, NULL},             /* the disk is full */
@@ -57,16 +56,30 @@ static const struct meaning meanings[] = {
     {"XX002", SES_CORRUPT, false, NULL},
 };
 
-/* `state` may be NULL. PgBouncer uses one SQLSTATE for all messages of its own. */
+/* Where the state does not tell, words in the message do. "" stands for every state. */
+static const struct {
+    const char *words;
+    struct meaning meaning;
+} worded[] = {
+    /* PgBouncer has one SQLSTATE for all messages of its own, and some come without. */
+    {"statement pooling mode", {"", SES_MISUSE, false, ": use its session or transaction mode"}},
+    /* begin_settings has met a feature; a value stands as it is in messages of every language. */
+    {"\"feature ", {"22P02", SES_READONLY, false, USE_NEWER}},
+};
+
+static bool matches(const char *state, const struct meaning *meaning)
+{
+    return strncmp(state, meaning->state, strlen(meaning->state)) == 0;
+}
+
 static const struct meaning *meaning_of(const char *state, const char *text)
 {
-    static const struct meaning statement_mode = {"08P01", SES_MISUSE, false,
-                                                  ": use its session or transaction mode"};
-
-    if (strstr(text, "statement pooling mode"))
-        return &statement_mode;
-    for (size_t i = 0; state && i < sizeof meanings / sizeof meanings[0]; i++) {
-        if (strncmp(state, meanings[i].state, strlen(meanings[i].state)) == 0)
+    for (size_t i = 0; i < sizeof worded / sizeof worded[0]; i++) {
+        if (matches(state, &worded[i].meaning) && strstr(text, worded[i].words))
+            return &worded[i].meaning;
+    }
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        if (matches(state, &meanings[i]))
             return &meanings[i];
     }
     return NULL;
@@ -114,7 +127,7 @@ void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing)
         return;
     if (!text)
         text = PQerrorMessage(pg->conn);
-    const struct meaning *meaning = meaning_of(state, text);
+    const struct meaning *meaning = meaning_of(state ? state : "", text);
     pg->code = meaning ? meaning->code : pg->lost ? SES_IO : SES_INTERNAL;
     pg->again = pg->lost || (meaning && meaning->again);
     (void)ses__error_set(&pg->error, pg->code, "%s: %s failed: %.*s%s%s%s%s", pg->base.name, doing,
