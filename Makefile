@@ -296,7 +296,7 @@ CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
 TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(if $(POSTGRES),,test/postgres/%),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
-CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers exports names linking amalgamation embed schema docs install)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers abi exports names linking amalgamation embed schema docs install)
 
 include test/flags.mk
 
@@ -501,7 +501,7 @@ fuzz:
 
 # -------------------------------------------------------------------------------------------- for packages
 
-.PHONY: install uninstall amalgamation platforms pictures schema format clean help FORCE
+.PHONY: install uninstall amalgamation abi platforms pictures schema format clean help FORCE
 
 # What the package files say: paths within the prefix by its name, as pkg-config can move them. SQLite is asked of its own
 # package where there is one, which also knows what a program that is linked statically needs; SQLITE_LIBS that are given
@@ -560,6 +560,11 @@ uninstall: $(DOCS)/records
 ## amalgamation: write build/amalgamation/seslite.c and seslite.h, to compile with your own program
 amalgamation: $(AMALGAMATED)
 	@sh tools/amalgamate.sh $(B)/amalgamation $(B)/gen
+
+## abi: describe the binary interface of the headers in tools/abi/abi.txt; after a change of it, on a 64-bit system
+abi:
+	@CC='$(CC)' AWK='$(AWK)' sh tools/abi/describe.sh $(B)/abi $(REFERENCE) > tools/abi/abi.txt.new
+	@mv tools/abi/abi.txt.new tools/abi/abi.txt
 
 ## platforms: compile for other systems (macOS, FreeBSD, musl, ...) with the available compilers
 platforms:
