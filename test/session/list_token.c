@@ -336,6 +336,77 @@ static void test_changed_tokens_are_invalid(void **state)
     }
 }
 
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static size_t decode(const char *token, unsigned char *bytes)
+{
+    size_t count = 0;
+    unsigned held = 0;
+
+    for (size_t i = 0; token[i]; i++) {
+        held = held << 6 | (unsigned)(strchr(digits, token[i]) - digits);
+        if (i % 4 > 0)
+            bytes[count++] = (unsigned char)(held >> (6 - i % 4 * 2));
+    }
+    return count;
+}
+
+static void encode(const unsigned char *bytes, size_t count, char *token)
+{
+    unsigned held = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        held = held << 8 | bytes[i];
+        *token++ = digits[held >> (i % 3 * 2 + 2) & 63];
+        if (i % 3 == 2)
+            *token++ = digits[held & 63];
+    }
+    if (count % 3 > 0)
+        *token++ = digits[held << (6 - count % 3 * 2) & 63];
+    *token = '\0';
+}
+
+/* The sum of a token (32-bit FNV-1a, after the first byte) is not keyed: whoever has a token can make another. */
+static char *forge_last_byte(const char *token, unsigned char last)
+{
+    const uint32_t prime = 16777619;
+    const uint32_t inverse = 0x359C449B; /* of the prime, modulo 2^32 */
+    unsigned char bytes[2048];
+    char *forged = malloc(strlen(token) + 1);
+    size_t count = decode(token, bytes);
+    uint32_t sum = 0;
+
+    assert_non_null(forged);
+    for (int i = 1; i <= 4; i++)
+        sum = sum << 8 | bytes[i];
+    sum = ((sum * inverse) ^ bytes[count - 1] ^ last) * prime;
+    for (int i = 4; i >= 1; i--, sum >>= 8)
+        bytes[i] = (unsigned char)sum;
+    bytes[count - 1] = last;
+    encode(bytes, count, forged);
+    return forged;
+}
+
+static void test_forged_tokens_lead_to_ids_only(void **state)
+{
+    struct fixture *fixture = *state;
+    static const unsigned char bad[] = {0x00, 0x80, 0xC3, 0xFF};
+
+    make_sessions(fixture);
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+        char *token = first_token(fixture->store, "app", "alice", order);
+        char *other = forge_last_byte(token, 'x');
+        check_token(fixture->store, "app", "alice", order, other, SES_OK);
+        free(other);
+        for (size_t i = 0; i < sizeof bad; i++) {
+            char *forged = forge_last_byte(token, bad[i]);
+            check_token(fixture->store, "app", "alice", order, forged, SES_INVALID);
+            free(forged);
+        }
+        free(token);
+    }
+}
+
 static void test_lengthened_and_huge_tokens_are_invalid(void **state)
 {
     struct fixture *fixture = *state;
@@ -417,6 +488,7 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_garbage_is_no_token, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_changed_tokens_are_invalid, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_forged_tokens_lead_to_ids_only, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_lengthened_and_huge_tokens_are_invalid, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_tokens_of_the_longest_ids_are_good, fixture_setup,

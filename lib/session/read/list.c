@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "session/session.h"
 #include "session/token.h"
 
@@ -85,7 +86,8 @@ static int take_token(struct list_op *op, const char *token, ses_error *error)
     const bool good =
         ses__token_read(token, hash_of_list(op), &bytes, &name) &&
         ses__token_get_signed(&name, &place->updated_us) && ses__token_get_signed(&name, &place->user_id) &&
-        ses__token_get_signed(&name, &place->session_id) && name.len > 0 && name.len <= SES_ID_MAX;
+        ses__token_get_signed(&name, &place->session_id) && name.len > 0 && name.len <= SES_ID_MAX &&
+        !memchr(name.ptr, '\0', name.len) && ses__utf8_valid(name.ptr, name.len);
     if (good)
         place->name = (struct span){ses__arena_text(op->arena, name.ptr, name.len), name.len};
     if (bytes.failed || (good && !place->name.ptr))
