@@ -344,7 +344,7 @@ static void bench_readers(const struct network *network, int readers)
     snprintf(name, sizeof name, "a get, %d readers", readers);
     print_contenders(name, contenders, MANY);
     snprintf(name, sizeof name, "get, %d readers", readers);
-    claim(name, &contenders[LIBRARY], &contenders[PIPELINE], DIRECT, 1.7, 0);
+    claim(name, &contenders[LIBRARY], &contenders[PIPELINE], DIRECT, 1.5, 0);
     for (int i = 0; i < readers; i++)
         pg_bare_close(sides[PIPELINE].items[i].context);
     ses_close(store);
