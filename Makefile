@@ -535,7 +535,7 @@ install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGE) $(DOCS
 	$(INSTALL) -m 644 $(filter %.cmake,$(PACKAGE_FILES)) '$(DESTDIR)$(CMAKEDIR)/'
 	$(INSTALL) -m 644 $(SCRIPTS) '$(DESTDIR)$(DATADIR)/seslite/sql/'
 	$(if $(POSTGRES),$(INSTALL) -d '$(DESTDIR)$(DATADIR)/seslite/sql/postgres')
-	$(if $(POSTGRES),$(INSTALL) -m 644 $(POSTGRES_SCRIPTS) '$(DESTDIR)$(DATADIR)/seslite/sql/postgres/')
+	$(if $(POSTGRES),$(INSTALL) -m 644 $(POSTGRES_SCRIPTS) sql/postgres/tenants.sql '$(DESTDIR)$(DATADIR)/seslite/sql/postgres/')
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
 	$(INSTALL) -m 755 $(COMMAND) '$(DESTDIR)$(BINDIR)/seslite'
 	$(INSTALL) -m 644 $(COMMAND_PAGE) '$(DESTDIR)$(MANDIR)/man1/seslite.1'

@@ -89,9 +89,10 @@
 --     set_config('seslite.user', row.user_id::text, true)::bigint AS user_id, STATE_COLUMNS(row)
 -- What follows is about one session and goes by its indexes, whatever the numbers: it is planned once and not again.
 -- macro: PLANNED_ONCE() = set_config('plan_cache_mode', 'force_generic_plan', true) IS NOT NULL
--- macro: THE_SESSION(id) = coalesce(id::bigint, nullif(current_setting('seslite.session', true), '')::bigint)
--- macro: THE_USER(id) = coalesce(id::bigint, nullif(current_setting('seslite.user', true), '')::bigint)
--- macro: THE_APP(id) = coalesce(id::bigint, nullif(current_setting('seslite.app', true), '')::bigint)
+-- (Under row security, the server uses no index for a condition that contains coalesce.)
+-- macro: THE_SESSION(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.session', true), '')::bigint ELSE id::bigint END
+-- macro: THE_USER(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.user', true), '')::bigint ELSE id::bigint END
+-- macro: THE_APP(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.app', true), '')::bigint ELSE id::bigint END
 -- macro: APP_OF(session) = (SELECT o.app_id FROM seslite.sessions AS o
 --     WHERE o.shard = SHARD(THE_SESSION(session)) AND o.id = THE_SESSION(session))
 --
@@ -107,7 +108,12 @@
 --     FROM page AS p WHERE p.place < limit)
 --     SELECT SESSION_COLUMNS(p), p.name, p.user_name AS name, p.users_app_id AS app_id
 --     FROM page AS p CROSS JOIN kept ORDER BY p.place
--- macro: THE_OWNERS(owners, name) = coalesce(owners::bigint[], nullif(current_setting('seslite.name', true), '')::bigint[])
+-- (Their shards are computed first: under row security, the server uses no index for a condition that computes something from
+-- a row.)
+-- macro: WITH_SHARDS(numbers) = (SELECT n.id, SHARD(n.id) AS shard, n.place
+--     FROM unnest(numbers) WITH ORDINALITY AS n (id, place) OFFSET 0)
+-- macro: OF_OWNER(table, number) = (SELECT * FROM seslite.table AS r WHERE r.shard = o.shard AND r.number = o.id OFFSET 0)
+-- macro: THE_OWNERS(owners, name) = WITH_SHARDS(coalesce(owners::bigint[], nullif(current_setting('seslite.name', true), '')::bigint[]))
 --
 -- A session's user. (OFFSET 0 makes the server look users up one by one, whatever number it estimates.)
 -- macro: USER_OF(row) = (SELECT u.name, u.app_id FROM seslite.users AS u
@@ -259,14 +265,14 @@ DELETE FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1 A
 
 -- name: details_of_owners
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
-FROM unnest(THE_OWNERS($1, described)) WITH ORDINALITY AS o (id, place)
-JOIN seslite.session_details AS d ON d.shard = SHARD(o.id) AND d.session_id = o.id
+FROM THE_OWNERS($1, described) AS o
+CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
 ORDER BY o.place;
 
 -- name: labels_of_owners
 SELECT l.session_id, l.name, l.value, l.app_id
-FROM unnest(THE_OWNERS($1, labelled)) WITH ORDINALITY AS o (id, place)
-JOIN seslite.session_labels AS l ON l.shard = SHARD(o.id) AND l.session_id = o.id
+FROM THE_OWNERS($1, labelled) AS o
+CROSS JOIN LATERAL OF_OWNER(session_labels, session_id) AS l
 ORDER BY o.place, l.name;
 
 -- name: details_of_session
@@ -340,12 +346,16 @@ ORDER BY s.name LIMIT $3::bigint;
 
 -- name: watch
 SELECT s.version, v.last, v.count, v.versions
-FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS o (id, app, name, place)
-LEFT JOIN seslite.sessions AS s ON s.shard = SHARD(o.id) AND s.id = o.id
+FROM (SELECT n.*, SHARD(n.id) AS shard, USER_SHARD(n.app, n.name) AS users_shard, APP_SHARD(n.app) AS apps_shard
+      FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS n (id, app, name, place) OFFSET 0) AS o
+LEFT JOIN LATERAL (SELECT c.version FROM seslite.sessions AS c WHERE c.shard = o.shard AND c.id = o.id OFFSET 0) AS s ON true
 CROSS JOIN LATERAL
      (SELECT max(u.id) AS last, count(u.id) AS count, sum(u.version & 4294967295)::bigint AS versions
       FROM seslite.sessions AS u
-      WHERE u.shard = USER_SHARD(o.app, o.name) AND u.user_id = USER_ID(o.app, o.name)) AS v
+      WHERE u.shard = o.users_shard AND u.user_id = (
+            SELECT w.id FROM seslite.users AS w
+            WHERE w.shard = o.users_shard AND w.name = o.name AND w.app_id = (
+                SELECT a.id FROM seslite.apps AS a WHERE a.shard = o.apps_shard AND a.name = o.app))) AS v
 ORDER BY o.place;
 
 -- The sessions that ses_store_expire and ses_delete_app delete, a few at a time.
@@ -392,7 +402,7 @@ SELECT 1::bigint FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1 
 -- name: due_count
 SELECT coalesce(sum((SELECT greatest(count(*) - $4::bigint,
                                      count(*) FILTER (WHERE s.expires_us <= $2::bigint OR s.changed_us < $3::bigint))
-                     FROM seslite.sessions AS s WHERE s.shard = SHARD(u.id) AND s.user_id = u.id)), 0)::bigint
+                     FROM seslite.sessions AS s WHERE s.shard = u.shard AND s.user_id = u.id)), 0)::bigint
 FROM seslite.users AS u WHERE u.app_id = $1;
 
 -- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The list begins
@@ -499,9 +509,9 @@ KEEP_PAGE($2);
 
 -- name: list_among
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM (SELECT c.* FROM unnest($1::bigint[]) AS o (id)
+FROM (SELECT c.* FROM WITH_SHARDS($1::bigint[]) AS o
       CROSS JOIN LATERAL (SELECT * FROM seslite.sessions AS c
-                          WHERE c.shard = SHARD(o.id) AND c.id = o.id OFFSET 0) AS c
+                          WHERE c.shard = o.shard AND c.id = o.id OFFSET 0) AS c
       WHERE ($16::bigint IS NULL OR c.user_id = $16) AND c.updated_us >= $3 AND c.updated_us < $4
         AND CASE $15::bigint WHEN 0 THEN c.id > $8
             ELSE $15 * c.updated_us > $8 OR ($15 * c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)) END
@@ -606,14 +616,14 @@ SELECT key, value, 2 FROM seslite.session_state WHERE shard = SHARD(THE_SESSION(
 
 -- name: user_state_of_owners
 SELECT st.key, st.value, st.user_id
-FROM unnest(THE_OWNERS($1, listed_users)) WITH ORDINALITY AS o (id, place)
-JOIN seslite.user_state AS st ON st.shard = SHARD(o.id) AND st.user_id = o.id
+FROM THE_OWNERS($1, listed_users) AS o
+CROSS JOIN LATERAL OF_OWNER(user_state, user_id) AS st
 ORDER BY o.place, st.key;
 
 -- name: session_state_of_owners
 SELECT st.key, st.value, st.session_id
-FROM unnest(THE_OWNERS($1, listed)) WITH ORDINALITY AS o (id, place)
-JOIN seslite.session_state AS st ON st.shard = SHARD(o.id) AND st.session_id = o.id
+FROM THE_OWNERS($1, listed) AS o
+CROSS JOIN LATERAL OF_OWNER(session_state, session_id) AS st
 ORDER BY o.place, st.key;
 
 -- Includes the event that set each key.

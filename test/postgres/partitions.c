@@ -3,8 +3,7 @@
 #include <ctype.h>
 
 #include "database.h"
-#include "filled.h"
-#include "open.h"
+#include "plans.h"
 #include "seslite_postgres.h"
 
 #define PARTITIONS "8"
@@ -148,6 +147,10 @@ static const struct {
     {"session_delete", "@"},
     {"list_user_newest", "@u, 50, 0, 9000000000000000000, NULL, NULL, NULL, 9000000000000000000, '', 0, 0, "
                          "9000000000000000000, NULL, NULL"},
+    {"session_state_of_owners", "'{@}'"},
+    {"user_state_of_owners", "'{@u}'"},
+    {"details_of_owners", "'{@}'"},
+    {"labels_of_owners", "'{@}'"},
     {"watch", "'{@}', '{NULL}', '{NULL}'"},
 };
 
@@ -219,7 +222,7 @@ static void check_one_partition_each(const char *statement, const PGresult *plan
         fail_msg("%s looks into no partition", statement);
 }
 
-static void check_plan(PGconn *conn, const char *name, const char *arguments)
+static void check_partitions(PGconn *conn, const char *name, const char *arguments)
 {
     char *filled = fill_in(conn, arguments);
     struct text sql = {NULL, 0};
@@ -244,7 +247,7 @@ static void test_what_is_about_one_session_looks_into_one_partition_of_each_tabl
     fill_tables(conn);
     PQclear(database_take(conn, PQexec(conn, "SET plan_cache_mode = force_generic_plan"), "SET"));
     for (size_t i = 0; i < sizeof hot / sizeof hot[0]; i++)
-        check_plan(conn, hot[i].name, hot[i].arguments);
+        check_partitions(conn, hot[i].name, hot[i].arguments);
     PQfinish(conn);
 }
 

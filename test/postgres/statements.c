@@ -1,25 +1,8 @@
 /* The schema and the statements for PostgreSQL, held against a server: what they take and give, and how they find it. */
 #include "database.h"
-#include "filled.h"
+#include "plans.h"
 #include "open.h"
 #include "seslite_postgres.h"
-
-/* What goes through the shards by an index: all of an app, or all that there is. */
-static const char *const across_shards[] = {
-    "apps_named",      "users_named",         "app_after",           "sessions_of_app", "sessions_expired",
-    "sessions_idle",   "sessions_idle_ahead", "list_app_newest",     "list_app_oldest", "list_app_created",
-    "ids_labelled",    "ids_active_of_app",   "count_labelled",      "count_active",    "app_left",
-    "check_app_after", "check_user_after",    "check_session_after", "due_count",
-};
-
-static bool goes_across_shards(const char *name)
-{
-    for (size_t i = 0; i < sizeof across_shards / sizeof across_shards[0]; i++) {
-        if (strcmp(across_shards[i], name) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* ------------------------------------------------------------------------------------------ the schema */
 
@@ -80,12 +63,6 @@ enum {
     TYPE_INTS = 1016
 }; /* https://github.com/postgres/postgres, pg_type.dat */
 
-static bool is_prepared(const struct postgres_statement *statement)
-{
-    return statement->text && strncmp(statement->text, "BEGIN", 5) != 0 &&
-           strncmp(statement->text, "COMMIT", 6) != 0 && strncmp(statement->text, "ROLLBACK", 8) != 0;
-}
-
 static void check_types(const struct postgres_statement *statement, const PGresult *result)
 {
     assert_int_equal(PQnparams(result), statement->parameters);
@@ -133,81 +110,12 @@ static void test_every_statement_takes_and_gives_numbers_and_texts(void **state)
 
 /* ------------------------------------------------------------------------------------- how they find it */
 
-/* A line of a plan, "Index Scan using X on Y", and its condition, in a line after it. */
-static void check_scan(const char *name, const char *scan, const char *condition)
-{
-    const char *end = strchr(condition, '\n');
-    const char *shard = strstr(condition, "shard = ");
-    const char *key = strstr(scan, "_pkey");
-
-    if (end && shard && shard < end)
-        return;
-    if (!goes_across_shards(name) || (key && key < strchr(scan, '\n')))
-        fail_msg("%s looks into all shards: %s", name, scan);
-}
-
-/* They ask the catalog, or are meant to look at all rows. */
-static bool may_read_all(const char *name)
-{
-    static const char *const names[] = {"space",         "check_columns",    "check_indexes",
-                                        "check_orphans", "check_shards",     "check_floors",
-                                        "check_count",   "features_unknown", "begin_settings"};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
-static void check_plan(const char *name, const char *plan)
-{
-    const char *seq = strstr(plan, "Seq Scan");
-
-    if (may_read_all(name))
-        return;
-    if (seq)
-        fail_msg("%s reads a table whole: %s", name, plan);
-    for (const char *scan = strstr(plan, "Index "); scan; scan = strstr(scan + 1, "Index ")) {
-        const bool is_scan = strncmp(scan, "Index Scan", 10) == 0 || strncmp(scan, "Index Only", 10) == 0;
-        const bool is_bitmap = strncmp(scan - 7, "Bitmap Index", 12) == 0;
-        if (is_scan || is_bitmap) {
-            const char *condition = strstr(scan, "Index Cond: ");
-            check_scan(name, scan, condition ? condition : "");
-        }
-    }
-}
-
-/* The plan that serves all parameters. */
-static char *plan_of(const struct database *database, const struct postgres_statement *statement)
-{
-    char sql[300];
-    size_t len = (size_t)snprintf(sql, sizeof sql, "EXPLAIN (COSTS OFF) EXECUTE %s", statement->name);
-    struct text plan = {NULL, 0};
-
-    for (int i = 0; i < statement->parameters; i++)
-        len += (size_t)snprintf(sql + len, sizeof sql - len, "%sNULL%s", i == 0 ? "(" : ", ",
-                                i + 1 == statement->parameters ? ")" : "");
-    PGresult *result = database_ask(database, sql);
-    for (int i = 0; i < PQntuples(result); i++)
-        text_printf(&plan, "%s\n", PQgetvalue(result, i, 0));
-    PQclear(result);
-    return plan.data;
-}
-
 static void test_no_statement_reads_a_table_whole(void **state)
 {
     struct database *database = *state;
 
     fill_tables(database->conn);
-    database_run(database, "SET plan_cache_mode = force_generic_plan");
-    for (int i = 0; i < POSTGRES_STATEMENT_COUNT; i++) {
-        const struct postgres_statement *statement = &ses__postgres_statements[i];
-        if (is_prepared(statement)) {
-            char *plan = plan_of(database, statement);
-            check_plan(statement->name, plan);
-            free(plan);
-        }
-    }
+    check_plans(database->conn);
 }
 
 /* --------------------------------------------------------------------------------- somebody else's functions */
