@@ -66,16 +66,17 @@
  *  - A missing state key is not an error: the getters return the positive SES_ABSENT. They set a text to NULL
  *    and its length to 0, and leave a number or flag as it was, so that it can hold a default.
  *  - "Codes:" lists every negative code of a call. Those of a read are MISUSE, BUSY, IO, CORRUPT, CANTOPEN,
- *    INTERRUPTED, INTERNAL and NOMEM. Those of a write are MISUSE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN,
- *    INTERNAL, NOMEM and UNKNOWN.
+ *    INTERRUPTED, INTERNAL and NOMEM. Those of a write are MISUSE, BUSY, READONLY, FULL, IO, CORRUPT,
+ *    CANTOPEN, INTERNAL, NOMEM and UNKNOWN.
  *  - CORRUPT means that the file holds rows that the library cannot have written, whoever wrote them; such
  *    rows never keep a call running without end. INTERNAL means that SQLite returned something unexpected.
- *  - Two cases are not listed. Every call that writes can return CONSTRAINT: a table of your own has a foreign
- *    key to one of the store's, and what the call would remove is referred to there. The message names the
- *    table. And a read may first have to recover the file after another program crashed; it can then also
- *    return READONLY or FULL.
- *  - Text is UTF-8. JSON text is passed as a pointer and a length in bytes; a length of SES_NUL means that
- *    the text ends at its NUL. The library copies its inputs, so they only need to live as long as the call.
+ *  - Two cases are not listed. Every call that writes can return CONSTRAINT: a table of your own has a
+ *    foreign key to one of the store's, and what the call would remove is referred to there. The message
+ *    names the table. And a read may first have to recover the file after another program crashed; it can
+ *    then also return READONLY or FULL.
+ *  - Text is UTF-8. JSON text, and other text that may hold a NUL, is passed as a pointer and a length in
+ *    bytes; a length of SES_NUL means that the text ends at its NUL. The library copies its inputs, so they
+ *    only need to live as long as the call.
  *  - Ids and names of state keys are C strings and cannot hold a NUL. Authors of bindings: reject a NUL
  *    inside a string before the call, or the library sees only the part in front of it.
  *  - A `const char *` output is borrowed, and the comment says until when. A `char *` output belongs to the
@@ -83,7 +84,10 @@
  *    pointer and a length, and need not end in a NUL.)
  *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. Sequence numbers start at 1.
  *  - Options are structs. Their first member, `size`, is set to sizeof the struct. A zero member means its
- *    documented default, and NULL instead of options means all defaults. SES_OPTIONS makes them.
+ *    documented default, and NULL instead of options means all defaults. SES_OPTIONS makes them. A flag or a
+ *    kind that this version does not know is rejected with MISUSE, and so are flags that exclude each other,
+ *    and members of a later version that are not zero. A number that must not be negative, or is above its
+ *    limit, is INVALID; in the options of a call that opens a store it is MISUSE.
  *  - Structs: later versions append members to one that begins with `size`, which its owner sets. A struct
  *    that the library makes and lends grows, too: never make one, copy one or put one into an array. Every
  *    other struct stays as it is, and anybody may make and copy it. The comment above a struct says so, if
@@ -92,15 +96,18 @@
  *    belongs to one thread at a time. A ses_session and the views on it (ses_tracked) belong to the same
  *    thread. Different objects of one store may be used in parallel, so agents that run in parallel threads
  *    need a handle each.
+ *  - Callbacks: a function that is passed to a call, or in its options, runs on the thread of that call and
+ *    before it returns. Those of a store or a follower (ses_open_options, ses_allocator,
+ *    ses_follow_options.notify) may run on any thread, on several at a time, and must not call the library.
  *  - Processes: several processes may have the same file open.
  *  - Features: a later version may add features to a store that this one does not know. One that is derived
  *    from the rest, such as an index of words, changes nothing here. With one that forbids writing, opening
- *    returns READONLY unless the store is opened for reading only. With any other, opening returns TOONEW. The
- *    message names the feature. Each connection looks for features when it is opened, and each transaction
- *    that writes looks again if another program has written. So a store that was open before a feature was
- *    added returns the same codes from then on, except that connections that are already open go on reading.
- *    On a server such a store always returns READONLY for a write. An event that a later version stored in
- *    another form than text returns UNSUPPORTED when it is read. Calls do not list these codes.
+ *    returns READONLY unless the store is opened for reading only. With any other, opening returns TOONEW.
+ *    The message names the feature. Each connection looks for features when it is opened, and each
+ *    transaction that writes looks again if another program has written. So a store that was open before a
+ *    feature was added returns the same codes from then on, except that connections that are already open go
+ *    on reading. On a server such a store always returns READONLY for a write. An event that a later version
+ *    stored in another form than text returns UNSUPPORTED when it is read. Calls do not list these codes.
  *  - fork: a store does not survive fork(). In the child, every call that needs the store returns MISUSE, and
  *    so does opening the same file, because a child inherits SQLite's bookkeeping but not its locks. Fork
  *    before opening the store, or call exec.
@@ -437,8 +444,8 @@ typedef struct ses_create_options {
     size_t size;
     const ses_range *range;   /* ses_get_or_create: the events to read of an existing session; NULL: all */
     const int64_t *create_us; /* the time of creation, for imports; NULL: the store's clock */
-    /* When the session may be removed (see ses_store_expire), later than the store's clock and before the year
-     * 10000; NULL: never. Not used by ses_get_or_create if the session exists. */
+    /* When the session may be removed (see ses_store_expire), later than the store's clock and before the
+     * year 10000; NULL: never. Not used by ses_get_or_create if the session exists. */
     const int64_t *expires_us;
     /* See ses_title_set; NULL: none. ses_get_or_create checks the title and the labels, but does not use them
      * if the session exists. */
@@ -529,10 +536,10 @@ SES_API const ses_event *ses_session_event(const ses_session *session, size_t in
 SES_API const ses_event *ses_session_event_by_id(const ses_session *session, const char *id);
 
 /*
- * Finds which of these events are live, as of what the handle shows (see History in seslite_history.h). `live` has room for
- * ses_session_event_count values. Each becomes 1 if no rewind has taken the event back, and 0 otherwise, also
- * if the event was pruned since. One query finds the rewinds; the log is not read. STALE: events were cut
- * since the handle was read. NOTFOUND: the session was deleted.
+ * Finds which of these events are live, as of what the handle shows (see History in seslite_history.h).
+ * `live` has room for ses_session_event_count values. Each becomes 1 if no rewind has taken the event back,
+ * and 0 otherwise, also if the event was pruned since. One query finds the rewinds; the log is not read.
+ * STALE: events were cut since the handle was read. NOTFOUND: the session was deleted.
  *
  * Codes: those of a read, NOTFOUND, STALE.
  */
@@ -553,11 +560,11 @@ SES_API int ses_session_json(const ses_session *session, char **json, size_t *le
 
 /* ------------------------------------------------------------------------------------------------- append */
 
-/* Flags that more than one call takes: its options say which. The numbers of those that only one call takes begin at 0x10
- * where it takes some of these, too. */
+/* Flags that several calls take; the options of a call say which. The flags that only one call takes begin at
+ * 0x10 if it takes some of these too. */
 typedef enum ses_flags {
     SES_ANYWAY = 0x1,     /* an outdated handle catches up in the same transaction instead of STALE */
-    SES_AT_VERSION = 0x2, /* only by key (a handle has its own version): STALE unless at `version` */
+    SES_AT_VERSION = 0x2, /* by key (a handle has its own), not with SES_ANYWAY: STALE unless at `version` */
     /*
      * Overwrites the deleted data (`PRAGMA secure_delete`), and empties the write-ahead log. If a reader
      * keeps the log from being emptied for the whole busy timeout, the deletion is done all the same and the
@@ -595,12 +602,12 @@ typedef struct ses_append_options {
      */
     const char *delta;
     size_t delta_len;
-    /* The token of a lease (see One turn at a time in seslite_live.h). The append is LEASED once another owner has taken the
-     * lease, with SES_ANYWAY too. 0: no lease is required. */
+    /* The token of a lease (see One turn at a time in seslite_live.h). The append is LEASED once another
+     * owner has taken the lease, with SES_ANYWAY too. 0: no lease is required. */
     int64_t lease;
     /* The title that the session gets in the same transaction, if it stores an event: a call whose events are
-     * all partial or duplicates sets nothing. The handle shows it. NULL: the title stays (ses_title_set removes
-     * it). */
+     * all partial or duplicates sets nothing. The handle shows it. NULL: the title stays (ses_title_set
+     * removes it). */
     const char *title;
     /* Labels that are set or removed in the same way; see ses_labels_set. */
     const ses_label *labels;

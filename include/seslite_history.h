@@ -243,9 +243,9 @@ typedef struct ses_prune_options {
  * are gone, another writer appends, or a transaction fails. The own state, the numbers and the history after
  * the pruned events stay exact, because the state at that point is kept. Fewer events are pruned than the
  * options select where an invocation, a function call and its response, or a rewind and the events that it
- * takes back would be separated. The version does not change, and no handle becomes STALE. A cursor that still
- * needed these events returns STALE. Ids of pruned events are forgotten: the same event can be appended again.
- * Through a handle, only events that it knows are pruned.
+ * takes back would be separated. The version does not change, and no handle becomes STALE. A cursor that
+ * still needed these events returns STALE. Ids of pruned events are forgotten: the same event can be appended
+ * again. Through a handle, only events that it knows are pruned.
  *
  * `*deleted` (may be NULL) is the number of events that this call deleted. Returns 0, SES_UNCHANGED if there
  * is nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_SECURE, to empty
@@ -261,8 +261,8 @@ SES_API int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_pru
 
 /*
  * Sets the time from which the session may be removed; NULL: never. Nothing is hidden: the session can be
- * read as before until ses_store_expire removes it. Neither the version nor the update time changes. INVALID: the
- * time is not later than the store's clock, or not before the year 10000.
+ * read as before until ses_store_expire removes it. Neither the version nor the update time changes. INVALID:
+ * the time is not later than the store's clock, or not before the year 10000.
  *
  * Codes: those of a write, INVALID, NOTFOUND.
  */

@@ -70,7 +70,8 @@ typedef struct ses_loaded {
     void *next_context;
 } ses_loaded;
 
-/* How to proceed if a different session of the same name exists. Without a flag, the call returns EXISTS. */
+/* How to proceed if a different session of the same name exists. Without a flag, the call returns EXISTS.
+ * SES_LOAD_REPLACE and SES_LOAD_RENAME exclude each other. */
 typedef enum ses_load_flags {
     SES_LOAD_UPDATE = 0x1,  /* if the existing one is the beginning of it, add the missing events */
     SES_LOAD_REPLACE = 0x2, /* delete the existing one */
@@ -134,9 +135,9 @@ SES_API int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loa
  * their defaults.
  *
  * `state` is the merged state. Its `app:` and `user:` keys belong to other sessions too, and are left out.
- * With SES_LOAD_SHARED those that their scopes lack are written there, as ses_store_import does, after the session
- * and in separate transactions. If that fails, the session stays, and the call can be repeated. Keys that
- * exist keep their values.
+ * With SES_LOAD_SHARED those that their scopes lack are written there, as ses_store_import does, after the
+ * session and in separate transactions. If that fails, the session stays, and the call can be repeated. Keys
+ * that exist keep their values.
  *
  * INVALID also means that the session or an event has a field of the wrong type, twice, or in both spellings;
  * that the session has an unknown field, which could not be kept; that an id is missing; or that the own
@@ -180,8 +181,8 @@ typedef struct ses_export_options {
  * the write-ahead log keeps everything that is written until it ends.
  *
  * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, or a session without a
- * user. UNSUPPORTED: the store has a feature that this version does not know and that forbids writing, and the
- * lines would leave out what belongs to it. A backup does not.
+ * user. UNSUPPORTED: the store has a feature that this version does not know and that forbids writing, and
+ * the lines would leave out what belongs to it. A backup does not.
  *
  * Codes: those of a read, INVALID, NOTFOUND, UNSUPPORTED, and those of `write`.
  */
@@ -189,7 +190,7 @@ SES_API int ses_store_export(ses_store *store, const ses_export_options *options
                              int (*write)(void *context, const char *data, size_t len, ses_error *error),
                              void *context, ses_error *error);
 
-/* Flags of ses_import_options. */
+/* Flags of ses_import_options. SES_IMPORT_REPLACE and SES_IMPORT_RENAME exclude each other. */
 typedef enum ses_import_flags {
     SES_IMPORT_UPDATE = 0x1,       /* as SES_LOAD_UPDATE */
     SES_IMPORT_REPLACE = 0x2,      /* as SES_LOAD_REPLACE */
@@ -371,7 +372,8 @@ typedef struct ses_check_options {
     size_t size;
     int level;     /* SES_CHECK_* */
     int64_t limit; /* the check ends after this many problems; 0: 100 */
-    /* Called with each problem. Non-zero ends the check. It may use the store, but not close it. May be NULL. */
+    /* Called with each problem. Non-zero ends the check. It may use the store, but not close it. May be
+     * NULL. */
     int (*report)(void *context, const ses_problem *problem);
     void *report_context;
     /* With SES_CHECK_LOG, called with about how many sessions were checked, and their total. Non-zero ends
