@@ -3,11 +3,11 @@
 # SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS. After a change of CC or flags `make clean`, or name a FLAVOUR: each has a folder
 # of its own below build/. make FLAVOUR=lto CFLAGS='-O2 -flto' leaves build/libseslite.a as it is.
 
-# Runs as many jobs as there are processors, unless -j is given. Only for goals that may run in parallel: not for
+# Runs half as many jobs again as there are processors, unless -j is given: many tests wait for a clock. Only for goals that may run in parallel: not for
 # `make deps demo`, whose second goal needs what the first one installs.
 ifeq ($(MAKELEVEL),0)
 ifeq ($(filter-out all check test quick asan tsan coverage tree-check,$(or $(MAKECMDGOALS),all)),)
-MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+MAKEFLAGS += -j$(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); echo $$((n + n / 2)))
 endif
 endif
 
