@@ -255,17 +255,17 @@ static inline void browser_picture(const struct browser *browser, const char *na
 {
     const char *folder = getenv("SESLITE_SCREENSHOTS");
     char command[1024];
-    cJSON *picture = browser_ask(browser, "GET", "/screenshot", NULL);
 
+    if (!folder)
+        return;
+    cJSON *picture = browser_ask(browser, "GET", "/screenshot", NULL);
     assert_true(cJSON_IsString(picture));
     assert_true(strlen(picture->valuestring) > 1000);
-    if (folder) {
-        snprintf(command, sizeof command, "base64 -d > '%s/%s.png'", folder, name);
-        FILE *file = popen(command, "w");
-        assert_non_null(file);
-        assert_true(fputs(picture->valuestring, file) >= 0);
-        assert_int_equal(pclose(file), 0);
-    }
+    snprintf(command, sizeof command, "base64 -d > '%s/%s.png'", folder, name);
+    FILE *file = popen(command, "w");
+    assert_non_null(file);
+    assert_true(fputs(picture->valuestring, file) >= 0);
+    assert_int_equal(pclose(file), 0);
     cJSON_Delete(picture);
 }
 

@@ -25,9 +25,23 @@ struct text {
     size_t len;
 };
 
+/* So many bytes as a text of that length has: a short one no more than it needs, for sanitizers to see what lies beyond it,
+ * and a long one a power of two, so that it seldom moves. */
+static inline size_t text_room(size_t len)
+{
+    size_t room = 1 << 16;
+
+    while (room <= len)
+        room *= 2;
+    return len < 1 << 16 ? len + 1 : room;
+}
+
 static inline void text_add(struct text *text, const char *more, size_t len)
 {
-    text->data = realloc(text->data, text->len + len + 1);
+    const size_t room = text_room(text->len + len);
+
+    if (!text->data || room != text_room(text->len))
+        text->data = realloc(text->data, room);
     assert_non_null(text->data);
     if (len)
         memcpy(text->data + text->len, more, len);

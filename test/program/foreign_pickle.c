@@ -136,6 +136,21 @@ static void test_a_pickle_cut_anywhere_is_refused(void **state)
     each_pickle(cut);
 }
 
+/* Is the byte part of a float before which at least twenty others stand in a row? What is said of those holds for it. */
+static bool is_repeated(const char *pickle, size_t at)
+{
+    enum { FLOAT = 'G', FLOAT_LEN = 9, MANY = 20 };
+
+    for (size_t begin = at; begin + FLOAT_LEN > at && begin >= MANY * FLOAT_LEN; begin--) {
+        size_t before = 0;
+        while (before <= MANY && pickle[begin - before * FLOAT_LEN] == FLOAT)
+            before++;
+        if (before > MANY)
+            return true;
+    }
+    return false;
+}
+
 static void flip(const char *name, const char *pickle, size_t len, const char *json)
 {
     static const unsigned char masks[] = {0x01, 0x02, 0x10, 0x80, 0xff};
@@ -147,7 +162,7 @@ static void flip(const char *name, const char *pickle, size_t len, const char *j
     assert_non_null(copy);
     ses__buffer_init(&buffer, &allocator);
     for (size_t i = 0; i < len; i++) {
-        for (size_t j = 0; j < sizeof masks; j++) {
+        for (size_t j = 0; j < sizeof masks && !is_repeated(pickle, i); j++) {
             memcpy(copy, pickle, len);
             copy[i] = (char)((unsigned char)copy[i] ^ masks[j]);
             int code = read_copy(&buffer, copy, len);

@@ -13,7 +13,9 @@ static void test_nothing_of_a_log_becomes_markup(void **state)
     for (size_t i = 0; i < HOSTILE_COUNT; i++) {
         char id[32];
         snprintf(id, sizeof id, "hostile-%zu", i);
-        fill_hostile_session(fixture->store, &(ses_key){"travel", "alice", id}, hostile[i].json);
+        const ses_key key = {"travel", "alice", id};
+        must_create(fixture->store, &key, "{}");
+        fill_hostile_session(fixture->store, &key, hostile[i].json);
         run_ok("html", id);
         check_page(&reply.out);
         cJSON_Delete(page_data(&reply.out));
