@@ -73,11 +73,9 @@ FLAVOUR_FLAGS_asan-coverage := $(FLAVOUR_FLAGS_asan) --coverage
 FLAVOUR_FLAGS_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                           -fno-omit-frame-pointer
 FLAVOUR_FLAGS          := $(FLAVOUR_FLAGS_$(FLAVOUR))
+# Coverage is that of lib/: nothing else counts.
+UNCOUNTED              := $(if $(findstring coverage,$(FLAVOUR)),-fno-profile-arcs -fno-test-coverage)
 B := build$(if $(filter-out release,$(FLAVOUR)),/$(FLAVOUR))
-
-ifeq ($(ENGINE),postgres)
-B := $(B)/on-postgres
-endif
 
 # ------------------------------------------------------------------------------------------- the library
 
@@ -194,7 +192,7 @@ COMMAND_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard $(addprefix to
 
 $(B)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(COMPILE) $(SQLITE_CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
+	$(COMPILE) $(UNCOUNTED) $(SQLITE_CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
 
 $(B)/tools/%: $(B)/tools/%.o $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
@@ -296,6 +294,7 @@ CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
 TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(if $(POSTGRES),,test/postgres/%),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
+PROGRAMS     := $(B)
 CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers abi exports names linking amalgamation embed schema docs install)
 
 include test/flags.mk
@@ -307,6 +306,7 @@ ifeq ($(ENGINE),postgres)
 ABOUT_FILES  := session/codes session/door session/door_faults session/parent session/list_filter_model session/store
 TEST_ALL     := $(filter-out $(ABOUT_FILES),$(filter session/% agent/%,$(TEST_ALL)))
 CHECK_ALL    :=
+PROGRAMS     := $(B)/on-postgres
 TEST_SUPPORT += $(B)/test/engine_postgres.o
 TEST_LINK    := -Wl,--wrap=ses_open -Wl,--wrap=ses_close
 endif
@@ -327,7 +327,7 @@ TEST_NAMES   := $(foreach name,$(LONG_TESTS),$(filter $(name),$(TEST_NAMES))) $(
 
 # The library is built with the flags that users have. The tests' own code, half of what is compiled, is built fast.
 TEST_OPTIMIZATION ?= -O0
-TEST_COMPILE = $(COMPILE) $(TEST_OPTIMIZATION)
+TEST_COMPILE = $(COMPILE) $(UNCOUNTED) $(TEST_OPTIMIZATION)
 
 $(TEST_SUPPORT): $(B)/test/%.o: test/%.c
 	@mkdir -p $(@D)
@@ -337,7 +337,8 @@ $(B)/test/%.o: test/%.c $(B)/gen/statements.h
 	@mkdir -p $(@D)
 	$(TEST_COMPILE) -Itest $(SQLITE_CFLAGS) $(CJSON_CFLAGS) $(POSTGRES_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
 
-$(B)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
+$(PROGRAMS)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
+	@mkdir -p $(@D)
 	$(LINK) -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
 	    $(LDFLAGS) $(TEST_LINK) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
 
@@ -370,8 +371,8 @@ CHECK_SETTINGS = HEADERS='$(HEADERS)' REFERENCE='$(REFERENCE)' AWK='$(AWK)' NM='
 # left to run alone.
 RUNS := $(TEST_NAMES:%=run-%)
 .PHONY: check test quick tree-check asan tsan coverage sqlite-versions stress damage $(RUNS) $(CHECKS:%=check-%)
-$(RUNS): run-%: $(B)/test/% | $(TEST_NAMES:%=$(B)/test/%)
-	@sh test/run.sh one $(B) $*
+$(RUNS): run-%: $(PROGRAMS)/test/% | $(TEST_NAMES:%=$(PROGRAMS)/test/%)
+	@sh test/run.sh one $(PROGRAMS) $*
 
 check-layers: $(OBJECTS) $(BENCH_OBJECTS) $(COMMAND_OBJECTS) $(if $(WITH_SERVER),$(SERVER_OBJECTS))
 check-layers: export OBJECTS := $(OBJECTS)
@@ -392,14 +393,14 @@ check test:
 	@sh test/postgres/with_server.sh $(MAKE) --no-print-directory $@
 else
 check test: $(RUNS) $(CHECKS:%=check-%)
-	@sh test/run.sh sum $(B) $(TEST_NAMES) $(CHECKS)
+	@sh test/run.sh sum $(PROGRAMS) $(TEST_NAMES) $(CHECKS)
 endif
 
 ## quick: the tests except those that take long
 QUICK_TESTS := $(filter-out $(LONG_TESTS),$(TEST_NAMES))
 QUICK_CHECKS := $(filter-out $(LONG_TESTS),$(CHECKS))
 quick: $(QUICK_TESTS:%=run-%) $(QUICK_CHECKS:%=check-%)
-	@sh test/run.sh sum $(B) $(QUICK_TESTS) $(QUICK_CHECKS)
+	@sh test/run.sh sum $(PROGRAMS) $(QUICK_TESTS) $(QUICK_CHECKS)
 
 ## tree-check: the tests of the whole: no artefacts, subjects of commits, pictures, layers, headers, what is exported and linked, the amalgamation, the reference, installing
 tree-check: $(CHECKS:%=check-%)
@@ -411,7 +412,7 @@ asan:
 
 ## tsan: the tests that start threads or processes, with the thread sanitizer
 # In one thread it finds nothing that asan does not. What starts them: the system's calls, or test/open.h and test/group.h.
-STARTS_THREADS := pthread_create|fork\(|child_(run|start)|"group\.h"
+STARTS_THREADS := pthread_create|(^|[^_a-z])fork\(|child_(run|start)|"group\.h"
 THREADED_TESTS  = $(shell grep -lE '$(STARTS_THREADS)' $(TEST_SOURCES))
 tsan:
 	@$(MAKE) --no-print-directory check FLAVOUR=tsan \
@@ -432,9 +433,10 @@ stress: $(B)/test/storage/stress
 ## damage: drive 20,000 damaged files through every call, with the sanitizers on (DAMAGE_FILES=..., DAMAGE_JOBS=...)
 DAMAGE_FILES ?= 20000
 DAMAGE_JOBS  ?= $(shell getconf _NPROCESSORS_ONLN)
+DAMAGE_FLAVOUR := $(patsubst release,asan,$(FLAVOUR))
 damage:
-	@$(MAKE) --no-print-directory build/asan/test/storage/damage FLAVOUR=asan
-	SESLITE_DAMAGE_FILES=$(DAMAGE_FILES) SESLITE_DAMAGE_JOBS=$(DAMAGE_JOBS) build/asan/test/storage/damage
+	@$(MAKE) --no-print-directory build/$(DAMAGE_FLAVOUR)/test/storage/damage FLAVOUR=$(DAMAGE_FLAVOUR)
+	SESLITE_DAMAGE_FILES=$(DAMAGE_FILES) SESLITE_DAMAGE_JOBS=$(DAMAGE_JOBS) build/$(DAMAGE_FLAVOUR)/test/storage/damage
 
 ## coverage: the tests with coverage of lib/, which must reach 95% of lines; FLAVOUR=asan-coverage: together with asan
 COVERED = $(patsubst release,coverage,$(FLAVOUR))
@@ -442,7 +444,7 @@ coverage:
 	@find build/$(COVERED) -name '*.gcda' -exec rm -f {} + 2>/dev/null || true
 	@$(MAKE) --no-print-directory check FLAVOUR=$(COVERED)
 	@# gcov derives a count below 0 for a line of optimized code, at which gcovr would stop
-	gcovr --root . --filter 'lib/' build/$(COVERED) --exclude-unreachable-branches \
+	gcovr -j "$$(getconf _NPROCESSORS_ONLN)" --root . --filter 'lib/' build/$(COVERED) --exclude-unreachable-branches \
 	    --gcov-ignore-parse-errors --print-summary --fail-under-line 95 --txt build/$(COVERED)/coverage.txt
 	@grep -E '^(lib|TOTAL)' build/$(COVERED)/coverage.txt
 
