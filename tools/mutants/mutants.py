@@ -135,6 +135,8 @@ class File:
 
     def conditions(self, kind, children, span):
         kinds = self.kinds
+        if self.in_macro(span):  # a condition that the macro brought has the place of all of the macro's use
+            return
         if kind == kinds.IF_STMT:
             self.negate(children[0], "0" if len(children) == 2 else None)
         elif kind in (kinds.WHILE_STMT, kinds.CONDITIONAL_OPERATOR):
