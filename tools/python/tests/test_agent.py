@@ -70,6 +70,72 @@ def test_context_and_pending_calls_are_read(store, session):
     assert seslite.pending_calls((store, KEY)) == []
 
 
+def test_a_builder_appends_its_event_once(store, session):
+    builder = seslite.Builder(store, "user", "i1").text("hi")
+    first = builder.append(session, title="Greeting", labels={"a": "1"})
+    again = builder.append((store, KEY))
+    assert (first.seq, again.seq, again.duplicate) == (1, 1, True) and first.made_id == again.made_id == session.events[0].id
+    assert (session.title, session.label("a")) == ("Greeting", "1")
+    named = seslite.Builder(store, "agent").delta({"user:n": 1}).field_string("id", "mine")
+    assert named.append((store, KEY), version=1, delta={"k": 2}).made_id == ""
+    with pytest.raises(seslite.StaleError) as stale:
+        seslite.Builder(store, "agent").append((store, KEY), version=1)
+    assert stale.value.key == KEY
+    with pytest.raises(seslite.StaleError):
+        seslite.Builder(store, "agent").append(session)
+    assert seslite.Builder(store, "agent").append(session, anyway=True).seq == 3 and session.state["k"] == 2
+    builder.close()
+    with pytest.raises(seslite.MisuseError):
+        builder.append(session)
+
+
+def test_pending_calls_are_answered(store, session):
+    def call(*ids):
+        builder = seslite.Builder(store, "agent", "i1")
+        for each in ids:
+            builder.call("f", {"n": each}, id=each)
+        builder.append((store, KEY), anyway=True)
+
+    assert seslite.answer_pending_calls(session) == 0
+    call("c1", "c2")
+    assert seslite.answer_pending_calls(session, responses=[]) == 0 and len(seslite.pending_calls(session)) == 2
+    asked = []
+
+    def answer(pending):
+        asked.append((pending.call.id, pending.event.author, pending.long_running))
+        return {"sum": 3} if pending.call.id == "c1" else None
+
+    assert seslite.answer_pending_calls(session, answer) == 1 and asked == [("c1", "agent", False), ("c2", "agent", False)]
+    answered = seslite.read_event(store, session.events[-1].json)
+    assert [(each.id, each.json) for each in answered.responses] == [("c1", b'{"sum":3}')]
+    approval = seslite.Function("c2", "f", b'{"approved":true}')
+    assert seslite.answer_pending_calls((store, KEY), responses=[approval]) == 1 and seslite.pending_calls(session) == []
+    call("c3")
+    with pytest.raises(ZeroDivisionError):
+        seslite.answer_pending_calls((store, KEY), lambda pending: 1 / 0)
+    with pytest.raises(seslite.InvalidError):
+        seslite.answer_pending_calls((store, KEY), lambda pending: {1, 2})
+    with pytest.raises(seslite.Error):
+        seslite.answer_pending_calls((store, KEY), lambda pending: "not an object")
+    assert len(seslite.pending_calls((store, KEY))) == 1
+    assert seslite.answer_pending_calls((store, KEY)) == 1 and seslite.pending_calls((store, KEY)) == []
+    with pytest.raises(seslite.NotFoundError):
+        seslite.answer_pending_calls((store, ("app", "user", "none")))
+    with pytest.raises(seslite.LeasedError):
+        call("c4")
+        seslite.answer_pending_calls((store, KEY), lease=77)
+
+
+def test_texts_are_cut_between_characters():
+    assert [seslite.text_cut("aä€😀", limit) for limit in (0, 1, 2, 3, 5, 6, 9, 10, 99)] == [
+        "", "a", "a", "aä", "aä", "aä€", "aä€", "aä€😀", "aä€😀",
+    ]  # fmt: skip
+    assert seslite.text_cut("a\0b", 2) == "a\0" and seslite.text_cut("", 5) == ""
+    for wrong in (("\ud800", 5), (5, 5), ("a", -1)):
+        with pytest.raises(seslite.InvalidError):
+            seslite.text_cut(*wrong)
+
+
 def test_a_view_tracks_state(store, session):
     with session.track() as view:
         view["k"] = {"deep": [1, None]}

@@ -26,6 +26,9 @@ def test_calls_are_awaited(tmp_path):
         await store.run(session.append, {"author": "x", "actions": {"stateDelta": {"k": 2}}})
         await store.append(KEY, {"author": "y"})
         assert [each.seq for each in await store.append_batch(KEY, [{}, {}])] == [3, 4]
+        assert await store.event_count(KEY) == (4, 4) and (await store.event_get(KEY, session.events[0].id)).seq == 1
+        assert [each.seq for each in (await store.pop(KEY, seslite.Point.seq(3))).events] == [4]
+        assert await store.run(seslite.answer_pending_calls, (store.store, KEY)) == 0
         assert await store.state_json(KEY) == b'{"k":2}' and (await store.get_or_create(KEY))[1] is False
         assert len(await store.list("app")) == 1 and (await store.delete(KEY)).total == 1
 

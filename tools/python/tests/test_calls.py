@@ -9,7 +9,7 @@ import pytest
 from common import KEY, event
 
 import seslite
-from seslite import Key, Range
+from seslite import Key, Point, Range
 
 FAR = 200_000_000_000_000_000  # a time to come
 HERE = pathlib.Path(__file__).parent
@@ -122,6 +122,73 @@ def test_a_stale_handle_tells_the_version(store, session):
         store.append_batch(KEY, [event(), {"id": 5}])
     assert refused.value.index == 1
     assert store.append(KEY, event(), expected={"user:u": "ä"}, delta={"user:u": 1}).seq == 6
+
+
+def test_a_title_and_labels_go_with_an_append(store, session):
+    first = event(id="e0", timestamp=1)
+    session.append(first, title="T", labels={"a": "1", "b": ""})
+    assert (session.title, session.labels) == ("T", {"a": "1", "b": ""})
+    session.append_batch([event(), event()], title="U", labels={"a": None})
+    assert (session.title, session.labels) == ("U", {"b": ""})
+    store.append(KEY, event(), labels={"c": "ü"})
+    store.append_batch(KEY, [event()], title="V")
+    session.refresh()
+    assert (session.title, session.labels) == ("V", {"b": "", "c": "ü"})
+    assert session.append(first, title="never").duplicate and session.append({"partial": True}, title="never").partial
+    with session.track() as view:
+        view["k"] = 2
+        view.append(event(), title="W")
+    assert session.title == "W" == store.get(KEY).title
+    for wrong in ({"title": ""}, {"labels": {"": "x"}}, {"title": "a\0b"}, {"labels": {"n": "x" * 513}}):
+        with pytest.raises(seslite.InvalidError):
+            session.append(event(), **wrong)
+    with pytest.raises(seslite.LimitError):
+        session.append(event(), labels={f"n{n}": "" for n in range(64)})
+    assert session.stored == 6
+
+
+def test_events_are_found_by_id_and_counted(store, session):
+    session.append_batch([event(id=f"e{n}", timestamp=n) for n in range(3)])
+    assert session.event_by_id("e1") == session.events[1] and session.event_by_id("none") is None
+    found = store.event_get(KEY, "e1")
+    assert (found.seq, found.json, found.load()["id"]) == (2, session.events[1].json, "e1")
+    assert store.event_get(KEY, "none") is None and store.event_count(KEY) == (3, 3)
+    for missing in (store.event_count, lambda key: store.event_get(key, "e1")):
+        with pytest.raises(seslite.NotFoundError) as error:
+            missing(("app", "user", "none"))
+        assert error.value.key == ("app", "user", "none") or tuple(error.value.key) == ("app", "user", "none")
+    with pytest.raises(seslite.InvalidError):
+        store.event_get(KEY, "a\0b")
+
+
+def test_events_are_popped(store, session):
+    for turn in range(3):
+        message = {"role": "user", "parts": [{"text": "hi"}]}
+        session.append({"author": "user", "invocationId": f"i{turn}", "id": f"u{turn}", "content": message})
+        session.append({"author": "agent", "invocationId": f"i{turn}", "id": f"a{turn}"})
+    popped = session.pop(Point.last_turn())
+    assert [each.id for each in popped.events] == ["u2", "a2"] and not popped.more and session.stored == 4
+    assert [each.author for each in store.pop(KEY, Point.seq(3)).events] == ["agent"]
+    assert store.pop(KEY).events == [] and store.event_count(KEY).stored == 3
+    with pytest.raises(seslite.StaleError):
+        store.pop(KEY, Point.seq(0), version=1)
+    with pytest.raises(seslite.StaleError):
+        session.pop(Point.seq(0))
+    session.refresh()
+    assert len(session.pop(Point.seq(0), secure=True).events) == 3
+    with pytest.raises(seslite.NotFoundError):
+        session.pop(Point.last_turn())
+
+
+def test_live_events_are_told_apart(store, session):
+    assert session.live() == []
+    for turn in range(3):
+        session.append({"author": "user", "invocationId": f"i{turn}"})
+    assert session.live() == [True, True, True]
+    session.rewind(Point.invocation("i1"))
+    live = session.live()
+    assert live[:3] == [True, False, False] and len(live) == len(session.events)
+    assert store.get(KEY, seslite.NO_EVENTS).live() == []
 
 
 def test_events_are_a_sequence(store, session):

@@ -24,10 +24,12 @@ from .agent import (
     Part,
     PendingCall,
     Usage,
+    answer_pending_calls,
     output_delta,
     pending_calls,
     read_context,
     read_event,
+    text_cut,
 )
 from .errors import (
     BusyError,
@@ -63,7 +65,23 @@ from .session import Session
 from .store import Store
 from .tracked import Tracked, render
 from .transfer import BaseValue, LoadedEvent
-from .values import NO_EVENTS, Appended, Deleted, Event, Imported, Info, Key, Lease, Loaded, Point, Problem, Range
+from .values import (
+    NO_EVENTS,
+    Appended,
+    Deleted,
+    Event,
+    EventCount,
+    EventJson,
+    Imported,
+    Info,
+    Key,
+    Lease,
+    Loaded,
+    Point,
+    Popped,
+    Problem,
+    Range,
+)
 
 __version__: str = _c.string(_lib.ses_version()).decode()
 SCHEMA_VERSION: int = _lib.SES_SCHEMA_VERSION
@@ -89,6 +107,8 @@ __all__ = [
     "Deleted",
     "Error",
     "Event",
+    "EventCount",
+    "EventJson",
     "ExistsError",
     "Filter",
     "Follower",
@@ -116,6 +136,7 @@ __all__ = [
     "Part",
     "PendingCall",
     "Point",
+    "Popped",
     "Problem",
     "REMOVED",
     "Range",
@@ -133,9 +154,11 @@ __all__ = [
     "UnsupportedError",
     "Usage",
     "WrongKeyError",
+    "answer_pending_calls",
     "output_delta",
     "pending_calls",
     "read_context",
     "read_event",
     "render",
+    "text_cut",
 ]

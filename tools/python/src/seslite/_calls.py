@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
-from .values import Appended, Deleted, KeyLike, Labels, Lease, Point, Range, appended_of, key_of, labels_in
+from .values import Appended, Deleted, KeyLike, Labels, Lease, Point, Popped, Range, appended_of, event_of, key_of, labels_in
 
 if TYPE_CHECKING:
     from .session import Session
@@ -17,13 +17,23 @@ if TYPE_CHECKING:
 Run = Callable[..., int]
 
 
-def _append_options(
-    keep: list[Any], anyway: bool, version: int | None, expected: JsonIn, delta: JsonIn, lease: int
+def append_options(
+    keep: list[Any],
+    *,
+    anyway: bool = False,
+    version: int | None = None,
+    expected: JsonIn = None,
+    delta: JsonIn = None,
+    lease: int = 0,
+    title: str | None = None,
+    labels: Labels | None = None,
 ) -> _ffi.Pointer:
-    if not anyway and version is None and expected is None and delta is None and not lease:
+    """How to append. `keep` is what the struct points to."""
+    if not (anyway or lease or labels) and all(each is None for each in (version, expected, delta, title)):
         return NULL
     expected_text, expected_len = _ffi.json_member(expected, "expected", keep)
     delta_text, delta_len = _ffi.json_member(delta, "delta", keep)
+    array, count = labels_in(labels, keep)
     return _ffi.struct(
         "ses_append_options",
         flags=(lib.SES_ANYWAY if anyway else 0) | (lib.SES_AT_VERSION if version is not None else 0),
@@ -33,48 +43,33 @@ def _append_options(
         delta=delta_text,
         delta_len=delta_len,
         lease=lease,
+        title=_ffi.c_text(title, "the title", keep),
+        labels=array,
+        label_count=count,
     )
 
 
-def append(
-    run: Run,
-    function: Any,
-    event: JsonIn,
-    *names: _ffi.Pointer,
-    anyway: bool,
-    expected: JsonIn,
-    delta: JsonIn,
-    lease: int,
-    version: int | None = None,
-) -> Appended:
+def append(run: Run, function: Any, event: JsonIn, *names: _ffi.Pointer, **options: Any) -> Appended:
     if event is None:
         raise errors.InvalidError("the event is None")
     keep: list[Any] = []
-    options = _append_options(keep, anyway, version, expected, delta, lease)
-    return _appended(run, function, *_ffi.json_in(event, "the event"), *names, options)
+    given = append_options(keep, **options)
+    return appended(run, function, *_ffi.json_in(event, "the event"), *names, given)
 
 
-def append_batch(
-    run: Run,
-    function: Any,
-    events: Iterable[JsonIn],
-    *,
-    anyway: bool,
-    expected: JsonIn,
-    lease: int,
-    version: int | None = None,
-) -> list[Appended]:
+def append_batch(run: Run, function: Any, events: Iterable[JsonIn], **options: Any) -> list[Appended]:
     keep: list[Any] = []
-    options = _append_options(keep, anyway, version, expected, None, lease)
+    given = append_options(keep, **options)
     texts = [_ffi.json_member(event, "an event", keep) for event in events]
     if not texts:
         return []
     array, made = ffi.new("ses_text[]", texts), ffi.new("ses_appended[]", len(texts))
-    _run_append(run, made, function, array, len(texts), options, made)
+    _run_append(run, made, function, array, len(texts), given, made)
     return [appended_of(each) for each in made]
 
 
-def _appended(run: Run, function: Any, *arguments: Any) -> Appended:
+def appended(run: Run, function: Any, *arguments: Any) -> Appended:
+    """A call that appends one event."""
     made = ffi.new("ses_appended[1]")
     _run_append(run, made, function, *arguments, made)
     return appended_of(made[0])
@@ -124,18 +119,29 @@ def rewind(
         artifact_delta=text,
         artifact_delta_len=length,
     )
-    return _appended(run, function, *point, options)
+    return appended(run, function, *point, options)
 
 
-def cut(run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, version: int | None = None) -> Deleted:
-    options = _ffi.struct(
+def _cut_options(anyway: bool, secure: bool, version: int | None) -> _ffi.Pointer:
+    return _ffi.struct(
         "ses_cut_options",
         flags=(lib.SES_ANYWAY if anyway else 0)
         | (lib.SES_AT_VERSION if version is not None else 0)
         | (lib.SES_SECURE if secure else 0),
         version=version,
     )
-    return deleted(run, function, point_of(point), options)
+
+
+def cut(run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, version: int | None = None) -> Deleted:
+    return deleted(run, function, point_of(point), _cut_options(anyway, secure, version))
+
+
+def pop(run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, version: int | None = None) -> Popped:
+    made = ffi.new("ses_popped **")
+    code = run(function, point_of(point), _cut_options(anyway, secure, version), made)
+    popped = ffi.gc(made[0], lib.ses_popped_close)
+    events = [event_of(lib.ses_popped_event(popped, at)) for at in range(lib.ses_popped_count(popped))]
+    return Popped(events, code == lib.SES_MORE)
 
 
 def deleted(run: Run, function: Any, *arguments: Any) -> Deleted:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _ffi
+from . import _calls, _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
-from .values import Event, KeyLike, event_of, key_of
+from .upkeep import Caught
+from .values import Appended, Event, KeyLike, Labels, event_of, key_of
 
 if TYPE_CHECKING:
     from .session import Session
@@ -213,6 +215,39 @@ class Builder(_ffi.Handle):
                 raise MemoryError("out of memory")
             return ffi.unpack(text, length[0])
 
+    def append(
+        self,
+        source: Session | tuple[Store, KeyLike],
+        *,
+        version: int | None = None,
+        anyway: bool = False,
+        expected: JsonIn = None,
+        delta: JsonIn = None,
+        lease: int = 0,
+        title: str | None = None,
+        labels: Labels | None = None,
+    ) -> Appended:
+        """Appends the event, through a handle or to a store and a key; see Session.append and Store.append. If it has no id,
+        the builder is given one first: so the call can be repeated after any failure, and the event is stored once."""
+        keep: list[Any] = []
+        options = _calls.append_options(
+            keep,
+            version=version,
+            anyway=anyway,
+            expected=expected,
+            delta=delta,
+            lease=lease,
+            title=title,
+            labels=labels,
+        )
+        if isinstance(source, tuple):
+            store, named = source[0], key_of(source[1])
+            with store._pointer() as pointer, self._guard:
+                run = partial(_ffi.call, key=named)
+                return _calls.appended(run, lib.ses_builder_append_by_key, self._live(), pointer, named.c, options)
+        with source._guard, self._guard:
+            return _calls.appended(_ffi.call, lib.ses_builder_append, self._live(), source._live(), options)
+
 
 class ContextEvent(NamedTuple):
     """An event of a context, and what a model is to be sent for it."""
@@ -264,6 +299,76 @@ def _pending_of(pending: Any) -> Iterator[PendingCall]:
         call = _function_of(lib.ses_pending_call(pending, at))
         assert call is not None
         yield PendingCall(call, event_of(lib.ses_pending_event(pending, at)), bool(lib.ses_pending_is_long_running(pending, at)))
+
+
+Answerer = Callable[[PendingCall], JsonIn]
+
+
+@ffi.def_extern(error=lib.SES_MISUSE)
+def ses_py_answer(context: Any, call: Any, event: Any, long_running: int, text: Any, length: Any, _error: Any) -> int:
+    caught, answer, pointer = ffi.from_handle(context)
+
+    def give() -> int:
+        function = _function_of(call)
+        assert function is not None
+        response = answer(PendingCall(function, event_of(event), bool(long_running)))
+        if response is None:
+            return lib.SES_ABSENT
+        encoded, size = _ffi.json_in(response, "the response")
+        text[0] = lib.ses_text_make(pointer, size)
+        if text[0] == NULL:
+            return lib.SES_NOMEM
+        ffi.memmove(text[0], encoded, size)
+        length[0] = size
+        return 0
+
+    code = caught.run(give)
+    return lib.SES_MISUSE if code is None else code
+
+
+def answer_pending_calls(
+    source: Session | tuple[Store, KeyLike],
+    answer: Answerer | None = None,
+    *,
+    responses: Iterable[Function] | None = None,
+    lease: int = 0,
+) -> int:
+    """Answers the function calls of a session that have no response, each once, and returns how many it answered.
+
+    Without `answer` and `responses`, every call that is not long-running gets the response {"error":"interrupted"}.
+    `responses` are those that the caller already has, by the id of the call, or without an id by its name. `answer` is
+    given each other call, and returns the response, a JSON object, or None to leave the call pending; it must not use the
+    session.
+    """
+    given = None if responses is None else list(responses)
+    if given == [] and answer is None:
+        return 0  # to C, no responses would be none that the caller has chosen
+    made = [_function_in(response) for response in given or ()]
+    array = ffi.new("ses_function[]", [function[0] for function, _keep in made])
+    store, answered = source[0] if isinstance(source, tuple) else source.store, ffi.new("int64_t *")
+    with Caught() as caught, store._pointer() as pointer:
+        context = ffi.new_handle((caught, answer, pointer))
+        options = _ffi.struct(
+            "ses_answer_options",
+            answer=lib.ses_py_answer if answer else NULL,
+            answer_context=context,
+            responses=array,
+            response_count=len(made),
+            lease=lease,
+        )
+        if isinstance(source, tuple):
+            store._run_key(key_of(source[1]), lib.ses_pending_answer_by_key, options, answered)
+        else:
+            source._run(lib.ses_pending_answer, options, answered)
+    return answered[0]
+
+
+def text_cut(text: str, limit: int) -> str:
+    """The longest beginning of a text that has at most `limit` bytes of UTF-8 and whole characters: for a title, say."""
+    if limit < 0:
+        raise errors.InvalidError("limit is negative")
+    encoded = _ffi.text_in(text, "the text")
+    return encoded[: lib.ses_text_cut(encoded, len(encoded), limit, NULL)].decode()
 
 
 def output_delta(store: Store, event: JsonIn, agent: str, key: str) -> bytes | None:

@@ -14,7 +14,7 @@ from .follow import Follower
 from .lists import Page
 from .session import Session
 from .store import Store, StoreOptions
-from .values import Appended, Deleted, Event, KeyLike, Lease
+from .values import Appended, Deleted, Event, EventCount, EventJson, KeyLike, Lease, Point, Popped
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -91,6 +91,18 @@ class AsyncStore:
     async def append_batch(self, key: KeyLike, events: Any, **options: Any) -> list[Appended]:
         """As Store.append_batch."""
         return await self.run(self.store.append_batch, key, events, **options)
+
+    async def pop(self, key: KeyLike, point: Point | None = None, **options: Any) -> Popped:
+        """As Store.pop."""
+        return await self.run(self.store.pop, key, point, **options)
+
+    async def event_get(self, key: KeyLike, name: str) -> EventJson | None:
+        """As Store.event_get."""
+        return await self.read(self.store.event_get, key, name)
+
+    async def event_count(self, key: KeyLike) -> EventCount:
+        """As Store.event_count."""
+        return await self.read(self.store.event_count, key)
 
     async def list(self, app: str, user: str | None = None, **options: Any) -> Page:
         """As Store.list."""

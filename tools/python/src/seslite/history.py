@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from . import _calls, _ffi
 from ._ffi import NULL, JsonIn, lib
-from .values import Appended, Deleted, KeyLike, Labels, Point, Range
+from .values import Appended, Deleted, KeyLike, Labels, Point, Popped, Range
 
 if TYPE_CHECKING:
     from .session import Session
@@ -50,6 +50,12 @@ class History:
     ) -> Deleted:
         """Deletes the events after the point for good."""
         return _calls.cut(self._by_key(key), lib.ses_cut_by_key, point, version=version, anyway=anyway, secure=secure)
+
+    def pop(
+        self, key: KeyLike, point: Point | None = None, *, version: int | None = None, anyway: bool = False, secure: bool = False
+    ) -> Popped:
+        """Deletes the events after the point for good, and returns them. No two callers get the same event."""
+        return _calls.pop(self._by_key(key), lib.ses_pop_by_key, point, version=version, anyway=anyway, secure=secure)
 
     def fork(
         self,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ffi, errors
 from ._ffi import NULL, ffi, lib
-from .values import Event, Key, KeyLike, Range, event_of, key_of
+from .values import Event, EventCount, EventJson, Key, KeyLike, Range, event_of, key_of
 
 if TYPE_CHECKING:
     from .session import Session, Summary
@@ -184,3 +184,21 @@ class Lists:
     def events(self, key: KeyLike, events: Range | None = None, *, backward: bool = False) -> Cursor:
         """Walks the events of a session, also of one that is larger than memory."""
         return Cursor(self, key_of(key), events, backward)  # type: ignore[arg-type]
+
+    def event_get(self, key: KeyLike, name: str) -> EventJson | None:
+        """The stored event of that id, or None. An index finds it, however long the log is."""
+        seq, text, length, named = ffi.new("int64_t *"), ffi.new("char **"), ffi.new("size_t *"), key_of(key)
+        encoded = _ffi.encode(name, "the event's id")
+        self._run(lib.ses_event_get_by_key, named.c, encoded, NULL, seq, text, length, key=named)
+        if text[0] == NULL:
+            return None
+        try:
+            return EventJson(seq[0], ffi.unpack(text[0], length[0]))
+        finally:
+            lib.ses_free(text[0])
+
+    def event_count(self, key: KeyLike) -> EventCount:
+        """How many events a session has stored, and the version that it is at. Nothing else of it is read."""
+        count, version, named = ffi.new("int64_t *"), ffi.new("int64_t *"), key_of(key)
+        self._run(lib.ses_event_count_by_key, named.c, NULL, count, version, key=named)
+        return EventCount(count[0], version[0])

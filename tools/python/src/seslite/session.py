@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from . import _calls, _ffi
 from ._ffi import NULL, JsonIn, ffi, lib
-from .values import Appended, Deleted, Event, Key, KeyLike, Labels, Point, Range, event_of
+from .values import Appended, Deleted, Event, Key, KeyLike, Labels, Point, Popped, Range, event_of
 
 if TYPE_CHECKING:
     from .store import Store
@@ -165,6 +165,21 @@ class Session(_ffi.Handle):
         """The events that the handle holds, oldest first. Each is copied when it is asked for."""
         return _Events(self)
 
+    def event_by_id(self, name: str) -> Event | None:
+        """The event of that id, or None if the handle does not hold it."""
+        encoded = _ffi.encode(name, "the event's id")
+        with self._guard:
+            event = lib.ses_session_event_by_id(self._live(), encoded)
+            return None if event == NULL else event_of(event)
+
+    def live(self) -> list[bool]:
+        """For each of `events`, whether no rewind has taken it back, as of what the handle shows."""
+        with self._guard:
+            session = self._live()
+            found = ffi.new("unsigned char[]", lib.ses_session_event_count(session) or 1)
+            _ffi.call(lib.ses_session_live, session, NULL, found)
+            return [found[at] == 1 for at in range(lib.ses_session_event_count(session))]
+
     def events_json(self) -> list[bytes]:
         """The JSON texts of the events that the handle holds: faster than `events` if only the texts are needed."""
         with self._guard:
@@ -188,16 +203,53 @@ class Session(_ffi.Handle):
     # ------------------------------------------------------------------------------------------ append
 
     def append(
-        self, event: JsonIn, *, anyway: bool = False, expected: JsonIn = None, delta: JsonIn = None, lease: int = 0
+        self,
+        event: JsonIn,
+        *,
+        anyway: bool = False,
+        expected: JsonIn = None,
+        delta: JsonIn = None,
+        lease: int = 0,
+        title: str | None = None,
+        labels: Labels | None = None,
     ) -> Appended:
-        """Appends one event: JSON as str or bytes, which is stored as it is, or anything that json can write."""
-        return _calls.append(self._run, lib.ses_append, event, anyway=anyway, expected=expected, delta=delta, lease=lease)
+        """Appends one event: JSON as str or bytes, which is stored as it is, or anything that json can write.
+
+        `title` and `labels` are set in the same transaction, if the event is stored; a label of None is removed.
+        """
+        return _calls.append(
+            self._run,
+            lib.ses_append,
+            event,
+            anyway=anyway,
+            expected=expected,
+            delta=delta,
+            lease=lease,
+            title=title,
+            labels=labels,
+        )
 
     def append_batch(
-        self, events: Iterable[JsonIn], *, anyway: bool = False, expected: JsonIn = None, lease: int = 0
+        self,
+        events: Iterable[JsonIn],
+        *,
+        anyway: bool = False,
+        expected: JsonIn = None,
+        lease: int = 0,
+        title: str | None = None,
+        labels: Labels | None = None,
     ) -> list[Appended]:
-        """Appends events in one transaction: all or none."""
-        return _calls.append_batch(self._run, lib.ses_append_batch, events, anyway=anyway, expected=expected, lease=lease)
+        """Appends events in one transaction: all or none. `title` and `labels` are set with them, as by append()."""
+        return _calls.append_batch(
+            self._run,
+            lib.ses_append_batch,
+            events,
+            anyway=anyway,
+            expected=expected,
+            lease=lease,
+            title=title,
+            labels=labels,
+        )
 
     def invocation_begin(self, name: str | None = None) -> str:
         """Begins an invocation, and returns its id, which the library makes if none is given."""
@@ -284,6 +336,10 @@ class Session(_ffi.Handle):
     def cut(self, point: Point | None = None, *, anyway: bool = False, secure: bool = False) -> Deleted:
         """Deletes the events after the point for good."""
         return _calls.cut(self._run, lib.ses_cut, point, anyway=anyway, secure=secure)
+
+    def pop(self, point: Point | None = None, *, anyway: bool = False, secure: bool = False) -> Popped:
+        """Deletes the events after the point for good, and returns them. No two callers get the same event."""
+        return _calls.pop(self._run, lib.ses_pop, point, anyway=anyway, secure=secure)
 
     def fork(
         self,

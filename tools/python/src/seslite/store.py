@@ -313,8 +313,10 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
         expected: JsonIn = None,
         delta: JsonIn = None,
         lease: int = 0,
+        title: str | None = None,
+        labels: Labels | None = None,
     ) -> Appended:
-        """Appends an event without a handle: at any version, unless one is given."""
+        """Appends an event without a handle: at any version, unless one is given. See Session.append."""
         return _calls.append(
             self._by_key(key),
             lib.ses_append_by_key,
@@ -324,6 +326,8 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
             expected=expected,
             delta=delta,
             lease=lease,
+            title=title,
+            labels=labels,
         )
 
     def append_batch(
@@ -335,11 +339,20 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
         anyway: bool = False,
         expected: JsonIn = None,
         lease: int = 0,
+        title: str | None = None,
+        labels: Labels | None = None,
     ) -> list[Appended]:
         """Appends events in one transaction: all or none."""
-        run = self._by_key(key)
         return _calls.append_batch(
-            run, lib.ses_append_batch_by_key, events, version=version, anyway=anyway, expected=expected, lease=lease
+            self._by_key(key),
+            lib.ses_append_batch_by_key,
+            events,
+            version=version,
+            anyway=anyway,
+            expected=expected,
+            lease=lease,
+            title=title,
+            labels=labels,
         )
 
     def delete(self, key: KeyLike, *, secure: bool = False) -> Deleted:

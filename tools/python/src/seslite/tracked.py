@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import _calls, _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
 from .upkeep import Caught
-from .values import Appended
+from .values import Appended, Labels
 
 if TYPE_CHECKING:
     from .session import Session
@@ -176,11 +176,28 @@ class Tracked(_ffi.Handle):
     # --------------------------------------------------------------------------------------- appending
 
     def append(
-        self, event: JsonIn, *, anyway: bool = False, expected: JsonIn = None, delta: JsonIn = None, lease: int = 0
+        self,
+        event: JsonIn,
+        *,
+        anyway: bool = False,
+        expected: JsonIn = None,
+        delta: JsonIn = None,
+        lease: int = 0,
+        title: str | None = None,
+        labels: Labels | None = None,
     ) -> Appended:
-        """Appends an event together with the view's writes."""
-        run = self._run
-        return _calls.append(run, lib.ses_tracked_append, event, anyway=anyway, expected=expected, delta=delta, lease=lease)
+        """Appends an event together with the view's writes. See Session.append."""
+        return _calls.append(
+            self._run,
+            lib.ses_tracked_append,
+            event,
+            anyway=anyway,
+            expected=expected,
+            delta=delta,
+            lease=lease,
+            title=title,
+            labels=labels,
+        )
 
     def append_output(
         self,
@@ -192,11 +209,23 @@ class Tracked(_ffi.Handle):
         expected: JsonIn = None,
         delta: JsonIn = None,
         lease: int = 0,
+        title: str | None = None,
+        labels: Labels | None = None,
     ) -> Appended:
         """Appends an event, and saves the agent's final text under a state key; see Session.track."""
-        names = _ffi.encode(agent, "the agent"), NULL if key is None else _ffi.encode(key, "the state key")
-        run = self._run
-        return _calls.append(run, lib.ses_output_append, event, *names, anyway=anyway, expected=expected, delta=delta, lease=lease)
+        return _calls.append(
+            self._run,
+            lib.ses_output_append,
+            event,
+            _ffi.encode(agent, "the agent"),
+            NULL if key is None else _ffi.encode(key, "the state key"),
+            anyway=anyway,
+            expected=expected,
+            delta=delta,
+            lease=lease,
+            title=title,
+            labels=labels,
+        )
 
     def render(self, template: str | bytes, *, artifacts: Artifacts | None = None, adk_braces: bool = False) -> str:
         """Renders an instruction template with the state that the view shows."""

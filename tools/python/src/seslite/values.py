@@ -202,6 +202,31 @@ class Deleted(NamedTuple):
     state_keys: int = 0
 
 
+class Popped(NamedTuple):
+    """The events that a call deleted and returns, oldest first. `more`: as for Deleted."""
+
+    events: list[Event]
+    more: bool = False
+
+
+class EventJson(NamedTuple):
+    """The number and the JSON text of a stored event."""
+
+    seq: int
+    json: bytes
+
+    def load(self) -> Any:
+        """The event, parsed."""
+        return _ffi.loads(self.json)
+
+
+class EventCount(NamedTuple):
+    """How many events a session has stored, and the version that it is at."""
+
+    stored: int
+    version: int
+
+
 class Info(NamedTuple):
     """Facts about a store."""
 
