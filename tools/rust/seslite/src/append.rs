@@ -1,10 +1,11 @@
-use std::ffi::c_int;
+use std::ffi::{c_int, CString};
 
 use seslite_sys as sys;
 
 use crate::error::{call, Code, Result};
+use crate::labels::CLabels;
 use crate::raw::{sized, zeroed};
-use crate::text::{name, optional_bytes};
+use crate::text::{c_string_or_null, name, optional_bytes, pointer};
 
 /// The outcome of appending an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +86,21 @@ pub struct AppendOptions<'a> {
     expected: Option<&'a str>,
     delta: Option<&'a str>,
     lease: i64,
+    title: Option<&'a str>,
+    labels: &'a [(&'a str, Option<&'a str>)],
+}
+
+/// The same as the library takes it, and its texts.
+pub(crate) struct CAppendOptions {
+    raw: sys::ses_append_options,
+    _title: Option<CString>,
+    _labels: CLabels,
+}
+
+impl CAppendOptions {
+    pub(crate) fn as_ptr(&self) -> *const sys::ses_append_options {
+        &self.raw
+    }
 }
 
 impl<'a> AppendOptions<'a> {
@@ -118,14 +134,30 @@ impl<'a> AppendOptions<'a> {
         self
     }
 
-    pub(crate) fn raw(&self) -> sys::ses_append_options {
+    /// A title that the session gets in the same transaction, if an event is stored.
+    pub fn title(mut self, title: &'a str) -> Self {
+        self.title = Some(title);
+        self
+    }
+    /// Labels that are set in the same transaction, if an event is stored; those whose value is `None` are removed.
+    pub fn labels(mut self, labels: &'a [(&'a str, Option<&'a str>)]) -> Self {
+        self.labels = labels;
+        self
+    }
+
+    pub(crate) fn to_c(self) -> Result<CAppendOptions> {
+        let (title, labels) = (c_string_or_null("the title", self.title)?, CLabels::new(self.labels)?);
         let mut raw: sys::ses_append_options = sized();
         raw.flags = self.flags;
         raw.version = self.version;
         (raw.expected, raw.expected_len) = optional_bytes(self.expected);
         (raw.delta, raw.delta_len) = optional_bytes(self.delta);
         raw.lease = self.lease;
-        raw
+        // Moving a CString does not move its bytes.
+        raw.title = pointer(&title);
+        raw.labels = labels.as_ptr();
+        raw.label_count = labels.len();
+        Ok(CAppendOptions { raw, _title: title, _labels: labels })
     }
 }
 

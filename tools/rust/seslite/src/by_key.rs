@@ -7,7 +7,7 @@ use seslite_sys as sys;
 use crate::append::{Appended, RewindOptions};
 use crate::delete::Deleted;
 use crate::error::{done, Result};
-use crate::history::{as_of, CutOptions, ForkOptions, PruneOptions};
+use crate::history::{as_of, CutOptions, ForkOptions, Popped, PruneOptions};
 use crate::key::Key;
 use crate::labels::CLabels;
 use crate::range::Point;
@@ -69,6 +69,14 @@ impl Store {
         let (point, options) = (point.raw(), options.raw());
         Deleted::of(|deleted, error| unsafe {
             sys::ses_cut_by_key(self.raw(), &key.raw(), &point, &options, deleted, error)
+        })
+    }
+    /// See [`Session::pop`].
+    pub fn pop(&self, key: Key<'_>, point: Point<'_>, options: &CutOptions) -> Result<Popped> {
+        let (key, point) = (key.to_c()?, point.to_c()?);
+        let (point, options) = (point.raw(), options.raw());
+        Popped::of(|popped, error| unsafe {
+            sys::ses_pop_by_key(self.raw(), &key.raw(), &point, &options, popped, error)
         })
     }
     /// See [`Session::fork`].

@@ -90,3 +90,12 @@ pub struct OwnedEvent {
     /// The stored bytes.
     pub json: Vec<u8>,
 }
+
+/// How many events a session has stored, and the version that it is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EventCount {
+    pub stored: i64,
+    /// For [`AppendOptions::at_version`](crate::AppendOptions::at_version).
+    pub version: i64,
+}

@@ -1,5 +1,10 @@
+use std::ffi::c_int;
+use std::ptr::NonNull;
+
 use seslite_sys as sys;
 
+use crate::error::{opened, Result};
+use crate::event::Event;
 use crate::range::Range;
 use crate::raw::{optional_ref, sized};
 
@@ -42,6 +47,49 @@ impl CutOptions {
         raw.flags = self.flags;
         raw.version = self.version;
         raw
+    }
+}
+
+/// Events that were deleted, oldest first.
+pub struct Popped {
+    raw: NonNull<sys::ses_popped>,
+    more: bool,
+}
+
+// Copies of the events, which nothing else refers to.
+unsafe impl Send for Popped {}
+
+impl Popped {
+    pub(crate) fn of(pop: impl FnOnce(*mut *mut sys::ses_popped, *mut sys::ses_error) -> c_int) -> Result<Popped> {
+        let mut code = 0;
+        let raw = opened(|popped, error| {
+            code = pop(popped, error);
+            code
+        })?;
+        Ok(Popped { raw, more: code == sys::SES_MORE })
+    }
+
+    pub fn len(&self) -> usize {
+        unsafe { sys::ses_popped_count(self.raw.as_ptr()) }
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    pub fn event(&self, index: usize) -> Option<Event<'_>> {
+        unsafe { Event::new(sys::ses_popped_event(self.raw.as_ptr(), index)) }
+    }
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = Event<'_>> {
+        (0..self.len()).filter_map(|index| self.event(index))
+    }
+    /// After [`CutOptions::secure`]: the write-ahead log could not be emptied; cut again.
+    pub fn more(&self) -> bool {
+        self.more
+    }
+}
+
+impl Drop for Popped {
+    fn drop(&mut self) {
+        unsafe { sys::ses_popped_close(self.raw.as_ptr()) };
     }
 }
 

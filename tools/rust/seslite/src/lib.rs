@@ -28,14 +28,14 @@ mod text;
 mod upkeep;
 mod walk;
 
-pub use agent::{Builder, Content, Context, Function, Part, Pending, RenderOptions, Tracked};
+pub use agent::{AnswerOptions, Builder, Content, Context, Function, Part, Pending, RenderOptions, Tracked};
 pub use append::{AppendOptions, Appended, RewindOptions, Status};
 pub use create::CreateOptions;
 pub use delete::{Deleted, DeletedUser, ExpireOptions};
 pub use error::{Code, Error, Result};
-pub use event::{Event, OwnedEvent};
+pub use event::{Event, EventCount, OwnedEvent};
 pub use facts::{version, Info, Space};
-pub use history::{CutOptions, ForkOptions, PruneOptions};
+pub use history::{CutOptions, ForkOptions, Popped, PruneOptions};
 pub use key::Key;
 pub use lease::Lease;
 pub use lines::{ExportOptions, ImportItem, ImportOptions};
@@ -48,6 +48,6 @@ pub use seslite_sys::{ses_import_report as ImportReport, ses_stats as Stats, ses
 pub use session::{Events, Session, SessionView};
 pub use state::State;
 pub use store::Store;
-pub use text::Json;
+pub use text::{text_cut, Json};
 pub use upkeep::{CheckLevel, Problem};
 pub use walk::{Cursor, FollowOptions, Followed, Follower, Waker};

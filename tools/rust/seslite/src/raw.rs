@@ -35,7 +35,7 @@ sized! {
     ses_expire_options, ses_maintain_options, ses_space, ses_lease_options, ses_follow_options, ses_loaded,
     ses_load_options, ses_export_options, ses_import_options, ses_import_report, ses_backup_options, ses_check_options,
     ses_info, ses_stats, ses_get_options, ses_cursor_options, ses_shared_state_options, ses_as_of_options,
-    ses_render_options, ses_context_options,
+    ses_render_options, ses_context_options, ses_answer_options,
 }
 
 /// A struct with every byte zero.

@@ -9,7 +9,7 @@ use crate::append::{texts, AppendOptions, Appended, RewindOptions};
 use crate::delete::Deleted;
 use crate::error::{call, done, opened, Code, Error, Result};
 use crate::event::Event;
-use crate::history::{as_of, CutOptions, ForkOptions, PruneOptions};
+use crate::history::{as_of, CutOptions, ForkOptions, Popped, PruneOptions};
 use crate::key::Key;
 use crate::labels::CLabels;
 use crate::range::Point;
@@ -104,6 +104,11 @@ impl SessionView {
     pub fn event(&self, index: usize) -> Option<Event<'_>> {
         unsafe { Event::new(sys::ses_session_event(self.raw(), index)) }
     }
+    /// The event of that id, if the handle holds it.
+    pub fn event_by_id(&self, id: &str) -> Result<Option<Event<'_>>> {
+        let id = c_string("the event's id", id)?;
+        Ok(unsafe { Event::new(sys::ses_session_event_by_id(self.raw(), id.as_ptr())) })
+    }
     /// The events that the handle holds, oldest first.
     pub fn events(&self) -> Events<'_> {
         Events { session: self, indexes: 0..self.event_count() }
@@ -180,18 +185,19 @@ impl Session {
     }
 
     pub fn append_with(&mut self, event: &str, options: &AppendOptions<'_>) -> Result<Appended> {
-        let options = options.raw();
+        let options = options.to_c()?;
         Appended::of(|appended, error| unsafe {
-            sys::ses_append(self.raw(), event.as_ptr().cast(), event.len(), &options, appended, error)
+            let (text, len) = (event.as_ptr().cast(), event.len());
+            sys::ses_append(self.raw(), text, len, options.as_ptr(), appended, error)
         })
     }
 
     /// Appends events in order in one transaction: all or none.
     pub fn append_batch(&mut self, events: &[&str], options: &AppendOptions<'_>) -> Result<Vec<Appended>> {
-        let options = options.raw();
+        let options = options.to_c()?;
         let texts = texts(events);
         Appended::all_of(events.len(), |results, error| unsafe {
-            sys::ses_append_batch(self.raw(), texts.as_ptr(), texts.len(), &options, results, error)
+            sys::ses_append_batch(self.raw(), texts.as_ptr(), texts.len(), options.as_ptr(), results, error)
         })
     }
 
@@ -256,6 +262,18 @@ impl Session {
         let point = point.to_c()?;
         let (point, options) = (point.raw(), options.raw());
         Deleted::of(|deleted, error| unsafe { sys::ses_cut(self.raw(), &point, &options, deleted, error) })
+    }
+    /// Deletes the events after the point for good, and returns them. No two callers get the same event.
+    pub fn pop(&mut self, point: Point<'_>, options: &CutOptions) -> Result<Popped> {
+        let point = point.to_c()?;
+        let (point, options) = (point.raw(), options.raw());
+        Popped::of(|popped, error| unsafe { sys::ses_pop(self.raw(), &point, &options, popped, error) })
+    }
+    /// For each event that the handle holds, whether no rewind has taken it back, as of what the handle shows.
+    pub fn live(&mut self) -> Result<Vec<bool>> {
+        let mut live = vec![0; self.event_count()];
+        done(|error| unsafe { sys::ses_session_live(self.raw(), ptr::null(), live.as_mut_ptr(), error) })?;
+        Ok(live.into_iter().map(|live| live != 0).collect())
     }
     /// Makes a session that begins as this one was at the point. `to` `None`: a session of this user, with an id that the
     /// store makes.

@@ -7,6 +7,7 @@ use seslite_sys as sys;
 use crate::append::{texts, AppendOptions, Appended};
 use crate::create::CreateOptions;
 use crate::error::{done, opened, Code, Error, Result};
+use crate::event::EventCount;
 use crate::key::Key;
 use crate::open::{Callbacks, OpenOptions};
 use crate::range::Range;
@@ -113,21 +114,41 @@ impl Store {
     /// Appends one event without a handle.
     pub fn append(&self, key: Key<'_>, event: &str, options: &AppendOptions<'_>) -> Result<Appended> {
         let key = key.to_c()?;
-        let options = options.raw();
+        let options = options.to_c()?;
         Appended::of(|appended, error| unsafe {
-            let event_text = event.as_ptr().cast();
-            sys::ses_append_by_key(self.raw(), &key.raw(), event_text, event.len(), &options, appended, error)
+            let (text, len) = (event.as_ptr().cast(), event.len());
+            sys::ses_append_by_key(self.raw(), &key.raw(), text, len, options.as_ptr(), appended, error)
         })
     }
 
     /// Appends events in order in one transaction, without a handle.
     pub fn append_batch(&self, key: Key<'_>, events: &[&str], options: &AppendOptions<'_>) -> Result<Vec<Appended>> {
         let key = key.to_c()?;
-        let options = options.raw();
+        let options = options.to_c()?;
         let texts = texts(events);
         Appended::all_of(events.len(), |results, error| unsafe {
-            sys::ses_append_batch_by_key(self.raw(), &key.raw(), texts.as_ptr(), texts.len(), &options, results, error)
+            let (first, count) = (texts.as_ptr(), texts.len());
+            sys::ses_append_batch_by_key(self.raw(), &key.raw(), first, count, options.as_ptr(), results, error)
         })
+    }
+
+    /// The number and the JSON text of the stored event of that id. An index finds it, however long the log is.
+    pub fn event_by_id(&self, key: Key<'_>, id: &str) -> Result<Option<(i64, Json)>> {
+        let (key, id) = (key.to_c()?, c_string("the event's id", id)?);
+        let mut seq = 0;
+        let json = take_text(|json, len, error| unsafe {
+            sys::ses_event_get_by_key(self.raw(), &key.raw(), id.as_ptr(), ptr::null(), &mut seq, json, len, error)
+        })?;
+        Ok(json.map(|json| (seq, json)))
+    }
+    /// How many events a session has stored, and the version that it is at. Nothing else of it is read.
+    pub fn event_count(&self, key: Key<'_>) -> Result<EventCount> {
+        let key = key.to_c()?;
+        let (mut stored, mut version) = (0, 0);
+        done(|error| unsafe {
+            sys::ses_event_count_by_key(self.raw(), &key.raw(), ptr::null(), &mut stored, &mut version, error)
+        })?;
+        Ok(EventCount { stored, version })
     }
 
     /// Opens a cursor, oldest event first.

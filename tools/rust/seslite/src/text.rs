@@ -124,6 +124,12 @@ impl From<Json> for String {
     }
 }
 
+/// The longest beginning of a text that has at most `limit` bytes and whole characters: for a title, say.
+pub fn text_cut(text: &str, limit: usize) -> &str {
+    let len = unsafe { sys::ses_text_cut(text.as_ptr().cast(), text.len(), limit, ptr::null_mut()) };
+    text.get(..len).unwrap_or_default()
+}
+
 /// A call that gives a text that the caller frees.
 pub(crate) fn take_text(
     function: impl FnOnce(*mut *mut c_char, *mut usize, *mut sys::ses_error) -> std::ffi::c_int,

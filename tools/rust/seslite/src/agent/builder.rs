@@ -5,7 +5,10 @@ use seslite_sys as sys;
 
 use super::nothing;
 use crate::agent::content::Function;
+use crate::append::{AppendOptions, Appended};
 use crate::error::{call, opened, Result};
+use crate::key::Key;
+use crate::session::Session;
 use crate::store::Store;
 use crate::text::{borrowed, c_string, c_string_or_null, pointer};
 
@@ -109,6 +112,23 @@ impl Builder {
     /// Sets any other field of the event's actions, as a text.
     pub fn action_string(&mut self, field: &str, text: &str) -> Result<&mut Self> {
         self.set_field(field, text, sys::ses_builder_action_string)
+    }
+
+    /// Appends the event. If it has no id, the builder is given one first, so the call can be repeated after any failure:
+    /// the event is stored once. Build the next event with another builder.
+    pub fn append(&mut self, session: &mut Session, options: &AppendOptions<'_>) -> Result<Appended> {
+        let options = options.to_c()?;
+        Appended::of(|appended, error| unsafe {
+            sys::ses_builder_append(self.raw.as_ptr(), session.raw(), options.as_ptr(), appended, error)
+        })
+    }
+    /// The same without a handle.
+    pub fn append_by_key(&mut self, store: &Store, key: Key<'_>, options: &AppendOptions<'_>) -> Result<Appended> {
+        let (key, options) = (key.to_c()?, options.to_c()?);
+        Appended::of(|appended, error| unsafe {
+            let options = options.as_ptr();
+            sys::ses_builder_append_by_key(self.raw.as_ptr(), store.raw(), &key.raw(), options, appended, error)
+        })
     }
 
     /// The event, for an append.

@@ -1,12 +1,14 @@
 //! The agent layer: building and reading events, what a model is sent, pending calls, state as callbacks and tools see it,
 //! instruction templates. `seslite_agent.h` says what each call does.
 
+mod answer;
 mod builder;
 mod content;
 mod context;
 mod template;
 mod tracked;
 
+pub use answer::AnswerOptions;
 pub use builder::Builder;
 pub use content::{Content, Function, Part};
 pub use context::{Context, Pending};

@@ -136,10 +136,10 @@ impl<'s> Tracked<'s> {
 
     /// Appends an event together with the view's writes.
     pub fn append(&mut self, event: &str, options: &AppendOptions<'_>) -> Result<Appended> {
-        let options = options.raw();
+        let options = options.to_c()?;
         Appended::of(|appended, error| unsafe {
-            let text = event.as_ptr().cast();
-            sys::ses_tracked_append(self.raw(), text, event.len(), &options, appended, error)
+            let (text, len) = (event.as_ptr().cast(), event.len());
+            sys::ses_tracked_append(self.raw(), text, len, options.as_ptr(), appended, error)
         })
     }
     /// Appends an event, the view's writes, and the agent's final text under `state_key`.
@@ -151,10 +151,11 @@ impl<'s> Tracked<'s> {
         options: &AppendOptions<'_>,
     ) -> Result<Appended> {
         let (agent, state_key) = (c_string("the agent", agent)?, c_string_or_null("the state key", state_key)?);
-        let options = options.raw();
+        let options = options.to_c()?;
         Appended::of(|appended, error| unsafe {
-            let (text, agent) = (event.as_ptr().cast(), agent.as_ptr());
-            sys::ses_output_append(self.raw(), text, event.len(), agent, pointer(&state_key), &options, appended, error)
+            let (text, len) = (event.as_ptr().cast(), event.len());
+            let (agent, key, options) = (agent.as_ptr(), pointer(&state_key), options.as_ptr());
+            sys::ses_output_append(self.raw(), text, len, agent, key, options, appended, error)
         })
     }
 

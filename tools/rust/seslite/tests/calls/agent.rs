@@ -106,6 +106,69 @@ fn templates_and_artifacts() {
 }
 
 #[test]
+fn a_builder_appends_its_event_once() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    let mut builder = Builder::new(&f.store, "user", Some("i1")).unwrap();
+    builder.text("hi").unwrap();
+    let first = builder.append(&mut session, &AppendOptions::new().title("Greeting")).unwrap();
+    let again = builder.append_by_key(&f.store, KEY, &AppendOptions::new()).unwrap();
+    assert_eq!((again.status, again.seq, &again.made_id), (Status::Duplicate, 1, &first.made_id));
+    assert_eq!(session.event(0).map(|event| event.id().to_owned()), first.made_id);
+    assert_eq!(session.title(), Some("Greeting"));
+    let mut other = Builder::new(&f.store, "agent", None).unwrap();
+    let stale = AppendOptions::new().at_version(0);
+    refused(other.append_by_key(&f.store, KEY, &stale), Code::Stale);
+    let named = AppendOptions::new().at_version(1).delta(r#"{"k":1}"#);
+    assert_eq!(other.append_by_key(&f.store, KEY, &named).unwrap().seq, 2);
+    refused(Builder::new(&f.store, "agent", None).unwrap().append(&mut session, &AppendOptions::new()), Code::Stale);
+}
+
+#[test]
+fn pending_calls_are_answered() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    let call = |ids: &[&str]| {
+        let mut builder = Builder::new(&f.store, "agent", Some("i1")).unwrap();
+        for id in ids {
+            builder.call(Some(id), "f", "{}").unwrap();
+        }
+        builder.append_by_key(&f.store, KEY, &AppendOptions::new()).unwrap();
+    };
+    call(&["c1", "c2", "c3"]);
+    assert_eq!(f.store.answer_pending(KEY, &mut AnswerOptions::new()).unwrap(), 0);
+    let mut asked = Vec::new();
+    let mut options = AnswerOptions::new().response(Some("c2"), None, r#"{"approved":true}"#).answer(
+        &f.store,
+        |call, event, long_running| {
+            asked.push((call.id().unwrap().to_owned(), event.author().to_owned(), long_running));
+            Ok((call.id() == Some("c1")).then(|| r#"{"sum":3}"#.to_owned()))
+        },
+    );
+    assert_eq!(session.answer_pending(&mut options).unwrap(), 2);
+    drop(options);
+    assert_eq!(asked, [("c1".to_owned(), "agent".to_owned(), false), ("c3".to_owned(), "agent".to_owned(), false)]);
+    let answer = session.events().next_back().unwrap().json().unwrap().to_owned();
+    let content = Content::read(&f.store, &answer).unwrap();
+    assert_eq!(
+        content.responses().map(|response| (response.id(), response.json())).collect::<Vec<_>>(),
+        [(Some("c1"), Some(r#"{"sum":3}"#)), (Some("c2"), Some(r#"{"approved":true}"#))]
+    );
+    let mut fails = AnswerOptions::new().answer(&f.store, |_, _, _| Err(Error::new(Code::Io, "the tool failed")));
+    assert_eq!(refused(f.store.answer_pending(KEY, &mut fails), Code::Io).message(), "the tool failed");
+    let mut wrong = AnswerOptions::new().answer(&f.store, |_, _, _| Ok(Some("[]".to_owned())));
+    refused(f.store.answer_pending(KEY, &mut wrong), Code::Invalid);
+    let mut panics = AnswerOptions::new().answer(&f.store, |_, _, _| panic!("in a tool"));
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f.store.answer_pending(KEY, &mut panics)));
+    assert!(panicked.is_err());
+    refused(f.store.answer_pending(KEY, &mut AnswerOptions::interrupted().lease(77)), Code::Leased);
+    assert_eq!(f.store.pending(KEY).unwrap().len(), 1);
+    assert_eq!(session.answer_pending(&mut AnswerOptions::interrupted()).unwrap(), 1);
+    assert!(session.pending().unwrap().is_empty());
+    assert_eq!(session.answer_pending(&mut AnswerOptions::interrupted()).unwrap(), 0);
+}
+
+#[test]
 fn context_and_pending_calls() {
     let f = fixture();
     let mut session = f.store.create(KEY, None).unwrap();

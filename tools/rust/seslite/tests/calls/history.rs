@@ -50,6 +50,51 @@ fn history() {
     assert_eq!(session.base_seq(), 1);
 }
 
+fn turn(n: i64) -> String {
+    format!(
+        r#"{{"id":"e{n}","author":"user","invocationId":"i{n}","content":{{"role":"user","parts":[{{"text":"x"}}]}}}}"#
+    )
+}
+
+#[test]
+fn events_are_popped() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    for n in 1..=4 {
+        session.append(&turn(n)).unwrap();
+    }
+    let popped = session.pop(Point::LastTurn, &CutOptions::new()).unwrap();
+    assert_eq!((popped.len(), popped.more(), session.stored()), (1, false, 3));
+    assert_eq!(popped.event(0).unwrap().id(), "e4");
+    assert!(popped.event(1).is_none());
+    let more = f.store.pop(KEY, Point::Seq(1), &CutOptions::new().secure()).unwrap();
+    assert_eq!(more.events().map(|event| event.seq()).collect::<Vec<_>>(), [2, 3]);
+    assert!(f.store.pop(KEY, Point::Now, &CutOptions::new()).unwrap().is_empty());
+    refused(f.store.pop(KEY, Point::Seq(0), &CutOptions::new().at_version(1)), Code::Stale);
+    refused(session.pop(Point::Seq(0), &CutOptions::new()), Code::Stale);
+    session.refresh().unwrap();
+    let last = session.pop(Point::LastTurn, &CutOptions::new()).unwrap();
+    refused(session.pop(Point::LastTurn, &CutOptions::new()), Code::NotFound);
+    drop(session);
+    drop(f);
+    assert_eq!(std::thread::spawn(move || last.event(0).unwrap().id().to_owned()).join().unwrap(), "e1");
+}
+
+#[test]
+fn live_events() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    assert_eq!(session.live().unwrap(), [false; 0]);
+    for n in 1..=3 {
+        session.append(&turn(n)).unwrap();
+    }
+    assert_eq!(session.live().unwrap(), [true; 3]);
+    session.rewind(Point::BeforeInvocation("i2"), &RewindOptions::new()).unwrap();
+    assert_eq!(session.live().unwrap()[..3], [true, false, false]);
+    f.store.delete(KEY, false).unwrap();
+    refused(session.live(), Code::NotFound);
+}
+
 #[test]
 fn leases() {
     let f = fixture();

@@ -108,6 +108,60 @@ fn appends_by_key_batches_expected_and_delta() {
 }
 
 #[test]
+fn a_title_and_labels_go_with_an_append() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    let marks = [("kind", Some("test")), ("done", Some(""))];
+    let marking = AppendOptions::new().title("A title").labels(&marks);
+    session.append_with(&event("e1", "{}"), &marking).unwrap();
+    assert_eq!(session.title(), Some("A title"));
+    assert_eq!(session.labels().collect::<Vec<_>>(), [("done", ""), ("kind", "test")]);
+    let removal = [("done", None)];
+    session.append_batch(&["{}", "{}"], &AppendOptions::new().labels(&removal)).unwrap();
+    assert_eq!(session.labels().collect::<Vec<_>>(), [("kind", "test")]);
+    let again = AppendOptions::new().title("Never");
+    assert_eq!(session.append_with(&event("e1", "{}"), &again).unwrap().status, Status::Duplicate);
+    f.store.append(KEY, "{}", &AppendOptions::new().title("By key")).unwrap();
+    session.refresh().unwrap();
+    assert_eq!((session.title(), session.label("done").unwrap()), (Some("By key"), None));
+    refused(session.append_with("{}", &AppendOptions::new().title("")), Code::Invalid);
+    refused(session.append_with("{}", &AppendOptions::new().title("a\0b")), Code::Invalid);
+    refused(session.append_with("{}", &AppendOptions::new().labels(&[("", None)])), Code::Invalid);
+    let names: Vec<String> = (0..65).map(|n| n.to_string()).collect();
+    let many: Vec<_> = names.iter().map(|name| (name.as_str(), Some("v"))).collect();
+    refused(session.append_with("{}", &AppendOptions::new().labels(&many)), Code::Limit);
+    let mut view = session.track().unwrap();
+    view.append("{}", &AppendOptions::new().title("Of a view")).unwrap();
+    assert_eq!((view.session().title(), view.session().stored()), (Some("Of a view"), 5));
+}
+
+#[test]
+fn events_are_found_by_id_and_counted() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    session.append_batch(&[&event("e1", "{}"), &event("e2", "{}")], &AppendOptions::new()).unwrap();
+    assert_eq!(session.event_by_id("e2").unwrap().map(|event| event.seq()), Some(2));
+    assert!(session.event_by_id("none").unwrap().is_none());
+    refused(session.event_by_id("a\0b"), Code::Invalid);
+    let (seq, json) = f.store.event_by_id(KEY, "e2").unwrap().unwrap();
+    assert_eq!((seq, &*json), (2, session.event(1).unwrap().json().unwrap()));
+    assert!(f.store.event_by_id(KEY, "none").unwrap().is_none());
+    refused(f.store.event_by_id(Key::new("app", "alice", "none"), "e2"), Code::NotFound);
+    let count = f.store.event_count(KEY).unwrap();
+    assert_eq!((count.stored, count.version), (2, session.version()));
+    f.store.append(KEY, "{}", &AppendOptions::new().at_version(count.version)).unwrap();
+    refused(f.store.event_count(Key::new("app", "alice", "none")), Code::NotFound);
+}
+
+#[test]
+fn texts_are_cut_between_characters() {
+    let text = "a\u{e4}\u{20ac}\u{1f600}";
+    let cut: Vec<_> = (0..12).map(|limit| text_cut(text, limit).len()).collect();
+    assert_eq!(cut, [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10]);
+    assert_eq!((text_cut("a\0b", 2), text_cut("", 5)), ("a\0", ""));
+}
+
+#[test]
 fn shared_state_without_a_session() {
     let f = fixture();
     f.store.change_shared_state("app", Some("alice"), r#"{"n":1}"#, None).unwrap();
