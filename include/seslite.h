@@ -27,6 +27,9 @@
  *  - seslite_live.h: leases, which make the turns of a session run one at a time, and following.
  *  - seslite_transfer.h: sessions in and out, backup and check.
  *
+ * Three more headers are not included: seslite_agent.h has calls for agent frameworks, seslite_cjson.h calls
+ * for programs that use cJSON, and seslite_postgres.h opens a store on a PostgreSQL server.
+ *
  * The words used below:
  *
  *  - State is a set of keys with JSON values. The prefix of a key is its scope. "app:" keys are shared by all
@@ -82,7 +85,8 @@
  *  - A `const char *` output is borrowed, and the comment says until when. A `char *` output belongs to the
  *    caller, who frees it with ses_free. Both end in a NUL that the length does not count. (A ses_text is a
  *    pointer and a length, and need not end in a NUL.)
- *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. Sequence numbers start at 1.
+ *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. The times of events and
+ *    sessions lie in the years 0 to 9999; any other is rejected with INVALID. Sequence numbers start at 1.
  *  - Options are structs. Their first member, `size`, is set to sizeof the struct. A zero member means its
  *    documented default, and NULL instead of options means all defaults. SES_OPTIONS makes them. A flag or a
  *    kind that this version does not know is rejected with MISUSE, and so are flags that exclude each other,
