@@ -34,20 +34,43 @@ static void close_cut(struct cut_store *cut)
     proxy_stop(cut->proxy);
 }
 
-enum how { GENERATED, GIVEN, BY_KEY, BY_KEY_GENERATED, HOWS };
+enum how { GENERATED, GIVEN, BY_KEY, BY_KEY_GENERATED, LABELLED, LABELLED_BY_KEY, HOWS };
+
+static bool is_labelled(enum how how)
+{
+    return how == LABELLED || how == LABELLED_BY_KEY;
+}
 
 static int append(struct cut_store *cut, enum how how, ses_appended *appended, ses_error *error)
 {
     char event[200];
+    char title[20];
+    const ses_label label = {"made", title};
+    const ses_append_options options = {.size = sizeof options,
+                                        .title = is_labelled(how) ? title : NULL,
+                                        .labels = &label,
+                                        .label_count = is_labelled(how)};
 
-    if (how == GENERATED || how == BY_KEY_GENERATED)
+    snprintf(title, sizeof title, "%d", cut->made);
+    if (how != GIVEN && how != BY_KEY)
         snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"a\":%d,\"app:x\":null}}}",
                  cut->made++);
     else
         snprintf(event, sizeof event, "{\"id\":\"made-%d\",\"timestamp\":1}", cut->made++);
-    return how == GENERATED || how == GIVEN
-               ? ses_append(cut->session, event, SES_NUL, NULL, appended, error)
-               : ses_append_by_key(cut->store, &key, event, SES_NUL, NULL, appended, error);
+    return how == GENERATED || how == GIVEN || how == LABELLED
+               ? ses_append(cut->session, event, SES_NUL, &options, appended, error)
+               : ses_append_by_key(cut->store, &key, event, SES_NUL, &options, appended, error);
+}
+
+static void assert_labelled(const struct cut_store *cut)
+{
+    const char *value = ses_session_label_value(cut->session, "made");
+    char last[20];
+
+    snprintf(last, sizeof last, "%d", cut->made - 1);
+    assert_string_equal(ses_session_title(cut->session), last);
+    assert_non_null(value);
+    assert_string_equal(value, last);
 }
 
 /* One append, of which so many bytes are handed on. */
@@ -63,7 +86,11 @@ static void append_cut(struct cut_store *cut, atomic_long *left, long bytes, enu
     if (code != SES_OK || appended.status != SES_OK || appended.seq != before + 1)
         fail_msg("way %d, cut after %ld: %s, status %d, event %d: %s", (int)how, bytes, ses_code_name(code),
                  appended.status, (int)appended.seq, error.message);
+    if (how == LABELLED)
+        assert_labelled(cut);
     assert_ok(ses_refresh(cut->session, NULL, &error));
+    if (is_labelled(how))
+        assert_labelled(cut);
     assert_int_equal(ses_session_stored(cut->session), before + 1);
     assert_int_equal(ses_session_event_count(cut->session), before + 1);
 }
@@ -75,9 +102,10 @@ static void test_a_cut_append_is_stored_once(void **state)
 
     open_cut(&cut, *state, "cut");
     for (enum how how = GENERATED; how < HOWS; how++) {
-        for (long bytes = 0; bytes < 2500; bytes += step)
+        const int trips = is_labelled(how) ? 2 : 1;
+        for (long bytes = 0; bytes < 2500 * trips; bytes += step)
             append_cut(&cut, &cut.proxy->up_left, bytes, how);
-        for (long bytes = 0; bytes < 500; bytes += step / 4 + 1)
+        for (long bytes = 0; bytes < 500 * trips; bytes += step / 4 + 1)
             append_cut(&cut, &cut.proxy->down_left, bytes, how);
     }
     close_cut(&cut);
