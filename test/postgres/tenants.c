@@ -245,6 +245,22 @@ static void assert_state(PGconn *conn, const char *sql, const char *wanted)
     PQclear(result);
 }
 
+static void test_an_analyst_sees_all(void **state)
+{
+    const struct tenants *tenants = *state;
+
+    database_run(tenants->database, "CREATE ROLE analyst LOGIN");
+    database_run(tenants->database, "GRANT USAGE ON SCHEMA seslite TO analyst");
+    database_run(tenants->database, "GRANT SELECT ON ALL TABLES IN SCHEMA seslite TO analyst");
+    PGconn *conn = connect_as(tenants, "analyst");
+    assert_int_equal(rows_of(conn, "SELECT FROM seslite.%s", "events"), 0);
+    database_run(tenants->database, "CREATE POLICY tenant_analyst ON seslite.apps TO analyst USING (true)");
+    for (size_t i = 0; i < TABLES; i++)
+        assert_int_equal(rows_of(conn, "SELECT FROM seslite.%s", tables[i]),
+                         rows_of(tenants->database->conn, "SELECT FROM seslite.%s", tables[i]));
+    PQfinish(conn);
+}
+
 /* A copy of a row of agent_a's is refused by the policy, not because the row exists. */
 static void test_a_role_learns_nothing_from_what_is_refused(void **state)
 {
@@ -289,6 +305,9 @@ static void test_rows_of_mixed_owners_are_refused(void **state)
     assert_state(tenants->sql_b, sql, "42501");
     PQclear(row);
     PQclear(app);
+    assert_state(tenants->sql_b,
+                 "INSERT INTO seslite.events VALUES (0, 28672, 1, 'e', '', 'a', NULL, 1, NULL, '{}')",
+                 "42501"); /* of no session */
 }
 
 /* The key of a row is a number, which is compared with those of all rows. It says when a row was added, and no more. */
@@ -351,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_a_program_works_within_its_app),
         cmocka_unit_test(test_a_program_finds_no_other_app),
         cmocka_unit_test(test_a_role_sees_and_changes_its_own_rows),
+        cmocka_unit_test(test_an_analyst_sees_all),
         cmocka_unit_test(test_a_role_learns_nothing_from_what_is_refused),
         cmocka_unit_test(test_rows_of_mixed_owners_are_refused),
         cmocka_unit_test(test_only_numbers_can_be_guessed),
