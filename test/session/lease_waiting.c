@@ -7,7 +7,7 @@
 #include "session/store.h"
 
 static const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
-static const ses_lease_options patient = {.size = sizeof patient, .wait_ms = 60000};
+static const ses_lease_options patient = {.size = sizeof patient, .wait_ms = 600000};
 
 /* A store whose clock threads may look at while it is set, and a second one on the same file, as of another process. */
 struct waiting {
@@ -83,6 +83,7 @@ struct waiter {
     int code;
     ses_lease lease;
     ses_error error;
+    atomic_bool done;
 };
 
 /* A turn: nobody else may have one at the same time. */
@@ -112,6 +113,7 @@ static void *wait_for_lease(void *context)
                                   &waiter->lease, &waiter->error);
     if (waiter->code == SES_OK && waiter->turns)
         take_turn(waiter);
+    atomic_store(&waiter->done, true);
     return NULL;
 }
 
@@ -126,7 +128,7 @@ static int count_waiters(ses_store *store)
     return count;
 }
 
-/* Returns when the thread is in the queue. */
+/* Returns when the thread is in the queue, or has given up before this one had its turn. */
 static void start_waiter(struct waiter *waiter, ses_store *store, int number)
 {
     const int before = count_waiters(store);
@@ -137,7 +139,7 @@ static void start_waiter(struct waiter *waiter, ses_store *store, int number)
                               .turns = waiter->turns,
                               .number = number};
     assert_int_equal(pthread_create(&waiter->thread, NULL, wait_for_lease, waiter), 0);
-    while (count_waiters(store) == before)
+    while (count_waiters(store) == before && !atomic_load(&waiter->done))
         support_pause_us(100);
 }
 

@@ -1,5 +1,6 @@
 /* A session that is loaded is as it was: what is kept, what is refused, and what becomes of one that is there. */
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "check.h"
 #include "history.h"
@@ -839,21 +840,26 @@ static void test_other_writers_wait_and_do_not_share_the_transaction(void **stat
 
 struct reader {
     sqlite3 *db;
-    long until_us;
+    atomic_bool given; /* the function has ended, so the commit is next */
 };
 
 static void *end_reading(void *context)
 {
     struct reader *reader = context;
 
-    support_pause_us(reader->until_us);
+    while (!atomic_load(&reader->given))
+        support_pause_us(1000);
+    support_pause_us(100000);
     return sqlite3_exec(reader->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ? context : NULL;
 }
 
 static int give_nothing_late(void *context, ses_loaded_event *event, ses_error *error)
 {
-    (void)context, (void)event, (void)error;
-    support_pause_us(300000);
+    struct reader *reader = context;
+
+    (void)event, (void)error;
+    support_pause_us(1100000);
+    atomic_store(&reader->given, true);
     return 0;
 }
 
@@ -861,13 +867,13 @@ static int give_nothing_late(void *context, ses_loaded_event *event, ses_error *
 static void test_the_time_of_the_function_is_not_that_of_waiting(void **state)
 {
     struct fixture *fixture = *state;
-    struct reader reader = {.until_us = 400000};
-    const ses_loaded loaded = {.size = sizeof loaded, .next = give_nothing_late};
+    struct reader reader = {.db = NULL};
+    const ses_loaded loaded = {.size = sizeof loaded, .next = give_nothing_late, .next_context = &reader};
     pthread_t thread;
     void *ended = NULL;
     ses_error error;
 
-    fixture->options.busy_timeout_ms = 250;
+    fixture->options.busy_timeout_ms = 1000;
     fixture->options.journal = SES_JOURNAL_ROLLBACK;
     fixture_reopen(fixture);
     reader.db = raw_open(fixture->path);

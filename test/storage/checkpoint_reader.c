@@ -120,8 +120,8 @@ static void test_a_reader_costs_the_writers_little(void **state)
     sqlite3 *reader = begin_reading(fixture->path);
     append_until_pages(fixture->store, &number, 20000);
     const ses_stats held_back = statistics(fixture->store);
-    /* It had begun to be in vain every 1000 pages, for 200 ms. */
-    assert_in_range(held_back.sqlite.checkpoint_turn_us - before.sqlite.checkpoint_turn_us, 0, 500000);
+    /* It had begun to be in vain every 1000 pages, for 200 ms: four seconds. */
+    assert_in_range(held_back.sqlite.checkpoint_turn_us - before.sqlite.checkpoint_turn_us, 0, 2000000);
     assert_true(held_back.sqlite.wal_bytes > INT64_C(20000) * 4096);
 
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);

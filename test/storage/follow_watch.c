@@ -137,7 +137,7 @@ static void *run_waiter(void *context)
     const ses_event *event = NULL;
     ses_error error;
 
-    waiter->code = ses_follower_next(waiter->follower, 20000, &event, &error);
+    waiter->code = ses_follower_next(waiter->follower, 60000, &event, &error);
     waiter->seq = event ? event->seq : 0;
     return NULL;
 }
@@ -238,6 +238,33 @@ static void test_nothing_is_missed_at_the_beginning_of_a_wait(void **state)
     ses_follower_close(other);
 }
 
+/* Pauses, and longer until the thread has looked so often, as on a busy machine it may not have had its turn. The looks that
+ * were made, per second. */
+static int64_t looks_per_second(long pause_us, int least)
+{
+    const int64_t begun = support_steady_us();
+    const int before = atomic_load(&looks);
+
+    do
+        support_pause_us(pause_us);
+    while (atomic_load(&looks) - before < least && support_steady_us() - begun < 60000000);
+    assert_true(atomic_load(&looks) - before >= least);
+    return (atomic_load(&looks) - before) * INT64_C(1000000) / (support_steady_us() - begun);
+}
+
+/* False when there was always another look. */
+static bool comes_to_rest(void)
+{
+    bool rests = false;
+
+    for (int i = 0; i < 50 && !rests; i++) {
+        const int before = atomic_load(&looks);
+        support_pause_us(300000);
+        rests = atomic_load(&looks) == before;
+    }
+    return rests;
+}
+
 static void test_the_thread_rests(void **state)
 {
     struct two_stores *stores = *state;
@@ -249,17 +276,11 @@ static void test_the_thread_rests(void **state)
     support_pause_us(100000);
     assert_int_equal(atomic_load(&looks), 0); /* nobody waits */
     start_waiter(&waiter, follower);
-    support_pause_us(1500000);
-    const int begun = atomic_load(&looks);
-    assert_in_range(begun, 5, 60);
-    support_pause_us(1000000);
-    assert_in_range(atomic_load(&looks) - begun, 1, 12);
+    assert_in_range(looks_per_second(1500000, 5), 0, 40);
+    assert_in_range(looks_per_second(1000000, 1), 0, 12);
     append_to(stores->store, "one", 1);
     assert_waiter(&waiter, SES_ROW, 1);
-    support_pause_us(200000);
-    const int ended = atomic_load(&looks);
-    support_pause_us(300000);
-    assert_int_equal(atomic_load(&looks), ended);
+    assert_true(comes_to_rest());
     ses_follower_close(follower);
 }
 
@@ -295,11 +316,15 @@ static void test_looks_are_no_calls(void **state)
     ses_follower *follower = must_follow(stores->store, &key, NULL);
     assert_code(SES_OK, ses_follower_next(follower, 50, &event, &error));
     const int before = atomic_load(&looks);
-    assert_code(SES_OK, ses_follower_next(follower, 300, &event, &error));
+    int calls = 0;
+    do
+        assert_code(SES_OK, ses_follower_next(follower, 300, &event, &error));
+    while (++calls < 100 &&
+           atomic_load(&looks) == before); /* on a busy machine the thread may miss its turn */
     assert_in_range(atomic_load(&looks) - before, 1, 100);
     ses_stats stats = {.size = sizeof stats};
     assert_ok(ses_store_stats(stores->store, &stats, &error));
-    assert_in_range(stats.read_calls, 3, 5); /* of the follower: looks are no calls */
+    assert_in_range(stats.read_calls, 2 + calls, 3 + 2 * calls); /* of the follower: looks are no calls */
     ses_follower_close(follower);
 }
 

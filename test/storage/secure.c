@@ -288,7 +288,7 @@ static void test_writers_do_not_wait_for_the_reader(void **state)
     struct deleting deleting = {.code = -1};
     pthread_t thread;
 
-    fixture->options.busy_timeout_ms = 3000;
+    fixture->options.busy_timeout_ms = 60000;
     reopen_with(fixture, SES_JOURNAL_WAL);
     must_create(fixture->store, &plain, NULL);
     must_create(fixture->store, &key, NULL);
@@ -300,7 +300,7 @@ static void test_writers_do_not_wait_for_the_reader(void **state)
     int64_t start = support_steady_us();
     for (int i = 0; i < 10; i++)
         must_append_by_key(fixture->store, &plain, "{}");
-    assert_in_range(support_steady_us() - start, 0, 2000000);
+    assert_in_range(support_steady_us() - start, 0, 30000000); /* half of what it waits for the reader */
     raw_run(reader, "COMMIT");
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(deleting.code, SES_OK);
