@@ -17,7 +17,7 @@ static const char *const rights[] = {
     " END LOOP; END $$",
     "REVOKE INSERT, UPDATE, DELETE ON seslite.schema_version, seslite.features FROM agent_a, agent_b",
     "REVOKE DELETE ON seslite.version_floor FROM agent_a, agent_b",
-    "CREATE POLICY tenant_agent_a ON seslite.apps TO agent_a USING (name = 'app_a')",
+    "CREATE POLICY tenant_agent_a ON seslite.apps TO agent_a USING (name IN ('app_a', 'app_c'))",
     "CREATE POLICY tenant_agent_b ON seslite.apps TO agent_b USING (name = 'app_b')",
 };
 
@@ -141,11 +141,26 @@ static int teardown(void **state)
 
 /* ------------------------------------------------------------------------------------------- the library */
 
+/* How many rows a statement about the table (%s) finds or changes; it is taken back. */
+static int64_t rows_of(PGconn *conn, const char *sql, const char *table)
+{
+    char text[300];
+
+    snprintf(text, sizeof text, sql, table);
+    PQclear(database_take(conn, PQexec(conn, "BEGIN"), "BEGIN"));
+    PGresult *result = database_take(conn, PQexec(conn, text), text);
+    const int64_t rows = strtoll(PQcmdTuples(result), NULL, 10);
+    PQclear(result);
+    PQclear(database_take(conn, PQexec(conn, "ROLLBACK"), "ROLLBACK"));
+    return rows;
+}
+
 static void test_a_program_works_within_its_app(void **state)
 {
     const struct tenants *tenants = *state;
     const ses_key one = {.app = "app_a", .user = "other", .session = "one"};
     const ses_key two = {.app = "app_a", .user = "other", .session = "two"};
+    const ses_key three = {.app = "app_c", .user = "other", .session = "three"};
     ses_session *session = NULL;
     ses_error error;
 
@@ -157,6 +172,9 @@ static void test_a_program_works_within_its_app(void **state)
     must_delete(tenants->a, &one);
     assert_int_equal(problems_of(tenants->owner), 0);
     assert_ok(ses_delete_user(tenants->a, "app_a", "other", NULL, NULL, NULL, &error));
+    fill(tenants->a, &three);
+    assert_ok(ses_delete_app(tenants->a, "app_c", NULL, NULL, &error));
+    assert_int_equal(rows_of(tenants->database->conn, "SELECT FROM seslite.%s", "apps"), 2);
     assert_int_equal(problems_of(tenants->owner), 0);
 }
 
@@ -201,20 +219,6 @@ static const char *const tables[] = {"apps",           "users",          "sessio
                                      "event_marks"};
 
 enum { TABLES = sizeof tables / sizeof tables[0] };
-
-/* How many rows a statement about the table (%s) finds or changes; it is taken back. */
-static int64_t rows_of(PGconn *conn, const char *sql, const char *table)
-{
-    char text[300];
-
-    snprintf(text, sizeof text, sql, table);
-    PQclear(database_take(conn, PQexec(conn, "BEGIN"), "BEGIN"));
-    PGresult *result = database_take(conn, PQexec(conn, text), text);
-    const int64_t rows = strtoll(PQcmdTuples(result), NULL, 10);
-    PQclear(result);
-    PQclear(database_take(conn, PQexec(conn, "ROLLBACK"), "ROLLBACK"));
-    return rows;
-}
 
 static void test_a_role_sees_and_changes_its_own_rows(void **state)
 {
