@@ -167,6 +167,7 @@ static void test_so_is_one_under_a_lease(struct far_store *far)
 
 static void test_one_that_is_stale_or_a_duplicate_is_two(struct far_store *far)
 {
+    const ses_append_options marking = {.size = sizeof marking, .title = "Never"};
     ses_appended appended;
     ses_error error;
     char named[100];
@@ -177,6 +178,8 @@ static void test_one_that_is_stale_or_a_duplicate_is_two(struct far_store *far)
     assert_ok(ses_append_by_key(far->store, &key, named, SES_NUL, NULL, NULL, &error));
     assert_trips(far, 2,
                  assert_code(SES_STALE, ses_append(far->session, event, SES_NUL, NULL, NULL, &error)));
+    assert_trips(far, 2,
+                 assert_code(SES_STALE, ses_append(far->session, event, SES_NUL, &marking, NULL, &error)));
     assert_trips(
         far, 2,
         assert_int_equal(ses_append_by_key(far->store, &key, named, SES_NUL, NULL, &appended, &error),
@@ -186,6 +189,10 @@ static void test_one_that_is_stale_or_a_duplicate_is_two(struct far_store *far)
         far, 2,
         assert_int_equal(ses_append(far->session, named, SES_NUL, NULL, &appended, &error), SES_DUPLICATE));
     assert_int_equal(appended.status, SES_DUPLICATE);
+    assert_trips(
+        far, 2,
+        assert_int_equal(ses_append(far->session, named, SES_NUL, &marking, NULL, &error), SES_DUPLICATE));
+    assert_string_equal(ses_session_title(far->session), "A title");
     assert_trips(far, 2,
                  assert_code(SES_EXISTS, ses_append(far->session, other, SES_NUL, NULL, NULL, &error)));
 }
