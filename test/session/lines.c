@@ -435,6 +435,42 @@ static void test_a_byte_that_was_changed_is_told_or_changes_nothing(void **state
     free(text.data);
 }
 
+static uint32_t crc_32(uint32_t crc, const char *text, size_t len)
+{
+    crc = ~crc;
+    for (size_t i = 0; i < len; i++) {
+        crc ^= (unsigned char)text[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xEDB88320) : 0);
+    }
+    return ~crc;
+}
+
+/* That of gzip and PNG, over the lines of a session with their ends. */
+static void test_the_check_sum_is_one_that_others_can_make(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct text text = small_export(store);
+    uint32_t crc = 0;
+    int ends = 0;
+
+    for (const char *line = text.data; *line; line = strchr(line, '\n') + 1) {
+        char expected[32];
+        if (strncmp(line, "{\"kind\":\"session\"", 17) == 0)
+            crc = 0;
+        snprintf(expected, sizeof expected, "\"crc\":%lu", (unsigned long)crc);
+        if (strncmp(line, "{\"kind\":\"end\"", 13) == 0) {
+            const char *found = strstr(line, "\"crc\":");
+            assert_non_null(found);
+            assert_memory_equal(found, expected, strlen(expected));
+            ends++;
+        }
+        crc = crc_32(crc, line, (size_t)(strchr(line, '\n') + 1 - line));
+    }
+    assert_true(ends > 0);
+    free(text.data);
+}
+
 /* Lines of a text, single quotes being double ones. */
 static int import_lines_of(ses_store *store, const char *const *lines, unsigned flags, ses_error *error)
 {
@@ -453,6 +489,9 @@ static int import_lines_of(ses_store *store, const char *const *lines, unsigned 
 #define EVENT "{'kind':'event','body':{'id':'e'}}"
 #define END "{'kind':'end'}"
 #define TOTAL "{'kind':'total'}"
+#define SIXTEEN "0123456789abcdef"
+#define SIXTY_FOUR SIXTEEN SIXTEEN SIXTEEN SIXTEEN
+#define LONGEST_ID SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR
 
 static void test_lines_out_of_their_place_are_refused(void **state)
 {
@@ -481,6 +520,13 @@ static void test_lines_out_of_their_place_are_refused(void **state)
           TOTAL},
          SES_INVALID,
          "line 3"},
+        {{HEAD, "{'kind':'app','app':'a'}", "{'kind':'key','key':'app:k','value':1}", TOTAL}, SES_OK, ""},
+        {{HEAD, "{'kind':'app','app':'a'}", "{'kind':'key','key':'\\u0000','value':1}", TOTAL},
+         SES_INVALID,
+         "line 3"},
+        {{HEAD, "{'kind':'app','app':'a'}", "{'kind':'key','key':'app:" LONGEST_ID "','value':1}", TOTAL},
+         SES_INVALID,
+         "has more than 512 bytes"},
         {{HEAD, SESSION, SESSION, END, TOTAL}, SES_INVALID, "line 3"},
         {{HEAD, SESSION, TOTAL, END, TOTAL}, SES_INVALID, "line 3"},
         {{HEAD, SESSION, HEAD, END, TOTAL}, SES_INVALID, "line 3"},
@@ -805,6 +851,7 @@ int main(void)
         LINES_TEST(test_everything_can_be_put_into_another_app_and_user),
         LINES_IN_MEMORY(test_a_text_that_was_cut_short_is_told),
         LINES_IN_MEMORY(test_a_byte_that_was_changed_is_told_or_changes_nothing),
+        LINES_IN_MEMORY(test_the_check_sum_is_one_that_others_can_make),
         cmocka_unit_test(test_lines_out_of_their_place_are_refused),
         LINES_TEST(test_lines_and_members_that_are_not_known_are_passed_over),
         LINES_TEST(test_a_session_that_is_refused_can_be_passed_over),

@@ -614,8 +614,34 @@ static void test_numbers_and_times_that_cannot_be_are_refused(void **state)
     assert_refused(store, &source, SES_INVALID, "parent_seq", -1);
     source.loaded.parent_seq = -1;
     assert_refused(store, &source, SES_INVALID, "sequence number", -1);
+    source.loaded.parent_seq = (INT64_C(1) << 32) - 1;
+    assert_refused(store, &source, SES_INVALID, "parent_seq", -1);
     source.loaded.parent_seq = INT64_C(1) << 32;
     assert_refused(store, &source, SES_INVALID, "sequence number", -1);
+}
+
+/* Values may be nested 999 deep, wherever they are given. */
+static void test_a_state_as_deep_as_can_be_is_loaded(void **state)
+{
+    enum { DEPTH = 999 };
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct source source = plain();
+    struct text deep = {NULL, 0};
+    ses_error error;
+
+    text_printf(&deep, "{\"k\":");
+    for (int i = 0; i < DEPTH; i++)
+        text_add(&deep, "[", 1);
+    for (int i = 0; i < DEPTH; i++)
+        text_add(&deep, "]", 1);
+    text_add(&deep, "}", 1);
+    source.count = 0;
+    source.loaded.initial_state = deep.data;
+    source.loaded.initial_state_len = deep.len;
+    source.loaded.state = deep.data;
+    source.loaded.state_len = deep.len;
+    assert_ok(load_with(store, &source, 0, NULL, &error));
+    free(deep.data);
 }
 
 /* A session may have any version up to the bound, and its deletion leaves all others enough. */
@@ -958,6 +984,7 @@ int main(void)
         LOAD_TEST(test_events_that_are_none_are_refused),
         IN_MEMORY(test_events_that_are_none_are_refused),
         LOAD_TEST(test_numbers_and_times_that_cannot_be_are_refused),
+        LOAD_TEST(test_a_state_as_deep_as_can_be_is_loaded),
         LOAD_TEST(test_a_version_above_2_to_the_52_is_refused),
         LOAD_TEST(test_an_own_state_that_the_log_does_not_lead_to_is_refused),
         LOAD_TEST(test_a_base_that_cannot_be_is_refused),

@@ -85,7 +85,7 @@ static void test_levels_see_more_and_more(void **state)
          "(-app_id); UPDATE sqlite_schema SET sql = 'CREATE INDEX sessions_by_app ON sessions (app_id)' "
          "WHERE name = 'sessions_by_app'",
          SES_CHECK_FULL, "index "},
-        {"DROP TABLE event_marks", SES_CHECK_QUICK, "page "},
+        {"DROP TABLE event_marks", SES_CHECK_QUICK, "page -/-/- 0: "},
     };
     const struct folder *folder = *state;
     ses_store *store = NULL;
@@ -107,6 +107,42 @@ static void test_levels_see_more_and_more(void **state)
                 fail_msg("%s: %s", damages[i].sql, problems);
             free(problems);
         }
+        ses_close(store);
+    }
+}
+
+/* Of the whole session: no event has a part in them. */
+static void test_problems_of_a_sessions_row(void **state)
+{
+    static const struct {
+        const char *sql;
+        const char *problems;
+    } damages[] = {
+        {"UPDATE sessions SET created_us = updated_us + 1", "the session was updated before it was created"},
+        {"UPDATE sessions SET active_30s = active_30s + 1", "active_30s does not agree with updated_us"},
+        {"UPDATE sessions SET changed_us = 9e17", "changed_us cannot be"},
+        {"UPDATE sessions SET changed_us = 0, ahead_hour = NULL",
+         "ahead_hour is missing or too late: the session is never idle"},
+        {"UPDATE sessions SET expires_us = 9e17", "the time of expiry cannot be"},
+    };
+    const struct folder *folder = *state;
+    ses_store *store = NULL;
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        char expected[200];
+        faults_remove_files(folder->path);
+        assert_ok(ses_open(folder->path, NULL, &store, &error));
+        must_create(store, &(ses_key){"app", "user", "one"}, NULL);
+        sqlite3 *db = raw_open(folder->path);
+        sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+        raw_run(db, "PRAGMA ignore_check_constraints = ON");
+        raw_run(db, damages[i].sql);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        char *problems = problems_of(store, SES_CHECK_LOG);
+        snprintf(expected, sizeof expected, "time app/user/one 0: %s\n", damages[i].problems);
+        assert_string_equal(problems, expected);
+        free(problems);
         ses_close(store);
     }
 }
@@ -299,6 +335,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_every_scene_leaves_is_sound, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_stores_of_every_kind_are_checked, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_levels_see_more_and_more, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(test_problems_of_a_sessions_row, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_problems_are_named_and_limited, folder_setup, folder_teardown),
         cmocka_unit_test(test_a_shared_key_of_a_cut_event_is_sound),
         cmocka_unit_test_setup_teardown(test_an_interrupt_ends_a_check, folder_setup, folder_teardown),
