@@ -156,8 +156,12 @@ $(POSTGRES_OBJECT): $(B)/gen/postgres_sql.c $(B)/gen/postgres_statements.h $(B)/
 AMALGAMATED := $(addprefix $(B)/gen/,statements.h statements.c scripts.c postgres_statements.h postgres_sql.c)
 
 # Only the room that knows a foreign library is given its headers.
+# What runs when a store is opened, and when a call fails, is short rather than fast.
+SHORT := lib/session/open.c lib/storage/sqlite/engine.c $(patsubst %,lib/storage/sqlite/connection/%.c,\
+    connection_open failure file registry schema schema_check)
 cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS)) \
-    $(if $(filter lib/storage/postgres/%,$(1)),$(POSTGRES_CFLAGS))
+    $(if $(filter lib/storage/postgres/%,$(1)),$(POSTGRES_CFLAGS)) \
+    $(if $(filter $(SHORT),$(1)),$(patsubst -O2,-Os,$(filter -O2,$(CFLAGS))))
 define compile_rule
 $(call object_of,$(1)): $(1) $(B)/gen/statements.h $(if $(findstring /postgres/,$(1)),$(B)/gen/postgres_statements.h)
 	@mkdir -p $$(@D)
