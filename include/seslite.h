@@ -73,10 +73,10 @@
  *    CANTOPEN, INTERNAL, NOMEM and UNKNOWN.
  *  - CORRUPT means that the file holds rows that the library cannot have written, whoever wrote them; such
  *    rows never keep a call running without end. INTERNAL means that SQLite returned something unexpected.
- *  - Two cases are not listed. Every call that writes can return CONSTRAINT: a table of your own has a
- *    foreign key to one of the store's, and what the call would remove is referred to there. The message
- *    names the table. And a read may first have to recover the file after another program crashed; it can
- *    then also return READONLY or FULL.
+ *  - Three cases are not listed. A call with a limit can return BUSY and INTERRUPTED (see Limits). Every call
+ *    that writes can return CONSTRAINT: a table of your own has a foreign key to one of the store's, and what
+ *    the call would remove is referred to there. The message names the table. And a read may first have to
+ *    recover the file after another program crashed; it can then also return READONLY or FULL.
  *  - Text is UTF-8. JSON text, and other text that may hold a NUL, is passed as a pointer and a length in
  *    bytes; a length of SES_NUL means that the text ends at its NUL. The library copies its inputs, so they
  *    only need to live as long as the call.
@@ -178,7 +178,7 @@ extern "C" {
     X(NOTASTORE, -13, "the file is not a seslite store")                                                 \
     X(TOONEW, -14, "the store was written by a newer version of seslite")                                \
     X(LIMIT, -15, "a limit is exceeded")                                                                 \
-    X(INTERRUPTED, -16, "another thread interrupted the call")                                           \
+    X(INTERRUPTED, -16, "the call was interrupted or cancelled, or its time was over")                   \
     X(TYPE, -17, "the state value has a different type")                                                 \
     X(RANGE, -18, "the value does not fit the requested type: a large number, or a lone surrogate")      \
     X(CANTOPEN, -19, "the file cannot be opened")                                                        \
@@ -261,6 +261,9 @@ SES_API void ses_free(char *text);
 /* A store: the sessions in one file, in memory, or in a schema of a PostgreSQL database. */
 typedef struct ses_store ses_store;
 
+/* A handle that ends the calls to which it is given (see Limits). */
+typedef struct ses_cancel ses_cancel;
+
 /*
  * Gives any text as a JSON string, in quotes, as the library writes strings. `*json` belongs to the caller
  * (ses_free). `json_len` may be NULL. It uses the store only for its allocator. INVALID: the text is not
@@ -338,6 +341,7 @@ typedef struct ses_open_options {
     int checkpoint; /* SES_CHECKPOINT_* */
     /* The number of events that a session may hold. An event beyond it returns LIMIT. 0: no limit. */
     int64_t max_session_events;
+    int64_t timeout_ms; /* for calls that give none (see Limits); 0: no limit */
 } ses_open_options;
 
 /*
@@ -371,6 +375,45 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
  * contents can still be read. Calls on them that need the store return MISUSE.
  */
 SES_API void ses_close(ses_store *store);
+
+/* ------------------------------------------------------------------------------------------------- limits */
+
+/*
+ * Options of calls have two members that limit the call. Both end it in the same way, and after a negative
+ * code nothing has changed.
+ *
+ *  - `timeout_ms`: how long the call may take, in milliseconds. 0: as long as ses_open_options.timeout_ms
+ *    says; negative: no limit. The limit applies in addition to the busy timeout, and to a lease's `wait_ms`.
+ *  - `cancel`: any thread can end the call with ses_cancel_pull. NULL: nobody can.
+ *
+ * BUSY: the time was over while the call waited: for a lock, for a connection, for other calls that write, or
+ * for a lease. INTERRUPTED: the time was over while the call worked, or the call was cancelled. A call
+ * returns within some milliseconds of either, with these exceptions. It waits for its commit once that has
+ * begun, so that its result is the truth. A call that shares a commit is part of it as soon as its own work is
+ * done. A step that SQLite does not interrupt is finished, such as flushing a file, copying the write-ahead
+ * log, and, before SQLite 3.41, the check of the file's pages. A function of the caller's (a callback) is
+ * waited for. A call of several transactions keeps those that it has committed, as its comment says.
+ *
+ * A cursor and a follower limit each of their calls by the options with which they were opened, so `cancel`
+ * must live as long as they do. How long ses_follower_next waits for events is its own parameter.
+ */
+
+/*
+ * Makes a handle that has not been pulled. It may be given to any number of calls, at the same time or one
+ * after another, on any store. The store is only used for its allocator.
+ *
+ * Codes: MISUSE, NOMEM.
+ */
+SES_API int ses_cancel_open(ses_store *store, ses_cancel **cancel, ses_error *error);
+/*
+ * Ends the calls that have the handle: those under way, and those that begin before ses_cancel_reset. They
+ * return INTERRUPTED. Any thread may call it at any time, and so may a signal handler. NULL is allowed.
+ */
+SES_API void ses_cancel_pull(ses_cancel *cancel);
+/* Makes the handle as new. A call that has not noticed yet that the handle was pulled goes on. */
+SES_API void ses_cancel_reset(ses_cancel *cancel);
+/* Frees the handle, which no call may have any more. The store may be closed already. NULL is allowed. */
+SES_API void ses_cancel_close(ses_cancel *cancel);
 
 /* ----------------------------------------------------------------------------------------------- sessions */
 
@@ -434,7 +477,9 @@ typedef struct ses_range {
  */
 typedef struct ses_call_options {
     size_t size;
-    unsigned flags; /* 0 */
+    unsigned flags;     /* 0 */
+    int64_t timeout_ms; /* for the call (see Limits); 0: as the store was opened; negative: none */
+    ses_cancel *cancel; /* ends the call when it is pulled (see Limits); NULL: nothing does */
 } ses_call_options;
 
 /* A label of a session. When labels are set, a value of NULL removes the label of that name. This struct will
@@ -456,11 +501,15 @@ typedef struct ses_create_options {
     const char *title;
     const ses_label *labels; /* see ses_labels_set; no value may be NULL */
     size_t label_count;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_create_options;
 
 typedef struct ses_get_options {
     size_t size;
     const ses_range *range; /* the events to read; NULL: all */
+    int64_t timeout_ms;     /* as in ses_call_options */
+    ses_cancel *cancel;     /* as in ses_call_options */
 } ses_get_options;
 
 /*
@@ -616,6 +665,8 @@ typedef struct ses_append_options {
     /* Labels that are set or removed in the same way; see ses_labels_set. */
     const ses_label *labels;
     size_t label_count;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_append_options;
 
 /* The result for one event. This struct will not change. After UNKNOWN the status is
@@ -825,6 +876,8 @@ typedef struct ses_shared_state_options {
      * prefix: {"n":41}. NULL: nothing is expected. */
     const char *expected;
     size_t expected_len;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_shared_state_options;
 
 /*
@@ -851,6 +904,8 @@ typedef struct ses_cursor_options {
     size_t size;
     int backward;           /* 1: newest first */
     const ses_range *range; /* the events to walk; NULL: all */
+    int64_t timeout_ms;     /* as in ses_call_options */
+    ses_cancel *cancel;     /* as in ses_call_options */
 } ses_cursor_options;
 
 /*
@@ -931,6 +986,8 @@ typedef struct ses_list_options {
     const char *token;        /* the token of the previous page; NULL: the first page */
     unsigned flags;           /* SES_LIST_* */
     const ses_filter *filter; /* NULL: all sessions */
+    int64_t timeout_ms;       /* as in ses_call_options */
+    ses_cancel *cancel;       /* as in ses_call_options */
 } ses_list_options;
 
 /* A page of a list of sessions. */
@@ -976,6 +1033,8 @@ typedef struct ses_names_options {
     size_t limit;       /* names per page; 0: 100; at most 10,000 */
     const char *after;  /* only names after this one, which need not exist; NULL: from the first */
     const char *prefix; /* only names that begin with this; NULL: all */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_names_options;
 
 /* A page of a list of names. */
@@ -1005,8 +1064,10 @@ SES_API void ses_names_close(ses_names *names);
 
 typedef struct ses_delete_options {
     size_t size;
-    unsigned flags; /* SES_SECURE */
-    int64_t limit;  /* ses_delete_app: sessions per call; 0: 100 */
+    unsigned flags;     /* SES_SECURE */
+    int64_t limit;      /* ses_delete_app: sessions per call; 0: 100 */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_delete_options;
 
 /*

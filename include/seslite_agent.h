@@ -241,7 +241,9 @@ typedef enum ses_context_flags {
 
 typedef struct ses_context_options {
     size_t size;
-    unsigned flags; /* SES_CONTEXT_* */
+    unsigned flags;     /* SES_CONTEXT_* */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_context_options;
 
 /*
@@ -334,7 +336,9 @@ typedef struct ses_answer_options {
      * without text it is an empty object. */
     const ses_function *responses;
     size_t response_count;
-    int64_t lease; /* as in ses_append_options */
+    int64_t lease;      /* as in ses_append_options */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_answer_options;
 
 /*

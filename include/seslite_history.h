@@ -64,7 +64,9 @@ typedef enum ses_as_of_flags {
 
 typedef struct ses_as_of_options {
     size_t size;
-    unsigned flags; /* SES_AS_OF_* */
+    unsigned flags;     /* SES_AS_OF_* */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_as_of_options;
 
 /*
@@ -101,6 +103,8 @@ typedef struct ses_rewind_options {
      * `actions.artifactDelta`. NULL: {} */
     const char *artifact_delta;
     size_t artifact_delta_len;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_rewind_options;
 
 /*
@@ -145,8 +149,10 @@ SES_API int ses_redo_by_key(ses_store *store, const ses_key *key, const ses_rewi
 
 typedef struct ses_cut_options {
     size_t size;
-    unsigned flags;  /* SES_ANYWAY, SES_AT_VERSION, SES_SECURE */
-    int64_t version; /* for SES_AT_VERSION */
+    unsigned flags;     /* SES_ANYWAY, SES_AT_VERSION, SES_SECURE */
+    int64_t version;    /* for SES_AT_VERSION */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_cut_options;
 
 /*
@@ -195,6 +201,8 @@ typedef struct ses_fork_options {
     unsigned flags;           /* SES_FORK_* */
     const ses_range *range;   /* the events that `*fork` holds; NULL: all */
     const int64_t *create_us; /* the time of creation; NULL: the store's clock */
+    int64_t timeout_ms;       /* as in ses_call_options */
+    ses_cancel *cancel;       /* as in ses_call_options */
 } ses_fork_options;
 
 /*
@@ -229,12 +237,14 @@ typedef enum ses_prune_parts {
 
 typedef struct ses_prune_options {
     size_t size;
-    unsigned which;    /* SES_PRUNE_* */
-    unsigned flags;    /* SES_SECURE */
-    int64_t keep;      /* for SES_PRUNE_KEEP; 0 or more */
-    int64_t before_us; /* for SES_PRUNE_BEFORE */
-    int64_t last_seq;  /* for SES_PRUNE_SEQ */
-    int64_t limit;     /* events per transaction; 0: 10,000 */
+    unsigned which;     /* SES_PRUNE_* */
+    unsigned flags;     /* SES_SECURE */
+    int64_t keep;       /* for SES_PRUNE_KEEP; 0 or more */
+    int64_t before_us;  /* for SES_PRUNE_BEFORE */
+    int64_t last_seq;   /* for SES_PRUNE_SEQ */
+    int64_t limit;      /* events per transaction; 0: 10,000 */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_prune_options;
 
 /*
@@ -282,6 +292,8 @@ typedef struct ses_expire_options {
     int64_t idle_us;           /* also sessions last written to longer ago than this; 0: none */
     int64_t sessions_per_user; /* also a user's least recently updated sessions beyond this number; 0: none */
     int64_t limit;             /* sessions per call; 0: 100 */
+    int64_t timeout_ms;        /* as in ses_call_options */
+    ses_cancel *cancel;        /* as in ses_call_options */
 } ses_expire_options;
 
 /*
@@ -303,7 +315,9 @@ SES_API int ses_store_expire(ses_store *store, const char *app, const ses_expire
 
 typedef struct ses_maintain_options {
     size_t size;
-    int64_t limit; /* free pages to give back per call; 0: 10,000 */
+    int64_t limit;      /* free pages to give back per call; 0: 10,000 */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_maintain_options;
 
 /*

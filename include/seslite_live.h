@@ -36,6 +36,8 @@ typedef struct ses_lease_options {
     size_t size;
     int64_t duration_us; /* how long the lease holds unless it is renewed; 0: 60 seconds; negative: INVALID */
     int64_t wait_ms;     /* how long taking waits for other owners; 0: the busy timeout; negative: no wait */
+    int64_t timeout_ms;  /* as in ses_call_options */
+    ses_cancel *cancel;  /* as in ses_call_options */
 } ses_lease_options;
 
 /* A lease that was taken. This struct will not change. */
@@ -99,6 +101,8 @@ typedef struct ses_follow_options {
     const char *place; /* continue after this place (ses_follower_place, ses_session_place) */
     void (*notify)(void *context); /* see ses_follower_next; NULL: none */
     void *notify_context;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_follow_options;
 
 /*

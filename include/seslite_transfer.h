@@ -82,7 +82,9 @@ typedef enum ses_load_flags {
 
 typedef struct ses_load_options {
     size_t size;
-    unsigned flags; /* SES_LOAD_* */
+    unsigned flags;     /* SES_LOAD_* */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_load_options;
 
 /* The outcome of loading a session. */
@@ -171,6 +173,8 @@ typedef struct ses_export_options {
     /* Called after each session and every 1,000 events, with the numbers written so far. May be NULL. */
     void (*progress)(void *context, int64_t sessions, int64_t events);
     void *progress_context;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_export_options;
 
 /*
@@ -228,6 +232,8 @@ typedef struct ses_import_options {
     /* Called for each session, and for each shared key that has another value in the store. May be NULL. */
     void (*report)(void *context, const ses_import_item *item);
     void *report_context;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_import_options;
 
 /* The counts of an import. */
@@ -287,6 +293,8 @@ typedef struct ses_backup_options {
      * Non-zero ends the backup with INTERRUPTED. It may use the store, but not close it. May be NULL. */
     int (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_backup_options;
 
 /*
@@ -380,6 +388,8 @@ typedef struct ses_check_options {
      * the check with INTERRUPTED. May be NULL. */
     int (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
 } ses_check_options;
 
 /*

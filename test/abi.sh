@@ -49,7 +49,7 @@ changed() {
     fi
 }
 changed '
-/int64_t wait_ms;/a\
+/^} ses_lease_options;/i\
     int last; /* new */
 /^} ses_event;/i\
     int last; /* new */
@@ -63,8 +63,8 @@ s/ses_code_text(int code/ses_code_text(int number/
 /* Returns 1. */\
 SES_API int ses_one(void);
 ' <<'END'
-added   struct ses_lease_options: 24, sized grows to 32
-added   member ses_lease_options.last: 24 to 28, int
+added   struct ses_lease_options: 40, sized grows to 48
+added   member ses_lease_options.last: 40 to 44, int
 added   struct ses_event: 64, lent grows to 72
 added   member ses_event.last: 64 to 68, int
 added   member ses_error.first: 48 to 56, int64_t
@@ -75,7 +75,7 @@ END
 changed '
 /int64_t wait_ms;/i\
     int between; /* new */
-/unsigned flags; \/\* 0 \*\//a\
+/unsigned flags; *\/\* 0 \*\//a\
     int last; /* new */
 /const char \*session; .* NULL only/a\
     int last; /* new */
@@ -85,10 +85,12 @@ s/X(KEY, -24/X(KEY, -26/
 s/ses_code_name(int code/ses_code_name(long code/
 /^SES_API const char \*ses_code_text(/d
 ' <<'END'
-BROKEN  member ses_lease_options.between: 16 to 20, int is new within the 24 bytes that callers have: append a member, and not in padding
+BROKEN  member ses_lease_options.between: 16 to 20, int is new within the 40 bytes that callers have: append a member, and not in padding
 BROKEN  member ses_lease_options.wait_ms: 16 to 24, int64_t becomes 24 to 32, int64_t
-added   struct ses_lease_options: 24, sized grows to 32
-BROKEN  member ses_call_options.last: 12 to 16, int is new within the 16 bytes that callers have: append a member, and not in padding
+BROKEN  member ses_lease_options.timeout_ms: 24 to 32, int64_t becomes 32 to 40, int64_t
+BROKEN  member ses_lease_options.cancel: 32 to 40, ses_cancel * becomes 40 to 48, ses_cancel *
+added   struct ses_lease_options: 40, sized grows to 48
+BROKEN  member ses_call_options.last: 12 to 16, int is new within the 32 bytes that callers have: append a member, and not in padding
 BROKEN  struct ses_key: 24, fixed becomes 32, fixed
 BROKEN  member ses_key.last: 24 to 28, int is new in a struct that stays as it is
 BROKEN  member ses_event.seq: 0 to 8, int64_t becomes 0 to 4, int

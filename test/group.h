@@ -37,6 +37,7 @@ static _Atomic(sqlite3 *) intruder; /* takes the write lock at the end of the ne
 static atomic_bool fail_marked; /* inserts of the event "marked" roll back everything, as on a full disk */
 static _Atomic(const char *) fails_after_marked; /* and then the next statement that begins so fails, too */
 static _Atomic(const char *) fails_now;
+static _Atomic(ses_cancel *) pulled_after_marked; /* an insert of the event "marked" pulls this handle */
 
 static inline bool is_marked_insert(sqlite3_stmt *statement)
 {
@@ -107,6 +108,8 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
     } else {
         rc = __real_sqlite3_step(statement);
     }
+    if (atomic_load(&pulled_after_marked) && is_marked_insert(statement))
+        ses_cancel_pull(atomic_exchange(&pulled_after_marked, NULL));
     return rc;
 }
 
@@ -120,6 +123,8 @@ struct call {
     const char *text; /* of the event, or of the second in a batch */
     int64_t version;  /* or the number of the last event that is pruned, or that a cut leaves */
     ses_session *session;
+    int64_t timeout_ms; /* for APPEND, as is the next */
+    ses_cancel *cancel;
     ses_store *store;
     int code;
     ses_error error;
@@ -139,6 +144,8 @@ static inline int make_call(struct call *call)
     const ses_key key = {"app", "user", call->session_id};
     const ses_append_options at_version = {
         .size = sizeof at_version, .flags = SES_AT_VERSION, .version = call->version};
+    const ses_append_options limited = {
+        .size = sizeof limited, .timeout_ms = call->timeout_ms, .cancel = call->cancel};
     const ses_text two[] = {{Q("{'author':'first of two'}"), SES_NUL}, {call->text, SES_NUL}};
     const ses_prune_options pruned = {
         .size = sizeof pruned, .which = SES_PRUNE_SEQ, .last_seq = call->version};
@@ -148,7 +155,8 @@ static inline int make_call(struct call *call)
 
     switch (call->kind) {
     case APPEND:
-        code = ses_append_by_key(call->store, &key, call->text, SES_NUL, NULL, &call->appended, &call->error);
+        code = ses_append_by_key(call->store, &key, call->text, SES_NUL, &limited, &call->appended,
+                                 &call->error);
         break;
     case APPEND_AT_VERSION:
         code = ses_append_by_key(call->store, &key, call->text, SES_NUL, &at_version, &call->appended,

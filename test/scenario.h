@@ -128,7 +128,8 @@ static void faults_use_live(struct faults *faults, ses_store *store, const ses_k
     if (!session || ses_session_event_count(session) != 1)
         faults_complain(faults, "a handle does not hold the live event", 0, &error);
     ses_session_close(session);
-    faults_walk(faults, store, key, &(ses_cursor_options){sizeof(ses_cursor_options), 0, &live}, 1);
+    faults_walk(faults, store, key, &(ses_cursor_options){.size = sizeof(ses_cursor_options), .range = &live},
+                1);
 }
 
 static void faults_play_reads(struct faults *faults, ses_store *store)

@@ -19,6 +19,7 @@ struct answering {
     ses_session *session;
     const ses_allocator *allocator;
     ses_answer_options options;
+    struct limits limits;
     struct answer *items;
     size_t count;
     size_t capacity;
@@ -204,9 +205,20 @@ static int answer_call(struct answering *work, ses_pending *pending, const struc
     return code;
 }
 
+/* Limits a part of the call by what is left for it. */
+static ses_call_options left_options(const struct answering *work)
+{
+    return (ses_call_options){.size = sizeof(ses_call_options),
+                              .timeout_ms = ses__limits_left_ms(&work->limits),
+                              .cancel = work->limits.cancel};
+}
+
 static int append_answers(struct answering *work, ses_error *error)
 {
-    const ses_append_options options = {.size = sizeof options, .lease = work->options.lease};
+    const ses_append_options options = {.size = sizeof options,
+                                        .lease = work->options.lease,
+                                        .timeout_ms = ses__limits_left_ms(&work->limits),
+                                        .cancel = work->limits.cancel};
     const size_t count = work->builders.count;
     ses_text *texts = ses__memory_zeroed(work->allocator, count * sizeof *texts);
     int code = texts ? SES_OK : ses__error_nomem(error);
@@ -227,7 +239,8 @@ static int try_to_answer(struct answering *work, ses_error *error)
 {
     ses_pending *pending = NULL;
     int64_t seq = 0; /* of the event whose answer is being built */
-    int code = ses_pending_open(work->session, NULL, &pending, error);
+    const ses_call_options options = left_options(work);
+    int code = ses_pending_open(work->session, &options, &pending, error);
 
     forget_events(work);
     for (size_t i = 0; code == SES_OK && i < pending->count; i++) {
@@ -250,11 +263,15 @@ static bool may_matter(const ses_event *event)
 }
 
 /* Looks at what was appended after that event. */
-static int look_at_later(const ses_session *session, int64_t seq, bool *matters, ses_error *error)
+static int look_at_later(const struct answering *work, int64_t seq, bool *matters, ses_error *error)
 {
+    const ses_session *session = work->session;
     const ses_range later = {
         .size = sizeof later, .which = SES_RANGE_SEQ, .first_seq = seq + 1, .last_seq = INT64_MAX};
-    const ses_cursor_options options = {.size = sizeof options, .range = &later};
+    const ses_cursor_options options = {.size = sizeof options,
+                                        .range = &later,
+                                        .timeout_ms = ses__limits_left_ms(&work->limits),
+                                        .cancel = work->limits.cancel};
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
@@ -275,7 +292,8 @@ static int answer_again(struct answering *work, ses_error *error)
     const ses_session *session = work->session;
     const int64_t last_seq = ses_session_last_seq(session);
     const int64_t version = ses_session_version(session);
-    int code = ses_refresh(work->session, NULL, error);
+    const ses_call_options options = left_options(work);
+    int code = ses_refresh(work->session, &options, error);
 
     if (code != SES_OK)
         return code;
@@ -283,24 +301,28 @@ static int answer_again(struct answering *work, ses_error *error)
     bool matters = ses_session_version(session) - version != ses_session_last_seq(session) - last_seq ||
                    work->answered == 0;
     if (!matters)
-        code = look_at_later(session, last_seq, &matters, error);
+        code = look_at_later(work, last_seq, &matters, error);
     if (code != SES_OK)
         return code;
     return matters ? try_to_answer(work, error) : append_answers(work, error);
 }
 
-static int answer(ses_session *session, const ses_answer_options *options, int64_t *answered,
-                  ses_error *error)
+static int take_answer_options(const ses_answer_options *given, ses_answer_options *own, ses_error *error)
+{
+    int code = ses__take_options(own, sizeof *own, given, "answer options", error);
+
+    return code == SES_OK && own->response_count > 0 ? ses__check_argument(own->responses, "responses", error)
+                                                     : code;
+}
+
+static int answer(ses_session *session, const ses_answer_options *options, const struct limits *limits,
+                  int64_t *answered, ses_error *error)
 {
     struct answering work = {.session = session,
-                             .allocator = ses__store_allocator(ses__session_store(session))};
-    int code = ses__take_options(&work.options, sizeof work.options, options, "answer options", error);
-
-    if (code == SES_OK && work.options.response_count > 0)
-        code = ses__check_argument(work.options.responses, "responses", error);
-    if (code != SES_OK)
-        return code;
-    code = try_to_answer(&work, error);
+                             .allocator = ses__store_allocator(ses__session_store(session)),
+                             .options = *options,
+                             .limits = *limits};
+    int code = try_to_answer(&work, error);
     while (code == SES_STALE && !work.ended)
         code = answer_again(&work, error);
     if (code >= 0 && answered)
@@ -312,20 +334,35 @@ static int answer(ses_session *session, const ses_answer_options *options, int64
 int ses_pending_answer(ses_session *session, const ses_answer_options *options, int64_t *answered,
                        ses_error *error)
 {
+    ses_answer_options own;
     int code = ses__session_check(session, error);
-    return code == SES_OK ? answer(session, options, answered, error) : code;
+
+    if (code == SES_OK)
+        code = take_answer_options(options, &own, error);
+    if (code != SES_OK)
+        return code;
+    const struct limits limits = ses__limits(ses__session_store(session), own.timeout_ms, own.cancel);
+    return answer(session, &own, &limits, answered, error);
 }
 
 int ses_pending_answer_by_key(ses_store *store, const ses_key *key, const ses_answer_options *options,
                               int64_t *answered, ses_error *error)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
-    const ses_get_options get = {.size = sizeof get, .range = &none};
+    ses_answer_options own;
     ses_session *session = NULL;
-    int code = ses_get(store, key, &get, &session, error);
+    int code = ses__check_argument(store, "store", error);
 
     if (code == SES_OK)
-        code = answer(session, options, answered, error);
+        code = take_answer_options(options, &own, error);
+    if (code != SES_OK)
+        return code;
+    const struct limits limits = ses__limits(store, own.timeout_ms, own.cancel);
+    const ses_get_options get = {
+        .size = sizeof get, .range = &none, .timeout_ms = own.timeout_ms, .cancel = own.cancel};
+    code = ses_get(store, key, &get, &session, error);
+    if (code == SES_OK)
+        code = answer(session, &own, &limits, answered, error);
     ses_session_close(session);
     return code;
 }

@@ -218,10 +218,14 @@ static int match_all(ses_pending *pending, ses_cursor *cursor, ses_error *error)
 }
 
 /* If the stored session is the handle's now, it also was when the cursor was opened. */
-static int check_handle(const ses_session *handle, ses_store *store, const ses_key *key, ses_error *error)
+static int check_handle(const ses_session *handle, ses_store *store, const ses_key *key,
+                        const struct limits *limits, ses_error *error)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
-    const ses_get_options options = {.size = sizeof options, .range = &none};
+    const ses_get_options options = {.size = sizeof options,
+                                     .range = &none,
+                                     .timeout_ms = ses__limits_left_ms(limits),
+                                     .cancel = limits->cancel};
     ses_session *fresh = NULL;
     int code = ses__begun_get(store, key, &options, &fresh, error);
 
@@ -232,15 +236,18 @@ static int check_handle(const ses_session *handle, ses_store *store, const ses_k
 }
 
 static int read_log(ses_pending *pending, ses_store *store, const ses_key *key, const ses_session *handle,
-                    ses_error *error)
+                    const struct limits *limits, ses_error *error)
 {
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
-    const ses_cursor_options options = {.size = sizeof options, .range = &live};
+    const ses_cursor_options options = {.size = sizeof options,
+                                        .range = &live,
+                                        .timeout_ms = ses__limits_left_ms(limits),
+                                        .cancel = limits->cancel};
     ses_cursor *cursor = NULL;
     int code = ses__begun_cursor_open(store, key, &options, &cursor, error);
 
     if (code == SES_OK && handle)
-        code = check_handle(handle, store, key, error);
+        code = check_handle(handle, store, key, limits, error);
     if (code == SES_OK)
         code = match_all(pending, cursor, error);
     (void)ses_cursor_close(cursor, NULL); /* the walk has reported its errors */
@@ -265,14 +272,16 @@ static ses_pending *pending_new(ses_store *store)
 static int make_pending(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_call_options *options, ses_pending **pending, ses_error *error)
 {
-    int code = ses__check_call_options(options, error);
+    ses_call_options own;
+    int code = ses__take_flagged(&own, sizeof own, options, 0, "call options", error);
 
     if (code != SES_OK)
         return code;
+    const struct limits limits = ses__limits(store, own.timeout_ms, own.cancel);
     ses_pending *fresh = pending_new(store);
     if (!fresh)
         return ses__error_nomem(error);
-    code = read_log(fresh, store, key, handle, error);
+    code = read_log(fresh, store, key, handle, &limits, error);
     drop_answered_calls(fresh);
     if (code == SES_OK)
         *pending = fresh;

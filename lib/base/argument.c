@@ -99,10 +99,3 @@ int ses__take_flagged(void *own, size_t own_size, const void *given, unsigned kn
     memcpy(&flags, (const char *)own + sizeof(size_t), sizeof flags);
     return code == SES_OK ? ses__check_flags(flags, known, what, error) : code;
 }
-
-int ses__check_call_options(const ses_call_options *options, ses_error *error)
-{
-    ses_call_options own;
-
-    return ses__take_flagged(&own, sizeof own, options, 0, "call options", error);
-}

@@ -31,7 +31,5 @@ SESLITE_PRIVATE int ses__take_flagged(void *own, size_t own_size, const void *gi
                                       const char *what, ses_error *error);
 /* MISUSE if a flag is set that is not in `known`. */
 SESLITE_PRIVATE int ses__check_flags(unsigned flags, unsigned known, const char *what, ses_error *error);
-/* Checks options that have no members yet: MISUSE if anything is set. */
-SESLITE_PRIVATE int ses__check_call_options(const ses_call_options *options, ses_error *error);
 
 #endif

@@ -227,6 +227,7 @@ static int take_append_options(struct append_call *call, const ses_append_option
     if (options.lease < 0)
         return ses__error_set(error, SES_INVALID, "append options: lease is negative");
     call->op.lease = options.lease;
+    call->op.limits = LIMITS_OF(call->at->store, options);
     call->op.anyway = call->at->anyway;
     call->op.checks_version = call->at->checks_version;
     call->op.version = call->at->version;

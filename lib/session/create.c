@@ -33,7 +33,10 @@ static int create_with_state(ses_store *store, const ses_key *key, create_way *w
     char made_id[SES_ID_MAX + 1];
     ses_key full = *key;
     ses_session *fresh = NULL;
-    struct create_op op = {.key = &full, .initial = initial->stored, .delta = &initial->changes.delta};
+    struct create_op op = {.limits = LIMITS_OF(store, *options),
+                           .key = &full,
+                           .initial = initial->stored,
+                           .delta = &initial->changes.delta};
     int result = check_creation(store, options, &op, error);
 
     if (result != SES_OK)

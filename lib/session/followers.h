@@ -84,7 +84,7 @@ SESLITE_PRIVATE void ses__listener_begin(struct listener *listener, bool first);
 /* To be called after a look that has found nothing new but `state`. PASSED: the deadline has passed
  * (INT64_MIN: without waiting), or the listener was woken; then `notify` is armed. */
 SESLITE_PRIVATE enum listener_end ses__listener_wait(struct listener *listener, const struct watched *state,
-                                                     int64_t deadline_us);
+                                                     const struct limits *limits, int64_t deadline_us);
 SESLITE_PRIVATE void ses__listener_wake(struct listener *listener);
 
 /* ---- poller.c */

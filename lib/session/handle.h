@@ -3,11 +3,15 @@
 #define SESLITE_SESSION_HANDLE_H
 
 #include "base/hash.h"
+#include "base/limits.h"
 
 /* Returns the allocator of everything that is made from the store. It lives as long as the store or the last
  * handle on it. */
 SESLITE_PRIVATE const ses_allocator *ses__store_allocator(const ses_store *store);
 SESLITE_PRIVATE struct hash_seed ses__store_seed(const ses_store *store);
+
+/* Returns the limits of a call that has begun, from the members of its options. */
+SESLITE_PRIVATE struct limits ses__limits(const ses_store *store, int64_t timeout_ms, ses_cancel *cancel);
 
 /* Keeps the memory of a handle beyond ses_session_close, until it is released as often as it was retained,
  * for objects that may outlive the handle. On a closed handle, calls that return a code return MISUSE; the

@@ -122,9 +122,12 @@ static int take_in_queue(struct taking *taking, ses_error *error)
 {
     struct lease_queue *queue = &taking->store->leases;
 
-    for (;;) {
+    for (bool waited = false;; waited = true) {
         const int64_t now_us = ses__clock_steady_us();
         int code = attempt_in_order(taking, now_us, error);
+        if (code == SES_INTERRUPTED && waited && !ses__limits_cancelled(&taking->op.limits) &&
+            ses__limits_passed(&taking->op.limits)) /* the call waits for the lease all the same */
+            return refuse_held(taking, now_us, error);
         if (code != SES_OK || taking->op.taken)
             return code;
         if (now_us >= taking->deadline_us)
@@ -135,12 +138,17 @@ static int take_in_queue(struct taking *taking, ses_error *error)
     }
 }
 
-/* Gives up the precedence, so that waiters of other processes need not wait until it runs out. If this fails,
- * it runs out by itself. */
+/* How long a call takes for that whose time is over. */
+static const int64_t GIVE_UP_US = 5000;
+
+/* Gives up the precedence, so that waiters of other processes need not wait until it runs out. If this fails, it runs out
+ * by itself. */
 static void give_up_precedence(struct taking *taking)
 {
     ses_error unseen;
 
+    if (ses__limits_passed(&taking->op.limits))
+        taking->op.limits = (struct limits){.deadline_us = ses__clock_steady_us() + GIVE_UP_US};
     if (taking->has_registered)
         (void)attempt(taking, LEASE_GIVE_UP, &unseen);
 }
@@ -149,7 +157,7 @@ static int wait_and_take(struct taking *taking, ses_error *error)
 {
     struct lease_queue *queue = &taking->store->leases;
 
-    if (!ses__lease_queue_join(queue, &taking->waiter, taking->op.key))
+    if (!ses__lease_queue_join(queue, &taking->waiter, taking->op.key, &taking->op.limits))
         return ses__error_nomem(error);
     int code = take_in_queue(taking, error);
     if (code != SES_OK)
@@ -175,8 +183,10 @@ static int lease_take(ses_store *store, const ses_key *key, const char *owner, c
         return code;
     taking.op.duration_us = options.duration_us;
     taking.begun_us = ses__clock_steady_us();
+    taking.op.limits = LIMITS_OF(store, options);
     taking.deadline_us =
         taking.begun_us + (options.wait_ms ? ses__wait_us(options.wait_ms) : store->busy_timeout_us);
+    taking.deadline_us = ses__limits_until(&taking.op.limits, taking.deadline_us);
     code = wait_and_take(&taking, error);
     if (code == SES_OK)
         *lease = taking.op.lease;
@@ -207,6 +217,7 @@ static int lease_renew(ses_store *store, struct lease_op *op, const ses_lease_op
         return code;
     op->now_us = ses__store_now(store);
     op->duration_us = options.duration_us;
+    op->limits = LIMITS_OF(store, options);
     code = ses__door_lease_set(store->storage, op, error);
     if (code == SES_OK && lease)
         *lease = (ses_lease){op->token, op->until_us};
@@ -229,7 +240,7 @@ static int lease_release(ses_store *store, struct lease_op *op, const ses_call_o
     if (code == SES_OK)
         code = check_token(op->token, error);
     if (code == SES_OK)
-        code = ses__check_call_options(options, error);
+        code = ses__take_call_options(store, options, &op->limits, error);
     if (code == SES_OK)
         code = ses__door_lease_set(store->storage, op, error);
     if (code == SES_OK)

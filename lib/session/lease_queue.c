@@ -41,9 +41,10 @@ static void make_first(struct lease_waiter *waiter)
     waiter->first_us = ses__clock_steady_us();
 }
 
-bool ses__lease_queue_join(struct lease_queue *queue, struct lease_waiter *waiter, const ses_key *key)
+bool ses__lease_queue_join(struct lease_queue *queue, struct lease_waiter *waiter, const ses_key *key,
+                           const struct limits *limits)
 {
-    *waiter = (struct lease_waiter){.key = key};
+    *waiter = (struct lease_waiter){.key = key, .limits = limits};
     if (!ses__condition_init(&waiter->wake))
         return false;
     (void)pthread_mutex_lock(&queue->lock);
@@ -92,10 +93,10 @@ bool ses__lease_queue_wait(struct lease_queue *queue, struct lease_waiter *waite
     (void)pthread_mutex_lock(&queue->lock);
     while (in_time && !waiter->must_look && !waiter->is_interrupted) {
         int64_t until = waiter->is_first && look_us < deadline_us ? look_us : deadline_us;
-        in_time = ses__condition_wait(&waiter->wake, &queue->lock, until);
+        in_time = ses__limits_wait(waiter->limits, &waiter->wake, &queue->lock, until);
     }
     waiter->must_look = false;
-    bool goes_on = !waiter->is_interrupted;
+    bool goes_on = !waiter->is_interrupted && !ses__limits_cancelled(waiter->limits);
     (void)pthread_mutex_unlock(&queue->lock);
     return goes_on;
 }

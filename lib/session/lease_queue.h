@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "base/common.h"
+#include "base/limits.h"
 
 /* Lives in the memory of the waiting call, as does the key. */
 struct lease_waiter {
@@ -14,7 +14,8 @@ struct lease_waiter {
     pthread_cond_t wake;
     bool is_first;    /* the first of its session, which looks for the lease; the others only wait */
     int64_t first_us; /* since then, by the steady clock */
-    bool must_look;   /* something has changed since it last looked */
+    const struct limits *limits; /* of the call */
+    bool must_look;              /* something has changed since it last looked */
     bool is_interrupted;
 };
 
@@ -30,14 +31,14 @@ SESLITE_PRIVATE void ses__lease_queue_free(struct lease_queue *queue);
 /* Joins the queue. After success the call must leave it; the key must live until then. False: out of
  * memory. */
 SESLITE_PRIVATE bool ses__lease_queue_join(struct lease_queue *queue, struct lease_waiter *waiter,
-                                           const ses_key *key);
+                                           const ses_key *key, const struct limits *limits);
 /* Leaves the queue, and wakes the next waiter of its session. */
 SESLITE_PRIVATE void ses__lease_queue_leave(struct lease_queue *queue, struct lease_waiter *waiter);
 /* True if the waiter is the first of its session; and since when, by the steady clock. */
 SESLITE_PRIVATE bool ses__lease_queue_is_first(struct lease_queue *queue, const struct lease_waiter *waiter,
                                                int64_t *since_us);
 /* Waits until it is woken, or until that time; a waiter that is not the first waits until the deadline.
- * False: interrupted. */
+ * False: interrupted, or cancelled. */
 SESLITE_PRIVATE bool ses__lease_queue_wait(struct lease_queue *queue, struct lease_waiter *waiter,
                                            int64_t look_us, int64_t deadline_us);
 

@@ -45,13 +45,6 @@ int ses__check_path(const char *path, ses_error *error)
     return code;
 }
 
-int64_t ses__wait_us(int64_t wait_ms)
-{
-    const int64_t longest_ms = INT64_MAX / 4000;
-
-    return (wait_ms < 0 ? 0 : wait_ms > longest_ms ? longest_ms : wait_ms) * 1000;
-}
-
 static int open_storage(ses_store *store, const ses_open_options *options,
                         const struct storage_opener *opener, ses_error *error)
 {
@@ -65,6 +58,7 @@ static int open_storage(ses_store *store, const ses_open_options *options,
     };
 
     store->busy_timeout_us = config.timeout_us;
+    store->timeout_ms = options->timeout_ms;
     store->is_shared = strcmp(store->path, ":memory:") != 0;
     return opener->open(opener->context, &config, options, &store->storage, error);
 }

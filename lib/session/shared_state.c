@@ -21,7 +21,7 @@ static int read_shared_state(ses_store *store, struct shared_get_op *op, const s
     int code = ses__check_owner(op->app, op->user, NULL, error);
 
     if (code == SES_OK)
-        code = ses__check_call_options(options, error);
+        code = ses__take_call_options(store, options, &op->limits, error);
     if (code != SES_OK)
         return code;
     op->allocator = &store->allocator;
@@ -131,6 +131,7 @@ static int change_shared_state(ses_store *store, struct shared_set_op *op, const
         code = take_expected_keys(&options, scope, &seen, error);
     op->delta = &changes.delta;
     op->expected = &seen.delta;
+    op->limits = LIMITS_OF(store, options);
     if (code == SES_OK)
         code = ses__door_set_shared(store->storage, op, error);
     ses__changes_free(&seen);

@@ -166,6 +166,34 @@ void ses__store_release(ses_store *store)
     }
 }
 
+/* ---------------------------------------------------------------------------------------------- limits */
+
+int64_t ses__wait_us(int64_t wait_ms)
+{
+    const int64_t longest_ms = INT64_MAX / 4000;
+
+    return (wait_ms < 0 ? 0 : wait_ms > longest_ms ? longest_ms : wait_ms) * 1000;
+}
+
+struct limits ses__limits(const ses_store *store, int64_t timeout_ms, ses_cancel *cancel)
+{
+    const int64_t limit_ms = timeout_ms ? timeout_ms : store->timeout_ms;
+
+    return (struct limits){limit_ms > 0 ? ses__clock_steady_us() + ses__wait_us(limit_ms) : 0, cancel};
+}
+
+int ses__take_call_options(const ses_store *store, const ses_call_options *options, struct limits *limits,
+                           ses_error *error)
+{
+    ses_call_options own;
+    int code = ses__take_flagged(&own, sizeof own, options, 0, "call options", error);
+
+    *limits = LIMITS_OF(store, own);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------- time and ids */
+
 int64_t ses__store_now(const ses_store *store)
 {
     int64_t now = store->clock(store->clock_context);
@@ -281,6 +309,7 @@ int ses_store_space(ses_store *store, ses_space *space, ses_error *error)
 
     if (code != SES_OK)
         return code;
+    op.limits = LIMITS_OF_STORE(store);
     code = ses__door_space(store->storage, &op, error);
     if (code == SES_OK)
         ses__give_output(space, &(ses_space){.bytes = op.bytes, .free_bytes = op.free_bytes}, sizeof *space);

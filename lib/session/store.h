@@ -8,6 +8,7 @@
 #include "base/argument.h"
 #include "base/clock.h"
 #include "base/common.h"
+#include "base/limits.h"
 #include "model/state/state.h"
 #include "session/handle.h"
 #include "session/lease_queue.h"
@@ -26,6 +27,7 @@ struct ses_store {
     struct expire_place expired_to; /* where the last ses_store_expire stopped */
     struct lease_queue leases;
     int64_t busy_timeout_us;
+    int64_t timeout_ms; /* of calls that give none; 0: no limit */
     char *path;
     struct storage *storage;
     _Atomic(struct followers *) followers; /* NULL: none were opened yet */
@@ -50,6 +52,14 @@ SESLITE_PRIVATE int ses__store_begin_giving(ses_store *store, void *output, cons
                                             ses_error *error);
 SESLITE_PRIVATE void ses__store_retain(ses_store *store);
 SESLITE_PRIVATE void ses__store_release(ses_store *store);
+
+/* The limits of a call that has begun, from the members of its options. */
+#define LIMITS_OF(store, options) ses__limits((store), (options).timeout_ms, (options).cancel)
+/* The limits of a call that has no options. */
+#define LIMITS_OF_STORE(store) ses__limits((store), 0, NULL)
+/* Checks options that have no members but these. */
+SESLITE_PRIVATE int ses__take_call_options(const ses_store *store, const ses_call_options *options,
+                                           struct limits *limits, ses_error *error);
 
 struct event_draft;
 /* Adds a missing id or time to an event that was read, and seals it. */

@@ -6,10 +6,14 @@
  * after success. `create` returns 0 or SES_EXISTING, the others 0.
  *
  * A missing session is NOTFOUND with a message that names it.
+ *
+ * Each has `limits`, those of the call (an operation that deletes has them in `erasure`, a rewind in `append`): waiting
+ * beyond them is BUSY, working INTERRUPTED. A commit that has begun is not ended by them.
  */
 #ifndef SESLITE_STORAGE_DOOR_H
 #define SESLITE_STORAGE_DOOR_H
 
+#include "base/limits.h"
 #include "model/event/live.h"
 #include "model/event/range.h"
 #include "model/snapshot.h"
@@ -25,6 +29,7 @@ struct session_ref {
 };
 
 struct create_op {
+    struct limits limits;
     const ses_key *key;
     int64_t now_us;
     int64_t created_us;
@@ -42,6 +47,7 @@ SESLITE_PRIVATE int ses__door_create(struct storage *storage, struct create_op *
 SESLITE_PRIVATE int ses__door_get_or_create(struct storage *storage, struct create_op *op, ses_error *error);
 
 struct get_op {
+    struct limits limits;
     const ses_key *key;
     struct range range;
     struct snapshot *snapshot; /* a new one, which is filled */
@@ -50,6 +56,7 @@ SESLITE_PRIVATE int ses__door_get(struct storage *storage, struct get_op *op, se
 
 /* Reads the events that a snapshot does not have yet. */
 struct refresh_op {
+    struct limits limits;
     struct session_ref session;
     struct snapshot *snapshot;
     /* out: to be freed in any case, and applied after success. */
@@ -59,6 +66,7 @@ SESLITE_PRIVATE int ses__door_refresh(struct storage *storage, struct refresh_op
 
 /* Shared state without a session. */
 struct shared_get_op {
+    struct limits limits;
     const char *app;
     const char *user; /* NULL: the app's */
     const char *name; /* one key, without prefix; NULL: all, as an object */
@@ -71,6 +79,7 @@ SESLITE_PRIVATE int ses__door_get_shared(struct storage *storage, struct shared_
 
 /* Changes it. STALE when an expected key has changed. */
 struct shared_set_op {
+    struct limits limits;
     const char *app;
     const char *user;             /* NULL: the app's */
     bool makes_owner;             /* also where no key is set */
@@ -88,6 +97,7 @@ SESLITE_PRIVATE int ses__door_set_shared(struct storage *storage, struct shared_
 
 struct append_asked;
 struct append_op {
+    struct limits limits;
     struct session_ref session;
     bool checks_version;
     int64_t version;
@@ -118,6 +128,7 @@ SESLITE_PRIVATE int ses__door_append(struct storage *storage, struct append_op *
 /* A page of a session's events. The first page of a walk ends it at the events that are there then; the others are given
  * its row as `session.known`. STALE when events were cut since, or pruned that the walk still needs. */
 struct page_op {
+    struct limits limits;
     struct session_ref session;
     bool first;
     bool backward;
@@ -163,6 +174,7 @@ struct followed {
 /* Reads a page of the changes to a session, or to the sessions of a user, after the known places, in the
  * order of names. A single session that was deleted and created again is NOTFOUND. */
 struct follow_op {
+    struct limits limits;
     const ses_key *key;               /* without a session: the user's, which need not exist */
     bool opens;                       /* only where all of it is now, however much that is */
     const struct follow_known *known; /* by name; of one session: one */
@@ -224,6 +236,7 @@ struct list_filter {
 };
 
 struct list_op {
+    struct limits limits;
     const char *app;
     const char *user; /* NULL: all */
     struct list_filter filter;
@@ -243,6 +256,7 @@ struct list_op {
 SESLITE_PRIVATE int ses__door_list(struct storage *storage, struct list_op *op, ses_error *error);
 
 struct count_op {
+    struct limits limits;
     const char *app;
     const char *user; /* NULL: all */
     struct list_filter filter;
@@ -253,6 +267,7 @@ SESLITE_PRIVATE int ses__door_list_count(struct storage *storage, struct count_o
 
 /* A page of names, in their order: of all apps, or of the users of one. */
 struct names_op {
+    struct limits limits;
     const char *app;    /* NULL: the apps */
     const char *after;  /* "": from the first on */
     const char *prefix; /* "": any */
@@ -270,6 +285,7 @@ SESLITE_PRIVATE int ses__door_list_names(struct storage *storage, struct names_o
 /* With `secure`, deleted bytes are overwritten. `unclean` (out): a reader kept the write-ahead log, which
  * still holds them, from being emptied. */
 struct erasure {
+    struct limits limits;
     bool secure;
     /* out */
     bool unclean;
@@ -309,6 +325,7 @@ SESLITE_PRIVATE int ses__door_delete_app(struct storage *storage, struct delete_
 
 /* Own state as of a point, or the state a session was created with. */
 struct as_of_op {
+    struct limits limits;
     struct session_ref session;
     bool initial; /* the latter; the point does not count */
     struct point point;
@@ -364,6 +381,7 @@ struct cut_op {
 SESLITE_PRIVATE int ses__door_cut(struct storage *storage, struct cut_op *op, ses_error *error);
 
 struct fork_op {
+    struct limits limits;
     struct session_ref session;
     struct point point;
     const ses_key *to;
@@ -394,6 +412,7 @@ struct prune_op {
 SESLITE_PRIVATE int ses__door_prune(struct storage *storage, struct prune_op *op, ses_error *error);
 
 struct expiry_op {
+    struct limits limits;
     struct session_ref session;
     int64_t expires_us; /* INT64_MAX: never */
     /* out */
@@ -403,6 +422,7 @@ SESLITE_PRIVATE int ses__door_set_expiry(struct storage *storage, struct expiry_
 
 /* Sets or removes title and labels. LIMIT: there would be too many labels. */
 struct annotate_op {
+    struct limits limits;
     struct session_ref session;
     struct annotating change;
     const ses_allocator *allocator;
@@ -436,6 +456,7 @@ struct expire_op {
 SESLITE_PRIVATE int ses__door_expire(struct storage *storage, struct expire_op *op, ses_error *error);
 
 struct maintain_op {
+    struct limits limits;
     int64_t limit; /* pages */
     /* out */
     bool more;
@@ -443,6 +464,7 @@ struct maintain_op {
 SESLITE_PRIVATE int ses__door_maintain(struct storage *storage, struct maintain_op *op, ses_error *error);
 
 struct space_op {
+    struct limits limits;
     /* out */
     int64_t bytes;
     int64_t free_bytes;
@@ -463,6 +485,7 @@ struct base_value {
  * thread. So it is never begun again: an engine that would have to fails instead.
  */
 struct load_op {
+    struct limits limits;
     const ses_key *key;
     unsigned flags; /* SES_LOAD_* */
     int64_t now_us;
@@ -522,6 +545,7 @@ struct store_visitor {
 
 /* A walk over all of it, or over one app, user or session, at one moment. It is never begun again either. */
 struct visit_op {
+    struct limits limits;
     const char *app;     /* NULL: all */
     const char *user;    /* NULL: all */
     const char *session; /* NULL: all */
@@ -536,6 +560,7 @@ SESLITE_PRIVATE int ses__door_visit(struct storage *storage, struct visit_op *op
 /* -------------------------------------------------------------------------------------------- upkeep */
 
 struct check_op {
+    struct limits limits;
     int level; /* SES_CHECK_* */
     int64_t limit;
     int (*report)(void *context, const ses_problem *problem); /* NULL: none */
@@ -564,6 +589,7 @@ enum lease_attempt {
 
 /* One attempt to take a lease. An attempt that changes nothing writes nothing. */
 struct lease_take_op {
+    struct limits limits;
     const ses_key *key;
     const char *owner;
     enum lease_attempt attempt;
@@ -580,6 +606,7 @@ SESLITE_PRIVATE int ses__door_lease_take(struct storage *storage, struct lease_t
 
 /* Renews or releases a lease. LEASED: it is another's now, or never was this session's. */
 struct lease_op {
+    struct limits limits;
     const ses_key *key;
     int64_t token;
     int64_t now_us;      /* as above */

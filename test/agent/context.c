@@ -49,7 +49,7 @@ static void check_live(ses_store *store, const ses_key *key, const cJSON *expect
 static void check_live_walk(ses_store *store, const ses_key *key, const cJSON *expected, int backward)
 {
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
-    const ses_cursor_options options = {sizeof options, backward, &live};
+    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = &live};
     const int count = cJSON_GetArraySize(expected);
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
@@ -68,7 +68,7 @@ static void check_live_walk(ses_store *store, const ses_key *key, const cJSON *e
 
 static ses_context *open_context(ses_store *store, const ses_key *key, unsigned flags)
 {
-    const ses_context_options options = {sizeof options, flags};
+    const ses_context_options options = {.size = sizeof options, .flags = flags};
     ses_context *context = NULL;
     ses_error error;
     assert_ok(ses_context_open_by_key(store, key, &options, &context, &error));
@@ -466,7 +466,7 @@ static void test_wrong_calls_are_refused(void **state)
 {
     const struct fixture *fixture = *state;
     const ses_key bad = {"app", "user", ""};
-    const ses_context_options unknown = {sizeof unknown, 0x2};
+    const ses_context_options unknown = {.size = sizeof unknown, .flags = 0x2};
     const ses_context_options unsized = {0, 0};
     ses_context *context = (ses_context *)(void *)&fixture;
     ses_store *store = fixture->store;
@@ -508,7 +508,7 @@ static void test_damaged_bodies_are_corrupt(void **state)
                  bodies[i]);
         raw_exec(fixture->path, sql);
         for (unsigned flags = 0; flags <= SES_CONTEXT_VISIBLE; flags++) {
-            const ses_context_options options = {sizeof options, flags};
+            const ses_context_options options = {.size = sizeof options, .flags = flags};
             assert_code(SES_CORRUPT,
                         ses_context_open_by_key(fixture->store, &agent_key, &options, &context, &error));
             assert_message("the stored event 2");

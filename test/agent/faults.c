@@ -258,7 +258,7 @@ static int step_content(struct scene *scene, ses_error *error)
 
 static int step_context(struct scene *scene, ses_error *error)
 {
-    const ses_context_options visible = {sizeof visible, SES_CONTEXT_VISIBLE};
+    const ses_context_options visible = {.size = sizeof visible, .flags = SES_CONTEXT_VISIBLE};
     ses_context *context = NULL;
     int code = ses_context_open_by_key(scene->store, &log_key, &visible, &context, error);
     assert_true((context != NULL) == (code == SES_OK));

@@ -6,16 +6,22 @@
  *     SESLITE_DAMAGE_FILES   how many (400; with the thread sanitizer 50)
  *     SESLITE_DAMAGE_FIRST   the number of the first (0)
  *     SESLITE_DAMAGE_JOBS    processes at work (1)
+ *     SESLITE_DAMAGE_TIMEOUT the time limit of each call, in milliseconds (none); reports how late calls return
  * Files are driven in child processes, so that a crash or a call without an end can be told with its number.
  */
 #include "storage/damage.h"
 #include "storage/damage_bytes.h"
 #include "storage/damage_rows.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <sys/mman.h>
 
 enum { MOST_CALL_US = 10 * 1000 * 1000, BATCH = 200, MOST_JOBS = 64, BUSY_MS = 2000 };
+
+/* How late the calls return that have used up their time. */
+enum { LATE_CLASSES = 5 };
+static const long late_below_us[LATE_CLASSES] = {1000, 3000, 10000, 100000, LONG_MAX};
 
 /* What a child is at, for its parent to see. */
 struct progress {
@@ -31,6 +37,7 @@ struct progress {
     volatile long ok;
     volatile long corrupt;
     volatile long others;
+    volatile long late[LATE_CLASSES];
 };
 
 /* ------------------------------------------------------------------------------------ the sound stores */
@@ -266,6 +273,33 @@ static void find_fault(struct progress *progress, const char *call, const char *
                 what, message[0] ? ": " : "", message);
 }
 
+static long setting(const char *name, long value)
+{
+    const char *text = getenv(name);
+    return text && text[0] ? strtol(text, NULL, 10) : value;
+}
+
+static long timeout_ms(void)
+{
+    return setting("SESLITE_DAMAGE_TIMEOUT", 0);
+}
+
+/* Opening and closing have no limit. */
+static bool is_limited(const char *call, int64_t us)
+{
+    return timeout_ms() > 0 && us >= timeout_ms() * 1000 && strncmp(call, "ses_open", 8) != 0 &&
+           strcmp(call, "ses_close") != 0;
+}
+
+static void count_late(struct progress *progress, int64_t us)
+{
+    size_t i = 0;
+
+    while (us - timeout_ms() * 1000 >= late_below_us[i])
+        i++;
+    progress->late[i]++;
+}
+
 static void begin_call(struct progress *progress, const char *call)
 {
     progress->call_began_us = support_steady_us();
@@ -280,6 +314,10 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
     bool good = code >= 0 || code == SES_CORRUPT;
 
     progress->call = NULL;
+    if (is_limited(call, us)) {
+        count_late(progress, us);
+        good = good || code == SES_INTERRUPTED || code == SES_BUSY;
+    }
     if (us > progress->longest_us) {
         progress->longest_us = us;
         progress->longest_call = call;
@@ -880,8 +918,10 @@ static void judge_others(struct drive *drive, const char *sound, const char *who
 /* `sound`: the file as it was before, when only rows of one session were damaged. */
 static void drive_file(struct drive *drive, const char *sound)
 {
-    const ses_open_options options = {
-        .size = sizeof options, .synchronous = SES_SYNC_NORMAL, .busy_timeout_ms = BUSY_MS};
+    const ses_open_options options = {.size = sizeof options,
+                                      .synchronous = SES_SYNC_NORMAL,
+                                      .busy_timeout_ms = BUSY_MS,
+                                      .timeout_ms = timeout_ms()};
     ses_error error;
 
     (void)CALL(drive, "ses_open", OPEN_CODES, ses_open(drive->path, &options, &drive->store, &error));
@@ -938,12 +978,6 @@ struct worker {
     long stride;
     char *path;
 };
-
-static long setting(const char *name, long value)
-{
-    const char *text = getenv(name);
-    return text && text[0] ? strtol(text, NULL, 10) : value;
-}
 
 /* In the child. It ends by exit, for the leaks to be looked for. */
 static void run_batch(struct worker *worker, long end)
@@ -1057,6 +1091,8 @@ static long sum_up(const struct progress *progress, size_t count, long files)
         sum.ok += progress[i].ok;
         sum.corrupt += progress[i].corrupt;
         sum.others += progress[i].others;
+        for (size_t k = 0; k < LATE_CLASSES; k++)
+            sum.late[k] += progress[i].late[k];
         if (progress[i].longest_us > sum.longest_us) {
             sum.longest_us = progress[i].longest_us;
             sum.longest_call = progress[i].longest_call;
@@ -1068,6 +1104,9 @@ static long sum_up(const struct progress *progress, size_t count, long files)
         "(%s, file %ld); %ld findings\n",
         files, sum.ok, sum.corrupt, sum.others, (long)(sum.longest_us / 1000), sum.longest_call,
         sum.longest_number, sum.findings);
+    if (timeout_ms() > 0)
+        print_message("late by less than 1 ms: %ld, 3 ms: %ld, 10 ms: %ld, 100 ms: %ld, more: %ld\n",
+                      sum.late[0], sum.late[1], sum.late[2], sum.late[3], sum.late[4]);
     return sum.findings;
 }
 

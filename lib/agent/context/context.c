@@ -58,7 +58,7 @@ static int read_context_event(struct context_work *work, const ses_event *event,
 /* Fills the events and functions from the live events of the session; with `visible_only`, without those that
  * no model sees. CORRUPT: an event cannot be read. */
 static int read_live_events(struct context_work *work, const ses_session *session, bool visible_only,
-                            ses_error *error)
+                            const struct limits *limits, ses_error *error)
 {
     const size_t count = ses_session_event_count(session);
     struct stored_event stored;
@@ -69,7 +69,9 @@ static int read_live_events(struct context_work *work, const ses_session *sessio
         return ses__error_nomem(error);
     ses__stored_event_init(&stored, &work->arena);
     for (size_t i = 0; i < count && code == SES_OK; i++)
-        code = read_context_event(work, ses_session_event(session, i), &stored, visible_only, error);
+        code = ses__limits_passed(limits)
+                   ? ses__limits_refuse(ses_session_id(session), error)
+                   : read_context_event(work, ses_session_event(session, i), &stored, visible_only, error);
     ses__stored_event_free(&stored);
     return code;
 }
@@ -91,12 +93,13 @@ static int keep_places(ses_context *context, const struct context_work *work, se
     return SES_OK;
 }
 
-static int work_out(ses_context *context, struct hash_seed seed, unsigned flags, ses_error *error)
+static int work_out(ses_context *context, struct hash_seed seed, unsigned flags, const struct limits *limits,
+                    ses_error *error)
 {
     struct context_work work = {.events = NULL};
 
     ses__arena_init(&work.arena, context->allocator);
-    int code = read_live_events(&work, context->session, (flags & SES_CONTEXT_VISIBLE) != 0, error);
+    int code = read_live_events(&work, context->session, (flags & SES_CONTEXT_VISIBLE) != 0, limits, error);
     if (code == SES_OK && !(ses__context_compact(&work) && ses__context_recall(&work, seed)))
         code = ses__error_nomem(error);
     if (code == SES_OK)
@@ -112,7 +115,7 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
                         const ses_context_options *given, ses_context **context, ses_error *error)
 {
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
-    const ses_get_options get = {.size = sizeof get, .range = &live};
+    ses_get_options get = {.size = sizeof get, .range = &live};
     const ses_allocator *allocator = ses__store_allocator(store);
     ses_context_options options;
     ses_context *fresh = NULL;
@@ -120,6 +123,9 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
     int code =
         ses__take_flagged(&options, sizeof options, given, SES_CONTEXT_VISIBLE, "context options", error);
 
+    const struct limits limits = ses__limits(store, options.timeout_ms, options.cancel);
+    get.timeout_ms = options.timeout_ms;
+    get.cancel = options.cancel;
     if (code == SES_OK)
         code = ses__begun_get(store, key, &get, &read, error);
     if (code == SES_OK)
@@ -134,7 +140,7 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
     }
     fresh->session = read;
     fresh->allocator = allocator;
-    code = work_out(fresh, ses__store_seed(store), options.flags, error);
+    code = work_out(fresh, ses__store_seed(store), options.flags, &limits, error);
     if (code == SES_OK)
         *context = fresh;
     else

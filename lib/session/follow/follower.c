@@ -21,6 +21,7 @@ int ses__follower_read(ses_follower *follower, ses_error *error)
     follower->item = 0;
     follower->event = 0;
     follower->event_of_item = 0;
+    op->limits = LIMITS_OF(follower->store, *follower);
     int code = ses__door_follow(follower->store->storage, op, error);
     if (code != SES_OK) {
         op->count = 0;
@@ -113,6 +114,7 @@ static int64_t deadline_after(int64_t timeout_ms)
 /* Reads pages until one holds something. If there is nothing, waits. */
 static int next_news(ses_follower *follower, int64_t timeout_ms, const ses_event **event, ses_error *error)
 {
+    const struct limits limits = {.cancel = follower->cancel};
     const int64_t deadline = deadline_after(timeout_ms);
     enum listener_end end = LISTENER_NOTIFIED;
     int result = give_next(follower, event, error);
@@ -127,7 +129,7 @@ static int next_news(ses_follower *follower, int64_t timeout_ms, const ses_event
             result = give_next(follower, event, error);
         if (result == SES_OK && follower->at_end) {
             const struct watched state = ses__known_state(&follower->known, &follower->key);
-            end = ses__listener_wait(&follower->listener, &state, deadline);
+            end = ses__listener_wait(&follower->listener, &state, &limits, deadline);
         }
     }
     return end == LISTENER_INTERRUPTED

@@ -13,6 +13,8 @@ struct known_list {
 
 struct ses_follower {
     ses_store *store;
+    int64_t timeout_ms; /* of a read, as is the next */
+    ses_cancel *cancel;
     struct arena names; /* holds the key */
     ses_key key;
     struct listener listener;

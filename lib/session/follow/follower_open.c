@@ -42,6 +42,8 @@ static int follower_new(ses_store *store, const ses_key *key, const ses_follow_o
     if (!fresh)
         return ses__error_nomem(error);
     fresh->store = store;
+    fresh->timeout_ms = options->timeout_ms;
+    fresh->cancel = options->cancel;
     ses__store_retain(store);
     ses__arena_init(&fresh->names, &store->allocator);
     ses__arena_init(&fresh->arena, &store->allocator);

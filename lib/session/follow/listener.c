@@ -112,7 +112,7 @@ static bool is_called(const struct listener *listener)
 }
 
 enum listener_end ses__listener_wait(struct listener *listener, const struct watched *state,
-                                     int64_t deadline_us)
+                                     const struct limits *limits, int64_t deadline_us)
 {
     struct followers *home = listener->home;
     bool in_time = deadline_us != INT64_MIN;
@@ -123,8 +123,8 @@ enum listener_end ses__listener_wait(struct listener *listener, const struct wat
     if (in_time && !is_called(listener))
         ses__listener_set_watched(listener, true);
     while (in_time && !is_called(listener))
-        in_time = ses__condition_wait(&listener->wake, &home->lock, deadline_us);
-    if (in_time && (listener->interrupted || home->closed))
+        in_time = ses__limits_wait(limits, &listener->wake, &home->lock, deadline_us);
+    if (ses__limits_cancelled(limits) || (in_time && (listener->interrupted || home->closed)))
         end = LISTENER_INTERRUPTED;
     else if (in_time && listener->notified)
         end = LISTENER_NOTIFIED;

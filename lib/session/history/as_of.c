@@ -23,6 +23,7 @@ static int read_as_of(struct session_call *call, const ses_point *point, const s
     if (code == SES_OK)
         code = ses__point_take(point, &op.point, error);
     op.shared = (options.flags & SES_AS_OF_SHARED) != 0;
+    op.limits = LIMITS_OF(call->store, options);
     return code == SES_OK ? read_state_of(call, &op, json, len, error) : code;
 }
 
@@ -50,7 +51,7 @@ static int read_initial_state(struct session_call *call, const ses_call_options 
                               size_t *len, ses_error *error)
 {
     struct as_of_op op = {.initial = true};
-    int code = ses__check_call_options(options, error);
+    int code = ses__take_call_options(call->store, options, &op.limits, error);
 
     return code == SES_OK ? read_state_of(call, &op, json, len, error) : code;
 }

@@ -15,6 +15,7 @@ static int take_cut_options(struct session_call *call, const ses_cut_options *gi
     op->checks_version = call->checks_version && !call->anyway;
     op->version = call->version;
     op->erasure.secure = (options.flags & SES_SECURE) != 0;
+    op->erasure.limits = LIMITS_OF(call->store, options);
     return code;
 }
 

@@ -39,6 +39,7 @@ static int take_fork_options(const struct session_call *call, const ses_fork_opt
     if (code != SES_OK)
         return code;
     *flags = options.flags;
+    op->limits = LIMITS_OF(call->store, options);
     op->now_us = ses__store_now(call->store);
     op->created_us = options.create_us ? *options.create_us : op->now_us;
     if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)

@@ -5,7 +5,8 @@
 
 static const int64_t DEFAULT_LIMIT = 10000;
 
-static int take_prune_options(const ses_prune_options *given, struct prune_op *op, ses_error *error)
+static int take_prune_options(const ses_store *store, const ses_prune_options *given, struct prune_op *op,
+                              ses_error *error)
 {
     const unsigned known = SES_PRUNE_KEEP | SES_PRUNE_BEFORE | SES_PRUNE_SEQ | SES_PRUNE_COMPACTED;
     ses_prune_options own;
@@ -33,6 +34,7 @@ static int take_prune_options(const ses_prune_options *given, struct prune_op *o
     op->last_seq = own.last_seq;
     op->limit = own.limit > 0 ? own.limit : DEFAULT_LIMIT;
     op->erasure.secure = (own.flags & SES_SECURE) != 0;
+    op->erasure.limits = LIMITS_OF(store, own);
     return SES_OK;
 }
 
@@ -40,7 +42,7 @@ static int prune(const struct session_call *call, struct prune_op *op, const ses
                  int64_t *deleted, ses_error *error)
 {
     ses_store *store = call->store;
-    int code = take_prune_options(options, op, error);
+    int code = take_prune_options(store, options, op, error);
 
     op->session = call->ref;
     op->seed = store->seed;

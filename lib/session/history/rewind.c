@@ -48,6 +48,7 @@ static int take_rewind_options(struct rewind_call *call, const ses_rewind_option
         code = ses__call_take_version(call->at, options.flags, options.version, "rewind options", error);
     if (code != SES_OK)
         return code;
+    append->limits = LIMITS_OF(call->at->store, options);
     append->anyway = call->at->anyway;
     append->checks_version = call->at->checks_version;
     append->version = call->at->version;

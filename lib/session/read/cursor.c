@@ -17,6 +17,8 @@ struct ses_cursor {
     struct arena arena; /* holds the page */
     struct event_list page;
     size_t next;
+    int64_t timeout_ms; /* of each call on it */
+    ses_cancel *cancel;
     int code; /* the first failure */
     ses_error failure;
 };
@@ -80,8 +82,12 @@ int ses__begun_cursor_open(ses_store *store, const ses_key *key, const ses_curso
         code = cursor_new(store, key, options.backward != 0, &fresh, error);
     if (code == SES_OK)
         code = ses__range_take(options.range, &fresh->op.range, error);
-    if (code == SES_OK)
+    if (code == SES_OK) {
+        fresh->timeout_ms = options.timeout_ms;
+        fresh->cancel = options.cancel;
+        fresh->op.limits = LIMITS_OF(store, options);
         code = read_page(fresh, error);
+    }
     if (code == SES_OK)
         *cursor = fresh;
     else
@@ -132,6 +138,8 @@ int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *erro
     result = ses__store_begin(cursor->store, &cursor->failure);
     if (result != SES_OK)
         return keep_failure(cursor, result, error);
+    if (cursor->next == cursor->page.count)
+        cursor->op.limits = LIMITS_OF(cursor->store, *cursor);
     return ses__store_end(cursor->store, ses__begun_cursor_next(cursor, event, error));
 }
 

@@ -18,6 +18,7 @@ int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *
     if (code != SES_OK)
         return code;
     op.snapshot = &fresh->snapshot;
+    op.limits = LIMITS_OF(store, options);
     code = ses__door_get(store->storage, &op, error);
     if (code == SES_OK)
         *session = fresh;
@@ -36,7 +37,7 @@ int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options
 static int refresh(const struct session_call *call, const ses_call_options *options, ses_error *error)
 {
     struct refresh_op op = {.session = call->ref, .snapshot = call->snapshot};
-    int code = ses__check_call_options(options, error);
+    int code = ses__take_call_options(call->store, options, &op.limits, error);
 
     if (code != SES_OK)
         return code;
@@ -57,12 +58,15 @@ int ses_refresh(ses_session *session, const ses_call_options *options, ses_error
 /* -------------------------------------------------------------------------------------- only the state */
 
 /* Reads the whole state, as a text for the caller. */
-static int read_state(ses_store *store, const ses_key *key, char **json, size_t *len, ses_error *error)
+static int read_state(ses_store *store, const ses_key *key, const ses_call_options *options, char **json,
+                      size_t *len, ses_error *error)
 {
     struct snapshot snapshot;
     struct get_op op = {.key = key, .range = {.none = true}, .snapshot = &snapshot};
     struct span text = {NULL, 0};
-    int code = ses__check_key(key, error);
+    int code = ses__take_call_options(store, options, &op.limits, error);
+    if (code == SES_OK)
+        code = ses__check_key(key, error);
     if (code != SES_OK)
         return code;
     code = ses__snapshot_init(&snapshot, &store->allocator, store->seed, error);
@@ -82,8 +86,6 @@ int ses_state_json_by_key(ses_store *store, const ses_key *key, const ses_call_o
 {
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
-        code = ses__check_call_options(options, error);
-    if (code == SES_OK)
         code = ses__store_begin(store, error);
-    return code == SES_OK ? ses__store_end(store, read_state(store, key, json, len, error)) : code;
+    return code == SES_OK ? ses__store_end(store, read_state(store, key, options, json, len, error)) : code;
 }

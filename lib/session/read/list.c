@@ -177,6 +177,7 @@ static int list_sessions(ses_store *store, struct list_op *op, const ses_list_op
     op->limit = options.limit ? options.limit : LIST_DEFAULT;
     op->from_start = options.token == NULL;
     op->seed = store->seed;
+    op->limits = LIMITS_OF(store, options);
     ses_page *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
     if (!fresh)
         return ses__error_nomem(error);
@@ -202,7 +203,7 @@ int ses_list(ses_store *store, const char *app, const char *user, const ses_list
 static int count_sessions(ses_store *store, const char *app, const char *user, const ses_filter *filter,
                           int64_t *count, ses_error *error)
 {
-    struct count_op op = {.app = app, .user = user};
+    struct count_op op = {.limits = LIMITS_OF_STORE(store), .app = app, .user = user};
     int code = ses__check_argument(count, "count", error);
 
     if (code == SES_OK)

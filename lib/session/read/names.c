@@ -36,7 +36,8 @@ static int list_names(ses_store *store, const char *app, const ses_names_options
     fresh->store = store;
     ses__store_retain(store);
     ses__arena_init(&fresh->arena, &store->allocator);
-    fresh->op = (struct names_op){.app = app,
+    fresh->op = (struct names_op){.limits = LIMITS_OF(store, options),
+                                  .app = app,
                                   .after = options.after ? options.after : "",
                                   .prefix = options.prefix ? options.prefix : "",
                                   .limit = options.limit ? options.limit : NAMES_DEFAULT,

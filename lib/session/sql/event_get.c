@@ -55,8 +55,8 @@ static int run_event_reading(struct db *db, void *context, ses_error *error)
     return ses__event_rows_close(&rows);
 }
 
-static int read_event(ses_store *store, const ses_key *key, const char *id, int64_t *seq, char **json,
-                      size_t *len, ses_error *error)
+static int read_event(ses_store *store, const ses_key *key, const char *id, const struct limits *limits,
+                      int64_t *seq, char **json, size_t *len, ses_error *error)
 {
     struct event_reading reading = {.session = {key, NULL}, .allocator = &store->allocator, .json = NULL};
     int code = ses__check_key(key, error);
@@ -66,7 +66,7 @@ static int read_event(ses_store *store, const ses_key *key, const char *id, int6
     if (code != SES_OK)
         return code;
     reading.id = (struct span){id, strlen(id)};
-    code = ses__run(store->storage, TO_READ, run_event_reading, &reading, error);
+    code = ses__run_within(store->storage, limits, TO_READ, run_event_reading, &reading, error);
     if (code == SES_OK && reading.json && seq)
         *seq = reading.seq;
     return ses__give_json(code, reading.json, reading.len, json, len);
@@ -79,9 +79,10 @@ int ses_event_get_by_key(ses_store *store, const ses_key *key, const char *id,
     int code = ses__store_begin_giving(store, json, "json", error);
     if (code != SES_OK)
         return code;
-    code = ses__check_call_options(options, error);
+    struct limits limits;
+    code = ses__take_call_options(store, options, &limits, error);
     if (code == SES_OK)
-        code = read_event(store, key, id, seq, json, len, error);
+        code = read_event(store, key, id, &limits, seq, json, len, error);
     return ses__store_end(store, code);
 }
 
@@ -106,14 +107,15 @@ static int count_events(ses_store *store, const ses_key *key, const ses_call_opt
                         int64_t *version, ses_error *error)
 {
     struct event_counting counting = {.session = {key, NULL}};
+    struct limits limits;
     int code = ses__check_argument(count, "count", error);
 
     if (code == SES_OK)
-        code = ses__check_call_options(options, error);
+        code = ses__take_call_options(store, options, &limits, error);
     if (code == SES_OK)
         code = ses__check_key(key, error);
     if (code == SES_OK)
-        code = ses__run(store->storage, TO_READ, run_event_counting, &counting, error);
+        code = ses__run_within(store->storage, &limits, TO_READ, run_event_counting, &counting, error);
     if (code == SES_OK)
         *count = counting.row.event_count;
     if (code == SES_OK && version)

@@ -44,14 +44,15 @@ static int find_live(const struct session_call *call, const ses_call_options *op
 {
     const struct event_list *events = &call->snapshot->events;
     struct live_reading reading = {.session = call->ref};
+    struct limits limits;
     int code = ses__check_argument(live, "live", error);
 
     if (code == SES_OK)
-        code = ses__check_call_options(options, error);
+        code = ses__take_call_options(call->store, options, &limits, error);
     if (code != SES_OK)
         return code;
     ses__live_init(&reading.live, &call->store->allocator);
-    code = ses__run(call->store->storage, TO_READ, run_live_reading, &reading, error);
+    code = ses__run_within(call->store->storage, &limits, TO_READ, run_live_reading, &reading, error);
     if (code == SES_OK)
         code = check_known(&reading, error);
     for (size_t i = 0; code == SES_OK && i < events->count; i++) {

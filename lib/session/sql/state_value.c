@@ -59,8 +59,8 @@ static int run_reading(struct db *db, void *context, ses_error *error)
     return code == SES_OK && stored ? take_value(&rows, reading, error) : code;
 }
 
-static int read_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
-                      ses_error *error)
+static int read_value(ses_store *store, const ses_key *key, const char *name, const struct limits *limits,
+                      char **json, size_t *len, ses_error *error)
 {
     struct value_reading reading = {
         .session = {key, NULL}, .name = name, .allocator = &store->allocator, .json = NULL};
@@ -72,7 +72,7 @@ static int read_value(ses_store *store, const ses_key *key, const char *name, ch
     if (code != SES_OK)
         return code;
     reading.scope = ses__scope_of((struct span){name, strlen(name)}, &reading.state_key);
-    code = ses__run(store->storage, TO_READ, run_reading, &reading, error);
+    code = ses__run_within(store->storage, limits, TO_READ, run_reading, &reading, error);
     return ses__give_json(code, reading.json, reading.len, json, len);
 }
 
@@ -82,8 +82,9 @@ int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
     int code = ses__store_begin_giving(store, json, "json", error);
     if (code != SES_OK)
         return code;
-    code = ses__check_call_options(options, error);
+    struct limits limits;
+    code = ses__take_call_options(store, options, &limits, error);
     if (code == SES_OK)
-        code = read_value(store, key, name, json, len, error);
+        code = read_value(store, key, name, &limits, json, len, error);
     return ses__store_end(store, code);
 }

@@ -24,7 +24,8 @@ static int back_up(ses_store *store, const char *path, const ses_backup_options 
                                  "backup options", error);
     if (code != SES_OK)
         return code;
-    struct backup_op op = {.path = path,
+    struct backup_op op = {.limits = LIMITS_OF(store, own),
+                           .path = path,
                            .replaces = (own.flags & SES_BACKUP_REPLACE) != 0,
                            .compact = (own.flags & SES_BACKUP_COMPACT) != 0,
                            .progress = own.progress,

@@ -317,7 +317,8 @@ static int run_export(ses_store *store, struct export_call *call, ses_error *err
     static const struct store_visitor visitor = {export_app,  export_user,  export_shared, export_session,
                                                  export_base, export_event, export_end};
     const ses_export_options *options = call->options;
-    struct visit_op op = {.app = options->app,
+    struct visit_op op = {.limits = LIMITS_OF(store, *options),
+                          .app = options->app,
                           .user = options->user,
                           .session = options->session,
                           .only_sessions = (options->flags & SES_EXPORT_ONLY_SESSIONS) != 0,

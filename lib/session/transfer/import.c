@@ -130,6 +130,7 @@ static int import_lines(ses_store *store, const ses_import_options *options,
         code = ses__check_size(report, "import report", error);
     if (code != SES_OK)
         return code;
+    call.limits = LIMITS_OF(store, call.options);
     ses__lines_init(&call.lines, &store->allocator);
     call.lines.read = read;
     call.lines.context = context;

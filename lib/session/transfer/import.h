@@ -23,6 +23,7 @@ struct import_keys {
 struct import_call {
     ses_store *store;
     ses_import_options options;
+    struct limits limits;
     struct lines lines;
     struct line line;     /* the last line read */
     bool in_session;      /* between a session's line and its end */
@@ -50,9 +51,9 @@ SESLITE_PRIVATE int ses__import_owner(struct import_call *call, ses_error *error
 SESLITE_PRIVATE int ses__import_key(struct import_call *call, ses_error *error);
 SESLITE_PRIVATE int ses__import_write_keys(struct import_call *call, ses_error *error);
 
-/* load.c: works like ses_load, within a call that has begun. */
+/* load.c: works like ses_load, within a call that has begun. Its limits are those, not the ones of the options. */
 SESLITE_PRIVATE int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *loaded,
-                                      const ses_load_options *options, ses_load_result *result,
-                                      ses_error *error);
+                                      const ses_load_options *options, const struct limits *limits,
+                                      ses_load_result *result, ses_error *error);
 
 #endif

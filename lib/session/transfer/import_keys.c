@@ -109,8 +109,11 @@ static int compare_key(struct import_call *call, const struct delta_op *op, bool
                        struct key_changes *changes, ses_error *error)
 {
     const ses_allocator *allocator = &call->store->allocator;
-    struct shared_get_op get = {
-        .app = call->keys.app, .user = call->keys.user, .name = op->key.ptr, .allocator = allocator};
+    struct shared_get_op get = {.limits = call->limits,
+                                .app = call->keys.app,
+                                .user = call->keys.user,
+                                .name = op->key.ptr,
+                                .allocator = allocator};
     int code = ses__door_get_shared(call->store->storage, &get, error);
     struct delta_op seen = *op;
 
@@ -135,7 +138,8 @@ static int compare_key(struct import_call *call, const struct delta_op *op, bool
 
 static int write_changes_of_keys(struct import_call *call, struct key_changes *changes, ses_error *error)
 {
-    struct shared_set_op set = {.app = call->keys.app,
+    struct shared_set_op set = {.limits = call->limits,
+                                .app = call->keys.app,
                                 .user = call->keys.user,
                                 .makes_owner = true,
                                 .delta = &changes->delta,

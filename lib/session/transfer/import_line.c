@@ -22,7 +22,8 @@ static void sum_line(struct import_call *call)
 
 int ses__import_next(struct import_call *call, ses_error *error)
 {
-    int code = ses__lines_next(&call->lines, &call->line, error);
+    int code = ses__limits_passed(&call->limits) ? ses__limits_refuse(call->store->path, error)
+                                                 : ses__lines_next(&call->lines, &call->line, error);
 
     if (code == 1)
         sum_line(call);

@@ -313,7 +313,8 @@ static int load_imported(struct imported_session *own, ses_error *error)
         .flags = call->options.flags &
                  (SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN)};
     ses_load_result result;
-    int code = ses__load_session(call->store, &own->key, &own->loaded, &options, &result, error);
+    int code =
+        ses__load_session(call->store, &own->key, &own->loaded, &options, &call->limits, &result, error);
 
     if (code < 0)
         return code;

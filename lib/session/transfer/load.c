@@ -313,10 +313,12 @@ static int store_loaded_session(struct load_call *call, ses_load_result *result,
 }
 
 int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *loaded,
-                      const ses_load_options *options, ses_load_result *result, ses_error *error)
+                      const ses_load_options *options, const struct limits *limits, ses_load_result *result,
+                      ses_error *error)
 {
     struct load_call call = {
-        .store = store, .op = {.key = key, .max_events = store->max_session_events, .seed = store->seed}};
+        .store = store,
+        .op = {.limits = *limits, .key = key, .max_events = store->max_session_events, .seed = store->seed}};
     int code = ses__check_key(key, error);
 
     if (code == SES_OK)
@@ -340,8 +342,16 @@ int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *lo
 int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loaded, const ses_load_options *options,
              ses_load_result *result, ses_error *error)
 {
+    ses_load_options own;
     int code = ses__store_begin(store, error);
-    return code == SES_OK
-               ? ses__store_end(store, ses__load_session(store, key, loaded, options, result, error))
-               : code;
+
+    if (code != SES_OK)
+        return code;
+    code = ses__take_options(&own, sizeof own, options, "load options", error);
+    if (code == SES_OK) {
+        const struct limits limits = LIMITS_OF(store, own);
+        own.size = sizeof own;
+        code = ses__load_session(store, key, loaded, &own, &limits, result, error);
+    }
+    return ses__store_end(store, code);
 }

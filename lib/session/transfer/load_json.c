@@ -11,6 +11,7 @@
 /* One call. Texts without a pointer are not in the JSON. */
 struct json_loading {
     ses_store *store;
+    struct limits limits;
     struct arena arena;
     struct span id;
     struct span app;
@@ -152,7 +153,7 @@ static int read_final_state(struct json_loading *own, ses_error *error)
 /* Writes the missing shared keys, as an import does. */
 static int write_shared(struct json_loading *own, const ses_key *key, enum scope scope, ses_error *error)
 {
-    struct import_call call = {.store = own->store};
+    struct import_call call = {.store = own->store, .limits = own->limits};
     struct import_keys *keys = &call.keys;
     int code = SES_OK;
 
@@ -224,7 +225,7 @@ static int load_read(struct json_loading *own, const ses_key *key, unsigned flag
                                .next_context = own};
 
     begin_session_events(own);
-    int code = ses__load_session(own->store, key, &loaded, &options, result, error);
+    int code = ses__load_session(own->store, key, &loaded, &options, &own->limits, result, error);
     if (code < 0 || !(flags & SES_LOAD_SHARED) || (flags & SES_LOAD_DRY_RUN))
         return code;
     int written = write_shared(own, key, SCOPE_APP, error);
@@ -233,10 +234,11 @@ static int load_read(struct json_loading *own, const ses_key *key, unsigned flag
     return written < 0 ? written : code;
 }
 
-static int load_json(ses_store *store, const ses_key *key, struct span text, unsigned flags,
+static int load_json(ses_store *store, const ses_key *key, struct span text, const ses_load_options *options,
                      ses_load_result *result, ses_error *error)
 {
     struct json_loading own = {.store = store,
+                               .limits = LIMITS_OF(store, *options),
                                .events = {"[]", 2},
                                .time_us = INT64_MIN,
                                .first_us = INT64_MAX,
@@ -251,7 +253,7 @@ static int load_json(ses_store *store, const ses_key *key, struct span text, uns
     if (code == SES_OK)
         code = choose_key(&own, key, &chosen, error);
     if (code == SES_OK)
-        code = load_read(&own, &chosen, flags, result, error);
+        code = load_read(&own, &chosen, options->flags, result, error);
     ses__buffer_free(&own.initial);
     ses__changes_free(&own.touched);
     ses__changes_free(&own.final);
@@ -272,6 +274,6 @@ int ses_load_json(ses_store *store, const ses_key *key, const char *json, size_t
     if (code == SES_OK)
         code = ses__take_options(&taken, sizeof taken, options, "load options", error);
     if (code == SES_OK)
-        code = load_json(store, key, text, taken.flags, result, error);
+        code = load_json(store, key, text, &taken, result, error);
     return ses__store_end(store, code);
 }

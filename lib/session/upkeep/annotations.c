@@ -23,7 +23,7 @@ static int set_title(const struct session_call *call, const char *title, const s
                      ses_error *error)
 {
     struct annotate_op op = {.change = {.sets_title = false}};
-    int code = ses__check_call_options(options, error);
+    int code = ses__take_call_options(call->store, options, &op.limits, error);
 
     if (code == SES_OK)
         code = ses__annotating_take_title(&op.change, title, error);
@@ -50,7 +50,7 @@ static int set_labels(const struct session_call *call, const ses_label *labels, 
 {
     struct annotate_op op = {.change = {.sets_title = false}};
     struct arena arena;
-    int code = ses__check_call_options(options, error);
+    int code = ses__take_call_options(call->store, options, &op.limits, error);
 
     if (code != SES_OK)
         return code;

@@ -18,7 +18,8 @@ static int check_store(ses_store *store, const ses_check_options *options, int64
         code = ses__error_set(error, SES_INVALID, "check options: limit is negative");
     if (code != SES_OK)
         return code;
-    struct check_op op = {.level = own.level,
+    struct check_op op = {.limits = LIMITS_OF(store, own),
+                          .level = own.level,
                           .limit = own.limit > 0 ? own.limit : DEFAULT_PROBLEMS,
                           .report = own.report,
                           .report_context = own.report_context,

@@ -31,6 +31,7 @@ static int delete_session(ses_store *store, const ses_key *key, const ses_delete
     if (code != SES_OK)
         return code;
     op.erasure.secure = (own.flags & SES_SECURE) != 0;
+    op.erasure.limits = LIMITS_OF(store, own);
     code = ses__door_delete_session(store->storage, &op, error);
     if (code == SES_OK && deleted)
         *deleted = op.deleted;
@@ -57,6 +58,7 @@ static int delete_user(ses_store *store, struct delete_user_op *op, const ses_de
     if (code != SES_OK)
         return code;
     op->erasure.secure = (own.flags & SES_SECURE) != 0;
+    op->erasure.limits = LIMITS_OF(store, own);
     code = ses__door_delete_user(store->storage, op, error);
     return end_deletion(store, code, &(ses_key){op->app, op->user, NULL}, op->erasure.unclean);
 }
@@ -88,6 +90,7 @@ static int delete_app(ses_store *store, struct delete_app_op *op, const ses_dele
         return code;
     op->limit = own.limit > 0 ? own.limit : default_limit;
     op->erasure.secure = (own.flags & SES_SECURE) != 0;
+    op->erasure.limits = LIMITS_OF(store, own);
     code = ses__door_delete_app(store->storage, op, error);
     return end_deletion(store, code, &(ses_key){op->app, NULL, NULL}, op->more || op->erasure.unclean);
 }

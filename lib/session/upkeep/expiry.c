@@ -10,7 +10,7 @@ static int set_expiry(const struct session_call *call, const int64_t *expires_us
                       const ses_call_options *options, ses_error *error)
 {
     struct expiry_op op = {.session = call->ref, .expires_us = expires_us ? *expires_us : INT64_MAX};
-    int code = ses__check_call_options(options, error);
+    int code = ses__take_call_options(call->store, options, &op.limits, error);
 
     if (code != SES_OK)
         return code;
@@ -82,6 +82,7 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     op->limit = own.limit > 0 ? own.limit : default_limit;
     op->count_only = (own.flags & SES_EXPIRE_COUNT) != 0;
     op->erasure.secure = (own.flags & SES_SECURE) != 0;
+    op->erasure.limits = LIMITS_OF(store, own);
     (void)pthread_mutex_lock(&store->lock);
     op->place = store->expired_to;
     (void)pthread_mutex_unlock(&store->lock);

@@ -16,7 +16,8 @@ static int maintain(ses_store *store, const ses_maintain_options *options, ses_e
         code = ses__error_set(error, SES_INVALID, "maintain options: limit is negative");
     if (code != SES_OK)
         return code;
-    op = (struct maintain_op){.limit = own.limit > 0 ? own.limit : default_limit};
+    op = (struct maintain_op){.limits = LIMITS_OF(store, own),
+                              .limit = own.limit > 0 ? own.limit : default_limit};
     if (op.limit > MAX_PAGES)
         op.limit = MAX_PAGES;
     code = ses__door_maintain(store->storage, &op, error);

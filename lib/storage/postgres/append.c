@@ -303,8 +303,10 @@ static void claim(struct append_op *op)
 static int append_again(struct storage *storage, const struct manner *manner, struct append_op *op,
                         ses_error *error)
 {
+    const struct manner without_limits = {.writes = true, .deadline_us = manner->deadline_us};
+
     op->may_be_stored = true;
-    int code = storage->engine->run(storage, manner, ses__append_ahead_job, op, error);
+    int code = storage->engine->run(storage, &without_limits, ses__append_ahead_job, op, error);
     if (code >= 0)
         claim(op);
     return is_certain(code)
@@ -320,7 +322,8 @@ int ses__postgres_append(struct storage *storage, struct append_op *op, ses_erro
 {
     const struct postgres *own = (const struct postgres *)storage;
     const struct manner manner = {.writes = true,
-                                  .deadline_us = ses__clock_steady_us() + own->config.timeout_us};
+                                  .deadline_us = ses__clock_steady_us() + own->config.timeout_us,
+                                  .limits = &op->limits};
     struct sending sending;
     int code = PG_UNSUITED;
 

@@ -42,7 +42,7 @@ static int run_check(struct db *db, void *context, ses_error *error)
     (void)error; /* the check has its own */
 
     check->db = db;
-    db->deadline_us = INT64_MAX;
+    db->deadline_us = ses__limits_until(db->limits, INT64_MAX);
     report_all(check, STATEMENT_CHECK_COLUMNS, SES_PROBLEM_PAGE);
     const bool usable = check->op->problems == 0;
     report_all(check, STATEMENT_CHECK_INDEXES, SES_PROBLEM_INDEX);
@@ -61,7 +61,7 @@ static int run_check(struct db *db, void *context, ses_error *error)
 
 int ses__postgres_check(struct storage *storage, struct check *check)
 {
-    const struct manner alone = {.alone = true};
+    const struct manner alone = {.alone = true, .limits = &check->op->limits};
 
     check->last_session = INT64_MAX;
     check->trusts_indexes = true;

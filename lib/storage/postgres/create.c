@@ -101,10 +101,11 @@ static int read_created(struct storage *storage, struct create_op *op, ses_error
 
 int ses__postgres_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
-    int code = ses__run(storage, TO_WRITE(op->initial.len), run_create, op, error);
+    int code = ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), run_create, op, error);
 
     if (code == PG_UNREAD)
         code = read_created(storage, op, error);
-    return code == PG_UNSUITED ? ses__run(storage, TO_WRITE(op->initial.len), ses__create_job, op, error)
-                               : code;
+    return code == PG_UNSUITED
+               ? ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), ses__create_job, op, error)
+               : code;
 }

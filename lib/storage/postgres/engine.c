@@ -26,7 +26,7 @@ static int run_space(struct db *db, void *context, ses_error *error)
 
 static int postgres_space(struct storage *storage, struct space_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_READ, run_space, op, error);
+    return ses__run_within(storage, &op->limits, TO_READ, run_space, op, error);
 }
 
 /* ------------------------------------------------------------------------------------ ending, telling */

@@ -34,8 +34,8 @@ struct postgres {
 /* ---- pool.c */
 
 /* Takes a connection for a call with this deadline. Returns BUSY if all are in use until then. */
-SESLITE_PRIVATE int ses__pool_take(struct postgres *storage, int64_t deadline_us, bool interruptible,
-                                   struct pg **pg, ses_error *error);
+SESLITE_PRIVATE int ses__pool_take(struct postgres *storage, const struct limits *limits, int64_t deadline_us,
+                                   bool interruptible, struct pg **pg, ses_error *error);
 /* Closes the connection if it is lost. */
 SESLITE_PRIVATE void ses__pool_give_back(struct postgres *storage, struct pg *pg);
 SESLITE_PRIVATE void ses__pool_close(struct postgres *storage);

@@ -31,7 +31,8 @@ static bool is_over(struct pg *pg)
 
 /* With the lock held. Wakes up in time to look for connections that have left, and to try a server again, since nothing
  * signals these. */
-static bool wait_for_one(struct postgres *storage, int64_t now_us, int64_t deadline_us)
+static bool wait_for_one(struct postgres *storage, const struct limits *limits, int64_t now_us,
+                         int64_t deadline_us)
 {
     int64_t until_us = deadline_us;
 
@@ -39,8 +40,8 @@ static bool wait_for_one(struct postgres *storage, int64_t now_us, int64_t deadl
         until_us = now_us + LEAVING_POLL_US;
     if (storage->open < storage->config.max_connections && until_us > storage->open_after_us)
         until_us = storage->open_after_us;
-    (void)ses__condition_wait(&storage->given_back, &storage->lock, until_us);
-    return ses__clock_steady_us() < deadline_us;
+    (void)ses__limits_wait(limits, &storage->given_back, &storage->lock, until_us);
+    return ses__clock_steady_us() < deadline_us && !ses__limits_cancelled(limits);
 }
 
 /* With the lock held. True if another connection may be opened. While the server refuses, only one call at a time tries,
@@ -54,8 +55,11 @@ static bool may_open(struct postgres *storage, int64_t now_us)
     return true;
 }
 
-static int refuse_to_wait(const struct postgres *storage, ses_error *error)
+static int refuse_to_wait(const struct postgres *storage, const struct limits *limits, int64_t waited_us,
+                          ses_error *error)
 {
+    if (ses__limits_cancelled(limits))
+        return ses__limits_refuse(storage->config.name, error);
     if (storage->open < storage->config.max_connections && storage->refusal.code != SES_OK) {
         if (error)
             *error = storage->refusal;
@@ -63,7 +67,7 @@ static int refuse_to_wait(const struct postgres *storage, ses_error *error)
     }
     return ses__error_set(error, SES_BUSY, "%s: all %u connections are still in use after %lld ms",
                           storage->config.name, storage->config.max_connections,
-                          (long long)(storage->config.timeout_us / 1000));
+                          (long long)(waited_us / 1000));
 }
 
 /* With the lock held. A connection that is not connected yet. */
@@ -79,19 +83,21 @@ static int add_new(struct postgres *storage, struct pg **pg, ses_error *error)
 }
 
 /* With the lock held. Takes an idle connection, or a new one. */
-static int reserve(struct postgres *storage, struct pg **pg, int64_t deadline_us, ses_error *error)
+static int reserve(struct postgres *storage, struct pg **pg, const struct limits *limits, int64_t deadline_us,
+                   ses_error *error)
 {
-    int64_t now_us = ses__clock_steady_us();
+    const int64_t begun_us = ses__clock_steady_us();
+    int64_t now_us = begun_us;
     bool in_time = true;
     bool waited = false;
     int code = SES_OK;
 
     while (!storage->idle && !may_open(storage, now_us)) {
         if (!in_time)
-            return refuse_to_wait(storage, error);
+            return refuse_to_wait(storage, limits, now_us - begun_us, error);
         storage->counts.reader_waits += !waited;
         waited = true;
-        in_time = wait_for_one(storage, now_us, deadline_us);
+        in_time = wait_for_one(storage, limits, now_us, deadline_us);
         now_us = ses__clock_steady_us();
     }
     *pg = storage->idle;
@@ -132,17 +138,19 @@ static int connect_new(struct postgres *storage, struct pg *pg, ses_error *error
     return code;
 }
 
-int ses__pool_take(struct postgres *storage, int64_t deadline_us, bool interruptible, struct pg **pg,
-                   ses_error *error)
+int ses__pool_take(struct postgres *storage, const struct limits *limits, int64_t deadline_us,
+                   bool interruptible, struct pg **pg, ses_error *error)
 {
     int code = SES_OK;
     bool works = false;
 
     while (code == SES_OK && !works) {
         (void)pthread_mutex_lock(&storage->lock);
-        code = reserve(storage, pg, deadline_us, error);
+        code = reserve(storage, pg, limits, deadline_us, error);
         if (code == SES_OK) { /* from now on ses_store_interrupt ends the call */
             (*pg)->base.deadline_us = deadline_us;
+            (*pg)->commit_deadline_us = deadline_us;
+            (*pg)->base.limits = limits;
             atomic_store(&(*pg)->interrupted, false);
             atomic_store(&(*pg)->interruptible, interruptible);
         }
@@ -170,7 +178,7 @@ static void forget(struct postgres *storage, const struct pg *pg)
     storage->open--;
 }
 
-/* If one connection is lost because the server hangs or the network is cut, the idle ones most likely are, too, and each
+/* If one connection is lost, and not given up by a call whose time is over, because the server hangs or the network is cut, the idle ones most likely are, too, and each
  * would cost a call its time. The server ends idle connections at once. */
 static void close_idle(struct postgres *storage)
 {
@@ -191,9 +199,12 @@ void ses__pool_give_back(struct postgres *storage, struct pg *pg)
     pg->base.events = 0;
     if (pg->lost) {
         forget(storage, pg);
+        const bool is_limit = ses__limits_passed(pg->base.limits);
         storage->open += ses__pg_leave(pg, &storage->leaving);
-        close_idle(storage);
+        if (!is_limit)
+            close_idle(storage);
     } else {
+        pg->base.limits = NULL;
         pg->next_idle = storage->idle;
         storage->idle = pg;
     }

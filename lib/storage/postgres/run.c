@@ -84,11 +84,14 @@ static void pause_before(int tries)
 static int run_on_a_connection(struct postgres *storage, struct attempt *attempt, int64_t deadline_us)
 {
     const bool interruptible = !attempt->manner->writes && !attempt->manner->uninterruptible;
+    const struct limits *limits = ses__limits_given(attempt->manner->limits);
     struct pg *pg = NULL;
-    int result = ses__pool_take(storage, deadline_us, interruptible, &pg, attempt->error);
+    int result = ses__pool_take(storage, limits, ses__limits_until(limits, deadline_us), interruptible, &pg,
+                                attempt->error);
 
     attempt->again = result == SES_CANTOPEN; /* the server may be starting, or another may take its place */
     if (result == SES_OK) {
+        pg->commit_deadline_us = deadline_us;
         result = run_job(pg, attempt);
         ses__pool_give_back(storage, pg);
     }
@@ -112,7 +115,8 @@ static int run_on(struct postgres *storage, const struct manner *manner, storage
         attempt.is_first = tries == 0;
         result = run_on_a_connection(storage, &attempt, deadline_us);
         attempt.again =
-            attempt.again && !manner->alone && ses__clock_steady_us() < deadline_us - LEAST_LEFT_US;
+            attempt.again && !manner->alone && !ses__limits_cancelled(manner->limits) &&
+            ses__clock_steady_us() < ses__limits_until(manner->limits, deadline_us) - LEAST_LEFT_US;
         if (attempt.again)
             pause_before(tries);
     }
@@ -162,5 +166,5 @@ int ses__postgres_run_delete(struct storage *storage, struct erasure *erasure, s
         return ses__error_set(
             error, SES_MISUSE,
             "secure deletion works on files only: a server keeps deleted rows until it vacuums, and its log for as long as it is archived");
-    return ses__run(storage, TO_WRITE(0), job, context, error);
+    return ses__run_within(storage, &erasure->limits, TO_WRITE(0), job, context, error);
 }

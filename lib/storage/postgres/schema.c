@@ -169,7 +169,7 @@ int ses__postgres_migrate(struct postgres *storage, ses_error *error)
 {
     const int64_t deadline_us = ses__clock_steady_us() + storage->config.timeout_us;
     struct pg *pg = NULL;
-    int code = ses__pool_take(storage, deadline_us, false, &pg, error);
+    int code = ses__pool_take(storage, NULL, deadline_us, false, &pg, error);
 
     if (code != SES_OK)
         return code;

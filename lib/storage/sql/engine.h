@@ -28,11 +28,12 @@ typedef int storage_job(struct db *db, void *context, ses_error *error);
 /* How a job is run. */
 struct manner {
     bool writes;
-    bool alone;           /* once, on the caller's thread, in a transaction that no other job shares */
-    bool may_be_behind;   /* a read: a replica may answer it */
-    bool uninterruptible; /* a read by a call that may write after it */
-    size_t bytes;         /* about how much it writes */
-    int64_t deadline_us;  /* by the steady clock, of an engine's own; 0: as the store is set */
+    bool alone;                  /* once, on the caller's thread, in a transaction that no other job shares */
+    bool may_be_behind;          /* a read: a replica may answer it */
+    bool uninterruptible;        /* a read by a call that may write after it */
+    size_t bytes;                /* about how much it writes */
+    int64_t deadline_us;         /* by the steady clock, of an engine's own; 0: as the store is set */
+    const struct limits *limits; /* of the call; NULL: none */
 };
 
 /* Checks what the engine keeps in its own way, then calls `check->rows`, all in one transaction that only reads. */
@@ -94,6 +95,14 @@ static inline int ses__run(struct storage *storage, struct manner manner, storag
                            ses_error *error)
 {
     return storage->engine->run(storage, &manner, job, context, error);
+}
+
+/* Runs a job within the limits of its call. */
+static inline int ses__run_within(struct storage *storage, const struct limits *limits, struct manner manner,
+                                  storage_job *job, void *context, ses_error *error)
+{
+    manner.limits = limits;
+    return ses__run(storage, manner, job, context, error);
 }
 
 #define TO_READ ((struct manner){.writes = false})

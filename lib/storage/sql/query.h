@@ -21,14 +21,15 @@ struct text_list {
 struct db {
     const struct engine *engine;
     const ses_allocator *allocator;
-    const char *name;       /* of the store, for messages */
-    int64_t timeout_us;     /* for which a call waits for others ... */
-    int64_t deadline_us;    /* ... and until when the call under way does, by the steady clock */
-    int64_t events;         /* that were stored, not yet counted in the storage's */
-    int64_t max_session_id; /* the highest number that a session can have */
-    int64_t page;           /* so many rows a walk asks for at a time; 0: they are pulled one by one */
-    int64_t page_bytes;     /* of events: up to the one with which they have so many bytes */
-    int64_t found_id;       /* the session that was found last, ... */
+    const char *name;            /* of the store, for messages */
+    int64_t timeout_us;          /* for which a call waits for others ... */
+    int64_t deadline_us;         /* ... and until when the call under way does, by the steady clock */
+    const struct limits *limits; /* of that call; NULL: none */
+    int64_t events;              /* that were stored, not yet counted in the storage's */
+    int64_t max_session_id;      /* the highest number that a session can have */
+    int64_t page;                /* so many rows a walk asks for at a time; 0: they are pulled one by one */
+    int64_t page_bytes;          /* of events: up to the one with which they have so many bytes */
+    int64_t found_id;            /* the session that was found last, ... */
     int64_t found_version;
     bool outrun;      /* another transaction came first: it may go well when all is done again */
     bool looks_first; /* an event that may be there already is looked for before it is added */

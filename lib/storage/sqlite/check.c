@@ -106,6 +106,7 @@ static int run_check(struct db *base, void *context, ses_error *error)
 
 int ses__sqlite_check(struct storage *storage, struct check *check)
 {
-    const int code = ses__private_connection_run(storage, run_check, check, &check->error);
+    const int code =
+        ses__private_connection_run(storage, &check->op->limits, run_check, check, &check->error);
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }

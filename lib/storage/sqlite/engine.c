@@ -196,7 +196,7 @@ static int check_read_only(struct sqlite *storage, ses_error *error)
 static int open_writer(struct sqlite *storage, ses_error *error)
 {
     bool read_only = storage->config.read_only;
-    int code = ses__connection_open(&storage->config, CONNECTION_WRITER, &storage->writer.db, error);
+    int code = ses__connection_open(&storage->config, CONNECTION_WRITER, NULL, &storage->writer.db, error);
 
     if (code == SES_OK && storage->config.fill)
         code = storage->config.fill(storage->config.fill_context, storage->writer.db, error);

@@ -1,6 +1,7 @@
 /* Upkeep on request: free pages, statistics, the log; and how much of a file is in use. */
 #include <stdio.h>
 
+#include "base/error.h"
 #include "storage/sqlite/parts.h"
 
 /* `*more`: free pages are left. Those of a file that does not keep account of its pages (one that another program made
@@ -54,12 +55,16 @@ static int run_maintain(struct db *base, void *context, ses_error *error)
 int ses__sqlite_maintain(struct storage *storage, struct maintain_op *op, ses_error *error)
 {
     struct sqlite *own = (struct sqlite *)storage;
-    int code = ses__run(storage, TO_WRITE(0), run_maintain, op, error);
+    int code = ses__run_within(storage, &op->limits, TO_WRITE(0), run_maintain, op, error);
 
     if (code != SES_OK || own->config.checkpoint == SES_CHECKPOINT_EXTERNAL)
         return code;
     /* The file becomes shorter when the log is copied into it. */
-    code = ses__wal_empty(own, error);
+    code = ses__wal_empty(own, &op->limits, error);
+    if (code < 0 && ses__limits_passed(&op->limits)) { /* the rest of the work is done */
+        ses__error_clear(error);
+        code = SES_MORE;
+    }
     op->more = op->more || code == SES_MORE;
     return code == SES_MORE ? SES_OK : code;
 }
@@ -84,5 +89,5 @@ static int run_space(struct db *base, void *context, ses_error *error)
 
 int ses__sqlite_space(struct storage *storage, struct space_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_READ, run_space, op, error);
+    return ses__run_within(storage, &op->limits, TO_READ, run_space, op, error);
 }

@@ -105,7 +105,7 @@ struct sqlite {
 
 /* Queues the job, and returns when it was committed, alone or with others, or has failed. */
 SESLITE_PRIVATE int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, size_t bytes,
-                                    enum job_kind kind, ses_error *error);
+                                    enum job_kind kind, const struct limits *limits, ses_error *error);
 /* Called with the lock held by the one who has the turn: hands it on. */
 SESLITE_PRIVATE void ses__writer_hand_on(struct sqlite *storage);
 
@@ -127,7 +127,7 @@ SESLITE_PRIVATE int ses__sqlite_run_watch(struct storage *storage, storage_job *
 /* ---- readers.c */
 
 SESLITE_PRIVATE int ses__readers_run(struct sqlite *storage, storage_job *job, void *context,
-                                     enum job_kind kind, ses_error *error);
+                                     enum job_kind kind, const struct limits *limits, ses_error *error);
 /* The connection with which a store was opened that only reads becomes the first reader: each one parses the schema. */
 SESLITE_PRIVATE void ses__readers_adopt(struct sqlite *storage);
 SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
@@ -198,7 +198,7 @@ SESLITE_PRIVATE void ses__sqlite_count(struct storage *storage, ses_stats *stats
 
 /* Copies the whole log and makes its file empty. SES_MORE: a reader, or another process, kept it from that for as long as
  * a call waits; or the log is another program's (SES_CHECKPOINT_EXTERNAL). */
-SESLITE_PRIVATE int ses__wal_empty(struct sqlite *storage, ses_error *error);
+SESLITE_PRIVATE int ses__wal_empty(struct sqlite *storage, const struct limits *limits, ses_error *error);
 
 /* ---- wal_file.c: called by the one who has the turn, without the lock */
 
@@ -228,12 +228,12 @@ struct private_connection {
 };
 
 /* To be closed only after success. */
-SESLITE_PRIVATE int ses__private_connection_open(struct storage *storage, struct private_connection *private,
-                                                 ses_error *error);
+SESLITE_PRIVATE int ses__private_connection_open(struct storage *storage, const struct limits *limits,
+                                                 struct private_connection *private, ses_error *error);
 SESLITE_PRIVATE void ses__private_connection_close(struct private_connection *private);
 /* Runs a job that reads on such a connection. */
-SESLITE_PRIVATE int ses__private_connection_run(struct storage *storage, storage_job *job, void *context,
-                                                ses_error *error);
+SESLITE_PRIVATE int ses__private_connection_run(struct storage *storage, const struct limits *limits,
+                                                storage_job *job, void *context, ses_error *error);
 /* The settings of a connection to another file, with the timeout of the store. Path and file are borrowed. */
 SESLITE_PRIVATE struct sqlite_config ses__config_for_file(const struct storage *storage, const char *path,
                                                           const struct sqlite_file *file);

@@ -20,31 +20,34 @@ static int copy_memory(struct db *base, void *context, ses_error *error)
 }
 
 /* In the writer's turn: the writers wait for as long as it takes to copy memory. */
-static int open_copy(struct private_connection *private, ses_error *error)
+static int open_copy(struct private_connection *private, const struct limits *limits, ses_error *error)
 {
     private->config = ses__config_for_file(&private->storage->base, ":memory:", &private->file);
     private->config.in_memory = true;
-    int code = ses__connection_open(&private->config, CONNECTION_WRITER, &private->db, error);
+    int code = ses__connection_open(&private->config, CONNECTION_WRITER, limits, &private->db, error);
     if (code != SES_OK)
         return code;
-    code = ses__writer_run(private->storage, copy_memory, private->db, 0, JOB_ALONE, error);
+    code = ses__writer_run(private->storage, copy_memory, private->db, 0, JOB_ALONE, limits, error);
     if (code != SES_OK)
         ses__connection_close(private->db);
     return code;
 }
 
-int ses__private_connection_open(struct storage *storage, struct private_connection *private,
-                                 ses_error *error)
+int ses__private_connection_open(struct storage *storage, const struct limits *limits,
+                                 struct private_connection *private, ses_error *error)
 {
     struct sqlite *own = (struct sqlite *)storage;
     int code;
 
     *private = (struct private_connection){.storage = own};
-    code = own->config.in_memory ? open_copy(private, error)
-                                 : ses__connection_open(&own->config, CONNECTION_READER, &private->db, error);
+    code = own->config.in_memory
+               ? open_copy(private, limits, error)
+               : ses__connection_open(&own->config, CONNECTION_READER, limits, &private->db, error);
     if (code != SES_OK)
         return code;
-    ses__connection_start_call(private->db, ses__clock_steady_us() + own->config.busy_timeout_us, true);
+    ses__connection_start_call(
+        private->db, ses__limits_until(limits, ses__clock_steady_us() + own->config.busy_timeout_us), true,
+        limits);
     (void)pthread_mutex_lock(&own->lock);
     own->counts.read_calls++;
     private->db->next_open = own->readers.all;
@@ -67,10 +70,11 @@ void ses__private_connection_close(struct private_connection *private)
     ses__connection_close(private->db);
 }
 
-int ses__private_connection_run(struct storage *storage, storage_job *job, void *context, ses_error *error)
+int ses__private_connection_run(struct storage *storage, const struct limits *limits, storage_job *job,
+                                void *context, ses_error *error)
 {
     struct private_connection private;
-    int code = ses__private_connection_open(storage, &private, error);
+    int code = ses__private_connection_open(storage, limits, &private, error);
 
     if (code != SES_OK)
         return code;

@@ -6,8 +6,10 @@ static const int64_t LOOK_INTERVAL_US = 1000000;
 static const int64_t WATCH_WAIT_US = 20000;
 
 /* With the lock held. An idle one, or (then *db is NULL) the right to open one. */
-static int reserve(struct sqlite *storage, struct connection **db, int64_t deadline, ses_error *error)
+static int reserve(struct sqlite *storage, struct connection **db, const struct limits *limits,
+                   int64_t deadline, ses_error *error)
 {
+    const int64_t begun_us = ses__clock_steady_us();
     struct readers *readers = &storage->readers;
     unsigned limit = storage->config.max_readers;
     bool in_time = true;
@@ -15,7 +17,7 @@ static int reserve(struct sqlite *storage, struct connection **db, int64_t deadl
 
     while (!readers->idle && readers->open >= limit && in_time) {
         storage->counts.reader_waits++;
-        in_time = ses__condition_wait(&readers->given_back, &storage->lock, deadline);
+        in_time = ses__limits_wait(limits, &readers->given_back, &storage->lock, deadline);
     }
     *db = readers->idle;
     if (*db) {
@@ -25,7 +27,7 @@ static int reserve(struct sqlite *storage, struct connection **db, int64_t deadl
         readers->open++;
         readers->in_use++;
     } else {
-        code = ses__refuse_busy(&storage->config, "all reading connections are", error);
+        code = ses__refuse_busy(&storage->config, limits, begun_us, "all reading connections are", error);
     }
     return code;
 }
@@ -46,9 +48,10 @@ static void give_back(struct sqlite *storage, struct connection *db)
     (void)pthread_cond_signal(&readers->given_back);
 }
 
-static int open_reserved(struct sqlite *storage, struct connection **db, ses_error *error)
+static int open_reserved(struct sqlite *storage, const struct limits *limits, struct connection **db,
+                         ses_error *error)
 {
-    int code = ses__connection_open(&storage->config, CONNECTION_READER, db, error);
+    int code = ses__connection_open(&storage->config, CONNECTION_READER, limits, db, error);
 
     (void)pthread_mutex_lock(&storage->lock);
     if (code == SES_OK) {
@@ -75,25 +78,25 @@ static int look_at_file(struct sqlite *storage, const struct connection *db, ses
 }
 
 int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, enum job_kind kind,
-                     ses_error *error)
+                     const struct limits *limits, ses_error *error)
 {
     const int64_t wait_us = kind == JOB_WATCHES ? WATCH_WAIT_US : storage->config.busy_timeout_us;
-    const int64_t deadline = ses__clock_steady_us() + wait_us;
+    const int64_t deadline = ses__limits_until(limits, ses__clock_steady_us() + wait_us);
     const bool interruptible = kind == JOB_READS;
     struct connection *db = NULL;
 
     (void)pthread_mutex_lock(&storage->lock);
     storage->counts.read_calls += kind == JOB_WATCHES ? 0 : 1;
-    int result = reserve(storage, &db, deadline, error);
+    int result = reserve(storage, &db, limits, deadline, error);
     const bool looks = ses__clock_steady_us() - storage->readers.looked_us >= LOOK_INTERVAL_US;
     if (db)
-        ses__connection_start_call(db, deadline, interruptible);
+        ses__connection_start_call(db, deadline, interruptible, limits);
     (void)pthread_mutex_unlock(&storage->lock);
 
     if (result == SES_OK && !db) {
-        result = open_reserved(storage, &db, error);
+        result = open_reserved(storage, limits, &db, error);
         if (result == SES_OK)
-            ses__connection_start_call(db, deadline, interruptible);
+            ses__connection_start_call(db, deadline, interruptible, limits);
     }
     if (result == SES_OK) {
         if (looks)

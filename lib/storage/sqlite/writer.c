@@ -26,7 +26,8 @@ struct pending {
     void *context;
     size_t bytes;
     enum job_kind kind;
-    int64_t deadline; /* of waiting, by the steady clock */
+    const struct limits *limits; /* of the call; NULL: none */
+    int64_t deadline;            /* of waiting, by the steady clock */
     ses_error *error;
     int result;
     bool settled;         /* it has failed, whatever happens to the rest of the group */
@@ -55,7 +56,8 @@ static enum signal await(struct pending *pending, int64_t deadline)
 
     (void)pthread_mutex_lock(&pending->lock);
     while (pending->signal == SIGNAL_NONE && in_time)
-        in_time = ses__condition_wait(&pending->wake, &pending->lock, deadline);
+        in_time = ses__limits_wait(deadline == INT64_MAX ? NULL : pending->limits, &pending->wake,
+                                   &pending->lock, deadline);
     enum signal signal = pending->signal;
     (void)pthread_mutex_unlock(&pending->lock);
     return signal;
@@ -152,6 +154,8 @@ struct group {
     int64_t begun_us; /* when its transaction had the lock, by the steady clock */
     size_t tentative; /* jobs that have succeeded, should the commit do so */
     size_t reads;     /* jobs that only read: those of a store in memory */
+    /* The latest until which one of the jobs waits for locks, and so until when what concerns all of them does. */
+    int64_t deadline;
 };
 
 static bool writes(enum job_kind kind)
@@ -188,10 +192,13 @@ static bool run_pending(struct connection *db, struct group *group, struct pendi
     bool good = true;
 
     ses__connection_start_call(db, pending->deadline,
-                               pending->kind == JOB_READS || pending->kind == JOB_READS_BY_ITSELF);
+                               pending->kind == JOB_READS || pending->kind == JOB_READS_BY_ITSELF,
+                               pending->limits);
     pending->result = pending->job(&db->base, pending->context, pending->error);
     ses__sqlite_end_queries(db);
-    ses__connection_end_call(db);
+    if (db->base.deadline_us > group->deadline) /* a job may move its own */
+        group->deadline = db->base.deadline_us;
+    ses__connection_start_call(db, group->deadline, false, NULL);
     if (pending->result >= 0) {
         group->tentative++;
     } else {
@@ -262,12 +269,13 @@ static void await_company(struct sqlite *storage, const struct group *group)
     }
 }
 
-/* The next waiting call, while the group has room. One that wants the turn for itself waits for it. */
+/* The next waiting call, while the group has room, and its leader time. One that wants the turn for itself waits for it. */
 static struct pending *take_next(struct sqlite *storage, const struct group *group)
 {
     struct pending *next = NULL;
 
-    if (group->count < GROUP_JOBS && group->bytes < GROUP_BYTES && !wants_turn(group->first->kind)) {
+    if (group->count < GROUP_JOBS && group->bytes < GROUP_BYTES && !wants_turn(group->first->kind) &&
+        !ses__limits_passed(group->first->limits)) {
         (void)pthread_mutex_lock(&storage->lock);
         if (!storage->writer.first)
             await_company(storage, group);
@@ -302,7 +310,7 @@ static void run_alone(struct sqlite *storage, struct group *group, struct pendin
     ses_error failure;
 
     ses__error_clear(pending->error); /* of an earlier run */
-    ses__connection_start_call(db, pending->deadline, false);
+    ses__connection_start_call(db, pending->deadline, false, pending->limits);
     pending->result = ses__transaction_begin(db, STATEMENT_BEGIN_WRITE, pending->error);
     if (pending->result != SES_OK)
         return;
@@ -348,7 +356,7 @@ static void begin_group(struct writer *writer, struct group *group, struct pendi
 
     if (!db->config->in_memory)
         ses__give_way(writer);
-    ses__connection_start_call(db, first->deadline, false);
+    ses__connection_start_call(db, first->deadline, false, first->limits);
     first->result = ses__transaction_begin(db, STATEMENT_BEGIN_WRITE, first->error);
     if (first->result == SES_BUSY || db->busy_waits > waits_before)
         ses__give_way_others_seen(writer);
@@ -428,7 +436,7 @@ static void work_alone(struct sqlite *storage, struct pending *own)
 {
     struct connection *db = storage->writer.db;
 
-    ses__connection_start_call(db, own->deadline, false);
+    ses__connection_start_call(db, own->deadline, false, own->limits);
     own->result = own->job(&db->base, own->context, own->error);
     ses__connection_end_call(db);
     (void)pthread_mutex_lock(&storage->lock);
@@ -438,14 +446,16 @@ static void work_alone(struct sqlite *storage, struct pending *own)
 }
 
 int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, size_t bytes, enum job_kind kind,
-                    ses_error *error)
+                    const struct limits *limits, ses_error *error)
 {
     struct writer *writer = &storage->writer;
+    const int64_t begun_us = ses__clock_steady_us();
     struct pending own = {.job = job,
                           .context = context,
                           .bytes = bytes,
                           .kind = kind,
-                          .deadline = ses__clock_steady_us() + storage->config.busy_timeout_us,
+                          .limits = limits,
+                          .deadline = ses__limits_until(limits, begun_us + storage->config.busy_timeout_us),
                           .error = error};
     enum signal signal = SIGNAL_NONE;
 
@@ -473,7 +483,8 @@ int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, siz
         }
         (void)pthread_mutex_unlock(&storage->lock);
         if (still_queued)
-            own.result = ses__refuse_busy(&storage->config, "the writing connection is", error);
+            own.result =
+                ses__refuse_busy(&storage->config, limits, begun_us, "the writing connection is", error);
         else /* a leader has taken it, and its outcome is being decided */
             signal = await(&own, INT64_MAX);
     }

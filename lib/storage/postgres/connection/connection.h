@@ -54,14 +54,16 @@ struct pg {
     const struct postgres_config *config;
     struct pg *next_idle; /* in the pool */
     struct pg *next_open;
-    bool writes;         /* the current transaction writes, and so locks the rows that it finds */
-    bool ended;          /* the end of the current transaction was sent */
-    bool wrote;          /* the current transaction has sent a statement that writes */
-    bool stays_open;     /* a transaction that only reads does not end before its job does */
-    bool lost;           /* the connection cannot be used any more */
-    bool warned;         /* the last commit came with a warning */
-    int code;            /* of the first failure in this transaction, */
-    ses_error error;     /* which the next query reports */
+    bool writes;     /* the current transaction writes, and so locks the rows that it finds */
+    bool ended;      /* the end of the current transaction was sent */
+    bool wrote;      /* the current transaction has sent a statement that writes */
+    bool stays_open; /* a transaction that only reads does not end before its job does */
+    bool lost;       /* the connection cannot be used any more */
+    int64_t
+        commit_deadline_us; /* until when a commit that was sent is waited for, whatever the limits of the call */
+    bool warned;            /* the last commit came with a warning */
+    int code;               /* of the first failure in this transaction, */
+    ses_error error;        /* which the next query reports */
     char constraint[64]; /* that was violated; "": none was */
     bool again;          /* the transaction may succeed if it is run again */
     int64_t changed;     /* rows changed by the last statement that writes */

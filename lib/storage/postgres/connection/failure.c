@@ -92,6 +92,8 @@ void ses__pg_fail_as(struct pg *pg, int code, const char *doing)
     pg->code = code;
     if (code == SES_NOMEM)
         (void)ses__error_nomem(&pg->error);
+    else if (code == SES_INTERRUPTED && ses__limits_passed(pg->base.limits))
+        (void)ses__limits_refuse(pg->base.name, &pg->error);
     else if (code == SES_INTERRUPTED)
         (void)ses__refuse_interrupted(doing, &pg->error);
     else

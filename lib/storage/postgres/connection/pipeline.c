@@ -14,21 +14,32 @@
 #include "storage/sql/rows/parts.h"
 
 /* The longest time until an interrupt is seen. */
-enum { LONGEST_POLL_MS = 50 };
+enum { LONGEST_POLL_MS = 50, POLL_WITH_CANCEL_MS = 3 };
+
+/* The call waits for the outcome of a commit that was sent: its own limits do not end that. */
+static bool is_committing(const struct pg *pg)
+{
+    return pg->ended && pg->writes;
+}
 
 int ses__pg_wait(const struct pg *pg, int file, bool writes)
 {
     struct pollfd polled = {.fd = file, .events = (short)(POLLIN | (writes ? POLLOUT : 0))};
+    const struct limits *limits = is_committing(pg) ? NULL : pg->base.limits;
+    const int64_t own_us = pg->base.deadline_us;
+    const int64_t deadline_us =
+        is_committing(pg) && own_us < pg->commit_deadline_us ? pg->commit_deadline_us : own_us;
+    const int longest_ms = limits && limits->cancel ? POLL_WITH_CANCEL_MS : LONGEST_POLL_MS;
     int ready = 0;
 
     while (ready == 0) {
-        const int64_t left_us = pg->base.deadline_us - ses__clock_steady_us();
-        if (atomic_load(&pg->interrupted))
+        const int64_t left_us = deadline_us - ses__clock_steady_us();
+        if (atomic_load(&pg->interrupted) || ses__limits_cancelled(limits))
             return SES_INTERRUPTED;
         if (left_us <= 0)
             return SES_BUSY;
         const int64_t left_ms = left_us / 1000 + 1;
-        ready = poll(&polled, 1, left_ms < LONGEST_POLL_MS ? (int)left_ms : LONGEST_POLL_MS);
+        ready = poll(&polled, 1, left_ms < longest_ms ? (int)left_ms : longest_ms);
         if (ready < 0 && errno == EINTR)
             ready = 0;
     }
@@ -63,10 +74,13 @@ void ses__pg_abandon(struct pg *pg, const struct pg_run *run)
     }
 }
 
-/* Nobody will read the remaining answers. */
+/* Nobody will read the remaining answers. When the time of the call is over, the server is at work: it ends its waiting for
+ * locks by itself before that. */
 static void stop_waiting(struct pg *pg, int code)
 {
-    ses__pg_fail_as(pg, code, "a statement");
+    const bool is_limit = !is_committing(pg) && ses__limits_passed(pg->base.limits);
+
+    ses__pg_fail_as(pg, is_limit ? SES_INTERRUPTED : code, "a statement");
     pg->lost = true;
 }
 

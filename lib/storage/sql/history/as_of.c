@@ -79,5 +79,5 @@ int ses__door_as_of(struct storage *storage, struct as_of_op *op, ses_error *err
 {
     op->json = NULL;
     op->len = 0;
-    return ses__run(storage, TO_READ, run_as_of, op, error);
+    return ses__run_within(storage, &op->limits, TO_READ, run_as_of, op, error);
 }

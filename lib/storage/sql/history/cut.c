@@ -93,7 +93,8 @@ static int write_cut(struct db *db, void *context, const struct session_row *fou
 int ses__door_cut(struct storage *storage, struct cut_op *op, ses_error *error)
 {
     struct cutting own = {.op = op};
-    const struct planned planned = {.session = &op->session,
+    const struct planned planned = {.limits = &op->erasure.limits,
+                                    .session = &op->session,
                                     .plan = plan_cut,
                                     .write = write_cut,
                                     .context = &own,

@@ -135,8 +135,11 @@ static int write_fork(struct db *db, void *context, const struct session_row *ro
 int ses__door_fork(struct storage *storage, struct fork_op *op, ses_error *error)
 {
     struct fork_run run = {.op = op};
-    const struct planned planned = {
-        .session = &op->session, .plan = plan_fork, .write = write_fork, .context = &run};
+    const struct planned planned = {.limits = &op->limits,
+                                    .session = &op->session,
+                                    .plan = plan_fork,
+                                    .write = write_fork,
+                                    .context = &run};
     int code = ses__replay_init(&run.replay, storage->allocator, op->seed, false, error);
 
     if (code == SES_OK)

@@ -59,7 +59,9 @@ static int run_write(struct db *db, void *context, ses_error *error)
 static int look_ahead(struct storage *storage, struct planned_run *run, ses_error *error)
 {
     const struct erasure *erasure = run->planned->erasure;
-    int code = run->inside ? SES_OK : ses__run(storage, TO_READ_BEFORE_WRITING, run_plan, run, error);
+    int code = run->inside ? SES_OK
+                           : ses__run_within(storage, run->planned->limits, TO_READ_BEFORE_WRITING, run_plan,
+                                             run, error);
 
     /* The write-ahead log may still hold what an earlier call deleted, so the write goes on to empty it. */
     return code == SES_UNCHANGED && erasure && erasure->secure ? SES_OK : code;
@@ -79,7 +81,8 @@ int ses__run_planned(struct storage *storage, const struct planned *planned, ses
         if (code != SES_OK)
             return code;
         code = planned->erasure ? ses__run_delete(storage, planned->erasure, run_write, &run, error)
-                                : ses__run(storage, TO_WRITE(planned->bytes), run_write, &run, error);
+                                : ses__run_within(storage, planned->limits, TO_WRITE(planned->bytes),
+                                                  run_write, &run, error);
     }
     return code;
 }

@@ -14,6 +14,7 @@
 struct db;
 
 struct planned {
+    const struct limits *limits;
     const struct session_ref *session;
     /* Plans for the session, which is `row`, from the start. A code other than SES_OK is the result of the whole. */
     int (*plan)(struct db *db, void *context, const struct session_row *row, ses_error *error);

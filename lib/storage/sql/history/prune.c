@@ -180,7 +180,8 @@ static int prune_in_steps(struct storage *storage, struct pruning *own, const st
 int ses__door_prune(struct storage *storage, struct prune_op *op, ses_error *error)
 {
     struct pruning own = {.op = op};
-    const struct planned planned = {.session = &op->session,
+    const struct planned planned = {.limits = &op->erasure.limits,
+                                    .session = &op->session,
                                     .plan = plan_prune,
                                     .update = update_prune,
                                     .write = write_prune,

@@ -244,7 +244,8 @@ int ses__door_rewind(struct storage *storage, struct rewind_op *op, ses_error *e
 {
     const ses_allocator *allocator = storage->allocator;
     struct rewind_run run = {.op = op};
-    const struct planned planned = {.session = &op->append.session,
+    const struct planned planned = {.limits = &op->append.limits,
+                                    .session = &op->append.session,
                                     .plan = plan_rewind,
                                     .write = write_rewind,
                                     .context = &run,

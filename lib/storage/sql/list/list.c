@@ -352,7 +352,7 @@ int ses__door_list(struct storage *storage, struct list_op *op, ses_error *error
     op->items = NULL;
     op->count = 0;
     op->capacity = 0;
-    return ses__run(storage, TO_READ_BEHIND, run_list, op, error);
+    return ses__run_within(storage, &op->limits, TO_READ_BEHIND, run_list, op, error);
 }
 
 static int run_list_count(struct db *db, void *context, ses_error *error)
@@ -373,5 +373,5 @@ static int run_list_count(struct db *db, void *context, ses_error *error)
 
 int ses__door_list_count(struct storage *storage, struct count_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_READ_BEHIND, run_list_count, op, error);
+    return ses__run_within(storage, &op->limits, TO_READ_BEHIND, run_list_count, op, error);
 }

@@ -38,5 +38,5 @@ static int run_names(struct db *db, void *context, ses_error *error)
 
 int ses__door_list_names(struct storage *storage, struct names_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_READ_BEHIND, run_names, op, error);
+    return ses__run_within(storage, &op->limits, TO_READ_BEHIND, run_names, op, error);
 }

@@ -54,5 +54,5 @@ static int run_annotate(struct db *db, void *context, ses_error *error)
 int ses__door_annotate(struct storage *storage, struct annotate_op *op, ses_error *error)
 {
     ses__annotations_init(&op->annotations, op->allocator);
-    return ses__run(storage, TO_WRITE(0), run_annotate, op, error);
+    return ses__run_within(storage, &op->limits, TO_WRITE(0), run_annotate, op, error);
 }

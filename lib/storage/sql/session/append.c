@@ -364,9 +364,10 @@ int ses__door_append(struct storage *storage, struct append_op *op, ses_error *e
     op->looks = false;
     op->looked.id = 0;
     if (UNLIKELY(has_rewind(op)) && !storage->read_only)
-        code = ses__run(storage, TO_READ_BEFORE_WRITING, find_targets, op, error);
+        code = ses__run_within(storage, &op->limits, TO_READ_BEFORE_WRITING, find_targets, op, error);
     if (code != SES_OK)
         return code;
-    return storage->engine->append ? storage->engine->append(storage, op, error)
-                                   : ses__run(storage, TO_WRITE(op->bytes), run_append, op, error);
+    return storage->engine->append
+               ? storage->engine->append(storage, op, error)
+               : ses__run_within(storage, &op->limits, TO_WRITE(op->bytes), run_append, op, error);
 }

@@ -62,8 +62,9 @@ static int run_create(struct db *db, void *context, ses_error *error)
 int ses__door_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
     op->get_existing = false;
-    return storage->engine->create ? storage->engine->create(storage, op, error)
-                                   : ses__run(storage, TO_WRITE(op->initial.len), run_create, op, error);
+    return storage->engine->create
+               ? storage->engine->create(storage, op, error)
+               : ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), run_create, op, error);
 }
 
 static int find_existing(struct db *db, void *context, ses_error *error)
@@ -88,12 +89,12 @@ int ses__create_job(struct db *db, void *context, ses_error *error)
 int ses__door_get_or_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
     op->get_existing = true;
-    int result = ses__run(storage, TO_READ_BEFORE_WRITING, find_existing, op, error);
+    int result = ses__run_within(storage, &op->limits, TO_READ_BEFORE_WRITING, find_existing, op, error);
 
     if (result == SES_NOTFOUND)
-        result = storage->engine->create
-                     ? storage->engine->create(storage, op, error)
-                     : ses__run(storage, TO_WRITE(op->initial.len), ses__create_job, op, error);
+        result = storage->engine->create ? storage->engine->create(storage, op, error)
+                                         : ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len),
+                                                           ses__create_job, op, error);
     return result;
 }
 

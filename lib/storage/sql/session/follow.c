@@ -185,5 +185,5 @@ static int run_follow(struct db *db, void *context, ses_error *error)
 
 int ses__door_follow(struct storage *storage, struct follow_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_READ, run_follow, op, error);
+    return ses__run_within(storage, &op->limits, TO_READ, run_follow, op, error);
 }

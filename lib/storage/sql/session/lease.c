@@ -162,9 +162,10 @@ int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_
 {
     /* Of a store that is read-only the write reports it. Far away, a look that nothing speaks for would be one more wait. */
     const bool looks = !storage->read_only && (op->looks || !storage->engine->ask_last);
-    int result = looks ? ses__run(storage, TO_READ, run_look, op, error) : MUST_WRITE;
+    int result = looks ? ses__run_within(storage, &op->limits, TO_READ, run_look, op, error) : MUST_WRITE;
 
-    return result == MUST_WRITE ? ses__run(storage, TO_WRITE(0), run_take, op, error) : result;
+    return result == MUST_WRITE ? ses__run_within(storage, &op->limits, TO_WRITE(0), run_take, op, error)
+                                : result;
 }
 
 /* -------------------------------------------------------------------------------- renewing, releasing */
@@ -187,5 +188,5 @@ static int run_set_lease(struct db *db, void *context, ses_error *error)
 
 int ses__door_lease_set(struct storage *storage, struct lease_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_WRITE(0), run_set_lease, op, error);
+    return ses__run_within(storage, &op->limits, TO_WRITE(0), run_set_lease, op, error);
 }

@@ -228,5 +228,5 @@ static int run_page(struct db *db, void *context, ses_error *error)
 int ses__door_page(struct storage *storage, struct page_op *op, ses_error *error)
 {
     struct page_run run = {op, op->range};
-    return ses__run(storage, TO_READ_BEHIND, run_page, &run, error);
+    return ses__run_within(storage, &op->limits, TO_READ_BEHIND, run_page, &run, error);
 }

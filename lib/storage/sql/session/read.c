@@ -111,7 +111,7 @@ static int run_get(struct db *db, void *context, ses_error *error)
 
 int ses__door_get(struct storage *storage, struct get_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_READ, run_get, op, error);
+    return ses__run_within(storage, &op->limits, TO_READ, run_get, op, error);
 }
 
 /* -------------------------------------------------------------------------------------------- refresh */
@@ -251,5 +251,5 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
 int ses__door_refresh(struct storage *storage, struct refresh_op *op, ses_error *error)
 {
     op->advance = (struct advance){.snapshot = NULL};
-    return ses__run(storage, TO_READ, run_refresh, op, error);
+    return ses__run_within(storage, &op->limits, TO_READ, run_refresh, op, error);
 }

@@ -82,7 +82,7 @@ int ses__door_get_shared(struct storage *storage, struct shared_get_op *op, ses_
 {
     op->json = NULL;
     op->len = 0;
-    return ses__run(storage, TO_READ, run_get_shared, op, error);
+    return ses__run_within(storage, &op->limits, TO_READ, run_get_shared, op, error);
 }
 
 /* ------------------------------------------------------------------------------------------- changing */
@@ -128,5 +128,5 @@ static int run_set_shared(struct db *db, void *context, ses_error *error)
 
 int ses__door_set_shared(struct storage *storage, struct shared_set_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_WRITE(op->bytes), run_set_shared, op, error);
+    return ses__run_within(storage, &op->limits, TO_WRITE(op->bytes), run_set_shared, op, error);
 }

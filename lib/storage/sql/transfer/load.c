@@ -199,7 +199,7 @@ static int ask_for_next(struct load_run *run, struct event_draft **draft, ses_er
 {
     int code = run->op->next(run->op->context, draft, error);
 
-    run->db->deadline_us = ses__clock_steady_us() + run->db->timeout_us;
+    run->db->deadline_us = ses__limits_until(run->db->limits, ses__clock_steady_us() + run->db->timeout_us);
     return code;
 }
 
@@ -378,6 +378,7 @@ static int run_load(struct db *db, void *context, ses_error *error)
 
 int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error)
 {
-    int code = ses__run(storage, (struct manner){.writes = true, .alone = true}, run_load, op, error);
+    int code = ses__run_within(storage, &op->limits, (struct manner){.writes = true, .alone = true}, run_load,
+                               op, error);
     return code == LOAD_UNDONE ? SES_OK : code;
 }

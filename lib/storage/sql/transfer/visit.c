@@ -258,5 +258,6 @@ static int run_visit(struct db *db, void *context, ses_error *error)
 
 int ses__door_visit(struct storage *storage, struct visit_op *op, ses_error *error)
 {
-    return ses__run(storage, (struct manner){.alone = true, .may_be_behind = true}, run_visit, op, error);
+    return ses__run_within(storage, &op->limits, (struct manner){.alone = true, .may_be_behind = true},
+                           run_visit, op, error);
 }

@@ -23,7 +23,7 @@ static int run_set_expiry(struct db *db, void *context, ses_error *error)
 
 int ses__door_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error)
 {
-    return ses__run(storage, TO_WRITE(0), run_set_expiry, op, error);
+    return ses__run_within(storage, &op->limits, TO_WRITE(0), run_set_expiry, op, error);
 }
 
 /* ------------------------------------------------------------------------------------------ searching */
@@ -179,7 +179,8 @@ static int search(struct storage *storage, struct expiring *own, ses_error *erro
     int result;
 
     do {
-        result = ses__run(storage, TO_READ_BEFORE_WRITING, run_search, states, error);
+        result = ses__run_within(storage, &own->op->erasure.limits, TO_READ_BEFORE_WRITING, run_search,
+                                 states, error);
         if (result >= 0)
             states[0] = states[1];
     } while (result == SES_MORE);
@@ -282,7 +283,7 @@ int ses__door_expire(struct storage *storage, struct expire_op *op, ses_error *e
     int code;
 
     if (op->count_only)
-        return ses__run(storage, TO_READ, run_count_due, op, error);
+        return ses__run_within(storage, &op->erasure.limits, TO_READ, run_count_due, op, error);
     code = read_only ? SES_OK : search(storage, &own, error);
     op->deleted = 0;
     op->more = false;

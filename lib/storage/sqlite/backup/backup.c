@@ -75,7 +75,7 @@ static int copy_to_file(struct db *base, void *context, ses_error *error)
     int code = ses__pages_count(db, &run->pages, error); /* reads, with which the transaction begins */
 
     if (code == SES_OK)
-        code = ses__connection_open(&config, CONNECTION_WRITER, &copy, error);
+        code = ses__connection_open(&config, CONNECTION_WRITER, NULL, &copy, error);
     if (code != SES_OK)
         return code;
     /* A failed copy is thrown away, and a complete one is flushed as a whole in the end. */
@@ -97,7 +97,7 @@ static int on_vacuum(void *context)
     (void)fstat(run->file.descriptor, &status);
     int64_t done = (int64_t)status.st_size / run->page_bytes;
     run->private.db->endless = done > 2 * run->pages + 1000;
-    return run->private.db->endless ||
+    return run->private.db->endless || ses__limits_passed(run->private.db->base.limits) ||
            (op->progress &&
             op->progress(op->progress_context, done < run->pages ? done : run->pages, run->pages) != 0);
 }
@@ -114,7 +114,7 @@ static int vacuum(struct backup_run *run, ses_error *error)
         rc = sqlite3_bind_text64(statement, 1, run->file.temporary, strlen(run->file.temporary),
                                  SQLITE_STATIC, SQLITE_UTF8);
     if (rc == SQLITE_OK)
-        rc = atomic_load(&db->interrupted) ? SQLITE_INTERRUPT : sqlite3_step(statement);
+        rc = ses__connection_must_end(db) ? SQLITE_INTERRUPT : sqlite3_step(statement);
     int code = rc == SQLITE_OK || rc == SQLITE_DONE ? SES_OK
                                                     : ses__statement_error(db, rc, "writing the copy", error);
     (void)sqlite3_finalize(statement); /* repeats the failure of the step */
@@ -169,7 +169,7 @@ static int check_copy(const struct backup_run *run, ses_error *error)
     const struct sqlite_config config =
         ses__config_for_file(&run->private.storage->base, run->file.temporary, &file);
     struct connection *copy = NULL;
-    int code = ses__connection_open(&config, CONNECTION_READER, &copy, error);
+    int code = ses__connection_open(&config, CONNECTION_READER, NULL, &copy, error);
     if (code != SES_OK)
         return code;
     code = look_at_copy(run, copy, error);
@@ -184,7 +184,8 @@ static int check_copy(const struct backup_run *run, ses_error *error)
 
 static int make_copy(struct backup_run *run, ses_error *error)
 {
-    int code = ses__backup_file_make(&run->file, run->private.storage->config.busy_timeout_us, error);
+    int code = ses__backup_file_make(&run->file, run->private.storage->config.busy_timeout_us,
+                                     &run->op->limits, error);
 
     if (code == SES_OK && run->op->compact)
         code = compact_to_file(run, error);
@@ -198,9 +199,9 @@ static int make_copy(struct backup_run *run, ses_error *error)
 static int back_up_apart(struct backup_run *run, ses_error *error)
 {
     const bool replaces = run->op->replaces;
-    int code = replaces
-                   ? ses__backup_target_lock(&run->target, &run->file, &run->private.storage->base, error)
-                   : check_is_new(&run->file, error);
+    int code = replaces ? ses__backup_target_lock(&run->target, &run->file, &run->private.storage->base,
+                                                  &run->op->limits, error)
+                        : check_is_new(&run->file, error);
 
     if (code == SES_OK)
         code = make_copy(run, error);
@@ -223,7 +224,7 @@ int ses__sqlite_backup(struct storage *storage, struct backup_op *op, ses_error 
     if (code == SES_OK)
         code = check_is_other(own, run.file.target, error);
     if (code == SES_OK)
-        code = ses__private_connection_open(storage, &run.private, error);
+        code = ses__private_connection_open(storage, &op->limits, &run.private, error);
     if (code == SES_OK) {
         code = back_up_apart(&run, error);
         ses__private_connection_close(&run.private);

@@ -111,25 +111,30 @@ static void remove_leftovers(const struct backup_file *file)
 }
 
 /* Without locks in this file system, nothing is removed either. */
-static int lock_folder(struct backup_file *file, int64_t busy_timeout_us, ses_error *error)
+static int lock_folder(struct backup_file *file, int64_t busy_timeout_us, const struct limits *limits,
+                       ses_error *error)
 {
-    const int64_t deadline = ses__clock_steady_us() + busy_timeout_us;
+    const int64_t begun_us = ses__clock_steady_us();
+    const int64_t deadline = ses__limits_until(limits, begun_us + busy_timeout_us);
     const struct timespec pause = {0, CONNECTION_LONGEST_PAUSE_US * 1000L};
 
     if (flock(file->folder_descriptor, LOCK_EX | LOCK_NB) == 0)
         remove_leftovers(file);
     while (flock(file->folder_descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        if (ses__limits_cancelled(limits))
+            return ses__limits_refuse(file->folder, error);
         if (ses__clock_steady_us() >= deadline)
             return ses__error_set(error, SES_BUSY, "%s: another program has locked the folder for %lld ms",
-                                  file->folder, (long long)(busy_timeout_us / 1000));
+                                  file->folder, (long long)((deadline - begun_us + 500) / 1000));
         (void)nanosleep(&pause, NULL); /* a signal may cut it short: then the next try comes sooner */
     }
     return SES_OK;
 }
 
-int ses__backup_file_make(struct backup_file *file, int64_t busy_timeout_us, ses_error *error)
+int ses__backup_file_make(struct backup_file *file, int64_t busy_timeout_us, const struct limits *limits,
+                          ses_error *error)
 {
-    int code = lock_folder(file, busy_timeout_us, error);
+    int code = lock_folder(file, busy_timeout_us, limits, error);
 
     if (code != SES_OK)
         return code;

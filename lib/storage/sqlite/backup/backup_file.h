@@ -18,7 +18,7 @@ struct backup_file {
 SESLITE_PRIVATE int ses__backup_file_open(struct backup_file *file, const struct sqlite_config *config,
                                           const char *path, ses_error *error);
 SESLITE_PRIVATE int ses__backup_file_make(struct backup_file *file, int64_t busy_timeout_us,
-                                          ses_error *error);
+                                          const struct limits *limits, ses_error *error);
 /* Writes what the temporary file has to the disk; nobody may have it open. */
 SESLITE_PRIVATE int ses__backup_file_flush(struct backup_file *file, ses_error *error);
 /* The temporary file becomes the target, in place of the one that is there if `replaces`. EXISTS. */
@@ -43,7 +43,8 @@ struct backup_target {
 /* Makes sure that the file, if it exists, is a store that nobody has open, keeps others from opening it,
  * and removes its companion files. NOTASTORE, BUSY. To be closed in any case. */
 SESLITE_PRIVATE int ses__backup_target_lock(struct backup_target *target, struct backup_file *file,
-                                            const struct storage *storage, ses_error *error);
+                                            const struct storage *storage, const struct limits *limits,
+                                            ses_error *error);
 /* BUSY: another file has come to its place. */
 SESLITE_PRIVATE int ses__backup_target_check(const struct backup_target *target, ses_error *error);
 SESLITE_PRIVATE void ses__backup_target_unlock(struct backup_target *target);

@@ -53,7 +53,7 @@ static int check_replaceable(struct backup_target *target, enum file_kind kind, 
 }
 
 static int lock_once(struct backup_target *target, struct backup_file *file, const struct storage *storage,
-                     ses_error *error)
+                     const struct limits *limits, ses_error *error)
 {
     enum file_kind kind = FILE_ABSENT;
     int code = ses__file_look(file->target, &kind, error);
@@ -62,9 +62,12 @@ static int lock_once(struct backup_target *target, struct backup_file *file, con
     if (code == SES_OK && kind != FILE_ABSENT) {
         code = check_replaceable(target, kind, error);
         if (code == SES_OK)
-            code = ses__connection_open(&target->config, CONNECTION_WRITER, &target->db, error);
-        if (code == SES_OK)
+            code = ses__connection_open(&target->config, CONNECTION_WRITER, limits, &target->db, error);
+        if (code == SES_OK) {
+            ses__connection_start_call(target->db, target->db->base.deadline_us, false, limits);
             code = lock_it(target, error);
+            ses__connection_end_call(target->db);
+        }
     }
     return code;
 }
@@ -79,17 +82,18 @@ static bool was_replaced(const struct backup_target *target)
 }
 
 int ses__backup_target_lock(struct backup_target *target, struct backup_file *file,
-                            const struct storage *storage, ses_error *error)
+                            const struct storage *storage, const struct limits *limits, ses_error *error)
 {
-    int code = lock_once(target, file, storage, error);
-    const int64_t deadline = ses__clock_steady_us() + target->config.busy_timeout_us;
+    int code = lock_once(target, file, storage, limits, error);
+    const int64_t deadline =
+        ses__limits_until(limits, ses__clock_steady_us() + target->config.busy_timeout_us);
 
     while (was_replaced(target)) {
         ses__backup_target_unlock(target);
         if (ses__clock_steady_us() >= deadline)
             return refuse_open_target(target, error);
         ses__error_clear(error);
-        code = lock_once(target, file, storage, error);
+        code = lock_once(target, file, storage, limits, error);
     }
     return code == SES_OK ? ses__backup_file_remove_companions(file, error) : code;
 }

@@ -23,7 +23,7 @@ static int open_filled(struct db *base, void *context, ses_error *error)
 int ses__sqlite_copy(struct storage *storage, struct copy_op *op, ses_error *error)
 {
     op->copy = NULL;
-    const int code = ses__private_connection_run(storage, open_filled, op, error);
+    const int code = ses__private_connection_run(storage, &op->limits, open_filled, op, error);
     if (code != SES_OK && op->copy) {
         ses__door_release(op->copy);
         op->copy = NULL;

@@ -33,6 +33,7 @@ SESLITE_PRIVATE bool ses__sqlite_has(const struct storage *storage);
 
 /* A copy of all that is stored, as of one moment, in a file of its own. */
 struct backup_op {
+    struct limits limits;
     const char *path;
     bool replaces;
     bool compact;
@@ -42,6 +43,7 @@ struct backup_op {
 
 /* The same in memory. */
 struct copy_op {
+    struct limits limits;
     const struct sqlite_config *config; /* of the copy */
     /* out */
     struct storage *copy; /* NULL after a failure */

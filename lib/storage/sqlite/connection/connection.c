@@ -5,6 +5,75 @@
 
 #include "base/clock.h"
 
+/* ----------------------------------------------------------------------------------------------- work */
+
+/* How many bytes of the file allow so many steps of a statement. A row takes thirty bytes or more, and a statement makes a
+ * hundred steps or fewer for it; but for a row of the schema SQLite parses what it says. */
+struct work_limit {
+    int steps;
+    int64_t bytes;
+};
+
+static const struct work_limit work_limits[] = {
+    [WORK_OF_STATEMENTS] = {1000000, 128 * 1024},
+    [WORK_OF_OPENING] = {10000, 32 * 1024},
+};
+
+/* So many times these steps are free. */
+static const int64_t FREE_TIMES = 8;
+
+/* A statement is looked at after so many steps, which take some ten microseconds: a look takes some nanoseconds. */
+enum { LOOK_STEPS = 1000 };
+
+sqlite3_file *ses__connection_file(struct connection *db, int which)
+{
+    sqlite3_file *file = NULL;
+    const int rc = sqlite3_file_control(db->handle, "main", which, &file);
+
+    return rc == SQLITE_OK && file && file->pMethods ? file : NULL;
+}
+
+int64_t ses__connection_file_bytes(struct connection *db)
+{
+    static const int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        sqlite3_file *file = ses__connection_file(db, files[i]);
+        sqlite3_int64 size = 0;
+        if (file && file->pMethods->xFileSize(file, &size) == SQLITE_OK)
+            bytes += size;
+    }
+    return bytes;
+}
+
+static int on_work(void *context)
+{
+    struct connection *db = context;
+    const struct work_limit *limit = &work_limits[db->limit];
+
+    if (ses__limits_passed(db->base.limits))
+        return 1;
+    db->work += LOOK_STEPS;
+    const int64_t times = db->work / limit->steps;
+    if (times > FREE_TIMES && db->work % limit->steps == 0 &&
+        !db->config->in_memory) /* others write to files only */
+        db->endless = times > FREE_TIMES + ses__connection_file_bytes(db) / limit->bytes;
+    return db->endless ? 1 : 0;
+}
+
+void ses__connection_limit_work(struct connection *db, enum work work)
+{
+    db->limit = work;
+    sqlite3_progress_handler(db->handle, LOOK_STEPS, on_work, db);
+}
+
+void ses__connection_start_work(struct connection *db)
+{
+    db->work = 0;
+    db->endless = false;
+}
+
 /* -------------------------------------------------------------------------------------------- waiting */
 
 static void set_interruptible(struct connection *db, bool interruptible)
@@ -15,15 +84,17 @@ static void set_interruptible(struct connection *db, bool interruptible)
     (void)pthread_mutex_unlock(&db->interrupting);
 }
 
-void ses__connection_start_call(struct connection *db, int64_t deadline_us, bool interruptible)
+void ses__connection_start_call(struct connection *db, int64_t deadline_us, bool interruptible,
+                                const struct limits *limits)
 {
     db->base.deadline_us = deadline_us;
+    db->base.limits = limits;
     set_interruptible(db, interruptible);
 }
 
 void ses__connection_end_call(struct connection *db)
 {
-    set_interruptible(db, false);
+    ses__connection_start_call(db, db->base.deadline_us, false, NULL);
 }
 
 void ses__connection_interrupt(struct connection *db)
@@ -79,69 +150,7 @@ bool ses__connection_wait(struct connection *db, int tries)
         db->busy_us +=
             ses__clock_steady_us() - begun; /* on a busy machine it is more than what was asked for */
     }
-    return left > 0;
-}
-
-/* ---------------------------------------------------------------------------------------- endless work */
-
-/* How often a statement is looked at, in steps; how many looks are free; and how many bytes of the file allow a further
- * one. A row takes thirty bytes or more, and a statement makes a hundred steps or fewer for it; but for a row of the
- * schema SQLite parses what it says. */
-struct work_limit {
-    int steps;
-    int64_t free;
-    int64_t bytes;
-};
-
-static const struct work_limit work_limits[] = {
-    [WORK_OF_STATEMENTS] = {1000000, 8, 128 * 1024},
-    [WORK_OF_OPENING] = {10000, 8, 32 * 1024},
-};
-
-sqlite3_file *ses__connection_file(struct connection *db, int which)
-{
-    sqlite3_file *file = NULL;
-    const int rc = sqlite3_file_control(db->handle, "main", which, &file);
-
-    return rc == SQLITE_OK && file && file->pMethods ? file : NULL;
-}
-
-int64_t ses__connection_file_bytes(struct connection *db)
-{
-    static const int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
-    int64_t bytes = 0;
-
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        sqlite3_file *file = ses__connection_file(db, files[i]);
-        sqlite3_int64 size = 0;
-        if (file && file->pMethods->xFileSize(file, &size) == SQLITE_OK)
-            bytes += size;
-    }
-    return bytes;
-}
-
-static int on_work(void *context)
-{
-    struct connection *db = context;
-    const struct work_limit *limit = &work_limits[db->limit];
-
-    db->work++;
-    if (db->work > limit->free)
-        db->endless = db->work > limit->free + ses__connection_file_bytes(db) / limit->bytes;
-    return db->endless ? 1 : 0;
-}
-
-void ses__connection_limit_work(struct connection *db, enum work work)
-{
-    db->limit = work;
-    if (!db->config->in_memory) /* no other program writes there */
-        sqlite3_progress_handler(db->handle, work_limits[work].steps, on_work, db);
-}
-
-void ses__connection_start_work(struct connection *db)
-{
-    db->work = 0;
-    db->endless = false;
+    return left > 0 && !ses__limits_passed(db->base.limits);
 }
 
 /* ------------------------------------------------------------------------------------------ execution */

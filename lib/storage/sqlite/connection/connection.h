@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
-#include "base/common.h"
+#include "base/limits.h"
 #include "storage/sqlite/connection/config.h"
 #include "storage/sql/query.h"
 #include "storage/sqlite/connection/file.h"
@@ -33,7 +33,7 @@ struct connection {
     int64_t wal_pages;  /* in the write-ahead file, after the last commit of this connection */
     int64_t busy_waits; /* not yet counted in the storage's */
     int64_t busy_us;
-    int64_t work;        /* of the statement under way, in millions of SQLite's steps */
+    int64_t work;        /* of the statement under way, in SQLite's steps */
     enum work limit;     /* for it */
     bool endless;        /* it made too many */
     int64_t overwriting; /* what SQLite overwrites by itself when it deletes: `PRAGMA secure_delete` */
@@ -73,18 +73,27 @@ SESLITE_PRIVATE void ses__sqlite_end_queries(struct connection *db);
 
 enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
 
+/* The limits are those of the call that opens it, and of what it does next. */
 SESLITE_PRIVATE int ses__connection_open(const struct sqlite_config *config, enum connection_role role,
-                                         struct connection **db, ses_error *error);
+                                         const struct limits *limits, struct connection **db,
+                                         ses_error *error);
 SESLITE_PRIVATE void ses__connection_close(struct connection *db);
 /* Is the file still where it was? IO when it was deleted, moved or replaced. */
 SESLITE_PRIVATE int ses__connection_check_file(const struct connection *db, ses_error *error);
-/* Around a call that uses the connection: how long it waits for locks, and whether it may be interrupted. */
+/* Around a call that uses the connection: how long it waits for locks, whether it may be interrupted, and its limits. */
 SESLITE_PRIVATE void ses__connection_start_call(struct connection *db, int64_t deadline_us,
-                                                bool interruptible);
-/* The statements that end a transaction are no longer interrupted. Waits for an interrupt in progress. */
+                                                bool interruptible, const struct limits *limits);
+/* The statements that end a transaction are no longer interrupted, and have no limits. Waits for an interrupt in
+ * progress. */
 SESLITE_PRIVATE void ses__connection_end_call(struct connection *db);
 /* From any thread: the call under way fails with INTERRUPTED, if it may be interrupted. */
 SESLITE_PRIVATE void ses__connection_interrupt(struct connection *db);
+/* True if the call under way must end. */
+static inline bool ses__connection_must_end(const struct connection *db)
+{
+    return atomic_load_explicit(&db->interrupted, memory_order_relaxed) ||
+           (db->base.limits && ses__limits_passed(db->base.limits));
+}
 /* Moves what the connection has counted since the last time into the storage's counts. */
 SESLITE_PRIVATE void ses__connection_count(struct connection *db, ses_stats *counts);
 enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
@@ -109,8 +118,9 @@ SESLITE_PRIVATE int64_t ses__connection_file_bytes(struct connection *db);
 SESLITE_PRIVATE int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error);
 /* The same for a statement. Ours are good: what SQLite finds wrong with one is wrong in the file. */
 SESLITE_PRIVATE int ses__statement_error(struct connection *db, int rc, const char *doing, ses_error *error);
-/* BUSY: other threads of this process still use it after the whole timeout; `what` is "the ... connection is". */
-SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error);
+/* BUSY: other threads of this process still use it since then. INTERRUPTED: the call was cancelled. `what` is "the ... connection is". */
+SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const struct limits *limits,
+                                     int64_t begun_us, const char *what, ses_error *error);
 /* Runs SQL text that yields no rows we look at. */
 SESLITE_PRIVATE int ses__connection_execute(struct connection *db, const char *sql, const char *doing,
                                             ses_error *error);

@@ -95,7 +95,7 @@ static int open_handle(struct connection *db, ses_error *error)
 }
 
 int ses__connection_open(const struct sqlite_config *config, enum connection_role role,
-                         struct connection **db, ses_error *error)
+                         const struct limits *limits, struct connection **db, ses_error *error)
 {
     struct connection *opened = ses__memory_zeroed(config->allocator, sizeof *opened);
     int code = SES_OK;
@@ -114,7 +114,9 @@ int ses__connection_open(const struct sqlite_config *config, enum connection_rol
                                    .packs_events = true};
         opened->config = config;
         opened->is_writer = role == CONNECTION_WRITER && !config->read_only;
-        ses__connection_start_call(opened, ses__clock_steady_us() + config->busy_timeout_us, false);
+        ses__connection_start_call(
+            opened, ses__limits_until(limits, ses__clock_steady_us() + config->busy_timeout_us), false,
+            limits);
         code = ses__connection_check_file(opened, error);
     }
     if (code == SES_OK)

@@ -1,6 +1,7 @@
 /* Translates failures of SQLite into codes and messages. */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "storage/sqlite/connection/connection.h"
 #include "storage/sqlite/connection/schema.h"
@@ -50,7 +51,7 @@ static bool has_no_room(int extended)
 /* SQLite may not pass on what has ended the parts of a statement, such as making a virtual table. */
 static int cause_of(struct connection *db, int rc)
 {
-    return (rc & 0xFF) == SQLITE_ERROR && atomic_load(&db->interrupted) ? SQLITE_INTERRUPT : rc;
+    return (rc & 0xFF) == SQLITE_ERROR && ses__connection_must_end(db) ? SQLITE_INTERRUPT : rc;
 }
 
 /* A foreign key of a table that an application has added to the file forbids what was written. (The store's own keys hold,
@@ -82,15 +83,20 @@ int ses__connection_error(struct connection *db, int rc, const char *doing, ses_
         extended = rc;
     if (has_no_room(extended))
         code = SES_FULL;
-    else if (extended == SQLITE_READONLY_DBMOVED)
+    else if (code == SES_BUSY && ses__limits_cancelled(db->base.limits))
+        code = SES_INTERRUPTED; /* which has ended its waiting */
+    if (code == SES_INTERRUPTED && ses__limits_passed(db->base.limits))
+        text = ses__limits_text;
+    if (extended == SQLITE_READONLY_DBMOVED)
         code = SES_IO;
     if (refuse_for_others(db, extended, doing, error))
         code = SES_CONSTRAINT;
     else if (code == SES_NOMEM)
         ses__error_nomem(error);
     else if (code == SES_BUSY)
-        ses__error_set(error, code, "%s: still locked by another connection after %lld ms (%s: %s)",
-                       db->config->path, (long long)(db->config->busy_timeout_us / 1000), doing, text);
+        ses__error_set(
+            error, code, "%s: still locked by another connection after %lld ms (%s: %s)", db->config->path,
+            (long long)((db->base.limits ? db->busy_us : db->config->busy_timeout_us) / 1000), doing, text);
     else
         ses__error_set(error, code, "%s: %s failed: %s", db->config->path, doing, text);
     if (error)
@@ -98,10 +104,12 @@ int ses__connection_error(struct connection *db, int rc, const char *doing, ses_
     return code;
 }
 
-int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error)
+int ses__refuse_busy(const struct sqlite_config *config, const struct limits *limits, int64_t begun_us,
+                     const char *what, ses_error *error)
 {
-    return ses__error_set(error, SES_BUSY, "%s: %s still in use by other threads after %lld ms", config->path,
-                          what, (long long)(config->busy_timeout_us / 1000));
+    return ses__error_set(error, ses__limits_cancelled(limits) ? SES_INTERRUPTED : SES_BUSY,
+                          "%s: %s still in use by other threads after %lld ms", config->path, what,
+                          (long long)((ses__clock_steady_us() - begun_us) / 1000));
 }
 
 /* Has a table given its last number? SQLite reports that as FULL, too. */

@@ -40,7 +40,7 @@ static int after_step(struct connection *from, sqlite3_backup *backup, const str
     const int64_t done = total - sqlite3_backup_remaining(backup);
     bool ends = progress->report && progress->report(progress->context, done, total) != 0;
 
-    return ends || atomic_load(&from->interrupted) ? ses__refuse_interrupted("the copy", error) : SES_OK;
+    return ends || ses__connection_must_end(from) ? ses__refuse_interrupted("the copy", error) : SES_OK;
 }
 
 /* In memory all at once: SQLite begins anew after each commit. */

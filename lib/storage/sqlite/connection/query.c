@@ -105,7 +105,7 @@ static void refuse_lost_transaction(struct query *query)
 bool ses__sqlite_row(struct query *query)
 {
     bool row = false;
-    if (UNLIKELY(atomic_load_explicit(&ses__connection_of(query->db)->interrupted, memory_order_relaxed)))
+    if (UNLIKELY(ses__connection_must_end(ses__connection_of(query->db))))
         query_fail(query, SQLITE_INTERRUPT);
     if (query->code == SES_OK) {
         int rc = sqlite3_step(query->run);

@@ -43,12 +43,11 @@ int ses__transaction_begin(struct connection *db, const struct statement *how, s
     } while (code == SES_BUSY && ses__connection_wait(db, tries++));
     if (code == SES_OK && tries > 0)
         ses__error_clear(error); /* of what an earlier try has said */
-    if (code == SES_OK) {
+    if (code == SES_OK)
         code = look_for_features(db, how == STATEMENT_BEGIN_WRITE, error);
-        if (code != SES_OK) {
-            ses__connection_end_call(db); /* an interrupt must not meet what follows */
-            ses__transaction_roll_back(db);
-        }
+    if (code != SES_OK) {
+        ses__connection_end_call(db); /* an interrupt must not meet what follows */
+        ses__transaction_roll_back(db);
     }
     return code;
 }

@@ -56,7 +56,7 @@ static void run_in_turn(struct sqlite *storage)
     run.waits = db->wal_pages >= WAL_PRESSING_PAGES && start >= storage->checkpointer.waiting.not_before_us;
     (void)pthread_mutex_unlock(&storage->lock);
     ses__wal_file_cut(storage);
-    ses__connection_start_call(db, run.waits ? start + WAITING_US : start, false);
+    ses__connection_start_call(db, run.waits ? start + WAITING_US : start, false, NULL);
     /* If readers or another process are in the way, a later checkpoint does the rest. */
     run.rc = sqlite3_wal_checkpoint_v2(db->handle, "main",
                                        run.waits ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE,

@@ -39,7 +39,7 @@ struct log_copy {
 static int open_and_read(struct sqlite *storage, struct connection **db)
 {
     int64_t version;
-    int code = ses__connection_open(&storage->config, CONNECTION_READER, db, NULL);
+    int code = ses__connection_open(&storage->config, CONNECTION_READER, NULL, db, NULL);
 
     if (code == SES_OK) /* a connection learns of the log when it first reads */
         code = ses__connection_read_int(*db, "PRAGMA user_version", &version, NULL);
@@ -54,8 +54,8 @@ static bool log_copy_begin(struct log_copy *copy)
                  open_and_read(copy->storage, &copy->copier) == SES_OK;
 
     if (ready) {
-        ses__connection_start_call(copy->marker, 0, false);
-        ses__connection_start_call(copy->copier, 0, true);
+        ses__connection_start_call(copy->marker, 0, false, NULL);
+        ses__connection_start_call(copy->copier, 0, true, NULL);
         (void)pthread_mutex_lock(&copy->storage->lock);
         own->copier = copy->copier;
         atomic_store(&own->slowed, own->slowed_last / 2); /* needed last time, so likely to be needed again */

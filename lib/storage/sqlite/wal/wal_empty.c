@@ -44,10 +44,10 @@ static int run_emptying(struct db *base, void *context, ses_error *error)
 }
 
 /* False when the time is over. */
-static bool pause_before(int64_t deadline)
+static bool pause_before(const struct limits *limits, int64_t deadline)
 {
     const struct timespec pause = {0, (long)(BETWEEN_US * 1000)};
-    bool in_time = ses__clock_steady_us() + BETWEEN_US < deadline;
+    bool in_time = ses__clock_steady_us() + BETWEEN_US < deadline && !ses__limits_cancelled(limits);
 
     if (in_time)
         (void)nanosleep(&pause, NULL); /* a signal may cut it short: then the next attempt comes sooner */
@@ -64,17 +64,18 @@ static int look_at_log(struct db *base, void *context, ses_error *error)
     return ses__wal_file_bytes(storage) > 0 ? SES_MORE : SES_OK;
 }
 
-int ses__wal_empty(struct sqlite *storage, ses_error *error)
+int ses__wal_empty(struct sqlite *storage, const struct limits *limits, ses_error *error)
 {
-    const int64_t deadline = ses__clock_steady_us() + storage->config.busy_timeout_us;
+    const int64_t deadline =
+        ses__limits_until(limits, ses__clock_steady_us() + storage->config.busy_timeout_us);
     int result;
 
     if (strcmp(storage->journal_mode, "wal") != 0)
         return SES_OK;
     if (storage->config.checkpoint == SES_CHECKPOINT_EXTERNAL)
-        return ses__writer_run(storage, look_at_log, storage, 0, JOB_ALONE, error);
+        return ses__writer_run(storage, look_at_log, storage, 0, JOB_ALONE, limits, error);
     do {
-        result = ses__writer_run(storage, run_emptying, storage, 0, JOB_ALONE, error);
-    } while (result == SES_MORE && pause_before(deadline));
+        result = ses__writer_run(storage, run_emptying, storage, 0, JOB_ALONE, limits, error);
+    } while (result == SES_MORE && pause_before(limits, deadline));
     return result;
 }

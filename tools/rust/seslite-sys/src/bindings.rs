@@ -95,6 +95,11 @@ pub struct ses_store {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ses_cancel {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ses_open_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
@@ -117,6 +122,7 @@ pub struct ses_open_options {
     pub id_context: *mut ::core::ffi::c_void,
     pub checkpoint: ::core::ffi::c_int,
     pub max_session_events: i64,
+    pub timeout_ms: i64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -157,6 +163,8 @@ pub struct ses_range {
 pub struct ses_call_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -174,12 +182,16 @@ pub struct ses_create_options {
     pub title: *const ::core::ffi::c_char,
     pub labels: *const ses_label,
     pub label_count: usize,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ses_get_options {
     pub size: usize,
     pub range: *const ses_range,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -195,6 +207,8 @@ pub struct ses_append_options {
     pub title: *const ::core::ffi::c_char,
     pub labels: *const ses_label,
     pub label_count: usize,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -212,6 +226,8 @@ pub struct ses_shared_state_options {
     pub size: usize,
     pub expected: *const ::core::ffi::c_char,
     pub expected_len: usize,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -224,6 +240,8 @@ pub struct ses_cursor_options {
     pub size: usize,
     pub backward: ::core::ffi::c_int,
     pub range: *const ses_range,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -244,6 +262,8 @@ pub struct ses_list_options {
     pub token: *const ::core::ffi::c_char,
     pub flags: ::core::ffi::c_uint,
     pub filter: *const ses_filter,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -257,6 +277,8 @@ pub struct ses_names_options {
     pub limit: usize,
     pub after: *const ::core::ffi::c_char,
     pub prefix: *const ::core::ffi::c_char,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -269,6 +291,8 @@ pub struct ses_delete_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
     pub limit: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -331,6 +355,8 @@ pub struct ses_point {
 pub struct ses_as_of_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -340,6 +366,8 @@ pub struct ses_rewind_options {
     pub version: i64,
     pub artifact_delta: *const ::core::ffi::c_char,
     pub artifact_delta_len: usize,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -347,6 +375,8 @@ pub struct ses_cut_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
     pub version: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -360,6 +390,8 @@ pub struct ses_fork_options {
     pub flags: ::core::ffi::c_uint,
     pub range: *const ses_range,
     pub create_us: *const i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -371,6 +403,8 @@ pub struct ses_prune_options {
     pub before_us: i64,
     pub last_seq: i64,
     pub limit: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -381,12 +415,16 @@ pub struct ses_expire_options {
     pub idle_us: i64,
     pub sessions_per_user: i64,
     pub limit: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ses_maintain_options {
     pub size: usize,
     pub limit: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -401,6 +439,8 @@ pub struct ses_lease_options {
     pub size: usize,
     pub duration_us: i64,
     pub wait_ms: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -422,6 +462,8 @@ pub struct ses_follow_options {
     pub place: *const ::core::ffi::c_char,
     pub notify: ::core::option::Option<unsafe extern "C" fn(context: *mut ::core::ffi::c_void)>,
     pub notify_context: *mut ::core::ffi::c_void,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -474,6 +516,8 @@ pub struct ses_loaded {
 pub struct ses_load_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -495,6 +539,8 @@ pub struct ses_export_options {
         unsafe extern "C" fn(context: *mut ::core::ffi::c_void, sessions: i64, events: i64),
     >,
     pub progress_context: *mut ::core::ffi::c_void,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -520,6 +566,8 @@ pub struct ses_import_options {
         unsafe extern "C" fn(context: *mut ::core::ffi::c_void, item: *const ses_import_item),
     >,
     pub report_context: *mut ::core::ffi::c_void,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -549,6 +597,8 @@ pub struct ses_backup_options {
         ) -> ::core::ffi::c_int,
     >,
     pub progress_context: *mut ::core::ffi::c_void,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -581,6 +631,8 @@ pub struct ses_check_options {
         ) -> ::core::ffi::c_int,
     >,
     pub progress_context: *mut ::core::ffi::c_void,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -634,6 +686,8 @@ pub struct ses_context {
 pub struct ses_context_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -649,6 +703,8 @@ pub struct ses_answer_options {
     pub responses: *const ses_function,
     pub response_count: usize,
     pub lease: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -758,7 +814,7 @@ pub const SES_CHECKPOINT_EXTERNAL: ses_checkpoint = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_open_options"][::core::mem::size_of::<ses_open_options>() - 104usize];
+    ["Size of ses_open_options"][::core::mem::size_of::<ses_open_options>() - 112usize];
     ["Alignment of ses_open_options"][::core::mem::align_of::<ses_open_options>() - 8usize];
     ["Offset of field: ses_open_options::size"]
         [::core::mem::offset_of!(ses_open_options, size) - 0usize];
@@ -788,6 +844,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_open_options, checkpoint) - 88usize];
     ["Offset of field: ses_open_options::max_session_events"]
         [::core::mem::offset_of!(ses_open_options, max_session_events) - 96usize];
+    ["Offset of field: ses_open_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_open_options, timeout_ms) - 104usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -838,12 +896,16 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_call_options"][::core::mem::size_of::<ses_call_options>() - 16usize];
+    ["Size of ses_call_options"][::core::mem::size_of::<ses_call_options>() - 32usize];
     ["Alignment of ses_call_options"][::core::mem::align_of::<ses_call_options>() - 8usize];
     ["Offset of field: ses_call_options::size"]
         [::core::mem::offset_of!(ses_call_options, size) - 0usize];
     ["Offset of field: ses_call_options::flags"]
         [::core::mem::offset_of!(ses_call_options, flags) - 8usize];
+    ["Offset of field: ses_call_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_call_options, timeout_ms) - 16usize];
+    ["Offset of field: ses_call_options::cancel"]
+        [::core::mem::offset_of!(ses_call_options, cancel) - 24usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -856,7 +918,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_create_options"][::core::mem::size_of::<ses_create_options>() - 56usize];
+    ["Size of ses_create_options"][::core::mem::size_of::<ses_create_options>() - 72usize];
     ["Alignment of ses_create_options"][::core::mem::align_of::<ses_create_options>() - 8usize];
     ["Offset of field: ses_create_options::size"]
         [::core::mem::offset_of!(ses_create_options, size) - 0usize];
@@ -872,16 +934,24 @@ const _: () = {
         [::core::mem::offset_of!(ses_create_options, labels) - 40usize];
     ["Offset of field: ses_create_options::label_count"]
         [::core::mem::offset_of!(ses_create_options, label_count) - 48usize];
+    ["Offset of field: ses_create_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_create_options, timeout_ms) - 56usize];
+    ["Offset of field: ses_create_options::cancel"]
+        [::core::mem::offset_of!(ses_create_options, cancel) - 64usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_get_options"][::core::mem::size_of::<ses_get_options>() - 16usize];
+    ["Size of ses_get_options"][::core::mem::size_of::<ses_get_options>() - 32usize];
     ["Alignment of ses_get_options"][::core::mem::align_of::<ses_get_options>() - 8usize];
     ["Offset of field: ses_get_options::size"]
         [::core::mem::offset_of!(ses_get_options, size) - 0usize];
     ["Offset of field: ses_get_options::range"]
         [::core::mem::offset_of!(ses_get_options, range) - 8usize];
+    ["Offset of field: ses_get_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_get_options, timeout_ms) - 16usize];
+    ["Offset of field: ses_get_options::cancel"]
+        [::core::mem::offset_of!(ses_get_options, cancel) - 24usize];
 };
 pub const SES_ANYWAY: ses_flags = 1;
 pub const SES_AT_VERSION: ses_flags = 2;
@@ -889,7 +959,7 @@ pub const SES_SECURE: ses_flags = 4;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_append_options"][::core::mem::size_of::<ses_append_options>() - 88usize];
+    ["Size of ses_append_options"][::core::mem::size_of::<ses_append_options>() - 104usize];
     ["Alignment of ses_append_options"][::core::mem::align_of::<ses_append_options>() - 8usize];
     ["Offset of field: ses_append_options::size"]
         [::core::mem::offset_of!(ses_append_options, size) - 0usize];
@@ -913,6 +983,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_append_options, labels) - 72usize];
     ["Offset of field: ses_append_options::label_count"]
         [::core::mem::offset_of!(ses_append_options, label_count) - 80usize];
+    ["Offset of field: ses_append_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_append_options, timeout_ms) - 88usize];
+    ["Offset of field: ses_append_options::cancel"]
+        [::core::mem::offset_of!(ses_append_options, cancel) - 96usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -935,7 +1009,7 @@ const _: () = {
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     ["Size of ses_shared_state_options"]
-        [::core::mem::size_of::<ses_shared_state_options>() - 24usize];
+        [::core::mem::size_of::<ses_shared_state_options>() - 40usize];
     ["Alignment of ses_shared_state_options"]
         [::core::mem::align_of::<ses_shared_state_options>() - 8usize];
     ["Offset of field: ses_shared_state_options::size"]
@@ -944,11 +1018,15 @@ const _: () = {
         [::core::mem::offset_of!(ses_shared_state_options, expected) - 8usize];
     ["Offset of field: ses_shared_state_options::expected_len"]
         [::core::mem::offset_of!(ses_shared_state_options, expected_len) - 16usize];
+    ["Offset of field: ses_shared_state_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_shared_state_options, timeout_ms) - 24usize];
+    ["Offset of field: ses_shared_state_options::cancel"]
+        [::core::mem::offset_of!(ses_shared_state_options, cancel) - 32usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_cursor_options"][::core::mem::size_of::<ses_cursor_options>() - 24usize];
+    ["Size of ses_cursor_options"][::core::mem::size_of::<ses_cursor_options>() - 40usize];
     ["Alignment of ses_cursor_options"][::core::mem::align_of::<ses_cursor_options>() - 8usize];
     ["Offset of field: ses_cursor_options::size"]
         [::core::mem::offset_of!(ses_cursor_options, size) - 0usize];
@@ -956,6 +1034,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_cursor_options, backward) - 8usize];
     ["Offset of field: ses_cursor_options::range"]
         [::core::mem::offset_of!(ses_cursor_options, range) - 16usize];
+    ["Offset of field: ses_cursor_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_cursor_options, timeout_ms) - 24usize];
+    ["Offset of field: ses_cursor_options::cancel"]
+        [::core::mem::offset_of!(ses_cursor_options, cancel) - 32usize];
 };
 pub const SES_ORDER_NEWEST: ses_order = 0;
 pub const SES_ORDER_OLDEST: ses_order = 1;
@@ -980,7 +1062,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_list_options"][::core::mem::size_of::<ses_list_options>() - 48usize];
+    ["Size of ses_list_options"][::core::mem::size_of::<ses_list_options>() - 64usize];
     ["Alignment of ses_list_options"][::core::mem::align_of::<ses_list_options>() - 8usize];
     ["Offset of field: ses_list_options::size"]
         [::core::mem::offset_of!(ses_list_options, size) - 0usize];
@@ -994,11 +1076,15 @@ const _: () = {
         [::core::mem::offset_of!(ses_list_options, flags) - 32usize];
     ["Offset of field: ses_list_options::filter"]
         [::core::mem::offset_of!(ses_list_options, filter) - 40usize];
+    ["Offset of field: ses_list_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_list_options, timeout_ms) - 48usize];
+    ["Offset of field: ses_list_options::cancel"]
+        [::core::mem::offset_of!(ses_list_options, cancel) - 56usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_names_options"][::core::mem::size_of::<ses_names_options>() - 32usize];
+    ["Size of ses_names_options"][::core::mem::size_of::<ses_names_options>() - 48usize];
     ["Alignment of ses_names_options"][::core::mem::align_of::<ses_names_options>() - 8usize];
     ["Offset of field: ses_names_options::size"]
         [::core::mem::offset_of!(ses_names_options, size) - 0usize];
@@ -1008,11 +1094,15 @@ const _: () = {
         [::core::mem::offset_of!(ses_names_options, after) - 16usize];
     ["Offset of field: ses_names_options::prefix"]
         [::core::mem::offset_of!(ses_names_options, prefix) - 24usize];
+    ["Offset of field: ses_names_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_names_options, timeout_ms) - 32usize];
+    ["Offset of field: ses_names_options::cancel"]
+        [::core::mem::offset_of!(ses_names_options, cancel) - 40usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_delete_options"][::core::mem::size_of::<ses_delete_options>() - 24usize];
+    ["Size of ses_delete_options"][::core::mem::size_of::<ses_delete_options>() - 40usize];
     ["Alignment of ses_delete_options"][::core::mem::align_of::<ses_delete_options>() - 8usize];
     ["Offset of field: ses_delete_options::size"]
         [::core::mem::offset_of!(ses_delete_options, size) - 0usize];
@@ -1020,6 +1110,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_delete_options, flags) - 8usize];
     ["Offset of field: ses_delete_options::limit"]
         [::core::mem::offset_of!(ses_delete_options, limit) - 16usize];
+    ["Offset of field: ses_delete_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_delete_options, timeout_ms) - 24usize];
+    ["Offset of field: ses_delete_options::cancel"]
+        [::core::mem::offset_of!(ses_delete_options, cancel) - 32usize];
 };
 pub const SES_TITLE_MAX: _bindgen_ty_2 = 1024;
 pub const SES_LABEL_NAME_MAX: _bindgen_ty_2 = 128;
@@ -1127,17 +1221,21 @@ pub const SES_AS_OF_SHARED: ses_as_of_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_as_of_options"][::core::mem::size_of::<ses_as_of_options>() - 16usize];
+    ["Size of ses_as_of_options"][::core::mem::size_of::<ses_as_of_options>() - 32usize];
     ["Alignment of ses_as_of_options"][::core::mem::align_of::<ses_as_of_options>() - 8usize];
     ["Offset of field: ses_as_of_options::size"]
         [::core::mem::offset_of!(ses_as_of_options, size) - 0usize];
     ["Offset of field: ses_as_of_options::flags"]
         [::core::mem::offset_of!(ses_as_of_options, flags) - 8usize];
+    ["Offset of field: ses_as_of_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_as_of_options, timeout_ms) - 16usize];
+    ["Offset of field: ses_as_of_options::cancel"]
+        [::core::mem::offset_of!(ses_as_of_options, cancel) - 24usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_rewind_options"][::core::mem::size_of::<ses_rewind_options>() - 40usize];
+    ["Size of ses_rewind_options"][::core::mem::size_of::<ses_rewind_options>() - 56usize];
     ["Alignment of ses_rewind_options"][::core::mem::align_of::<ses_rewind_options>() - 8usize];
     ["Offset of field: ses_rewind_options::size"]
         [::core::mem::offset_of!(ses_rewind_options, size) - 0usize];
@@ -1149,11 +1247,15 @@ const _: () = {
         [::core::mem::offset_of!(ses_rewind_options, artifact_delta) - 24usize];
     ["Offset of field: ses_rewind_options::artifact_delta_len"]
         [::core::mem::offset_of!(ses_rewind_options, artifact_delta_len) - 32usize];
+    ["Offset of field: ses_rewind_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_rewind_options, timeout_ms) - 40usize];
+    ["Offset of field: ses_rewind_options::cancel"]
+        [::core::mem::offset_of!(ses_rewind_options, cancel) - 48usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_cut_options"][::core::mem::size_of::<ses_cut_options>() - 24usize];
+    ["Size of ses_cut_options"][::core::mem::size_of::<ses_cut_options>() - 40usize];
     ["Alignment of ses_cut_options"][::core::mem::align_of::<ses_cut_options>() - 8usize];
     ["Offset of field: ses_cut_options::size"]
         [::core::mem::offset_of!(ses_cut_options, size) - 0usize];
@@ -1161,12 +1263,16 @@ const _: () = {
         [::core::mem::offset_of!(ses_cut_options, flags) - 8usize];
     ["Offset of field: ses_cut_options::version"]
         [::core::mem::offset_of!(ses_cut_options, version) - 16usize];
+    ["Offset of field: ses_cut_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_cut_options, timeout_ms) - 24usize];
+    ["Offset of field: ses_cut_options::cancel"]
+        [::core::mem::offset_of!(ses_cut_options, cancel) - 32usize];
 };
 pub const SES_FORK_OTHER_USER: ses_fork_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_fork_options"][::core::mem::size_of::<ses_fork_options>() - 32usize];
+    ["Size of ses_fork_options"][::core::mem::size_of::<ses_fork_options>() - 48usize];
     ["Alignment of ses_fork_options"][::core::mem::align_of::<ses_fork_options>() - 8usize];
     ["Offset of field: ses_fork_options::size"]
         [::core::mem::offset_of!(ses_fork_options, size) - 0usize];
@@ -1176,6 +1282,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_fork_options, range) - 16usize];
     ["Offset of field: ses_fork_options::create_us"]
         [::core::mem::offset_of!(ses_fork_options, create_us) - 24usize];
+    ["Offset of field: ses_fork_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_fork_options, timeout_ms) - 32usize];
+    ["Offset of field: ses_fork_options::cancel"]
+        [::core::mem::offset_of!(ses_fork_options, cancel) - 40usize];
 };
 pub const SES_PRUNE_KEEP: ses_prune_parts = 1;
 pub const SES_PRUNE_BEFORE: ses_prune_parts = 2;
@@ -1184,7 +1294,7 @@ pub const SES_PRUNE_COMPACTED: ses_prune_parts = 8;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_prune_options"][::core::mem::size_of::<ses_prune_options>() - 48usize];
+    ["Size of ses_prune_options"][::core::mem::size_of::<ses_prune_options>() - 64usize];
     ["Alignment of ses_prune_options"][::core::mem::align_of::<ses_prune_options>() - 8usize];
     ["Offset of field: ses_prune_options::size"]
         [::core::mem::offset_of!(ses_prune_options, size) - 0usize];
@@ -1200,12 +1310,16 @@ const _: () = {
         [::core::mem::offset_of!(ses_prune_options, last_seq) - 32usize];
     ["Offset of field: ses_prune_options::limit"]
         [::core::mem::offset_of!(ses_prune_options, limit) - 40usize];
+    ["Offset of field: ses_prune_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_prune_options, timeout_ms) - 48usize];
+    ["Offset of field: ses_prune_options::cancel"]
+        [::core::mem::offset_of!(ses_prune_options, cancel) - 56usize];
 };
 pub const SES_EXPIRE_COUNT: ses_expire_flags = 16;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_expire_options"][::core::mem::size_of::<ses_expire_options>() - 48usize];
+    ["Size of ses_expire_options"][::core::mem::size_of::<ses_expire_options>() - 64usize];
     ["Alignment of ses_expire_options"][::core::mem::align_of::<ses_expire_options>() - 8usize];
     ["Offset of field: ses_expire_options::size"]
         [::core::mem::offset_of!(ses_expire_options, size) - 0usize];
@@ -1219,16 +1333,24 @@ const _: () = {
         [::core::mem::offset_of!(ses_expire_options, sessions_per_user) - 32usize];
     ["Offset of field: ses_expire_options::limit"]
         [::core::mem::offset_of!(ses_expire_options, limit) - 40usize];
+    ["Offset of field: ses_expire_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_expire_options, timeout_ms) - 48usize];
+    ["Offset of field: ses_expire_options::cancel"]
+        [::core::mem::offset_of!(ses_expire_options, cancel) - 56usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_maintain_options"][::core::mem::size_of::<ses_maintain_options>() - 16usize];
+    ["Size of ses_maintain_options"][::core::mem::size_of::<ses_maintain_options>() - 32usize];
     ["Alignment of ses_maintain_options"][::core::mem::align_of::<ses_maintain_options>() - 8usize];
     ["Offset of field: ses_maintain_options::size"]
         [::core::mem::offset_of!(ses_maintain_options, size) - 0usize];
     ["Offset of field: ses_maintain_options::limit"]
         [::core::mem::offset_of!(ses_maintain_options, limit) - 8usize];
+    ["Offset of field: ses_maintain_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_maintain_options, timeout_ms) - 16usize];
+    ["Offset of field: ses_maintain_options::cancel"]
+        [::core::mem::offset_of!(ses_maintain_options, cancel) - 24usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1243,7 +1365,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_lease_options"][::core::mem::size_of::<ses_lease_options>() - 24usize];
+    ["Size of ses_lease_options"][::core::mem::size_of::<ses_lease_options>() - 40usize];
     ["Alignment of ses_lease_options"][::core::mem::align_of::<ses_lease_options>() - 8usize];
     ["Offset of field: ses_lease_options::size"]
         [::core::mem::offset_of!(ses_lease_options, size) - 0usize];
@@ -1251,6 +1373,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_lease_options, duration_us) - 8usize];
     ["Offset of field: ses_lease_options::wait_ms"]
         [::core::mem::offset_of!(ses_lease_options, wait_ms) - 16usize];
+    ["Offset of field: ses_lease_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_lease_options, timeout_ms) - 24usize];
+    ["Offset of field: ses_lease_options::cancel"]
+        [::core::mem::offset_of!(ses_lease_options, cancel) - 32usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1264,7 +1390,7 @@ pub const SES_FOLLOW_NEW: ses_follow_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_follow_options"][::core::mem::size_of::<ses_follow_options>() - 48usize];
+    ["Size of ses_follow_options"][::core::mem::size_of::<ses_follow_options>() - 64usize];
     ["Alignment of ses_follow_options"][::core::mem::align_of::<ses_follow_options>() - 8usize];
     ["Offset of field: ses_follow_options::size"]
         [::core::mem::offset_of!(ses_follow_options, size) - 0usize];
@@ -1278,6 +1404,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_follow_options, notify) - 32usize];
     ["Offset of field: ses_follow_options::notify_context"]
         [::core::mem::offset_of!(ses_follow_options, notify_context) - 40usize];
+    ["Offset of field: ses_follow_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_follow_options, timeout_ms) - 48usize];
+    ["Offset of field: ses_follow_options::cancel"]
+        [::core::mem::offset_of!(ses_follow_options, cancel) - 56usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1354,12 +1484,16 @@ pub const SES_LOAD_SHARED: ses_load_flags = 16;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_load_options"][::core::mem::size_of::<ses_load_options>() - 16usize];
+    ["Size of ses_load_options"][::core::mem::size_of::<ses_load_options>() - 32usize];
     ["Alignment of ses_load_options"][::core::mem::align_of::<ses_load_options>() - 8usize];
     ["Offset of field: ses_load_options::size"]
         [::core::mem::offset_of!(ses_load_options, size) - 0usize];
     ["Offset of field: ses_load_options::flags"]
         [::core::mem::offset_of!(ses_load_options, flags) - 8usize];
+    ["Offset of field: ses_load_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_load_options, timeout_ms) - 16usize];
+    ["Offset of field: ses_load_options::cancel"]
+        [::core::mem::offset_of!(ses_load_options, cancel) - 24usize];
 };
 pub const SES_LOADED_NEW: ses_load_outcome = 0;
 pub const SES_LOADED_EQUAL: ses_load_outcome = 1;
@@ -1384,7 +1518,7 @@ pub const SES_EXPORT_ONLY_SESSIONS: ses_export_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_export_options"][::core::mem::size_of::<ses_export_options>() - 56usize];
+    ["Size of ses_export_options"][::core::mem::size_of::<ses_export_options>() - 72usize];
     ["Alignment of ses_export_options"][::core::mem::align_of::<ses_export_options>() - 8usize];
     ["Offset of field: ses_export_options::size"]
         [::core::mem::offset_of!(ses_export_options, size) - 0usize];
@@ -1400,6 +1534,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_export_options, progress) - 40usize];
     ["Offset of field: ses_export_options::progress_context"]
         [::core::mem::offset_of!(ses_export_options, progress_context) - 48usize];
+    ["Offset of field: ses_export_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_export_options, timeout_ms) - 56usize];
+    ["Offset of field: ses_export_options::cancel"]
+        [::core::mem::offset_of!(ses_export_options, cancel) - 64usize];
 };
 pub const SES_IMPORT_UPDATE: ses_import_flags = 1;
 pub const SES_IMPORT_REPLACE: ses_import_flags = 2;
@@ -1437,7 +1575,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_import_options"][::core::mem::size_of::<ses_import_options>() - 48usize];
+    ["Size of ses_import_options"][::core::mem::size_of::<ses_import_options>() - 64usize];
     ["Alignment of ses_import_options"][::core::mem::align_of::<ses_import_options>() - 8usize];
     ["Offset of field: ses_import_options::size"]
         [::core::mem::offset_of!(ses_import_options, size) - 0usize];
@@ -1451,6 +1589,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_import_options, report) - 32usize];
     ["Offset of field: ses_import_options::report_context"]
         [::core::mem::offset_of!(ses_import_options, report_context) - 40usize];
+    ["Offset of field: ses_import_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_import_options, timeout_ms) - 48usize];
+    ["Offset of field: ses_import_options::cancel"]
+        [::core::mem::offset_of!(ses_import_options, cancel) - 56usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1485,7 +1627,7 @@ pub const SES_BACKUP_COMPACT: ses_backup_flags = 2;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_backup_options"][::core::mem::size_of::<ses_backup_options>() - 32usize];
+    ["Size of ses_backup_options"][::core::mem::size_of::<ses_backup_options>() - 48usize];
     ["Alignment of ses_backup_options"][::core::mem::align_of::<ses_backup_options>() - 8usize];
     ["Offset of field: ses_backup_options::size"]
         [::core::mem::offset_of!(ses_backup_options, size) - 0usize];
@@ -1495,6 +1637,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_backup_options, progress) - 16usize];
     ["Offset of field: ses_backup_options::progress_context"]
         [::core::mem::offset_of!(ses_backup_options, progress_context) - 24usize];
+    ["Offset of field: ses_backup_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_backup_options, timeout_ms) - 32usize];
+    ["Offset of field: ses_backup_options::cancel"]
+        [::core::mem::offset_of!(ses_backup_options, cancel) - 40usize];
 };
 pub const SES_CHECK_QUICK: ses_check_level = 0;
 pub const SES_CHECK_FULL: ses_check_level = 1;
@@ -1534,7 +1680,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_check_options"][::core::mem::size_of::<ses_check_options>() - 56usize];
+    ["Size of ses_check_options"][::core::mem::size_of::<ses_check_options>() - 72usize];
     ["Alignment of ses_check_options"][::core::mem::align_of::<ses_check_options>() - 8usize];
     ["Offset of field: ses_check_options::size"]
         [::core::mem::offset_of!(ses_check_options, size) - 0usize];
@@ -1550,6 +1696,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_check_options, progress) - 40usize];
     ["Offset of field: ses_check_options::progress_context"]
         [::core::mem::offset_of!(ses_check_options, progress_context) - 48usize];
+    ["Offset of field: ses_check_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_check_options, timeout_ms) - 56usize];
+    ["Offset of field: ses_check_options::cancel"]
+        [::core::mem::offset_of!(ses_check_options, cancel) - 64usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1600,17 +1750,21 @@ pub const SES_CONTEXT_VISIBLE: ses_context_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_context_options"][::core::mem::size_of::<ses_context_options>() - 16usize];
+    ["Size of ses_context_options"][::core::mem::size_of::<ses_context_options>() - 32usize];
     ["Alignment of ses_context_options"][::core::mem::align_of::<ses_context_options>() - 8usize];
     ["Offset of field: ses_context_options::size"]
         [::core::mem::offset_of!(ses_context_options, size) - 0usize];
     ["Offset of field: ses_context_options::flags"]
         [::core::mem::offset_of!(ses_context_options, flags) - 8usize];
+    ["Offset of field: ses_context_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_context_options, timeout_ms) - 16usize];
+    ["Offset of field: ses_context_options::cancel"]
+        [::core::mem::offset_of!(ses_context_options, cancel) - 24usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_answer_options"][::core::mem::size_of::<ses_answer_options>() - 48usize];
+    ["Size of ses_answer_options"][::core::mem::size_of::<ses_answer_options>() - 64usize];
     ["Alignment of ses_answer_options"][::core::mem::align_of::<ses_answer_options>() - 8usize];
     ["Offset of field: ses_answer_options::size"]
         [::core::mem::offset_of!(ses_answer_options, size) - 0usize];
@@ -1624,6 +1778,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_answer_options, response_count) - 32usize];
     ["Offset of field: ses_answer_options::lease"]
         [::core::mem::offset_of!(ses_answer_options, lease) - 40usize];
+    ["Offset of field: ses_answer_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_answer_options, timeout_ms) - 48usize];
+    ["Offset of field: ses_answer_options::cancel"]
+        [::core::mem::offset_of!(ses_answer_options, cancel) - 56usize];
 };
 pub const SES_TRACK_READ_ONLY: ses_track_flags = 1;
 pub const SES_TRACK_ACCUMULATE: ses_track_flags = 2;
@@ -1667,6 +1825,14 @@ extern "C" {
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_close(store: *mut ses_store);
+    pub fn ses_cancel_open(
+        store: *mut ses_store,
+        cancel: *mut *mut ses_cancel,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_cancel_pull(cancel: *mut ses_cancel);
+    pub fn ses_cancel_reset(cancel: *mut ses_cancel);
+    pub fn ses_cancel_close(cancel: *mut ses_cancel);
     pub fn ses_create(
         store: *mut ses_store,
         key: *const ses_key,
