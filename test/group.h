@@ -280,6 +280,8 @@ static inline int setup(void **state)
     int failed = fixture_setup(state);
     struct fixture *fixture = *state;
 
+    fixture->options.busy_timeout_ms = 600000; /* on a busy machine it takes long until all are in the queue */
+    fixture_reopen(fixture);
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         create(fixture->store, ids[i]);
     return failed;
