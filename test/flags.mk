@@ -54,6 +54,7 @@ TEST_LIBS_postgres/lease_clock := -Wl,--wrap=clock_gettime
 
 TEST_LIBS_storage/backup_flush := -Wl,--wrap=fsync
 TEST_LIBS_storage/open_media := -Wl,--wrap=sqlite3_initialize
+TEST_LIBS_storage/open_identity := -Wl,--wrap=sqlite3_open_v2
 TEST_LIBS_storage/open_bugs := -Wl,--wrap=sqlite3_libversion_number
 WRAPPED_THREADS := mutex_init mutex_destroy cond_init cond_destroy
 TEST_LIBS_storage/faults_threads := $(WRAPPED_THREADS:%=-Wl,--wrap=pthread_%)

@@ -3,6 +3,30 @@
 
 static const ses_key key = {"app", "user", "session"};
 
+/* ---- SQLite is given another file than the one that is at the path before and afterwards: see flags.mk */
+
+static int opens_before; /* counts down: the one that makes it zero */
+static const char *path_of_both;
+static const char *other_file;
+
+int __real_sqlite3_open_v2(const char *path, sqlite3 **handle, int flags, const char *vfs);
+int __wrap_sqlite3_open_v2(const char *path, sqlite3 **handle, int flags, const char *vfs);
+int __wrap_sqlite3_open_v2(const char *path, sqlite3 **handle, int flags, const char *vfs)
+{
+    const bool is_other = opens_before > 0 && --opens_before == 0;
+    char aside[1024];
+
+    snprintf(aside, sizeof aside, "%s-aside", other_file ? other_file : "");
+    if (is_other)
+        assert_int_equal(rename(path_of_both, aside) + rename(other_file, path_of_both), 0);
+    const int rc = __real_sqlite3_open_v2(path, handle, flags, vfs);
+    if (is_other)
+        assert_int_equal(rename(path_of_both, other_file) + rename(aside, path_of_both), 0);
+    return rc;
+}
+
+/* ---- */
+
 static ses_store *open_store(const char *path, const ses_open_options *options)
 {
     ses_store *store = NULL;
@@ -143,6 +167,32 @@ static void test_deleted_file_with_a_rollback_journal(void **state)
     assert_deletion_is_told(*state, SES_JOURNAL_ROLLBACK);
 }
 
+static void test_file_is_replaced_while_it_is_opened(void **state)
+{
+    const struct folder *folder = *state;
+    char *other = support_path(folder->folder, "other.db");
+    int told = 0;
+
+    ses_close(open_store(folder->path, NULL));
+    ses_close(open_store(other, NULL));
+    path_of_both = folder->path;
+    other_file = other;
+    for (int opens = 1; opens <= 4; opens++) {
+        ses_store *store = NULL;
+        ses_error error;
+        opens_before = opens;
+        if (ses_open(folder->path, NULL, &store, &error) != SES_OK) {
+            assert_int_equal(error.code, SES_IO);
+            assert_message("replaced while it was being opened");
+            told++;
+        }
+        opens_before = 0;
+        ses_close(store);
+    }
+    assert_true(told > 0);
+    free(other);
+}
+
 static void test_replaced_file(void **state)
 {
     const struct folder *folder = *state;
@@ -227,6 +277,7 @@ int main(void)
         TEST(test_deleted_file),
         TEST(test_deleted_file_with_a_rollback_journal),
         TEST(test_replaced_file),
+        TEST(test_file_is_replaced_while_it_is_opened),
         TEST(test_file_is_replaced_before_a_connection_is_opened),
         TEST(test_file_comes_back),
         TEST(test_path_is_told_as_it_was_given),
