@@ -314,10 +314,10 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
     bool good = code >= 0 || code == SES_CORRUPT;
 
     progress->call = NULL;
-    if (is_limited(call, us)) {
+    if (is_limited(call, us))
         count_late(progress, us);
+    if (timeout_ms() > 0) /* a cursor also returns such a failure when it is closed */
         good = good || code == SES_INTERRUPTED || code == SES_BUSY;
-    }
     if (us > progress->longest_us) {
         progress->longest_us = us;
         progress->longest_call = call;
