@@ -73,8 +73,6 @@ FLAVOUR_FLAGS_asan-coverage := $(FLAVOUR_FLAGS_asan) --coverage
 FLAVOUR_FLAGS_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                           -fno-omit-frame-pointer
 FLAVOUR_FLAGS          := $(FLAVOUR_FLAGS_$(FLAVOUR))
-# Coverage is that of lib/: nothing else counts.
-UNCOUNTED              := $(if $(findstring coverage,$(FLAVOUR)),-fno-profile-arcs -fno-test-coverage)
 B := build$(if $(filter-out release,$(FLAVOUR)),/$(FLAVOUR))
 
 # ------------------------------------------------------------------------------------------- the library
@@ -115,6 +113,8 @@ SHARED_ABI := $(call shared_name,.$(ABI))
 SHARED_DEV := $(call shared_name,)
 
 COMPILE = $(CC) $(BASE) -Iinclude -Ilib -I$(B)/gen $(CPPFLAGS) $(CFLAGS) $(FLAVOUR_FLAGS) -MMD -MP
+# Coverage is that of lib/: nothing else counts. (gcc takes no option that takes --coverage back.)
+COMPILE_UNCOUNTED = $(filter-out --coverage,$(COMPILE))
 
 COMMAND    := $(B)/tools/seslite/seslite
 
@@ -196,7 +196,7 @@ COMMAND_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard $(addprefix to
 
 $(B)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(COMPILE) $(UNCOUNTED) $(SQLITE_CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
+	$(COMPILE_UNCOUNTED) $(SQLITE_CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
 
 $(B)/tools/%: $(B)/tools/%.o $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
@@ -331,7 +331,7 @@ TEST_NAMES   := $(foreach name,$(LONG_TESTS),$(filter $(name),$(TEST_NAMES))) $(
 
 # The library is built with the flags that users have. The tests' own code, half of what is compiled, is built fast.
 TEST_OPTIMIZATION ?= -O0
-TEST_COMPILE = $(COMPILE) $(UNCOUNTED) $(TEST_OPTIMIZATION)
+TEST_COMPILE = $(COMPILE_UNCOUNTED) $(TEST_OPTIMIZATION)
 
 $(TEST_SUPPORT): $(B)/test/%.o: test/%.c
 	@mkdir -p $(@D)
