@@ -45,8 +45,8 @@ struct ses_store {
 /*
  * Begins a public call: clears the error. MISUSE for NULL, after ses_close, and in a forked child.
  * The call goes between ses__store_begin and, only if that succeeded, ses__store_end (handle.h); ses_close
- * waits for it. ses__store_begin_giving begins a call that hands over an object or a text: sets the caller's pointer to NULL first. MISUSE if its
- * address, `output`, is NULL.
+ * waits for it. ses__store_begin_giving begins a call that hands over an object or a text: sets the caller's
+ * pointer to NULL first. MISUSE if its address, `output`, is NULL.
  */
 SESLITE_PRIVATE int ses__store_begin_giving(ses_store *store, void *output, const char *what,
                                             ses_error *error);

@@ -26,8 +26,8 @@ static bool reads_before_writing(const struct append_op *op)
     return (op->expected && !op->anyway) || op->annotating;
 }
 
-/* False: the append must first read the log (for the target of a rewind, or for an event that can only be a retry), shared keys
- * or labels, so it cannot be sent as a whole. */
+/* False: the append must first read the log (for the target of a rewind, or for an event that can only be a retry),
+ * shared keys or labels, so it cannot be sent as a whole. */
 static bool prepare(struct sending *sending, struct append_op *op)
 {
     static const struct session_row unknown = {.id = 0};

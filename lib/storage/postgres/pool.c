@@ -178,8 +178,8 @@ static void forget(struct postgres *storage, const struct pg *pg)
     storage->open--;
 }
 
-/* If one connection is lost, and not given up by a call whose time is over, because the server hangs or the network is cut, the idle ones most likely are, too, and each
- * would cost a call its time. The server ends idle connections at once. */
+/* If one connection is lost because the server hangs or the network is cut, and not because the time of its call is over,
+ * the idle ones most likely are, too, and each would cost a call its time. The server ends idle connections at once. */
 static void close_idle(struct postgres *storage)
 {
     while (storage->idle) {

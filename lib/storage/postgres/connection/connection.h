@@ -54,19 +54,18 @@ struct pg {
     const struct postgres_config *config;
     struct pg *next_idle; /* in the pool */
     struct pg *next_open;
-    bool writes;     /* the current transaction writes, and so locks the rows that it finds */
-    bool ended;      /* the end of the current transaction was sent */
-    bool wrote;      /* the current transaction has sent a statement that writes */
-    bool stays_open; /* a transaction that only reads does not end before its job does */
-    bool lost;       /* the connection cannot be used any more */
-    int64_t
-        commit_deadline_us; /* until when a commit that was sent is waited for, whatever the limits of the call */
-    bool warned;            /* the last commit came with a warning */
-    int code;               /* of the first failure in this transaction, */
-    ses_error error;        /* which the next query reports */
-    char constraint[64]; /* that was violated; "": none was */
-    bool again;          /* the transaction may succeed if it is run again */
-    int64_t changed;     /* rows changed by the last statement that writes */
+    bool writes;                /* the current transaction writes, and so locks the rows that it finds */
+    bool ended;                 /* the end of the current transaction was sent */
+    bool wrote;                 /* the current transaction has sent a statement that writes */
+    bool stays_open;            /* a transaction that only reads does not end before its job does */
+    bool lost;                  /* the connection cannot be used any more */
+    int64_t commit_deadline_us; /* until when a commit that was sent is awaited */
+    bool warned;                /* the last commit came with a warning */
+    int code;                   /* of the first failure in this transaction, */
+    ses_error error;            /* which the next query reports */
+    char constraint[64];        /* that was violated; "": none was */
+    bool again;                 /* the transaction may succeed if it is run again */
+    int64_t changed;            /* rows changed by the last statement that writes */
     int64_t given;
     atomic_bool interrupted;
     atomic_bool interruptible;
@@ -159,8 +158,8 @@ SESLITE_PRIVATE void ses__pg_drain(struct pg *pg);
 /* The beginning of each script that names functions or operators, so that only the server's own are called. It holds for
  * the script, or for the transaction in which the script runs. */
 #define PG_SAFE_PATH "SET LOCAL search_path = pg_catalog, pg_temp; "
-/* Runs a text of several statements outside of the pipeline. Returns the last result, or NULL, to be cleared by the caller. The
- * connection keeps a failure, after which no script is run. */
+/* Runs a text of several statements outside of the pipeline. Returns the last result, or NULL, to be cleared by the caller.
+ * The connection keeps a failure, after which no script is run. */
 SESLITE_PRIVATE PGresult *ses__pg_script(struct pg *pg, const char *sql);
 
 /* ---- leave.c: connections that are given up while the server still works for them */

@@ -118,7 +118,8 @@ SESLITE_PRIVATE int64_t ses__connection_file_bytes(struct connection *db);
 SESLITE_PRIVATE int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error);
 /* The same for a statement. Ours are good: what SQLite finds wrong with one is wrong in the file. */
 SESLITE_PRIVATE int ses__statement_error(struct connection *db, int rc, const char *doing, ses_error *error);
-/* BUSY: other threads of this process still use it since then. INTERRUPTED: the call was cancelled. `what` is "the ... connection is". */
+/* BUSY: other threads of this process still use it since then. INTERRUPTED: the call was cancelled. `what` is "the ...
+ * connection is". */
 SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const struct limits *limits,
                                      int64_t begun_us, const char *what, ses_error *error);
 /* Runs SQL text that yields no rows we look at. */
