@@ -314,6 +314,17 @@ typedef enum ses_checkpoint {
     SES_CHECKPOINT_EXTERNAL = 1 /* another program does (such as Litestream); the store never does */
 } ses_checkpoint;
 
+/* A call that has ended, for ses_open_options.trace. The library makes and lends it: never make or copy this
+ * struct, but for its members. */
+typedef struct ses_trace {
+    const char *call;  /* its name, such as "ses_append", which lives as long as the program */
+    int code;          /* that it returns */
+    int64_t wait_us;   /* how long it waited for locks, connections, a lease, and other calls that write */
+    int64_t work_us;   /* the rest of its time */
+    int64_t bytes_in;  /* of the texts that it gave to statements: events, values, names */
+    int64_t bytes_out; /* of those in the rows that it read */
+} ses_trace;
+
 typedef struct ses_open_options {
     size_t size;
     unsigned flags;          /* SES_OPEN_* */
@@ -342,6 +353,16 @@ typedef struct ses_open_options {
     /* The number of events that a session may hold. An event beyond it returns LIMIT. 0: no limit. */
     int64_t max_session_events;
     int64_t timeout_ms; /* for calls that give none (see Limits); 0: no limit */
+    /*
+     * Is called at the end of each call that uses the store, on the thread of that call. So several threads may
+     * be in it at the same time. `trace` is borrowed until it returns. It must not call the library. Not traced
+     * are ses_open and ses_close, calls that only look at the memory of a handle, calls that a closed store
+     * refuses, and calls for which there is no memory to trace them. A call made of others shows those, too, or
+     * only those. When threads share a commit, one of them does the work of all: to the others that is waiting.
+     * On a server, waiting for its locks is work. NULL: nothing is traced.
+     */
+    void (*trace)(void *context, const ses_trace *trace);
+    void *trace_context;
 } ses_open_options;
 
 /*

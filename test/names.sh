@@ -1,5 +1,6 @@
 #!/bin/sh
 # The names of the public headers follow the rule in CONTRIBUTING, "Names"; and a name that does not is found.
+# Traced calls have names of theirs.
 #     sh test/names.sh BUILD
 set -eu
 folder=$1/test/names
@@ -30,3 +31,12 @@ caught '    SES_FORK_SECURE = 0x4,' 'SES_FORK_SECURE: a flag of several calls'
 caught 'typedef struct ses_pair {
     const char *left;
 } ses_pair;' 'ses_pair: has no `size`'
+
+# The trace names public calls.
+awk -f test/traced.awk $(find lib/session lib/agent lib/cjson -name '*.c')
+printf 'static int inner(ses_store *store)\n{\n    return ses__store_begin(store, NULL);\n}\n' >"$folder/inner.c"
+if awk -f test/traced.awk "$folder/inner.c" >"$folder/found"; then
+    echo "nothing was found in: $(cat "$folder/inner.c")"
+    exit 1
+fi
+grep -q 'inner is no public call' "$folder/found"

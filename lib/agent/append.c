@@ -63,8 +63,9 @@ static int check_notes(const ses_tracked *tracked, const struct delta *writes,
         "the view ran out of memory while it noted a read by ses_tracked_has: discard its writes, read again and compute again");
 }
 
-int ses__tracked_append(ses_tracked *tracked, const char *event, size_t event_len, const struct member *last,
-                        const ses_append_options *options, ses_appended *appended, ses_error *error)
+int ses__tracked_append(const char *call, ses_tracked *tracked, const char *event, size_t event_len,
+                        const struct member *last, const ses_append_options *options, ses_appended *appended,
+                        ses_error *error)
 {
     struct append_extras extras;
 
@@ -75,7 +76,8 @@ int ses__tracked_append(ses_tracked *tracked, const char *event, size_t event_le
             : ses__error_nomem(error);
 
     if (result == SES_OK)
-        result = ses__append_with(tracked->session, event, event_len, &extras, options, appended, error);
+        result =
+            ses__append_with(call, tracked->session, event, event_len, &extras, options, appended, error);
     ses__append_extras_free(&extras);
     if (result == SES_OK || result == SES_DUPLICATE)
         ses__tracked_forget(tracked);
@@ -86,6 +88,7 @@ int ses_tracked_append(ses_tracked *tracked, const char *event, size_t event_len
                        const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
     int code = ses__tracked_check_write(tracked, error);
-    return code == SES_OK ? ses__tracked_append(tracked, event, event_len, NULL, options, appended, error)
-                          : code;
+    return code == SES_OK
+               ? ses__tracked_append(__func__, tracked, event, event_len, NULL, options, appended, error)
+               : code;
 }

@@ -142,12 +142,12 @@ int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len,
     if (result != SES_OK)
         return result;
     if (!key)
-        return ses__tracked_append(tracked, text.ptr, text.len, NULL, options, appended, error);
+        return ses__tracked_append(__func__, tracked, text.ptr, text.len, NULL, options, appended, error);
     result = read_output(ses__session_store(tracked->session), text, tracked, agent, &output, error);
     if (result == SES_OK) {
         const struct member last = output_member(&output);
-        result = ses__tracked_append(tracked, text.ptr, text.len, output.saves ? &last : NULL, options,
-                                     appended, error);
+        result = ses__tracked_append(__func__, tracked, text.ptr, text.len, output.saves ? &last : NULL,
+                                     options, appended, error);
     }
     if ((result == SES_OK || result == SES_DUPLICATE) && output.turn.len > 0) {
         const struct buffer before = tracked->turn;

@@ -290,10 +290,10 @@ static int make_pending(ses_store *store, const ses_key *key, const ses_session 
     return code;
 }
 
-static int open_pending(ses_store *store, const ses_key *key, const ses_session *handle,
+static int open_pending(ses_store *store, const char *call, const ses_key *key, const ses_session *handle,
                         const ses_call_options *options, ses_pending **pending, ses_error *error)
 {
-    int code = ses__store_begin(store, error);
+    int code = ses__store_begin_as(store, call, error);
     return code == SES_OK ? ses__store_end(store, make_pending(store, key, handle, options, pending, error))
                           : code;
 }
@@ -308,14 +308,14 @@ int ses_pending_open(ses_session *session, const ses_call_options *options, ses_
     if (code != SES_OK)
         return code;
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
-    return open_pending(ses__session_store(session), &key, session, options, pending, error);
+    return open_pending(ses__session_store(session), __func__, &key, session, options, pending, error);
 }
 
 int ses_pending_open_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
                             ses_pending **pending, ses_error *error)
 {
     int code = ses__check_output(pending, "pending", error);
-    return code == SES_OK ? open_pending(store, key, NULL, options, pending, error) : code;
+    return code == SES_OK ? open_pending(store, __func__, key, NULL, options, pending, error) : code;
 }
 
 void ses_pending_close(ses_pending *pending)

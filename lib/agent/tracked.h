@@ -48,8 +48,9 @@ struct member {
 };
 
 /* ses_tracked_append, with one more change of state: `last` may be NULL. The view is checked. */
-SESLITE_PRIVATE int ses__tracked_append(ses_tracked *tracked, const char *event, size_t event_len,
-                                        const struct member *last, const ses_append_options *options,
-                                        ses_appended *appended, ses_error *error);
+SESLITE_PRIVATE int ses__tracked_append(const char *call, ses_tracked *tracked, const char *event,
+                                        size_t event_len, const struct member *last,
+                                        const ses_append_options *options, ses_appended *appended,
+                                        ses_error *error);
 
 #endif

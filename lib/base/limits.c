@@ -33,13 +33,20 @@ int64_t ses__limits_left_ms(const struct limits *limits)
     return left_us > 1000 ? left_us / 1000 : 1;
 }
 
+void ses__limits_waited(const struct limits *limits, int64_t since_us)
+{
+    if (limits && limits->meter)
+        atomic_fetch_add(&limits->meter->wait_us, ses__clock_steady_us() - since_us);
+}
+
 bool ses__limits_wait(const struct limits *limits, pthread_cond_t *condition, pthread_mutex_t *lock,
                       int64_t deadline_us)
 {
-    const int64_t look_us =
-        limits && limits->cancel ? ses__clock_steady_us() + LOOK_AT_CANCEL_US : deadline_us;
+    const int64_t begun_us = ses__clock_steady_us();
+    const int64_t look_us = limits && limits->cancel ? begun_us + LOOK_AT_CANCEL_US : deadline_us;
 
     (void)ses__condition_wait(condition, lock, look_us < deadline_us ? look_us : deadline_us);
+    ses__limits_waited(limits, begun_us);
     return !ses__limits_cancelled(limits) && ses__clock_steady_us() < deadline_us;
 }
 

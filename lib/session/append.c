@@ -308,12 +308,13 @@ static int append_events(struct session_call *at, bool is_batch, const ses_text 
 
 /* -------------------------------------------------------------------------------------------- the calls */
 
-int ses__append_with(ses_session *session, const char *event, size_t event_len, struct append_extras *extras,
-                     const ses_append_options *options, ses_appended *appended, ses_error *error)
+int ses__append_with(const char *name, ses_session *session, const char *event, size_t event_len,
+                     struct append_extras *extras, const ses_append_options *options, ses_appended *appended,
+                     ses_error *error)
 {
     const ses_text text = {event, event_len};
     struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
+    int code = ses__call_on_handle_as(&call, name, session, error);
     return code == SES_OK
                ? ses__call_end(&call, append_events(&call, false, &text, 1, extras, options, appended, error))
                : code;
@@ -322,7 +323,7 @@ int ses__append_with(ses_session *session, const char *event, size_t event_len, 
 int ses_append(ses_session *session, const char *event, size_t event_len, const ses_append_options *options,
                ses_appended *appended, ses_error *error)
 {
-    return ses__append_with(session, event, event_len, NULL, options, appended, error);
+    return ses__append_with(__func__, session, event, event_len, NULL, options, appended, error);
 }
 
 int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,

@@ -19,8 +19,9 @@ struct append_extras {
 SESLITE_PRIVATE void ses__append_extras_init(struct append_extras *extras, const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__append_extras_free(struct append_extras *extras);
 /* ses_append with extras, which may be NULL. */
-SESLITE_PRIVATE int ses__append_with(ses_session *session, const char *event, size_t event_len,
-                                     struct append_extras *extras, const ses_append_options *options,
-                                     ses_appended *appended, ses_error *error);
+SESLITE_PRIVATE int ses__append_with(const char *name, ses_session *session, const char *event,
+                                     size_t event_len, struct append_extras *extras,
+                                     const ses_append_options *options, ses_appended *appended,
+                                     ses_error *error);
 
 #endif

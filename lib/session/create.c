@@ -86,13 +86,13 @@ static int create(ses_store *store, const ses_key *key, create_way *way, const c
     return result;
 }
 
-static int create_begun(ses_store *store, const ses_key *key, create_way *way, const char *state,
-                        size_t state_len, const ses_create_options *options, ses_session **session,
-                        ses_error *error)
+static int create_begun(ses_store *store, const char *call, const ses_key *key, create_way *way,
+                        const char *state, size_t state_len, const ses_create_options *options,
+                        ses_session **session, ses_error *error)
 {
     if (session)
         *session = NULL;
-    int result = ses__store_begin(store, error);
+    int result = ses__store_begin_as(store, call, error);
     return result == SES_OK
                ? ses__store_end(store, create(store, key, way, state, state_len, options, session, error))
                : result;
@@ -101,11 +101,12 @@ static int create_begun(ses_store *store, const ses_key *key, create_way *way, c
 int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
                const ses_create_options *options, ses_session **session, ses_error *error)
 {
-    return create_begun(store, key, ses__door_create, state, state_len, options, session, error);
+    return create_begun(store, __func__, key, ses__door_create, state, state_len, options, session, error);
 }
 
 int ses_get_or_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
                       const ses_create_options *options, ses_session **session, ses_error *error)
 {
-    return create_begun(store, key, ses__door_get_or_create, state, state_len, options, session, error);
+    return create_begun(store, __func__, key, ses__door_get_or_create, state, state_len, options, session,
+                        error);
 }

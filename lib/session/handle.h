@@ -11,7 +11,7 @@ SESLITE_PRIVATE const ses_allocator *ses__store_allocator(const ses_store *store
 SESLITE_PRIVATE struct hash_seed ses__store_seed(const ses_store *store);
 
 /* Returns the limits of a call that has begun, from the members of its options. */
-SESLITE_PRIVATE struct limits ses__limits(const ses_store *store, int64_t timeout_ms, ses_cancel *cancel);
+SESLITE_PRIVATE struct limits ses__limits(ses_store *store, int64_t timeout_ms, ses_cancel *cancel);
 
 /* Keeps the memory of a handle beyond ses_session_close, until it is released as often as it was retained,
  * for objects that may outlive the handle. On a closed handle, calls that return a code return MISUSE; the
@@ -23,10 +23,12 @@ SESLITE_PRIVATE ses_store *ses__session_store(const ses_session *session);
 /* Begins a public call on a handle: clears the error. MISUSE for NULL and for a closed handle. */
 SESLITE_PRIVATE int ses__session_check(const ses_session *session, ses_error *error);
 
+/* Begins a call, under its name for the trace: by the macros, that of the function they stand in. */
+#define ses__store_begin(store, error) ses__store_begin_as((store), __func__, (error))
+SESLITE_PRIVATE int ses__store_begin_as(ses_store *store, const char *call, ses_error *error);
 /* A call that consists of several begins once, so that ses_close waits for all of it and no part is
  * refused. The parts are the calls below: ses_get, ses_cursor_open and ses_cursor_next within a call that
  * has begun. */
-SESLITE_PRIVATE int ses__store_begin(ses_store *store, ses_error *error);
 SESLITE_PRIVATE int ses__store_end(ses_store *store, int code); /* Returns the code. */
 SESLITE_PRIVATE int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *given,
                                    ses_session **session, ses_error *error);

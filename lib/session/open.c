@@ -69,6 +69,8 @@ static void set_callbacks(ses_store *store, const ses_open_options *options)
     store->max_session_events = options->max_session_events ? options->max_session_events : INT64_MAX;
     store->clock = options->clock ? options->clock : ses__clock_wall_us;
     store->clock_context = options->clock_context;
+    store->trace = options->trace;
+    store->trace_context = options->trace_context;
     store->make_id = options->make_id;
     store->id_context = options->id_context;
 }

@@ -76,12 +76,13 @@ void ses__session_release(ses_session *session)
 
 /* ---------------------------------------------------------------------------------- calls in two forms */
 
-int ses__call_on_handle(struct session_call *call, ses_session *session, ses_error *error)
+int ses__call_on_handle_as(struct session_call *call, const char *name, ses_session *session,
+                           ses_error *error)
 {
     int code = ses__session_check(session, error);
 
     if (code == SES_OK)
-        code = ses__store_begin(session->store, error);
+        code = ses__store_begin_as(session->store, name, error);
     if (code != SES_OK)
         return code;
     *call = (struct session_call){
@@ -90,9 +91,10 @@ int ses__call_on_handle(struct session_call *call, ses_session *session, ses_err
     return SES_OK;
 }
 
-int ses__call_by_key(struct session_call *call, ses_store *store, const ses_key *key, ses_error *error)
+int ses__call_by_key_as(struct session_call *call, const char *name, ses_store *store, const ses_key *key,
+                        ses_error *error)
 {
-    int code = ses__store_begin(store, error);
+    int code = ses__store_begin_as(store, name, error);
 
     if (code != SES_OK)
         return code;

@@ -40,9 +40,13 @@ struct session_call {
 
 /* Begins the call: checks the handle, or the key. Call ses__call_end only after success; it returns the
  * code that it is given. */
-SESLITE_PRIVATE int ses__call_on_handle(struct session_call *call, ses_session *session, ses_error *error);
-SESLITE_PRIVATE int ses__call_by_key(struct session_call *call, ses_store *store, const ses_key *key,
-                                     ses_error *error);
+#define ses__call_on_handle(call, session, error) ses__call_on_handle_as((call), __func__, (session), (error))
+#define ses__call_by_key(call, store, key, error) \
+    ses__call_by_key_as((call), __func__, (store), (key), (error))
+SESLITE_PRIVATE int ses__call_on_handle_as(struct session_call *call, const char *name, ses_session *session,
+                                           ses_error *error);
+SESLITE_PRIVATE int ses__call_by_key_as(struct session_call *call, const char *name, ses_store *store,
+                                        const ses_key *key, ses_error *error);
 /* Takes the flags SES_ANYWAY and SES_AT_VERSION, and the version that goes with them. A handle has its own.
  * MISUSE: a version was given for a handle, or together with the flag that ignores it. */
 SESLITE_PRIVATE int ses__call_take_version(struct session_call *call, unsigned flags, int64_t version,

@@ -112,7 +112,63 @@ static int enter_store(const ses_store *store, ses_error *error)
     return code;
 }
 
-int ses__store_begin(ses_store *store, ses_error *error)
+/* A call that is traced. What it does is counted in its meter, to which its limits lead. */
+struct traced {
+    struct traced *next;
+    const char *call;
+    pthread_t thread;
+    int64_t begun_us; /* by the steady clock */
+    struct meter meter;
+};
+
+/* A call for which there is no memory is not traced. */
+static void trace_begin(ses_store *store, const char *call)
+{
+    struct traced *traced = ses__memory_zeroed(&store->allocator, sizeof *traced);
+
+    if (!traced)
+        return;
+    traced->call = call;
+    traced->thread = pthread_self();
+    traced->begun_us = ses__clock_steady_us();
+    (void)pthread_mutex_lock(&store->lock);
+    traced->next = store->traced;
+    store->traced = traced;
+    (void)pthread_mutex_unlock(&store->lock);
+}
+
+/* With the lock held. Where the thread's innermost call hangs; NULL there: it is not traced. */
+static struct traced **find_traced(ses_store *store)
+{
+    struct traced **at = &store->traced;
+
+    while (*at && !pthread_equal((*at)->thread, pthread_self()))
+        at = &(*at)->next;
+    return at;
+}
+
+static void trace_end(ses_store *store, int code)
+{
+    (void)pthread_mutex_lock(&store->lock);
+    struct traced **at = find_traced(store);
+    struct traced *traced = *at;
+    if (traced)
+        *at = traced->next;
+    (void)pthread_mutex_unlock(&store->lock);
+    if (!traced)
+        return;
+    const int64_t took_us = ses__clock_steady_us() - traced->begun_us;
+    const int64_t wait_us = traced->meter.wait_us < took_us ? traced->meter.wait_us : took_us;
+    store->trace(store->trace_context, &(ses_trace){.call = traced->call,
+                                                    .code = code,
+                                                    .wait_us = wait_us,
+                                                    .work_us = took_us - wait_us,
+                                                    .bytes_in = traced->meter.bytes_in,
+                                                    .bytes_out = traced->meter.bytes_out});
+    ses__memory_free(&store->allocator, traced);
+}
+
+int ses__store_begin_as(ses_store *store, const char *call, ses_error *error)
 {
     int code = enter_store(store, error);
 
@@ -124,17 +180,22 @@ int ses__store_begin(ses_store *store, ses_error *error)
             store->calls++;
         (void)pthread_mutex_unlock(&store->lock);
     }
+    if (code == SES_OK && store->trace)
+        trace_begin(store, call);
     return code;
 }
 
-int ses__store_begin_giving(ses_store *store, void *output, const char *what, ses_error *error)
+int ses__store_begin_giving_as(ses_store *store, const char *call, void *output, const char *what,
+                               ses_error *error)
 {
     int code = ses__check_output(output, what, error);
-    return code == SES_OK ? ses__store_begin(store, error) : code;
+    return code == SES_OK ? ses__store_begin_as(store, call, error) : code;
 }
 
 int ses__store_end(ses_store *store, int code)
 {
+    if (store->trace)
+        trace_end(store, code);
     (void)pthread_mutex_lock(&store->lock);
     if (--store->calls == 0 && atomic_load(&store->closed))
         (void)pthread_cond_signal(&store->ended);
@@ -175,14 +236,25 @@ int64_t ses__wait_us(int64_t wait_ms)
     return (wait_ms < 0 ? 0 : wait_ms > longest_ms ? longest_ms : wait_ms) * 1000;
 }
 
-struct limits ses__limits(const ses_store *store, int64_t timeout_ms, ses_cancel *cancel)
+/* NULL: this thread's call is not traced. */
+static struct meter *meter_of(ses_store *store)
+{
+    (void)pthread_mutex_lock(&store->lock);
+    struct traced *traced = *find_traced(store);
+    (void)pthread_mutex_unlock(&store->lock);
+    return traced ? &traced->meter : NULL;
+}
+
+struct limits ses__limits(ses_store *store, int64_t timeout_ms, ses_cancel *cancel)
 {
     const int64_t limit_ms = timeout_ms ? timeout_ms : store->timeout_ms;
 
-    return (struct limits){limit_ms > 0 ? ses__clock_steady_us() + ses__wait_us(limit_ms) : 0, cancel};
+    return (struct limits){.deadline_us = limit_ms > 0 ? ses__clock_steady_us() + ses__wait_us(limit_ms) : 0,
+                           .cancel = cancel,
+                           .meter = store->trace ? meter_of(store) : NULL};
 }
 
-int ses__take_call_options(const ses_store *store, const ses_call_options *options, struct limits *limits,
+int ses__take_call_options(ses_store *store, const ses_call_options *options, struct limits *limits,
                            ses_error *error)
 {
     ses_call_options own;
@@ -278,9 +350,10 @@ struct hash_seed ses__store_seed(const ses_store *store)
 }
 
 /* Begins a call that fills the caller's struct, whose `size` says how large it is. */
-static int begin_output(ses_store *store, const void *output, const char *what, ses_error *error)
+static int begin_output(ses_store *store, const char *call, const void *output, const char *what,
+                        ses_error *error)
 {
-    int code = ses__store_begin(store, error);
+    int code = ses__store_begin_as(store, call, error);
 
     if (code != SES_OK)
         return code;
@@ -293,7 +366,7 @@ static int begin_output(ses_store *store, const void *output, const char *what, 
 int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
 {
     ses_info filled = {0};
-    int code = begin_output(store, info, "info", error);
+    int code = begin_output(store, __func__, info, "info", error);
 
     if (code != SES_OK)
         return code;
@@ -305,7 +378,7 @@ int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
 int ses_store_space(ses_store *store, ses_space *space, ses_error *error)
 {
     struct space_op op;
-    int code = begin_output(store, space, "space", error);
+    int code = begin_output(store, __func__, space, "space", error);
 
     if (code != SES_OK)
         return code;
@@ -319,7 +392,7 @@ int ses_store_space(ses_store *store, ses_space *space, ses_error *error)
 int ses_store_stats(ses_store *store, ses_stats *stats, ses_error *error)
 {
     ses_stats filled = {0};
-    int code = begin_output(store, stats, "stats", error);
+    int code = begin_output(store, __func__, stats, "stats", error);
 
     if (code != SES_OK)
         return code;

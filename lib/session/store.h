@@ -21,9 +21,10 @@ struct ses_store {
     atomic_uint references; /* the opener, and every handle made from it */
     pid_t process;          /* that opened it */
     atomic_bool closed;
-    pthread_mutex_t lock;           /* guards `calls` and `expired_to` */
+    pthread_mutex_t lock;           /* guards `calls`, `traced` and `expired_to` */
     pthread_cond_t ended;           /* the last of them, after ses_close */
     unsigned calls;                 /* between ses__store_begin and ses__store_end */
+    struct traced *traced;          /* of these, those that are traced, the newest first */
     struct expire_place expired_to; /* where the last ses_store_expire stopped */
     struct lease_queue leases;
     int64_t busy_timeout_us;
@@ -38,6 +39,8 @@ struct ses_store {
     void *clock_context;
     int (*make_id)(void *context, char *id, size_t capacity);
     void *id_context;
+    void (*trace)(void *context, const ses_trace *trace);
+    void *trace_context;
     struct uuid_source uuids;
     struct hash_seed seed;
 };
@@ -48,8 +51,10 @@ struct ses_store {
  * waits for it. ses__store_begin_giving begins a call that hands over an object or a text: sets the caller's
  * pointer to NULL first. MISUSE if its address, `output`, is NULL.
  */
-SESLITE_PRIVATE int ses__store_begin_giving(ses_store *store, void *output, const char *what,
-                                            ses_error *error);
+#define ses__store_begin_giving(store, output, what, error) \
+    ses__store_begin_giving_as((store), __func__, (output), (what), (error))
+SESLITE_PRIVATE int ses__store_begin_giving_as(ses_store *store, const char *call, void *output,
+                                               const char *what, ses_error *error);
 SESLITE_PRIVATE void ses__store_retain(ses_store *store);
 SESLITE_PRIVATE void ses__store_release(ses_store *store);
 
@@ -58,7 +63,7 @@ SESLITE_PRIVATE void ses__store_release(ses_store *store);
 /* The limits of a call that has no options. */
 #define LIMITS_OF_STORE(store) ses__limits((store), 0, NULL)
 /* Checks options that have no members but these. */
-SESLITE_PRIVATE int ses__take_call_options(const ses_store *store, const ses_call_options *options,
+SESLITE_PRIVATE int ses__take_call_options(ses_store *store, const ses_call_options *options,
                                            struct limits *limits, ses_error *error);
 
 struct event_draft;

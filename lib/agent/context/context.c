@@ -148,10 +148,10 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
     return code;
 }
 
-static int open_context(ses_store *store, const ses_key *key, const ses_session *handle,
+static int open_context(ses_store *store, const char *call, const ses_key *key, const ses_session *handle,
                         const ses_context_options *options, ses_context **context, ses_error *error)
 {
-    int code = ses__store_begin(store, error);
+    int code = ses__store_begin_as(store, call, error);
     return code == SES_OK ? ses__store_end(store, make_context(store, key, handle, options, context, error))
                           : code;
 }
@@ -166,14 +166,14 @@ int ses_context_open(ses_session *session, const ses_context_options *options, s
     if (code != SES_OK)
         return code;
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
-    return open_context(ses__session_store(session), &key, session, options, context, error);
+    return open_context(ses__session_store(session), __func__, &key, session, options, context, error);
 }
 
 int ses_context_open_by_key(ses_store *store, const ses_key *key, const ses_context_options *options,
                             ses_context **context, ses_error *error)
 {
     int code = ses__check_output(context, "context", error);
-    return code == SES_OK ? open_context(store, key, NULL, options, context, error) : code;
+    return code == SES_OK ? open_context(store, __func__, key, NULL, options, context, error) : code;
 }
 
 void ses_context_close(ses_context *context)

@@ -5,7 +5,7 @@
 
 static const int64_t DEFAULT_LIMIT = 10000;
 
-static int take_prune_options(const ses_store *store, const ses_prune_options *given, struct prune_op *op,
+static int take_prune_options(ses_store *store, const ses_prune_options *given, struct prune_op *op,
                               ses_error *error)
 {
     const unsigned known = SES_PRUNE_KEEP | SES_PRUNE_BEFORE | SES_PRUNE_SEQ | SES_PRUNE_COMPACTED;

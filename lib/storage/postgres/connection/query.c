@@ -110,11 +110,15 @@ int64_t ses__pg_int_of(struct query *query, int column)
 struct span ses__pg_text_of(struct query *query, int column)
 {
     const struct pg_run *run = run_of(query);
+    struct meter *meter = ses__limits_meter(query->db->limits);
 
     if (PQgetisnull(run->result, run->row, column))
         return (struct span){NULL, 0};
-    return (struct span){PQgetvalue(run->result, run->row, column),
-                         (size_t)PQgetlength(run->result, run->row, column)};
+    const struct span text = {PQgetvalue(run->result, run->row, column),
+                              (size_t)PQgetlength(run->result, run->row, column)};
+    if (meter)
+        meter->bytes_out += (int64_t)text.len;
+    return text;
 }
 
 int ses__pg_end(struct query *query)

@@ -80,6 +80,8 @@ static struct span list_of(struct pg_parameters *parameters, struct pg *pg, cons
 static bool parameters_init(struct pg_parameters *parameters, struct pg *pg, int count,
                             const struct value *values)
 {
+    struct meter *meter = ses__limits_meter(pg->base.limits);
+
     *parameters = (struct pg_parameters){.list_count = 0};
     for (int i = 0; values && values[i].type != 0 && i < count; i++) {
         const struct value *value = &values[i];
@@ -93,6 +95,8 @@ static bool parameters_init(struct pg_parameters *parameters, struct pg *pg, int
         if (bytes.len > INT32_MAX && pg->code == SES_OK)
             pg->code = ses__error_set(&pg->error, SES_LIMIT, "%s: a text is longer than PostgreSQL takes",
                                       pg->base.name);
+        if (meter && value->type != SQL_INT)
+            meter->bytes_in += (int64_t)bytes.len;
         parameters->values[i] = bytes.ptr;
         parameters->lengths[i] = (int)bytes.len;
         parameters->formats[i] = 1; /* binary */

@@ -149,6 +149,7 @@ bool ses__connection_wait(struct connection *db, int tries)
         db->busy_waits++;
         db->busy_us +=
             ses__clock_steady_us() - begun; /* on a busy machine it is more than what was asked for */
+        ses__limits_waited(db->base.limits, begun);
     }
     return left > 0 && !ses__limits_passed(db->base.limits);
 }

@@ -78,6 +78,9 @@ void ses__sqlite_start(struct query *query, const struct value *values)
     query->run = *kept;
     db->open_queries += *kept != NULL;
     bind_values(query, values);
+    struct meter *meter = ses__limits_meter(query->db->limits);
+    if (UNLIKELY(meter))
+        meter->bytes_in += (int64_t)query->bytes;
 }
 
 /*
@@ -146,6 +149,9 @@ struct span ses__sqlite_text_of(struct query *query, int column)
         text.len = (size_t)sqlite3_value_bytes(value);
     else if (sqlite3_column_type(query->run, column) != SQLITE_NULL)
         query_fail(query, SQLITE_NOMEM);
+    struct meter *meter = ses__limits_meter(query->db->limits);
+    if (UNLIKELY(meter))
+        meter->bytes_out += (int64_t)text.len;
     return text;
 }
 

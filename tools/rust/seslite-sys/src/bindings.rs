@@ -100,6 +100,16 @@ pub struct ses_cancel {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ses_trace {
+    pub call: *const ::core::ffi::c_char,
+    pub code: ::core::ffi::c_int,
+    pub wait_us: i64,
+    pub work_us: i64,
+    pub bytes_in: i64,
+    pub bytes_out: i64,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ses_open_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
@@ -123,6 +133,10 @@ pub struct ses_open_options {
     pub checkpoint: ::core::ffi::c_int,
     pub max_session_events: i64,
     pub timeout_ms: i64,
+    pub trace: ::core::option::Option<
+        unsafe extern "C" fn(context: *mut ::core::ffi::c_void, trace: *const ses_trace),
+    >,
+    pub trace_context: *mut ::core::ffi::c_void,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -814,7 +828,21 @@ pub const SES_CHECKPOINT_EXTERNAL: ses_checkpoint = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_open_options"][::core::mem::size_of::<ses_open_options>() - 112usize];
+    ["Size of ses_trace"][::core::mem::size_of::<ses_trace>() - 48usize];
+    ["Alignment of ses_trace"][::core::mem::align_of::<ses_trace>() - 8usize];
+    ["Offset of field: ses_trace::call"][::core::mem::offset_of!(ses_trace, call) - 0usize];
+    ["Offset of field: ses_trace::code"][::core::mem::offset_of!(ses_trace, code) - 8usize];
+    ["Offset of field: ses_trace::wait_us"][::core::mem::offset_of!(ses_trace, wait_us) - 16usize];
+    ["Offset of field: ses_trace::work_us"][::core::mem::offset_of!(ses_trace, work_us) - 24usize];
+    ["Offset of field: ses_trace::bytes_in"]
+        [::core::mem::offset_of!(ses_trace, bytes_in) - 32usize];
+    ["Offset of field: ses_trace::bytes_out"]
+        [::core::mem::offset_of!(ses_trace, bytes_out) - 40usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_open_options"][::core::mem::size_of::<ses_open_options>() - 128usize];
     ["Alignment of ses_open_options"][::core::mem::align_of::<ses_open_options>() - 8usize];
     ["Offset of field: ses_open_options::size"]
         [::core::mem::offset_of!(ses_open_options, size) - 0usize];
@@ -846,6 +874,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_open_options, max_session_events) - 96usize];
     ["Offset of field: ses_open_options::timeout_ms"]
         [::core::mem::offset_of!(ses_open_options, timeout_ms) - 104usize];
+    ["Offset of field: ses_open_options::trace"]
+        [::core::mem::offset_of!(ses_open_options, trace) - 112usize];
+    ["Offset of field: ses_open_options::trace_context"]
+        [::core::mem::offset_of!(ses_open_options, trace_context) - 120usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
