@@ -467,7 +467,7 @@ static void test_wrong_calls_are_refused(void **state)
     const struct fixture *fixture = *state;
     const ses_key bad = {"app", "user", ""};
     const ses_context_options unknown = {.size = sizeof unknown, .flags = 0x2};
-    const ses_context_options unsized = {0, 0};
+    const ses_context_options unsized = {.size = 0};
     ses_context *context = (ses_context *)(void *)&fixture;
     ses_store *store = fixture->store;
     ses_error error;
