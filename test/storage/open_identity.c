@@ -14,11 +14,12 @@ int __wrap_sqlite3_open_v2(const char *path, sqlite3 **handle, int flags, const 
 int __wrap_sqlite3_open_v2(const char *path, sqlite3 **handle, int flags, const char *vfs)
 {
     const bool is_other = opens_before > 0 && --opens_before == 0;
-    char aside[1024];
+    char aside[1024] = "";
 
-    snprintf(aside, sizeof aside, "%s-aside", other_file ? other_file : "");
-    if (is_other)
+    if (is_other) {
+        snprintf(aside, sizeof aside, "%s-aside", other_file);
         assert_int_equal(rename(path_of_both, aside) + rename(other_file, path_of_both), 0);
+    }
     const int rc = __real_sqlite3_open_v2(path, handle, flags, vfs);
     if (is_other)
         assert_int_equal(rename(path_of_both, other_file) + rename(aside, path_of_both), 0);
