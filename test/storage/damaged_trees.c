@@ -1,6 +1,8 @@
 /* Trees that lead in circles, and a schema that another program changes under an open store. */
 #include "storage/damaged_rows.h"
 
+#include <time.h>
+
 /* -------------------------------------------------------------------------------------------- circles */
 
 /* Did a statement give up? Whatever is told of such a tree is CORRUPT. */
@@ -55,6 +57,41 @@ static void test_trees_without_end(void **state)
     assert_in_range(endless, 2, 100);
 }
 
+/*
+ * Opens the store after its schema has been made to lead in circles, with so many empty pages at the end of the file.
+ * Returns the time that the processor has worked on it, in clock ticks.
+ */
+static clock_t open_schema_without_end(struct rows_test *test, const struct store_files *sound, size_t empty)
+{
+    struct store_files files = {.name = NULL};
+    struct bytes *file = &files.parts[STORE_FILE];
+    ses_error error;
+
+    store_files_copy(&files, sound);
+    const struct tree_page schema = tree_page_at(file, 0);
+    assert_true(schema.is_inner);
+    put_floors(file, bytes_get(schema.head + 8, 4) - 1);
+    bytes_resize(file, file->len + empty * PAGE);
+    bytes_put(file->data + 28, 4, (uint32_t)(file->len / PAGE));
+    store_files_write(&files, test->path);
+    store_files_free(&files);
+    const clock_t begun = clock();
+    assert_int_equal(is_endless(ses_open(test->path, NULL, &test->store, &error), &error), 1);
+    return clock() - begun;
+}
+
+/* SQLite parses each row of the schema. A large file, which costs its maker nothing, gives it no more time for that. */
+static void test_a_schema_without_end(void **state)
+{
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+
+    store_files_read(&sound, test->path);
+    const clock_t small = open_schema_without_end(test, &sound, 0);
+    assert_true(open_schema_without_end(test, &sound, 4096) < 5 * small);
+    store_files_free(&sound);
+}
+
 /* --------------------------------------------------------------------------------------------- schema */
 
 /* Another program changes the schema while the store is open. The next call fails, which is not INTERNAL. */
@@ -107,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_trees_without_end),
+        TEST(test_a_schema_without_end),
         TEST(test_schema_changed_under_an_open_store),
     };
     return cmocka_run_group_tests_name("damaged trees", tests, NULL, NULL);

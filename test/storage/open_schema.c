@@ -120,6 +120,9 @@ static const char *const additions[] = {
     REWRITE "replace(replace(sql, 'SELECT RAISE(ABORT', 'select raise /**/ ( abort'), 'NEW.', 'new . ')",
     REWRITE "upper(sql) WHERE type = 'index'",
     REWRITE "sql || ' /* without an end'",
+    "PRAGMA writable_schema = ON;"
+    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 4000) INSERT INTO "
+    "sqlite_schema SELECT 'view', 'v' || n, 'v' || n, 0, 'CREATE VIEW v' || n || ' AS SELECT 1' FROM r",
 };
 
 static void test_what_is_fine(void **state)
