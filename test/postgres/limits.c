@@ -50,6 +50,23 @@ static void test_locks_of_the_server(void **state)
     ses_close(store);
 }
 
+static void test_a_cancelled_call_sends_nothing(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = open_store(database, 2);
+    ses_append_options append = {.size = sizeof append};
+    ses_error error;
+
+    const long stored = database_number(database, "SELECT count(*) FROM seslite.events");
+    assert_ok(ses_cancel_open(store, &append.cancel, &error));
+    ses_cancel_pull(append.cancel);
+    for (int i = 0; i < 20; i++)
+        assert_code(SES_INTERRUPTED, ses_append_by_key(store, &key, "{}", SES_NUL, &append, NULL, &error));
+    assert_int_equal(database_number(database, "SELECT count(*) FROM seslite.events"), stored);
+    ses_cancel_close(append.cancel);
+    ses_close(store);
+}
+
 static void test_a_read_that_is_not_answered(void **state)
 {
     const struct database *database = *state;
@@ -139,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_locks_of_the_server),
+        cmocka_unit_test(test_a_cancelled_call_sends_nothing),
         cmocka_unit_test(test_a_read_that_is_not_answered),
         cmocka_unit_test(test_a_connection_and_a_handle),
         cmocka_unit_test(test_a_commit_is_waited_for),

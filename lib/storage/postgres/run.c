@@ -86,6 +86,10 @@ static int run_on_a_connection(struct postgres *storage, struct attempt *attempt
     const bool interruptible = !attempt->manner->writes && !attempt->manner->uninterruptible;
     const struct limits *limits = ses__limits_given(attempt->manner->limits);
     struct pg *pg = NULL;
+
+    attempt->again = false;
+    if (ses__limits_cancelled(limits)) /* later, the commit may be on its way already */
+        return ses__limits_refuse(storage->config.name, attempt->error);
     int result = ses__pool_take(storage, limits, ses__limits_until(limits, deadline_us), interruptible, &pg,
                                 attempt->error);
 
