@@ -156,9 +156,9 @@ $(POSTGRES_OBJECT): $(B)/gen/postgres_sql.c $(B)/gen/postgres_statements.h $(B)/
 AMALGAMATED := $(addprefix $(B)/gen/,statements.h statements.c scripts.c postgres_statements.h postgres_sql.c)
 
 # Only the room that knows a foreign library is given its headers.
-# What runs when a store is opened, and when a call fails, is short rather than fast.
-SHORT := lib/session/open.c lib/storage/sqlite/engine.c $(patsubst %,lib/storage/sqlite/connection/%.c,\
-    connection_open failure file registry schema schema_check)
+# What runs when a store is opened, when a call fails, and for titles and labels, is short rather than fast.
+SHORT := lib/session/open.c lib/model/annotations.c lib/storage/sql/rows/details.c lib/storage/sqlite/engine.c \
+    $(patsubst %,lib/storage/sqlite/connection/%.c,connection_open failure file registry schema schema_check)
 cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS)) \
     $(if $(filter lib/storage/postgres/%,$(1)),$(POSTGRES_CFLAGS)) \
     $(if $(filter $(SHORT),$(1)),$(patsubst -O2,-Os,$(filter -O2,$(CFLAGS))))
@@ -308,7 +308,7 @@ ifeq ($(ENGINE),postgres)
 # to be what is opened (door), begins with a file that SQL has filled (parent, list_filter_model), or asks for its path
 # (store). Single tests that look into the file say so.
 ABOUT_FILES  := session/codes session/door session/door_faults session/parent session/list_filter_model session/store
-TEST_ALL     := $(filter-out $(ABOUT_FILES),$(filter session/% agent/%,$(TEST_ALL)))
+TEST_ALL     := $(filter-out $(ABOUT_FILES),$(filter session/% agent/% artifact/%,$(TEST_ALL)))
 CHECK_ALL    :=
 PROGRAMS     := $(B)/on-postgres
 TEST_SUPPORT += $(B)/test/engine_postgres.o
@@ -414,10 +414,12 @@ tree-check: $(CHECKS:%=check-%)
 asan:
 	@$(MAKE) --no-print-directory check FLAVOUR=asan
 
-## tsan: the tests that start threads or processes, with the thread sanitizer
-# In one thread it finds nothing that asan does not. What starts them: the system's calls, or test/open.h and test/group.h.
-STARTS_THREADS := pthread_create|(^|[^_a-z])fork\(|child_(run|start)|"group\.h"
-THREADED_TESTS  = $(shell grep -lE '$(STARTS_THREADS)' $(TEST_SOURCES))
+## tsan: the tests that start threads, with the thread sanitizer
+# In one thread it finds nothing that asan does not. What starts threads: the system's call, test/group.h, and in some tests
+# of processes the library, which checkpoints a log that has become long.
+STARTS_THREADS  := pthread_create|"group\.h"
+THREADS_OF_LIBRARY := $(patsubst %,test/storage/%.c,checkpoint_reader processes processes_fair processes_fork)
+THREADED_TESTS   = $(sort $(shell grep -lE '$(STARTS_THREADS)' $(TEST_SOURCES)) $(THREADS_OF_LIBRARY))
 tsan:
 	@$(MAKE) --no-print-directory check FLAVOUR=tsan \
 	    TESTS=$(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(THREADED_TESTS:test/%.c=%))))

@@ -652,6 +652,9 @@ typedef enum ses_flags {
     SES_SECURE = 0x4
 } ses_flags;
 
+/* Artifacts that are saved together with an event (see seslite_artifact.h). */
+typedef struct ses_artifacts ses_artifacts;
+
 typedef struct ses_append_options {
     size_t size;
     unsigned flags;  /* SES_ANYWAY, SES_AT_VERSION */
@@ -688,6 +691,9 @@ typedef struct ses_append_options {
     size_t label_count;
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
+    /* Artifacts that are saved in the same transaction, and named in the event's `actions.artifactDelta`. They
+     * belong to the user of the session. NULL: none. A batch rejects this member with MISUSE. */
+    ses_artifacts *artifacts;
 } ses_append_options;
 
 /* The result for one event. This struct will not change. After UNKNOWN the status is

@@ -500,7 +500,7 @@ typedef enum ses_render_flags {
 typedef struct ses_render_options {
     size_t size;
     unsigned flags;                 /* SES_RENDER_* */
-    ses_artifact_reader *artifacts; /* NULL: a template that names an artifact without "?" fails */
+    ses_artifact_reader *artifacts; /* NULL: artifacts of the session and its user in the store are read */
     void *artifacts_context;
 } ses_render_options;
 
@@ -510,7 +510,8 @@ typedef struct ses_render_options {
  *
  *  - `{name}` is replaced by the value of that state key: a string by its text, null by nothing, anything
  *    else by its JSON. `{name?}` is replaced by nothing if the key is missing.
- *  - `{artifact.NAME}` is replaced by what the callback returns; `{artifact.NAME?}` by nothing if it is not
+ *  - `{artifact.NAME}` is replaced by the artifact: what the callback returns, or without one its newest
+ *    version in the store (see seslite_artifact.h). `{artifact.NAME?}` is replaced by nothing if it is not
  *    found.
  *  - A name is an identifier, as in Python: letters of any script, digits, marks and _, not starting with a
  *    digit (Unicode's XID_Start and XID_Continue). It may have the prefix app:, user: or temp:. Spaces, tabs
@@ -519,10 +520,10 @@ typedef struct ses_render_options {
  *  - All other text in braces, and `{{...}}`, is left as it is. Replacements are not rendered again.
  *
  * NOTFOUND names the missing key or artifact. INVALID: the template or an artifact is not UTF-8, or an
- * artifact has no name. RANGE: a string holds a lone surrogate escape. MISUSE also if the callback breaks its
- * rules.
+ * artifact has no name. LIMIT: an artifact of the store has more than 64 MiB. RANGE: a string holds a lone
+ * surrogate escape. MISUSE also if the callback breaks its rules.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, RANGE, CORRUPT, NOMEM, and every code that the callback returns.
+ * Codes: those of a read, INVALID, NOTFOUND, LIMIT, RANGE, and every code that the callback returns.
  */
 SES_API int ses_render(const ses_session *session, const char *text, size_t len,
                        const ses_render_options *options, char **rendered, size_t *rendered_len,

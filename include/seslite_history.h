@@ -99,8 +99,8 @@ typedef struct ses_rewind_options {
     size_t size;
     unsigned flags;  /* SES_ANYWAY, SES_AT_VERSION */
     int64_t version; /* for SES_AT_VERSION */
-    /* The versions that artifacts have after the rewind, as a JSON object: the event's
-     * `actions.artifactDelta`. NULL: {} */
+    /* For artifacts that another service keeps: the versions that they have after the rewind, as a JSON
+     * object, which becomes the event's `actions.artifactDelta`. NULL: the store looks after its own. */
     const char *artifact_delta;
     size_t artifact_delta_len;
     int64_t timeout_ms; /* as in ses_call_options */
@@ -112,9 +112,11 @@ typedef struct ses_rewind_options {
  * event is by "user", in an invocation of its own, and names in `actions.rewindBeforeInvocationId` the
  * invocation after the point. Its `actions.stateDelta` restores the own state of the point: keys that differ
  * get their bytes back, and keys that did not exist are removed. (The ADK's own rewind writes null for both,
- * and for keys that were given when the session was created.) Returns 0. Returns SES_UNCHANGED, and stores
- * nothing, if the live events and the own state are already those of the point, or if SES_POINT_LAST_TURN is
- * given and no turn is left.
+ * and for keys that were given when the session was created.) Artifacts of the session that later events have
+ * named are saved once more, as they were at the point, or as a tombstone if they did not exist; their new
+ * versions are the event's `actions.artifactDelta`. Those of the user stay. Returns 0. Returns SES_UNCHANGED,
+ * and stores nothing, if the live events and the own state are already those of the point, or if
+ * SES_POINT_LAST_TURN is given and no turn is left.
  *
  * INVALID: the point lies inside an invocation, or the event after it has no invocation, or has one that
  * occurs earlier in the log: the ADK's event would take back more than what came after the point. STALE as
@@ -158,7 +160,8 @@ typedef struct ses_cut_options {
 /*
  * Deletes the events after the point for good, in one transaction. The own state becomes that of the point.
  * The version goes up by one, so other handles become STALE. Sequence numbers are not used again, and the
- * update time does not change. `*deleted` (may be NULL) is the number of events deleted. Returns 0,
+ * update time does not change. The versions of the session's artifacts that the deleted events have named are
+ * deleted with them. `*deleted` (may be NULL) is the number of events deleted. Returns 0,
  * SES_UNCHANGED if there are no events after the point, or, with SES_SECURE, SES_MORE.
  *
  * Codes: those of a write, INVALID, LIMIT, NOTFOUND, STALE.
@@ -208,11 +211,12 @@ typedef struct ses_fork_options {
 /*
  * Makes the session `to`, in one transaction, from the log of another session up to the point. Its events
  * have the same ids, numbers, times and bytes, its own state is that of the point, and its initial state,
- * title and labels are copied. Changes of `app:` and `user:` keys are not applied again. The stamps of
- * google-adk's ToolCallIntegrityPlugin are copied with the events. They are made for a session's id, so they
- * do not verify in the fork, and the plugin ends a run in it with ToolCallIntegrityError. ses_session_parent
- * names the original. If `to` or `to->session` is NULL, the store makes an id. `*fork` (may be NULL) shows
- * the new session; close it with ses_session_close.
+ * title and labels are copied, and so are the session's artifacts, except the versions that only later events
+ * have named. Changes of `app:` and `user:` keys are not applied again. The stamps of google-adk's
+ * ToolCallIntegrityPlugin are copied with the events. They are made for a session's id, so they do not verify
+ * in the fork, and the plugin ends a run in it with ToolCallIntegrityError. ses_session_parent names the
+ * original. If `to` or `to->session` is NULL, the store makes an id. `*fork` (may be NULL) shows the new
+ * session; close it with ses_session_close.
  *
  * EXISTS: the session `to` already exists. INVALID: `to` is in another app, or another user's without
  * SES_FORK_OTHER_USER.

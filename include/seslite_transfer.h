@@ -338,7 +338,7 @@ SES_API int ses_open_copy(ses_store *store, const ses_open_options *options, ses
 typedef enum ses_check_level {
     SES_CHECK_QUICK = 0, /* the pages of the file, without its indexes */
     SES_CHECK_FULL = 1,  /* also the indexes, and that the row exists to which each row belongs */
-    SES_CHECK_LOG = 2    /* also every row: the log of each session, and all that follows from it */
+    SES_CHECK_LOG = 2 /* also every row: the log of each session, all that follows from it, and artifacts */
 } ses_check_level;
 
 /* The part of a store that a problem concerns. */
@@ -360,7 +360,8 @@ typedef enum ses_problem_kind {
     SES_PROBLEM_PARENT = 15,   /* the session that a fork was made from */
     SES_PROBLEM_LEASE = 16,    /* a lease */
     SES_PROBLEM_SHARED = 17,   /* app: or user: state */
-    SES_PROBLEM_COUNTER = 18   /* a counter of sessions, versions or leases is wrong, or nearly used up */
+    SES_PROBLEM_COUNTER = 18,  /* a counter of sessions, versions or leases is wrong, or nearly used up */
+    SES_PROBLEM_ARTIFACT = 19  /* an artifact, or its bytes; or bytes that a save that was killed has left */
 } ses_problem_kind;
 
 /* Returns a word for a SES_PROBLEM_*: "page", "index", "reference" and so on, or "?". The text is static. */
@@ -396,8 +397,8 @@ typedef struct ses_check_options {
  * Checks the store as of one moment and changes nothing. `*problems` is the number of problems that were
  * found; 0 means that the store is sound. The call succeeds even if it finds damage: rows that cannot be read
  * are a problem, and the check continues with the next session. It needs as much memory as the state of one
- * session. (A store in memory is copied first.) Writers do not wait for it, as for ses_store_backup, and
- * ses_store_interrupt ends it.
+ * session. All bytes of artifacts are compared with their hashes. (A store in memory is copied first.) Writers
+ * do not wait for it, as for ses_store_backup, and ses_store_interrupt ends it.
  *
  * A check cannot find everything: it accepts a title, a time or a text that was changed to another valid one.
  *

@@ -34,6 +34,7 @@ session/history session/history session storage $models
 session/read    session/read session storage $models
 session/transfer  session/transfer session storage $models
 session/upkeep  session/upkeep session storage $models
+artifact        artifact session storage/sql/rows storage/sql storage $models
 session/sql     session/sql session storage/sql/rows storage/sql storage $models
 session/sqlite  session/sqlite session storage/sqlite/connection storage $models
 session/postgres  session storage/postgres/connection storage $models
@@ -56,6 +57,7 @@ commands        commands $held commands.h
 html/page       html/page $held
 html            html html/page $held commands.h embedded.h
 write           write $held commands.h
+artifact        artifact write $held commands.h
 foreign/json    foreign/json text json base
 foreign/pickle  foreign/pickle text json base
 foreign         $foreign
@@ -116,7 +118,7 @@ uses() {
 # Symbols tell more than includes: nothing but its own rooms needs a named engine. (storage/sqlite/door.c is a part of the
 # door, for whichever engine.)
 for engine in sqlite postgres; do
-    uses $OBJECTS | grep "/storage-$engine-[^/]*$" | grep -v '/storage-sqlite-door.o$' | grep -v "^[^ ]*/\(storage\|session\)-$engine-" >&2 &&
+    uses $OBJECTS | grep "/storage-$engine-[^/]*$" | grep -v '/storage-sqlite-door[a-z_]*.o$' | grep -v "^[^ ]*/\(storage\|session\)-$engine-" >&2 &&
         complain "objects need the engine $engine by name"
 done
 check_circles() {

@@ -718,6 +718,103 @@ static void faults_play_upkeep(struct faults *faults, ses_store *store)
     free(folder);
 }
 
+/* Reads a text as far as it goes. */
+static void faults_read_artifact(struct faults *faults, ses_store *store, const char *name,
+                                 const char *expected)
+{
+    const ses_key key = {"app", "user", "one"};
+    ses_artifact *artifact = NULL;
+    char bytes[40];
+    size_t len = 0;
+    ses_error error;
+
+    STEP(SES_OK, ses_artifact_open_by_key(store, &key, name, NULL, &artifact, &error));
+    if (!artifact)
+        return;
+    STEP(SES_OK, ses_artifact_read(artifact, 0, bytes, sizeof bytes, &len, &error));
+    if (len != strlen(expected) || memcmp(bytes, expected, len) != 0)
+        faults_complain(faults, "an artifact has other bytes", 0, &error);
+    ses_artifact_close(artifact);
+}
+
+static void faults_play_artifacts(struct faults *faults, ses_store *store)
+{
+    const ses_key one = {"app", "user", "one"};
+    const ses_key gone = {"app", "user", "gone"};
+    const ses_key user = {"app", "user", NULL};
+    const ses_artifact_save_options described = {.size = sizeof described,
+                                                 .kind = SES_ARTIFACT_TEXT,
+                                                 .mime_type = "text/plain",
+                                                 .display_name = "A",
+                                                 .metadata = "{\"m\":1}",
+                                                 .metadata_len = SES_NUL};
+    const ses_artifact_save_options reference = {.size = sizeof reference, .kind = SES_ARTIFACT_URI};
+    static const char address[] = "artifact://apps/app/users/user/sessions/one/artifacts/a/versions/1";
+    ses_artifact_list *list = NULL;
+    int64_t deleted = 0;
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &one, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &gone, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_artifact_save_by_key(store, &one, "a", "text", 4, &described, NULL, &error));
+    STEP(SES_OK, ses_artifact_save_by_key(store, &one, "a", "other", 5, NULL, NULL, &error));
+    STEP(SES_OK, ses_artifact_save_by_key(store, &gone, "a", "text", 4, NULL, NULL, &error));
+    STEP(SES_OK, ses_artifact_save_by_key(store, &user, "b", "other", 5, NULL, NULL, &error));
+    STEP(SES_OK,
+         ses_artifact_save_by_key(store, &one, "reference", address, SES_NUL, &reference, NULL, &error));
+    faults_read_artifact(faults, store, "a", "other");
+    faults_read_artifact(faults, store, "reference", "other");
+    STEP(SES_OK, ses_artifact_names_by_key(store, &one, NULL, &list, &error));
+    if (!list || ses_artifact_list_count(list) != 3)
+        faults_complain(faults, "a list lacks an artifact", 0, &error);
+    ses_artifact_list_close(list);
+    STEP(SES_OK, ses_artifact_save_by_key(store, &one, "none", "text", 4, NULL, NULL, &error));
+    STEP(SES_OK, ses_artifact_delete_by_key(store, &one, "none", NULL, &deleted, &error));
+    if (deleted != 1)
+        faults_complain(faults, "not one version was deleted", 0, &error);
+    STEP(SES_OK, ses_delete(store, &gone, NULL, NULL, &error));
+}
+
+enum { FAULTS_LONG = 4 * 1024 * 1024 + 100000 };
+
+static int64_t faults_give_bytes(void *context, void *buffer, size_t capacity)
+{
+    int64_t *left = context;
+    const size_t count = (int64_t)capacity < *left ? capacity : (size_t)*left;
+
+    memset(buffer, (int)(*left % 251), count);
+    *left -= (int64_t)count;
+    return (int64_t)count;
+}
+
+static int faults_save_long(ses_store *store, const ses_key *key, ses_error *error)
+{
+    int64_t left = FAULTS_LONG;
+    const ses_artifact_save_options options = {
+        .size = sizeof options, .read = faults_give_bytes, .read_context = &left};
+    return ses_artifact_save_by_key(store, key, "long", NULL, SES_NUL, &options, NULL, error);
+}
+
+/* One that is written in several transactions. */
+static void faults_play_long_artifact(struct faults *faults, ses_store *store)
+{
+    const ses_key one = {"app", "user", "one"};
+    ses_artifact *artifact = NULL;
+    char *bytes = malloc(FAULTS_LONG);
+    size_t len = 0;
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &one, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, faults_save_long(store, &one, &error));
+    STEP(SES_OK, ses_artifact_open_by_key(store, &one, "long", NULL, &artifact, &error));
+    if (artifact && bytes)
+        STEP(SES_OK, ses_artifact_read(artifact, 0, bytes, FAULTS_LONG, &len, &error));
+    if (len != FAULTS_LONG)
+        faults_complain(faults, "an artifact lacks bytes", 0, &error);
+    ses_artifact_close(artifact);
+    free(bytes);
+}
+
 static void faults_run(struct faults *faults)
 {
     static void (*const play[SCENES])(struct faults *, ses_store *) = {NULL,
@@ -732,12 +829,17 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_following,
                                                                        faults_play_loading,
                                                                        faults_play_lines,
-                                                                       faults_play_upkeep};
-    const ses_open_options options = {.size = sizeof options,
-                                      .allocator = faults->allocator,
-                                      .clock = faults_clock,
-                                      .busy_timeout_ms = -1,
-                                      .max_readers = 1};
+                                                                       faults_play_upkeep,
+                                                                       faults_play_artifacts,
+                                                                       faults_play_long_artifact};
+    const ses_open_options options = {
+        .size = sizeof options,
+        .allocator = faults->allocator,
+        .clock = faults_clock,
+        .busy_timeout_ms = -1,
+        /* Else the second transaction of a call would meet that of the first. */
+        .checkpoint = faults->scene == SCENE_LONG_ARTIFACT ? SES_CHECKPOINT_EXTERNAL : SES_CHECKPOINT_AUTO,
+        .max_readers = 1};
     ses_store *store = NULL;
     ses_error error;
 

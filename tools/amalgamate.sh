@@ -9,12 +9,14 @@ gen=$2
 mkdir -p "$out"
 cp include/*.h "$out/"
 
-# merge PUBLIC-HEADER TITLE FILE...
+# merge PUBLIC-HEADERS TITLE FILE...
 merge() {
     printf '/*\n * %s\n *\n * SPDX-License-Identifier: Apache-2.0\n */\n' "$2"
     printf '#if !defined(_DEFAULT_SOURCE)\n#define _DEFAULT_SOURCE\n#endif\n'
     printf '#if !defined(_FILE_OFFSET_BITS)\n#define _FILE_OFFSET_BITS 64\n#define _TIME_BITS 64\n#endif\n'
-    printf '\n#include "%s"\n' "$1"
+    for header in $1; do
+        printf '\n#include "%s"\n' "$header"
+    done
     shift 2
     awk -v gen="$gen" '
         # System headers stay where they are; ours are inserted where they are first included.
@@ -43,7 +45,7 @@ merge() {
     ' "$@"
 }
 
-merge seslite_agent.h "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
+merge "seslite_agent.h seslite_artifact.h" "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
  * (Beside it, seslite_cjson.c has the calls for programs that use cJSON, and seslite_postgres.c stores on a PostgreSQL server.)" \
     $(find lib -name '*.c' ! -path 'lib/cjson/*' ! -path '*/postgres/*' | sort) "$gen/statements.c" "$gen/scripts.c" >"$out/seslite.c.new"
 mv "$out/seslite.c.new" "$out/seslite.c"

@@ -157,7 +157,7 @@ file == 2 && /^-- locks: / { locks[name] = "\" " substr($0, 11) "\"" }
 file == 2 && (/^--/ || /^$/) { next }
 file == 2 {
     $0 = expand($0)
-    if (first && /^(SELECT|WITH page) / || /RETURNING/)
+    if (first && /^(SELECT|WITH (page|RECURSIVE)) / || /RETURNING/)
         returns[name] = 1
     if (/RETURNING/)
         gives[name] = 1

@@ -1,5 +1,6 @@
 /* Instruction templates: text in which {name} is replaced by a value of the state. */
 #include "agent/identifier.h"
+#include "agent/template_artifact.h"
 #include "agent/tracked.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ struct renderer {
     const ses_allocator *allocator;
     value_source *source;
     const void *state; /* the session or the view */
+    const ses_session *session;
     ses_render_options options;
     struct buffer out;
     const char *text;
@@ -129,7 +131,7 @@ static int put_key(struct renderer *renderer, const struct placeholder *placehol
 
 /* ---------------------------------------------------------------------------------------- artifacts */
 
-/* Calls the callback, and checks that it keeps its contract. */
+/* Calls the callback, and checks that it keeps its contract; or reads the artifact from the store. */
 static int ask_for_artifact(struct renderer *renderer, const char *name, char **text, size_t *len,
                             ses_error *error)
 {
@@ -137,7 +139,9 @@ static int ask_for_artifact(struct renderer *renderer, const char *name, char **
     int code;
 
     ses__error_clear(&own);
-    code = renderer->options.artifacts(renderer->options.artifacts_context, name, text, len, &own);
+    code = renderer->options.artifacts
+               ? renderer->options.artifacts(renderer->options.artifacts_context, name, text, len, &own)
+               : ses__template_artifact(renderer->session, name, text, len, &own);
     if (code < 0)
         return ses__error_set(error, code, "the artifact \"%.200s\": %s", name,
                               own.message[0] ? own.message : ses_code_text(code));
@@ -164,12 +168,8 @@ static int put_artifact(struct renderer *renderer, const struct placeholder *pla
         code = ses__error_nomem(error);
     else if (placeholder->name.len == 0)
         code = ses__error_set(error, SES_INVALID, "the template asks for an artifact without a name");
-    else if (renderer->options.artifacts)
-        code = ask_for_artifact(renderer, name, &text, &len, error);
     else
-        code = ses__error_set(
-            error, SES_NOTFOUND,
-            "the template names the artifact \"%.200s\", but no artifact callback was given", name);
+        code = ask_for_artifact(renderer, name, &text, &len, error);
     if (code == SES_OK || (code == SES_NOTFOUND && placeholder->optional)) {
         replace(renderer, from, to);
         ses__buffer_add(&renderer->out, text, code == SES_OK ? len : 0);
@@ -270,7 +270,7 @@ static int tracked_source(const void *state, const char *name, struct span *valu
 int ses_render(const ses_session *session, const char *text, size_t len, const ses_render_options *options,
                char **rendered, size_t *rendered_len, ses_error *error)
 {
-    struct renderer renderer = {.source = session_source, .state = session};
+    struct renderer renderer = {.source = session_source, .state = session, .session = session};
     int code = ses__check_output(rendered, "rendered", error);
 
     if (code == SES_OK)
@@ -293,6 +293,7 @@ int ses_tracked_render(const ses_tracked *tracked, const char *text, size_t len,
     if (code != SES_OK)
         return code;
     renderer.allocator = tracked->allocator;
+    renderer.session = tracked->session;
     return render(&renderer, text, len, options, rendered, rendered_len, error);
 }
 

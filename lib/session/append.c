@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "model/event/event.h"
+#include "session/append_artifacts.h"
 #include "session/append_extras.h"
 #include "session/session.h"
 #include "session/followers.h"
@@ -13,6 +14,7 @@ struct append_call {
     struct session_call *at;
     bool is_batch;
     struct append_extras *extras;
+    struct append_artifacts *artifacts; /* NULL: none */
     struct annotating annotating;
     struct append_op op;
 };
@@ -237,6 +239,11 @@ static int take_append_options(struct append_call *call, const ses_append_option
         code = take_delta(call, &options, error);
     if (code == SES_OK)
         code = take_annotating(call, &options, error);
+    if (code == SES_OK && options.artifacts && call->is_batch)
+        code =
+            ses__error_set(error, SES_MISUSE,
+                           "append options: `artifacts` is only for single events; append them one by one");
+    call->artifacts = (struct append_artifacts *)options.artifacts;
     return code == SES_OK ? ses__changes_settle(&call->extras->writes, error) : code;
 }
 
@@ -278,6 +285,28 @@ static int append_all(struct append_call *call, const ses_text *events, ses_appe
     return code;
 }
 
+/* Appends an event together with artifacts. */
+static int append_with_artifacts(struct append_call *call, const ses_text *event, ses_appended *appended,
+                                 ses_error *error)
+{
+    struct append_artifacts *artifacts = call->artifacts;
+    struct span text;
+    struct span merged;
+    int code = ses__check_span(event->text, event->len, "event", &text, error);
+
+    call->op.artifacts = &artifacts->rows;
+    for (int tries = 0; code == SES_OK && tries < MAX_OUTRUN; tries++) {
+        code = artifacts->prepare(artifacts, call->at, &call->op.limits, text, &merged, error);
+        if (code != SES_OK)
+            break;
+        code = append_all(call, &(ses_text){merged.ptr, merged.len}, appended, error);
+        if (code != SES_BUSY || !artifacts->rows.outrun)
+            return code;
+        code = tries + 1 < MAX_OUTRUN ? SES_OK : code;
+    }
+    return code;
+}
+
 /* `extras` may be NULL. */
 static int append_events(struct session_call *at, bool is_batch, const ses_text *events, size_t count,
                          struct append_extras *extras, const ses_append_options *options,
@@ -301,7 +330,8 @@ static int append_events(struct session_call *at, bool is_batch, const ses_text 
     ses__append_extras_init(&none, &store->allocator);
     code = take_append_options(&call, options, error);
     if (code == SES_OK && count > 0)
-        code = append_all(&call, events, appended, error);
+        code = call.artifacts ? append_with_artifacts(&call, events, appended, error)
+                              : append_all(&call, events, appended, error);
     ses__append_extras_free(&none);
     return code;
 }

@@ -95,10 +95,21 @@ SESLITE_PRIVATE int ses__door_set_shared(struct storage *storage, struct shared_
  */
 #define TOO_LONG_EVENT "the event, with its state changes, is longer than max_event_bytes, %zu"
 
+struct db;
+/* So often others may save versions of the same artifacts between a look at them and the write. */
+enum { MAX_OUTRUN = 100 };
+/* Artifacts that an append saves with its event, in its transaction. */
+struct append_artifact_rows {
+    int (*store)(struct append_artifact_rows *rows, struct db *db, const struct session_row *session,
+                 int64_t now_us, ses_error *error);
+    bool outrun; /* BUSY, since others have saved versions in the meantime: the event names the wrong ones */
+};
+
 struct append_asked;
 struct append_op {
     struct limits limits;
     struct session_ref session;
+    struct append_artifact_rows *artifacts; /* are stored together with the event; NULL: none */
     bool checks_version;
     int64_t version;
     bool anyway;
@@ -568,6 +579,7 @@ struct check_op {
     int (*progress)(void *context, int64_t done, int64_t total); /* NULL: none */
     void *progress_context;
     struct hash_seed seed;
+    int64_t now_us;
     /* out */
     int64_t problems;
 };

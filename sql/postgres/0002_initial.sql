@@ -241,6 +241,49 @@ CREATE TABLE seslite.event_marks (
     PRIMARY KEY (shard, session_id, seq)
 );
 
+-- Artifacts: files that belong to a session, or to a user. One row per version. They are filed by the session's id as the
+-- application uses it, because an artifact may be saved before its session.
+CREATE TABLE seslite.artifacts (
+    shard        int NOT NULL,
+    user_id      bigint NOT NULL,
+    session      text COLLATE "C" NOT NULL, -- '' for the artifacts of the user, whose names begin with user:
+    name         text COLLATE "C" NOT NULL,
+    version      bigint NOT NULL,        -- 0, 1, 2 ...
+    created_us   bigint NOT NULL,
+    kind         bigint NOT NULL,        -- of the contents: 0 bytes, 1 a text, 2 the address (URI) of something else
+    mime_type    text COLLATE "C",
+    display_name text COLLATE "C",
+    metadata     text COLLATE "C",       -- a JSON object, byte for byte as received; NULL means empty
+    content_id   bigint NOT NULL,        -- the row in artifact_contents
+    PRIMARY KEY (shard, user_id, session, name, version)
+);
+
+-- The bytes of artifacts: one row for equal bytes of a user, however many versions of artifacts have them.
+CREATE TABLE seslite.artifact_contents (
+    shard      int NOT NULL,
+    id         bigint NOT NULL CHECK (shard = (id & 4095)),
+    user_id    bigint NOT NULL,
+    hash       text COLLATE "C",         -- SHA-256 of the bytes, in hexadecimal; NULL while they are being written
+    size       bigint NOT NULL,          -- bytes
+    uses       bigint NOT NULL,          -- rows of artifacts that have them; 0 while they are being written
+    written_us bigint NOT NULL,          -- when the last of them was written, by the store's clock
+    PRIMARY KEY (shard, id),
+    UNIQUE (shard, user_id, hash)
+);
+-- Finds contents that nothing has any more.
+CREATE INDEX artifact_contents_unused ON seslite.artifact_contents (shard, user_id) WHERE uses = 0;
+
+-- The bytes themselves, in chunks of 64 KiB of which only the last is shorter. The server does not try to compress them,
+-- since images are compressed already.
+CREATE TABLE seslite.artifact_chunks (
+    shard      int NOT NULL,
+    content_id bigint NOT NULL,
+    number     bigint NOT NULL,          -- from 0 on
+    bytes      bytea NOT NULL,
+    PRIMARY KEY (shard, content_id, number)
+);
+ALTER TABLE seslite.artifact_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
 -- Views for people. (The library reads the tables.) With app, user and session given, each view reads only that
 -- session. A body that is not JSON, which the library never writes, ends a query of event_log.json, and of the views
 -- that read it: transcript, tool_calls and usage. The others read JSON as text.
@@ -405,6 +448,19 @@ CROSS JOIN LATERAL (
 ) AS t
 WHERE 'object' IN (json_typeof(log.json -> 'usageMetadata'), json_typeof(log.json -> 'usage_metadata'))
 GROUP BY log.app, log."user", log.session, model, day;
+
+-- The newest version of each artifact. Its session is '' for an artifact of the user. `size` is in bytes.
+CREATE VIEW seslite.artifact_overview AS
+SELECT DISTINCT ON (a.name, u.name, f.session, f.name)
+       a.name AS app, u.name AS "user", f.session, f.name, f.version,
+       to_char(timestamp 'epoch' + f.created_us / 1000000 * interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+           AS created,
+       f.mime_type, c.size, f.metadata
+FROM seslite.apps AS a
+JOIN seslite.users AS u ON u.app_id = a.id
+JOIN seslite.artifacts AS f ON f.shard = u.shard AND f.user_id = u.id
+LEFT JOIN seslite.artifact_contents AS c ON c.shard = f.shard AND c.id = f.content_id
+ORDER BY a.name, u.name, f.session, f.name, f.version DESC;
 
 -- Every session with its title, labels and counts, latest first. parent is the session it was forked from, as
 -- user/session@seq with the last event that it took from there; events up to number `pruned` were pruned.

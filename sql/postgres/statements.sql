@@ -93,6 +93,8 @@
 -- macro: THE_SESSION(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.session', true), '')::bigint ELSE id::bigint END
 -- macro: THE_USER(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.user', true), '')::bigint ELSE id::bigint END
 -- macro: THE_APP(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.app', true), '')::bigint ELSE id::bigint END
+-- The same for the content that this transaction added last:
+-- macro: THE_CONTENT(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.content', true), '')::bigint ELSE id::bigint END
 -- macro: APP_OF(session) = (SELECT o.app_id FROM seslite.sessions AS o
 --     WHERE o.shard = SHARD(THE_SESSION(session)) AND o.id = THE_SESSION(session))
 --
@@ -128,6 +130,12 @@
 --       AND l.value BETWEEN $6 AND coalesce($7, repeat(chr(1114111), 129)) OFFSET 0)))
 -- macro: HAS_NAME(row) = ($13::text IS NULL
 --     OR (row.name >= $13 AND row.name < coalesce($14, $13 || repeat(chr(1114111), 129))))
+--
+-- The columns of an artifact, and of its contents. A row that leads to another's contents must not show them.
+-- macro: ARTIFACT_COLUMNS() = f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id,
+--     c.size, c.hash
+-- macro: ARTIFACTS() = seslite.artifacts AS f LEFT JOIN seslite.artifact_contents AS c
+--     ON c.shard = f.shard AND c.id = f.content_id AND c.user_id = f.user_id
 --
 -- Rows whose owner does not exist, or is not in the given shard:
 -- macro: ORPHANS(children, parents, parent_id, place) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
@@ -883,6 +891,26 @@ SELECT key, value, session_id, seq FROM seslite.app_state WHERE shard = SHARD($1
 -- name: check_user_state
 SELECT key, value, session_id, seq FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 ORDER BY key;
 
+-- The next one of a user that has a hash, and the next one that has none.
+
+-- name: check_content_after
+SELECT id, hash, size, uses, written_us FROM seslite.artifact_contents
+WHERE shard = SHARD($1) AND user_id = $1 AND hash > $2 ORDER BY hash LIMIT 1;
+
+-- name: check_unfinished_after
+SELECT id, hash, size, uses, written_us FROM seslite.artifact_contents
+WHERE shard = SHARD($1) AND user_id = $1 AND hash IS NULL AND id > $2 ORDER BY id LIMIT 1;
+
+-- The chunks from $2 on; with 0 also those below, which cannot be.
+
+-- name: check_chunks
+SELECT number, bytes FROM seslite.artifact_chunks
+WHERE shard = SHARD($1) AND content_id = $1
+  AND number >= coalesce(nullif($2::bigint, 0), -9223372036854775808) ORDER BY number LIMIT $3;
+
+-- name: check_uses
+SELECT count(*) FROM seslite.artifacts WHERE shard = SHARD($1) AND user_id = $1 AND content_id = $2;
+
 -- name: base_state_get
 SELECT value, seq FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 AND key = $2;
 
@@ -1045,7 +1073,11 @@ FROM (VALUES
     ('base_state', 'shard:int4 session_id:int8 key:text value:text seq:int8'),
     ('events', 'shard:int4 session_id:int8 seq:int8 id:text invocation_id:text author:text'),
     ('events', 'branch:text time_us:int8 high_us:int8 body:text'),
-    ('event_marks', 'shard:int4 session_id:int8 seq:int8 kind:int8 target_seq:int8')
+    ('event_marks', 'shard:int4 session_id:int8 seq:int8 kind:int8 target_seq:int8'),
+    ('artifacts', 'shard:int4 user_id:int8 session:text name:text version:int8 created_us:int8 kind:int8'),
+    ('artifacts', 'mime_type:text display_name:text metadata:text content_id:int8'),
+    ('artifact_contents', 'shard:int4 id:int8 user_id:int8 hash:text size:int8 uses:int8 written_us:int8'),
+    ('artifact_chunks', 'shard:int4 content_id:int8 number:int8 bytes:bytea')
 ) AS t (name, words) CROSS JOIN LATERAL unnest(string_to_array(t.words, ' ')) AS w (word)
 WHERE NOT EXISTS (
     SELECT 1
@@ -1063,7 +1095,9 @@ ORDER BY 1 LIMIT $1::bigint;
 -- name: check_indexes
 SELECT 'the index ' || w.name || ' is missing, or not valid'
 FROM unnest(string_to_array(
-    'app_state_pkey apps_by_id apps_name_shard_key apps_pkey base_state_pkey derived_pkey event_marks_pkey events_pkey'
+    'app_state_pkey apps_by_id apps_name_shard_key apps_pkey artifact_chunks_pkey artifact_contents_pkey'
+    || ' artifact_contents_shard_user_id_hash_key artifact_contents_unused artifacts_pkey'
+    || ' base_state_pkey derived_pkey event_marks_pkey events_pkey'
     || ' events_shard_session_id_id_key session_details_pkey session_labels_by_value session_labels_pkey'
     || ' session_leases_pkey session_state_pkey sessions_ahead sessions_by_activity sessions_by_app'
     || ' sessions_by_expiry sessions_by_id sessions_by_user sessions_by_user_activity sessions_pkey'
@@ -1094,6 +1128,10 @@ FROM (
     UNION ALL ORPHANS(base_state, sessions, session_id, r.shard)
     UNION ALL ORPHANS(events, sessions, session_id, r.shard)
     UNION ALL ORPHANS(event_marks, sessions, session_id, r.shard)
+    UNION ALL ORPHANS(artifacts, users, user_id, r.shard)
+    UNION ALL ORPHANS(artifacts, artifact_contents, content_id, r.shard)
+    UNION ALL ORPHANS(artifact_contents, users, user_id, r.shard)
+    UNION ALL ORPHANS(artifact_chunks, artifact_contents, content_id, r.shard)
 ) AS o
 GROUP BY o.name, o.owner, o.id
 ORDER BY o.name, o.owner, o.id LIMIT $1::bigint;
@@ -1113,3 +1151,160 @@ ORDER BY floor DESC LIMIT $1::bigint;
 
 -- name: check_count
 SELECT count(*) FROM seslite.sessions;
+
+-- Artifacts. $4 is the version, or the highest number for the newest one. Includes an address, if it is no longer than one
+-- that leads to an artifact can be.
+
+-- name: artifact_find
+SELECT ARTIFACT_COLUMNS(),
+       CASE WHEN f.kind = 2 AND c.size <= 2176
+            THEN (SELECT k.bytes FROM seslite.artifact_chunks AS k
+                  WHERE k.shard = c.shard AND k.content_id = c.id AND k.number = 0) END
+FROM ARTIFACTS()
+WHERE f.shard = SHARD(THE_USER($1)) AND f.user_id = THE_USER($1) AND f.session = $2 AND f.name = $3 AND f.version <= $4
+ORDER BY f.version DESC LIMIT 1;
+
+-- The versions above $4.
+
+-- name: artifact_versions
+SELECT ARTIFACT_COLUMNS()
+FROM ARTIFACTS()
+WHERE f.shard = SHARD(THE_USER($1)) AND f.user_id = THE_USER($1) AND f.session = $2 AND f.name = $3 AND f.version > $4
+ORDER BY f.version LIMIT $5;
+
+-- All of a user, in order, after the one with the session's name $2, the name $3 and the version $4.
+
+-- name: artifacts_after
+SELECT ARTIFACT_COLUMNS(), f.session
+FROM ARTIFACTS()
+WHERE f.shard = SHARD($1) AND f.user_id = $1 AND (f.session, f.name, f.version) > ($2, $3, $4)
+ORDER BY f.session, f.name, f.version LIMIT $5;
+
+-- The names above $3, at most $4, each with its newest version. Older versions are passed over.
+
+-- name: artifact_names
+WITH RECURSIVE n (name, rest) AS (
+    SELECT (SELECT a.name FROM seslite.artifacts AS a
+            WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.session = $2 AND a.name > $3 ORDER BY a.name LIMIT 1),
+           $4::bigint
+    UNION ALL
+    SELECT (SELECT a.name FROM seslite.artifacts AS a
+            WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.session = $2 AND a.name > n.name ORDER BY a.name LIMIT 1),
+           n.rest - 1
+    FROM n WHERE n.name IS NOT NULL AND n.rest > 1)
+SELECT ARTIFACT_COLUMNS()
+FROM n
+JOIN seslite.artifacts AS f ON f.shard = SHARD(THE_USER($1)) AND f.user_id = THE_USER($1) AND f.session = $2 AND f.name = n.name
+    AND f.version = (SELECT v.version FROM seslite.artifacts AS v
+                     WHERE v.shard = SHARD(THE_USER($1)) AND v.user_id = THE_USER($1) AND v.session = $2 AND v.name = n.name
+                     ORDER BY v.version DESC LIMIT 1)
+LEFT JOIN seslite.artifact_contents AS c ON c.shard = f.shard AND c.id = f.content_id AND c.user_id = f.user_id
+ORDER BY f.name LIMIT $4;
+
+-- name: artifact_add
+INSERT INTO seslite.artifacts
+    (shard, user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
+VALUES (SHARD($1), $1, $2, $3, $4, $5, $6, $7, $8, $9, THE_CONTENT($10));
+
+-- name: artifact_remove
+DELETE FROM seslite.artifacts WHERE shard = SHARD($1) AND user_id = $1 AND session = $2 AND name = $3 AND version = $4;
+
+-- Before the versions of a name, all of a session, or all that one took over from another, are removed or added, their
+-- contents get as many uses less or more. Without a name (NULL) all names count. (A version that another transaction removes
+-- meanwhile is waited for, and does not count.)
+
+-- name: contents_use
+UPDATE seslite.artifact_contents AS c SET uses = c.uses + $4 * n.count
+FROM (SELECT l.content_id, count(*) AS count
+      FROM (SELECT f.content_id FROM seslite.artifacts AS f
+            WHERE f.shard = SHARD(THE_USER($1)) AND f.user_id = THE_USER($1) AND f.session = $2
+              AND f.name = coalesce($3, f.name) FOR UPDATE) AS l
+      GROUP BY l.content_id) AS n
+WHERE c.shard = SHARD(THE_USER($1)) AND c.id = n.content_id AND c.user_id = THE_USER($1);
+
+-- name: artifacts_remove
+DELETE FROM seslite.artifacts WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND session = $2 AND name = coalesce($3, name);
+
+-- name: artifacts_copy
+INSERT INTO seslite.artifacts
+    (shard, user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
+SELECT shard, user_id, $3, name, version, created_us, kind, mime_type, display_name, metadata, content_id
+FROM seslite.artifacts WHERE shard = SHARD($1) AND user_id = $1 AND session = $2;
+
+-- The first version after version $4 of the name $3.
+
+-- name: artifact_after
+SELECT ARTIFACT_COLUMNS()
+FROM ARTIFACTS()
+WHERE f.shard = SHARD($1) AND f.user_id = $1 AND f.session = $2 AND (f.name, f.version) > ($3, $4)
+ORDER BY f.name, f.version LIMIT 1;
+
+-- name: session_called
+SELECT name FROM seslite.sessions WHERE shard = SHARD($1) AND id = $1;
+
+-- name: content_find
+-- locks: FOR UPDATE
+SELECT id, size FROM seslite.artifact_contents WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND hash = $2;
+
+-- name: content_add
+INSERT INTO seslite.artifact_contents (shard, id, user_id, hash, size, uses, written_us)
+VALUES (SHARD($1), NEW_ID(artifact_contents, SHARD($1)), $1, $2, $3, $4, $5)
+RETURNING set_config('seslite.content', id::text, true)::bigint;
+
+-- name: content_use
+UPDATE seslite.artifact_contents SET uses = uses + $3 WHERE shard = SHARD($1) AND id = $1 AND user_id = $2;
+
+-- Only contents that are being written.
+
+-- name: content_grow
+UPDATE seslite.artifact_contents SET size = $3, written_us = $4
+WHERE shard = SHARD($1) AND id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
+
+-- name: content_finish
+UPDATE seslite.artifact_contents SET hash = $3, uses = 1
+WHERE shard = SHARD($1) AND id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
+
+-- name: chunk_add
+INSERT INTO seslite.artifact_chunks (shard, content_id, number, bytes) VALUES (SHARD(THE_CONTENT($1)), THE_CONTENT($1), $2, $3);
+
+-- name: chunks_copy
+INSERT INTO seslite.artifact_chunks (shard, content_id, number, bytes)
+SELECT SHARD($2), $2, number, bytes FROM seslite.artifact_chunks WHERE shard = SHARD($1) AND content_id = $1;
+
+-- A row of NULLs: the content is there, but no such chunk.
+
+-- name: chunks_read
+SELECT k.number, k.bytes
+FROM seslite.artifact_contents AS c
+LEFT JOIN seslite.artifact_chunks AS k ON k.shard = c.shard AND k.content_id = c.id AND k.number BETWEEN $4 AND $5
+WHERE c.shard = SHARD($1) AND c.id = $1 AND c.user_id = $2 AND c.hash = $3 ORDER BY k.number;
+
+-- What no artifact of a user has any more, and what was being written and was left before the time $2.
+-- (It is locked, or it might be finished before contents_sweep.)
+
+-- name: chunks_sweep
+DELETE FROM seslite.artifact_chunks AS k
+USING (SELECT c.shard, c.id FROM seslite.artifact_contents AS c
+       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.uses = 0
+         AND (c.hash IS NOT NULL OR c.written_us < $2) FOR UPDATE) AS g
+WHERE k.shard = g.shard AND k.content_id = g.id;
+
+-- name: contents_sweep
+DELETE FROM seslite.artifact_contents
+WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND uses = 0 AND (hash IS NOT NULL OR written_us < $2);
+
+-- name: chunks_delete
+DELETE FROM seslite.artifact_chunks WHERE shard = SHARD($1) AND content_id = $1;
+
+-- name: content_delete
+DELETE FROM seslite.artifact_contents WHERE shard = SHARD($1) AND id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
+
+-- name: user_chunks_delete
+DELETE FROM seslite.artifact_chunks AS k USING seslite.artifact_contents AS c
+WHERE c.shard = SHARD($1) AND c.user_id = $1 AND k.shard = c.shard AND k.content_id = c.id;
+
+-- name: user_contents_delete
+DELETE FROM seslite.artifact_contents WHERE shard = SHARD($1) AND user_id = $1;
+
+-- name: user_artifacts_delete
+DELETE FROM seslite.artifacts WHERE shard = SHARD($1) AND user_id = $1;

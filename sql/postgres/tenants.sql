@@ -31,11 +31,14 @@ SELECT format('ALTER TABLE seslite.%I ENABLE ROW LEVEL SECURITY', r.name),
               'WHERE o.shard = %1$I.shard AND o.id = %1$I.%3$I OFFSET 0))', r.name, r.owners, r.owner)
 FROM (VALUES
     ('user_state', 'users', 'user_id'),
+    ('artifacts', 'users', 'user_id'),
+    ('artifact_contents', 'users', 'user_id'),
     ('session_details', 'sessions', 'session_id'),
     ('session_leases', 'sessions', 'session_id'),
     ('derived', 'sessions', 'session_id'),
     ('session_state', 'sessions', 'session_id'),
     ('base_state', 'sessions', 'session_id'),
     ('events', 'sessions', 'session_id'),
-    ('event_marks', 'sessions', 'session_id')
+    ('event_marks', 'sessions', 'session_id'),
+    ('artifact_chunks', 'artifact_contents', 'content_id')
 ) AS r (name, owners, owner) \gexec

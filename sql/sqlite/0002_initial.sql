@@ -210,6 +210,43 @@ CREATE TABLE event_marks (
     PRIMARY KEY (session_id, seq)
 ) STRICT, WITHOUT ROWID;
 
+-- Artifacts: files that belong to a session, or to a user. One row per version. They are filed by the session's id as the
+-- application uses it, because an artifact may be saved before its session.
+CREATE TABLE artifacts (
+    user_id      INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    session      TEXT NOT NULL,          -- '' for the artifacts of the user, whose names begin with user:
+    name         TEXT NOT NULL,
+    version      INTEGER NOT NULL,       -- 0, 1, 2 ...
+    created_us   INTEGER NOT NULL,
+    kind         INTEGER NOT NULL,       -- of the contents: 0 bytes, 1 a text, 2 the address (URI) of something else
+    mime_type    TEXT,
+    display_name TEXT,
+    metadata     TEXT,                   -- a JSON object, byte for byte as received; NULL means empty
+    content_id   INTEGER NOT NULL,       -- the row in artifact_contents
+    PRIMARY KEY (user_id, session, name, version)
+) STRICT, WITHOUT ROWID;
+
+-- The bytes of artifacts: one row for equal bytes of a user, however many versions of artifacts have them.
+CREATE TABLE artifact_contents (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT -- an open artifact must never find another's bytes under its id
+               CHECK (id < 1 << 43),
+    user_id    INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    hash       TEXT,                     -- SHA-256 of the bytes, in hexadecimal; NULL while they are being written
+    size       INTEGER NOT NULL,         -- bytes
+    uses       INTEGER NOT NULL,         -- rows of artifacts that have them; 0 while they are being written
+    written_us INTEGER NOT NULL,         -- when the last of them was written, by the store's clock
+    UNIQUE (user_id, hash)
+) STRICT;
+-- Finds contents that nothing has any more.
+CREATE INDEX artifact_contents_unused ON artifact_contents (user_id) WHERE uses = 0;
+
+-- The bytes themselves, in chunks of 64 KiB of which only the last is shorter. position = artifact_contents.id * 2^20 + the number
+-- of the chunk, from 0 on. (Measured, 10 MB: in chunks 54 ms, as one value 156 ms, as a file 76 ms.)
+CREATE TABLE artifact_chunks (
+    position INTEGER PRIMARY KEY,
+    bytes    BLOB NOT NULL
+) STRICT;
+
 -- Guards for other programs: they must write JSON where the library reads JSON, and no row may lose the row that it
 -- belongs to. (The sqlite3 program does not enforce foreign keys unless told to, and REPLACE deletes rows without
 -- running the triggers that delete their dependent rows.) The library turns triggers off: it enforces the foreign keys
@@ -247,6 +284,8 @@ BEGIN
     SELECT RAISE(ABORT, 'users: the user has sessions; delete them first')
     WHERE EXISTS (SELECT 1 FROM sessions WHERE user_id = OLD.id);
     DELETE FROM user_state WHERE user_id = OLD.id;
+    DELETE FROM artifacts WHERE user_id = OLD.id;
+    DELETE FROM artifact_contents WHERE user_id = OLD.id;
 END;
 CREATE TRIGGER guard_sessions_insert BEFORE INSERT ON sessions
 WHEN NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id)
@@ -270,6 +309,7 @@ BEGIN
     DELETE FROM session_labels WHERE session_id = OLD.id;
     DELETE FROM session_leases WHERE session_id = OLD.id;
     DELETE FROM derived WHERE session_id = OLD.id;
+    DELETE FROM artifacts WHERE user_id = OLD.user_id AND session = OLD.name;
     UPDATE version_floor SET floor = OLD.version + 1
     WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
 END;
@@ -341,6 +381,20 @@ CREATE TRIGGER guard_session_labels_insert BEFORE INSERT ON session_labels
 BEGIN
     SELECT RAISE(ABORT, 'session_labels: there is no such session in that app')
     WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id AND app_id = NEW.app_id);
+END;
+
+CREATE TRIGGER guard_artifacts_insert BEFORE INSERT ON artifacts
+BEGIN
+    SELECT RAISE(ABORT, 'artifacts: save them with seslite artifact put');
+END;
+CREATE TRIGGER guard_artifacts_delete AFTER DELETE ON artifacts
+BEGIN
+    UPDATE artifact_contents SET uses = uses - 1 WHERE id = OLD.content_id;
+    DELETE FROM artifact_contents WHERE id = OLD.content_id AND uses = 0;
+END;
+CREATE TRIGGER guard_artifact_contents_delete AFTER DELETE ON artifact_contents
+BEGIN
+    DELETE FROM artifact_chunks WHERE position BETWEEN OLD.id << 20 AND OLD.id << 20 | 1048575;
 END;
 
 -- Views for people. (The library reads the tables.) With app, user and session given, each view reads only that
@@ -519,6 +573,17 @@ CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967
 WHERE iif(typeof(e.body) = 'text',
           json_type(e.body, '$.usageMetadata') = 'object' OR json_type(e.body, '$.usage_metadata') = 'object', 0)
 GROUP BY a.name, u.name, s.name, model, day;
+
+-- The newest version of each artifact. Its session is '' for an artifact of the user. `size` is in bytes.
+CREATE VIEW artifact_overview AS
+SELECT p.name AS app, u.name AS user, f.session, f.name, max(f.version) AS version,
+       strftime('%Y-%m-%dT%H:%M:%SZ', f.created_us / 1000000, 'unixepoch') AS created,
+       f.mime_type, c.size, f.metadata
+FROM apps AS p
+CROSS JOIN users AS u ON u.app_id = p.id
+CROSS JOIN artifacts AS f ON f.user_id = u.id
+LEFT JOIN artifact_contents AS c ON c.id = f.content_id
+GROUP BY p.name, u.name, f.session, f.name;
 
 -- Every session with its title, labels and counts, latest first. parent is the session it was forked from, as
 -- user/session@seq with the last event that it took from there; events up to number `pruned` were pruned.

@@ -174,6 +174,42 @@ CREATE TABLE event_marks (
     PRIMARY KEY (session_id, seq)
 ) STRICT, WITHOUT ROWID;
 
+-- table artifacts
+CREATE TABLE artifacts (
+    user_id      INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    session      TEXT NOT NULL,          -- '' for the artifacts of the user, whose names begin with user:
+    name         TEXT NOT NULL,
+    version      INTEGER NOT NULL,       -- 0, 1, 2 ...
+    created_us   INTEGER NOT NULL,
+    kind         INTEGER NOT NULL,       -- of the contents: 0 bytes, 1 a text, 2 the address (URI) of something else
+    mime_type    TEXT,
+    display_name TEXT,
+    metadata     TEXT,                   -- a JSON object, byte for byte as received; NULL means empty
+    content_id   INTEGER NOT NULL,       -- the row in artifact_contents
+    PRIMARY KEY (user_id, session, name, version)
+) STRICT, WITHOUT ROWID;
+
+-- table artifact_contents
+CREATE TABLE artifact_contents (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT -- an open artifact must never find another's bytes under its id
+               CHECK (id < 1 << 43),
+    user_id    INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    hash       TEXT,                     -- SHA-256 of the bytes, in hexadecimal; NULL while they are being written
+    size       INTEGER NOT NULL,         -- bytes
+    uses       INTEGER NOT NULL,         -- rows of artifacts that have them; 0 while they are being written
+    written_us INTEGER NOT NULL,         -- when the last of them was written, by the store's clock
+    UNIQUE (user_id, hash)
+) STRICT;
+
+-- index artifact_contents_unused
+CREATE INDEX artifact_contents_unused ON artifact_contents (user_id) WHERE uses = 0;
+
+-- table artifact_chunks
+CREATE TABLE artifact_chunks (
+    position INTEGER PRIMARY KEY,
+    bytes    BLOB NOT NULL
+) STRICT;
+
 -- trigger guard_apps_insert
 CREATE TRIGGER guard_apps_insert BEFORE INSERT ON apps
 WHEN EXISTS (SELECT 1 FROM apps WHERE id = NEW.id OR name = NEW.name)
@@ -217,6 +253,8 @@ BEGIN
     SELECT RAISE(ABORT, 'users: the user has sessions; delete them first')
     WHERE EXISTS (SELECT 1 FROM sessions WHERE user_id = OLD.id);
     DELETE FROM user_state WHERE user_id = OLD.id;
+    DELETE FROM artifacts WHERE user_id = OLD.id;
+    DELETE FROM artifact_contents WHERE user_id = OLD.id;
 END;
 
 -- trigger guard_sessions_insert
@@ -246,6 +284,7 @@ BEGIN
     DELETE FROM session_labels WHERE session_id = OLD.id;
     DELETE FROM session_leases WHERE session_id = OLD.id;
     DELETE FROM derived WHERE session_id = OLD.id;
+    DELETE FROM artifacts WHERE user_id = OLD.user_id AND session = OLD.name;
     UPDATE version_floor SET floor = OLD.version + 1
     WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
 END;
@@ -339,4 +378,23 @@ CREATE TRIGGER guard_session_labels_insert BEFORE INSERT ON session_labels
 BEGIN
     SELECT RAISE(ABORT, 'session_labels: there is no such session in that app')
     WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id AND app_id = NEW.app_id);
+END;
+
+-- trigger guard_artifacts_insert
+CREATE TRIGGER guard_artifacts_insert BEFORE INSERT ON artifacts
+BEGIN
+    SELECT RAISE(ABORT, 'artifacts: save them with seslite artifact put');
+END;
+
+-- trigger guard_artifacts_delete
+CREATE TRIGGER guard_artifacts_delete AFTER DELETE ON artifacts
+BEGIN
+    UPDATE artifact_contents SET uses = uses - 1 WHERE id = OLD.content_id;
+    DELETE FROM artifact_contents WHERE id = OLD.content_id AND uses = 0;
+END;
+
+-- trigger guard_artifact_contents_delete
+CREATE TRIGGER guard_artifact_contents_delete AFTER DELETE ON artifact_contents
+BEGIN
+    DELETE FROM artifact_chunks WHERE position BETWEEN OLD.id << 20 AND OLD.id << 20 | 1048575;
 END;

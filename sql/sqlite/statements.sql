@@ -636,5 +636,162 @@ SELECT key, value, session_id, seq FROM app_state WHERE app_id = ?1 ORDER BY key
 -- name: check_user_state
 SELECT key, value, session_id, seq FROM user_state WHERE user_id = ?1 ORDER BY key;
 
+-- The next one of a user that has a hash, and the next one that has none.
+
+-- name: check_content_after
+SELECT id, hash, size, uses, written_us FROM artifact_contents
+WHERE user_id = ?1 AND hash > ?2 ORDER BY hash LIMIT 1;
+
+-- name: check_unfinished_after
+SELECT id, hash, size, uses, written_us FROM artifact_contents
+WHERE user_id = ?1 AND hash IS NULL AND id > ?2 ORDER BY id LIMIT 1;
+
+-- The chunks from ?2 on.
+
+-- name: check_chunks
+SELECT position & 1048575, bytes FROM artifact_chunks
+WHERE position BETWEEN (?1 << 20) + ?2 AND (?1 << 20) + 1048575 ORDER BY position LIMIT ?3;
+
+-- name: check_uses
+SELECT count(*) FROM artifacts WHERE user_id = ?1 AND content_id = ?2;
+
 -- name: base_state_get
 SELECT value, seq FROM base_state WHERE session_id = ?1 AND key = ?2;
+
+-- Artifacts. A row of an index that leads to another's contents must not show them, so each statement that reads
+-- contents compares their user. ?4 is the version, or the highest number for the newest one. The last column is an address, if
+-- it is no longer than one that leads to an artifact can be.
+
+-- name: artifact_find
+SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id, c.size, c.hash,
+       CASE WHEN f.kind = 2 AND c.size <= 2176 AND c.id < 1 << 43
+            THEN (SELECT k.bytes FROM artifact_chunks AS k WHERE k.position = c.id << 20) END
+FROM artifacts AS f LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
+WHERE f.user_id = ?1 AND f.session = ?2 AND f.name = ?3 AND f.version <= ?4 ORDER BY f.version DESC LIMIT 1;
+
+-- The versions above ?4.
+
+-- name: artifact_versions
+SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id, c.size, c.hash
+FROM artifacts AS f LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
+WHERE f.user_id = ?1 AND f.session = ?2 AND f.name = ?3 AND f.version > ?4 ORDER BY f.version LIMIT ?5;
+
+-- All of a user, in order, after the one with the session's name ?2, the name ?3 and the version ?4.
+
+-- name: artifacts_after
+SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id, c.size, c.hash,
+       f.session
+FROM artifacts AS f LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
+WHERE f.user_id = ?1 AND (f.session, f.name, f.version) > (?2, ?3, ?4) ORDER BY f.session, f.name, f.version LIMIT ?5;
+
+-- The names above ?3, at most ?4, each with its newest version. Older versions are passed over.
+
+-- name: artifact_names
+WITH RECURSIVE n (name, rest) AS (
+    SELECT (SELECT a.name FROM artifacts AS a WHERE a.user_id = ?1 AND a.session = ?2 AND a.name > ?3
+            ORDER BY a.name LIMIT 1), ?4
+    UNION ALL
+    SELECT (SELECT a.name FROM artifacts AS a WHERE a.user_id = ?1 AND a.session = ?2 AND a.name > n.name
+            ORDER BY a.name LIMIT 1), n.rest - 1
+    FROM n WHERE n.name IS NOT NULL AND n.rest > 1)
+SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id, c.size, c.hash
+FROM n
+CROSS JOIN artifacts AS f ON f.user_id = ?1 AND f.session = ?2 AND f.name = n.name
+    AND f.version = (SELECT v.version FROM artifacts AS v WHERE v.user_id = ?1 AND v.session = ?2 AND v.name = n.name
+                     ORDER BY v.version DESC LIMIT 1)
+LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
+LIMIT ?4;
+
+-- name: artifact_add
+INSERT INTO artifacts (user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
+
+-- name: artifact_remove
+DELETE FROM artifacts WHERE user_id = ?1 AND session = ?2 AND name = ?3 AND version = ?4;
+
+-- Before the versions of a name, all of a session, or all that one took over from another, are removed or added, their
+-- contents get as many uses less or more. Without a name (NULL) all names count.
+
+-- name: contents_use
+UPDATE artifact_contents SET uses = uses + ?4 * n.count
+FROM (SELECT f.content_id, count(*) AS count FROM artifacts AS f
+      WHERE f.user_id = ?1 AND f.session = ?2 AND f.name = coalesce(?3, f.name) GROUP BY f.content_id) AS n
+WHERE artifact_contents.id = n.content_id AND artifact_contents.user_id = ?1;
+
+-- name: artifacts_remove
+DELETE FROM artifacts WHERE user_id = ?1 AND session = ?2 AND name = coalesce(?3, name);
+
+-- name: artifacts_copy
+INSERT INTO artifacts (user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
+SELECT user_id, ?3, name, version, created_us, kind, mime_type, display_name, metadata, content_id
+FROM artifacts WHERE user_id = ?1 AND session = ?2;
+
+-- The first version after version ?4 of the name ?3.
+
+-- name: artifact_after
+SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id, c.size, c.hash
+FROM artifacts AS f LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
+WHERE f.user_id = ?1 AND f.session = ?2 AND (f.name, f.version) > (?3, ?4) ORDER BY f.name, f.version LIMIT 1;
+
+-- name: session_called
+SELECT name FROM sessions WHERE id = ?1;
+
+-- name: content_find
+SELECT id, size FROM artifact_contents WHERE user_id = ?1 AND hash = ?2;
+
+-- name: content_add
+INSERT INTO artifact_contents (user_id, hash, size, uses, written_us) VALUES (?1, ?2, ?3, ?4, ?5);
+
+-- name: content_use
+UPDATE artifact_contents SET uses = uses + ?3 WHERE id = ?1 AND user_id = ?2;
+
+-- Only contents that are being written.
+
+-- name: content_grow
+UPDATE artifact_contents SET size = ?3, written_us = ?4 WHERE id = ?1 AND user_id = ?2 AND uses = 0 AND hash IS NULL;
+
+-- name: content_finish
+UPDATE artifact_contents SET hash = ?3, uses = 1 WHERE id = ?1 AND user_id = ?2 AND uses = 0 AND hash IS NULL;
+
+-- name: chunk_add
+INSERT INTO artifact_chunks (position, bytes) VALUES ((?1 << 20) + ?2, ?3);
+
+-- name: chunks_copy
+INSERT INTO artifact_chunks (position, bytes)
+SELECT (?2 << 20) + (position & 1048575), bytes FROM artifact_chunks WHERE position BETWEEN ?1 << 20 AND (?1 << 20) + 1048575;
+
+-- A row of NULLs: the content is there, but no such chunk.
+
+-- name: chunks_read
+SELECT k.position & 1048575, k.bytes
+FROM artifact_contents AS c LEFT JOIN artifact_chunks AS k ON k.position BETWEEN (c.id << 20) + ?4 AND (c.id << 20) + ?5
+WHERE c.id = ?1 AND c.user_id = ?2 AND c.hash = ?3 AND c.id < 1 << 43 ORDER BY k.position;
+
+-- What no artifact of a user has any more, and what was being written and was left before the time ?2.
+
+-- name: chunks_sweep
+DELETE FROM artifact_chunks WHERE position IN (
+    SELECT k.position
+    FROM artifact_contents AS c CROSS JOIN artifact_chunks AS k ON k.position BETWEEN c.id << 20 AND (c.id << 20) + 1048575
+    WHERE c.user_id = ?1 AND c.uses = 0 AND (c.hash IS NOT NULL OR c.written_us < ?2) AND c.id < 1 << 43);
+
+-- name: contents_sweep
+DELETE FROM artifact_contents WHERE user_id = ?1 AND uses = 0 AND (hash IS NOT NULL OR written_us < ?2);
+
+-- name: chunks_delete
+DELETE FROM artifact_chunks WHERE position BETWEEN ?1 << 20 AND (?1 << 20) + 1048575;
+
+-- name: content_delete
+DELETE FROM artifact_contents WHERE id = ?1 AND user_id = ?2 AND uses = 0 AND hash IS NULL;
+
+-- name: user_chunks_delete
+DELETE FROM artifact_chunks WHERE position IN (
+    SELECT k.position
+    FROM artifact_contents AS c CROSS JOIN artifact_chunks AS k ON k.position BETWEEN c.id << 20 AND (c.id << 20) + 1048575
+    WHERE c.user_id = ?1 AND c.id < 1 << 43);
+
+-- name: user_contents_delete
+DELETE FROM artifact_contents WHERE user_id = ?1;
+
+-- name: user_artifacts_delete
+DELETE FROM artifacts WHERE user_id = ?1;

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "seslite_artifact.h"
 #include "seslite_cjson.h"
 
 struct artifacts {
@@ -290,6 +291,27 @@ static void test_artifacts_come_from_the_callback(void **state)
     ses_session_close(session);
 }
 
+static void test_without_a_callback_artifacts_come_from_the_store(void **state)
+{
+    static const struct render_case cases[] = {
+        {"<{artifact.x}>{a}", "<of the session>X", 0, NULL},
+        {"{artifact.user:x}", "of the user", 0, NULL},
+        {"{artifact.gone}", NULL, SES_NOTFOUND, "\"gone\""},
+        {"[{artifact.gone?}]", "[]", 0, NULL},
+        {"{artifact.}", NULL, SES_INVALID, "without a name"},
+        {"{artifact.bytes}", NULL, SES_INVALID, "not valid UTF-8"},
+    };
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, STATE);
+    ses_error error;
+
+    assert_ok(ses_artifact_save(session, "x", "of the session", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_artifact_save(session, "user:x", "of the user", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_artifact_save(session, "bytes", "\xff", 1, NULL, NULL, &error));
+    CHECK_CASES(session, NULL, cases);
+    ses_session_close(session);
+}
+
 static int close_handle(void *context, const char *name, char **text, size_t *len, ses_error *error)
 {
     (void)name, (void)text, (void)len, (void)error;
@@ -318,7 +340,7 @@ static void test_a_callback_that_closes_the_handle(void **state)
 static void test_artifacts_without_a_callback(void **state)
 {
     static const struct render_case cases[] = {
-        {"{artifact.x}", NULL, SES_NOTFOUND, "no artifact callback"},
+        {"{artifact.x}", NULL, SES_NOTFOUND, "there is no artifact"},
         {"[{artifact.x?}]", "[]", 0, NULL},
         {"{artifact.}", NULL, SES_INVALID, "without a name"},
         {"{artifact.x{a}}", "{artifact.xX}", 0, NULL},
@@ -484,6 +506,7 @@ int main(void)
         TEST(test_braces),
         TEST(test_the_flag_for_the_adks_braces),
         TEST(test_artifacts_come_from_the_callback),
+        TEST(test_without_a_callback_artifacts_come_from_the_store),
         TEST(test_a_callback_that_closes_the_handle),
         TEST(test_artifacts_without_a_callback),
         TEST(test_a_view_renders_what_it_shows),

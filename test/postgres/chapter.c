@@ -108,6 +108,15 @@ static void test_the_sessions_of_a_month_are_dropped(void **state)
     run_block(6);
     assert_int_equal(number_of(conn, "SELECT count(*) FROM seslite.sessions"), 1);
     assert_int_equal(number_of(conn, "SELECT count(*) FROM seslite.events"), 1);
+    assert_int_equal(number_of(conn, "SELECT count(*) FROM seslite.artifacts WHERE user_id IN"
+                                     " (SELECT u.id FROM seslite.users AS u WHERE u.app_id >> 12 <= 5)"),
+                     0);
+    assert_int_equal(
+        number_of(conn, "SELECT count(*) FROM seslite.artifact_contents WHERE uses <> (SELECT count(*)"
+                        " FROM seslite.artifacts WHERE shard = artifact_contents.shard AND content_id = id)"),
+        0);
+    assert_int_equal(number_of(conn, "SELECT count(*) FROM seslite.artifact_chunks"),
+                     number_of(conn, "SELECT count(*) FROM seslite.artifact_contents"));
     assert_int_equal(problems_of(store, SES_CHECK_LOG), 0);
     assert_int_equal(number_of(conn, "SELECT min(floor) FROM seslite.version_floor WHERE floor > 1"), 11);
     must_append_by_key(store, &key, "{\"author\":\"agent\"}");

@@ -1,5 +1,6 @@
 /* What a check finds in a database: foreign keys that are not there, a schema that somebody changed, rows that were. */
 #include "database.h"
+#include "seslite_artifact.h"
 #include "seslite_postgres.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
@@ -117,6 +118,12 @@ static void test_rows_that_belong_to_nothing_are_found(void **state)
          "1 rows of events belong to row 28672 of sessions"},
         {"INSERT INTO seslite.event_marks VALUES (0, 28672, 1, 2, NULL)",
          "1 rows of event_marks belong to row 28672 of sessions"},
+        {"INSERT INTO seslite.artifact_contents VALUES (0, 4096, 28672, 'hash', 0, 1, 0)",
+         "1 rows of artifact_contents belong to row 28672 of users"},
+        {"INSERT INTO seslite.artifacts SELECT shard, id, 's', 'a', 0, 0, 0, NULL, NULL, NULL, 28672 FROM seslite.users",
+         "1 rows of artifacts belong to row 28672 of artifact_contents"},
+        {"INSERT INTO seslite.artifact_chunks VALUES (0, 28672, 0, 'bytes')",
+         "1 rows of artifact_chunks belong to row 28672 of artifact_contents"},
     };
     struct place place = open_place(state, "orphans");
 
@@ -134,7 +141,9 @@ static void test_rows_that_belong_to_nothing_are_found(void **state)
                     "DELETE FROM seslite.session_state WHERE session_id = 28672; "
                     "DELETE FROM seslite.base_state WHERE session_id = 28672; "
                     "DELETE FROM seslite.events WHERE session_id = 28672; "
-                    "DELETE FROM seslite.event_marks WHERE session_id = 28672");
+                    "DELETE FROM seslite.event_marks WHERE session_id = 28672; "
+                    "DELETE FROM seslite.artifacts; DELETE FROM seslite.artifact_contents; "
+                    "DELETE FROM seslite.artifact_chunks");
         assert_int_equal(check_at(&place, SES_CHECK_LOG).count, 0);
     }
     close_place(&place);
@@ -192,7 +201,7 @@ static void test_every_column_is_missed(void **state)
                     "WHERE c.relnamespace = 'seslite'::regnamespace AND c.relkind = 'r' AND a.attnum > 0");
 
     database_take(place.conn, columns, "the columns");
-    assert_in_range(PQntuples(columns), 60, 100);
+    assert_in_range(PQntuples(columns), 60, 150);
     for (int i = 0; i < PQntuples(columns); i++) {
         run(&place, PQgetvalue(columns, i, 0));
         struct found found = check_at(&place, SES_CHECK_LOG);
@@ -261,6 +270,46 @@ static void test_rows_are_looked_at_and_counted(void **state)
     close_place(&place);
 }
 
+static void test_damage_to_artifacts_is_found(void **state)
+{
+    static const struct {
+        const char *damage;
+        const char *repair;
+        const char *words;
+    } damages[] = {
+        {"UPDATE seslite.artifact_chunks SET bytes = set_byte(bytes, 7, 33) WHERE number = 1",
+         "UPDATE seslite.artifact_chunks SET bytes = set_byte(bytes, 7, 120) WHERE number = 1",
+         "bytes that do not have its hash"},
+        {"UPDATE seslite.artifact_chunks SET number = -1 WHERE number = 0 AND length(bytes) > 1",
+         "UPDATE seslite.artifact_chunks SET number = 0 WHERE number = -1", "chunk 0 is missing"},
+        {"UPDATE seslite.artifact_chunks SET number = 9 WHERE number = 1",
+         "UPDATE seslite.artifact_chunks SET number = 1 WHERE number = 9", "chunk 1 is missing"},
+        {"UPDATE seslite.artifact_contents SET uses = 2 WHERE uses = 1",
+         "UPDATE seslite.artifact_contents SET uses = 1 WHERE uses = 2",
+         "is used by 1 artifacts, and says that it is by 2"},
+        {"UPDATE seslite.artifacts SET kind = 9 WHERE version = 17",
+         "UPDATE seslite.artifacts SET kind = 0 WHERE version = 17",
+         "artifact \"a\", version 17: its kind is not known"},
+    };
+    struct place place = open_place(state, "artifacts");
+    static char bytes[100000];
+    ses_error error;
+
+    for (int i = 0; i < 20; i++)
+        assert_ok(ses_artifact_save_by_key(place.store, &key, "a", "x", (size_t)1, NULL, NULL, &error));
+    memset(bytes, 'x', sizeof bytes);
+    assert_ok(ses_artifact_save_by_key(place.store, &key, "user:b", bytes, sizeof bytes, NULL, NULL, &error));
+    assert_int_equal(check_at(&place, SES_CHECK_LOG).count, 0);
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        run(&place, damages[i].damage);
+        struct found found = check_at(&place, SES_CHECK_LOG);
+        assert_one(&found, SES_PROBLEM_ARTIFACT, damages[i].words);
+        run(&place, damages[i].repair);
+        assert_int_equal(check_at(&place, SES_CHECK_LOG).count, 0);
+    }
+    close_place(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_every_column_is_missed),
         cmocka_unit_test(test_every_index_is_missed),
         cmocka_unit_test(test_rows_are_looked_at_and_counted),
+        cmocka_unit_test(test_damage_to_artifacts_is_found),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

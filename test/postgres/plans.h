@@ -40,6 +40,12 @@ static const char *const filling[] = {
     " FROM seslite.users, generate_series(1, 5) AS n",
     "INSERT INTO seslite.app_state SELECT shard, id, 'key' || n, 'true', 0, 0"
     " FROM seslite.apps, generate_series(1, 5) AS n",
+    "INSERT INTO seslite.artifact_contents SELECT shard, (((id >> 12) * 100 + n) << 12) + shard, id,"
+    " CASE WHEN n > 1 THEN encode(sha256(n::text::bytea), 'hex') END, length(n::text), (n > 1)::int, 0"
+    " FROM seslite.users, generate_series(1, 20) AS n",
+    "INSERT INTO seslite.artifact_chunks SELECT shard, id, 0, ((id >> 12) % 100)::text::bytea FROM seslite.artifact_contents",
+    "INSERT INTO seslite.artifacts SELECT shard, user_id, 'session' || (id >> 12) % 5 + 1, 'name' || (id >> 12) % 7,"
+    " (id >> 12) % 100, 0, 0, NULL, NULL, NULL, id FROM seslite.artifact_contents WHERE uses = 1",
     "INSERT INTO seslite.version_floor SELECT n, 1 FROM generate_series(0, 4095) AS n",
     "ANALYZE",
 };

@@ -1,6 +1,7 @@
 /* How often a call waits for the server, as a proxy counts it: what a distant server costs. */
 #include "database.h"
 #include "proxy.h"
+#include "seslite_artifact.h"
 #include "seslite_postgres.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
@@ -330,6 +331,48 @@ static void test_creating_is_two_at_most(struct far_store *far)
     ses_session_close(session);
 }
 
+static void list_artifacts(struct far_store *far)
+{
+    ses_artifact_list *list;
+    ses_error error;
+
+    assert_trips(far, 1, assert_ok(ses_artifact_names(far->session, NULL, &list, &error)));
+    assert_true(ses_artifact_list_count(list) > 0);
+    ses_artifact_list_close(list);
+    assert_trips(far, 1, assert_ok(ses_artifact_versions_by_key(far->store, &key, "a", NULL, &list, &error)));
+    assert_int_equal(ses_artifact_list_count(list), 2);
+    ses_artifact_list_close(list);
+}
+
+static void test_an_artifact_is_one_to_read_and_three_to_save(struct far_store *far)
+{
+    const ses_artifact_save_options reference = {.size = sizeof reference, .kind = SES_ARTIFACT_URI};
+    static const char address[] = "artifact://apps/app/users/user/sessions/s/artifacts/a/versions/1";
+    ses_artifact *artifact;
+    int64_t deleted = 0;
+    ses_error error;
+    char bytes[20];
+    size_t len;
+
+    assert_ok(ses_artifact_save(far->session, "user:b", "", 0, NULL, NULL, &error));
+    for (int i = 0; i < 2; i++) /* the second time they are there already */
+        assert_trips(far, 3, assert_ok(ses_artifact_save(far->session, "a", "bytes", 5, NULL, NULL, &error)));
+    assert_trips(far, 3, assert_ok(ses_artifact_save(far->session, "user:b", "own", 3, NULL, NULL, &error)));
+    assert_trips(far, 1, assert_ok(ses_artifact_open(far->session, "a", NULL, &artifact, &error)));
+    assert_trips(far, 1, assert_ok(ses_artifact_read(artifact, 0, bytes, sizeof bytes, &len, &error)));
+    assert_int_equal(len, 5);
+    ses_artifact_close(artifact);
+    list_artifacts(far);
+    assert_ok(ses_artifact_save(far->session, "r", address, SES_NUL, &reference, NULL, &error));
+    assert_trips(far, 2, assert_ok(ses_artifact_open(far->session, "r", NULL, &artifact, &error)));
+    assert_int_equal(ses_artifact_info_of(artifact)->size, 5);
+    ses_artifact_close(artifact);
+    assert_trips(far, 2, assert_ok(ses_artifact_delete(far->session, "a", NULL, &deleted, &error)));
+    assert_int_equal(deleted, 2);
+    assert_trips(far, 2, assert_ok(ses_artifact_delete(far->session, "none", NULL, &deleted, &error)));
+    assert_int_equal(deleted, 0);
+}
+
 /* The server's welcome, the connection's settings, and the version of the schema. */
 static void test_opening_is_three(struct far_store *far)
 {
@@ -355,6 +398,7 @@ static void run_all(const struct database *database, const char *name, int unpre
         test_a_page_of_a_cursor_is_one(&far);
         test_small_writes_are_two(&far);
         test_creating_is_two_at_most(&far);
+        test_an_artifact_is_one_to_read_and_three_to_save(&far);
     }
     test_opening_is_three(&far);
     close_far(&far);

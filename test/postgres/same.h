@@ -51,6 +51,11 @@ static const char filling[] =
     " '{\"id\":\"e' || n.n || '\",\"x\":\"\\ud800\\u0000' || CASE n.n WHEN 7 THEN s.id % 2 ELSE '' END || "
     "'\"}'"
     " FROM sessions AS s, temp.names AS n WHERE n.n NOT IN (3, 5) AND s.id % 6;"
+    "INSERT INTO artifact_contents SELECT id, id, CASE WHEN id % 4 THEN 'a' END, id, 1, 0 FROM users;"
+    "INSERT INTO artifact_chunks SELECT (id << 20) + n.n, x'00ff' FROM artifact_contents, temp.names AS n WHERE n.n < 5;"
+    "INSERT INTO artifacts SELECT u.id, CASE s.n WHEN 2 THEN '' ELSE s.name END, n.name, v.n, 0, 0, n.name, NULL, NULL, u.id"
+    " FROM users AS u, temp.names AS s, temp.names AS n, temp.names AS v"
+    " WHERE s.n < 4 AND (u.id + n.n) % 3 > 0 AND v.n <> n.n;"
     "INSERT INTO event_marks SELECT id, 4, 1, 2 FROM sessions WHERE id % 2 UNION ALL SELECT id, 6, 2, NULL "
     "FROM sessions;";
 
@@ -165,6 +170,15 @@ static const struct {
     {"events", "SELECT shard(2, session_id), moved(2, session_id), position & 4294967295, id_key, "
                "invocation_at, author,"
                " branch, time_us, high_us, body FROM events"},
+    {"artifact_contents",
+     "SELECT shard(1, id), moved(1, id), moved(1, user_id), hash, size, uses, written_us FROM"
+     " artifact_contents"}, /* each has the number of its user */
+    {"artifact_chunks",
+     "SELECT shard(1, position >> 20), moved(1, position >> 20), position & 1048575, '\\\\x' || hex(bytes)"
+     " FROM artifact_chunks"},
+    {"artifacts",
+     "SELECT shard(1, user_id), moved(1, user_id), session, name, version, created_us, kind, mime_type,"
+     " display_name, metadata, moved(1, content_id) FROM artifacts"},
     {"event_marks",
      "SELECT shard(2, session_id), moved(2, session_id), seq, kind, target_seq FROM event_marks"}};
 enum { SAME_TABLES = sizeof same_tables / sizeof same_tables[0] };

@@ -71,14 +71,25 @@ static const struct reading readings[] = {{"app_find", "A"},
                                           {"check_labels", "s"},
                                           {"check_app_state", "a"},
                                           {"check_user_state", "u"},
-                                          {"base_state_get", "sK"}};
+                                          {"base_state_get", "sK"},
+                                          {"artifact_find", "uTTq"},
+                                          {"artifact_versions", "uTTqn"},
+                                          {"artifacts_after", "uTTqn"},
+                                          {"check_content_after", "uT"},
+                                          {"check_unfinished_after", "#uu"},
+                                          {"check_chunks", "#uqn"},
+                                          {"check_uses", "uu"},
+                                          {"artifact_names", "uTTn"},
+                                          {"content_find", "uT"},
+                                          {"chunks_read", "#uCTqq"}};
 
 enum { RUNS = 100 };
 
 static bool is_number_of_row(const char *column)
 {
     return strcmp(column, "id") == 0 || strcmp(column, "app_id") == 0 || strcmp(column, "user_id") == 0 ||
-           strcmp(column, "session_id") == 0 || strcmp(column, "max") == 0;
+           strcmp(column, "session_id") == 0 || strcmp(column, "max") == 0 ||
+           strcmp(column, "content_id") == 0;
 }
 
 /* SQLite's value as the server should have it; a place in the body is the text there. */

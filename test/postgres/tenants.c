@@ -1,6 +1,7 @@
 /* Row security (sql/postgres/tenants.sql): programs of two apps on one store, each with a role that sees its own app only. */
 #include "database.h"
 #include "plans.h"
+#include "seslite_artifact.h"
 #include "seslite_postgres.h"
 
 #define APPLY "psql -X -q -1 -v ON_ERROR_STOP=1 -f "
@@ -89,6 +90,7 @@ static void fill(ses_store *store, const ses_key *key)
                        "{\"actions\":{\"stateDelta\":{\"user:b\":\"__ADK_SENTINEL_REMOVED__\"}}}");
     assert_ok(ses_prune_by_key(store, key, &prune, NULL, &error));
     assert_ok(ses_lease_take(store, key, "owner", NULL, &lease, &error));
+    assert_ok(ses_artifact_save_by_key(store, key, "a", "bytes", 5, NULL, NULL, &error));
 }
 
 static int64_t problems_of(ses_store *store)
@@ -195,6 +197,7 @@ static void test_a_program_finds_no_other_app(void **state)
     const ses_key new_one = {.app = "app_a", .user = "user", .session = "new"};
     const ses_key new_app = {.app = "app_c", .user = "user", .session = "new"};
     ses_session *session = NULL;
+    ses_artifact *artifact = NULL;
     ses_error error;
 
     assert_one_app(tenants->a, "app_a");
@@ -205,6 +208,8 @@ static void test_a_program_finds_no_other_app(void **state)
     assert_code(ses_create(tenants->b, &new_one, NULL, 0, NULL, NULL, &error), SES_READONLY);
     assert_code(ses_create(tenants->b, &new_app, NULL, 0, NULL, NULL, &error), SES_READONLY);
     assert_non_null(strstr(error.message, "row-level security"));
+    assert_code(ses_artifact_open_by_key(tenants->b, &ours, "a", NULL, &artifact, &error), SES_NOTFOUND);
+    assert_code(ses_artifact_save_by_key(tenants->b, &ours, "a", "", 0, NULL, NULL, &error), SES_NOTFOUND);
     assert_int_equal(ses_delete_app(tenants->b, "app_a", NULL, NULL, &error), SES_OK);
     assert_ok(ses_get(tenants->a, &ours, NULL, &session, &error));
     ses_session_close(session);
@@ -213,10 +218,10 @@ static void test_a_program_finds_no_other_app(void **state)
 
 /* ------------------------------------------------------------------------------------------------- by SQL */
 
-static const char *const tables[] = {"apps",           "users",          "sessions",   "session_details",
-                                     "session_labels", "session_leases", "derived",    "app_state",
-                                     "user_state",     "session_state",  "base_state", "events",
-                                     "event_marks"};
+static const char *const tables[] = {
+    "apps",        "users",     "sessions",          "session_details", "session_labels", "session_leases",
+    "derived",     "app_state", "user_state",        "session_state",   "base_state",     "events",
+    "event_marks", "artifacts", "artifact_contents", "artifact_chunks"};
 
 enum { TABLES = sizeof tables / sizeof tables[0] };
 

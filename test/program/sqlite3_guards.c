@@ -3,6 +3,7 @@
  * not JSON, or of another type, or leave rows that belong to nothing.
  */
 #include "open.h"
+#include "seslite_artifact.h"
 
 static int store_setup(void **state)
 {
@@ -44,7 +45,8 @@ static char *dump(const char *path)
     static const char *const tables[] = {"apps",           "users",          "sessions",  "session_details",
                                          "session_labels", "session_leases", "app_state", "user_state",
                                          "session_state",  "base_state",     "events",    "event_marks",
-                                         "version_floor",  "features",       "derived"};
+                                         "version_floor",  "features",       "derived",   "artifacts",
+                                         "artifact_contents", "artifact_chunks"};
     struct text out = {NULL, 0};
     sqlite3 *db = raw_open(path);
 
@@ -126,7 +128,7 @@ static void test_types_are_strict(void **state)
         folder->path,
         "SELECT count(*), sum(strict) FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
         " AND name NOT LIKE 'sqlite_%'",
-        "15|15\n");
+        "18|18\n");
 }
 
 static void test_no_row_without_its_owner(void **state)
@@ -229,6 +231,45 @@ static void test_deleting_takes_all_that_belongs(void **state)
     assert_sound(folder->path);
 }
 
+/* Saves the same bytes for each of the sessions, and other bytes for the user. */
+static void save_artifacts(const char *path)
+{
+    static const ses_key keys[] = {{"app", "user", "one"}, {"app", "user", "two"}, {"app", "user", NULL}};
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(path, NULL, &store, &error));
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        assert_ok(ses_artifact_save_by_key(store, &keys[i], "a", keys[i].session ? "same" : "other", SES_NUL,
+                                           NULL, NULL, &error));
+    ses_close(store);
+}
+
+static void test_artifacts_go_with_what_they_belong_to(void **state)
+{
+    static const char *const left[] = {
+        "DELETE FROM sessions WHERE name = 'one'", "2|2|2\n", "DELETE FROM artifacts WHERE session = 'two'",
+        "1|1|1\n", "DELETE FROM sessions; DELETE FROM users;", "0|0|0\n",
+    };
+    const struct folder *folder = *state;
+    int status = 0;
+
+    save_artifacts(folder->path);
+    assert_refused("INSERT INTO artifacts SELECT user_id, session, 'b', 0, 0, 0, NULL, NULL, NULL, content_id"
+                   " FROM artifacts",
+                   "artifacts: save them with");
+    assert_refused("REPLACE INTO artifacts SELECT * FROM artifacts", "artifacts: save them with");
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i += 2) {
+        free(run_program(folder, left[i], &status));
+        assert_int_equal(status, 0);
+        assert_query(folder->path,
+                     "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM artifact_contents),"
+                     " (SELECT count(*) FROM artifact_chunks)",
+                     left[i + 1]);
+        assert_sound(folder->path);
+    }
+}
+
 /* A version of a deleted session never fits the next session of that name. */
 static void test_deleting_ends_the_versions(void **state)
 {
@@ -320,7 +361,8 @@ int main(void)
         TEST(test_no_row_without_its_owner),   TEST(test_replacing_leaves_nothing_behind),
         TEST(test_users_do_not_move),          TEST(test_deleting_takes_all_that_belongs),
         TEST(test_deleting_ends_the_versions), TEST(test_versions_stay_within_bounds),
-        TEST(test_the_library_goes_on),        TEST(test_a_session_written_by_hand_is_idle_from_now_on),
+        TEST(test_the_library_goes_on),        TEST(test_artifacts_go_with_what_they_belong_to),
+        TEST(test_a_session_written_by_hand_is_idle_from_now_on),
     };
     return no_program() ? 0 : cmocka_run_group_tests_name("the sqlite3 program: guards", tests, NULL, NULL);
 }

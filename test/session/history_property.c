@@ -28,6 +28,8 @@ struct run {
         int64_t version;
     } noted[SLOTS]; /* of the logs, after the last step */
     struct handle handles[HANDLES];
+    sqlite3 *file; /* NULL: not open since the store was opened */
+    sqlite3_stmt *state_rows;
 };
 
 static struct run run;
@@ -124,24 +126,38 @@ static void check_numbers(const struct log *log, const ses_session *session)
     }
 }
 
-/* The stored rows are what the log leads to, each with the event that set it. */
-static void check_state_rows(int slot)
+static void open_state_rows(void)
 {
     static const char sql[] =
         "SELECT st.key, st.value, st.seq FROM session_state AS st"
         " JOIN sessions AS s ON s.id = st.session_id JOIN users AS u ON u.id = s.user_id"
         " WHERE u.name = ?1 AND s.name = ?2 ORDER BY st.key";
+
+    assert_int_equal(sqlite3_open_v2(run.fixture->path, &run.file, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(run.file, sql, -1, &run.state_rows, NULL), SQLITE_OK);
+}
+
+static void close_state_rows(void)
+{
+    (void)sqlite3_finalize(run.state_rows);
+    (void)sqlite3_close(run.file);
+    run.state_rows = NULL;
+    run.file = NULL;
+}
+
+/* The stored rows are what the log leads to, each with the event that set it. */
+static void check_state_rows(int slot)
+{
     const struct log *log = &run.logs[slot];
     const ses_key key = key_of(slot);
     struct entry state[KEYS];
-    sqlite3 *db = NULL;
-    sqlite3_stmt *rows = NULL;
 
     if (same_text(run.fixture->path, ":memory:") || support_on_server())
         return;
     state_as_of(log, log->last_seq, state);
-    assert_int_equal(sqlite3_open_v2(run.fixture->path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &rows, NULL), SQLITE_OK);
+    if (!run.file)
+        open_state_rows();
+    sqlite3_stmt *rows = run.state_rows;
     assert_int_equal(sqlite3_bind_text(rows, 1, key.user, -1, SQLITE_STATIC), SQLITE_OK);
     assert_int_equal(sqlite3_bind_text(rows, 2, key.session, -1, SQLITE_STATIC), SQLITE_OK);
     for (int i = 0; i < OWN; i++) {
@@ -153,8 +169,7 @@ static void check_state_rows(int slot)
         assert_int_equal(sqlite3_column_int64(rows, 2), state[i].seq);
     }
     assert_int_equal(sqlite3_step(rows), SQLITE_DONE);
-    sqlite3_finalize(rows);
-    sqlite3_close(db);
+    assert_int_equal(sqlite3_reset(rows), SQLITE_OK);
 }
 
 static void check_as_of(int slot)
@@ -842,6 +857,7 @@ static void step_reopen(void)
 {
     for (int i = 0; i < HANDLES; i++)
         handle_close(&run.handles[i]);
+    close_state_rows();
     if (!same_text(run.fixture->path, ":memory:"))
         fixture_reopen(run.fixture);
     for (int slot = 0; slot < SLOTS; slot++)
@@ -934,6 +950,7 @@ static int teardown(void **state)
         print_error("seed %llu, step %d (%s)\n", (unsigned long long)run.seed, run.step, run.doing);
     for (int i = 0; i < HANDLES; i++)
         handle_close(&run.handles[i]);
+    close_state_rows();
     return fixture_teardown(state);
 }
 

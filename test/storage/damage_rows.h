@@ -320,8 +320,10 @@ static const char *const damaged_schemas[] = {
     "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema SELECT * FROM sqlite_schema WHERE name = "
     "'events'",
     /* Indexes that are not ours, or ours no more. */
-    "CREATE INDEX theirs ON events (printf('%.*c', 100000000, author))",
-    "CREATE INDEX theirs ON session_state (hex(zeroblob(length(value) * 100000000)))",
+    "CREATE INDEX theirs ON events (printf('%.*c', 1, author)); " EDIT("replace(sql, ' 1,', ' 100000000,')",
+                                                                       "theirs"),
+    "CREATE INDEX theirs ON session_state (hex(zeroblob(length(value) * 1))); " EDIT(
+        "replace(sql, ' 1)', ' 100000000)')", "theirs"),
     "CREATE UNIQUE INDEX theirs ON events (session_id) WHERE position > 10",
     "CREATE UNIQUE INDEX theirs ON session_state (value)",
     "CREATE INDEX theirs ON sessions (version, last_seq) WHERE version % 2",

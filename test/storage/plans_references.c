@@ -28,7 +28,7 @@ static void test_every_reference_has_an_index(void **state)
     assert_rows(db,
                 "SELECT count(*) FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f"
                 " WHERE t.type = 'table'",
-                "13\n");
+                "15\n");
     /* The column that refers is the first of an index, or the row id itself. */
     assert_rows(
         db,

@@ -28,6 +28,7 @@ PURPOSES = {
     "session/sqlite": "stores in files",
     "session/postgres": "stores on a server",
     "agent": "contents, tool calls, templates",
+    "artifact": "files of sessions and users",
     "cjson": "trees of cJSON",
 }
 FOREIGN = ("sqlite3.h", "libpq-fe.h", "cjson/cJSON.h")

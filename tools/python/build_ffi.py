@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SOURCES = HERE / "csrc"
 PARTS = ("seslite.h", "seslite_history.h", "seslite_live.h", "seslite_transfer.h")
-NAMES = ("seslite.c", *PARTS, "seslite_agent.h", "seslite_postgres.c", "seslite_postgres.h")
+NAMES = ("seslite.c", *PARTS, "seslite_agent.h", "seslite_artifact.h", "seslite_postgres.c", "seslite_postgres.h")
 POSTGRES = os.environ.get("SESLITE_WITH_POSTGRES", "") not in ("", "0")
 HEADERS = ("seslite_agent.h", "seslite_postgres.h") if POSTGRES else ("seslite_agent.h",)
 
@@ -41,6 +41,7 @@ extern "Python" {
     int ses_py_artifact(void *, const char *, char **, size_t *, ses_error *);
     int64_t ses_py_clock(void *);
     int ses_py_make_id(void *, char *, size_t);
+    void ses_py_trace(void *, const ses_trace *);
 }
 void ses_py_notify(void *);
 int ses_py_same_sqlite(const char *);

@@ -25,7 +25,8 @@ static int check_store(ses_store *store, const ses_check_options *options, int64
                           .report_context = own.report_context,
                           .progress = own.progress,
                           .progress_context = own.progress_context,
-                          .seed = store->seed};
+                          .seed = store->seed,
+                          .now_us = ses__store_now(store)};
     code = ses__door_check(store->storage, &op, error);
     if (code == SES_OK)
         *problems = op.problems;
@@ -52,7 +53,8 @@ const char *ses_problem_name(int kind)
                                         [SES_PROBLEM_PARENT] = "parent",
                                         [SES_PROBLEM_LEASE] = "lease",
                                         [SES_PROBLEM_SHARED] = "shared",
-                                        [SES_PROBLEM_COUNTER] = "counter"};
+                                        [SES_PROBLEM_COUNTER] = "counter",
+                                        [SES_PROBLEM_ARTIFACT] = "artifact"};
     const bool known = kind > 0 && (size_t)kind < sizeof names / sizeof names[0];
     return names[known ? kind : 0];
 }

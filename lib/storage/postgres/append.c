@@ -23,7 +23,7 @@ struct sending {
 /* True if the append needs more of what is stored than its session and its events. */
 static bool reads_before_writing(const struct append_op *op)
 {
-    return (op->expected && !op->anyway) || op->annotating;
+    return (op->expected && !op->anyway) || op->annotating || op->artifacts;
 }
 
 /* False: the append must first read the log (for the target of a rewind, or for an event that can only be a retry),

@@ -96,6 +96,7 @@ static const struct engine postgres_engine = {
     .type = ses__pg_type,
     .int_of = ses__pg_int_of,
     .text_of = ses__pg_text_of,
+    .bytes_of = ses__pg_text_of, /* results are binary */
     .end = ses__pg_end,
     .changed = ses__pg_changed,
     .must_change = ses__pg_must_change,

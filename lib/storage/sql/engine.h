@@ -69,6 +69,7 @@ struct engine {
     void (*lock)(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
     /* NULL: as SQLite does it; see storage/sqlite/door.c. */
+    struct span (*bytes_of)(struct query *query, int column);
     int (*run_delete)(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
                       ses_error *error);
     engine_check *check;

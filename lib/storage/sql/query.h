@@ -95,6 +95,9 @@ static inline struct span ses__query_text(struct query *query, int column)
     return query->db->engine->text_of(query, column);
 }
 
+/* The same of a BLOB. Without a pointer: NULL, or a value of another type. */
+SESLITE_PRIVATE struct span ses__query_bytes(struct query *query, int column);
+
 static inline int ses__query_end(struct query *query)
 {
     return query->db->engine->end(query);
@@ -107,7 +110,7 @@ static inline void ses__query_keep(struct query *query, int code)
         query->code = code;
 }
 
-/* A parameter's value, made by INT, INT_IF, TEXT, STRING, OWNERS or TEXTS. */
+/* A parameter's value, made by INT, INT_IF, TEXT, STRING, BYTES, OWNERS or TEXTS. */
 struct value {
     int type; /* an sql_type, or 0 after the last value */
     int64_t number;
@@ -125,6 +128,8 @@ struct value {
 /* A span without a pointer is NULL. */
 #define TEXT(x) ((struct value){.type = SQL_TEXT, .text = (x)})
 #define STRING(x) ses__string_value(x)
+/* A span of bytes, for a BLOB. */
+#define BYTES(x) ((struct value){.type = SQL_BLOB, .text = (x)})
 /* A list, which lives until the end of the query; NULL: the owners that this transaction finds. */
 #define OWNERS(x) ((struct value){.type = SQL_NULL, .owners = (x)})
 #define TEXTS(x) ((struct value){.type = SQL_NULL, .texts = (x)})

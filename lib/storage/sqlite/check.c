@@ -54,13 +54,23 @@ static int check_pages(struct check *check)
 
 static int check_references(struct check *check)
 {
-    return report_rows(
+    const int code = report_rows(
         check, SES_PROBLEM_REFERENCE,
         "SELECT iif(\"rowid\" IS NULL, 'a row', 'row ' || \"rowid\") || ' of ' || \"table\" ||"
         " ' belongs to a row of ' || parent || ' that does not exist' FROM pragma_foreign_key_check");
+
+    /* The position of a chunk tells its content, so no foreign key can. */
+    return code == SES_OK
+               ? report_rows(
+                     check, SES_PROBLEM_REFERENCE,
+                     "SELECT count(*) || ' rows of artifact_chunks belong to row ' || (k.position >> 20) ||"
+                     " ' of artifact_contents, which does not exist' FROM artifact_chunks AS k"
+                     " WHERE NOT EXISTS (SELECT 1 FROM artifact_contents AS c WHERE c.id = k.position >> 20)"
+                     " GROUP BY k.position >> 20")
+               : code;
 }
 
-/* Numbers of sessions and tokens of leases are never given twice: what SQLite counts them by must not be below any. */
+/* Numbers of sessions and contents, and tokens of leases, are never given twice: what SQLite counts them by must not be below any. */
 static int check_counters(struct check *check)
 {
     int64_t floor = 0;
@@ -78,7 +88,8 @@ static int check_counters(struct check *check)
         code = report_rows(
             check, SES_PROBLEM_COUNTER,
             "WITH given (name, most) AS (SELECT 'sessions', max(id) FROM sessions UNION ALL"
-            " SELECT 'session_leases', max(token) FROM session_leases)"
+            " SELECT 'session_leases', max(token) FROM session_leases UNION ALL"
+            " SELECT 'artifact_contents', max(id) FROM artifact_contents)"
             " SELECT 'sqlite_sequence does not hold the highest number of ' || g.name || ' that was ever given'"
             " FROM given AS g WHERE g.most IS NOT NULL AND NOT (SELECT count(*) = 1 AND min(s.seq) >= g.most AND"
             " min(typeof(s.seq)) = 'integer' FROM sqlite_sequence AS s WHERE s.name = g.name)");

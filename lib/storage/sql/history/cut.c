@@ -2,13 +2,15 @@
  * deletes the end. */
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
+#include "storage/sql/history/artifacts.h"
 #include "storage/sql/history/planned.h"
 #include "storage/sql/rows/parts.h"
 
 struct cutting {
     struct cut_op *op;
-    int64_t seq;          /* the last event that stays */
-    struct replay replay; /* the state after it */
+    int64_t seq;                      /* the last event that stays */
+    struct replay replay;             /* the state after it */
+    struct named_artifacts artifacts; /* by the events after it */
 };
 
 static int keep_events(struct db *db, const struct session_row *row, int64_t first, struct kept_events *kept,
@@ -49,6 +51,9 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
     if (row->event_count < 0 || row->event_count > seq - row->base_seq)
         return ses__refuse_event_count(db, row->id, error);
     code = ses__session_state_restore(db, row, &own->replay.state, error);
+    if (code == SES_OK)
+        code =
+            ses__named_artifacts_remove(&own->artifacts, db, row->user_id, op->session.key->session, error);
     return code == SES_OK ? ses__session_touch(db, &before, row, error) : code;
 }
 
@@ -75,7 +80,11 @@ static int plan_cut(struct db *db, void *context, const struct session_row *row,
     int code = ses__replay_init(&own->replay, db->allocator, op->seed, false, error);
     if (code == SES_OK)
         code = ses__log_find_point(db, &op->session, row, &op->point, &own->seq, error);
-    return code == SES_OK ? ses__log_replay(db, row, own->seq, &own->replay, error) : code;
+    if (code == SES_OK)
+        code = ses__log_replay(db, row, own->seq, &own->replay, error);
+    return code == SES_OK ? ses__named_artifacts_read(&own->artifacts, db, row, op->session.key->session,
+                                                      own->seq, error)
+                          : code;
 }
 
 static int write_cut(struct db *db, void *context, const struct session_row *found, ses_error *error)
@@ -102,8 +111,10 @@ int ses__door_cut(struct storage *storage, struct cut_op *op, ses_error *error)
     int code = ses__replay_init(&own.replay, storage->allocator, op->seed, false, error);
 
     op->advance.snapshot = NULL;
+    ses__named_artifacts_init(&own.artifacts, storage->allocator);
     if (code == SES_OK)
         code = ses__run_planned(storage, &planned, error);
+    ses__named_artifacts_free(&own.artifacts);
     ses__replay_free(&own.replay);
     return code;
 }

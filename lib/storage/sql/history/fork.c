@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
+#include "storage/sql/history/artifacts.h"
 #include "storage/sql/history/planned.h"
 
 /* The data of one fork while it runs. */
@@ -11,8 +12,9 @@ struct fork_run {
     struct fork_op *op;
     struct session_row source;
     struct session_row fork;
-    int64_t seq;          /* the point */
-    struct replay replay; /* the state there, or only what the log begins with */
+    int64_t seq;                      /* the point */
+    struct replay replay;             /* the state there, or only what the log begins with */
+    struct named_artifacts artifacts; /* by the events after it */
 };
 
 static bool is_whole(const struct fork_run *run)
@@ -70,6 +72,18 @@ static int check_annotations(const struct fork_run *run, ses_error *error)
     return code;
 }
 
+/* The fork has the artifacts of the source but those that events after the point have named. */
+static int copy_artifacts(const struct fork_run *run, ses_error *error)
+{
+    const struct artifact_owner from = {run->source.user_id, ses__span_of(run->op->session.key->session)};
+    const struct artifact_owner to = {run->fork.user_id, ses__span_of(run->op->to->session)};
+    const int code = ses__artifacts_copy(run->db, &from, &to, run->op->now_us, error);
+
+    return code == SES_OK ? ses__named_artifacts_remove(&run->artifacts, run->db, to.user_id,
+                                                        run->op->to->session, error)
+                          : code;
+}
+
 static int copy_log(struct fork_run *run, ses_error *error)
 {
     struct session_row *fork = &run->fork;
@@ -90,6 +104,8 @@ static int copy_log(struct fork_run *run, ses_error *error)
         code = ses__query_do(run->db, STATEMENT_DETAILS_COPY, error,
                              VALUES(INT(run->source.id), INT(fork->id), STRING(parent->user),
                                     STRING(parent->session), INT(fork->last_seq)));
+    if (code == SES_OK)
+        code = copy_artifacts(run, error);
     fork->changed_us = run->op->now_us;
     fork->details = (run->source.details & (DETAIL_TITLE | DETAIL_LABELS)) | DETAIL_PARENT;
     return code == SES_OK ? ses__session_fill(run->db, fork, error) : code;
@@ -109,6 +125,8 @@ static int plan_fork(struct db *db, void *context, const struct session_row *row
         code = ses__log_find_point(db, &op->session, row, &op->point, &run->seq, error);
     if (code == SES_OK)
         code = ses__log_replay(db, row, is_whole(run) ? row->base_seq : run->seq, &run->replay, error);
+    if (code == SES_OK)
+        code = ses__named_artifacts_read(&run->artifacts, db, row, op->session.key->session, run->seq, error);
     return code;
 }
 
@@ -142,8 +160,10 @@ int ses__door_fork(struct storage *storage, struct fork_op *op, ses_error *error
                                     .context = &run};
     int code = ses__replay_init(&run.replay, storage->allocator, op->seed, false, error);
 
+    ses__named_artifacts_init(&run.artifacts, storage->allocator);
     if (code == SES_OK)
         code = ses__run_planned(storage, &planned, error);
+    ses__named_artifacts_free(&run.artifacts);
     ses__replay_free(&run.replay);
     return code;
 }

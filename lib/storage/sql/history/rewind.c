@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
+#include "storage/sql/history/artifacts.h"
 #include "storage/sql/history/planned.h"
 
 /* A rewind takes back every event from the first one of an invocation on. */
@@ -13,6 +14,7 @@ struct rewind_run {
     struct arena arena;
     int64_t first; /* 0: nothing comes after the point */
     struct span invocation;
+    struct restored_artifacts artifacts;
     struct event_draft draft;
     bool already; /* there is nothing to take back */
 };
@@ -162,7 +164,7 @@ static int draft_from(const struct rewind_run *run, struct replay *then, struct 
         .before = run->invocation,
         .before_seq = run->first,
         .time_us = op->time_us,
-        .artifact_delta = op->artifact_delta,
+        .artifact_delta = op->artifact_delta.ptr ? op->artifact_delta : run->artifacts.delta,
     };
     int code = ses__log_replay(run->db, run->row, run->first - 1, then, error);
 
@@ -195,9 +197,11 @@ static int plan_draft(struct rewind_run *run, ses_error *error)
     int code = find_first(run, error);
 
     run->already = run->first == 0;
+    if (code == SES_OK && run->first > 0 && !run->op->artifact_delta.ptr)
+        code = ses__restored_artifacts_plan(&run->artifacts, run->db, run->row, run->first, error);
     if (code == SES_OK && run->first > 0)
         code = make_draft(run, &run->draft, error);
-    if (code == SES_OK && run->first > 0 && run->draft.delta.count == 0)
+    if (code == SES_OK && run->first > 0 && run->draft.delta.count == 0 && run->artifacts.count == 0)
         code = is_live_already(run, &run->already, error);
     return code;
 }
@@ -232,6 +236,7 @@ static int write_rewind(struct db *db, void *context, const struct session_row *
     append->drafts = &run->draft;
     append->results = &op->result;
     append->count = run->already ? 0 : 1;
+    append->artifacts = run->artifacts.count > 0 ? &run->artifacts.rows : NULL;
     int code = ses__append_store(db, append, error);
     if (code == SES_EXISTS)
         code = ses__error_set(error, SES_INVALID,
@@ -240,6 +245,7 @@ static int write_rewind(struct db *db, void *context, const struct session_row *
     return code;
 }
 
+/* Plans again if others have saved versions of the same artifacts in the meantime. */
 int ses__door_rewind(struct storage *storage, struct rewind_op *op, ses_error *error)
 {
     const ses_allocator *allocator = storage->allocator;
@@ -254,8 +260,13 @@ int ses__door_rewind(struct storage *storage, struct rewind_op *op, ses_error *e
     op->append.advance.snapshot = NULL;
     ses__arena_init(&run.arena, allocator);
     ses__event_draft_init(&run.draft, allocator);
-    int code = ses__run_planned(storage, &planned, error);
+    ses__restored_artifacts_init(&run.artifacts, op->append.session.key->session, allocator);
+    int code = SES_BUSY;
+    for (int tries = 0; code == SES_BUSY && tries < MAX_OUTRUN && (tries == 0 || run.artifacts.rows.outrun);
+         tries++)
+        code = ses__run_planned(storage, &planned, error);
     op->append.drafts = NULL;
+    ses__restored_artifacts_free(&run.artifacts);
     ses__event_draft_free(&run.draft);
     ses__arena_free(&run.arena);
     return code;

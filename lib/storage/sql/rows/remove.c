@@ -1,5 +1,6 @@
 /* Removes sessions and users, with all that belongs to them; and finds those that are due. */
 #include "base/error.h"
+#include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/parts.h"
 
 static int refuse_leftover(const struct db *db, const char *what, int64_t id, ses_error *error)
@@ -54,6 +55,8 @@ int ses__session_remove(struct db *db, const struct session_row *row, ses_error 
     int code = ses__version_pass(db, row->user_id, row->version, error);
 
     if (code == SES_OK)
+        code = ses__artifacts_remove_of_session(db, row, error);
+    if (code == SES_OK)
         code = remove_rows_of_session(db, row->id, error);
     if (code == SES_OK)
         code = check_none_left(db, STATEMENT_SESSION_LEFT, "session", row->id, error);
@@ -87,6 +90,8 @@ static int remove_user_rows(struct db *db, int64_t id, int64_t *state_keys, ses_
     int code = ses__query_do(db, STATEMENT_USER_STATE_DELETE, error, VALUES(INT(id)));
 
     *state_keys = ses__db_changed(db);
+    if (code == SES_OK)
+        code = ses__artifacts_remove_of_user(db, id, error);
     if (code == SES_OK)
         code = check_none_left(db, STATEMENT_USER_LEFT, "user", id, error);
     return code == SES_OK ? ses__change_one(db, STATEMENT_USER_DELETE, "users", error, VALUES(INT(id)))

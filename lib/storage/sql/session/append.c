@@ -223,6 +223,8 @@ static int store_event(struct append_op *op, struct db *db, struct event_draft *
         return note_duplicate(op, db, draft, result, error);
     if (code == SES_OK)
         code = ses__delta_store(db, &draft->delta, &op->row, draft->row.seq, error);
+    if (code == SES_OK && op->artifacts)
+        code = op->artifacts->store(op->artifacts, db, &op->row, op->now_us, error);
     return code == SES_OK ? count_event(op, draft, result, error) : code;
 }
 

@@ -40,8 +40,17 @@ SESLITE_PRIVATE int ses__check_begin(struct check *check, struct span app, struc
 /* ---- check_shared.c: apps and users, their names and their state */
 SESLITE_PRIVATE int ses__check_owners(struct check *check, enum scope scope);
 
+/* ---- check_artifact.c: the artifacts of a user */
+SESLITE_PRIVATE int ses__check_artifacts(struct check *check, int64_t user_id);
+
+/* ---- check_content.c: their contents. `uses` is the sum of the weights of what the artifacts have. So nothing needs to be
+ * counted for each content. */
+SESLITE_PRIVATE uint64_t ses__content_weight(const struct check *check, int64_t content_id);
+SESLITE_PRIVATE int ses__check_contents(struct check *check, int64_t user_id, uint64_t uses);
+
 /* ---- check_session.c: sessions, with all that they have */
 SESLITE_PRIVATE int ses__check_sessions(struct check *check);
+SESLITE_PRIVATE bool ses__check_is_object(struct span json);
 
 /* ---- check_log.c: the log, the marks, and the own state */
 /* Up to `inherited` the events come from another session, whose times may differ. */

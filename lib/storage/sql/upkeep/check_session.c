@@ -87,12 +87,16 @@ static void check_parent(struct check *check, struct checked_session *session, s
                          "the names of the parent are not ids, or its number cannot be");
 }
 
-static void check_more(struct check *check, struct span more)
+bool ses__check_is_object(struct span json)
 {
     struct json_reader reader;
+    return ses__json_start_object(&reader, json, "it", NULL) == SES_OK && ses__json_skip(&reader, NULL) &&
+           ses__json_finish(&reader);
+}
 
-    if (more.ptr && (ses__json_start_object(&reader, more, "it", NULL) != SES_OK ||
-                     !ses__json_skip(&reader, NULL) || !ses__json_finish(&reader)))
+static void check_more(struct check *check, struct span more)
+{
+    if (more.ptr && !ses__check_is_object(more))
         ses__check_found(check, SES_PROBLEM_DETAIL, 0, "session_details.more is not a JSON object");
 }
 

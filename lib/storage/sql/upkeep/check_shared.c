@@ -1,5 +1,5 @@
 /*
- * Apps and users, as a check looks at them: their names, and their state. A row of shared state says which event, or which
+ * Apps and users, as a check looks at them: their names, their state, and what users have. A row of shared state says which event, or which
  * creation of a session, has set it last. Where that is still there, it must say the same.
  */
 #include <string.h>
@@ -232,6 +232,8 @@ int ses__check_owners(struct check *check, enum scope scope)
             ses__check_found(check, SES_PROBLEM_NAME, 0, "the name of %s number %lld is not an id",
                              scope == SCOPE_USER ? "user" : "app", (long long)row.owner);
         code = check_shared(check, &row);
+        if (code == SES_OK && scope == SCOPE_USER)
+            code = ses__check_artifacts(check, row.owner);
         if (code == SES_OK)
             code = read_next_owner(check, &row);
     }

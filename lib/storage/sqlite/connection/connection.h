@@ -65,6 +65,7 @@ SESLITE_PRIVATE bool ses__sqlite_row(struct query *query);
 SESLITE_PRIVATE enum sql_type ses__sqlite_type(const struct query *query, int column);
 SESLITE_PRIVATE int64_t ses__sqlite_int_of(struct query *query, int column);
 SESLITE_PRIVATE struct span ses__sqlite_text_of(struct query *query, int column);
+SESLITE_PRIVATE struct span ses__sqlite_bytes_of(struct query *query, int column);
 SESLITE_PRIVATE int ses__sqlite_end(struct query *query);
 SESLITE_PRIVATE int64_t ses__sqlite_changed(const struct db *db);
 SESLITE_PRIVATE int64_t ses__sqlite_given(const struct db *db);

@@ -44,6 +44,8 @@ static int bind_value(struct query *query, int parameter, const struct value *va
     if (value->type == SQL_INT)
         return sqlite3_bind_int64(query->run, parameter, value->number);
     query->bytes += value->text.len;
+    if (value->type == SQL_BLOB)
+        return sqlite3_bind_blob64(query->run, parameter, value->text.ptr, value->text.len, SQLITE_STATIC);
     if (value->text.ptr)
         return sqlite3_bind_text64(query->run, parameter, value->text.ptr, value->text.len, SQLITE_STATIC,
                                    SQLITE_UTF8);
@@ -153,6 +155,22 @@ struct span ses__sqlite_text_of(struct query *query, int column)
     if (UNLIKELY(meter))
         meter->bytes_out += (int64_t)text.len;
     return text;
+}
+
+struct span ses__sqlite_bytes_of(struct query *query, int column)
+{
+    sqlite3_value *value = sqlite3_column_value(query->run, column);
+    struct span bytes = {NULL, 0};
+
+    if (sqlite3_value_type(value) != SQLITE_BLOB)
+        return bytes;
+    bytes = (struct span){sqlite3_value_blob(value), (size_t)sqlite3_value_bytes(value)};
+    if (!bytes.ptr && bytes.len > 0)
+        query_fail(query, SQLITE_NOMEM);
+    struct meter *meter = ses__limits_meter(query->db->limits);
+    if (UNLIKELY(meter))
+        meter->bytes_out += (int64_t)bytes.len;
+    return bytes;
 }
 
 /* Reset repeats what the step returned, which was reported already; bindings borrow the caller's texts. */

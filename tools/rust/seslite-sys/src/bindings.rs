@@ -25,6 +25,9 @@ pub type ses_import_outcome = ::core::ffi::c_uint;
 pub type ses_backup_flags = ::core::ffi::c_uint;
 pub type ses_check_level = ::core::ffi::c_uint;
 pub type ses_problem_kind = ::core::ffi::c_uint;
+pub type ses_artifact_kind = ::core::ffi::c_uint;
+pub type _bindgen_ty_3 = ::core::ffi::c_uint;
+pub type ses_artifact_open_flags = ::core::ffi::c_uint;
 pub type ses_context_flags = ::core::ffi::c_uint;
 pub type ses_call_answerer = ::core::option::Option<
     unsafe extern "C" fn(
@@ -209,6 +212,11 @@ pub struct ses_get_options {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ses_artifacts {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ses_append_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
@@ -223,6 +231,7 @@ pub struct ses_append_options {
     pub label_count: usize,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub artifacts: *mut ses_artifacts,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -650,6 +659,73 @@ pub struct ses_check_options {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ses_artifact_info {
+    pub name: *const ::core::ffi::c_char,
+    pub version: i64,
+    pub created_us: i64,
+    pub size: i64,
+    pub kind: ses_artifact_kind,
+    pub mime_type: *const ::core::ffi::c_char,
+    pub display_name: *const ::core::ffi::c_char,
+    pub metadata: *const ::core::ffi::c_char,
+    pub metadata_len: usize,
+    pub hash: *const ::core::ffi::c_char,
+    pub uri: *const ::core::ffi::c_char,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_artifact_save_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
+    pub kind: ses_artifact_kind,
+    pub mime_type: *const ::core::ffi::c_char,
+    pub display_name: *const ::core::ffi::c_char,
+    pub metadata: *const ::core::ffi::c_char,
+    pub metadata_len: usize,
+    pub read: ::core::option::Option<
+        unsafe extern "C" fn(
+            context: *mut ::core::ffi::c_void,
+            buffer: *mut ::core::ffi::c_void,
+            capacity: usize,
+        ) -> i64,
+    >,
+    pub read_context: *mut ::core::ffi::c_void,
+    pub created_us: *const i64,
+    pub max_bytes: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_artifact {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_artifact_open_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
+    pub version: *const i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_artifact_list {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_artifact_list_options {
+    pub size: usize,
+    pub after: *const ::core::ffi::c_char,
+    pub first_version: i64,
+    pub limit: usize,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ses_builder {
     _unused: [u8; 0],
 }
@@ -991,7 +1067,7 @@ pub const SES_SECURE: ses_flags = 4;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_append_options"][::core::mem::size_of::<ses_append_options>() - 104usize];
+    ["Size of ses_append_options"][::core::mem::size_of::<ses_append_options>() - 112usize];
     ["Alignment of ses_append_options"][::core::mem::align_of::<ses_append_options>() - 8usize];
     ["Offset of field: ses_append_options::size"]
         [::core::mem::offset_of!(ses_append_options, size) - 0usize];
@@ -1019,6 +1095,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_append_options, timeout_ms) - 88usize];
     ["Offset of field: ses_append_options::cancel"]
         [::core::mem::offset_of!(ses_append_options, cancel) - 96usize];
+    ["Offset of field: ses_append_options::artifacts"]
+        [::core::mem::offset_of!(ses_append_options, artifacts) - 104usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1695,6 +1773,7 @@ pub const SES_PROBLEM_PARENT: ses_problem_kind = 15;
 pub const SES_PROBLEM_LEASE: ses_problem_kind = 16;
 pub const SES_PROBLEM_SHARED: ses_problem_kind = 17;
 pub const SES_PROBLEM_COUNTER: ses_problem_kind = 18;
+pub const SES_PROBLEM_ARTIFACT: ses_problem_kind = 19;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -1732,6 +1811,111 @@ const _: () = {
         [::core::mem::offset_of!(ses_check_options, timeout_ms) - 56usize];
     ["Offset of field: ses_check_options::cancel"]
         [::core::mem::offset_of!(ses_check_options, cancel) - 64usize];
+};
+pub const SES_ARTIFACT_BYTES: ses_artifact_kind = 0;
+pub const SES_ARTIFACT_TEXT: ses_artifact_kind = 1;
+pub const SES_ARTIFACT_URI: ses_artifact_kind = 2;
+pub const SES_ARTIFACT_DEPTH: _bindgen_ty_3 = 5;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_artifact_info"][::core::mem::size_of::<ses_artifact_info>() - 88usize];
+    ["Alignment of ses_artifact_info"][::core::mem::align_of::<ses_artifact_info>() - 8usize];
+    ["Offset of field: ses_artifact_info::name"]
+        [::core::mem::offset_of!(ses_artifact_info, name) - 0usize];
+    ["Offset of field: ses_artifact_info::version"]
+        [::core::mem::offset_of!(ses_artifact_info, version) - 8usize];
+    ["Offset of field: ses_artifact_info::created_us"]
+        [::core::mem::offset_of!(ses_artifact_info, created_us) - 16usize];
+    ["Offset of field: ses_artifact_info::size"]
+        [::core::mem::offset_of!(ses_artifact_info, size) - 24usize];
+    ["Offset of field: ses_artifact_info::kind"]
+        [::core::mem::offset_of!(ses_artifact_info, kind) - 32usize];
+    ["Offset of field: ses_artifact_info::mime_type"]
+        [::core::mem::offset_of!(ses_artifact_info, mime_type) - 40usize];
+    ["Offset of field: ses_artifact_info::display_name"]
+        [::core::mem::offset_of!(ses_artifact_info, display_name) - 48usize];
+    ["Offset of field: ses_artifact_info::metadata"]
+        [::core::mem::offset_of!(ses_artifact_info, metadata) - 56usize];
+    ["Offset of field: ses_artifact_info::metadata_len"]
+        [::core::mem::offset_of!(ses_artifact_info, metadata_len) - 64usize];
+    ["Offset of field: ses_artifact_info::hash"]
+        [::core::mem::offset_of!(ses_artifact_info, hash) - 72usize];
+    ["Offset of field: ses_artifact_info::uri"]
+        [::core::mem::offset_of!(ses_artifact_info, uri) - 80usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_artifact_save_options"]
+        [::core::mem::size_of::<ses_artifact_save_options>() - 96usize];
+    ["Alignment of ses_artifact_save_options"]
+        [::core::mem::align_of::<ses_artifact_save_options>() - 8usize];
+    ["Offset of field: ses_artifact_save_options::size"]
+        [::core::mem::offset_of!(ses_artifact_save_options, size) - 0usize];
+    ["Offset of field: ses_artifact_save_options::flags"]
+        [::core::mem::offset_of!(ses_artifact_save_options, flags) - 8usize];
+    ["Offset of field: ses_artifact_save_options::kind"]
+        [::core::mem::offset_of!(ses_artifact_save_options, kind) - 12usize];
+    ["Offset of field: ses_artifact_save_options::mime_type"]
+        [::core::mem::offset_of!(ses_artifact_save_options, mime_type) - 16usize];
+    ["Offset of field: ses_artifact_save_options::display_name"]
+        [::core::mem::offset_of!(ses_artifact_save_options, display_name) - 24usize];
+    ["Offset of field: ses_artifact_save_options::metadata"]
+        [::core::mem::offset_of!(ses_artifact_save_options, metadata) - 32usize];
+    ["Offset of field: ses_artifact_save_options::metadata_len"]
+        [::core::mem::offset_of!(ses_artifact_save_options, metadata_len) - 40usize];
+    ["Offset of field: ses_artifact_save_options::read"]
+        [::core::mem::offset_of!(ses_artifact_save_options, read) - 48usize];
+    ["Offset of field: ses_artifact_save_options::read_context"]
+        [::core::mem::offset_of!(ses_artifact_save_options, read_context) - 56usize];
+    ["Offset of field: ses_artifact_save_options::created_us"]
+        [::core::mem::offset_of!(ses_artifact_save_options, created_us) - 64usize];
+    ["Offset of field: ses_artifact_save_options::max_bytes"]
+        [::core::mem::offset_of!(ses_artifact_save_options, max_bytes) - 72usize];
+    ["Offset of field: ses_artifact_save_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_artifact_save_options, timeout_ms) - 80usize];
+    ["Offset of field: ses_artifact_save_options::cancel"]
+        [::core::mem::offset_of!(ses_artifact_save_options, cancel) - 88usize];
+};
+pub const SES_ARTIFACT_STORED: ses_artifact_open_flags = 1;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_artifact_open_options"]
+        [::core::mem::size_of::<ses_artifact_open_options>() - 40usize];
+    ["Alignment of ses_artifact_open_options"]
+        [::core::mem::align_of::<ses_artifact_open_options>() - 8usize];
+    ["Offset of field: ses_artifact_open_options::size"]
+        [::core::mem::offset_of!(ses_artifact_open_options, size) - 0usize];
+    ["Offset of field: ses_artifact_open_options::flags"]
+        [::core::mem::offset_of!(ses_artifact_open_options, flags) - 8usize];
+    ["Offset of field: ses_artifact_open_options::version"]
+        [::core::mem::offset_of!(ses_artifact_open_options, version) - 16usize];
+    ["Offset of field: ses_artifact_open_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_artifact_open_options, timeout_ms) - 24usize];
+    ["Offset of field: ses_artifact_open_options::cancel"]
+        [::core::mem::offset_of!(ses_artifact_open_options, cancel) - 32usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_artifact_list_options"]
+        [::core::mem::size_of::<ses_artifact_list_options>() - 48usize];
+    ["Alignment of ses_artifact_list_options"]
+        [::core::mem::align_of::<ses_artifact_list_options>() - 8usize];
+    ["Offset of field: ses_artifact_list_options::size"]
+        [::core::mem::offset_of!(ses_artifact_list_options, size) - 0usize];
+    ["Offset of field: ses_artifact_list_options::after"]
+        [::core::mem::offset_of!(ses_artifact_list_options, after) - 8usize];
+    ["Offset of field: ses_artifact_list_options::first_version"]
+        [::core::mem::offset_of!(ses_artifact_list_options, first_version) - 16usize];
+    ["Offset of field: ses_artifact_list_options::limit"]
+        [::core::mem::offset_of!(ses_artifact_list_options, limit) - 24usize];
+    ["Offset of field: ses_artifact_list_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_artifact_list_options, timeout_ms) - 32usize];
+    ["Offset of field: ses_artifact_list_options::cancel"]
+        [::core::mem::offset_of!(ses_artifact_list_options, cancel) - 40usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2466,6 +2650,121 @@ extern "C" {
         problems: *mut i64,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_save(
+        session: *mut ses_session,
+        name: *const ::core::ffi::c_char,
+        bytes: *const ::core::ffi::c_void,
+        len: usize,
+        options: *const ses_artifact_save_options,
+        version: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_save_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        name: *const ::core::ffi::c_char,
+        bytes: *const ::core::ffi::c_void,
+        len: usize,
+        options: *const ses_artifact_save_options,
+        version: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_open(
+        session: *mut ses_session,
+        name: *const ::core::ffi::c_char,
+        options: *const ses_artifact_open_options,
+        artifact: *mut *mut ses_artifact,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_open_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        name: *const ::core::ffi::c_char,
+        options: *const ses_artifact_open_options,
+        artifact: *mut *mut ses_artifact,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_info_of(artifact: *const ses_artifact) -> *const ses_artifact_info;
+    pub fn ses_artifact_read(
+        artifact: *mut ses_artifact,
+        offset: i64,
+        buffer: *mut ::core::ffi::c_void,
+        capacity: usize,
+        len: *mut usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_close(artifact: *mut ses_artifact);
+    pub fn ses_artifact_names(
+        session: *mut ses_session,
+        options: *const ses_artifact_list_options,
+        list: *mut *mut ses_artifact_list,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_names_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        options: *const ses_artifact_list_options,
+        list: *mut *mut ses_artifact_list,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_versions(
+        session: *mut ses_session,
+        name: *const ::core::ffi::c_char,
+        options: *const ses_artifact_list_options,
+        list: *mut *mut ses_artifact_list,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_versions_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        name: *const ::core::ffi::c_char,
+        options: *const ses_artifact_list_options,
+        list: *mut *mut ses_artifact_list,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_list_count(list: *const ses_artifact_list) -> usize;
+    pub fn ses_artifact_list_at(
+        list: *const ses_artifact_list,
+        index: usize,
+    ) -> *const ses_artifact_info;
+    pub fn ses_artifact_list_more(list: *const ses_artifact_list) -> ::core::ffi::c_int;
+    pub fn ses_artifact_list_close(list: *mut ses_artifact_list);
+    pub fn ses_artifact_delete(
+        session: *mut ses_session,
+        name: *const ::core::ffi::c_char,
+        options: *const ses_delete_options,
+        deleted: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_delete_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        name: *const ::core::ffi::c_char,
+        options: *const ses_delete_options,
+        deleted: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifacts_open(
+        store: *mut ses_store,
+        key: *const ses_key,
+        artifacts: *mut *mut ses_artifacts,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifacts_add(
+        artifacts: *mut ses_artifacts,
+        name: *const ::core::ffi::c_char,
+        bytes: *const ::core::ffi::c_void,
+        len: usize,
+        options: *const ses_artifact_save_options,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifacts_offload(
+        artifacts: *mut ses_artifacts,
+        bytes: i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifacts_version(artifacts: *const ses_artifacts, index: usize) -> i64;
+    pub fn ses_artifacts_close(artifacts: *mut ses_artifacts);
     pub fn ses_builder_open(
         store: *mut ses_store,
         author: *const ::core::ffi::c_char,

@@ -1,0 +1,100 @@
+/* Shared by the calls of seslite_artifact.h. */
+#ifndef SESLITE_ARTIFACT_ARTIFACT_H
+#define SESLITE_ARTIFACT_ARTIFACT_H
+
+#include "seslite_artifact.h"
+#include "session/session.h"
+#include "storage/sql/rows/artifact.h"
+
+/* ---- place.c: whose artifact it is, and its name */
+
+/* A call about an artifact, or (no name) about all of a session. Must not be moved. */
+struct artifact_call {
+    struct session_call at; /* by key, its session may be NULL */
+    bool of_user;
+    char name[SES_ID_MAX + 1];
+};
+/* Begins the call as ses__call_on_handle and ses__call_by_key do; ses__call_end ends it. INVALID: the name. */
+#define ses__artifact_on_handle(call, session, name, error) \
+    ses__artifact_on_handle_as((call), __func__, (session), (name), (error))
+#define ses__artifact_by_key(call, store, key, name, error) \
+    ses__artifact_by_key_as((call), __func__, (store), (key), (name), (error))
+/* `name` may be NULL. */
+SESLITE_PRIVATE int ses__artifact_on_handle_as(struct artifact_call *call, const char *function,
+                                               ses_session *session, const char *name, ses_error *error);
+SESLITE_PRIVATE int ses__artifact_by_key_as(struct artifact_call *call, const char *function,
+                                            ses_store *store, const ses_key *key, const char *name,
+                                            ses_error *error);
+/* Takes a name within the call: adds the prefix that an artifact of a user must have. INVALID. */
+SESLITE_PRIVATE int ses__artifact_take_name(struct artifact_call *call, const char *name, ses_error *error);
+/* In a job that reads: SES_NOTFOUND (without a message) if there is no such user. */
+SESLITE_PRIVATE int ses__artifact_find_owner(struct db *db, const struct artifact_call *call,
+                                             struct artifact_owner *owner, ses_error *error);
+/* The same in two steps, between which a server is asked for more of this user, whose number is 0 then. SQLite has found the
+ * user after the first. */
+SESLITE_PRIVATE int ses__artifact_ask_owner(struct query *query, struct db *db,
+                                            const struct artifact_call *call, struct artifact_owner *owner,
+                                            ses_error *error);
+SESLITE_PRIVATE int ses__artifact_take_owner(struct query *query, struct artifact_owner *owner);
+/* In a job that writes: locks what the artifacts belong to. NOTFOUND: there is no such session, unless `anyway`. */
+SESLITE_PRIVATE int ses__artifact_make_owner(struct db *db, const struct artifact_call *call, bool anyway,
+                                             struct artifact_owner *owner, ses_error *error);
+SESLITE_PRIVATE int ses__artifact_absent(const struct artifact_call *call, ses_error *error);
+
+/* ---- uri.c: addresses of artifacts */
+
+#define ARTIFACT_URI "artifact://"
+static inline bool ses__artifact_is_uri(struct span text)
+{
+    return text.len >= sizeof ARTIFACT_URI - 1 &&
+           memcmp(text.ptr, ARTIFACT_URI, sizeof ARTIFACT_URI - 1) == 0;
+}
+/* Returns the address of a version, in the arena. NULL: out of memory. */
+SESLITE_PRIVATE char *ses__artifact_uri(struct arena *arena, const struct artifact_call *call,
+                                        struct span name, int64_t version);
+/* Makes `call` one about the artifact to which an address refers. INVALID: it is no such address, or leads to another
+ * session or user. */
+SESLITE_PRIVATE int ses__artifact_follow_uri(struct artifact_call *call, struct span uri, int64_t *version,
+                                             ses_error *error);
+
+/* ---- info.c: what callers see of a version */
+
+struct artifact_info {
+    ses_artifact_info shown;
+    int64_t content_id;
+};
+/* Copies the row into the arena. */
+SESLITE_PRIVATE int ses__artifact_info_make(struct artifact_info *info, const struct artifact_row *row,
+                                            const struct artifact_call *call, struct arena *arena,
+                                            ses_error *error);
+
+/* ---- upload.c: the bytes and what is said of them */
+
+/* Up to so many bytes are stored in one transaction. */
+enum { ARTIFACT_PIECE = 64 * CHUNK_BYTES };
+
+/* An artifact that is to be saved. */
+struct artifact_new {
+    const ses_allocator *allocator;
+    ses_artifact_save_options options;
+    struct span metadata;
+    struct blob blob;
+    int64_t user_id; /* whose content was written */
+    char *buffer;    /* of the bytes, if they were read; NULL: none */
+};
+/* Takes the options, and the bytes: the first piece stays in memory, or in that of the caller; more are written to the
+ * store. To be freed in any case. */
+SESLITE_PRIVATE int ses__artifact_upload(struct artifact_new *fresh, const struct artifact_call *call,
+                                         const void *bytes, size_t len,
+                                         const ses_artifact_save_options *options, ses_error *error);
+/* Drops what was written, unless an artifact has it. */
+SESLITE_PRIVATE void ses__artifact_new_free(struct artifact_new *fresh, ses_store *store);
+/* In a job: saves it as the next version of the name, or as this one. */
+SESLITE_PRIVATE int ses__artifact_store_next(struct db *db, const struct artifact_owner *owner,
+                                             const struct artifact_new *fresh, struct span name,
+                                             int64_t now_us, int64_t *version, ses_error *error);
+SESLITE_PRIVATE int ses__artifact_store(struct db *db, const struct artifact_owner *owner,
+                                        const struct artifact_new *fresh, struct span name, int64_t version,
+                                        int64_t now_us, ses_error *error);
+
+#endif

@@ -1,0 +1,108 @@
+/* Addresses of artifacts, as google/adk/artifacts/artifact_util.py forms them:
+ *     artifact://apps/APP/users/USER/sessions/SESSION/artifacts/NAME/versions/N
+ *     artifact://apps/APP/users/USER/artifacts/NAME/versions/N
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "artifact/artifact.h"
+#include "base/error.h"
+
+static void add_prefix(struct buffer *uri, const ses_key *key, bool of_user)
+{
+    ses__buffer_add_word(uri, ARTIFACT_URI "apps/");
+    ses__buffer_add_word(uri, key->app);
+    ses__buffer_add_word(uri, "/users/");
+    ses__buffer_add_word(uri, key->user);
+    if (!of_user) {
+        ses__buffer_add_word(uri, "/sessions/");
+        ses__buffer_add_word(uri, key->session);
+    }
+    ses__buffer_add_word(uri, "/artifacts/");
+}
+
+char *ses__artifact_uri(struct arena *arena, const struct artifact_call *call, struct span name,
+                        int64_t version)
+{
+    struct buffer uri;
+    char number[32];
+    char *text = NULL;
+
+    ses__buffer_init(&uri, arena->allocator);
+    add_prefix(&uri, &call->at.key, call->of_user);
+    ses__buffer_add(&uri, name.ptr, name.len);
+    (void)snprintf(number, sizeof number, "/versions/%" PRId64, version);
+    ses__buffer_add_word(&uri, number);
+    if (!uri.failed)
+        text = ses__arena_text(arena, uri.data, uri.len);
+    ses__buffer_free(&uri);
+    return text;
+}
+
+/* Removes the beginning of an address that leads to the session, or to its user. */
+static bool pass_prefix(struct span *uri, const struct artifact_call *call, bool of_user, bool *failed)
+{
+    struct buffer prefix;
+    bool passed = false;
+
+    ses__buffer_init(&prefix, ses__store_allocator(call->at.store));
+    add_prefix(&prefix, &call->at.key, of_user);
+    *failed = prefix.failed;
+    if (!prefix.failed && uri->len > prefix.len && memcmp(uri->ptr, prefix.data, prefix.len) == 0) {
+        *uri = (struct span){uri->ptr + prefix.len, uri->len - prefix.len};
+        passed = true;
+    }
+    ses__buffer_free(&prefix);
+    return passed;
+}
+
+/* Splits NAME/versions/N, of which the name may contain anything. */
+static bool split_version(struct span rest, char name[SES_ID_MAX + 1], int64_t *version)
+{
+    static const char word[] = "/versions/";
+    const size_t word_len = sizeof word - 1;
+    size_t digits = 0;
+
+    *version = 0;
+    while (digits < rest.len && digits < 11 && rest.ptr[rest.len - digits - 1] >= '0' &&
+           rest.ptr[rest.len - digits - 1] <= '9')
+        digits++;
+    if (digits == 0 || digits > 10 || rest.len < digits + word_len + 1 ||
+        memcmp(rest.ptr + rest.len - digits - word_len, word, word_len) != 0)
+        return false;
+    for (size_t at = rest.len - digits; at < rest.len; at++)
+        *version = *version * 10 + (rest.ptr[at] - '0');
+    const size_t len = rest.len - digits - word_len;
+    if (len > SES_ID_MAX || memchr(rest.ptr, '\0', len))
+        return false;
+    memcpy(name, rest.ptr, len);
+    name[len] = '\0';
+    return true;
+}
+
+int ses__artifact_follow_uri(struct artifact_call *call, struct span uri, int64_t *version, ses_error *error)
+{
+    const char *session = call->at.key.session;
+    char name[SES_ID_MAX + 1];
+    bool failed = false;
+    bool of_user = false;
+    bool passed = session && pass_prefix(&uri, call, false, &failed);
+
+    if (!passed && !failed)
+        passed = of_user = pass_prefix(&uri, call, true, &failed);
+    if (failed)
+        return ses__error_nomem(error);
+    if (!passed)
+        return ses__error_set(
+            error, SES_INVALID,
+            "the artifact refers to something that is not an artifact of the same session or user");
+    if (!split_version(uri, name, version))
+        return ses__error_set(error, SES_INVALID,
+                              "the artifact refers to an address that is not of the form " ARTIFACT_URI
+                              "apps/.../artifacts/NAME/versions/N");
+    call->at.key.session = of_user ? NULL : session;
+    const int code = ses__artifact_take_name(call, name, error);
+    call->at.key.session = session;
+    return code;
+}

@@ -1,0 +1,97 @@
+#include "base/sha256.h"
+
+#include <string.h>
+
+/* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
+static const uint32_t round_constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+static inline uint32_t rotated(uint32_t word, unsigned by)
+{
+    return word >> by | word << (32 - by);
+}
+
+static void expand_block(const unsigned char *block, uint32_t w[64])
+{
+    for (size_t i = 0; i < 16; i++)
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    for (size_t i = 16; i < 64; i++) {
+        const uint32_t s0 = rotated(w[i - 15], 7) ^ rotated(w[i - 15], 18) ^ w[i - 15] >> 3;
+        const uint32_t s1 = rotated(w[i - 2], 17) ^ rotated(w[i - 2], 19) ^ w[i - 2] >> 10;
+        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+    }
+}
+
+static void add_block(struct sha256 *hash, const unsigned char *block)
+{
+    uint32_t w[64];
+    uint32_t v[8]; /* a to h */
+
+    expand_block(block, w);
+    memcpy(v, hash->state, sizeof v);
+    for (size_t i = 0; i < 64; i++) {
+        const uint32_t s1 = rotated(v[4], 6) ^ rotated(v[4], 11) ^ rotated(v[4], 25);
+        const uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + round_constants[i] + w[i];
+        const uint32_t s0 = rotated(v[0], 2) ^ rotated(v[0], 13) ^ rotated(v[0], 22);
+        const uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += t1;
+        v[0] = t1 + t2;
+    }
+    for (size_t i = 0; i < 8; i++)
+        hash->state[i] += v[i];
+}
+
+void ses__sha256_init(struct sha256 *hash)
+{
+    static const uint32_t begin[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memcpy(hash->state, begin, sizeof begin);
+    hash->len = 0;
+}
+
+void ses__sha256_add(struct sha256 *hash, const void *data, size_t len)
+{
+    const unsigned char *bytes = data;
+
+    while (len > 0) {
+        const size_t filled = hash->len % sizeof hash->block;
+        const size_t room = sizeof hash->block - filled;
+        const size_t part = len < room ? len : room;
+        if (part == sizeof hash->block) {
+            add_block(hash, bytes);
+        } else {
+            memcpy(hash->block + filled, bytes, part);
+            if (part == room)
+                add_block(hash, hash->block);
+        }
+        hash->len += part;
+        bytes += part;
+        len -= part;
+    }
+}
+
+void ses__sha256_end(struct sha256 *hash, char hex[SHA256_HEX + 1])
+{
+    static const unsigned char padding[64] = {0x80};
+    static const char digits[] = "0123456789abcdef";
+    const uint64_t bits = hash->len * 8;
+    const size_t filled = hash->len % 64;
+    unsigned char length[8];
+
+    for (size_t i = 0; i < 8; i++)
+        length[i] = (unsigned char)(bits >> (56 - 8 * i));
+    ses__sha256_add(hash, padding, (filled < 56 ? 56 : 120) - filled);
+    ses__sha256_add(hash, length, sizeof length);
+    for (size_t i = 0; i < SHA256_HEX; i++)
+        hex[i] = digits[hash->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
+    hex[SHA256_HEX] = '\0';
+}

@@ -1,0 +1,20 @@
+/* SHA-256 (https://csrc.nist.gov/pubs/fips/180-4/upd1/final), piece by piece. */
+#ifndef SESLITE_BASE_SHA256_H
+#define SESLITE_BASE_SHA256_H
+
+#include "base/common.h"
+
+enum { SHA256_HEX = 64 };
+
+struct sha256 {
+    uint32_t state[8];
+    uint64_t len; /* bytes so far */
+    unsigned char block[64];
+};
+
+SESLITE_PRIVATE void ses__sha256_init(struct sha256 *hash);
+SESLITE_PRIVATE void ses__sha256_add(struct sha256 *hash, const void *data, size_t len);
+/* Ends the hash and writes it in hexadecimal, with a NUL. */
+SESLITE_PRIVATE void ses__sha256_end(struct sha256 *hash, char hex[SHA256_HEX + 1]);
+
+#endif

@@ -1,0 +1,288 @@
+#include "storage/sql/history/artifacts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "json/writer.h"
+#include "model/event/artifact_delta.h"
+#include "storage/sql/rows/event.h"
+
+static struct artifact_owner artifacts_of_session(int64_t user_id, const char *session)
+{
+    return (struct artifact_owner){user_id, ses__span_of(session)};
+}
+
+/* -------------------------------------------------------------------------------------- what events name */
+
+void ses__named_artifacts_init(struct named_artifacts *named, const ses_allocator *allocator)
+{
+    *named = (struct named_artifacts){.items = NULL};
+    ses__arena_init(&named->arena, allocator);
+}
+
+void ses__named_artifacts_free(struct named_artifacts *named)
+{
+    ses__memory_free(named->arena.allocator, named->items);
+    ses__arena_free(&named->arena);
+    named->items = NULL;
+    named->count = named->capacity = 0;
+}
+
+static bool is_of_user(struct span name)
+{
+    return name.len >= 5 && memcmp(name.ptr, "user:", 5) == 0;
+}
+
+static int note_artifact(struct named_artifacts *named, struct json_string key, int64_t version, int64_t seq,
+                         ses_error *error)
+{
+    struct span name;
+    int code = ses__json_decode(key, &named->arena, &name);
+
+    if (code == SES_RANGE || (code == SES_OK && is_of_user(name)))
+        return SES_OK;                    /* no artifact has such a name; or it stays as it is */
+    if (code == SES_OK && !key.escaped) { /* it is borrowed from the event */
+        name.ptr = ses__arena_text(&named->arena, name.ptr, name.len);
+        code = name.ptr ? SES_OK : SES_NOMEM;
+    }
+    if (code != SES_OK || !LIST_GROW(named->arena.allocator, named))
+        return ses__error_nomem(error);
+    named->items[named->count++] = (struct named_artifact){name, version, seq};
+    return SES_OK;
+}
+
+static int note_event_artifacts(struct named_artifacts *named, const struct event_row *event,
+                                ses_error *error)
+{
+    struct artifact_outline outline;
+    struct artifact_delta_walk walk;
+    struct json_string key;
+    struct span value;
+    int64_t version;
+    int code = SES_OK;
+
+    if (!ses__artifact_outline(event->body, &outline))
+        return SES_OK; /* a check says so */
+    ses__artifact_delta_open(&walk, outline.delta);
+    while (code == SES_OK && ses__artifact_delta_next(&walk, &key, &value, &version)) {
+        if (version >= 0)
+            code = note_artifact(named, key, version, event->seq, error);
+    }
+    return code;
+}
+
+static int has_artifacts(struct db *db, const struct artifact_owner *owner, bool *has, ses_error *error)
+{
+    struct artifact_rows rows;
+    struct artifact_row row;
+
+    ses__artifact_after_open(&rows, db, owner, (struct span){"", 0}, -1, error);
+    *has = ses__artifact_rows_next(&rows, &row);
+    return ses__query_end(&rows.query);
+}
+
+int ses__named_artifacts_read(struct named_artifacts *named, struct db *db, const struct session_row *row,
+                              const char *session, int64_t seq, ses_error *error)
+{
+    const struct artifact_owner owner = artifacts_of_session(row->user_id, session);
+    struct event_rows rows;
+    struct event_row event;
+    bool has = false;
+    int code = has_artifacts(db, &owner, &has, error);
+
+    named->count = 0; /* of an earlier run */
+    ses__arena_reset(&named->arena);
+    if (code != SES_OK || !has)
+        return code;
+    ses__event_rows_open(&rows, db, row->id, seq + 1, row->last_seq, WALK_FORWARD_BODIES, error);
+    while (ses__event_rows_next(&rows, &event))
+        ses__query_keep(&rows.query, note_event_artifacts(named, &event, error));
+    return ses__event_rows_close(&rows);
+}
+
+int ses__named_artifacts_remove(const struct named_artifacts *named, struct db *db, int64_t user_id,
+                                const char *session, ses_error *error)
+{
+    const struct artifact_owner owner = artifacts_of_session(user_id, session);
+    int code = SES_OK;
+
+    for (size_t i = 0; i < named->count && code == SES_OK; i++) {
+        struct artifact_rows rows;
+        struct artifact_row row;
+        ses__artifact_open(&rows, db, &owner, named->items[i].name, named->items[i].version, error);
+        if (ses__artifact_rows_next(&rows, &row) && row.version == named->items[i].version)
+            ses__query_keep(&rows.query, ses__artifact_remove(db, &owner, &row, error));
+        code = ses__query_end(&rows.query);
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------ what a rewind restores */
+
+struct restored_artifact {
+    struct span name;
+    int64_t then; /* the version of the point; -1: there was none */
+    int64_t next; /* the version that it is saved as */
+};
+
+void ses__restored_artifacts_init(struct restored_artifacts *restored, const char *session,
+                                  const ses_allocator *allocator)
+{
+    *restored = (struct restored_artifacts){.session = session};
+    ses__named_artifacts_init(&restored->named, allocator);
+}
+
+void ses__restored_artifacts_free(struct restored_artifacts *restored)
+{
+    ses__named_artifacts_free(&restored->named);
+}
+
+/* By name, and then in the order of the log. */
+static int compare_named(const void *left, const void *right)
+{
+    const struct named_artifact *a = left;
+    const struct named_artifact *b = right;
+    const int order = ses__span_order(a->name, b->name);
+
+    return order != 0 ? order : (a->seq > b->seq) - (a->seq < b->seq);
+}
+
+/* The last version that events before `first` name. Where these were pruned, it is the one before the first that later
+ * events name. */
+static int64_t version_then(const struct named_artifact *items, size_t count, int64_t first, bool pruned)
+{
+    int64_t then = -1;
+
+    for (size_t i = 0; i < count && items[i].seq < first; i++)
+        then = items[i].version;
+    return then < 0 && pruned ? items[0].version - 1 : then;
+}
+
+static int add_restored(struct restored_artifacts *restored, struct db *db,
+                        const struct artifact_owner *owner, struct restored_artifact item, ses_error *error)
+{
+    const int code = ses__artifact_next_version(db, owner, item.name, &item.next, error);
+
+    restored->items[restored->count++] = item;
+    return code;
+}
+
+static int write_restored(struct restored_artifacts *restored, ses_error *error)
+{
+    struct buffer json;
+
+    ses__buffer_init(&json, restored->named.arena.allocator);
+    ses__buffer_add_word(&json, "{");
+    const size_t start = json.len;
+    for (size_t i = 0; i < restored->count; i++) {
+        char number[32];
+        const int len = snprintf(number, sizeof number, "%" PRId64, restored->items[i].next);
+        ses__json_add_member(&json, start, restored->items[i].name, (struct span){number, (size_t)len});
+    }
+    ses__buffer_add_word(&json, "}");
+    restored->delta.ptr = json.failed ? NULL : ses__arena_text(&restored->named.arena, json.data, json.len);
+    restored->delta.len = json.len;
+    ses__buffer_free(&json);
+    return restored->delta.ptr ? SES_OK : ses__error_nomem(error);
+}
+
+/* Stores the new versions, within the append of the event that names them. */
+static int store_restored(struct append_artifact_rows *rows, struct db *db, const struct session_row *session,
+                          int64_t now_us, ses_error *error);
+
+int ses__restored_artifacts_plan(struct restored_artifacts *restored, struct db *db,
+                                 const struct session_row *row, int64_t first, ses_error *error)
+{
+    const struct artifact_owner owner = artifacts_of_session(row->user_id, restored->session);
+    struct named_artifacts *named = &restored->named;
+    int code = ses__named_artifacts_read(named, db, row, restored->session, row->base_seq, error);
+
+    restored->rows = (struct append_artifact_rows){.store = store_restored};
+    restored->count = 0;
+    restored->delta = (struct span){NULL, 0};
+    if (code != SES_OK || named->count == 0)
+        return code;
+    restored->items = ses__arena_new(&named->arena, named->count * sizeof *restored->items);
+    if (!restored->items)
+        return ses__error_nomem(error);
+    qsort(named->items, named->count, sizeof *named->items, compare_named);
+    for (size_t begin = 0, end = 0; begin < named->count && code == SES_OK; begin = end) {
+        const struct named_artifact *items = named->items + begin;
+        for (end = begin + 1;
+             end < named->count && ses__span_order(named->items[end].name, items->name) == 0;)
+            end++;
+        const int64_t then = version_then(items, end - begin, first, row->base_seq > 0);
+        if (named->items[end - 1].seq >= first && named->items[end - 1].version != then)
+            code =
+                add_restored(restored, db, &owner, (struct restored_artifact){items->name, then, 0}, error);
+    }
+    return code == SES_OK && restored->count > 0 ? write_restored(restored, error) : code;
+}
+
+static int add_tombstone(struct db *db, const struct artifact_owner *owner,
+                         const struct restored_artifact *item, int64_t now_us, ses_error *error)
+{
+    static const char type[] = "application/octet-stream";
+    struct artifact_row row = {.name = item->name,
+                               .version = item->next,
+                               .created_us = now_us,
+                               .mime_type = {type, sizeof type - 1}};
+    struct blob nothing = {.bytes = ""};
+    struct sha256 hash;
+
+    ses__sha256_init(&hash);
+    ses__sha256_end(&hash, nothing.hash);
+    const int code = ses__blob_take(db, owner->user_id, &nothing, now_us, &row.content_id, error);
+    return code == SES_OK ? ses__artifact_add(db, owner, &row, error) : code;
+}
+
+/* The version of the point once more, with the same bytes; a tombstone if it was deleted. */
+static int restore_one(struct db *db, const struct artifact_owner *owner,
+                       const struct restored_artifact *item, int64_t now_us, ses_error *error)
+{
+    struct artifact_rows rows;
+    struct artifact_row row;
+    bool found = false;
+
+    if (item->then >= 0) {
+        ses__artifact_open(&rows, db, owner, item->name, item->then, error);
+        found = ses__artifact_rows_next(&rows, &row) && row.version == item->then;
+        if (found) {
+            struct artifact_row again = row;
+            again.version = item->next;
+            again.created_us = now_us;
+            ses__query_keep(&rows.query, ses__blob_share(db, owner->user_id, row.content_id, error));
+            if (rows.query.code == SES_OK)
+                ses__query_keep(&rows.query, ses__artifact_add(db, owner, &again, error));
+        }
+        const int code = ses__query_end(&rows.query);
+        if (code != SES_OK || found)
+            return code;
+    }
+    return add_tombstone(db, owner, item, now_us, error);
+}
+
+static int store_restored(struct append_artifact_rows *rows, struct db *db, const struct session_row *session,
+                          int64_t now_us, ses_error *error)
+{
+    struct restored_artifacts *restored = (struct restored_artifacts *)rows;
+    const struct artifact_owner owner = artifacts_of_session(session->user_id, restored->session);
+    int code = SES_OK;
+
+    for (size_t i = 0; i < restored->count && code == SES_OK; i++) {
+        const struct restored_artifact *item = &restored->items[i];
+        int64_t next = 0;
+        code = ses__artifact_next_version(db, &owner, item->name, &next, error);
+        if (code == SES_OK && next != item->next) {
+            rows->outrun = true;
+            return ses__error_set(error, SES_BUSY, "others kept saving the artifact \"%.*s\"; try again",
+                                  (int)(item->name.len < 100 ? item->name.len : 100), item->name.ptr);
+        }
+        if (code == SES_OK)
+            code = restore_one(db, &owner, item, now_us, error);
+    }
+    return code;
+}

@@ -1,0 +1,377 @@
+#include "storage/sql/rows/artifact.h"
+
+#include "base/error.h"
+#include "model/event/timestamp.h"
+#include "storage/sql/rows/parts.h"
+
+/* What was being written, and then nothing for so long, is abandoned. Its writer gives up earlier. */
+#define ABANDONED_US (2 * HOUR_US)
+
+/* -------------------------------------------------------------------------------------------- the rows */
+
+void ses__artifact_open(struct artifact_rows *rows, struct db *db, const struct artifact_owner *owner,
+                        struct span name, int64_t version, ses_error *error)
+{
+    rows->owner = *owner;
+    ses__query_open(&rows->query, db, STATEMENT_ARTIFACT_FIND, error,
+                    VALUES(OWNER(owner->user_id), TEXT(owner->session), TEXT(name), INT(version)));
+}
+
+void ses__artifact_versions_open(struct artifact_rows *rows, struct db *db,
+                                 const struct artifact_owner *owner, struct span name, int64_t version,
+                                 int64_t limit, ses_error *error)
+{
+    rows->owner = *owner;
+    ses__query_open(
+        &rows->query, db, STATEMENT_ARTIFACT_VERSIONS, error,
+        VALUES(OWNER(owner->user_id), TEXT(owner->session), TEXT(name), INT(version), INT(limit)));
+}
+
+void ses__artifact_names_open(struct artifact_rows *rows, struct db *db, const struct artifact_owner *owner,
+                              struct span name, int64_t limit, ses_error *error)
+{
+    rows->owner = *owner;
+    ses__query_open(&rows->query, db, STATEMENT_ARTIFACT_NAMES, error,
+                    VALUES(OWNER(owner->user_id), TEXT(owner->session), TEXT(name), INT(limit)));
+}
+
+void ses__artifact_after_open(struct artifact_rows *rows, struct db *db, const struct artifact_owner *owner,
+                              struct span name, int64_t version, ses_error *error)
+{
+    rows->owner = *owner;
+    ses__query_open(&rows->query, db, STATEMENT_ARTIFACT_AFTER, error,
+                    VALUES(INT(owner->user_id), TEXT(owner->session), TEXT(name), INT(version)));
+}
+
+static bool is_hash(struct span text)
+{
+    return text.ptr && text.len == SHA256_HEX && strspn(text.ptr, "0123456789abcdef") >= SHA256_HEX;
+}
+
+static bool is_sound(struct query *query, const struct artifact_row *row)
+{
+    return ses__is_id(row->name) && row->version >= 0 && row->version <= MAX_ARTIFACT_VERSION &&
+           row->created_us >= TIMESTAMP_MIN && row->created_us <= TIMESTAMP_MAX && row->kind >= 0 &&
+           row->kind <= 2 && row->content_id > 0 && ses__query_type(query, 8) == SQL_INT && row->size >= 0 &&
+           row->size <= LARGEST_ARTIFACT && is_hash(row->hash);
+}
+
+bool ses__artifact_rows_next(struct artifact_rows *rows, struct artifact_row *row)
+{
+    struct query *query = &rows->query;
+
+    if (!ses__query_row(query))
+        return false;
+    *row = (struct artifact_row){.name = ses__query_text(query, 0),
+                                 .version = ses__query_int(query, 1),
+                                 .created_us = ses__query_int(query, 2),
+                                 .kind = ses__query_int(query, 3),
+                                 .mime_type = ses__query_text(query, 4),
+                                 .display_name = ses__query_text(query, 5),
+                                 .metadata = ses__query_text(query, 6),
+                                 .content_id = ses__query_int(query, 7),
+                                 .size = ses__query_int(query, 8),
+                                 .hash = ses__query_text(query, 9)};
+    if (query->source == STATEMENT_ARTIFACT_FIND)
+        row->address = ses__query_bytes(query, 10);
+    if (query->code == SES_OK && !is_sound(query, row))
+        ses__query_keep(
+            query, ses__error_set(query->error, SES_CORRUPT,
+                                  "%s: an artifact of user number %lld has an impossible row, or no contents",
+                                  query->db->name, (long long)rows->owner.user_id));
+    return query->code == SES_OK;
+}
+
+void ses__artifact_newest_open(struct artifact_rows *rows, struct db *db, const struct artifact_owner *owner,
+                               struct span name, ses_error *error)
+{
+    ses__db_lock(db, SCOPE_USER, owner->user_id, true);
+    ses__artifact_open(rows, db, owner, name, INT64_MAX, error);
+}
+
+int ses__artifact_newest_take(struct artifact_rows *rows, int64_t *next)
+{
+    struct query *query = &rows->query;
+    struct artifact_row row;
+
+    *next = 0;
+    if (ses__artifact_rows_next(rows, &row))
+        *next = row.version + 1;
+    const int code = ses__query_end(query);
+    return code == SES_OK && *next > MAX_ARTIFACT_VERSION
+               ? ses__error_set(query->error, SES_LIMIT, "the artifact has had all versions below 2^32 - 1")
+               : code;
+}
+
+int ses__artifact_next_version(struct db *db, const struct artifact_owner *owner, struct span name,
+                               int64_t *version, ses_error *error)
+{
+    struct artifact_rows rows;
+
+    ses__artifact_newest_open(&rows, db, owner, name, error);
+    return ses__artifact_newest_take(&rows, version);
+}
+
+int ses__artifact_add(struct db *db, const struct artifact_owner *owner, const struct artifact_row *row,
+                      ses_error *error)
+{
+    return ses__query_do(db, STATEMENT_ARTIFACT_ADD, error,
+                         VALUES(INT(owner->user_id), TEXT(owner->session), TEXT(row->name), INT(row->version),
+                                INT(row->created_us), INT(row->kind), TEXT(row->mime_type),
+                                TEXT(row->display_name), TEXT(row->metadata), OWNER(row->content_id)));
+}
+
+/* -------------------------------------------------------------------------------------------- contents */
+
+void ses__blob_find(struct query *query, struct db *db, int64_t user_id, const struct blob *blob,
+                    ses_error *error)
+{
+    ses__query_open(query, db, STATEMENT_CONTENT_FIND, error, VALUES(OWNER(user_id), STRING(blob->hash)));
+}
+
+/* SES_NOTFOUND (without a message) when the user has no such bytes. */
+static int take_blob(struct query *query, const struct blob *blob, int64_t *id)
+{
+    const bool found = ses__query_row(query);
+    if (found)
+        *id = ses__query_int(query, 0);
+    const bool is_it = found && *id > 0 && ses__query_int(query, 1) == blob->size;
+    return ses__end_found(query, found, is_it, "content");
+}
+
+static int add_chunks(struct db *db, int64_t id, int64_t first, struct span bytes, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t at = 0; at < bytes.len && code == SES_OK; at += CHUNK_BYTES) {
+        const size_t left = bytes.len - at;
+        const struct span chunk = {bytes.ptr + at, left < CHUNK_BYTES ? left : CHUNK_BYTES};
+        code = ses__query_do(db, STATEMENT_CHUNK_ADD, error,
+                             VALUES(OWNER(id), INT(first + (int64_t)(at / CHUNK_BYTES)), BYTES(chunk)));
+    }
+    return code;
+}
+
+/* Without a hash: one that is being written, whose number is needed at once. Else a server is not waited for: 0 stands for the
+ * content that was added last. */
+static int add_blob(struct db *db, int64_t user_id, const char *hash, int64_t size, int64_t now_us,
+                    int64_t *id, ses_error *error)
+{
+    const bool waits = !hash || !ses__db_asks_ahead(db);
+    struct query query;
+
+    ses__query_open(&query, db, STATEMENT_CONTENT_ADD, error,
+                    VALUES(INT(user_id), STRING(hash), INT(size), INT(hash ? 1 : 0), INT(now_us)));
+    if (waits)
+        (void)ses__query_row(&query);
+    const int code = ses__query_end(&query);
+    *id = waits ? ses__db_given(db) : 0;
+    return code;
+}
+
+int ses__blob_share(struct db *db, int64_t user_id, int64_t id, ses_error *error)
+{
+    return ses__change_one(db, STATEMENT_CONTENT_USE, "artifact_contents", error,
+                           VALUES(INT(id), INT(user_id), INT(1)));
+}
+
+/* The statement must have changed the content that is being written. */
+static int check_written(struct db *db, int code, ses_error *error)
+{
+    return code == SES_OK && ses__db_changed(db) != 1
+               ? ses__error_set(
+                     error, SES_NOTFOUND,
+                     "what was written of the artifact is gone, because it took more than an hour or its user was deleted: save it again")
+               : code;
+}
+
+static int finish_blob(struct db *db, int64_t user_id, const struct blob *blob, ses_error *error)
+{
+    const int code = ses__query_do(db, STATEMENT_CONTENT_FINISH, error,
+                                   VALUES(INT(blob->written_id), INT(user_id), STRING(blob->hash)));
+    return check_written(db, code, error);
+}
+
+int ses__blob_take_found(struct query *query, int64_t user_id, const struct blob *blob, int64_t now_us,
+                         int64_t *id)
+{
+    struct db *db = query->db;
+    ses_error *error = query->error;
+    int code = take_blob(query, blob, id);
+
+    if (code == SES_OK)
+        return ses__blob_share(db, user_id, *id, error);
+    if (code != SES_NOTFOUND)
+        return code;
+    if (!blob->bytes) {
+        *id = blob->written_id;
+        return finish_blob(db, user_id, blob, error);
+    }
+    code = add_blob(db, user_id, blob->hash, blob->size, now_us, id, error);
+    return code == SES_OK ? add_chunks(db, *id, 0, (struct span){blob->bytes, (size_t)blob->size}, error)
+                          : code;
+}
+
+int ses__blob_take(struct db *db, int64_t user_id, const struct blob *blob, int64_t now_us, int64_t *id,
+                   ses_error *error)
+{
+    struct query query;
+
+    ses__blob_find(&query, db, user_id, blob, error);
+    return ses__blob_take_found(&query, user_id, blob, now_us, id);
+}
+
+int ses__blob_write(struct db *db, int64_t user_id, int64_t *id, int64_t written, struct span piece,
+                    int64_t now_us, ses_error *error)
+{
+    int code = *id == 0 ? add_blob(db, user_id, NULL, 0, now_us, id, error) : SES_OK;
+
+    if (code == SES_OK)
+        code = add_chunks(db, *id, written / CHUNK_BYTES, piece, error);
+    if (code == SES_OK)
+        code = ses__query_do(db, STATEMENT_CONTENT_GROW, error,
+                             VALUES(INT(*id), INT(user_id), INT(written + (int64_t)piece.len), INT(now_us)));
+    return check_written(db, code, error);
+}
+
+int ses__blob_drop(struct db *db, int64_t user_id, int64_t id, ses_error *error)
+{
+    int code = ses__query_do(db, STATEMENT_CONTENT_DELETE, error, VALUES(INT(id), INT(user_id)));
+
+    if (code == SES_OK && ses__db_changed(db) == 1)
+        code = ses__query_do(db, STATEMENT_CHUNKS_DELETE, error, VALUES(INT(id)));
+    return code;
+}
+
+/* As many bytes as the chunk must have. */
+static int64_t chunk_size(const struct artifact_row *row, int64_t number)
+{
+    const int64_t left = row->size - number * CHUNK_BYTES;
+    return left < CHUNK_BYTES ? left : CHUNK_BYTES;
+}
+
+/* Copies what of the chunk is within the bytes that are read. */
+static void copy_chunk(struct span chunk, int64_t number, int64_t offset, size_t len, char *buffer)
+{
+    const int64_t begin = number * CHUNK_BYTES;
+    const int64_t from = offset > begin ? offset - begin : 0;
+    const int64_t end = offset + (int64_t)len - begin;
+    const int64_t to = end < (int64_t)chunk.len ? end : (int64_t)chunk.len;
+
+    memcpy(buffer + (begin + from - offset), chunk.ptr + from, (size_t)(to - from));
+}
+
+static int64_t last_chunk(const struct blob_range *range)
+{
+    return (range->offset + (int64_t)range->len - 1) / CHUNK_BYTES;
+}
+
+void ses__blob_open(struct query *query, struct db *db, int64_t user_id, const struct blob_range *range,
+                    ses_error *error)
+{
+    ses__query_open(query, db, STATEMENT_CHUNKS_READ, error,
+                    VALUES(INT(range->row->content_id), INT(user_id), TEXT(range->row->hash),
+                           INT(range->offset / CHUNK_BYTES), INT(last_chunk(range))));
+}
+
+int ses__blob_read(struct query *query, const struct blob_range *range, char *buffer)
+{
+    const int64_t last = last_chunk(range);
+    int64_t number = range->offset / CHUNK_BYTES;
+    bool sound = true;
+    bool any = false;
+
+    while (sound && number <= last && ses__query_row(query)) {
+        const struct span chunk = ses__query_bytes(query, 1);
+        any = true;
+        sound = chunk.ptr && ses__query_int(query, 0) == number &&
+                (int64_t)chunk.len == chunk_size(range->row, number);
+        if (sound)
+            copy_chunk(chunk, number++, range->offset, range->len, buffer);
+    }
+    const int code = ses__query_end(query);
+    if (code != SES_OK || number > last)
+        return code;
+    return any ? ses__error_set(query->error, SES_CORRUPT,
+                                "%s: chunk %lld of content number %lld is missing, or has the wrong size",
+                                query->db->name, (long long)number, (long long)range->row->content_id)
+               : SES_NOTFOUND;
+}
+
+/* -------------------------------------------------------------------------------------------- removing */
+
+int ses__contents_sweep(struct db *db, int64_t user_id, int64_t now_us, ses_error *error)
+{
+    const struct value *values = VALUES(OWNER(user_id), INT(now_us - ABANDONED_US));
+    const int code = ses__query_do(db, STATEMENT_CHUNKS_SWEEP, error, values);
+    return code == SES_OK ? ses__query_do(db, STATEMENT_CONTENTS_SWEEP, error, values) : code;
+}
+
+/* Those that are being written stay. */
+static int sweep_unused(struct db *db, int64_t user_id, ses_error *error)
+{
+    return ses__contents_sweep(db, user_id, INT64_MIN + ABANDONED_US, error);
+}
+
+int ses__artifacts_remove(struct db *db, const struct artifact_owner *owner, struct span name,
+                          int64_t *removed, ses_error *error)
+{
+    int code = ses__query_do(db, STATEMENT_CONTENTS_USE, error,
+                             VALUES(OWNER(owner->user_id), TEXT(owner->session), TEXT(name), INT(-1)));
+
+    *removed = 0;
+    /* Most sessions have none. Where an answer is far away, asking is as cheap as looking at it. */
+    if (code == SES_OK && !ses__db_asks_ahead(db) && ses__db_changed(db) == 0)
+        return SES_OK;
+    if (code == SES_OK)
+        code = ses__query_do(db, STATEMENT_ARTIFACTS_REMOVE, error,
+                             VALUES(OWNER(owner->user_id), TEXT(owner->session), TEXT(name)));
+    if (code == SES_OK)
+        *removed = ses__db_changed(db);
+    return code == SES_OK && *removed > 0 ? sweep_unused(db, owner->user_id, error) : code;
+}
+
+int ses__artifact_remove(struct db *db, const struct artifact_owner *owner, const struct artifact_row *row,
+                         ses_error *error)
+{
+    int code = ses__change_one(
+        db, STATEMENT_ARTIFACT_REMOVE, "artifacts", error,
+        VALUES(INT(owner->user_id), TEXT(owner->session), TEXT(row->name), INT(row->version)));
+
+    if (code == SES_OK)
+        code = ses__change_one(db, STATEMENT_CONTENT_USE, "artifact_contents", error,
+                               VALUES(INT(row->content_id), INT(owner->user_id), INT(-1)));
+    return code == SES_OK ? sweep_unused(db, owner->user_id, error) : code;
+}
+
+int ses__artifacts_remove_of_session(struct db *db, const struct session_row *session, ses_error *error)
+{
+    char name[SES_ID_MAX];
+    struct artifact_owner owner = {session->user_id, {name, 0}};
+    struct query query;
+    int64_t removed = 0;
+
+    ses__query_open(&query, db, STATEMENT_SESSION_CALLED, error, VALUES(INT(session->id)));
+    if (ses__query_row(&query)) {
+        const struct span found = ses__query_text(&query, 0);
+        if (query.code == SES_OK && !ses__is_id(found))
+            ses__query_keep(&query, ses__refuse_stranger(db, "session", error));
+        if (query.code == SES_OK)
+            memcpy(name, found.ptr, owner.session.len = found.len);
+    }
+    const int code = ses__query_end(&query);
+    return code == SES_OK && owner.session.len > 0
+               ? ses__artifacts_remove(db, &owner, (struct span){NULL, 0}, &removed, error)
+               : code;
+}
+
+int ses__artifacts_remove_of_user(struct db *db, int64_t user_id, ses_error *error)
+{
+    static const struct statement *const statements[] = {
+        STATEMENT_USER_ARTIFACTS_DELETE, STATEMENT_USER_CHUNKS_DELETE, STATEMENT_USER_CONTENTS_DELETE};
+    int code = SES_OK;
+
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++)
+        code = ses__query_do(db, statements[i], error, VALUES(INT(user_id)));
+    return code;
+}

@@ -1,0 +1,130 @@
+/* The rows of artifacts and of their contents, inside a transaction. */
+#ifndef SESLITE_STORAGE_SQL_ROWS_ARTIFACT_H
+#define SESLITE_STORAGE_SQL_ROWS_ARTIFACT_H
+
+#include "base/sha256.h"
+#include "storage/sql/rows/session.h"
+
+enum {
+    CHUNK_BYTES = 65536,
+    MAX_CHUNKS = 1 << 20 /* of one content */
+};
+#define LARGEST_ARTIFACT ((int64_t)CHUNK_BYTES * MAX_CHUNKS)
+#define MAX_ARTIFACT_VERSION (MAX_SEQ - 1)
+
+/* Whose artifacts: a session's, by the application's id, or with the id "" the user's. */
+struct artifact_owner {
+    int64_t user_id; /* 0: the user that this transaction finds, where everything is asked for at once */
+    struct span session;
+};
+
+/* The texts are borrowed until the next row. Those without a pointer are absent. */
+struct artifact_row {
+    struct span name;
+    int64_t version;
+    int64_t created_us;
+    int64_t kind; /* enum ses_artifact_kind */
+    struct span mime_type;
+    struct span display_name;
+    struct span metadata;
+    int64_t content_id;
+    int64_t size;
+    struct span hash;
+    struct span
+        address; /* found by ses__artifact_open, if the contents are one that may lead to an artifact */
+};
+
+/* A walk over rows, which ends with ses__query_end. */
+struct artifact_rows {
+    struct query query;
+    struct artifact_owner owner;
+};
+/* The newest version of the name up to `version`. */
+SESLITE_PRIVATE void ses__artifact_open(struct artifact_rows *rows, struct db *db,
+                                        const struct artifact_owner *owner, struct span name, int64_t version,
+                                        ses_error *error);
+/* The versions of the name above `version`, in order. */
+SESLITE_PRIVATE void ses__artifact_versions_open(struct artifact_rows *rows, struct db *db,
+                                                 const struct artifact_owner *owner, struct span name,
+                                                 int64_t version, int64_t limit, ses_error *error);
+/* The names after `name`, in order, each with its newest version. */
+SESLITE_PRIVATE void ses__artifact_names_open(struct artifact_rows *rows, struct db *db,
+                                              const struct artifact_owner *owner, struct span name,
+                                              int64_t limit, ses_error *error);
+/* The first version after that version of the name, in the order of names and versions. */
+SESLITE_PRIVATE void ses__artifact_after_open(struct artifact_rows *rows, struct db *db,
+                                              const struct artifact_owner *owner, struct span name,
+                                              int64_t version, ses_error *error);
+SESLITE_PRIVATE bool ses__artifact_rows_next(struct artifact_rows *rows, struct artifact_row *row);
+
+/* The version that comes next, which nobody else adds meanwhile. LIMIT: there is none any more. */
+SESLITE_PRIVATE int ses__artifact_next_version(struct db *db, const struct artifact_owner *owner,
+                                               struct span name, int64_t *version, ses_error *error);
+/* The same in two steps: looks for the newest version, and ends the query. */
+SESLITE_PRIVATE void ses__artifact_newest_open(struct artifact_rows *rows, struct db *db,
+                                               const struct artifact_owner *owner, struct span name,
+                                               ses_error *error);
+SESLITE_PRIVATE int ses__artifact_newest_take(struct artifact_rows *rows, int64_t *next);
+SESLITE_PRIVATE int ses__artifact_add(struct db *db, const struct artifact_owner *owner,
+                                      const struct artifact_row *row, ses_error *error);
+
+/* ------------------------------------------------------------------------------------------ contents */
+
+/* Bytes to store. */
+struct blob {
+    char hash[SHA256_HEX + 1];
+    int64_t size;
+    const char *bytes;  /* NULL: they were written already, as the content ... */
+    int64_t written_id; /* ... with this number */
+};
+
+/* Stores the bytes for one artifact more, or finds them stored. `*id` may become 0, for ses__artifact_add. NOTFOUND: what was
+ * written was swept meanwhile. */
+SESLITE_PRIVATE int ses__blob_take(struct db *db, int64_t user_id, const struct blob *blob, int64_t now_us,
+                                   int64_t *id, ses_error *error);
+/* The same in two steps: looks for the bytes, and ends the query. */
+SESLITE_PRIVATE void ses__blob_find(struct query *query, struct db *db, int64_t user_id,
+                                    const struct blob *blob, ses_error *error);
+SESLITE_PRIVATE int ses__blob_take_found(struct query *query, int64_t user_id, const struct blob *blob,
+                                         int64_t now_us, int64_t *id);
+/* The row's content has one artifact more. */
+SESLITE_PRIVATE int ses__blob_share(struct db *db, int64_t user_id, int64_t id, ses_error *error);
+/* Writes a content piece by piece, in several transactions. Each piece but the last has whole chunks. `*id` is 0 before
+ * the first, and `written` is what was written before. NOTFOUND as above. */
+SESLITE_PRIVATE int ses__blob_write(struct db *db, int64_t user_id, int64_t *id, int64_t written,
+                                    struct span piece, int64_t now_us, ses_error *error);
+/* Drops what was written, if no artifact has it yet. */
+SESLITE_PRIVATE int ses__blob_drop(struct db *db, int64_t user_id, int64_t id, ses_error *error);
+
+/* Reads `len` bytes from `offset` on, one at least, all of which the row has. */
+struct blob_range {
+    const struct artifact_row *row;
+    int64_t offset;
+    size_t len;
+};
+SESLITE_PRIVATE void ses__blob_open(struct query *query, struct db *db, int64_t user_id,
+                                    const struct blob_range *range, ses_error *error);
+/* Ends the query. NOTFOUND (without a message): the content is gone. CORRUPT: a chunk is missing or has another size. */
+SESLITE_PRIVATE int ses__blob_read(struct query *query, const struct blob_range *range, char *buffer);
+
+/* ---- artifact_copy.c */
+/* Copies all versions of a session to one that has none. */
+SESLITE_PRIVATE int ses__artifacts_copy(struct db *db, const struct artifact_owner *from,
+                                        const struct artifact_owner *to, int64_t now_us, ses_error *error);
+
+/* ------------------------------------------------------------------------------------------- removing */
+
+/* Removes the versions of a name (without a pointer: all) and counts them; and the contents that nothing has any more. */
+SESLITE_PRIVATE int ses__artifacts_remove(struct db *db, const struct artifact_owner *owner, struct span name,
+                                          int64_t *removed, ses_error *error);
+/* Removes one version, with its contents if nothing else has them. */
+SESLITE_PRIVATE int ses__artifact_remove(struct db *db, const struct artifact_owner *owner,
+                                         const struct artifact_row *row, ses_error *error);
+/* Removes contents of the user that nothing has any more, and those of which the writing was abandoned. */
+SESLITE_PRIVATE int ses__contents_sweep(struct db *db, int64_t user_id, int64_t now_us, ses_error *error);
+/* Before a session, or a user, is removed: removes what it has. */
+SESLITE_PRIVATE int ses__artifacts_remove_of_session(struct db *db, const struct session_row *session,
+                                                     ses_error *error);
+SESLITE_PRIVATE int ses__artifacts_remove_of_user(struct db *db, int64_t user_id, ses_error *error);
+
+#endif

@@ -1,0 +1,222 @@
+/* What forks, cuts and rewinds do with the artifacts of a session. */
+#include "artifact.h"
+
+/* Appends a turn of its own invocation that saves these artifacts (name, text, name, text, ...). */
+static void turn(ses_store *store, const char *invocation, const char *const *saved)
+{
+    ses_append_options options = {.size = sizeof options};
+    ses_error error;
+    char event[200];
+
+    assert_ok(ses_artifacts_open(store, &key, &options.artifacts, &error));
+    for (; *saved; saved += 2)
+        assert_ok(ses_artifacts_add(options.artifacts, saved[0], saved[1], strlen(saved[1]), NULL, &error));
+    snprintf(event, sizeof event, "{\"id\":\"%s\",\"invocationId\":\"%s\",\"timestamp\":1}", invocation,
+             invocation);
+    assert_ok(ses_append_by_key(store, &key, event, SES_NUL, &options, NULL, &error));
+    ses_artifacts_close(options.artifacts);
+}
+#define TURN(store, invocation, ...) turn((store), (invocation), (const char *const[]){__VA_ARGS__, NULL})
+
+/* Three turns: 1 saves a and b, 2 saves a and c and the user's u, 3 saves a. */
+static void three_turns(struct fixture *fixture)
+{
+    must_create(fixture->store, &key, NULL);
+    TURN(fixture->store, "i1", "a", "a0", "b", "b0");
+    TURN(fixture->store, "i2", "a", "a1", "c", "c0", "user:u", "u0");
+    TURN(fixture->store, "i3", "a", "a2");
+}
+
+static char *newest_event(ses_store *store)
+{
+    ses_session *session = must_get(store, &key);
+    const size_t count = ses_session_event_count(session);
+    char *text = strdup(ses_session_event(session, count - 1)->json);
+
+    assert_non_null(text);
+    ses_session_close(session);
+    return text;
+}
+
+/* ------------------------------------------------------------------------------------------------ rewind */
+
+static void rewind_to(ses_store *store, int64_t seq)
+{
+    const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = seq};
+    ses_error error;
+    assert_ok(ses_rewind_by_key(store, &key, &point, NULL, NULL, &error));
+}
+
+static void test_a_rewind_brings_the_versions_of_the_point_back(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    ses_error error;
+
+    three_turns(fixture);
+    rewind_to(store, 1);
+    assert_artifact(store, &key, "a", NULL, "a0");
+    assert_artifact(store, &key, "a", &(int64_t){2}, "a2");
+    assert_artifact(store, &key, "b", NULL, "b0");
+    assert_no_artifact(store, &key, "c");
+    assert_artifact(store, &key, "user:u", NULL, "u0");
+    assert_int_equal(count_versions(store, &key, "a"), 4);
+    assert_int_equal(count_versions(store, &key, "b"), 1);
+    assert_int_equal(count_versions(store, &key, "c"), 2);
+    char *event = newest_event(store);
+    assert_non_null(strstr(event, Q("'artifactDelta':{'a':3,'c':1}")));
+    free(event);
+    assert_sound(fixture);
+    assert_ok(ses_redo_by_key(store, &key, NULL, NULL, &error));
+    assert_artifact(store, &key, "a", NULL, "a2");
+    assert_artifact(store, &key, "c", NULL, "c0");
+    assert_sound(fixture);
+}
+
+static void test_a_rewind_of_nothing_but_an_artifact_is_stored(void **state)
+{
+    struct fixture *fixture = *state;
+
+    must_create(fixture->store, &key, NULL);
+    TURN(fixture->store, "i1", "a", "a0");
+    rewind_to(fixture->store, 0);
+    assert_no_artifact(fixture->store, &key, "a");
+    assert_sound(fixture);
+}
+
+static void test_a_version_that_was_deleted_is_not_brought_back(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    three_turns(fixture);
+    assert_ok(ses_artifact_delete_by_key(fixture->store, &key, "a", NULL, NULL, &error));
+    rewind_to(fixture->store, 1);
+    assert_no_artifact(fixture->store, &key, "a");
+    assert_sound(fixture);
+}
+
+static void test_the_callers_own_delta_counts(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 1};
+    const ses_rewind_options options = {
+        .size = sizeof options, .artifact_delta = Q("{'z':7}"), .artifact_delta_len = SES_NUL};
+    ses_error error;
+
+    three_turns(fixture);
+    assert_ok(ses_rewind_by_key(fixture->store, &key, &point, &options, NULL, &error));
+    assert_artifact(fixture->store, &key, "a", NULL, "a2");
+    assert_sound(fixture);
+}
+
+static void test_after_a_prune_the_version_before_counts(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 2};
+    ses_error error;
+    int64_t pruned = 0;
+
+    three_turns(fixture);
+    assert_ok(ses_prune_by_key(fixture->store, &key, &options, &pruned, &error));
+    assert_int_equal(pruned, 1);
+    assert_artifact(fixture->store, &key, "b", NULL, "b0");
+    rewind_to(fixture->store, 1);
+    assert_artifact(fixture->store, &key, "a", NULL, "a0");
+    assert_artifact(fixture->store, &key, "b", NULL, "b0");
+    assert_no_artifact(fixture->store, &key, "c");
+    assert_sound(fixture);
+}
+
+/* ------------------------------------------------------------------------------------------------ cut */
+
+static void test_a_cut_takes_what_its_events_named(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 1};
+    ses_error error;
+
+    three_turns(fixture);
+    must_save(store, &key, "by itself", "stays");
+    assert_ok(ses_cut_by_key(store, &key, &point, NULL, NULL, &error));
+    assert_artifact(store, &key, "a", NULL, "a0");
+    assert_int_equal(count_versions(store, &key, "a"), 1);
+    assert_int_equal(count_versions(store, &key, "c"), 0);
+    assert_artifact(store, &key, "b", NULL, "b0");
+    assert_artifact(store, &key, "by itself", NULL, "stays");
+    assert_artifact(store, &key, "user:u", NULL, "u0");
+    assert_sound(fixture);
+    TURN(store, "i2", "a", "again");
+    assert_artifact(store, &key, "a", &(int64_t){1}, "again");
+}
+
+/* ------------------------------------------------------------------------------------------------ fork */
+
+static void fork_to(ses_store *store, const ses_key *to, int64_t seq)
+{
+    const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = seq};
+    const ses_fork_options options = {.size = sizeof options, .flags = SES_FORK_OTHER_USER};
+    ses_error error;
+    assert_ok(ses_fork_by_key(store, &key, &point, to, &options, NULL, &error));
+}
+
+static void check_forks(struct fixture *fixture, const char *user)
+{
+    const ses_key early = {"app", user, "early"};
+    const ses_key late = {"app", user, "late"};
+    ses_store *store = fixture->store;
+    ses_error error;
+
+    fork_to(store, &early, 1);
+    assert_artifact(store, &early, "a", NULL, "a0");
+    assert_artifact(store, &early, "b", NULL, "b0");
+    assert_int_equal(count_versions(store, &early, "a"), 1);
+    assert_no_artifact(store, &early, "c");
+    fork_to(store, &late, 3);
+    assert_artifact(store, &late, "a", NULL, "a2");
+    assert_artifact(store, &late, "a", &(int64_t){1}, "a1");
+    assert_artifact(store, &late, "c", NULL, "c0");
+    assert_sound(fixture);
+    assert_ok(ses_delete(store, &late, NULL, NULL, &error));
+    assert_artifact(store, &key, "a", NULL, "a2");
+    assert_artifact(store, &early, "a", NULL, "a0");
+    assert_sound(fixture);
+}
+
+static void test_a_fork_has_the_artifacts_of_its_point(void **state)
+{
+    three_turns(*state);
+    check_forks(*state, "user");
+}
+
+static void test_a_fork_of_another_user_has_bytes_of_its_own(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key early = {"app", "other", "early"};
+    ses_error error;
+
+    three_turns(fixture);
+    check_forks(fixture, "other");
+    assert_no_artifact(fixture->store, &early, "user:u");
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, &error));
+    assert_artifact(fixture->store, &early, "a", NULL, "a0");
+    assert_sound(fixture);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_rewind_brings_the_versions_of_the_point_back),
+        TEST(test_a_rewind_of_nothing_but_an_artifact_is_stored),
+        TEST(test_a_version_that_was_deleted_is_not_brought_back),
+        TEST(test_the_callers_own_delta_counts),
+        TEST(test_after_a_prune_the_version_before_counts),
+        TEST(test_a_cut_takes_what_its_events_named),
+        TEST(test_a_fork_has_the_artifacts_of_its_point),
+        TEST(test_a_fork_of_another_user_has_bytes_of_its_own),
+    };
+    return cmocka_run_group_tests_name("artifacts and history", tests, NULL, NULL);
+}
