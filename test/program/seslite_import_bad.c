@@ -32,8 +32,8 @@ static void test_what_is_none_of_these_is_refused(void **state)
     raw_exec(path, "CREATE TABLE sessions (x); CREATE TABLE events (y);");
     run_code(8, "import", path);
     assert_has(&reply.err, "not of a program listed");
-    run_code(1, "import", fixture->folder);
-    assert_has(&reply.err, "not a regular file");
+    run_code(8, "import", fixture->folder);
+    assert_has(&reply.err, "a folder without apps");
     run_code(2, "import", fixture->path);
     assert_has(&reply.err, "is the store itself");
     run_code(2, "import");

@@ -1,6 +1,6 @@
 /*
- * The `seslite` command: a store in the terminal. It uses only the public calls of seslite.h and
- * seslite_agent.h.
+ * The `seslite` command: a store in the terminal. It uses only the public calls of seslite.h,
+ * seslite_agent.h and seslite_artifact.h.
  *
  * commands.c holds the table of commands, OPTIONS below the table of options, and topics.c the help topics.
  * The parser, the help, the man page and the completions are all derived from these three.
@@ -11,8 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "seslite_agent.h"
+#include "seslite_artifact.h"
 
 /* ------------------------------------------------------------------------------------------------ options */
 
@@ -31,6 +33,7 @@ enum kind {
     KIND_ORDER,
     KIND_NAMES,
     KIND_COMMAND,
+    KIND_ARTIFACT, /* the name of one */
     /* Options of these kinds may be repeated. */
     KIND_KEY,   /* a state key */
     KIND_LABEL, /* NAME or NAME=VALUE */
@@ -38,8 +41,8 @@ enum kind {
 };
 
 /* X(id, letter or 0, name, value or NULL, kind, help). Every command knows the options up to VERSION, which
- * may also precede it. If a command has an option of its own with the same letter, the letter means that
- * option. */
+ * may also precede it. If a command has an option of its own with the same letter or name, that one is
+ * meant. */
 #define OPTIONS(X)                                                                                          \
     X(STORE, 'f', "file", "FILE", KIND_FILE, "the store, or postgresql://...; default: SESLITE_DB")         \
     X(APP, 'a', "app", "APP", KIND_APP, "the app; optional if only one matches")                            \
@@ -113,6 +116,11 @@ enum kind {
     X(EXPECTED_STATE, 0, "expected-state", "KEY=JSON", KIND_PAIR,                                           \
       "only if this app: or user: key has this value; may be given several times")                          \
     X(EXPECTED_VERSION, 0, "expected-version", "N", KIND_NUMBER, "only if the session is at this version")  \
+    X(VERSIONS, 0, "versions", "NAME", KIND_ARTIFACT, "the versions of this artifact")                      \
+    X(ARTIFACT_VERSION, 0, "version", "N", KIND_NUMBER, "this version; default: the newest")                \
+    X(TYPE, 0, "type", "MIME", KIND_TEXT, "the type, such as image/png; \"\": none")                        \
+    X(METADATA, 0, "metadata", "JSON", KIND_TEXT, "a JSON object that is kept with the version")            \
+    X(ANYWAY, 0, "anyway", NULL, KIND_NONE, "the session or user need not exist")                           \
     X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                 \
     X(BASH, 0, "bash", NULL, KIND_NONE, "print the completion script for bash")                             \
     X(ZSH, 0, "zsh", NULL, KIND_NONE, "print the completion script for zsh")                                \
@@ -150,28 +158,41 @@ struct argument {
     const char *name; /* NULL if it takes no argument */
     enum kind kind;   /* KIND_SESSION: the same as the option --session */
     bool required;
-    bool many; /* may be repeated */
+    size_t limit; /* how many there may be; ARGUMENTS_MAX: any number */
 };
 
 struct command {
     const char *group; /* its heading in the help */
-    const char *name;
+    const char *name;  /* one word, or two: "artifact get" */
     const char *summary;
     const char *words; /* the description; paragraphs */
     struct argument argument;
-    uint64_t options; /* without the global ones: bit 0 is the first option after them */
-    bool whole_id;    /* the beginning of an id is not enough */
+    const enum option_id *options; /* without the global ones; OPTION_COUNT ends them. NULL: none */
+    bool whole_id;                 /* the beginning of an id is not enough */
     const char *example;
     const char *instead; /* if it is only for files: what to do on a server; NULL if it is for both */
     int (*run)(struct run *run);
 };
 
-_Static_assert(OPTION_COUNT - GLOBAL_OPTIONS <= 64, "each option has a bit in struct command");
-
 /* True if the command has this option of its own. */
 static inline bool command_takes(const struct command *command, size_t option)
 {
-    return option >= GLOBAL_OPTIONS && (command->options >> (option - GLOBAL_OPTIONS) & 1) != 0;
+    for (const enum option_id *own = command->options; own && *own != OPTION_COUNT; own++)
+        if (*own == option)
+            return true;
+    return false;
+}
+
+/* The name of the command, or after the first word of a name its second word. NULL if it does not begin with
+ * that word. */
+static inline const char *command_name_after(const struct command *command, const char *first)
+{
+    const size_t len = first ? strlen(first) : 0;
+
+    if (!first)
+        return command->name;
+    return strncmp(command->name, first, len) == 0 && command->name[len] == ' ' ? command->name + len + 1
+                                                                                : NULL;
 }
 
 struct topic {
@@ -196,7 +217,7 @@ struct manual {
     X(OK, 0, "success")                                                                                 \
     X(FAILED, 1, "any other failure, or the confirmation was declined")                                 \
     X(USAGE, 2, "the command line is wrong or ambiguous, a value breaks a rule, or --yes is missing")   \
-    X(NOTFOUND, 3, "no such store, session, point or key, or no match")                                 \
+    X(NOTFOUND, 3, "no such store, session, artifact, point or key, or no match")                       \
     X(EXISTS, 4, "the session, or an event with this id and other content, already exists")             \
     X(STALE, 5, "another program changed or cut the session in the meantime, or it is not as expected") \
     X(BUSY, 6, "another program kept the store locked")                                                 \
@@ -214,6 +235,7 @@ enum exit_code {
 /* One run of the program. */
 struct run {
     const struct manual *manual;
+    const char *family; /* the first word of a command of two, before the second is known; otherwise NULL */
     const struct command *command;
     const char *values[OPTION_COUNT]; /* NULL if not given; "" for a flag */
     const char *arguments[ARGUMENTS_MAX];

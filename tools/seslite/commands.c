@@ -3,8 +3,13 @@
 
 #include "commands_table.h"
 
-#define O(id) (UINT64_C(1) << (OPTION_##id - GLOBAL_OPTIONS))
-#define EVENT_RANGE (O(NEWEST) | O(SINCE) | O(FROM) | O(UP_TO) | O(LIVE))
+#define O(id) OPTION_##id
+#define OPTIONS_OF(...)           \
+    (const enum option_id[])      \
+    {                             \
+        __VA_ARGS__, OPTION_COUNT \
+    }
+#define EVENT_RANGE O(NEWEST), O(SINCE), O(FROM), O(UP_TO), O(LIVE)
 
 const struct command command_table[] = {
     {.group = "Look",
@@ -13,7 +18,7 @@ const struct command command_table[] = {
      .words = "Lists the sessions of the store, of --app, or of --user, grouped by app. With --names it "
               "prints only the names of the apps or users, or the ids of the sessions. On a narrow terminal, "
               "titles and labels are cut; ids never are.",
-     .options = O(LIMIT) | O(ORDER) | O(LABEL) | O(PREFIX) | O(SINCE) | O(BEFORE) | O(NAMES),
+     .options = OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES)),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d",
      .run = run_list},
     {.group = "Look",
@@ -22,8 +27,8 @@ const struct command command_table[] = {
      .words = "Prints messages, function calls and responses, code and its results, attached files, "
               "transfers to other agents, and errors. Events that a rewind took back are marked; --live "
               "leaves them out. With --json it prints the session as the ADK writes it, with its state.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = EVENT_RANGE | O(FULL),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(EVENT_RANGE, O(FULL)),
      .example = " seslite -f agents.db show s1 --newest 20",
      .run = run_show},
     {.group = "Look",
@@ -32,8 +37,8 @@ const struct command command_table[] = {
      .words = "Prints the merged state: the keys of the app, of the user and of the session. With --at it "
               "prints the session's own keys as they were at that point. The value of one key is printed as "
               "it is, a string without quotes; with --json as JSON.",
-     .argument = {"KEY", KIND_TEXT, false, false},
-     .options = O(AT) | O(SHARED),
+     .argument = {"KEY", KIND_TEXT, false, 1},
+     .options = OPTIONS_OF(O(AT), O(SHARED)),
      .example = " seslite -f agents.db -s s1 state counter --at last-turn",
      .run = run_state},
     {.group = "Look",
@@ -41,8 +46,8 @@ const struct command command_table[] = {
      .summary = "list the events of a session, one per line",
      .words = "With --json or --jsonl each event is an object with its number (seq) and the event itself, "
               "byte for byte as stored.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = EVENT_RANGE | O(REVERSE),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(EVENT_RANGE, O(REVERSE)),
      .example = " seslite -f agents.db events s1 --jsonl | jq .event.author",
      .run = run_events},
     {.group = "Look",
@@ -50,8 +55,8 @@ const struct command command_table[] = {
      .summary = "show the newest events, and follow new ones",
      .words = "Prints the newest 10 events, or as many as --newest says. With --follow it continues with the "
               "events that any program appends, until it is interrupted or the session is deleted.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(NEWEST) | O(FOLLOW) | O(ALL),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(NEWEST), O(FOLLOW), O(ALL)),
      .example = " seslite -f agents.db tail -f s1\n seslite -f agents.db --user alice tail --follow --all",
      .run = run_tail},
     {.group = "Look",
@@ -59,8 +64,8 @@ const struct command command_table[] = {
      .summary = "find events that contain a text",
      .words = "Searches all sessions of the store, of --app or of --user, or one session. It searches "
               "messages and calls, then the event as it is stored. There is no index: it reads every event.",
-     .argument = {"TEXT", KIND_TEXT, true, false},
-     .options = O(IGNORE_CASE) | O(LIMIT) | O(SINCE) | O(FROM) | O(UP_TO) | O(LIVE),
+     .argument = {"TEXT", KIND_TEXT, true, 1},
+     .options = OPTIONS_OF(O(IGNORE_CASE), O(LIMIT), O(SINCE), O(FROM), O(UP_TO), O(LIVE)),
      .example = " seslite -f agents.db search -i \"winter coat\"",
      .run = run_search},
     {.group = "Look",
@@ -78,8 +83,8 @@ const struct command command_table[] = {
          "in the page. A value written in another form is not found: in upper case, encoded, in an "
          "image, or in pieces, as Markdown splits a word that is partly bold. Look at the page before you "
          "share it.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(OUTPUT) | O(REPLACE) | O(REDACT) | O(IMAGES) | O(NEWEST) | O(FROM) | O(UP_TO),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(OUTPUT), O(REPLACE), O(REDACT), O(IMAGES), O(NEWEST), O(FROM), O(UP_TO)),
      .example = " seslite -f agents.db html s1 -o s1.html --redact user:token",
      .run = run_html},
     {.group = "Write",
@@ -91,8 +96,8 @@ const struct command command_table[] = {
          "out, it is the only one in the store.\n"
          "The initial state may have keys of every scope: app: and user: keys are set for the whole app and "
          "user, and temp: keys are dropped. A session that exists is an error unless --if-not-exists is given.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(STATE) | O(STATE_FILE) | O(TITLE) | O(GIVE_LABEL) | O(TTL) | O(IF_NOT_EXISTS),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(STATE), O(STATE_FILE), O(TITLE), O(GIVE_LABEL), O(TTL), O(IF_NOT_EXISTS)),
      .example =
          " seslite -f agents.db --app chat --user alice create s1 --state 'user:lang=\"en\"' --ttl 90d",
      .run = run_create},
@@ -113,19 +118,64 @@ const struct command command_table[] = {
          "--expected-state it means that there is no such key.\n"
          "--title and --label are set in the same transaction, if it stores an event.\n"
          "The id of the session must be complete.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(INPUT) | O(TEXT) | O(AUTHOR) | O(INVOCATION) | O(STATE) | O(EXPECTED_STATE) |
-                O(EXPECTED_VERSION) | O(TITLE) | O(GIVE_LABEL),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(INPUT), O(TEXT), O(AUTHOR), O(INVOCATION), O(STATE), O(EXPECTED_STATE),
+                           O(EXPECTED_VERSION), O(TITLE), O(GIVE_LABEL)),
      .whole_id = true,
      .example = " seslite -f agents.db append s1 --text \"Do I need a coat?\"\n"
                 " seslite -f agents.db append s1 --expected-version 12 < events.jsonl",
      .run = run_append},
+    {.group = "Artifacts",
+     .name = "artifact list",
+     .summary = "list the artifacts of a session or a user",
+     .words = "Lists the artifacts of the session and those of its user, whose names begin with user:, each "
+              "with its newest version. Without a session, only the user's. With --versions it lists the "
+              "versions of one. With --json or --jsonl each has its address, the hash of its bytes (SHA-256) "
+              "and its metadata, too.",
+     .options = OPTIONS_OF(O(VERSIONS)),
+     .example = " seslite -f agents.db -s s1 artifact list --versions report.pdf",
+     .run = run_artifact_list},
+    {.group = "Artifacts",
+     .name = "artifact get",
+     .summary = "write the bytes of an artifact to a file or standard output",
+     .words =
+         "Writes the newest version, or that of --version. A reference to another artifact writes the bytes "
+         "to which it refers. Without -o they go to standard output, which must not be a terminal unless "
+         "\"-o -\" is given.\n"
+         "At the end the bytes are compared with their hash: if they differ, the exit code is 7. The file is "
+         "complete or does not exist at all, and only its owner can read it. An existing file is kept unless "
+         "--replace is given. Without a session the artifact is the user's.",
+     .argument = {"NAME", KIND_ARTIFACT, true, 1},
+     .options = OPTIONS_OF(O(ARTIFACT_VERSION), O(OUTPUT), O(REPLACE)),
+     .example = " seslite -f agents.db -s s1 artifact get report.pdf -o report.pdf",
+     .run = run_artifact_get},
+    {.group = "Artifacts",
+     .name = "artifact put",
+     .summary = "save a file as the next version of an artifact",
+     .words =
+         "Saves the file, or standard input if it is \"-\", and prints the number of the version; the first "
+         "is 0. Without --type, the type follows from the ending of the file's name. Without a session the "
+         "artifact is the user's: user: is put in front of its name. Up to 64 GiB are saved. Programs do not "
+         "see the version before all of it is there.",
+     .argument = {"NAME FILE", KIND_FILE, true, 2},
+     .options = OPTIONS_OF(O(TYPE), O(METADATA), O(ANYWAY)),
+     .whole_id = true,
+     .example = " seslite -f agents.db -s s1 artifact put report.pdf ./report.pdf --metadata '{\"pages\":3}'",
+     .run = run_artifact_put},
+    {.group = "Artifacts",
+     .name = "artifact delete",
+     .summary = "delete all versions of an artifact",
+     .words = "Without a session the artifact is the user's.",
+     .argument = {"NAME", KIND_ARTIFACT, true, 1},
+     .options = OPTIONS_OF(O(SECURE), O(DRY_RUN), O(YES)),
+     .example = " seslite -f agents.db -s s1 artifact delete report.pdf",
+     .run = run_artifact_delete},
     {.group = "History",
      .name = "fork",
      .summary = "make a new session that begins with this one's events up to a point",
      .words = "Prints the id of the new session. The old one stays as it is.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(AT) | O(AS) | O(AS_USER),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(AT), O(AS), O(AS_USER)),
      .example = " seslite -f agents.db fork s1 --at last-turn --as s1-again",
      .run = run_fork},
     {.group = "History",
@@ -134,22 +184,22 @@ const struct command command_table[] = {
      .words = "Takes back the last turn, or everything after --to. Nothing is deleted: an event is added "
               "that records the rewind and restores the earlier values of the session's own keys. redo "
               "undoes it.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(TO),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(TO)),
      .example = " seslite -f agents.db rewind s1\n seslite -f agents.db rewind s1 --to 12",
      .run = run_rewind},
     {.group = "History",
      .name = "redo",
      .summary = "undo the newest rewind",
-     .argument = {"SESSION", KIND_SESSION, false, false},
+     .argument = {"SESSION", KIND_SESSION, false, 1},
      .example = " seslite -f agents.db redo s1",
      .run = run_redo},
     {.group = "History",
      .name = "cut",
      .summary = "delete the events after a point, for good",
      .words = "The session's own keys get the values they had at the point.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(TO) | O(SECURE) | O(DRY_RUN) | O(YES),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(TO), O(SECURE), O(DRY_RUN), O(YES)),
      .example = " seslite -f agents.db cut s1 --to 12",
      .run = run_cut},
     {.group = "In and out",
@@ -161,8 +211,9 @@ const struct command command_table[] = {
          "(DatabaseSessionService, or SqliteSessionService, which adk web uses), of the ADKs for JavaScript, "
          "Go and Rust, or of the OpenAI Agents SDK (SQLiteSession); a session as JSON, as the ADKs write it "
          "(*.session.json), or as the REST API of Vertex AI Agent Engine returns it: {\"session\": ..., "
-         "\"events\": [...]}, or \"eventPages\": the pages as received. The file is opened for reading and "
-         "never changed. The store is created if it does not exist.\n"
+         "\"events\": [...]}, or \"eventPages\": the pages as received; a folder in which google-adk's "
+         "FileArtifactService keeps artifacts. The file is opened for reading and never changed. The store is "
+         "created if it does not exist.\n"
          "Importing twice is safe: a session that already exists with the same content is passed over. One "
          "that differs is rejected unless --update, --replace or --rename (as ID~2) says what to do with it. "
          "Anything that cannot be stored is rejected too: --skip leaves it out, and --rename gives an app, "
@@ -170,14 +221,15 @@ const struct command command_table[] = {
          "much of the name as fits, a \"~\" and eight hexadecimal digits. Unless --skip is given, the whole "
          "file is checked first and nothing is written if any part of it is rejected; after that, only a "
          "concurrent change of the store can still cause a rejection. Standard input is kept in a temporary "
-         "file (in TMPDIR) until it ends. Shared keys that already exist with another value keep it.\n"
+         "file (in TMPDIR) until it ends. Shared keys that already exist with another value keep it. A version "
+         "of an artifact whose bytes are already here is passed over. No link in a folder is followed.\n"
          "Events from a session's JSON lose the metadata that only ADK code may write (__adk_internal_*) and "
          "are marked as restored from outside, as in google-adk.\n"
          "The report lists what was imported and what the file did not contain. --app, --user and --session "
          "select what is imported, by the names in the file.",
-     .argument = {"FILE", KIND_FILE, true, true},
-     .options = O(UPDATE) | O(REPLACE) | O(RENAME) | O(SKIP) | O(REPLACE_KEYS) | O(TO_APP) | O(TO_USER) |
-                O(ZONE) | O(DRY_RUN) | O(YES),
+     .argument = {"FILE", KIND_FILE, true, ARGUMENTS_MAX},
+     .options = OPTIONS_OF(O(UPDATE), O(REPLACE), O(RENAME), O(SKIP), O(REPLACE_KEYS), O(TO_APP), O(TO_USER),
+                           O(ZONE), O(DRY_RUN), O(YES)),
      .example = " seslite -f agents.db import my_agent/.adk/session.db --dry-run\n"
                 " ssh host seslite -f agents.db export | seslite -f agents.db import - --update\n"
                 " seslite -f postgresql://db.example/agents import agents.db",
@@ -195,8 +247,8 @@ const struct command command_table[] = {
          "Whatever the format cannot hold is reported on stderr, or as JSON with --json. The file is "
          "complete or does not exist at all, and only its owner can read it. An existing file is kept unless "
          "--replace is given. If the program is killed, a file FILE.seslite-XXXXXX remains; remove it.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(FORMAT) | O(OUTPUT) | O(REPLACE),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(FORMAT), O(OUTPUT), O(REPLACE)),
      .example = " seslite -f agents.db export -o agents.jsonl\n"
                 " seslite -f agents.db --app chat export --to sqlite -o session.db",
      .run = run_export},
@@ -206,8 +258,8 @@ const struct command command_table[] = {
      .words = "The state is kept. Events that belong together are not separated, so that fewer may be "
               "deleted than requested. An event must match all of --keep, --before, --up-to and --compacted "
               "that are given.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(KEEP) | O(BEFORE) | O(UP_TO) | O(COMPACTED) | O(SECURE) | O(DRY_RUN) | O(YES),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(KEEP), O(BEFORE), O(UP_TO), O(COMPACTED), O(SECURE), O(DRY_RUN), O(YES)),
      .example = " seslite -f agents.db prune s1 --keep 1000 --before 30d",
      .run = run_prune},
     {.group = "Tidy up",
@@ -215,7 +267,7 @@ const struct command command_table[] = {
      .summary = "delete expired sessions",
      .words = "Deletes the sessions of --app, or of all apps, whose expiry time has passed; with --idle and "
               "--per-user also others.",
-     .options = O(IDLE) | O(PER_USER) | O(SECURE) | O(DRY_RUN) | O(YES),
+     .options = OPTIONS_OF(O(IDLE), O(PER_USER), O(SECURE), O(DRY_RUN), O(YES)),
      .example = " seslite -f agents.db expire --idle 90d --dry-run",
      .run = run_expire},
     {.group = "Tidy up",
@@ -223,16 +275,16 @@ const struct command command_table[] = {
      .summary = "delete a session, a user or an app",
      .words = "Deletes the named session. With --everything it deletes the whole named user or app, "
               "including its shared state.",
-     .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(EVERYTHING) | O(SECURE) | O(DRY_RUN) | O(YES),
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(EVERYTHING), O(SECURE), O(DRY_RUN), O(YES)),
      .example =
          " seslite -f agents.db delete s1\n seslite -f agents.db --app chat --user alice delete --everything",
      .run = run_delete},
     {.group = "Tidy up",
      .name = "title",
      .summary = "show or set the title of a session",
-     .argument = {"TITLE", KIND_TEXT, false, false},
-     .options = O(REMOVE),
+     .argument = {"TITLE", KIND_TEXT, false, 1},
+     .options = OPTIONS_OF(O(REMOVE)),
      .example = " seslite -f agents.db -s s1 title \"A trip to Oslo\"",
      .run = run_title},
     {.group = "Tidy up",
@@ -240,8 +292,8 @@ const struct command command_table[] = {
      .summary = "show or set the labels of a session",
      .words = "Sets the given labels and keeps the others. With --remove it removes the labels of these "
               "names.",
-     .argument = {"NAME[=VALUE]", KIND_TEXT, false, true},
-     .options = O(REMOVE),
+     .argument = {"NAME[=VALUE]", KIND_TEXT, false, ARGUMENTS_MAX},
+     .options = OPTIONS_OF(O(REMOVE)),
      .example = " seslite -f agents.db -s s1 label project=oslo starred",
      .run = run_label},
     {.group = "Upkeep",
@@ -260,7 +312,7 @@ const struct command command_table[] = {
               "state follows from its log, that its numbers, times and counts are possible, and that each "
               "event is one that could be stored. Nothing is changed. The exit code is 7 if there is a "
               "problem.",
-     .options = O(QUICK) | O(LIMIT),
+     .options = OPTIONS_OF(O(QUICK), O(LIMIT)),
      .example = " seslite -f agents.db check",
      .run = run_check},
     {.group = "Upkeep",
@@ -271,8 +323,8 @@ const struct command command_table[] = {
          "exist unless --replace is given. A signal (Ctrl-C) ends the backup and leaves nothing behind. If "
          "the program is killed, a file FILE.seslite-backup-XXXXXX remains; the next backup into the same "
          "folder removes it.",
-     .argument = {"FILE", KIND_FILE, true, false},
-     .options = O(REPLACE) | O(COMPACT),
+     .argument = {"FILE", KIND_FILE, true, 1},
+     .options = OPTIONS_OF(O(REPLACE), O(COMPACT)),
      .example = " seslite -f agents.db backup agents-2026-11-21.db",
      .instead = "pg_dump copies the database of a server, and seslite export writes a file that any store "
                 "can import",
@@ -296,8 +348,8 @@ const struct command command_table[] = {
          "read-only unless --write is given. The output of sqlite3 is not cleaned of control characters. The "
          "exit code is 6 if the file was locked, 7 if it is damaged, 8 if it is not a database, and 1 for "
          "any other failure.",
-     .argument = {"SQL", KIND_TEXT, false, false},
-     .options = O(WRITE),
+     .argument = {"SQL", KIND_TEXT, false, 1},
+     .options = OPTIONS_OF(O(WRITE)),
      .example = " seslite -f agents.db sql \"SELECT * FROM session_overview\"",
      .instead = "psql opens the database of a server; the tables and views are in its schema seslite",
      .run = run_sql},
@@ -305,11 +357,11 @@ const struct command command_table[] = {
      .name = "help",
      .summary = "explain the commands",
      .words =
-         "Explains all commands, one command, or one of the listed topics. It also prints the man page, "
+         "Explains all commands, one command (such as artifact get), or one of the listed topics. It also prints the man page, "
          "and the scripts that complete command lines in bash, zsh and fish. They run \"seslite complete "
          "-- WORDS\", which prints what the last word can become.",
-     .argument = {"COMMAND", KIND_COMMAND, false, false},
-     .options = O(MAN) | O(BASH) | O(ZSH) | O(FISH),
+     .argument = {"COMMAND", KIND_COMMAND, false, 2},
+     .options = OPTIONS_OF(O(MAN), O(BASH), O(ZSH), O(FISH)),
      .example = " seslite help rewind\n source <(seslite help --bash)",
      .run = run_help},
 };

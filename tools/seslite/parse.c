@@ -22,8 +22,8 @@ bool parse_knows(const struct run *run, size_t option)
     return option < GLOBAL_OPTIONS || (run->command && command_takes(run->command, option));
 }
 
-/* A command's own option takes precedence over a global one with the same letter. Returns OPTION_COUNT if no
- * option has it. */
+/* A command's own option takes precedence over a global one with the same letter or name. Both return
+ * OPTION_COUNT if no option has it. */
 static size_t find_letter(const struct run *run, char letter)
 {
     for (size_t i = OPTION_COUNT; i-- > 0;)
@@ -34,7 +34,7 @@ static size_t find_letter(const struct run *run, char letter)
 
 static size_t find_name(const struct run *run, const char *name, size_t len)
 {
-    for (size_t i = 0; i < OPTION_COUNT; i++)
+    for (size_t i = OPTION_COUNT; i-- > 0;)
         if (strlen(option_table[i].name) == len && memcmp(option_table[i].name, name, len) == 0 &&
             parse_knows(run, i))
             return i;
@@ -174,25 +174,44 @@ static int take_letters(struct run *run, const char *word, struct words *words)
 
 /* ---------------------------------------------------------------------------------------------- arguments */
 
+static int unknown_command(const struct run *run, const char *word, const char *nearest)
+{
+    const char *first = run->family ? run->family : "";
+    const char *blank = run->family ? " " : "";
+
+    return nearest ? say_usage(run, "unknown command \"%s%s%s\". Did you mean \"%s%s%s\"?", first, blank,
+                               word, first, blank, nearest)
+                   : say_usage(run, "unknown command \"%s%s%s\"", first, blank, word);
+}
+
+/* Finds a command of one word, or the first word of several commands and then the second. */
 static int find_command(struct run *run, const char *word)
 {
     const struct manual *manual = run->manual;
+    const char *family = NULL;
+    struct text first = {NULL, 0, 0};
     struct nearest nearest;
-    int status;
+    int status = EXIT_OK;
 
     nearest_begin(&nearest, word);
     for (size_t i = 0; i < manual->command_count; i++) {
-        nearest_try(&nearest, manual->commands[i].name);
-        if (strcmp(manual->commands[i].name, word) == 0)
+        const char *name = command_name_after(&manual->commands[i], run->family);
+        if (!name)
+            continue;
+        if (strcmp(name, word) == 0)
             run->command = &manual->commands[i];
+        text_clear(&first);
+        text_add(&first, name, strcspn(name, " "));
+        if (strcmp(first.data, word) == 0)
+            family = word;
+        nearest_try(&nearest, first.data);
     }
-    if (run->command)
-        status = EXIT_OK;
-    else if (nearest.best)
-        status = say_usage(run, "unknown command \"%s\". Did you mean \"%s\"?", word, nearest.best);
-    else
-        status = say_usage(run, "unknown command \"%s\"", word);
+    if (!run->command && !family)
+        status = unknown_command(run, word, nearest.best);
+    if (!run->command && family)
+        run->family = family;
     nearest_free(&nearest);
+    text_free(&first);
     return status;
 }
 
@@ -203,11 +222,11 @@ static int take_argument(struct run *run, const char *word)
     const struct argument *argument = &run->command->argument;
     if (!argument->name)
         return say_usage(run, "%s takes no argument: \"%s\"", run->command->name, word);
-    if (run->argument_count > 0 && !argument->many)
-        return say_usage(run, "%s takes only one %s: unexpected \"%s\"", run->command->name, argument->name,
-                         word);
     if (run->argument_count == ARGUMENTS_MAX)
         return say_usage(run, "more than %d arguments", (int)ARGUMENTS_MAX);
+    if (run->argument_count == argument->limit)
+        return say_usage(run, "%s takes only %s%s: unexpected \"%s\"", run->command->name,
+                         argument->limit == 1 ? "one " : "", argument->name, word);
     run->arguments[run->argument_count++] = word;
     return argument->kind == KIND_SESSION ? set_value(run, OPTION_SESSION, word) : EXIT_OK;
 }
@@ -221,6 +240,23 @@ static int check(const struct run *run)
     if (argument->name && argument->required && run->argument_count == 0)
         return say_usage(run, "%s needs %s", run->command->name, argument->name);
     return EXIT_OK;
+}
+
+static int say_incomplete(const struct run *run)
+{
+    const struct manual *manual = run->manual;
+    struct text names = {NULL, 0, 0};
+
+    if (!run->family)
+        return say_usage(run, "a command is missing");
+    for (size_t i = 0; i < manual->command_count; i++) {
+        const char *name = command_name_after(&manual->commands[i], run->family);
+        if (name)
+            text_print(&names, "%s%s", names.len > 0 ? ", " : "", name);
+    }
+    const int status = say_usage(run, "%s needs one of these words: %s", run->family, names.data);
+    text_free(&names);
+    return status;
 }
 
 static int take_words(struct run *run, struct words *words)
@@ -249,7 +285,7 @@ int parse(struct run *run, int argc, char **argv)
 
     if (status != EXIT_OK || given(run, OPTION_HELP) || given(run, OPTION_VERSION))
         return status;
-    return run->command ? check(run) : say_usage(run, "a command is missing");
+    return run->command ? check(run) : say_incomplete(run);
 }
 
 bool parse_unfinished(struct run *run, int count, char **at, struct unfinished *next)

@@ -4,6 +4,7 @@
 
 #include "commands/content_items.h"
 #include "output/out.h"
+#include "store/artifacts.h"
 
 enum { INDENT = 4, SHORT = 240 /* columns of a shortened call or response */ };
 
@@ -35,14 +36,28 @@ static void add_to_line(void *context, enum content_item_kind kind, const struct
     text_add(line, words->data, words->len);
 }
 
+static void add_saved_to_line(void *context, const struct text *name, int64_t version)
+{
+    struct text *line = context;
+
+    text_puts(line, line->len > 0 ? "  [artifact " : "[artifact ");
+    text_add(line, name->data, name->len);
+    if (version >= 0)
+        text_print(line, ", version %lld", (long long)version);
+    text_puts(line, "]");
+}
+
 void content_line(struct run *run, const ses_event *event, struct text *line)
 {
     ses_content *content = open_content(run, event);
 
-    if (content)
+    if (content) {
+        const ses_text actions = ses_content_actions(content);
         each_content_item(content, add_to_line, line);
-    else
+        each_saved_artifact(&actions, add_saved_to_line, line);
+    } else {
         text_print(line, "(cannot be read: %s)", run->error.message);
+    }
     if (line->len == 0 && ses_content_part_count(content) > 0)
         text_puts(line, "[thought]");
     ses_content_close(content);
@@ -123,13 +138,34 @@ static void put_item(void *context, enum content_item_kind kind, const struct te
         put_text(colours[kind], words->data, words->len);
 }
 
+static void put_saved(void *context, const struct text *name, int64_t version)
+{
+    struct run *run = context;
+    struct text words = {NULL, 0, 0};
+    ses_artifact *artifact = open_saved_artifact(run, name, version);
+
+    add_saved_to_line(&words, name, version);
+    words.len--; /* the bracket */
+    if (artifact)
+        artifact_type_words(&words, ses_artifact_info_of(artifact));
+    else
+        text_print(&words, ": %s", run->error.code == SES_NOTFOUND ? "not in the store" : run->error.message);
+    text_puts(&words, "]");
+    put_text(COLOUR_DIM, words.data, words.len);
+    ses_artifact_close(artifact);
+    text_free(&words);
+}
+
 void content_print(struct run *run, const ses_event *event, bool full)
 {
     ses_content *content = open_content(run, event);
 
-    if (content)
+    if (content) {
+        const ses_text actions = ses_content_actions(content);
         each_content_item(content, put_item, &full);
-    else
+        each_saved_artifact(&actions, put_saved, run);
+    } else {
         put_text(COLOUR_RED, run->error.message, strlen(run->error.message));
+    }
     ses_content_close(content);
 }

@@ -8,6 +8,7 @@
 
 #include "output/out.h"
 #include "parse.h"
+#include "store/artifacts.h"
 #include "store/choose.h"
 #include "store/walk.h"
 
@@ -95,6 +96,11 @@ static int open_store_of(struct run *run)
     return status;
 }
 
+static int visit_artifact_of(void *context, const ses_artifact_info *info)
+{
+    return propose_name(context, info->name, info->mime_type);
+}
+
 static void propose_names(struct completion *completion, enum kind kind)
 {
     const struct sessions sessions = {
@@ -107,18 +113,36 @@ static void propose_names(struct completion *completion, enum kind kind)
         (void)each_name(run, NULL, visit_name_of, completion);
     else if (kind == KIND_USER)
         (void)each_user(run, visit_user_name, completion);
-    else
+    else if (kind == KIND_ARTIFACT && choose_artifacts(run) == EXIT_OK)
+        (void)each_artifact(run, NULL, visit_artifact_of, completion);
+    else if (kind == KIND_SESSION)
         (void)each_session(run, &sessions);
 }
 
 /* --------------------------------------------------------------------------------------------- candidates */
 
-static void propose_commands(const struct completion *completion)
+/* Proposes the first words of commands, or after `first` the second ones. */
+static void propose_commands(const struct completion *completion, const char *first)
 {
     const struct manual *manual = completion->run->manual;
+    struct text word = {NULL, 0, 0};
+    struct text before = {NULL, 0, 0};
 
-    for (size_t i = 0; i < manual->command_count; i++)
-        propose(completion, manual->commands[i].name, manual->commands[i].summary);
+    for (size_t i = 0; i < manual->command_count; i++) {
+        const struct command *command = &manual->commands[i];
+        const char *name = command_name_after(command, first);
+        if (!name)
+            continue;
+        text_clear(&word);
+        text_add(&word, name, strcspn(name, " "));
+        if (before.data && strcmp(before.data, word.data) == 0)
+            continue;
+        propose(completion, word.data, name[word.len] == ' ' ? NULL : command->summary);
+        text_clear(&before);
+        text_add(&before, word.data, word.len);
+    }
+    text_free(&word);
+    text_free(&before);
 }
 
 static void propose_topics(const struct completion *completion)
@@ -129,12 +153,21 @@ static void propose_topics(const struct completion *completion)
         propose(completion, manual->topics[i].name, manual->topics[i].title);
 }
 
+/* A global option whose name the command uses for another. */
+static bool is_hidden(const struct run *run, size_t option)
+{
+    for (size_t i = GLOBAL_OPTIONS; option < GLOBAL_OPTIONS && i < OPTION_COUNT; i++)
+        if (parse_knows(run, i) && strcmp(option_table[i].name, option_table[option].name) == 0)
+            return true;
+    return false;
+}
+
 static void propose_options(const struct completion *completion)
 {
     struct text name = {NULL, 0, 0};
 
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (!parse_knows(completion->run, i))
+        if (!parse_knows(completion->run, i) || is_hidden(completion->run, i))
             continue;
         text_clear(&name);
         text_print(&name, "--%s", option_table[i].name);
@@ -149,15 +182,17 @@ static int propose_values(struct completion *completion, enum kind kind)
 
     if (kind == KIND_FILE)
         return EXIT_FAILED;
-    if (kind == KIND_APP || kind == KIND_USER || kind == KIND_SESSION)
+    if (kind == KIND_APP || kind == KIND_USER || kind == KIND_SESSION || kind == KIND_ARTIFACT)
         propose_names(completion, kind);
     for (size_t i = 0; kind == KIND_POINT && i < sizeof points / sizeof points[0]; i++)
         propose(completion, points[i], NULL);
     for (size_t i = 0; kind_word(kind, i); i++)
         propose(completion, kind_word(kind, i), NULL);
     if (kind == KIND_COMMAND) {
-        propose_commands(completion);
-        propose_topics(completion);
+        const struct run *run = completion->run;
+        propose_commands(completion, run->argument_count > 0 ? run->arguments[0] : NULL);
+        if (run->argument_count == 0)
+            propose_topics(completion);
     }
     return EXIT_OK;
 }
@@ -171,8 +206,8 @@ static int propose_word(struct completion *completion, const struct unfinished *
     if (*completion->begun == '-' && !line->options_end)
         propose_options(completion);
     else if (!run->command)
-        propose_commands(completion);
-    else if (run->command->argument.name && (run->argument_count == 0 || run->command->argument.many))
+        propose_commands(completion, run->family);
+    else if (run->command->argument.name && run->argument_count < run->command->argument.limit)
         return propose_values(completion, run->command->argument.kind);
     return EXIT_OK;
 }

@@ -10,7 +10,7 @@
 #include "output/out.h"
 #include "text/nearest.h"
 
-enum { WIDEST = 100, NARROWEST = 40 };
+enum { WIDEST = 100, NARROWEST = 40, NAMES_WIDTH = 19 /* of the column of commands and topics */ };
 
 /* --------------------------------------------------------------------------------------------- paragraphs */
 
@@ -106,7 +106,8 @@ static void put_usage(const struct command *command)
 
     out_print("seslite [-f FILE] %s%s", command->name, command->options ? " [OPTIONS]" : "");
     if (argument->name)
-        out_print(argument->required ? " %s%s" : " [%s]%s", argument->name, argument->many ? "..." : "");
+        out_print(argument->required ? " %s%s" : " [%s]%s", argument->name,
+                  argument->limit == ARGUMENTS_MAX ? "..." : "");
     out_puts("\n");
 }
 
@@ -144,7 +145,7 @@ static void put_commands(const struct manual *manual)
         const struct command *command = &manual->commands[i];
         if (i == 0 || strcmp(command->group, manual->commands[i - 1].group) != 0)
             put_title(command->group);
-        put_entry(command->name, 14, command->summary);
+        put_entry(command->name, NAMES_WIDTH, command->summary);
     }
 }
 
@@ -167,8 +168,8 @@ static int print_all(const struct manual *manual)
     put_exits();
     put_title("More: seslite help followed by one of these words");
     for (size_t i = 0; i < manual->topic_count; i++)
-        put_entry(manual->topics[i].name, 14, manual->topics[i].title);
-    put_entry("COMMAND", 14, "details and options of that command");
+        put_entry(manual->topics[i].name, NAMES_WIDTH, manual->topics[i].title);
+    put_entry("COMMAND", NAMES_WIDTH, "details and options of that command");
     return EXIT_OK;
 }
 
@@ -191,19 +192,27 @@ static int print_topic(const struct topic *topic)
     return EXIT_OK;
 }
 
-static int print_about(struct run *run, const char *word)
+/* Prints the commands that begin with the word. Returns false if there are none. */
+static bool print_family(const struct manual *manual, const char *word)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < manual->command_count; i++) {
+        const struct command *command = &manual->commands[i];
+        if (!command_name_after(command, word))
+            continue;
+        put_entry(command->name, NAMES_WIDTH, command->summary);
+        any = true;
+    }
+    return any;
+}
+
+static int refuse_word(const struct run *run, const char *word)
 {
     const struct manual *manual = run->manual;
     struct nearest nearest;
     int status;
 
-    for (size_t i = 0; i < manual->command_count; i++)
-        if (strcmp(manual->commands[i].name, word) == 0)
-            return wants_json(run) ? help_print_json(run, &manual->commands[i])
-                                   : print_command(&manual->commands[i]);
-    for (size_t i = 0; i < manual->topic_count; i++)
-        if (strcmp(manual->topics[i].name, word) == 0)
-            return print_topic(&manual->topics[i]);
     nearest_begin(&nearest, word);
     for (size_t i = 0; i < manual->command_count; i++)
         nearest_try(&nearest, manual->commands[i].name);
@@ -214,6 +223,32 @@ static int print_about(struct run *run, const char *word)
     else
         status = say_usage(run, "no help for \"%s\"", word);
     nearest_free(&nearest);
+    return status;
+}
+
+static int print_about(struct run *run, const char *word)
+{
+    const struct manual *manual = run->manual;
+
+    for (size_t i = 0; i < manual->command_count; i++)
+        if (strcmp(manual->commands[i].name, word) == 0)
+            return wants_json(run) ? help_print_json(run, &manual->commands[i])
+                                   : print_command(&manual->commands[i]);
+    for (size_t i = 0; i < manual->topic_count; i++)
+        if (strcmp(manual->topics[i].name, word) == 0)
+            return print_topic(&manual->topics[i]);
+    return print_family(manual, word) ? EXIT_OK : refuse_word(run, word);
+}
+
+/* A command has one word or two. */
+static int print_about_given(struct run *run)
+{
+    struct text words = {NULL, 0, 0};
+
+    for (size_t i = 0; i < run->argument_count; i++)
+        text_print(&words, "%s%s", i > 0 ? " " : "", run->arguments[i]);
+    const int status = print_about(run, words.data);
+    text_free(&words);
     return status;
 }
 
@@ -234,6 +269,6 @@ int run_help(struct run *run)
     if (given(run, OPTION_FISH))
         return print_file(completion_fish);
     if (run->argument_count > 0)
-        return print_about(run, run->arguments[0]);
+        return print_about_given(run);
     return wants_json(run) ? help_print_json(run, NULL) : print_all(run->manual);
 }

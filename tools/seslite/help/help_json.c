@@ -32,7 +32,7 @@ static void add_command(struct json *json, const struct command *command)
     if (command->argument.name) {
         json_text(json, "argument", command->argument.name);
         json_bool(json, "required", command->argument.required);
-        json_bool(json, "many", command->argument.many);
+        json_bool(json, "many", command->argument.limit > 1);
     }
     add_options(json, command);
 }

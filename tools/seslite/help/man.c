@@ -101,7 +101,7 @@ static void put_command(const struct command *command)
     if (argument->name) {
         out_puts(argument->required ? " " : " [");
         put_text(argument->name);
-        out_print("%s%s", argument->required ? "" : "]", argument->many ? "..." : "");
+        out_print("%s%s", argument->required ? "" : "]", argument->limit == ARGUMENTS_MAX ? "..." : "");
     }
     out_puts("\"\n");
     put_paragraphs(command->summary);

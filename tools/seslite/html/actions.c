@@ -39,7 +39,8 @@ void changes_put(struct page *page, const ses_text *delta)
     text_free(&name);
 }
 
-static bool is_shown_elsewhere(const struct text *name)
+/* Where they are not hidden, artifacts.c shows the artifacts. */
+static bool is_shown_elsewhere(const struct page *page, const struct text *name)
 {
     static const char *const names[] = {"stateDelta", "state_delta", "compaction", "rewindBeforeInvocationId",
                                         "rewind_before_invocation_id"};
@@ -47,7 +48,8 @@ static bool is_shown_elsewhere(const struct text *name)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name->data, names[i]) == 0)
             return true;
-    return false;
+    return scan_is_named(name, "artifactDelta", "artifact_delta") &&
+           !redactor_hides(&page->redactor, name->data, name->len);
 }
 
 /* Puts the other actions, such as a transfer, unless they are empty. */
@@ -61,7 +63,7 @@ void actions_put(struct page *page, const ses_text *actions)
         return;
     scan_begin(&scan, actions->text, actions->len);
     while (scan_member(&scan, &name, &value)) {
-        if (is_shown_elsewhere(&name) || piece_is(&value, "{}") || piece_is(&value, "null") ||
+        if (is_shown_elsewhere(page, &name) || piece_is(&value, "{}") || piece_is(&value, "null") ||
             piece_is(&value, "[]"))
             continue;
         page_puts(page, "<p class=\"action\"><code>");

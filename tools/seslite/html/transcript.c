@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "html/actions.h"
+#include "html/artifacts.h"
 #include "html/page/markdown.h"
 #include "html/parts.h"
 #include "html/rewinds.h"
@@ -301,6 +302,7 @@ static void put_event(struct transcript *transcript, const ses_event *event, boo
         if (compaction)
             put_compaction(transcript, event, compaction);
         actions_put(page, &actions);
+        artifacts_put(page, &actions);
         changes_put(page, &delta);
     } else {
         put_unreadable(page, event, code);

@@ -3,7 +3,9 @@
 
 #include "commands.h"
 #include "files/place.h"
+#include "foreign/artifact_folder.h"
 #include "foreign/zone.h"
+#include "import/artifacts.h"
 #include "import/foreign.h"
 #include "import/lines.h"
 #include "output/deleting.h"
@@ -20,13 +22,18 @@ static unsigned flags_given(const struct run *run)
            (given(run, OPTION_REPLACE_KEYS) ? SES_IMPORT_REPLACE_KEYS : 0u);
 }
 
+static ses_import_options options_given(const struct run *run)
+{
+    return (ses_import_options){.size = sizeof(ses_import_options),
+                                .flags = flags_given(run),
+                                .app = run->values[OPTION_TO_APP],
+                                .user = run->values[OPTION_TO_USER]};
+}
+
 static int import_opened(struct run *run, struct opened_file *opened, struct import_report *report,
                          ses_error *error)
 {
-    const ses_import_options options = {.size = sizeof options,
-                                        .flags = flags_given(run),
-                                        .app = run->values[OPTION_TO_APP],
-                                        .user = run->values[OPTION_TO_USER]};
+    const ses_import_options options = options_given(run);
 
     switch (opened->kind) {
     case OPENED_LINES:
@@ -97,6 +104,49 @@ static int import_and_tell(struct run *run, struct opened_file *opened, const ch
     return status == EXIT_OK ? told : status;
 }
 
+/* Like a file, a folder is looked at as a whole before anything is written, unless --skip is given. */
+static int walk_folder(struct run *run, const char *path, struct import_report *report)
+{
+    const ses_import_options options = options_given(run);
+    int code = SES_OK;
+
+    if (!given(run, OPTION_SKIP) && !given(run, OPTION_DRY_RUN))
+        code = artifacts_import(run, path, false, &options, report, &run->error);
+    if (code != SES_OK || report->first_code != 0)
+        return code;
+    report->links = 0;
+    report->artifacts_seen = 0;
+    return artifacts_import(run, path, true, &options, report, &run->error);
+}
+
+static int import_folder(struct run *run, const char *path, struct json_rows *rows)
+{
+    struct import_report report;
+
+    if (artifact_folder_check(path, &run->error) < 0)
+        return fail(run);
+    int status = run->store ? EXIT_OK : open_or_create(run, given(run, OPTION_DRY_RUN));
+    if (status != EXIT_OK)
+        return status;
+    report_begin(&report, run, path);
+    report.is_folder = true;
+    report.format = "adk-artifacts";
+    report.words = "a folder of google-adk's FileArtifactService";
+    progress_begin("importing");
+    const int code = walk_folder(run, path, &report);
+    progress_end();
+    if (code < 0)
+        say("%s", run->error.message);
+    status = code < 0 ? exit_code_of(code) : say_refused(run, &report);
+    if (status == EXIT_OK && report.artifacts_seen == 0 &&
+        (run->key.app || run->key.user || run->key.session)) {
+        say("%s has no artifact that matches --app, --user and --session", path);
+        status = EXIT_NOTFOUND;
+    }
+    const int told = report_end(&report, rows);
+    return status == EXIT_OK ? told : status;
+}
+
 static int import_file(struct run *run, const char *path, struct json_rows *rows)
 {
     struct foreign_notes notes = {.muted = true};
@@ -105,6 +155,8 @@ static int import_file(struct run *run, const char *path, struct json_rows *rows
 
     if (is_of_store(run, path))
         return say_usage(run, "%s is the store itself or one of its files", path);
+    if (is_folder(path))
+        return import_folder(run, path, rows);
     int code = file_open(path, given(run, OPTION_ZONE), &notes, &opened, &run->error);
     if (code < 0) {
         say("%s%s%s", strstr(run->error.message, path) ? "" : path,

@@ -41,19 +41,21 @@ static void add_name(struct json *json, const char *name, const char *text)
     text_free(&clean);
 }
 
-static void add_item(struct json *json, const struct import_item *item)
+static void add_item(struct json *json, const struct import_item *item, bool is_folder)
 {
     json_open(json, NULL, '{');
     add_name(json, "appName", item->app);
     add_name(json, "userId", item->user);
     add_name(json, "id", item->session);
-    add_name(json, "key", item->key);
+    add_name(json, is_folder ? "artifact" : "key", item->key);
 }
 
 /* "app/user/session", "the key K of the state of app/user/session", "the shared key K of app/user". */
-static void name_item(struct text *text, const struct import_item *item)
+static void name_item(struct text *text, const struct import_item *item, bool is_folder)
 {
-    if (item->key && item->session)
+    if (is_folder)
+        text_print(text, "the artifact %.100s of ", item->key);
+    else if (item->key && item->session)
         text_print(text, "the key %.100s of the state of ", item->key);
     else if (item->key)
         text_print(text, "the shared key %.100s of ", item->key);
@@ -76,12 +78,12 @@ void report_refused(struct import_report *report, const struct import_item *item
     if (report->first_code == 0)
         report->first_code = why->code;
     progress_hide();
-    name_item(&name, item);
+    name_item(&name, item, report->is_folder);
     say("%s: %s", name.data, why->message);
     text_free(&name);
     if (report->listed++ >= MOST_LISTED)
         return;
-    add_item(&report->refusals, item);
+    add_item(&report->refusals, item, report->is_folder);
     json_text(&report->refusals, "code", ses_code_name(why->code));
     add_name(&report->refusals, "message", why->message);
     json_close(&report->refusals, '}');
@@ -92,12 +94,12 @@ void report_renamed(struct import_report *report, const struct import_item *item
     struct text name = {NULL, 0, 0};
 
     progress_hide();
-    name_item(&name, item);
+    name_item(&name, item, report->is_folder);
     note("%s is imported as %s/%s/%s", name.data, here->app, here->user, here->session);
     text_free(&name);
     if (report->listed++ >= MOST_LISTED)
         return;
-    add_item(&report->renames, item);
+    add_item(&report->renames, item, report->is_folder);
     json_open(&report->renames, "here", '{');
     json_text(&report->renames, "appName", here->app);
     json_text(&report->renames, "userId", here->user);
@@ -111,14 +113,14 @@ void report_key(struct import_report *report, const struct import_item *item, bo
     struct text name = {NULL, 0, 0};
 
     progress_hide();
-    name_item(&name, item);
+    name_item(&name, item, report->is_folder);
     note("%s has another value here, and %s", name.data,
          replaced ? "now has the value of the file"
                   : "keeps it; --replace-keys overwrites it with that of the file");
     text_free(&name);
     if (report->listed++ >= MOST_LISTED)
         return;
-    add_item(&report->kept_keys, item);
+    add_item(&report->kept_keys, item, report->is_folder);
     json_bool(&report->kept_keys, "replaced", replaced);
     json_close(&report->kept_keys, '}');
 }
@@ -155,6 +157,15 @@ static void print_notes(const struct import_report *report)
         out_print("  %s\n", report->not_in_file);
 }
 
+static void print_artifacts(const struct import_report *report)
+{
+    print_count(report->artifacts, "version", "of artifacts saved");
+    print_count(report->artifacts_equal, "version", "of artifacts already here");
+    print_count(report->artifacts_renumbered, "version", "saved under another number than in the folder");
+    print_count(report->counts.refused, "version", "of artifacts rejected");
+    print_count(report->links, "link", "not followed");
+}
+
 static void print_report(const struct import_report *report)
 {
     const ses_import_report *counts = &report->counts;
@@ -162,6 +173,10 @@ static void print_report(const struct import_report *report)
     print_clean("", report->file, ": ");
     out_print("%s%s\n", report->words,
               given(report->run, OPTION_DRY_RUN) ? " (dry run: nothing was written)" : "");
+    if (report->is_folder) {
+        print_artifacts(report);
+        return;
+    }
     print_count(counts->made, "session", "created");
     print_count(counts->equal, "session", "already here and unchanged");
     print_count(counts->updated, "session", "updated");
@@ -221,6 +236,12 @@ static int add_report(struct import_report *report, struct json_rows *rows)
     json_number(&json, "events", counts->events);
     json_number(&json, "keys", counts->keys);
     json_number(&json, "keysKept", counts->keys_kept);
+    if (report->is_folder) {
+        json_number(&json, "artifacts", report->artifacts);
+        json_number(&json, "artifactsEqual", report->artifacts_equal);
+        json_number(&json, "artifactsRenumbered", report->artifacts_renumbered);
+        json_number(&json, "links", report->links);
+    }
     add_list(&json, "refusals", &report->refusals);
     add_list(&json, "renames", &report->renames);
     add_list(&json, "otherKeys", &report->kept_keys);

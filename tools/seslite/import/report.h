@@ -13,6 +13,13 @@ struct import_report {
     const char *words;
     const char *not_in_file; /* or NULL */
     ses_import_report counts;
+    /* Versions of artifacts in a folder, and the links there, which are not followed. */
+    bool is_folder;
+    int64_t artifacts_seen;
+    int64_t artifacts; /* saved */
+    int64_t artifacts_equal;
+    int64_t artifacts_renumbered; /* of those that were saved */
+    int64_t links;
     struct foreign_notes notes;
     struct json refusals; /* an array */
     struct json renames;
@@ -26,7 +33,7 @@ struct import_item {
     const char *app;
     const char *user;
     const char *session;
-    const char *key;
+    const char *key; /* of a state; in a folder the name of an artifact */
 };
 
 void report_begin(struct import_report *report, struct run *run, const char *file);

@@ -41,20 +41,36 @@ static int read_all(int fd, const char *name, struct text *input)
     return EXIT_OK;
 }
 
-int input_read(struct run *run, const char *path, struct text *input)
+int input_open(struct run *run, const char *path, int *fd)
 {
-    text_add(input, "", 0);
+    *fd = STDIN_FILENO;
     if (is_standard_input(path))
-        return read_all(STDIN_FILENO, input_name(path), input);
+        return EXIT_OK;
     if (is_of_store(run, path)) /* closing it would also drop SQLite's locks on it */
         return say_usage(run, "%s is the store itself or one of its files", path);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        const int number = errno;
-        say("cannot open %s: %s", path, strerror(number));
-        return number == ENOENT ? EXIT_NOTFOUND : EXIT_FAILED;
-    }
-    const int status = read_all(fd, path, input);
-    (void)close(fd);
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (*fd >= 0)
+        return EXIT_OK;
+    const int number = errno;
+    say("cannot open %s: %s", path, strerror(number));
+    return number == ENOENT ? EXIT_NOTFOUND : EXIT_FAILED;
+}
+
+void input_close(int fd)
+{
+    if (fd != STDIN_FILENO)
+        (void)close(fd);
+}
+
+int input_read(struct run *run, const char *path, struct text *input)
+{
+    int fd = -1;
+    int status = input_open(run, path, &fd);
+
+    text_add(input, "", 0);
+    if (status != EXIT_OK)
+        return status;
+    status = read_all(fd, input_name(path), input);
+    input_close(fd);
     return status;
 }

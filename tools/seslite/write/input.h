@@ -10,6 +10,9 @@ enum { INPUT_MAX_MIB = 64 };
 
 /* The name of the input in messages: the path, or "standard input" for "-". */
 const char *input_name(const char *path);
+/* Opens it. Returns EXIT_OK, or prints why it cannot be opened. */
+int input_open(struct run *run, const char *path, int *fd);
+void input_close(int fd);
 /* Reads all of it. Returns EXIT_OK, or prints why it cannot be read. The text is not NULL afterwards. */
 int input_read(struct run *run, const char *path, struct text *input);
 

@@ -87,3 +87,33 @@ void image_put(struct page *page, const struct piece *data)
     text_free(&name);
     text_free(&type);
 }
+
+/* ------------------------------------------------------------------------------------------------- bytes */
+
+static void add_base64(struct text *base64, const char *bytes, size_t len)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < len; i += 3) {
+        const size_t left = len - i;
+        const unsigned bits = (unsigned)(unsigned char)bytes[i] << 16 |
+                              (left > 1 ? (unsigned)(unsigned char)bytes[i + 1] << 8 : 0) |
+                              (left > 2 ? (unsigned)(unsigned char)bytes[i + 2] : 0);
+        const char four[] = {letters[bits >> 18], letters[bits >> 12 & 63],
+                             left > 1 ? letters[bits >> 6 & 63] : '=', left > 2 ? letters[bits & 63] : '='};
+        text_add(base64, four, sizeof four);
+    }
+}
+
+void image_put_bytes(struct page *page, const struct text *type, const char *bytes, size_t len)
+{
+    struct text base64 = {NULL, 0, 0};
+
+    if (!page->images || !type_of(type))
+        return;
+    add_base64(&base64, bytes, len);
+    const struct piece piece = {base64.data, base64.len};
+    if (can_be_shown(page, &piece, type_of(type)))
+        put_image(page, &piece, type_of(type));
+    text_free(&base64);
+}

@@ -1,0 +1,161 @@
+/* The command, artifacts: where an event names them, in a transcript, in lists of events and in the page. */
+#include "html.h"
+
+#include "seslite_artifact.h"
+
+static const char PNG[] = "\x89PNG\r\n\x1a\n";
+
+static void save(const struct fixture *fixture, const char *name, const char *bytes, size_t len,
+                 const char *type)
+{
+    const ses_artifact_save_options options = {
+        .size = sizeof options, .mime_type = type, .max_bytes = INT64_C(64) << 20};
+    ses_error error;
+
+    assert_ok(ses_artifact_save_by_key(fixture->store, &page_key, name, bytes, len, &options, NULL, &error));
+}
+
+static void append_delta(const struct fixture *fixture, const char *name, const char *delta)
+{
+    char event[1000];
+
+    snprintf(event, sizeof event, "{\"author\":\"painter\",\"actions\":{\"%s\":%s}}", name, delta);
+    must_append_by_key(fixture->store, &page_key, event);
+}
+
+/* ---------------------------------------------------------------------------------------------- transcript */
+
+static void test_show_lists_what_an_event_saved(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    save(fixture, "chart.png", PNG, 8, "image/png");
+    save(fixture, "chart.png", "x", 1, NULL);
+    save(fixture, "user:logo", "xy", 2, "text/plain");
+    append_delta(fixture, "artifactDelta", "{\"chart.png\":0,\"user:logo\":0,\"gone.txt\":7,\"odd\":\"1\"}");
+    append_delta(fixture, "artifact_delta", "{\"chart.png\":1}");
+    run_ok("show", "oslo");
+    assert_has(&reply.out, "    [artifact chart.png, version 0, image/png, 8 bytes]\n");
+    assert_has(&reply.out, "    [artifact user:logo, version 0, text/plain, 2 bytes]\n");
+    assert_has(&reply.out, "    [artifact gone.txt, version 7: not in the store]\n");
+    assert_has(&reply.out, "    [artifact odd: not in the store]\n");
+    assert_has(&reply.out, "    [artifact chart.png, version 1, 1 byte]\n");
+    run_ok("events", "oslo", "-n", "1");
+    assert_has(&reply.out, "  [artifact chart.png, version 1]\n");
+    run_ok("tail", "oslo");
+    assert_has(&reply.out, "[artifact chart.png, version 0]  [artifact user:logo, version 0]");
+    reply_free(&reply);
+}
+
+static void test_what_an_artifact_is_called_drives_no_terminal(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct how terminal = {.terminal = TERMINAL_ALL, .env = "NO_COLOR=1"};
+    struct reply reply = {0};
+
+    save(fixture, "\x1b[2J\xe2\x80\xae", "x", 1, "\x1b[31m");
+    append_delta(fixture, "artifactDelta", "{\"\\u001b[2J\\u202e\":0,\"a\\u0000b\":0}");
+    run_at(&reply, 0, &terminal, fixture->path, "show", "oslo");
+    assert_lacks(&reply.screen, "\x1b");
+    assert_has(&reply.screen, "^[[2J<U+202E>, version 0, ^[[31m, 1 byte");
+    run_at(&reply, 0, &terminal, fixture->path, "-s", "oslo", "artifact", "list");
+    assert_lacks(&reply.screen, "\x1b");
+    assert_has(&reply.screen, "^[[2J<U+202E>");
+    run_at(&reply, 2, &terminal, fixture->path, "-s", "oslo", "artifact", "\x1b[2J");
+    assert_lacks(&reply.screen, "\x1b");
+    reply_free(&reply);
+}
+
+/* ----------------------------------------------------------------------------------------------- the page */
+
+static void test_the_page_lists_what_an_event_saved(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    save(fixture, "chart.png", PNG, 8, "image/png");
+    save(fixture, "page.html", "<script>", 8, "text/html");
+    append_delta(fixture, "artifactDelta", "{\"chart.png\":0,\"page.html\":0,\"gone\":1}");
+    run_ok("html", "oslo");
+    check_page(&reply.out);
+    assert_has(&reply.out,
+               "<p class=\"action\">artifact <code>chart.png</code> version 0, image/png, 8 bytes</p>\n");
+    assert_has(&reply.out, "<code>page.html</code> version 0, text/html, 8 bytes</p>\n");
+    assert_has(&reply.out, "<code>gone</code> version 1, not in the store</p>\n");
+    assert_lacks(&reply.out, "<code>artifactDelta</code>");
+    assert_lacks(&reply.out, "iVBORw0KGgo=");
+    run_ok("html", "oslo", "--images");
+    check_page(&reply.out);
+    assert_has(&reply.out, "image/png, 8 bytes</p>\n<img class=\"image\" alt=\"\" loading=\"lazy\" "
+                           "src=\"data:image/png;base64,iVBORw0KGgo=\">");
+    assert_lacks(&reply.out, "PHNjcmlwdD4=");
+    reply_free(&reply);
+}
+
+static void test_large_images_are_only_named(void **state)
+{
+    const struct fixture *fixture = *state;
+    const size_t limit = (size_t)8 << 20;
+    char *bytes = calloc(1, limit + 1);
+    struct reply reply = {0};
+
+    assert_non_null(bytes);
+    save(fixture, "small.gif", "GIF", 3, "image/gif");
+    save(fixture, "large.gif", bytes, limit + 1, "image/gif");
+    append_delta(fixture, "artifactDelta", "{\"large.gif\":0,\"small.gif\":0}");
+    run_ok("html", "oslo", "--images");
+    assert_has(&reply.out, "version 0, image/gif, 8388609 bytes</p>\n<p class=\"action\">artifact");
+    assert_has(&reply.out, "base64,R0lG\">");
+    free(bytes);
+    reply_free(&reply);
+}
+
+static void test_hostile_artifacts_stay_texts(void **state)
+{
+    static const char evil[] = "<script>window.pwned=1</script>";
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    save(fixture, evil, PNG, 8, "image/png\"><script>window.pwned=1</script>");
+    save(fixture, "plain", "<svg onload=x>", 14, "image/svg+xml");
+    append_delta(fixture, "artifactDelta", "{\"<script>window.pwned=1</script>\":0,\"plain\":0}");
+    run_ok("html", "oslo", "--images");
+    check_page(&reply.out);
+    assert_has(&reply.out, "<code>&lt;script&gt;window.pwned=1&lt;/script&gt;</code> version 0, "
+                           "image/png&quot;&gt;&lt;script&gt;");
+    assert_lacks(&reply.out, "<script>window.pwned");
+    assert_lacks(&reply.out, "image/svg+xml;base64");
+    reply_free(&reply);
+}
+
+static void test_artifacts_are_redacted_like_other_members(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    save(fixture, "secret", PNG, 8, "image/png");
+    save(fixture, "open", "x", 1, "text/plain");
+    append_delta(fixture, "artifactDelta", "{\"secret\":0,\"open\":0}");
+    run_ok("html", "oslo", "--images", "--redact", "secret");
+    check_page(&reply.out);
+    assert_has(&reply.out, "artifact <code>secret</code> [redacted]</p>\n");
+    assert_has(&reply.out, "artifact <code>open</code> version 0, text/plain, 1 byte</p>\n");
+    assert_lacks(&reply.out, "iVBORw0KGgo=");
+    run_ok("html", "oslo", "--redact", "artifactDelta");
+    assert_has(&reply.out, "<code>artifactDelta</code> [redacted]");
+    assert_lacks(&reply.out, "<code>open</code>");
+    reply_free(&reply);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, page_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_show_lists_what_an_event_saved),     T(test_what_an_artifact_is_called_drives_no_terminal),
+        T(test_the_page_lists_what_an_event_saved), T(test_large_images_are_only_named),
+        T(test_hostile_artifacts_stay_texts),       T(test_artifacts_are_redacted_like_other_members),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

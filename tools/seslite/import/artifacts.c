@@ -1,0 +1,266 @@
+#include "import/artifacts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "foreign/artifact_folder.h"
+#include "import/names.h"
+
+static const int64_t max_bytes = INT64_C(64) << 30;
+
+/* The versions that the store already had of an artifact, and which of them the folder was found to have. */
+struct here {
+    struct text name; /* of the artifact: app, user, session and name, each with a NUL after it */
+    char (*hashes)[SHA256_HEX + 1];
+    bool *met;
+    size_t count;
+    size_t capacity;
+};
+
+struct folder_import {
+    struct run *run;
+    bool writes;
+    const ses_import_options *options;
+    struct import_report *report;
+    struct here here;
+    struct text name; /* in the store */
+};
+
+static bool is_chosen(const struct run *run, const struct folder_artifact *artifact)
+{
+    const ses_key *key = &run->key;
+
+    return (!key->app || strcmp(key->app, artifact->app) == 0) &&
+           (!key->user || strcmp(key->user, artifact->user) == 0) &&
+           (!key->session || (artifact->session && strcmp(key->session, artifact->session) == 0));
+}
+
+/* --------------------------------------------------------------------------------------- what is here already */
+
+static void add_hash(struct here *here, const char *hash)
+{
+    if (here->count == here->capacity) {
+        const size_t capacity = here->capacity > 0 ? 2 * here->capacity : 16;
+        char(*hashes)[SHA256_HEX + 1] = allocate(capacity * sizeof *hashes);
+        bool *met = allocate(capacity * sizeof *met);
+        if (here->count > 0) {
+            memcpy(hashes, here->hashes, here->count * sizeof *hashes);
+            memcpy(met, here->met, here->count * sizeof *met);
+        }
+        free(here->hashes);
+        free(here->met);
+        here->hashes = hashes;
+        here->met = met;
+        here->capacity = capacity;
+    }
+    memcpy(here->hashes[here->count], hash, SHA256_HEX + 1);
+    here->met[here->count++] = false;
+}
+
+static int read_versions(struct folder_import *import, const ses_key *key, ses_error *error)
+{
+    ses_artifact_list_options options = {.size = sizeof options, .limit = 1000};
+    bool more = true;
+    int code = SES_OK;
+
+    import->here.count = 0;
+    while (code == SES_OK && more) {
+        ses_artifact_list *list = NULL;
+        code =
+            ses_artifact_versions_by_key(import->run->store, key, import->name.data, &options, &list, error);
+        const size_t count = ses_artifact_list_count(list);
+        for (size_t i = 0; i < count; i++)
+            add_hash(&import->here, ses_artifact_list_at(list, i)->hash);
+        options.first_version += (int64_t)count;
+        more = ses_artifact_list_more(list) != 0;
+        ses_artifact_list_close(list);
+    }
+    return code;
+}
+
+/* Reads the versions that the store has, unless they are those of the artifact of the call before. */
+static int know_versions(struct folder_import *import, const ses_key *key, ses_error *error)
+{
+    const char *const parts[] = {key->app, key->user, key->session ? key->session : "", import->name.data};
+    struct text name = {NULL, 0, 0};
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        text_add(&name, parts[i], strlen(parts[i]) + 1);
+    if (import->here.name.len == name.len && memcmp(import->here.name.data, name.data, name.len) == 0) {
+        text_free(&name);
+        return SES_OK;
+    }
+    text_free(&import->here.name);
+    import->here.name = name;
+    return read_versions(import, key, error);
+}
+
+/* Takes a version of these bytes that the folder was not yet found to have. */
+static bool is_here(struct here *here, const char *hash)
+{
+    for (size_t i = 0; i < here->count; i++)
+        if (!here->met[i] && strcmp(here->hashes[i], hash) == 0) {
+            here->met[i] = true;
+            return true;
+        }
+    return false;
+}
+
+/* -------------------------------------------------------------------------------------------------- bytes */
+
+static int64_t read_some(int fd, void *buffer, size_t capacity)
+{
+    ssize_t got = read(fd, buffer, capacity);
+
+    while (got < 0 && errno == EINTR)
+        got = read(fd, buffer, capacity);
+    return got;
+}
+
+static int hash_bytes(int fd, char hex[SHA256_HEX + 1], ses_error *error)
+{
+    struct sha256 hash;
+    char data[65536];
+    int64_t got = 0;
+
+    ses__sha256_init(&hash);
+    while ((got = read_some(fd, data, sizeof data)) > 0)
+        ses__sha256_add(&hash, data, (size_t)got);
+    ses__sha256_end(&hash, hex);
+    return got == 0 && lseek(fd, 0, SEEK_SET) == 0
+               ? SES_OK
+               : ses__error_set(error, SES_IO, "cannot read its bytes: %s", strerror(errno));
+}
+
+static int64_t read_bytes(void *context, void *buffer, size_t capacity)
+{
+    const int *fd = context;
+    return read_some(*fd, buffer, capacity);
+}
+
+static int save(struct folder_import *import, const ses_key *key, const struct folder_artifact *artifact,
+                int64_t *version, ses_error *error)
+{
+    int fd = artifact->fd;
+    const ses_artifact_save_options options = {
+        .size = sizeof options,
+        .flags = SES_ANYWAY,
+        .kind = artifact->described && !artifact->mime_type ? SES_ARTIFACT_TEXT : SES_ARTIFACT_BYTES,
+        .mime_type = artifact->mime_type,
+        .display_name = artifact->display_name,
+        .metadata = artifact->metadata.ptr,
+        .metadata_len = artifact->metadata.len,
+        .read = read_bytes,
+        .read_context = &fd,
+        .created_us = artifact->created_us == FOREIGN_NO_TIME ? NULL : &artifact->created_us,
+        .max_bytes = max_bytes};
+
+    return ses_artifact_save_by_key(import->run->store, key, import->name.data, NULL, SES_NUL, &options,
+                                    version, error);
+}
+
+/* ---------------------------------------------------------------------------------------------- a version */
+
+/* The names come from a folder, in which anything may be called anything, and a file with holes may be of any
+ * size. */
+static int check_artifact(const struct folder_import *import, const ses_key *key,
+                          const struct folder_artifact *artifact, ses_error *error)
+{
+    const struct {
+        const char *what;
+        const char *name;
+    } names[] = {
+        {"app", key->app}, {"user", key->user}, {"session", key->session}, {"artifact", import->name.data}};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *fault = names[i].name ? name_fault(names[i].name) : NULL;
+        if (fault)
+            return ses__error_set(error, SES_INVALID, "the name of the %s %s", names[i].what, fault);
+    }
+    if (strncmp(artifact->name, "user:", strlen("user:")) == 0)
+        return ses__error_set(error, SES_INVALID,
+                              "a name that begins with user: is that of a user's artifact");
+    return artifact->bytes <= max_bytes
+               ? SES_OK
+               : ses__error_set(error, SES_LIMIT, "version %lld has more than 64 GiB",
+                                (long long)artifact->version);
+}
+
+static int import_version(struct folder_import *import, const struct folder_artifact *artifact,
+                          ses_error *error)
+{
+    const ses_import_options *options = import->options;
+    struct import_report *report = import->report;
+    const ses_key key = {options->app ? options->app : artifact->app,
+                         options->user ? options->user : artifact->user, artifact->session};
+    char hash[SHA256_HEX + 1];
+    int64_t version = artifact->version;
+    int code = check_artifact(import, &key, artifact, error);
+
+    if (code != SES_OK || !import->writes)
+        return code;
+    code = know_versions(import, &key, error);
+    if (code == SES_OK)
+        code = hash_bytes(artifact->fd, hash, error);
+    if (code != SES_OK)
+        return code;
+    if (is_here(&import->here, hash)) {
+        report->artifacts_equal++;
+        return SES_OK;
+    }
+    if (!given(import->run, OPTION_DRY_RUN))
+        code = save(import, &key, artifact, &version, error);
+    if (code == SES_OK) {
+        report->artifacts++;
+        report->artifacts_renumbered += version != artifact->version;
+    }
+    return code;
+}
+
+/* True if the code is about this version, and others may be imported. */
+static bool is_its_own(int code)
+{
+    return code == SES_INVALID || code == SES_JSON || code == SES_LIMIT || code == SES_NOTFOUND ||
+           code == SES_RANGE;
+}
+
+static int visit(void *context, const struct folder_artifact *artifact, int code, const ses_error *error)
+{
+    struct folder_import *import = context;
+    struct import_report *report = import->report;
+    const struct import_item item = {
+        .app = artifact->app, .user = artifact->user, .session = artifact->session, .key = artifact->name};
+    ses_error own = *error;
+
+    if (!is_chosen(import->run, artifact))
+        return SES_OK;
+    report->artifacts_seen++;
+    text_clear(&import->name);
+    text_print(&import->name, "%s%s", artifact->session ? "" : "user:", artifact->name);
+    if (code == SES_OK)
+        code = import_version(import, artifact, &own);
+    if (is_its_own(code)) {
+        report_refused(report, &item, &own);
+        code = SES_OK;
+    }
+    if (code != SES_OK)
+        import->run->error = own;
+    return code;
+}
+
+int artifacts_import(struct run *run, const char *path, bool writes, const ses_import_options *options,
+                     struct import_report *report, ses_error *error)
+{
+    struct folder_import import = {.run = run, .writes = writes, .options = options, .report = report};
+    const int code = artifact_folder_walk(path, visit, &import, &report->links, error);
+
+    text_free(&import.name);
+    text_free(&import.here.name);
+    free(import.here.hashes);
+    free(import.here.met);
+    return code;
+}
