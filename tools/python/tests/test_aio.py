@@ -1,6 +1,7 @@
 """The store for asyncio."""
 
 import asyncio
+import gc
 import threading
 import time
 
@@ -166,5 +167,170 @@ def test_another_loop_and_a_closed_store_are_refused(tmp_path):
         await store.close()
         with pytest.raises(seslite.MisuseError, match="closed"):
             await store.get(KEY)
+
+    run(case, tmp_path)
+
+
+def test_a_cancelled_task_ends_its_call(tmp_path):
+    async def case(store):
+        lease, session, begun = await store.lease_take(KEY, "one"), await store.get(KEY), time.monotonic()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(store.run(store.store.lease_take, KEY, "two", wait_ms=60_000), 0.05)
+        pieces = []
+
+        def write(piece):
+            pieces.append(piece)
+            time.sleep(0.01)
+
+        await store.run(store.store.load, ("app", "user", "long"), ({"id": f"e{n}"} for n in range(20_000)))
+        exporting = asyncio.ensure_future(store.read(store.store.export, write))
+        while not pieces:
+            await asyncio.sleep(0.01)
+        exporting.cancel()
+        await asyncio.wait([exporting])
+        assert exporting.cancelled() and time.monotonic() - begun < 20
+        count = len(pieces)
+        for number in range(60):  # a session is free again, and shows what became of the event
+            appending = asyncio.ensure_future(store.run(session.append, {"id": f"e{number}"}))
+            await asyncio.sleep(0.0002 * (number % 5))
+            appending.cancel()
+            await asyncio.wait([appending])
+            stored = await store.event_get(KEY, f"e{number}")
+            assert (session.event_by_id(f"e{number}") is None) == (stored is None)
+            assert stored or appending.cancelled()
+        assert len(pieces) == count
+        await store.run(session.append, {"id": "last"}, lease=lease.token)
+
+    run(case, tmp_path)
+
+
+def test_a_call_that_has_not_begun_never_does(tmp_path):
+    async def case(store):
+        release, ran = threading.Event(), []
+        holding = [asyncio.ensure_future(store.run(release.wait, 60)) for _ in range(8)]
+        waiting = asyncio.ensure_future(store.run(ran.append, 1))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        holding[0].cancel()
+        await asyncio.sleep(0.05)
+        assert not holding[0].done()  # it waits for its call
+        holding[0].cancel()
+        await asyncio.wait([holding[0]])  # and the second time it does not
+        release.set()
+        await asyncio.gather(*holding[1:])
+        assert ran == [] and waiting.cancelled() and holding[0].cancelled()
+
+    run(case, tmp_path)
+
+
+def test_the_limits_of_a_task_hold_for_its_calls(tmp_path):
+    async def case(store):
+        lease = await store.lease_take(KEY, "one")
+
+        async def limited(timeout):
+            with store.limits(timeout):
+                await store.get(KEY)
+                await store.lease_take(KEY, "two", wait_ms=500)
+
+        short, long = asyncio.ensure_future(limited(0.05)), asyncio.ensure_future(limited(60))
+        with pytest.raises(seslite.BusyError):
+            await short
+        assert not long.done()
+        with pytest.raises(seslite.BusyError):
+            await long
+        with store.limits() as limits:
+            waiting = [asyncio.ensure_future(store.lease_take(KEY, f"w{n}", wait_ms=60_000)) for n in range(3)]
+            follower = await store.follow(KEY, new=True)
+        await asyncio.sleep(0.05)
+        limits.cancel()
+        for each in waiting:
+            with pytest.raises(seslite.CallInterruptedError):
+                await each
+        with pytest.raises(seslite.CallInterruptedError):
+            await follower.__anext__()
+        limits.reset()
+        await store.run(store.store.lease_release, KEY, lease.token)
+        with limits:
+            async with store.lease(KEY, "three"):
+                limits.cancel()
+        limits.reset()
+        await store.append(KEY, {"author": "x"})
+        assert (await follower.__anext__()).author == "x"
+        await follower.close()
+        assert (await store.lease_take(KEY, "four", wait_ms=-1)).token
+
+    run(case, tmp_path)
+
+
+def test_nobody_hears_of_an_interrupted_call_whose_task_is_gone(tmp_path):
+    async def case(store):
+        told = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
+        await store.lease_take(KEY, "one")
+        for call in (store.lease_take(KEY, "two", wait_ms=60_000), store.run(store.store.lease_take, KEY, "two", wait_ms=60_000)):
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(call, 0.05)
+        gc.collect()
+        await asyncio.sleep(0.05)
+        assert told == []
+
+    run(case, tmp_path)
+
+
+def test_pending_calls_are_answered_by_coroutines(tmp_path):
+    async def case(store):
+        session, asked = await store.get(KEY), []
+
+        async def call(*ids, name="f", **args):
+            builder = seslite.Builder(store.store, "agent", "i1")
+            for each in ids:
+                builder.call(name, args, id=each)
+            await store.run(builder.append, (store.store, KEY))
+
+        def answers():
+            events = seslite.read_context((store.store, KEY))
+            found = [each for read in events for each in seslite.read_event(store.store, read.event.json).responses]
+            return [(each.id, each.json) for each in found]
+
+        async def answer(pending):
+            asked.append(pending.call.id)
+            await asyncio.sleep(0)
+            if pending.call.id == "c1":
+                await store.run(session.refresh)  # the session is free meanwhile
+                await call("late")  # and changes
+            return None if pending.call.id == "left" else {"id": pending.call.id}
+
+        assert await store.answer_pending_calls(KEY, answer) == 0 == await store.answer_pending_calls(KEY)
+        await call("c1", "given", "left")
+        given = [seslite.Function("given", None, b'{"approved":true}')]
+        assert await store.answer_pending_calls(session, answer, responses=given) == 3
+        assert asked == ["c1", "left", "late"]
+        assert answers() == [("c1", b'{"id":"c1"}'), ("given", b'{"approved":true}'), ("late", b'{"id":"late"}')]
+        assert await store.answer_pending_calls(KEY) == 1
+        await call(None, None, name="g", n=1)  # they differ in nothing
+        numbers = iter(range(9))
+
+        async def count(pending):
+            return {"number": next(numbers)}
+
+        assert await store.answer_pending_calls(KEY, count) == 2
+        assert answers()[-2:] == [(None, b'{"number":0}'), (None, b'{"number":1}')]
+        await call("c5")
+
+        async def fail(pending):
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await store.answer_pending_calls(KEY, fail)
+        answering = asyncio.ensure_future(store.answer_pending_calls(KEY, lambda pending: asyncio.sleep(60)))
+        await asyncio.sleep(0.05)
+        answering.cancel()
+        await asyncio.wait([answering])
+        with pytest.raises(seslite.LeasedError):
+            await store.answer_pending_calls(KEY, count, lease=77)
+        assert len(await store.read(seslite.pending_calls, session)) == 1
+        given = [seslite.Function("c5", None, b"{}")]
+        assert await store.answer_pending_calls(KEY, fail, responses=given) == 1
 
     run(case, tmp_path)

@@ -1,6 +1,7 @@
 """Stores on a server: named by an address in place of a file, and otherwise the same."""
 
 import io
+import threading
 
 import postgres
 import pytest
@@ -56,6 +57,21 @@ def test_lists_come_from_the_replica():
         assert "secret" not in str(refused.value)
         seslite.Store(replica).close()
         assert list(store.list(KEY.app)) == [] and store.get(KEY).id == KEY.session
+
+
+def test_limits_hold_on_a_server():
+    address, traces = postgres.fresh(), []
+    with seslite.Store(address) as holder, seslite.Store(address, timeout=60, trace=traces.append) as store:
+        session = store.create(KEY)
+        holder.lease_take(KEY, "one")
+        with store.limits(timeout=0.1), pytest.raises(seslite.BusyError):
+            store.lease_take(KEY, "two", wait_ms=60_000)
+        with store.limits() as limits:
+            threading.Timer(0.1, limits.cancel).start()
+            with pytest.raises(seslite.CallInterruptedError):
+                store.lease_take(KEY, "two", wait_ms=60_000)
+        assert [(each.call, each.code) for each in traces[-2:]] == [("ses_lease_take", -8), ("ses_lease_take", -16)]
+        assert session.append(event()).seq == 1 == store.event_count(KEY).stored
 
 
 def test_a_store_moves_to_a_server_and_back(store, session, tmp_path):

@@ -60,6 +60,7 @@ from .errors import (
     WrongKeyError,
 )
 from .follow import Follower, ResetError
+from .limits import Limits
 from .lists import Cursor, Filter, Page
 from .session import Session
 from .store import Store
@@ -81,6 +82,7 @@ from .values import (
     Popped,
     Problem,
     Range,
+    Trace,
 )
 
 __version__: str = _c.string(_lib.ses_version()).decode()
@@ -124,6 +126,7 @@ __all__ = [
     "Lease",
     "LeasedError",
     "LimitError",
+    "Limits",
     "Loaded",
     "LoadedEvent",
     "MisuseError",
@@ -149,6 +152,7 @@ __all__ = [
     "StateTypeError",
     "Store",
     "TooNewError",
+    "Trace",
     "Tracked",
     "TwoSqlitesWarning",
     "UnsupportedError",

@@ -30,7 +30,7 @@ def append_options(
 ) -> _ffi.Pointer:
     """How to append. `keep` is what the struct points to."""
     if not (anyway or lease or labels) and all(each is None for each in (version, expected, delta, title)):
-        return NULL
+        return _ffi.plain("ses_append_options")
     expected_text, expected_len = _ffi.json_member(expected, "expected", keep)
     delta_text, delta_len = _ffi.json_member(delta, "delta", keep)
     array, count = labels_in(labels, keep)
@@ -93,7 +93,7 @@ def state_as_of(run: Run, function: Any, point: Point | None, shared: bool) -> b
 
 
 def state_initial(run: Run, function: Any) -> bytes:
-    return _owned(run, function, NULL)
+    return _owned(run, function, _ffi.plain())
 
 
 def _owned(run: Run, function: Any, *arguments: Any) -> bytes:
@@ -203,19 +203,19 @@ def prune(
 
 def title_set(run: Run, function: Any, title: str | None) -> None:
     keep: list[Any] = []
-    run(function, _ffi.c_text(title, "the title", keep), NULL)
+    run(function, _ffi.c_text(title, "the title", keep), _ffi.plain())
 
 
 def labels_set(run: Run, function: Any, labels: Labels) -> None:
     keep: list[Any] = []
     array, count = labels_in(labels, keep)
     if count:
-        run(function, array, count, NULL)
+        run(function, array, count, _ffi.plain())
 
 
 def expiry_set(run: Run, function: Any, expires_us: int | None) -> None:
     keep: list[Any] = []
-    run(function, _ffi.int64(expires_us, keep), NULL)
+    run(function, _ffi.int64(expires_us, keep), _ffi.plain())
 
 
 def lease(run: Run, function: Any, first: Any, duration_us: int, wait_ms: int) -> Lease:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import _thread
 import json
 import os
+import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import errors
 from ._seslite import ffi, lib
+
+if TYPE_CHECKING:
+    from .limits import Limits
 
 __all__ = ["ffi", "lib"]
 
@@ -21,9 +26,18 @@ JsonIn = Any  # str, bytes: JSON text, passed through unchanged; None: absent; a
 
 _ERROR = ffi.typeof("ses_error *")
 
+tracing: set[int] = set()  # the threads that are in a trace function
+
+
+def check_tracing() -> None:
+    """A trace function runs within a call, and each call that it made would be traced in turn."""
+    if tracing and threading.get_ident() in tracing:
+        raise errors.MisuseError("a trace function must not call the library")
+
 
 def call(function: Callable[..., int], *arguments: Any, key: Any = None) -> int:
     """Calls a function whose last argument is a ses_error, and raises what it says."""
+    check_tracing()
     error = ffi.new(_ERROR)
     code = function(*arguments, error)
     if code < 0:
@@ -160,10 +174,28 @@ def owned(function: Callable[..., int], *arguments: Any, key: Any = None) -> byt
 # -------------------------------------------------------------------------------------------------- structs
 
 
+entered: ContextVar[tuple[Limits, ...]] = ContextVar("seslite limits", default=())  # the innermost first
+
+
+def limits() -> Limits | None:
+    """The limits of the calls that this thread or task makes now."""
+    found = entered.get()
+    return found[0] if found else None
+
+
+@cache
+def _is_limited(kind: str) -> bool:
+    """Whether a struct holds the limits of a call."""
+    return any(name == "cancel" for name, _ in ffi.typeof(kind).fields)
+
+
 def struct(kind: str, /, **members: Any) -> Pointer:
-    """A struct with its size and the members that are given. None leaves a member zero."""
+    """A struct with its size and the members that are given. None leaves a member zero. Options have the limits."""
     made = ffi.new(kind + " *")
     made.size = ffi.sizeof(kind)
+    within = limits()
+    if within is not None and _is_limited(kind):
+        made.timeout_ms, made.cancel = within._timeout_ms, within._pointer
     for name, value in members.items():
         if value is None:
             continue
@@ -172,6 +204,20 @@ def struct(kind: str, /, **members: Any) -> Pointer:
         except (OverflowError, TypeError) as error:
             raise errors.InvalidError(f"{name}: {error}") from None
     return made
+
+
+def plain(kind: str = "ses_call_options") -> Pointer:
+    """Options with nothing but the limits; NULL if there are none."""
+    return struct(kind) if entered.get() else NULL
+
+
+def limited(release: Callable[[Pointer], Any]) -> Callable[[Pointer], Any]:
+    """A function that frees an object, and until then keeps the limits with which it is opened now."""
+    return partial(_release, release, limits())
+
+
+def _release(release: Callable[[Pointer], Any], _kept: Limits | None, pointer: Pointer) -> None:
+    release(pointer)
 
 
 def int64(value: int | None, keep: list[Any]) -> Pointer:

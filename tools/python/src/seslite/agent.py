@@ -289,7 +289,7 @@ class PendingCall(NamedTuple):
 
 def pending_calls(source: Session | tuple[Store, KeyLike]) -> list[PendingCall]:
     """The function calls of a session's live events without a later response."""
-    opened = _opened(source, lib.ses_pending_open, lib.ses_pending_open_by_key, "ses_pending **", NULL)
+    opened = _opened(source, lib.ses_pending_open, lib.ses_pending_open_by_key, "ses_pending **", _ffi.plain())
     pending = ffi.gc(opened, lib.ses_pending_close)
     return list(_pending_of(pending))
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import _ffi, errors
+from . import errors
+from ._ffi import JsonIn
+from .agent import Function, PendingCall, answer_pending_calls, pending_calls
 from .follow import Follower
+from .limits import Limits
 from .lists import Page
 from .session import Session
 from .store import Store, StoreOptions
@@ -30,8 +35,10 @@ class AsyncStore:
     events = await store.read(pending_calls, session)
 
     `threads` calls of `run` and as many of `read` are under way at a time, so reads never wait for writes that wait for the
-    file's lock. Calls that wait for leases have threads of their own; a task that is cancelled meanwhile stops waiting. Any
-    other call goes on when its task is cancelled: an append may still be stored.
+    file's lock. Calls that wait for leases have threads of their own.
+
+    When a task is cancelled, its call ends within some milliseconds, and then the task does. The result of the call is lost, so
+    a write may have happened or not. A second cancellation does not wait for the call. A task's limits() count for its calls.
     """
 
     def __init__(self, store: Store, *, threads: int = 8) -> None:
@@ -39,9 +46,6 @@ class AsyncStore:
         self._pool = ThreadPoolExecutor(threads, "seslite")
         self._readers = ThreadPoolExecutor(threads, "seslite-read")
         self._waiters = ThreadPoolExecutor(64, "seslite-wait")
-        self._cancelled = 0  # the number of cancelled waits; each also interrupts the others
-        self._interrupting = 0  # of these, those that are under way
-        self._process = _ffi.process()
 
     @classmethod
     async def open(cls, path: str | os.PathLike[str], *, threads: int = 8, **options: Unpack[StoreOptions]) -> AsyncStore:
@@ -49,28 +53,32 @@ class AsyncStore:
         return cls(await asyncio.to_thread(Store, path, **options), threads=threads)
 
     async def run(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """Runs a call in a thread and awaits it. A call that was interrupted for another's cancelled wait is made again."""
-        return await self._again(lambda: self._start(self._pool, lambda: function(*arguments, **named)))
+        """Runs a call in a thread and awaits it."""
+        return await self._call(self._pool, lambda: function(*arguments, **named))
 
     async def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """As `run`, for a call that writes nothing."""
-        return await self._again(lambda: self._start(self._readers, lambda: function(*arguments, **named)))
+        return await self._call(self._readers, lambda: function(*arguments, **named))
 
-    def _start(self, pool: ThreadPoolExecutor, function: Callable[[], T]) -> asyncio.Future[T]:
-        _ffi.check_process(self._process)
-        if self.store.closed:
-            raise errors.MisuseError("this store is closed")
-        return asyncio.wrap_future(pool.submit(function))
+    def limits(self, timeout: float | None = None, *, shield: bool = False) -> Limits:
+        """As Store.limits, for the calls of a task: `with store.limits(timeout=2.0)`, without async."""
+        return self.store.limits(timeout, shield=shield)
 
-    async def _again(self, start: Callable[[], asyncio.Future[T]]) -> T:
-        while True:
-            cancelled = self._cancelled
-            try:
-                return await start()
-            except errors.CallInterruptedError:
-                ours = self._interrupting or self._cancelled != cancelled
-                if not ours or self.store.closed:
-                    raise
+    async def _call(
+        self, pool: ThreadPoolExecutor, function: Callable[[], T], undo: Callable[[T], Awaitable[None]] | None = None
+    ) -> T:
+        """`undo` is for a result that comes after the task was cancelled."""
+        with self.limits() as limits:  # of this call alone
+            job = pool.submit(copy_context().run, function)
+        ended = asyncio.wrap_future(job)
+        try:
+            await asyncio.wait([ended])
+        except asyncio.CancelledError:
+            limits.cancel()
+            job.cancel()  # if it has not begun
+            await asyncio.shield(_end(ended, undo))
+            raise
+        return ended.result()
 
     async def create(self, key: KeyLike, state: Any = None, **options: Any) -> Session:
         """As Store.create."""
@@ -119,35 +127,17 @@ class AsyncStore:
     async def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
         """Takes a session's turn. If the task is cancelled, the wait ends, and a lease granted too late is released."""
 
-        taking: asyncio.Future[Lease] | None = None
-
         def take() -> Lease:
             return self.store.lease_take(key, owner, duration_us=duration_us, wait_ms=wait_ms)
 
-        def start() -> asyncio.Future[Lease]:
-            nonlocal taking
-            taking = self._start(self._waiters, take)
-            return asyncio.shield(taking)
+        async def release(taken: Lease) -> None:
+            await self._release(key, taken)
 
-        try:
-            return await self._again(start)
-        except asyncio.CancelledError:
-            if taking is not None:
-                await asyncio.shield(self._give_up(key, taking))
-            raise
+        return await self._call(self._waiters, take, release)
 
-    async def _give_up(self, key: KeyLike, taking: asyncio.Future[Lease]) -> None:
-        """Ends a wait for a lease. Others that are interrupted with it begin again."""
-        while not taking.done() and not self.store.closed:
-            self._interrupting += 1
-            try:
-                await asyncio.to_thread(self.store.interrupt)
-            finally:
-                self._interrupting -= 1
-                self._cancelled += 1
-            await asyncio.wait([taking], timeout=0.01)
-        if taking.done() and not taking.cancelled() and taking.exception() is None:
-            await self.run(self.store.lease_release, key, taking.result().token)
+    async def _release(self, key: KeyLike, taken: Lease) -> None:
+        with self.limits(shield=True):
+            await self.run(self.store.lease_release, key, taken.token)
 
     @asynccontextmanager
     async def lease(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> AsyncIterator[Lease]:
@@ -156,7 +146,39 @@ class AsyncStore:
         try:
             yield taken
         finally:
-            await asyncio.shield(self.run(self.store.lease_release, key, taken.token))
+            await asyncio.shield(self._release(key, taken))
+
+    async def answer_pending_calls(
+        self,
+        source: Session | KeyLike,
+        answer: Callable[[PendingCall], Awaitable[JsonIn]] | None = None,
+        *,
+        responses: Iterable[Function] | None = None,
+        lease: int = 0,
+    ) -> int:
+        """As answer_pending_calls, with a coroutine that runs the tools. It is awaited for one call after another, without a
+        thread, and may use the session. Then all answers are stored at once. Calls that were added meanwhile come after them."""
+        given = None if responses is None else list(responses)
+        of = source if isinstance(source, Session) else (self.store, source)
+        if answer is None:
+            return await self.run(answer_pending_calls, of, responses=given, lease=lease)
+        unasked = [each for each in await self.read(pending_calls, of) if not any(_answers(one, each) for one in given or ())]
+        answers: defaultdict[Any, list[JsonIn]] = defaultdict(list)
+        answered = 0
+
+        def known(pending: PendingCall) -> JsonIn:
+            found = answers[_name_of(pending)]
+            if not found:
+                unasked.append(pending)
+            return found.pop(0) if found and found[0] is not None else None  # one that is left pending stays known
+
+        while True:
+            for each in unasked:
+                answers[_name_of(each)].append(await answer(each))
+            unasked.clear()
+            answered += await self.run(answer_pending_calls, of, known, responses=given, lease=lease)
+            if not unasked:
+                return answered
 
     async def follow(
         self, key: KeyLike, *, new: bool = False, after_seq: int | None = None, place: str | None = None
@@ -165,8 +187,15 @@ class AsyncStore:
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         os.set_blocking(writing, False)
+
+        def begin() -> Follower:
+            return self.store.follow(key, new=new, after_seq=after_seq, place=place, notify_fd=writing)
+
+        async def end(follower: Follower) -> None:
+            follower.close()
+
         try:
-            follower = await self.read(self.store.follow, key, new=new, after_seq=after_seq, place=place, notify_fd=writing)
+            follower = await self._call(self._readers, begin, end)
         except BaseException:
             os.close(reading)
             os.close(writing)
@@ -186,8 +215,26 @@ class AsyncStore:
         await self.close()
 
 
+async def _end(ended: asyncio.Future[T], undo: Callable[[T], Awaitable[None]] | None) -> None:
+    await asyncio.wait([ended])
+    if not ended.cancelled() and ended.exception() is None and undo is not None:
+        await undo(ended.result())
+
+
+def _name_of(pending: PendingCall) -> tuple[Any, ...]:
+    """The same for no other pending call, except that calls without an id may be alike in everything."""
+    return pending.event.seq, *pending.call
+
+
+def _answers(response: Function, pending: PendingCall) -> bool:
+    """Whether the library takes a response that the caller has for that call."""
+    call = pending.call
+    return response.id == call.id if response.id else not call.id and response.name == call.name
+
+
 class AsyncFollower:
-    """Gives events as they are appended: `async for event in follower`. It belongs to the loop that it was opened in."""
+    """Gives events as they are appended: `async for event in follower`. It belongs to the loop that it was opened in. A task that
+    waits ends when it is cancelled; it hears of Limits.cancel() only with the next event."""
 
     def __init__(self, store: AsyncStore, follower: Follower, reading: int, writing: int) -> None:
         self._store = store

@@ -79,7 +79,7 @@ class StaleError(Error):
 
 
 class BusyError(Error):
-    """Another has held the lock, or the lease, for the whole timeout."""
+    """Another has held the lock, or the lease, for as long as the call may wait."""
 
     code, name = -8, "SES_BUSY"
 
@@ -127,7 +127,8 @@ class LimitError(Error, ValueError):
 
 
 class CallInterruptedError(Error):
-    """Store.interrupt or Store.close was called while this call read or waited."""
+    """The call was cancelled, or its time was over while it worked (see Limits); or Store.interrupt or Store.close was called
+    while it read or waited."""
 
     code, name = -16, "SES_INTERRUPTED"
 

@@ -53,7 +53,7 @@ class Follower(_ffi.Handle):
             options.notify_context = ffi.cast("void *", notify_fd)
         made = ffi.new("ses_follower **")
         store._run_key(key, lib.ses_follower_open, options, made)
-        super().__init__(made[0], lib.ses_follower_close)
+        super().__init__(made[0], _ffi.limited(lib.ses_follower_close))
 
     def next(self, timeout: float | None = None) -> Event | None:
         """The next event; waits that many seconds for it, or forever if None. Returns None when the time has passed, or wake()

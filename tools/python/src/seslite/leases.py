@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import _calls, _ffi
-from ._ffi import NULL, lib
+from ._ffi import lib
 from .values import KeyLike, Lease
 
 
@@ -16,6 +16,7 @@ class Leases:
 
     _by_key: Any
     _state: Any
+    limits: Any
 
     def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
         """Takes a session's turn for an owner; waits while another has it. `wait_ms` below 0: it does not wait."""
@@ -32,7 +33,7 @@ class Leases:
 
     def lease_release(self, key: KeyLike, token: int) -> None:
         """Gives a session's turn back."""
-        self._by_key(key)(lib.ses_lease_release, token, NULL)
+        self._by_key(key)(lib.ses_lease_release, token, _ffi.plain())
 
     @contextmanager
     def lease(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Iterator[Lease]:
@@ -41,4 +42,5 @@ class Leases:
         try:
             yield taken
         finally:
-            self.lease_release(key, taken.token)
+            with self.limits(shield=True):
+                self.lease_release(key, taken.token)

@@ -57,7 +57,7 @@ class Cursor(_ffi.Handle):
         made = ffi.new("ses_cursor **")
         options = _ffi.struct("ses_cursor_options", backward=int(backward), range=None if events is None else events.c)
         store._run_key(key, lib.ses_cursor_open, options, made)
-        super().__init__(made[0], _close_cursor)
+        super().__init__(made[0], _ffi.limited(_close_cursor))
 
     def __iter__(self) -> Cursor:
         return self
@@ -152,7 +152,7 @@ class Lists:
                 return
 
     def count(self, app: str, user: str | None = None, filter: Filter | None = None) -> int:
-        """How many sessions a list would have."""
+        """How many sessions a list would have. Of limits it has only the timeout of the store."""
         count = ffi.new("int64_t *")
         names = _ffi.encode(app, "the app"), NULL if user is None else _ffi.encode(user, "the user")
         self._run(lib.ses_list_count, *names, NULL if filter is None else filter.c, count)
@@ -189,7 +189,7 @@ class Lists:
         """The stored event of that id, or None. An index finds it, however long the log is."""
         seq, text, length, named = ffi.new("int64_t *"), ffi.new("char **"), ffi.new("size_t *"), key_of(key)
         encoded = _ffi.encode(name, "the event's id")
-        self._run(lib.ses_event_get_by_key, named.c, encoded, NULL, seq, text, length, key=named)
+        self._run(lib.ses_event_get_by_key, named.c, encoded, _ffi.plain(), seq, text, length, key=named)
         if text[0] == NULL:
             return None
         try:
@@ -200,5 +200,5 @@ class Lists:
     def event_count(self, key: KeyLike) -> EventCount:
         """How many events a session has stored, and the version that it is at. Nothing else of it is read."""
         count, version, named = ffi.new("int64_t *"), ffi.new("int64_t *"), key_of(key)
-        self._run(lib.ses_event_count_by_key, named.c, NULL, count, version, key=named)
+        self._run(lib.ses_event_count_by_key, named.c, _ffi.plain(), count, version, key=named)
         return EventCount(count[0], version[0])

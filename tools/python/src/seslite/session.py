@@ -177,7 +177,7 @@ class Session(_ffi.Handle):
         with self._guard:
             session = self._live()
             found = ffi.new("unsigned char[]", lib.ses_session_event_count(session) or 1)
-            _ffi.call(lib.ses_session_live, session, NULL, found)
+            _ffi.call(lib.ses_session_live, session, _ffi.plain(), found)
             return [found[at] == 1 for at in range(lib.ses_session_event_count(session))]
 
     def events_json(self) -> list[bytes]:
@@ -194,7 +194,7 @@ class Session(_ffi.Handle):
 
     def refresh(self) -> None:
         """Adds what others wrote."""
-        self._run(lib.ses_refresh, NULL)
+        self._run(lib.ses_refresh, _ffi.plain())
 
     def _summary(self) -> Summary:
         with self._guard:

@@ -18,20 +18,20 @@ class State:
     def state_json(self, key: KeyLike) -> bytes:
         """The merged state as it is stored."""
         named = key_of(key)
-        return self._owned(lib.ses_state_json_by_key, named.c, NULL, key=named) or b""
+        return self._owned(lib.ses_state_json_by_key, named.c, _ffi.plain(), key=named) or b""
 
     def state_get(self, key: KeyLike, name: str) -> bytes | None:
         """One value as JSON text, or None if there is no such key."""
         named = key_of(key)
-        return self._owned(lib.ses_state_get_by_key, named.c, _ffi.encode(name, "the state key"), NULL, key=named)
+        return self._owned(lib.ses_state_get_by_key, named.c, _ffi.encode(name, "the state key"), _ffi.plain(), key=named)
 
     def shared_state_json(self, app: str, user: str | None = None) -> bytes:
         """The state of an app, or of a user in it. Keys have no prefix."""
-        return self._owned(lib.ses_shared_state_json, *self._owner(app, user), NULL) or b"{}"
+        return self._owned(lib.ses_shared_state_json, *self._owner(app, user), _ffi.plain()) or b"{}"
 
     def shared_state_get(self, app: str, user: str | None, name: str) -> bytes | None:
         """One value of an app, or of a user in it, as JSON text, or None if there is no such key."""
-        return self._owned(lib.ses_shared_state_get, *self._owner(app, user), _ffi.encode(name, "the state key"), NULL)
+        return self._owned(lib.ses_shared_state_get, *self._owner(app, user), _ffi.encode(name, "the state key"), _ffi.plain())
 
     def shared_state_change(self, app: str, user: str | None, delta: JsonIn, *, expected: JsonIn = None) -> None:
         """Changes shared state. A value of "__ADK_SENTINEL_REMOVED__" removes its key."""

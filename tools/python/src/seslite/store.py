@@ -16,12 +16,13 @@ from ._ffi import NULL, JsonIn, ffi, lib
 from .follow import Follower
 from .history import History
 from .leases import Leases
+from .limits import Limits, milliseconds
 from .lists import Lists
 from .session import Session
 from .state import State
 from .transfer import Transfer
 from .upkeep import Upkeep
-from .values import Appended, Deleted, Key, KeyLike, Labels, Range, key_of, labels_in
+from .values import Appended, Deleted, Key, KeyLike, Labels, Range, Trace, key_of, labels_in
 
 SYNCHRONOUS = {"full": lib.SES_SYNC_FULL, "normal": lib.SES_SYNC_NORMAL}
 JOURNALS = {"auto": lib.SES_JOURNAL_AUTO, "wal": lib.SES_JOURNAL_WAL, "rollback": lib.SES_JOURNAL_ROLLBACK}
@@ -41,6 +42,18 @@ def ses_py_make_id(context: Any, buffer: Any, capacity: int) -> int:
         return 1
     ffi.memmove(buffer, made + b"\0", len(made) + 1)
     return 0
+
+
+@ffi.def_extern()
+def ses_py_trace(context: Any, trace: Any) -> None:
+    """cffi gives an exception to sys.unraisablehook."""
+    function, thread = ffi.from_handle(context)["trace"], threading.get_ident()
+    try:
+        _ffi.tracing.add(thread)
+        waited, worked = trace.wait_us / 1e6, trace.work_us / 1e6
+        function(Trace(_ffi.required(trace.call), trace.code, waited, worked, trace.bytes_in, trace.bytes_out))
+    finally:
+        _ffi.tracing.discard(thread)
 
 
 def _one_of(table: dict[str, int], value: str, what: str) -> int:
@@ -75,6 +88,8 @@ class StoreOptions(TypedDict, total=False):
     replica: str | None
     clock: Callable[[], int] | None
     make_id: Callable[[], str] | None
+    timeout: float | None
+    trace: Callable[[Trace], Any] | None
 
 
 class _State:
@@ -115,6 +130,10 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
     `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or "rollback";
     `checkpoint` is "auto" or "external". `clock` gives microseconds since 1970, `make_id` gives ids.
 
+    `timeout` is how many seconds a call may take, unless limits() says otherwise; None: no limit. `trace` is called with a Trace
+    at the end of each call, on the thread of that call, so several threads may be in it at the same time. It must not call the
+    library. Its exceptions go to sys.unraisablehook.
+
     `path` is a file, or the address of a database: postgresql://user@host/database, if the package was built with
     SESLITE_WITH_POSTGRES=1. `max_connections`, `unprepared` and `replica` are about that, as seslite_postgres.h says;
     `synchronous`, `journal`, `checkpoint` and `max_readers` are about files.
@@ -140,6 +159,8 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
         replica: str | None = None,
         clock: Callable[[], int] | None = None,
         make_id: Callable[[], str] | None = None,
+        timeout: float | None = None,
+        trace: Callable[[Trace], Any] | None = None,
     ) -> None:
         self._options = {
             "flags": (lib.SES_OPEN_READ_ONLY if read_only else 0) | (lib.SES_OPEN_MUST_EXIST if must_exist else 0),
@@ -150,8 +171,9 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
             "max_readers": max_readers,
             "max_session_events": max_session_events,
             "checkpoint": _one_of(CHECKPOINTS, checkpoint, "checkpoint"),
+            "timeout_ms": milliseconds(timeout),
         }
-        self._callbacks = {"clock": clock, "make_id": make_id}
+        self._callbacks = {"clock": clock, "make_id": make_id, "trace": trace}
         name = _ffi.encode(os.fspath(path), "the path")
         options, keep = self._open_options()
         made = ffi.new("ses_store **")
@@ -175,6 +197,8 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
             options.clock, options.clock_context = lib.ses_py_clock, context
         if self._callbacks["make_id"]:
             options.make_id, options.id_context = lib.ses_py_make_id, context
+        if self._callbacks["trace"]:
+            options.trace, options.trace_context = lib.ses_py_trace, context
         return options, (context, self._callbacks)
 
     def _begin(self, pointer: Any, keep: Any) -> None:
@@ -231,6 +255,7 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
     def close(self) -> None:
         """Closes the store. Calls of other threads that wait for a lease or an event are interrupted, others are waited
         for. What sessions hold can still be read."""
+        _ffi.check_tracing()
         if self._state.process == _ffi.process() and threading.get_ident() in list(self._state.calls.values()):
             raise errors.MisuseError("this store cannot be closed by a callback of a call on it, which the end would wait for")
         self._end()
@@ -240,6 +265,16 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def limits(self, timeout: float | None = None, *, shield: bool = False) -> Limits:
+        """Limits for the calls within a `with` block: how many seconds each may take, and who may end them.
+
+            with store.limits(timeout=2.0) as limits:  # limits.cancel(), from any thread, ends what runs here
+                session.append(event)
+
+        math.inf: no limit. With `shield` the limits of the blocks around it do not count, for cleaning up after them.
+        """
+        return Limits(self, timeout, shield=shield)
 
     def interrupt(self) -> None:
         """Interrupts the calls of other threads that read or wait now."""
@@ -295,7 +330,7 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
 
     def get(self, key: KeyLike, events: Range | None = None) -> Session:
         """Reads a session, with the events of the range; all if none is given."""
-        options = NULL if events is None else _ffi.struct("ses_get_options", range=events.c)
+        options = _ffi.plain("ses_get_options") if events is None else _ffi.struct("ses_get_options", range=events.c)
         return self._session(lib.ses_get, key, options)[0]
 
     def _session(self, function: Any, key: KeyLike, *arguments: Any) -> tuple[Session, int]:

@@ -240,6 +240,23 @@ class Info(NamedTuple):
     sqlite_bugs: str
 
 
+class Trace(NamedTuple):
+    """A call that has ended, for the option `trace` of a store."""
+
+    call: str
+    """Its name in C, such as "ses_append"."""
+    code: int
+    """What it returned, below 0 for an error."""
+    waited: float
+    """Seconds that it waited for locks, connections, a lease, and other calls that write."""
+    worked: float
+    """The rest of its seconds."""
+    bytes_in: int
+    """Of the texts that it gave to the database."""
+    bytes_out: int
+    """Of the texts that it read there."""
+
+
 class Problem(NamedTuple):
     """What a check has found."""
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 from google.adk.platform import time as platform_time
@@ -36,7 +37,7 @@ def test_a_uri_names_a_file_and_options(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     absolute = tmp_path / "b c.db"
     for uri, name in (
-        ("seslite:///a.db?synchronous=normal&max_readers=2", "a.db"),
+        ("seslite:///a.db?synchronous=normal&max_readers=2&timeout=2.5", "a.db"),
         (f"seslite:///{absolute}".replace(" ", "%20"), str(absolute)),
         ("seslite://", ":memory:"),
     ):
@@ -49,7 +50,7 @@ def test_a_uri_names_a_file_and_options(tmp_path, monkeypatch):
     for wrong in ("sqlite:///a.db", "seslite://host/a.db", "a.db"):
         with pytest.raises(seslite.InvalidError, match="seslite:///agents.db"):
             SesliteSessionService(uri=wrong)
-    for wrong in ("read_only=yes", "max_readers=few", "max_readers=", "colour=red", "clock=1"):
+    for wrong in ("read_only=yes", "max_readers=few", "max_readers=", "colour=red", "clock=1", "timeout=soon", "timeout=0"):
         with pytest.raises(seslite.InvalidError, match=wrong.split("=")[0]):
             SesliteSessionService(uri=f"seslite:///a.db?{wrong}")
     with pytest.raises(seslite.NotFoundError):
@@ -214,6 +215,29 @@ def test_a_cancelled_append_is_shown_as_it_ended(tmp_path):
             assert [each.id for each in session.events] == [each.id for each in stored.events]
             assert session.state.get("n") == stored.state.get("n")
         await service.append_event(session, event({"n": "last"}))
+
+    run(case, tmp_path)
+
+
+def test_a_cancelled_append_does_not_wait_for_the_lock(tmp_path):
+    async def case(service, session):
+        held, release = threading.Event(), threading.Event()
+
+        def events():  # within the transaction that stores them
+            held.set()
+            yield {"released": release.wait(60)}
+
+        loading = asyncio.ensure_future(asyncio.to_thread(service.store.load, ("app", "user", "l"), events()))
+        await asyncio.to_thread(held.wait, 60)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(service.append_event(session, event({"k": 2})), 0.1)
+        with service.store.limits(timeout=0.05), pytest.raises(seslite.BusyError):
+            await service.append_event(session, event({"k": 2}))
+        assert not loading.done() and session.events == []
+        release.set()
+        await loading
+        await service.append_event(session, event({"k": 3}))
+        assert session.state["k"] == 3 and service.store.event_count(("app", "user", "s")) == (1, 1)
 
     run(case, tmp_path)
 

@@ -25,7 +25,7 @@ from . import ending
 from . import events as adk_events
 
 try:
-    from google.adk.errors._stale_session_error import StaleSessionError
+    from google.adk.errors._stale_session_error import StaleSessionError as StaleSessionError
 except ImportError:  # google-adk 1.39 raises a ValueError without a name of its own
 
     class StaleSessionError(ValueError):  # type: ignore[no-redef]
@@ -63,13 +63,13 @@ def _option_of(name: str, text: str) -> Any:
         return text
     if kind is bool and text in ("true", "false"):
         return text == "true"
-    if kind is int:
+    if kind is int or kind == float | None:
         try:
-            return int(text)
+            return int(text) if kind is int else float(text)
         except ValueError:
             pass
-    wanted = {bool: "is true or false", int: "is a whole number"}.get(kind, "is not an option of a URI")  # type: ignore[arg-type]
-    raise errors.InvalidError(f"{name}={text}: {name} {wanted}")
+    wanted: dict[Any, str] = {bool: "is true or false", int: "is a whole number", float | None: "is a number of seconds"}
+    raise errors.InvalidError(f"{name}={text}: {name} {wanted.get(kind, 'is not an option of a URI')}")
 
 
 class SesliteSessionService(BaseSessionService):
@@ -97,7 +97,7 @@ class SesliteSessionService(BaseSessionService):
             raise errors.MisuseError("give the service a path or a uri")
         if uri is not None:
             path, of_uri = _path_of(uri)
-            options = {**of_uri, **options}  # type: ignore[misc]
+            options = {**of_uri, **options}
         assert path is not None
         self._store = AsyncStore(Store(path, **options), threads=threads)
         self._own_ids, self._own_clock = bool(options.get("make_id")), bool(options.get("clock"))
@@ -180,11 +180,13 @@ class SesliteSessionService(BaseSessionService):
         key = Key(session.app_name, session.user_id, session.id)
         # Branches of one invocation share the session, so its version is looked at in their turn.
         async with self._turn(key):
-            appending = asyncio.ensure_future(self._store.run(self._append, key, session, event))
+            with self.store.limits() as limits:
+                appending = asyncio.ensure_future(self._store.run(self._append, key, session, event))
             try:
                 appended = await asyncio.shield(appending)
             except asyncio.CancelledError:
-                # A call that has begun goes on. The session must show what became of it.
+                # A commit that has begun is not ended. The session must show what became of it.
+                limits.cancel()
                 await asyncio.wait([appending])
                 if not appending.cancelled() and appending.exception() is None:
                     self._show(session, event, appending.result())
@@ -232,7 +234,8 @@ class SesliteSessionService(BaseSessionService):
         point = Point.invocation(event.actions.rewind_before_invocation_id or "")
         appended = self.store.rewind(key, point, version=version, artifact_delta=event.actions.artifact_delta or None)
         if not appended.unchanged:
-            with self.store.events(key, Range(first_seq=appended.seq, last_seq=appended.seq)) as cursor:
+            one = Range(first_seq=appended.seq, last_seq=appended.seq)
+            with self.store.limits(shield=True), self.store.events(key, one) as cursor:
                 stored = adk_events.event_of(next(cursor).json)
             for name in ("id", "invocation_id", "timestamp", "actions"):
                 setattr(event, name, getattr(stored, name))
