@@ -1,22 +1,36 @@
 use adk_core::{AdkError, ErrorCategory, ErrorComponent};
 use seslite::{Code, Error};
 
+/// The ADK's category and code for a code of the store.
+pub(crate) fn code_of(component: ErrorComponent, code: Code) -> (ErrorCategory, &'static str) {
+    let (category, session, artifact) = match code {
+        Code::NotFound => (ErrorCategory::NotFound, "session.not_found", "artifact.not_found"),
+        Code::Exists => (ErrorCategory::InvalidInput, "session.exists", "artifact.exists"),
+        Code::Invalid | Code::Json | Code::Type | Code::Range | Code::Limit => {
+            (ErrorCategory::InvalidInput, "session.invalid_input", "artifact.invalid_input")
+        }
+        Code::Busy => (ErrorCategory::Unavailable, "session.busy", "artifact.busy"),
+        Code::Stale => (ErrorCategory::Unavailable, "session.stale", "artifact.stale"),
+        Code::Leased => (ErrorCategory::Unavailable, "session.leased", "artifact.leased"),
+        Code::Interrupted => (ErrorCategory::Cancelled, "session.interrupted", "artifact.interrupted"),
+        _ => (ErrorCategory::Internal, "session.store", "artifact.store"),
+    };
+    (category, if component == ErrorComponent::Artifact { artifact } else { session })
+}
+
+fn error_of(component: ErrorComponent, error: Error) -> AdkError {
+    let (category, code) = code_of(component, error.code());
+    let message = format!("{} ({})", error.message(), error.code().name());
+    AdkError::new(component, category, code, message).with_source(error)
+}
+
 /// The ADK's error for one of the store. The store's error, with its code, is the source.
 pub(crate) fn adk_error(error: Error) -> AdkError {
-    let (category, code) = match error.code() {
-        Code::NotFound => (ErrorCategory::NotFound, "session.not_found"),
-        Code::Exists => (ErrorCategory::InvalidInput, "session.exists"),
-        Code::Invalid | Code::Json | Code::Type | Code::Range | Code::Limit => {
-            (ErrorCategory::InvalidInput, "session.invalid_input")
-        }
-        Code::Busy => (ErrorCategory::Unavailable, "session.busy"),
-        Code::Stale => (ErrorCategory::Unavailable, "session.stale"),
-        Code::Leased => (ErrorCategory::Unavailable, "session.leased"),
-        Code::Interrupted => (ErrorCategory::Cancelled, "session.interrupted"),
-        _ => (ErrorCategory::Internal, "session.store"),
-    };
-    let message = format!("{} ({})", error.message(), error.code().name());
-    AdkError::new(ErrorComponent::Session, category, code, message).with_source(error)
+    error_of(ErrorComponent::Session, error)
+}
+
+pub(crate) fn artifact_error(error: Error) -> AdkError {
+    error_of(ErrorComponent::Artifact, error)
 }
 
 pub(crate) fn not_found(app: &str, user: &str, session: &str) -> AdkError {

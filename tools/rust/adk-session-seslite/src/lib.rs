@@ -3,6 +3,7 @@
 #![allow(clippy::result_large_err)]
 #![deny(missing_docs, unsafe_code)]
 
+mod artifact;
 mod decode;
 mod encode;
 mod error;
@@ -10,6 +11,8 @@ mod parts;
 mod service;
 mod session;
 mod time;
+mod work;
 
+pub use artifact::SesliteArtifactService;
 pub use service::SesliteSessionService;
 pub use seslite;

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use adk_core::identity::AdkIdentity;
-use adk_core::{AdkError, ErrorCategory, ErrorComponent, Event, Result};
+use adk_core::{AdkError, ErrorComponent, Event, Result};
 use adk_session::{AppendEventRequest, CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -13,6 +13,8 @@ use crate::decode::state_json;
 use crate::encode::event_json;
 use crate::error::{adk_error, invalid, not_found};
 use crate::session::Snapshot;
+use crate::work::{blocking, write};
+use crate::SesliteArtifactService;
 
 /// Names of sessions that were seen here, so that [`SessionService::append_event`] need not look for them in the whole
 /// store. Beyond this number they are forgotten.
@@ -23,7 +25,7 @@ type Owners = BTreeSet<(String, String)>;
 /// A [`SessionService`] on a seslite store. Clones share the store.
 #[derive(Clone)]
 pub struct SesliteSessionService {
-    store: Arc<Store>,
+    store: Store,
     seen: Arc<Mutex<HashMap<String, Owners>>>,
 }
 
@@ -44,24 +46,40 @@ impl SesliteSessionService {
     /// Those of [`Store::open_with`].
     pub async fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let path: PathBuf = path.as_ref().to_owned();
-        blocking(move || Store::open_with(path, options).map_err(adk_error))
+        blocking(ErrorComponent::Session, move || Store::open_with(path, options).map_err(adk_error))
             .await
-            .map(|store| Self::new(Arc::new(store)))
+            .map(Self::new)
     }
 
-    /// A service on a store that is open. It closes when its last owner drops it.
-    pub fn new(store: Arc<Store>) -> Self {
+    /// A service on a store that is open. Its calls have the limits of that handle ([`Store::with_limits`]).
+    pub fn new(store: Store) -> Self {
         Self { store, seen: Arc::default() }
     }
 
     /// The store, for what the trait does not have: forks, rewinds that keep the log, followers, leases, backups.
-    pub fn store(&self) -> &Arc<Store> {
+    pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// An `ArtifactService` on the same store, with the same limits.
+    pub fn artifacts(&self) -> SesliteArtifactService {
+        SesliteArtifactService::new(self.store.clone())
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Self) -> Result<T> + Send + 'static) -> Result<T> {
         let service = self.clone();
-        blocking(move || work(&service)).await
+        blocking(ErrorComponent::Session, move || work(&service)).await
+    }
+
+    /// The same for a call that writes.
+    async fn write<T: Send + 'static>(
+        &self,
+        call: &'static str,
+        session: &str,
+        work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let service = self.clone();
+        write(ErrorComponent::Session, call, session, move || work(&service)).await
     }
 
     fn remember(&self, session: &str, app: &str, user: &str) {
@@ -238,34 +256,16 @@ impl SesliteSessionService {
     }
 }
 
-/// The store's calls wait for the disk: they run beside the threads of the runtime, where there is one. Work that has
-/// begun goes on even if the caller stops waiting.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    if tokio::runtime::Handle::try_current().is_err() {
-        return work();
-    }
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(AdkError::new(
-                ErrorComponent::Session,
-                ErrorCategory::Cancelled,
-                "session.interrupted",
-                "the runtime was shut down",
-            )),
-        },
-    }
-}
-
 #[async_trait]
 impl SessionService for SesliteSessionService {
     async fn create(&self, request: CreateRequest) -> Result<Box<dyn Session>> {
         request.try_app_name()?;
         request.try_user_id()?;
         request.try_session_id()?;
-        self.run(move |service| {
-            let key = Key { app: &request.app_name, user: &request.user_id, session: request.session_id.as_deref() };
+        // An id that the store made within the call would be lost with the outcome.
+        let id = request.session_id.clone().map_or_else(|| self.store.make_id(), Ok).map_err(adk_error)?;
+        self.write("create", &id.clone(), move |service| {
+            let key = Key::new(&request.app_name, &request.user_id, &id);
             let state = state_json(&request.state)?;
             let session = service.store.create(key, Some(&state)).map_err(adk_error)?;
             service.remember(session.id(), session.app(), session.user());
@@ -299,7 +299,8 @@ impl SessionService for SesliteSessionService {
 
     async fn delete(&self, request: DeleteRequest) -> Result<()> {
         request.try_identity()?;
-        self.run(move |service| {
+        let id = request.session_id.clone();
+        self.write("delete", &id, move |service| {
             service.forget(&request.session_id);
             let key = Key::new(&request.app_name, &request.user_id, &request.session_id);
             service.store.delete(key, false).map(drop).map_err(adk_error)
@@ -309,7 +310,7 @@ impl SessionService for SesliteSessionService {
 
     async fn append_event(&self, session_id: &str, event: Event) -> Result<()> {
         let session = session_id.to_owned();
-        self.run(move |service| {
+        self.write("append_event", session_id, move |service| {
             let json = event_json(&event)?;
             service.by_session(&session, |key| service.store.append(key, &json, &AppendOptions::new())).map(drop)
         })
@@ -317,17 +318,18 @@ impl SessionService for SesliteSessionService {
     }
 
     async fn append_event_for_identity(&self, request: AppendEventRequest) -> Result<()> {
-        self.run(move |service| service.append(&request.identity, &request.event)).await
+        let id = request.identity.session_id.to_string();
+        self.write("append_event", &id, move |service| service.append(&request.identity, &request.event)).await
     }
 
     async fn delete_all_sessions(&self, app_name: &str, user_id: &str) -> Result<()> {
         let (app, user) = (app_name.to_owned(), user_id.to_owned());
-        self.run(move |service| service.delete_all(&app, &user)).await
+        self.write("delete_all_sessions", "", move |service| service.delete_all(&app, &user)).await
     }
 
     async fn rewind(&self, session_id: &str, target_event_id: &str) -> Result<Box<dyn Session>> {
         let (session, target) = (session_id.to_owned(), target_event_id.to_owned());
-        self.run(move |service| {
+        self.write("rewind", session_id, move |service| {
             let (app, user) = service.by_session(&session, |key| {
                 let owner = (key.app.to_owned(), key.user.to_owned());
                 service.store.cut(key, Point::Event(&target), &CutOptions::new()).map(|_| owner)
@@ -339,7 +341,7 @@ impl SessionService for SesliteSessionService {
 
     async fn rewind_steps(&self, session_id: &str, steps: usize) -> Result<Box<dyn Session>> {
         let session = session_id.to_owned();
-        self.run(move |service| service.rewind_by_steps(&session, steps)).await
+        self.write("rewind_steps", session_id, move |service| service.rewind_by_steps(&session, steps)).await
     }
 
     async fn health_check(&self) -> Result<()> {

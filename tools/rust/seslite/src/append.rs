@@ -1,10 +1,13 @@
 use std::ffi::{c_int, CString};
+use std::ptr;
 
 use seslite_sys as sys;
 
+use crate::artifact::Artifacts;
 use crate::error::{call, Code, Result};
 use crate::labels::CLabels;
-use crate::raw::{sized, zeroed};
+use crate::limits::Limits;
+use crate::raw::{limited, zeroed};
 use crate::text::{c_string_or_null, name, optional_bytes, pointer};
 
 /// The outcome of appending an event.
@@ -88,6 +91,7 @@ pub struct AppendOptions<'a> {
     lease: i64,
     title: Option<&'a str>,
     labels: &'a [(&'a str, Option<&'a str>)],
+    artifacts: Option<&'a Artifacts>,
 }
 
 /// The same as the library takes it, and its texts.
@@ -144,10 +148,16 @@ impl<'a> AppendOptions<'a> {
         self.labels = labels;
         self
     }
+    /// Artifacts that are saved in the same transaction, and named in the event's `actions.artifactDelta`. A batch refuses them
+    /// with [`Code::Misuse`](crate::Code::Misuse).
+    pub fn artifacts(mut self, artifacts: &'a Artifacts) -> Self {
+        self.artifacts = Some(artifacts);
+        self
+    }
 
-    pub(crate) fn to_c(self) -> Result<CAppendOptions> {
+    pub(crate) fn to_c(self, limits: &Limits) -> Result<CAppendOptions> {
         let (title, labels) = (c_string_or_null("the title", self.title)?, CLabels::new(self.labels)?);
-        let mut raw: sys::ses_append_options = sized();
+        let mut raw: sys::ses_append_options = limited(limits);
         raw.flags = self.flags;
         raw.version = self.version;
         (raw.expected, raw.expected_len) = optional_bytes(self.expected);
@@ -157,6 +167,7 @@ impl<'a> AppendOptions<'a> {
         raw.title = pointer(&title);
         raw.labels = labels.as_ptr();
         raw.label_count = labels.len();
+        raw.artifacts = self.artifacts.map_or(ptr::null_mut(), Artifacts::raw);
         Ok(CAppendOptions { raw, _title: title, _labels: labels })
     }
 }
@@ -190,8 +201,8 @@ impl<'a> RewindOptions<'a> {
         self
     }
 
-    pub(crate) fn raw(&self) -> sys::ses_rewind_options {
-        let mut raw: sys::ses_rewind_options = sized();
+    pub(crate) fn raw(&self, limits: &Limits) -> sys::ses_rewind_options {
+        let mut raw: sys::ses_rewind_options = limited(limits);
         raw.flags = self.flags;
         raw.version = self.version;
         (raw.artifact_delta, raw.artifact_delta_len) = optional_bytes(self.artifact_delta);

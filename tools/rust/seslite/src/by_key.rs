@@ -19,46 +19,48 @@ use crate::text::{c_string_or_null, pointer, take_required, Json};
 impl Store {
     pub fn set_title(&self, key: Key<'_>, title: Option<&str>) -> Result<()> {
         let (key, title) = (key.to_c()?, c_string_or_null("the title", title)?);
-        done(|error| unsafe { sys::ses_title_set_by_key(self.raw(), &key.raw(), pointer(&title), ptr::null(), error) })
+        let options = self.limits.call_options();
+        done(|error| unsafe { sys::ses_title_set_by_key(self.raw(), &key.raw(), pointer(&title), &options, error) })
     }
     pub fn set_labels(&self, key: Key<'_>, labels: &[(&str, Option<&str>)]) -> Result<()> {
         let (key, labels) = (key.to_c()?, CLabels::new(labels)?);
+        let options = self.limits.call_options();
         done(|error| unsafe {
             let (first, count) = (labels.as_ptr(), labels.len());
-            sys::ses_labels_set_by_key(self.raw(), &key.raw(), first, count, ptr::null(), error)
+            sys::ses_labels_set_by_key(self.raw(), &key.raw(), first, count, &options, error)
         })
     }
     pub fn set_expiry(&self, key: Key<'_>, expires_us: Option<i64>) -> Result<()> {
-        let key = key.to_c()?;
+        let (key, options) = (key.to_c()?, self.limits.call_options());
         let time = optional_ref(&expires_us);
-        done(|error| unsafe { sys::ses_expiry_set_by_key(self.raw(), &key.raw(), time, ptr::null(), error) })
+        done(|error| unsafe { sys::ses_expiry_set_by_key(self.raw(), &key.raw(), time, &options, error) })
     }
     /// See [`Session::state_as_of`].
     pub fn state_as_of(&self, key: Key<'_>, point: Point<'_>, shared: bool) -> Result<Json> {
         let (key, point) = (key.to_c()?, point.to_c()?);
-        let (point, options) = (point.raw(), as_of(shared));
+        let (point, options) = (point.raw(), as_of(&self.limits, shared));
         take_required(|json, len, error| unsafe {
             sys::ses_state_json_as_of_by_key(self.raw(), &key.raw(), &point, &options, json, len, error)
         })
     }
     /// See [`Session::initial_state`].
     pub fn initial_state(&self, key: Key<'_>) -> Result<Json> {
-        let key = key.to_c()?;
+        let (key, options) = (key.to_c()?, self.limits.call_options());
         take_required(|json, len, error| unsafe {
-            sys::ses_state_json_initial_by_key(self.raw(), &key.raw(), ptr::null(), json, len, error)
+            sys::ses_state_json_initial_by_key(self.raw(), &key.raw(), &options, json, len, error)
         })
     }
     /// See [`Session::rewind`].
     pub fn rewind(&self, key: Key<'_>, point: Point<'_>, options: &RewindOptions<'_>) -> Result<Appended> {
         let (key, point) = (key.to_c()?, point.to_c()?);
-        let (point, options) = (point.raw(), options.raw());
+        let (point, options) = (point.raw(), options.raw(&self.limits));
         Appended::of(|appended, error| unsafe {
             sys::ses_rewind_by_key(self.raw(), &key.raw(), &point, &options, appended, error)
         })
     }
     /// See [`Session::redo`].
     pub fn redo(&self, key: Key<'_>, options: &RewindOptions<'_>) -> Result<Appended> {
-        let (key, options) = (key.to_c()?, options.raw());
+        let (key, options) = (key.to_c()?, options.raw(&self.limits));
         Appended::of(|appended, error| unsafe {
             sys::ses_redo_by_key(self.raw(), &key.raw(), &options, appended, error)
         })
@@ -66,7 +68,7 @@ impl Store {
     /// See [`Session::cut`].
     pub fn cut(&self, key: Key<'_>, point: Point<'_>, options: &CutOptions) -> Result<Deleted> {
         let (key, point) = (key.to_c()?, point.to_c()?);
-        let (point, options) = (point.raw(), options.raw());
+        let (point, options) = (point.raw(), options.raw(&self.limits));
         Deleted::of(|deleted, error| unsafe {
             sys::ses_cut_by_key(self.raw(), &key.raw(), &point, &options, deleted, error)
         })
@@ -74,7 +76,7 @@ impl Store {
     /// See [`Session::pop`].
     pub fn pop(&self, key: Key<'_>, point: Point<'_>, options: &CutOptions) -> Result<Popped> {
         let (key, point) = (key.to_c()?, point.to_c()?);
-        let (point, options) = (point.raw(), options.raw());
+        let (point, options) = (point.raw(), options.raw(&self.limits));
         Popped::of(|popped, error| unsafe {
             sys::ses_pop_by_key(self.raw(), &key.raw(), &point, &options, popped, error)
         })
@@ -85,15 +87,15 @@ impl Store {
         let to = to.map(Key::to_c).transpose()?.map(|to| (to.raw(), to));
         let to_raw = to.as_ref().map_or(ptr::null(), |(raw, _)| ptr::from_ref(raw));
         let point = point.raw();
-        options.with_raw(|options| {
-            Session::open(|fork, error| unsafe {
+        options.with_raw(&self.limits, |options| {
+            Session::open(&self.limits, |fork, error| unsafe {
                 sys::ses_fork_by_key(self.raw(), &key.raw(), &point, to_raw, options, fork, error)
             })
         })
     }
     /// See [`Session::prune`].
     pub fn prune(&self, key: Key<'_>, options: &PruneOptions) -> Result<Deleted> {
-        let (key, options) = (key.to_c()?, options.raw());
+        let (key, options) = (key.to_c()?, options.raw(&self.limits));
         Deleted::of(|deleted, error| unsafe { sys::ses_prune_by_key(self.raw(), &key.raw(), &options, deleted, error) })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::ffi::c_void;
+use std::io::Read;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::ptr;
 
@@ -17,6 +18,10 @@ pub(crate) struct Callback<F> {
 impl<F> Callback<F> {
     pub(crate) fn new(function: F) -> Callback<F> {
         Callback { function, panic: None }
+    }
+
+    pub(crate) fn function(&mut self) -> &mut F {
+        &mut self.function
     }
 
     pub(crate) fn context(&mut self) -> *mut c_void {
@@ -48,4 +53,19 @@ impl<F> Callback<F> {
 
 pub(crate) fn panicked() -> Error {
     Error::new(Code::Interrupted, "a callback panicked")
+}
+
+/// What a reader gives next, into the library's buffer; 0 at the end.
+pub(crate) unsafe fn read_into(from: &mut impl Read, buffer: *mut u8, capacity: usize) -> Result<usize> {
+    // A buffer must be initialised before it is read into.
+    let buffer = unsafe {
+        ptr::write_bytes(buffer, 0, capacity);
+        std::slice::from_raw_parts_mut(buffer, capacity)
+    };
+    loop {
+        match from.read(buffer) {
+            Err(failure) if failure.kind() == std::io::ErrorKind::Interrupted => {}
+            other => return Ok(other?.min(capacity)),
+        }
+    }
 }

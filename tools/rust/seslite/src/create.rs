@@ -2,8 +2,9 @@ use seslite_sys as sys;
 
 use crate::error::Result;
 use crate::labels::CLabels;
+use crate::limits::Limits;
 use crate::range::Range;
-use crate::raw::{optional_ref, sized};
+use crate::raw::{limited, optional_ref};
 use crate::text::{c_string_or_null, pointer};
 
 /// How to create a session.
@@ -44,11 +45,15 @@ impl<'a> CreateOptions<'a> {
         self
     }
 
-    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_create_options) -> Result<T>) -> Result<T> {
+    pub(crate) fn with_raw<T>(
+        &self,
+        limits: &Limits,
+        function: impl FnOnce(*const sys::ses_create_options) -> Result<T>,
+    ) -> Result<T> {
         let range = self.range.raw();
         let title = c_string_or_null("the title", self.title)?;
         let labels = CLabels::new(&self.labels)?;
-        let mut raw: sys::ses_create_options = sized();
+        let mut raw: sys::ses_create_options = limited(limits);
         raw.range = &range;
         raw.create_us = optional_ref(&self.create_us);
         raw.expires_us = optional_ref(&self.expires_us);

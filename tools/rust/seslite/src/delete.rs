@@ -6,7 +6,8 @@ use seslite_sys as sys;
 
 use crate::error::{call, Result};
 use crate::key::Key;
-use crate::raw::{optional_ref, sized};
+use crate::limits::Limits;
+use crate::raw::{limited, optional_ref};
 use crate::store::Store;
 use crate::text::{c_string, c_string_or_null, pointer};
 
@@ -84,8 +85,8 @@ impl ExpireOptions {
         self
     }
 
-    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_expire_options) -> T) -> T {
-        let mut raw: sys::ses_expire_options = sized();
+    pub(crate) fn with_raw<T>(&self, limits: &Limits, function: impl FnOnce(*const sys::ses_expire_options) -> T) -> T {
+        let mut raw: sys::ses_expire_options = limited(limits);
         raw.flags = if self.secure { sys::SES_SECURE } else { 0 };
         if self.count {
             raw.flags |= sys::SES_EXPIRE_COUNT;
@@ -98,8 +99,8 @@ impl ExpireOptions {
     }
 }
 
-fn delete_options(secure: bool, limit: i64) -> sys::ses_delete_options {
-    let mut options: sys::ses_delete_options = sized();
+pub(crate) fn delete_options(limits: &Limits, secure: bool, limit: i64) -> sys::ses_delete_options {
+    let mut options: sys::ses_delete_options = limited(limits);
     options.flags = if secure { sys::SES_SECURE } else { 0 };
     options.limit = limit;
     options
@@ -109,13 +110,13 @@ impl Store {
     /// Deletes a session. If it does not exist, the count is 0 and there is no error.
     pub fn delete(&self, key: Key<'_>, secure: bool) -> Result<Deleted> {
         let key = key.to_c()?;
-        let options = delete_options(secure, 0);
+        let options = delete_options(&self.limits, secure, 0);
         Deleted::of(|deleted, error| unsafe { sys::ses_delete(self.raw(), &key.raw(), &options, deleted, error) })
     }
     /// Deletes everything of a user in an app, `user:` state included, in one transaction.
     pub fn delete_user(&self, app: &str, user: &str, secure: bool) -> Result<DeletedUser> {
         let (app, user) = (c_string("the app", app)?, c_string("the user", user)?);
-        let options = delete_options(secure, 0);
+        let options = delete_options(&self.limits, secure, 0);
         let (mut sessions, mut state_keys) = (0, 0);
         let code = call(|error| unsafe {
             let (app, user) = (app.as_ptr(), user.as_ptr());
@@ -126,14 +127,16 @@ impl Store {
     /// Deletes everything of an app, at most `limit` sessions per call (0: 100). Call it until nothing is left.
     pub fn delete_app(&self, app: &str, secure: bool, limit: i64) -> Result<Deleted> {
         let app = c_string("the app", app)?;
-        let options = delete_options(secure, limit);
+        let options = delete_options(&self.limits, secure, limit);
         Deleted::of(|deleted, error| unsafe { sys::ses_delete_app(self.raw(), app.as_ptr(), &options, deleted, error) })
     }
     /// Deletes sessions whose expiry time has come, in one app or in all, and others as the options say.
     pub fn expire(&self, app: Option<&str>, options: &ExpireOptions) -> Result<Deleted> {
         let app = c_string_or_null("the app", app)?;
-        options.with_raw(|options| {
-            Deleted::of(|deleted, error| unsafe { sys::ses_store_expire(self.raw(), pointer(&app), options, deleted, error) })
+        options.with_raw(&self.limits, |options| {
+            Deleted::of(|deleted, error| unsafe {
+                sys::ses_store_expire(self.raw(), pointer(&app), options, deleted, error)
+            })
         })
     }
 }

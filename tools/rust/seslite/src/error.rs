@@ -1,5 +1,6 @@
 use std::ffi::{c_int, CStr};
 use std::fmt;
+use std::io;
 use std::ptr::{self, NonNull};
 
 use seslite_sys as sys;
@@ -52,7 +53,7 @@ codes! {
     Exists = SES_EXISTS,
     /// Another writer appended in the meantime: refresh the handle.
     Stale = SES_STALE,
-    /// Still locked after the busy timeout.
+    /// Still locked after the busy timeout, or when the time limit was over.
     Busy = SES_BUSY,
     /// The store, the file or the view is read-only.
     ReadOnly = SES_READONLY,
@@ -68,7 +69,7 @@ codes! {
     TooNew = SES_TOONEW,
     /// A limit is exceeded.
     Limit = SES_LIMIT,
-    /// Another thread interrupted the call.
+    /// The call was interrupted or cancelled, or its time was over.
     Interrupted = SES_INTERRUPTED,
     /// The state value has a different type.
     Type = SES_TYPE,
@@ -173,6 +174,17 @@ impl Error {
         }
     }
 
+    /// As the error of a reader. It is never [`io::ErrorKind::Interrupted`], since that is what readers try again.
+    pub(crate) fn into_io(self) -> io::Error {
+        let kind = match self.code {
+            Code::NotFound => io::ErrorKind::NotFound,
+            Code::Corrupt => io::ErrorKind::InvalidData,
+            Code::NoMemory => io::ErrorKind::OutOfMemory,
+            _ => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, self)
+    }
+
     /// Writes the error where the library reads a callback's failure from.
     pub(crate) fn to_raw(&self, raw: *mut sys::ses_error) -> c_int {
         let code = match self.code.number() {
@@ -202,6 +214,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Of a reader or a writer. If the error is one of the library, as [`Artifact`](crate::Artifact) returns it, that is taken out.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Error {
+        error.downcast().unwrap_or_else(|other| Error::new(Code::Io, other.to_string()))
+    }
+}
 
 /// Makes a call of the library: gives it a `ses_error`, and turns a negative code into an [`Error`]. The other
 /// results stay numbers whose meaning the call states.

@@ -3,7 +3,7 @@
 use seslite_sys as sys;
 
 use crate::error::{call, static_text, Result};
-use crate::raw::sized;
+use crate::raw::{limited, sized};
 use crate::store::Store;
 use crate::text::{name, take_required, Json};
 
@@ -39,7 +39,7 @@ pub fn version() -> &'static str {
 impl Store {
     /// Gives at most `limit` free pages (0: 10,000) back to the file system. True: call again later.
     pub fn maintain(&self, limit: i64) -> Result<bool> {
-        let mut options: sys::ses_maintain_options = sized();
+        let mut options: sys::ses_maintain_options = limited(&self.limits);
         options.limit = limit;
         Ok(call(|error| unsafe { sys::ses_store_maintain(self.raw(), &options, error) })? == sys::SES_MORE)
     }

@@ -5,11 +5,12 @@ use seslite_sys as sys;
 
 use crate::error::{opened, Result};
 use crate::event::Event;
+use crate::limits::Limits;
 use crate::range::Range;
-use crate::raw::{optional_ref, sized};
+use crate::raw::{limited, optional_ref};
 
-pub(crate) fn as_of(shared: bool) -> sys::ses_as_of_options {
-    let mut raw: sys::ses_as_of_options = sized();
+pub(crate) fn as_of(limits: &Limits, shared: bool) -> sys::ses_as_of_options {
+    let mut raw: sys::ses_as_of_options = limited(limits);
     raw.flags = if shared { sys::SES_AS_OF_SHARED } else { 0 };
     raw
 }
@@ -42,8 +43,8 @@ impl CutOptions {
         self
     }
 
-    pub(crate) fn raw(&self) -> sys::ses_cut_options {
-        let mut raw: sys::ses_cut_options = sized();
+    pub(crate) fn raw(&self, limits: &Limits) -> sys::ses_cut_options {
+        let mut raw: sys::ses_cut_options = limited(limits);
         raw.flags = self.flags;
         raw.version = self.version;
         raw
@@ -121,9 +122,9 @@ impl ForkOptions {
         self
     }
 
-    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_fork_options) -> T) -> T {
+    pub(crate) fn with_raw<T>(&self, limits: &Limits, function: impl FnOnce(*const sys::ses_fork_options) -> T) -> T {
         let range = self.range.raw();
-        let mut raw: sys::ses_fork_options = sized();
+        let mut raw: sys::ses_fork_options = limited(limits);
         raw.flags = if self.other_user { sys::SES_FORK_OTHER_USER } else { 0 };
         raw.range = &range;
         raw.create_us = optional_ref(&self.create_us);
@@ -180,8 +181,8 @@ impl PruneOptions {
         self
     }
 
-    pub(crate) fn raw(&self) -> sys::ses_prune_options {
-        let mut raw: sys::ses_prune_options = sized();
+    pub(crate) fn raw(&self, limits: &Limits) -> sys::ses_prune_options {
+        let mut raw: sys::ses_prune_options = limited(limits);
         raw.which = self.which;
         raw.flags = self.flags;
         raw.keep = self.keep;

@@ -11,7 +11,7 @@ use crate::text::{c_string, c_string_or_null, pointer};
 pub struct Key<'a> {
     pub app: &'a str,
     pub user: &'a str,
-    /// `None` only when creating (the store makes an id) and following (all sessions of the user).
+    /// `None` only when creating (the store makes an id), following (all sessions of the user), and for the user's artifacts.
     pub session: Option<&'a str>,
 }
 
@@ -20,7 +20,7 @@ impl<'a> Key<'a> {
         Key { app, user, session: Some(session) }
     }
 
-    /// A session whose id the store makes, or all sessions of the user.
+    /// A session whose id the store makes, all sessions of the user, or the user's own artifacts.
     pub fn user(app: &'a str, user: &'a str) -> Key<'a> {
         Key { app, user, session: None }
     }

@@ -3,6 +3,7 @@
 
 mod agent;
 mod append;
+mod artifact;
 mod by_key;
 mod callback;
 mod create;
@@ -14,6 +15,7 @@ mod history;
 mod key;
 mod labels;
 mod lease;
+mod limits;
 mod lines;
 mod lists;
 mod load;
@@ -25,11 +27,15 @@ mod session;
 mod state;
 mod store;
 mod text;
+mod trace;
 mod upkeep;
 mod walk;
 
 pub use agent::{AnswerOptions, Builder, Content, Context, Function, Part, Pending, RenderOptions, Tracked};
 pub use append::{AppendOptions, Appended, RewindOptions, Status};
+pub use artifact::{
+    Artifact, ArtifactInfo, ArtifactKind, ArtifactList, ArtifactOpenOptions, ArtifactSaveOptions, Artifacts,
+};
 pub use create::CreateOptions;
 pub use delete::{Deleted, DeletedUser, ExpireOptions};
 pub use error::{Code, Error, Result};
@@ -38,6 +44,7 @@ pub use facts::{version, Info, Space};
 pub use history::{CutOptions, ForkOptions, Popped, PruneOptions};
 pub use key::Key;
 pub use lease::Lease;
+pub use limits::{Cancel, Limits};
 pub use lines::{ExportOptions, ImportItem, ImportOptions};
 pub use lists::{Filter, ListOptions, Order};
 pub use load::{Conflict, LoadOptions, LoadResult, Loaded, LoadedEvent, LoadedValue, Outcome};
@@ -49,5 +56,6 @@ pub use session::{Events, Session, SessionView};
 pub use state::State;
 pub use store::Store;
 pub use text::{text_cut, Json};
+pub use trace::Trace;
 pub use upkeep::{CheckLevel, Problem};
 pub use walk::{Cursor, FollowOptions, Followed, Follower, Waker};

@@ -2,20 +2,15 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::io::{Read, Write};
-use std::ptr;
 
 use seslite_sys as sys;
 
-use crate::callback::{panicked, Callback};
-use crate::error::{done, Code, Error, Result};
+use crate::callback::{panicked, read_into, Callback};
+use crate::error::{done, Error, Result};
 use crate::load::{Conflict, Outcome};
-use crate::raw::sized;
+use crate::raw::{limited, sized};
 use crate::store::Store;
 use crate::text::{c_string_or_null, name, optional_name, pointer};
-
-fn io_error(error: &std::io::Error) -> Error {
-    Error::new(Code::Io, error.to_string())
-}
 
 /// Selects the data to export.
 #[derive(Debug, Clone, Copy, Default)]
@@ -45,7 +40,7 @@ unsafe extern "C" fn write_of<W: Write, F>(
     error: *mut sys::ses_error,
 ) -> c_int {
     let bytes = unsafe { crate::text::bytes(data, len) };
-    let write = |sink: &mut Sink<W, F>| sink.out.write_all(bytes).map_err(|failure| io_error(&failure));
+    let write = |sink: &mut Sink<W, F>| sink.out.write_all(bytes).map_err(Error::from);
     match unsafe { Callback::run(context, write) }.unwrap_or_else(|| Err(panicked())) {
         Ok(()) => 0,
         Err(failure) => failure.to_raw(error),
@@ -65,19 +60,7 @@ unsafe extern "C" fn read_of<R: Read, F>(
     len: *mut usize,
     error: *mut sys::ses_error,
 ) -> c_int {
-    let read = |source: &mut Source<R, F>| {
-        // A buffer must be initialised before it is read into.
-        let buffer = unsafe {
-            ptr::write_bytes(buffer, 0, capacity);
-            std::slice::from_raw_parts_mut(buffer.cast::<u8>(), capacity)
-        };
-        loop {
-            match source.from.read(buffer) {
-                Err(failure) if failure.kind() == std::io::ErrorKind::Interrupted => {}
-                other => return other.map(|count| count.min(capacity)).map_err(|failure| io_error(&failure)),
-            }
-        }
-    };
+    let read = |source: &mut Source<R, F>| unsafe { read_into(&mut source.from, buffer.cast(), capacity) };
     match unsafe { Callback::run(context, read) }.unwrap_or_else(|| Err(panicked())) {
         Ok(count) => {
             unsafe { *len = count };
@@ -152,7 +135,7 @@ impl Store {
         let app = c_string_or_null("the app", options.app)?;
         let user = c_string_or_null("the user", options.user)?;
         let session = c_string_or_null("the session id", options.session)?;
-        let mut raw: sys::ses_export_options = sized();
+        let mut raw: sys::ses_export_options = limited(&self.limits);
         raw.flags = if options.only_sessions { sys::SES_EXPORT_ONLY_SESSIONS } else { 0 };
         raw.app = pointer(&app);
         raw.user = pointer(&user);
@@ -161,7 +144,8 @@ impl Store {
         let context = sink.context();
         raw.progress = Some(progress_of::<W, F>);
         raw.progress_context = context;
-        let done = done(|error| unsafe { sys::ses_store_export(self.raw(), &raw, Some(write_of::<W, F>), context, error) });
+        let done =
+            done(|error| unsafe { sys::ses_store_export(self.raw(), &raw, Some(write_of::<W, F>), context, error) });
         sink.end(done)
     }
 
@@ -187,7 +171,7 @@ impl Store {
     ) -> Result<()> {
         let app = c_string_or_null("the app", options.app)?;
         let user = c_string_or_null("the user", options.user)?;
-        let mut raw: sys::ses_import_options = sized();
+        let mut raw: sys::ses_import_options = limited(&self.limits);
         raw.flags = options.conflict.flags();
         for (set, flag) in [
             (options.dry_run, sys::SES_IMPORT_DRY_RUN),
@@ -204,8 +188,9 @@ impl Store {
         let context = source.context();
         raw.report = Some(report_of::<R, F>);
         raw.report_context = context;
-        let done =
-            done(|error| unsafe { sys::ses_store_import(self.raw(), &raw, Some(read_of::<R, F>), context, counts, error) });
+        let done = done(|error| unsafe {
+            sys::ses_store_import(self.raw(), &raw, Some(read_of::<R, F>), context, counts, error)
+        });
         source.end(done)
     }
 }

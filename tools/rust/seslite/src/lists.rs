@@ -5,8 +5,9 @@ use std::ffi::c_int;
 use seslite_sys as sys;
 
 use crate::error::{call, Result};
+use crate::limits::Limits;
 use crate::page::{Names, Page};
-use crate::raw::{optional_ref, sized};
+use crate::raw::{limited, optional_ref, sized};
 use crate::store::Store;
 use crate::text::{c_string, c_string_or_null, pointer};
 
@@ -111,10 +112,14 @@ impl<'a> ListOptions<'a> {
         self
     }
 
-    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_list_options) -> Result<T>) -> Result<T> {
+    pub(crate) fn with_raw<T>(
+        &self,
+        limits: &Limits,
+        function: impl FnOnce(*const sys::ses_list_options) -> Result<T>,
+    ) -> Result<T> {
         let token = c_string_or_null("the token", self.token)?;
         self.filter.with_raw(|filter| {
-            let mut raw: sys::ses_list_options = sized();
+            let mut raw: sys::ses_list_options = limited(limits);
             raw.order = match self.order {
                 Order::Newest => sys::SES_ORDER_NEWEST,
                 Order::Oldest => sys::SES_ORDER_OLDEST,
@@ -133,13 +138,13 @@ impl Store {
     /// Lists one page of the sessions of a user, or of all users of the app.
     pub fn list(&self, app: &str, user: Option<&str>, options: &ListOptions<'_>) -> Result<Page> {
         let (app, user) = (c_string("the app", app)?, c_string_or_null("the user", user)?);
-        options.with_raw(|options| {
+        options.with_raw(&self.limits, |options| {
             Page::open(|page, error| unsafe {
                 sys::ses_list(self.raw(), app.as_ptr(), pointer(&user), options, page, error)
             })
         })
     }
-    /// Counts the sessions that a list would have on all pages.
+    /// Counts the sessions that a list would have on all pages. Of the limits it has only the time limit of the store.
     pub fn count(&self, app: &str, user: Option<&str>, filter: &Filter<'_>) -> Result<i64> {
         let (app, user) = (c_string("the app", app)?, c_string_or_null("the user", user)?);
         let mut count = 0;
@@ -171,7 +176,7 @@ impl Store {
         list: impl FnOnce(*const sys::ses_names_options, *mut *mut sys::ses_names, *mut sys::ses_error) -> i32,
     ) -> Result<Names> {
         let (after, prefix) = (c_string_or_null("the name", after)?, c_string_or_null("the prefix", prefix)?);
-        let mut options: sys::ses_names_options = sized();
+        let mut options: sys::ses_names_options = limited(&self.limits);
         options.limit = limit;
         options.after = pointer(&after);
         options.prefix = pointer(&prefix);

@@ -9,7 +9,8 @@ use crate::callback::{panicked, Callback};
 use crate::error::{call, Result};
 use crate::key::Key;
 use crate::labels::CLabels;
-use crate::raw::{optional_ref, sized, zeroed};
+use crate::limits::Limits;
+use crate::raw::{limited, optional_ref, sized, zeroed};
 use crate::store::Store;
 use crate::text::{c_string, c_string_or_null, name, optional_bytes, pointer};
 
@@ -85,8 +86,8 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    fn raw(&self) -> sys::ses_load_options {
-        let mut raw: sys::ses_load_options = sized();
+    fn raw(&self, limits: &Limits) -> sys::ses_load_options {
+        let mut raw: sys::ses_load_options = limited(limits);
         raw.flags = self.conflict.flags();
         if self.dry_run {
             raw.flags |= sys::SES_LOAD_DRY_RUN;
@@ -225,7 +226,7 @@ impl Store {
         raw.base_count = base.len();
         raw.next = Some(next_of::<F>);
         raw.next_context = source.context();
-        let options = options.raw();
+        let options = options.raw(&self.limits);
         let mut result: sys::ses_load_result = zeroed();
         let done = call(|error| unsafe { sys::ses_load(self.raw(), &key.raw(), &raw, &options, &mut result, error) });
         source.end(done)?;
@@ -244,7 +245,7 @@ impl Store {
         let user = c_string_or_null("the user", user)?;
         let session = c_string_or_null("the session id", session)?;
         let key = sys::ses_key { app: pointer(&app), user: pointer(&user), session: pointer(&session) };
-        let options = options.raw();
+        let options = options.raw(&self.limits);
         let mut result: sys::ses_load_result = zeroed();
         call(|error| unsafe {
             sys::ses_load_json(self.raw(), &key, json.as_ptr().cast(), json.len(), &options, &mut result, error)

@@ -1,10 +1,13 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr;
+use std::time::Duration;
 
 use seslite_sys as sys;
 
+use crate::limits::limit_ms;
 use crate::raw::sized;
+use crate::trace::{trace_of, Trace, Tracer};
 
 /// Determines when a write reaches the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub struct OpenOptions {
     max_session_events: i64,
     clock: Option<Clock>,
     make_id: Option<MakeId>,
+    timeout_ms: i64,
+    trace: Option<Tracer>,
 }
 
 impl OpenOptions {
@@ -108,6 +113,33 @@ impl OpenOptions {
         self.make_id = Some(Box::new(make_id));
         self
     }
+    /// How long each call may take that has no time limit of its own; see [`Limits`](crate::Limits).
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout_ms = limit_ms(timeout);
+        self
+    }
+    /// Is called at the end of each call that uses the store, on the thread of that call, so several threads may be in it
+    /// at the same time. It must not call the library. `ses_open_options` in `seslite.h` says which calls are not traced. A
+    /// panic in it is caught: the call returns what it would have returned, and the next call is traced again.
+    ///
+    /// ```
+    /// use seslite::{OpenOptions, Store};
+    ///
+    /// # fn main() -> seslite::Result<()> {
+    /// let slow = OpenOptions::new().trace(|trace| {
+    ///     if trace.wait + trace.work > std::time::Duration::from_millis(100) || trace.error().is_some() {
+    ///         eprintln!("{}: {:?} waiting, {:?} working, {:?}", trace.call, trace.wait, trace.work, trace.error());
+    ///     }
+    /// });
+    /// let store = Store::open_with(":memory:", slow)?;
+    /// # drop(store);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn trace(mut self, trace: impl Fn(&Trace) + Send + Sync + 'static) -> Self {
+        self.trace = Some(Box::new(trace));
+        self
+    }
 
     pub(crate) fn into_raw(self) -> (sys::ses_open_options, Callbacks) {
         let mut raw: sys::ses_open_options = sized();
@@ -118,10 +150,15 @@ impl OpenOptions {
         raw.max_event_bytes = self.max_event_bytes;
         raw.max_readers = self.max_readers;
         raw.max_session_events = self.max_session_events;
+        raw.timeout_ms = self.timeout_ms;
         if self.external_checkpoints {
             raw.checkpoint = sys::SES_CHECKPOINT_EXTERNAL as c_int;
         }
-        let callbacks = Callbacks { clock: self.clock.map(Box::new), make_id: self.make_id.map(Box::new) };
+        let callbacks = Callbacks {
+            clock: self.clock.map(Box::new),
+            make_id: self.make_id.map(Box::new),
+            trace: self.trace.map(Box::new),
+        };
         if let Some(clock) = &callbacks.clock {
             raw.clock = Some(clock_of);
             raw.clock_context = ptr::from_ref::<Clock>(clock).cast_mut().cast();
@@ -129,6 +166,10 @@ impl OpenOptions {
         if let Some(make_id) = &callbacks.make_id {
             raw.make_id = Some(make_id_of);
             raw.id_context = ptr::from_ref::<MakeId>(make_id).cast_mut().cast();
+        }
+        if let Some(trace) = &callbacks.trace {
+            raw.trace = Some(trace_of);
+            raw.trace_context = ptr::from_ref::<Tracer>(trace).cast_mut().cast();
         }
         (raw, callbacks)
     }
@@ -139,6 +180,7 @@ pub(crate) struct Callbacks {
     // Boxes of boxes: the library has thin pointers.
     clock: Option<Box<Clock>>,
     make_id: Option<Box<MakeId>>,
+    trace: Option<Box<Tracer>>,
 }
 
 unsafe extern "C" fn clock_of(context: *mut c_void) -> i64 {

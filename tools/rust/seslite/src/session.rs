@@ -12,6 +12,7 @@ use crate::event::Event;
 use crate::history::{as_of, CutOptions, ForkOptions, Popped, PruneOptions};
 use crate::key::Key;
 use crate::labels::CLabels;
+use crate::limits::Limits;
 use crate::range::Point;
 use crate::raw::optional_ref;
 use crate::state::State;
@@ -160,14 +161,23 @@ impl ExactSizeIterator for Events<'_> {}
 /// [`Code::Misuse`](crate::Code::Misuse).
 pub struct Session {
     raw: NonNull<sys::ses_session>,
+    pub(crate) limits: Limits,
 }
 
 // A handle belongs to one thread at a time: it moves, and is not shared.
 unsafe impl Send for Session {}
 
 impl Session {
-    pub(crate) fn open(open: impl FnOnce(*mut *mut sys::ses_session, *mut sys::ses_error) -> c_int) -> Result<Session> {
-        Ok(Session { raw: opened(open)? })
+    pub(crate) fn open(
+        limits: &Limits,
+        open: impl FnOnce(*mut *mut sys::ses_session, *mut sys::ses_error) -> c_int,
+    ) -> Result<Session> {
+        Ok(Session { raw: opened(open)?, limits: limits.clone() })
+    }
+
+    /// Sets the limits of later calls. At first they are those of the store handle that opened the session.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
     }
 
     pub(crate) fn raw(&mut self) -> *mut sys::ses_session {
@@ -176,7 +186,8 @@ impl Session {
 
     /// Brings the handle up to date with other writers.
     pub fn refresh(&mut self) -> Result<()> {
-        done(|error| unsafe { sys::ses_refresh(self.raw(), ptr::null(), error) })
+        let options = self.limits.call_options();
+        done(|error| unsafe { sys::ses_refresh(self.raw(), &options, error) })
     }
 
     /// Appends one event, a JSON object as the ADK writes it, in one transaction.
@@ -185,7 +196,7 @@ impl Session {
     }
 
     pub fn append_with(&mut self, event: &str, options: &AppendOptions<'_>) -> Result<Appended> {
-        let options = options.to_c()?;
+        let options = options.to_c(&self.limits)?;
         Appended::of(|appended, error| unsafe {
             let (text, len) = (event.as_ptr().cast(), event.len());
             sys::ses_append(self.raw(), text, len, options.as_ptr(), appended, error)
@@ -194,7 +205,7 @@ impl Session {
 
     /// Appends events in order in one transaction: all or none.
     pub fn append_batch(&mut self, events: &[&str], options: &AppendOptions<'_>) -> Result<Vec<Appended>> {
-        let options = options.to_c()?;
+        let options = options.to_c(&self.limits)?;
         let texts = texts(events);
         Appended::all_of(events.len(), |results, error| unsafe {
             sys::ses_append_batch(self.raw(), texts.as_ptr(), texts.len(), options.as_ptr(), results, error)
@@ -218,61 +229,64 @@ impl Session {
     /// Sets the title; `None` removes it.
     pub fn set_title(&mut self, title: Option<&str>) -> Result<()> {
         let title = c_string_or_null("the title", title)?;
-        done(|error| unsafe { sys::ses_title_set(self.raw(), pointer(&title), ptr::null(), error) })
+        let options = self.limits.call_options();
+        done(|error| unsafe { sys::ses_title_set(self.raw(), pointer(&title), &options, error) })
     }
     /// Sets labels, or removes those whose value is `None`. The others stay.
     pub fn set_labels(&mut self, labels: &[(&str, Option<&str>)]) -> Result<()> {
         let labels = CLabels::new(labels)?;
-        done(|error| unsafe { sys::ses_labels_set(self.raw(), labels.as_ptr(), labels.len(), ptr::null(), error) })
+        let options = self.limits.call_options();
+        done(|error| unsafe { sys::ses_labels_set(self.raw(), labels.as_ptr(), labels.len(), &options, error) })
     }
     /// Sets the time from which on the session may be removed; `None`: never.
     pub fn set_expiry(&mut self, expires_us: Option<i64>) -> Result<()> {
         let time = optional_ref(&expires_us);
-        done(|error| unsafe { sys::ses_expiry_set(self.raw(), time, ptr::null(), error) })
+        let options = self.limits.call_options();
+        done(|error| unsafe { sys::ses_expiry_set(self.raw(), time, &options, error) })
     }
 
     /// The session's own state as it was at a point. `shared`: with the `app:` and `user:` keys that this session itself
     /// had written by then.
     pub fn state_as_of(&mut self, point: Point<'_>, shared: bool) -> Result<Json> {
         let point = point.to_c()?;
-        let (point, options) = (point.raw(), as_of(shared));
+        let (point, options) = (point.raw(), as_of(&self.limits, shared));
         take_required(|json, len, error| unsafe {
             sys::ses_state_json_as_of(self.raw(), &point, &options, json, len, error)
         })
     }
     /// The state that the session was created with.
     pub fn initial_state(&mut self) -> Result<Json> {
-        take_required(|json, len, error| unsafe {
-            sys::ses_state_json_initial(self.raw(), ptr::null(), json, len, error)
-        })
+        let options = self.limits.call_options();
+        take_required(|json, len, error| unsafe { sys::ses_state_json_initial(self.raw(), &options, json, len, error) })
     }
     /// Takes back everything after the point, by appending an event. `Status::Unchanged`: there was nothing to take back.
     pub fn rewind(&mut self, point: Point<'_>, options: &RewindOptions<'_>) -> Result<Appended> {
         let point = point.to_c()?;
-        let (point, options) = (point.raw(), options.raw());
+        let (point, options) = (point.raw(), options.raw(&self.limits));
         Appended::of(|appended, error| unsafe { sys::ses_rewind(self.raw(), &point, &options, appended, error) })
     }
     /// Takes the newest rewind back. `Status::Unchanged`: there was nothing to redo.
     pub fn redo(&mut self, options: &RewindOptions<'_>) -> Result<Appended> {
-        let options = options.raw();
+        let options = options.raw(&self.limits);
         Appended::of(|appended, error| unsafe { sys::ses_redo(self.raw(), &options, appended, error) })
     }
     /// Deletes the events after the point for good.
     pub fn cut(&mut self, point: Point<'_>, options: &CutOptions) -> Result<Deleted> {
         let point = point.to_c()?;
-        let (point, options) = (point.raw(), options.raw());
+        let (point, options) = (point.raw(), options.raw(&self.limits));
         Deleted::of(|deleted, error| unsafe { sys::ses_cut(self.raw(), &point, &options, deleted, error) })
     }
     /// Deletes the events after the point for good, and returns them. No two callers get the same event.
     pub fn pop(&mut self, point: Point<'_>, options: &CutOptions) -> Result<Popped> {
         let point = point.to_c()?;
-        let (point, options) = (point.raw(), options.raw());
+        let (point, options) = (point.raw(), options.raw(&self.limits));
         Popped::of(|popped, error| unsafe { sys::ses_pop(self.raw(), &point, &options, popped, error) })
     }
     /// For each event that the handle holds, whether no rewind has taken it back, as of what the handle shows.
     pub fn live(&mut self) -> Result<Vec<bool>> {
         let mut live = vec![0; self.event_count()];
-        done(|error| unsafe { sys::ses_session_live(self.raw(), ptr::null(), live.as_mut_ptr(), error) })?;
+        let options = self.limits.call_options();
+        done(|error| unsafe { sys::ses_session_live(self.raw(), &options, live.as_mut_ptr(), error) })?;
         Ok(live.into_iter().map(|live| live != 0).collect())
     }
     /// Makes a session that begins as this one was at the point. `to` `None`: a session of this user, with an id that the
@@ -282,13 +296,16 @@ impl Session {
         let to = to.map(Key::to_c).transpose()?.map(|to| (to.raw(), to));
         let to_raw = to.as_ref().map_or(ptr::null(), |(raw, _)| ptr::from_ref(raw));
         let point = point.raw();
-        options.with_raw(|options| {
-            Session::open(|fork, error| unsafe { sys::ses_fork(self.raw(), &point, to_raw, options, fork, error) })
+        let limits = self.limits.clone();
+        options.with_raw(&limits, |options| {
+            Session::open(&limits, |fork, error| unsafe {
+                sys::ses_fork(self.raw(), &point, to_raw, options, fork, error)
+            })
         })
     }
     /// Deletes the oldest events, in steps of one transaction.
     pub fn prune(&mut self, options: &PruneOptions) -> Result<Deleted> {
-        let options = options.raw();
+        let options = options.raw(&self.limits);
         Deleted::of(|deleted, error| unsafe { sys::ses_prune(self.raw(), &options, deleted, error) })
     }
 

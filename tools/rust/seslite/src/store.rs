@@ -1,6 +1,7 @@
 use std::ffi::CString;
 use std::path::Path;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
+use std::sync::Arc;
 
 use seslite_sys as sys;
 
@@ -9,23 +10,37 @@ use crate::create::CreateOptions;
 use crate::error::{done, opened, Code, Error, Result};
 use crate::event::EventCount;
 use crate::key::Key;
+use crate::limits::Limits;
 use crate::open::{Callbacks, OpenOptions};
 use crate::range::Range;
-use crate::raw::sized;
+use crate::raw::limited;
 use crate::session::Session;
 use crate::text::{c_string, c_string_or_null, optional_bytes, pointer, take_required, take_text, Json};
 use crate::walk::{Cursor, FollowOptions, Follower};
 
-/// A store: sessions in an SQLite file. All threads share it; dropping it closes it. Handles may outlive it.
+/// A store: sessions in an SQLite file. All threads share it. A clone is the same store, which closes when the last of them is
+/// dropped. Handles may outlive it.
+#[derive(Clone)]
 pub struct Store {
+    open: Arc<OpenStore>,
+    pub(crate) limits: Limits,
+}
+
+struct OpenStore {
     raw: NonNull<sys::ses_store>,
     // The store's callbacks, dropped after it was closed.
     _callbacks: Callbacks,
 }
 
 // "Any thread may call anything on a ses_store at any time until ses_close", which only drop calls.
-unsafe impl Send for Store {}
-unsafe impl Sync for Store {}
+unsafe impl Send for OpenStore {}
+unsafe impl Sync for OpenStore {}
+
+impl Drop for OpenStore {
+    fn drop(&mut self) {
+        unsafe { sys::ses_close(self.raw.as_ptr()) };
+    }
+}
 
 pub(crate) fn path_of(path: &Path) -> Result<CString> {
     let text = path.to_str().ok_or_else(|| Error::new(Code::Invalid, format!("the path {path:?} is not UTF-8")))?;
@@ -49,7 +64,12 @@ impl Store {
     ) -> Result<Store> {
         let (options, callbacks) = options.into_raw();
         let raw = opened(|store, error| open(&options, store, error))?;
-        Ok(Store { raw, _callbacks: callbacks })
+        Ok(Store { open: Arc::new(OpenStore { raw, _callbacks: callbacks }), limits: Limits::new() })
+    }
+
+    /// The same store, with limits for its calls. They replace those that this handle has.
+    pub fn with_limits(&self, limits: Limits) -> Store {
+        Store { open: Arc::clone(&self.open), limits }
     }
 
     /// Copies the whole store, as of one moment, into a store in memory.
@@ -58,7 +78,7 @@ impl Store {
     }
 
     pub(crate) fn raw(&self) -> *mut sys::ses_store {
-        self.raw.as_ptr()
+        self.open.raw.as_ptr()
     }
 
     // ---------------------------------------------------------------------------------------------- sessions
@@ -71,8 +91,8 @@ impl Store {
     pub fn create_with(&self, key: Key<'_>, state: Option<&str>, options: &CreateOptions<'_>) -> Result<Session> {
         let key = key.to_c()?;
         let (text, len) = optional_bytes(state);
-        options.with_raw(|options| {
-            Session::open(|session, error| unsafe {
+        options.with_raw(&self.limits, |options| {
+            Session::open(&self.limits, |session, error| unsafe {
                 sys::ses_create(self.raw(), &key.raw(), text, len, options, session, error)
             })
         })
@@ -88,8 +108,8 @@ impl Store {
         let key = key.to_c()?;
         let (text, len) = optional_bytes(state);
         let mut code = 0;
-        let session = options.with_raw(|options| {
-            Session::open(|session, error| {
+        let session = options.with_raw(&self.limits, |options| {
+            Session::open(&self.limits, |session, error| {
                 code = unsafe { sys::ses_get_or_create(self.raw(), &key.raw(), text, len, options, session, error) };
                 code
             })
@@ -106,15 +126,17 @@ impl Store {
     pub fn get_range(&self, key: Key<'_>, range: Range) -> Result<Session> {
         let key = key.to_c()?;
         let range = range.raw();
-        let mut options: sys::ses_get_options = sized();
+        let mut options: sys::ses_get_options = limited(&self.limits);
         options.range = &range;
-        Session::open(|session, error| unsafe { sys::ses_get(self.raw(), &key.raw(), &options, session, error) })
+        Session::open(&self.limits, |session, error| unsafe {
+            sys::ses_get(self.raw(), &key.raw(), &options, session, error)
+        })
     }
 
     /// Appends one event without a handle.
     pub fn append(&self, key: Key<'_>, event: &str, options: &AppendOptions<'_>) -> Result<Appended> {
         let key = key.to_c()?;
-        let options = options.to_c()?;
+        let options = options.to_c(&self.limits)?;
         Appended::of(|appended, error| unsafe {
             let (text, len) = (event.as_ptr().cast(), event.len());
             sys::ses_append_by_key(self.raw(), &key.raw(), text, len, options.as_ptr(), appended, error)
@@ -124,7 +146,7 @@ impl Store {
     /// Appends events in order in one transaction, without a handle.
     pub fn append_batch(&self, key: Key<'_>, events: &[&str], options: &AppendOptions<'_>) -> Result<Vec<Appended>> {
         let key = key.to_c()?;
-        let options = options.to_c()?;
+        let options = options.to_c(&self.limits)?;
         let texts = texts(events);
         Appended::all_of(events.len(), |results, error| unsafe {
             let (first, count) = (texts.as_ptr(), texts.len());
@@ -135,18 +157,19 @@ impl Store {
     /// The number and the JSON text of the stored event of that id. An index finds it, however long the log is.
     pub fn event_by_id(&self, key: Key<'_>, id: &str) -> Result<Option<(i64, Json)>> {
         let (key, id) = (key.to_c()?, c_string("the event's id", id)?);
+        let options = self.limits.call_options();
         let mut seq = 0;
         let json = take_text(|json, len, error| unsafe {
-            sys::ses_event_get_by_key(self.raw(), &key.raw(), id.as_ptr(), ptr::null(), &mut seq, json, len, error)
+            sys::ses_event_get_by_key(self.raw(), &key.raw(), id.as_ptr(), &options, &mut seq, json, len, error)
         })?;
         Ok(json.map(|json| (seq, json)))
     }
     /// How many events a session has stored, and the version that it is at. Nothing else of it is read.
     pub fn event_count(&self, key: Key<'_>) -> Result<EventCount> {
-        let key = key.to_c()?;
+        let (key, options) = (key.to_c()?, self.limits.call_options());
         let (mut stored, mut version) = (0, 0);
         done(|error| unsafe {
-            sys::ses_event_count_by_key(self.raw(), &key.raw(), ptr::null(), &mut stored, &mut version, error)
+            sys::ses_event_count_by_key(self.raw(), &key.raw(), &options, &mut stored, &mut version, error)
         })?;
         Ok(EventCount { stored, version })
     }
@@ -162,51 +185,45 @@ impl Store {
     fn open_cursor(&self, key: Key<'_>, range: Range, backward: bool) -> Result<Cursor> {
         let key = key.to_c()?;
         let range = range.raw();
-        let mut options: sys::ses_cursor_options = sized();
+        let mut options: sys::ses_cursor_options = limited(&self.limits);
         options.backward = i32::from(backward);
         options.range = &range;
-        Cursor::open(|cursor, error| unsafe { sys::ses_cursor_open(self.raw(), &key.raw(), &options, cursor, error) })
+        Cursor::open(&self.limits, |cursor, error| unsafe {
+            sys::ses_cursor_open(self.raw(), &key.raw(), &options, cursor, error)
+        })
     }
 
     // ------------------------------------------------------------------------------------------------- state
 
     /// The stored merged state of a session.
     pub fn state(&self, key: Key<'_>) -> Result<Json> {
-        let key = key.to_c()?;
+        let (key, options) = (key.to_c()?, self.limits.call_options());
         take_required(|json, len, error| unsafe {
-            sys::ses_state_json_by_key(self.raw(), &key.raw(), ptr::null(), json, len, error)
+            sys::ses_state_json_by_key(self.raw(), &key.raw(), &options, json, len, error)
         })
     }
     /// One stored value of a session's merged state.
     pub fn state_value(&self, key: Key<'_>, state_key: &str) -> Result<Option<Json>> {
-        let key = key.to_c()?;
+        let (key, options) = (key.to_c()?, self.limits.call_options());
         let state_key = c_string("the state key", state_key)?;
         take_text(|json, len, error| unsafe {
-            sys::ses_state_get_by_key(self.raw(), &key.raw(), state_key.as_ptr(), ptr::null(), json, len, error)
+            sys::ses_state_get_by_key(self.raw(), &key.raw(), state_key.as_ptr(), &options, json, len, error)
         })
     }
     /// The state of an app, or of a user in it. Keys have no prefix here.
     pub fn shared_state(&self, app: &str, user: Option<&str>) -> Result<Json> {
         let (app, user) = (c_string("the app", app)?, c_string_or_null("the user", user)?);
+        let options = self.limits.call_options();
         take_required(|json, len, error| unsafe {
-            sys::ses_shared_state_json(self.raw(), app.as_ptr(), pointer(&user), ptr::null(), json, len, error)
+            sys::ses_shared_state_json(self.raw(), app.as_ptr(), pointer(&user), &options, json, len, error)
         })
     }
     pub fn shared_state_value(&self, app: &str, user: Option<&str>, state_key: &str) -> Result<Option<Json>> {
         let (app, user) = (c_string("the app", app)?, c_string_or_null("the user", user)?);
-        let state_key = c_string("the state key", state_key)?;
+        let (state_key, options) = (c_string("the state key", state_key)?, self.limits.call_options());
         take_text(|json, len, error| unsafe {
             let state_key = state_key.as_ptr();
-            sys::ses_shared_state_get(
-                self.raw(),
-                app.as_ptr(),
-                pointer(&user),
-                state_key,
-                ptr::null(),
-                json,
-                len,
-                error,
-            )
+            sys::ses_shared_state_get(self.raw(), app.as_ptr(), pointer(&user), state_key, &options, json, len, error)
         })
     }
     /// Changes shared state in one transaction. `expected`: the values that the caller has seen, as a JSON object.
@@ -218,7 +235,7 @@ impl Store {
         expected: Option<&str>,
     ) -> Result<()> {
         let (app, user) = (c_string("the app", app)?, c_string_or_null("the user", user)?);
-        let mut options: sys::ses_shared_state_options = sized();
+        let mut options: sys::ses_shared_state_options = limited(&self.limits);
         (options.expected, options.expected_len) = optional_bytes(expected);
         done(|error| unsafe {
             let text = delta.as_ptr().cast();
@@ -228,18 +245,12 @@ impl Store {
 
     /// Follows a session, or without a session id all sessions of a user.
     pub fn follow(&self, key: Key<'_>, options: FollowOptions<'_>) -> Result<Follower> {
-        Follower::open(self.raw(), key, options)
+        Follower::open(self, key, options)
     }
 
     /// Interrupts the calls of other threads that are reading, or wait for a lease or a follower.
     pub fn interrupt(&self) -> Result<()> {
         done(|error| unsafe { sys::ses_store_interrupt(self.raw(), error) })
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        unsafe { sys::ses_close(self.raw()) };
     }
 }
 

@@ -7,7 +7,7 @@ use seslite_sys as sys;
 
 use crate::callback::Callback;
 use crate::error::{done, Result};
-use crate::raw::sized;
+use crate::raw::limited;
 use crate::store::{path_of, Store};
 use crate::text::{name, optional_name};
 
@@ -88,7 +88,7 @@ impl Store {
     ) -> Result<()> {
         let path = path_of(path.as_ref())?;
         let mut progress = Callback::new(progress);
-        let mut raw: sys::ses_backup_options = sized();
+        let mut raw: sys::ses_backup_options = limited(&self.limits);
         if replace {
             raw.flags |= sys::SES_BACKUP_REPLACE;
         }
@@ -115,7 +115,7 @@ impl Store {
         P: FnMut(i64, i64) -> bool,
     {
         let mut listener = Callback::new(Listener { report, progress });
-        let mut raw: sys::ses_check_options = sized();
+        let mut raw: sys::ses_check_options = limited(&self.limits);
         raw.level = match level {
             CheckLevel::Quick => sys::SES_CHECK_QUICK,
             CheckLevel::Full => sys::SES_CHECK_FULL,

@@ -9,7 +9,9 @@ use seslite_sys as sys;
 use crate::error::{call, opened, Code, Error, Result};
 use crate::event::{Event, OwnedEvent};
 use crate::key::Key;
-use crate::raw::sized;
+use crate::limits::{millis, Limits};
+use crate::raw::limited;
+use crate::store::Store;
 use crate::text::{c_string_or_null, optional_name, pointer};
 
 /// Walks the events of a session in constant memory. As an iterator it gives copies; [`advance`](Cursor::advance) lends
@@ -17,13 +19,18 @@ use crate::text::{c_string_or_null, optional_name, pointer};
 pub struct Cursor {
     raw: NonNull<sys::ses_cursor>,
     over: bool,
+    // Each call on the cursor looks at the cancel handle in them.
+    _limits: Limits,
 }
 
 unsafe impl Send for Cursor {}
 
 impl Cursor {
-    pub(crate) fn open(open: impl FnOnce(*mut *mut sys::ses_cursor, *mut sys::ses_error) -> c_int) -> Result<Cursor> {
-        Ok(Cursor { raw: opened(open)?, over: false })
+    pub(crate) fn open(
+        limits: &Limits,
+        open: impl FnOnce(*mut *mut sys::ses_cursor, *mut sys::ses_error) -> c_int,
+    ) -> Result<Cursor> {
+        Ok(Cursor { raw: opened(open)?, over: false, _limits: limits.clone() })
     }
 
     /// The next event, borrowed until the next call; `None` at the end.
@@ -121,6 +128,8 @@ pub struct Follower {
     handle: Arc<FollowerHandle>,
     // Lives as long as the follower, since the library calls it.
     _notify: Option<Box<Notify>>,
+    // So does the cancel handle in them, which each call on the follower looks at.
+    _limits: Limits,
 }
 
 struct FollowerHandle {
@@ -150,11 +159,11 @@ impl Waker {
 }
 
 impl Follower {
-    pub(crate) fn open(store: *mut sys::ses_store, key: Key<'_>, options: FollowOptions<'_>) -> Result<Follower> {
+    pub(crate) fn open(store: &Store, key: Key<'_>, options: FollowOptions<'_>) -> Result<Follower> {
         let key = key.to_c()?;
         let place = c_string_or_null("the place", options.place)?;
         let notify = options.notify.map(Box::new);
-        let mut raw: sys::ses_follow_options = sized();
+        let mut raw: sys::ses_follow_options = limited(&store.limits);
         raw.flags = if options.only_new { sys::SES_FOLLOW_NEW } else { 0 };
         raw.after_seq = options.after_seq;
         raw.place = pointer(&place);
@@ -163,9 +172,10 @@ impl Follower {
             raw.notify_context = ptr::from_ref::<Notify>(notify).cast_mut().cast();
         }
         let raw_key = key.raw();
-        let raw = opened(|follower, error| unsafe { sys::ses_follower_open(store, &raw_key, &raw, follower, error) })?;
+        let raw =
+            opened(|follower, error| unsafe { sys::ses_follower_open(store.raw(), &raw_key, &raw, follower, error) })?;
         let handle = Arc::new(FollowerHandle { raw, closed: std::sync::Mutex::new(false) });
-        Ok(Follower { handle, _notify: notify })
+        Ok(Follower { handle, _notify: notify, _limits: store.limits.clone() })
     }
 
     fn raw(&self) -> *mut sys::ses_follower {
@@ -174,11 +184,7 @@ impl Follower {
 
     /// The next event. If there is none, waits for one: `None` without limit, `Some(Duration::ZERO)` not at all.
     pub fn next(&mut self, timeout: Option<Duration>) -> Result<Followed<'_>> {
-        let timeout_ms = match timeout {
-            None => -1,
-            // A fraction of a millisecond is also a wait.
-            Some(timeout) => i64::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX),
-        };
+        let timeout_ms = timeout.map_or(-1, millis);
         let mut event = ptr::null();
         let code = call(|error| unsafe { sys::ses_follower_next(self.raw(), timeout_ms, &mut event, error) })?;
         let session = unsafe { optional_name(sys::ses_follower_session(self.raw())) };

@@ -38,6 +38,10 @@ fn round(store: &Store) {
     drop(store.follow(KEY, FollowOptions::new().notify(|| {})).unwrap());
     let _ = store.context(KEY, true).unwrap();
     let _ = store.pending(KEY).unwrap();
+    let _ = store.artifact(KEY, "a", &ArtifactOpenOptions::new()).unwrap().read_all().unwrap();
+    let _ = store.artifact_names(KEY, None, 0).unwrap();
+    let options = ArtifactSaveOptions::new().mime_type("text/plain").created_us(1);
+    Artifacts::new(store, KEY).unwrap().add_from("b", &b"b"[..], &options).unwrap();
     assert!(store.get(Key::new("app", "alice", "none")).is_err());
     assert!(store.append(KEY, "{", &AppendOptions::new()).is_err());
     assert!(store.get(Key::new("a\0", "b", "c")).is_err());
@@ -51,6 +55,7 @@ fn memory_does_not_grow_over_100_000_calls() {
     for n in 0..20 {
         session.append(&common::event(&format!("e{n}"), r#"{"k":1}"#)).unwrap();
     }
+    session.save_artifact("a", b"a", &ArtifactSaveOptions::new()).unwrap();
     for _ in 0..500 {
         round(&store);
     }

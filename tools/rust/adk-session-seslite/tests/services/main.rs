@@ -1,5 +1,6 @@
 //! One program for all tests of the crate, so that it is linked once.
 
+mod artifacts;
 mod contract;
 mod runner;
 mod service;

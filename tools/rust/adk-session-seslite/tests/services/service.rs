@@ -1,7 +1,7 @@
 //! Features of this service: the file shared with others, threads, and the data that it can and cannot read.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use adk_core::identity::{AdkIdentity, AppName, SessionId, UserId};
 use adk_core::{Content, Part};
@@ -67,7 +67,7 @@ async fn an_event_is_stored_as_the_adk_writes_it() {
 #[tokio::test]
 async fn events_of_other_programs_are_read() {
     let service = SesliteSessionService::open(":memory:").await.unwrap();
-    let store = Arc::clone(service.store());
+    let store = service.store();
     let mut session = store.create(Key::new("app", "u", "s"), Some(r#"{"k":1.10}"#)).unwrap();
     for text in [
         r#"{"id":"py","invocation_id":"i","author":"agent","timestamp":1700000000.5,"content":{"role":"model","parts":[{"text":"x","thought":true},{"function_call":{"id":"c","name":"f","args":{"a":1}}},{"inline_data":{"mime_type":"a/b","data":"-_8="}},{"code_execution_result":{"outcome":"OUTCOME_OK"}},{"newKind":{}}]},"actions":{"state_delta":{"n":null},"artifact_delta":{"f":1},"requested_auth_configs":{}},"usage_metadata":{"prompt_token_count":7},"finish_reason":"MALFORMED_FUNCTION_CALL","custom_metadata":{"x":1}}"#,
@@ -135,7 +135,7 @@ async fn eight_writers_lose_nothing() {
     assert_eq!((read.events().len(), read.state().get("user:w7")), (200, Some(json!(24))));
     // A second service on the same file sees it all.
     drop(service);
-    let store = Arc::new(Store::open(folder.path().join("agents.db")).unwrap());
+    let store = Store::open(folder.path().join("agents.db")).unwrap();
     let again = SesliteSessionService::new(store);
     assert_eq!(again.get(get("s")).await.unwrap().events().len(), 200);
     again.append_event("s", Event::new("i")).await.unwrap();
@@ -198,4 +198,61 @@ async fn a_future_that_is_dropped_leaves_the_service_whole() {
     service.append_event("s", Event::with_id("last", "i")).await.unwrap();
     assert!(service.get(get("s")).await.unwrap().events().all().iter().any(|event| event.id == "last"));
     assert_eq!(service.store().check(seslite::CheckLevel::Log, 0, |_| true).unwrap(), 0);
+}
+
+/// The log of the service: once and for all tests of the program.
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_whose_future_is_dropped_is_finished_and_logged() {
+    let text = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&text);
+    tracing_subscriber::fmt().with_ansi(false).with_writer(move || Log(Arc::clone(&log))).init();
+    // The clock holds up a call that creates a session.
+    let gate = Arc::new(Mutex::new(()));
+    let clock = Arc::clone(&gate);
+    let options = seslite::OpenOptions::new().clock(move || {
+        drop(clock.lock().unwrap());
+        1_700_000_000_000_000
+    });
+    let service = SesliteSessionService::open_with(":memory:", options).await.unwrap();
+    for expected in ["succeeded", "failed"] {
+        let held = gate.lock().unwrap();
+        let mut call = service.create(create("dropped"));
+        assert!(futures::poll!(&mut call).is_pending());
+        drop(call);
+        drop(held);
+        let line = format!("{expected} after its future was dropped");
+        while !String::from_utf8_lossy(&text.lock().unwrap()).contains(&line) {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+    }
+    let log = String::from_utf8(text.lock().unwrap().clone()).unwrap();
+    let lines: Vec<_> = log.lines().filter(|line| line.contains(r#"session="dropped""#)).collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    assert!(lines[0].contains("INFO") && lines[0].contains(r#"call="create""#), "{log}");
+    assert!(lines[1].contains("WARN") && lines[1].contains("SES_EXISTS"), "{log}");
+}
+
+#[tokio::test]
+async fn calls_have_the_limits_of_the_store() {
+    let store = Store::open(":memory:").unwrap();
+    let cancel = seslite::Cancel::new(&store).unwrap();
+    let limited = store.with_limits(seslite::Limits::new().cancel(&cancel));
+    let service = SesliteSessionService::new(limited);
+    service.create(create("s")).await.unwrap();
+    cancel.cancel();
+    let error = service.append_event_for_identity(append("s", Event::with_id("e", "i"))).await.err().unwrap();
+    assert_eq!(error.code, "session.interrupted");
+    cancel.reset();
+    assert_eq!(service.get(get("s")).await.unwrap().events().len(), 0);
 }

@@ -10,7 +10,8 @@ use crate::callback::{panicked, Callback};
 use crate::error::{call, Result};
 use crate::event::Event;
 use crate::key::Key;
-use crate::raw::sized;
+use crate::limits::Limits;
+use crate::raw::limited;
 use crate::session::Session;
 use crate::store::Store;
 use crate::text::optional_bytes;
@@ -79,9 +80,10 @@ impl<'a> AnswerOptions<'a> {
 
     fn answered(
         &mut self,
+        limits: &Limits,
         answer: impl FnOnce(*const sys::ses_answer_options, *mut i64, *mut sys::ses_error) -> c_int,
     ) -> Result<i64> {
-        let mut raw: sys::ses_answer_options = sized();
+        let mut raw: sys::ses_answer_options = limited(limits);
         let mut answered = 0;
         raw.responses = self.responses.as_ptr();
         raw.response_count = self.responses.len();
@@ -137,7 +139,7 @@ impl Store {
         if options.answers_nothing() {
             return Ok(0);
         }
-        options.answered(|options, answered, error| unsafe {
+        options.answered(&self.limits, |options, answered, error| unsafe {
             sys::ses_pending_answer_by_key(self.raw(), &key.raw(), options, answered, error)
         })
     }
@@ -149,7 +151,8 @@ impl Session {
         if options.answers_nothing() {
             return Ok(0);
         }
-        options.answered(|options, answered, error| unsafe {
+        let limits = self.limits.clone();
+        options.answered(&limits, |options, answered, error| unsafe {
             sys::ses_pending_answer(self.raw(), options, answered, error)
         })
     }

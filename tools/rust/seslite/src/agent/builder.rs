@@ -117,14 +117,14 @@ impl Builder {
     /// Appends the event. If it has no id, the builder is given one first, so the call can be repeated after any failure:
     /// the event is stored once. Build the next event with another builder.
     pub fn append(&mut self, session: &mut Session, options: &AppendOptions<'_>) -> Result<Appended> {
-        let options = options.to_c()?;
+        let options = options.to_c(&session.limits)?;
         Appended::of(|appended, error| unsafe {
             sys::ses_builder_append(self.raw.as_ptr(), session.raw(), options.as_ptr(), appended, error)
         })
     }
     /// The same without a handle.
     pub fn append_by_key(&mut self, store: &Store, key: Key<'_>, options: &AppendOptions<'_>) -> Result<Appended> {
-        let (key, options) = (key.to_c()?, options.to_c()?);
+        let (key, options) = (key.to_c()?, options.to_c(&store.limits)?);
         Appended::of(|appended, error| unsafe {
             let options = options.as_ptr();
             sys::ses_builder_append_by_key(self.raw.as_ptr(), store.raw(), &key.raw(), options, appended, error)

@@ -1,4 +1,4 @@
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
 use seslite_sys as sys;
 
@@ -7,7 +7,8 @@ use crate::agent::content::Function;
 use crate::error::{opened, Result};
 use crate::event::Event;
 use crate::key::Key;
-use crate::raw::sized;
+use crate::limits::Limits;
+use crate::raw::limited;
 use crate::session::Session;
 use crate::store::Store;
 use crate::text::{c_string, take_text, Json};
@@ -19,8 +20,8 @@ pub struct Context {
 
 unsafe impl Send for Context {}
 
-fn context_options(visible: bool) -> sys::ses_context_options {
-    let mut options: sys::ses_context_options = sized();
+fn context_options(limits: &Limits, visible: bool) -> sys::ses_context_options {
+    let mut options: sys::ses_context_options = limited(limits);
     options.flags = if visible { sys::SES_CONTEXT_VISIBLE } else { 0 };
     options
 }
@@ -80,7 +81,7 @@ impl Drop for Pending {
 impl Store {
     /// The part of a session to send to a model. `visible` leaves out events that a model does not see.
     pub fn context(&self, key: Key<'_>, visible: bool) -> Result<Context> {
-        let (key, options) = (key.to_c()?, context_options(visible));
+        let (key, options) = (key.to_c()?, context_options(&self.limits, visible));
         let raw = opened(|context, error| unsafe {
             sys::ses_context_open_by_key(self.raw(), &key.raw(), &options, context, error)
         })?;
@@ -88,9 +89,9 @@ impl Store {
     }
     /// The calls of a session without a response.
     pub fn pending(&self, key: Key<'_>) -> Result<Pending> {
-        let key = key.to_c()?;
+        let (key, options) = (key.to_c()?, self.limits.call_options());
         let raw = opened(|pending, error| unsafe {
-            sys::ses_pending_open_by_key(self.raw(), &key.raw(), ptr::null(), pending, error)
+            sys::ses_pending_open_by_key(self.raw(), &key.raw(), &options, pending, error)
         })?;
         Ok(Pending { raw })
     }
@@ -107,13 +108,14 @@ impl Store {
 impl Session {
     /// See [`Store::context`].
     pub fn context(&mut self, visible: bool) -> Result<Context> {
-        let options = context_options(visible);
+        let options = context_options(&self.limits, visible);
         let raw = opened(|context, error| unsafe { sys::ses_context_open(self.raw(), &options, context, error) })?;
         Ok(Context { raw })
     }
     /// See [`Store::pending`].
     pub fn pending(&mut self) -> Result<Pending> {
-        let raw = opened(|pending, error| unsafe { sys::ses_pending_open(self.raw(), ptr::null(), pending, error) })?;
+        let options = self.limits.call_options();
+        let raw = opened(|pending, error| unsafe { sys::ses_pending_open(self.raw(), &options, pending, error) })?;
         Ok(Pending { raw })
     }
 }

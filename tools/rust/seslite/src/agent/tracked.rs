@@ -136,7 +136,7 @@ impl<'s> Tracked<'s> {
 
     /// Appends an event together with the view's writes.
     pub fn append(&mut self, event: &str, options: &AppendOptions<'_>) -> Result<Appended> {
-        let options = options.to_c()?;
+        let options = options.to_c(&self.session.limits)?;
         Appended::of(|appended, error| unsafe {
             let (text, len) = (event.as_ptr().cast(), event.len());
             sys::ses_tracked_append(self.raw(), text, len, options.as_ptr(), appended, error)
@@ -151,7 +151,7 @@ impl<'s> Tracked<'s> {
         options: &AppendOptions<'_>,
     ) -> Result<Appended> {
         let (agent, state_key) = (c_string("the agent", agent)?, c_string_or_null("the state key", state_key)?);
-        let options = options.to_c()?;
+        let options = options.to_c(&self.session.limits)?;
         Appended::of(|appended, error| unsafe {
             let (text, len) = (event.as_ptr().cast(), event.len());
             let (agent, key, options) = (agent.as_ptr(), pointer(&state_key), options.as_ptr());

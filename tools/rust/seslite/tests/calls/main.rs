@@ -1,10 +1,12 @@
 //! One program for most tests of the crate, so that it is linked once.
 
 mod agent;
+mod artifacts;
 mod bad_input;
 mod common;
 mod history;
 mod in_and_out;
+mod limits;
 mod lists;
 mod sessions;
 mod store;

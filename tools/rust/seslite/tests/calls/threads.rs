@@ -41,6 +41,10 @@ fn handles_move_between_threads_and_stores_are_shared() {
     is_send::<Error>();
     is_sync::<Error>();
     is_send::<OwnedEvent>();
+    is_send::<Cancel>();
+    is_sync::<Cancel>();
+    is_send::<Limits>();
+    is_sync::<Limits>();
     is_send::<Builder>();
     is_send::<Content<'static>>();
     is_send::<Context>();
