@@ -10,18 +10,19 @@ models='model model/event model/state json base'
 sql='storage/sql storage'
 rooms="
 base            base
+base/sha256     base/sha256 base
 json            json base
 model/state     model/state json base
 model/event     model/event model/state json base
 model           $models
 storage         storage $models
 storage/sql     $sql $models
-storage/sql/rows      storage/sql/rows $sql $models
+storage/sql/rows      storage/sql/rows $sql $models base/sha256
 storage/sql/session   storage/sql/session storage/sql/rows $sql $models
 storage/sql/history   storage/sql/history storage/sql/session storage/sql/rows $sql $models
 storage/sql/list      storage/sql/list storage/sql/session storage/sql/rows $sql $models
 storage/sql/transfer  storage/sql/transfer storage/sql/session storage/sql/rows $sql $models
-storage/sql/upkeep    storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
+storage/sql/upkeep    storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models base/sha256
 storage/sqlite/connection  storage/sqlite/connection $sql $models
 storage/sqlite  storage/sqlite storage/sqlite/connection storage/sql/upkeep storage/sql/rows $sql $models
 storage/sqlite/backup  storage/sqlite/backup storage/sqlite storage/sqlite/connection $sql $models

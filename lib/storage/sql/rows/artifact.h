@@ -2,7 +2,7 @@
 #ifndef SESLITE_STORAGE_SQL_ROWS_ARTIFACT_H
 #define SESLITE_STORAGE_SQL_ROWS_ARTIFACT_H
 
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 #include "storage/sql/rows/session.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 #include "model/event/timestamp.h"
 #include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/parts.h"

@@ -1,9 +1,7 @@
-#include "base/sha256.h"
-
-#include <string.h>
+#include "base/sha256/sha256_block.h"
 
 /* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
-static const uint32_t round_constants[64] = {
+const uint32_t ses__sha256_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -42,15 +40,15 @@ static inline void add_word(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uin
     *h = t1 + s0 + ((a & b) | (c & (a | b)));
 }
 
-static void add_block(struct sha256 *hash, const unsigned char *block)
+static void add_block(uint32_t state[8], const unsigned char *block)
 {
-    uint32_t *const v = hash->state;
-    uint32_t a = v[0], b = v[1], c = v[2], d = v[3], e = v[4], f = v[5], g = v[6], h = v[7];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     uint32_t w[64];
 
     expand_block(block, w);
     for (size_t i = 0; i < 64; i++)
-        w[i] += round_constants[i];
+        w[i] += ses__sha256_constants[i];
     for (size_t i = 0; i < 64; i += 8) {
         add_word(a, b, c, &d, e, f, g, &h, w[i]);
         add_word(h, a, b, &c, d, e, f, &g, w[i + 1]);
@@ -63,51 +61,11 @@ static void add_block(struct sha256 *hash, const unsigned char *block)
     }
     const uint32_t added[8] = {a, b, c, d, e, f, g, h};
     for (size_t i = 0; i < 8; i++)
-        v[i] += added[i];
+        state[i] += added[i];
 }
 
-void ses__sha256_init(struct sha256 *hash)
+void ses__sha256_portable(uint32_t state[8], const unsigned char *blocks, size_t count)
 {
-    static const uint32_t begin[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    memcpy(hash->state, begin, sizeof begin);
-    hash->len = 0;
-}
-
-void ses__sha256_add(struct sha256 *hash, const void *data, size_t len)
-{
-    const unsigned char *bytes = data;
-
-    while (len > 0) {
-        const size_t filled = hash->len % sizeof hash->block;
-        const size_t room = sizeof hash->block - filled;
-        const size_t part = len < room ? len : room;
-        if (part == sizeof hash->block) {
-            add_block(hash, bytes);
-        } else {
-            memcpy(hash->block + filled, bytes, part);
-            if (part == room)
-                add_block(hash, hash->block);
-        }
-        hash->len += part;
-        bytes += part;
-        len -= part;
-    }
-}
-
-void ses__sha256_end(struct sha256 *hash, char hex[SHA256_HEX + 1])
-{
-    static const unsigned char padding[64] = {0x80};
-    static const char digits[] = "0123456789abcdef";
-    const uint64_t bits = hash->len * 8;
-    const size_t filled = hash->len % 64;
-    unsigned char length[8];
-
-    for (size_t i = 0; i < 8; i++)
-        length[i] = (unsigned char)(bits >> (56 - 8 * i));
-    ses__sha256_add(hash, padding, (filled < 56 ? 56 : 120) - filled);
-    ses__sha256_add(hash, length, sizeof length);
-    for (size_t i = 0; i < SHA256_HEX; i++)
-        hex[i] = digits[hash->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
-    hex[SHA256_HEX] = '\0';
+    for (size_t i = 0; i < count; i++)
+        add_block(state, blocks + 64 * i);
 }

@@ -1,15 +1,16 @@
 /* SHA-256 (https://csrc.nist.gov/pubs/fips/180-4/upd1/final), piece by piece. */
-#ifndef SESLITE_BASE_SHA256_H
-#define SESLITE_BASE_SHA256_H
+#ifndef SESLITE_BASE_SHA256_SHA256_H
+#define SESLITE_BASE_SHA256_SHA256_H
 
-#include "base/common.h"
+#include "base/sha256/sha256_block.h"
 
 enum { SHA256_HEX = 64 };
 
 struct sha256 {
     uint32_t state[8];
     uint64_t len; /* bytes so far */
-    unsigned char block[64];
+    sha256_add_blocks *add_blocks;
+    unsigned char block[64]; /* what does not make a block yet */
 };
 
 SESLITE_PRIVATE void ses__sha256_init(struct sha256 *hash);
