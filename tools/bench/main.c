@@ -1,6 +1,6 @@
 /*
  *     bench [--quick] [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow] [list] [lines] [backup]
- *           [foreign]
+ *           [foreign] [artifact]
  *
  * Without names, runs everything. The exit code is 2 if a claim is not reached. --quick does a hundredth of
  * the work, to check that everything runs.
@@ -68,6 +68,8 @@ int main(int argc, char **argv)
         bench_backup();
     if (wanted(argc, argv, "foreign"))
         bench_foreign();
+    if (wanted(argc, argv, "artifact"))
+        bench_artifact();
     if (json)
         fclose(json);
     return measure_all_reached() ? 0 : 2;
