@@ -220,7 +220,7 @@ static int run_reading_bytes(struct db *db, void *context, ses_error *error)
                : code;
 }
 
-/* After the last of all bytes, read in order, they must have their hash. */
+/* After the last of all bytes, read in order, they must have their hash. No bytes have one, too. */
 static int check_hash(ses_artifact *artifact, const struct reading *read, ses_error *error)
 {
     const ses_artifact_info *info = &artifact->info.shown;
@@ -236,7 +236,7 @@ static int check_hash(ses_artifact *artifact, const struct reading *read, ses_er
     }
     ses__sha256_add(&artifact->hash, read->buffer, read->len);
     artifact->hashed += (int64_t)read->len;
-    if (artifact->hashed < info->size || read->len == 0)
+    if (artifact->hashed < info->size)
         return SES_OK;
     struct sha256 whole = artifact->hash;
     ses__sha256_end(&whole, hash);
@@ -252,20 +252,27 @@ static int read_bytes(ses_artifact *artifact, int64_t offset, char *buffer, size
     ses_store *store = artifact->store;
     const struct limits limits = ses__limits(store, artifact->timeout_ms, artifact->cancel);
     const int64_t left = offset < artifact->info.shown.size ? artifact->info.shown.size - offset : 0;
-    const size_t all = (int64_t)capacity < left ? capacity : (size_t)left;
+    const size_t all = capacity < (uint64_t)left ? capacity : (size_t)left;
+    const struct sha256 hash = artifact->hash;
+    const int64_t hashed = artifact->hashed;
     size_t done = 0;
     int code = SES_OK;
 
-    while (done < all && code == SES_OK) {
+    do {
         const size_t part = all - done < READ_BYTES ? all - done : READ_BYTES;
         struct reading reading = {artifact, offset + (int64_t)done, buffer + done, part};
-        code = ses__run_within(store->storage, &limits, TO_READ, run_reading_bytes, &reading, error);
+        if (part > 0)
+            code = ses__run_within(store->storage, &limits, TO_READ, run_reading_bytes, &reading, error);
         if (code == SES_OK)
             code = check_hash(artifact, &reading, error);
         done += part;
-    }
-    if (code == SES_OK)
+    } while (done < all && code == SES_OK);
+    if (code == SES_OK) {
         *len = done;
+    } else { /* the same read may follow */
+        artifact->hash = hash;
+        artifact->hashed = hashed;
+    }
     return code;
 }
 
