@@ -63,7 +63,7 @@ foreign/json    foreign/json text json base
 foreign/pickle  foreign/pickle text json base
 foreign         $foreign
 foreign/formats foreign/formats foreign/pickle $foreign
-import          import foreign/formats $foreign $held commands.h
+import          import foreign/formats $foreign base/sha256 $held commands.h
 export          export foreign/json $held commands.h json base
 .               complete help $held commands.h commands_table.h parse.h
 "

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 #include "foreign/artifact_folder.h"
 #include "import/names.h"
 
