@@ -244,6 +244,7 @@ SES_API int ses_artifacts_add(ses_artifacts *artifacts, const char *name, const 
  * (ses_artifact_info.uri), its type and its display name. The artifact's name is the display name, or
  * `artifact_INVOCATION_N` with the invocation's id and the number of the part among these, from 0 on, as
  * google-adk's SaveFilesAsArtifactsPlugin names them. Inline data that is not valid base64 stays where it is.
+ * ses_context_options.inline_bytes puts the bytes back for a model.
  *
  * Codes: MISUSE, INVALID.
  */

@@ -40,7 +40,7 @@ session/sql     session/sql session storage/sql/rows storage/sql storage $models
 session/sqlite  session/sqlite session storage/sqlite/connection storage $models
 session/postgres  session storage/postgres/connection storage $models
 agent           agent session/append_extras.h session/handle.h $models
-agent/context   agent/context agent session/append_extras.h session/handle.h $models
+agent/context   agent/context agent artifact/begun.h session/append_extras.h session/handle.h $models
 cjson           cjson json base
 "
 # The rooms of the command, and single headers of its top.

@@ -1,6 +1,6 @@
 #include "artifact/offload.h"
 
-#include "json/reader.h"
+#include "model/event/part_data.h"
 
 /* ----------------------------------------------------------------------------------------------- base64 */
 
@@ -38,105 +38,40 @@ static bool decode_base64(struct span text, char *out, size_t *len)
 
 /* ------------------------------------------------------------------------------------------- the event */
 
-struct inline_search {
-    struct inline_data_list *list;
-    const char *begin; /* of the event */
-    size_t limit;
-    struct arena *arena;
-    bool failed;
-};
-
-static bool next_member(struct json_reader *reader, struct json_string *key, struct span *value)
+/* False: out of memory. */
+static bool add_data(struct inline_data_list *list, const struct part_data *part, const char *event,
+                     size_t limit, struct arena *arena)
 {
-    if (!ses__json_member(reader, key) || !ses__json_skip(reader, value))
-        return false;
-    *value = ses__json_trim(*value);
-    return true;
-}
+    struct inline_data item = {.start = (size_t)(part->whole.ptr - event),
+                               .end = (size_t)(part->whole.ptr + part->whole.len - event),
+                               .mime_type = part->mime_type,
+                               .display_name = part->display_name};
+    const struct json_string string = ses__json_string_of(part->source);
 
-static bool enter_value(struct json_reader *reader, struct span value, enum json_type type)
-{
-    ses__json_start(reader, value.ptr, value.len);
-    return ses__json_peek(reader) == type && ses__json_enter(reader);
-}
-
-static bool is_key(struct json_string key, const char *name, const char *other)
-{
-    return ses__json_string_is(key, name) || ses__json_string_is(key, other);
-}
-
-/* The value of the last member of that name. */
-static struct span member_of(struct span object, const char *name, const char *other)
-{
-    struct json_reader reader;
-    struct json_string key;
-    struct span found = {NULL, 0};
-    struct span value;
-
-    if (!object.ptr || !enter_value(&reader, object, JSON_OBJECT))
-        return found;
-    while (next_member(&reader, &key, &value)) {
-        if (is_key(key, name, other))
-            found = value;
-    }
-    return found;
-}
-
-static struct span string_member(struct span object, const char *name, const char *other)
-{
-    const struct span value = member_of(object, name, other);
-    const struct span none = {NULL, 0};
-    return value.ptr && value.ptr[0] == '"' ? value : none;
-}
-
-static void add_data(struct inline_search *search, struct json_string key, struct span value)
-{
-    const struct span text = string_member(value, "data", "data");
-    struct inline_data item = {.start = (size_t)(key.raw.ptr - 1 - search->begin),
-                               .end = (size_t)(value.ptr + value.len - search->begin),
-                               .mime_type = string_member(value, "mimeType", "mime_type"),
-                               .display_name = string_member(value, "displayName", "display_name")};
-    char *out = NULL;
-
-    if (!text.ptr || text.len / 4 * 3 <= search->limit)
-        return;
-    const struct json_string string = ses__json_string_of(text);
     if (string.escaped)
-        return;
-    out = ses__arena_new(search->arena, string.raw.len);
-    search->failed = search->failed || !out || !LIST_GROW(search->list->allocator, search->list);
+        return true;
+    char *out = ses__arena_new(arena, string.raw.len);
+    if (!out || !LIST_GROW(list->allocator, list))
+        return false;
     item.data.ptr = out;
-    if (!search->failed && decode_base64(string.raw, out, &item.data.len) && item.data.len > search->limit)
-        search->list->items[search->list->count++] = item;
-}
-
-static void look_at_part(struct inline_search *search, struct span part)
-{
-    struct json_reader reader;
-    struct json_string key;
-    struct span value;
-
-    if (!enter_value(&reader, part, JSON_OBJECT))
-        return;
-    while (next_member(&reader, &key, &value)) {
-        if (is_key(key, "inlineData", "inline_data"))
-            add_data(search, key, value);
-    }
+    if (decode_base64(string.raw, out, &item.data.len) && item.data.len > limit)
+        list->items[list->count++] = item;
+    return true;
 }
 
 bool ses__inline_data_find(struct inline_data_list *list, struct span event, size_t limit,
                            struct arena *arena)
 {
-    const struct span content = member_of(event, "content", "content");
-    const struct span parts = member_of(content, "parts", "parts");
-    struct inline_search search = {.list = list, .begin = event.ptr, .limit = limit, .arena = arena};
-    struct json_reader reader;
+    struct part_walk parts;
     struct span part;
+    bool ok = true;
 
     list->count = 0;
-    if (!parts.ptr || !enter_value(&reader, parts, JSON_ARRAY))
-        return true;
-    while (!search.failed && ses__json_element(&reader) && ses__json_skip(&reader, &part))
-        look_at_part(&search, ses__json_trim(part));
-    return !search.failed;
+    ses__parts_open(&parts, ses__event_content(event));
+    while (ok && ses__parts_next(&parts, &part)) {
+        const struct part_data data = ses__part_inline_data(part);
+        if (data.source.ptr && data.source.len / 4 * 3 > limit)
+            ok = add_data(list, &data, event.ptr, limit, arena);
+    }
+    return ok;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "artifact/artifact.h"
+#include "artifact/begun.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -174,6 +175,19 @@ int ses_artifact_open_by_key(ses_store *store, const ses_key *key, const char *n
     return code == SES_OK ? ses__call_end(&call.at, open_artifact(&call, options, artifact, error)) : code;
 }
 
+int ses__begun_artifact_open(ses_store *store, const ses_key *key, struct span uri,
+                             const ses_artifact_open_options *options, ses_artifact **artifact,
+                             ses_error *error)
+{
+    struct artifact_call call = {.at = {.store = store, .key = *key}};
+    ses_artifact_open_options of_version = *options;
+    int64_t version = 0;
+    const int code = ses__artifact_follow_uri(&call, uri, &version, error);
+
+    of_version.version = &version;
+    return code == SES_OK ? open_artifact(&call, &of_version, artifact, error) : code;
+}
+
 const ses_artifact_info *ses_artifact_info_of(const ses_artifact *artifact)
 {
     return &artifact->info.shown;
@@ -246,8 +260,8 @@ static int check_hash(ses_artifact *artifact, const struct reading *read, ses_er
                                 "the bytes of the artifact \"%.100s\" do not have its hash", info->name);
 }
 
-static int read_bytes(ses_artifact *artifact, int64_t offset, char *buffer, size_t capacity, size_t *len,
-                      ses_error *error)
+int ses__begun_artifact_read(ses_artifact *artifact, int64_t offset, char *buffer, size_t capacity,
+                             size_t *len, ses_error *error)
 {
     ses_store *store = artifact->store;
     const struct limits limits = ses__limits(store, artifact->timeout_ms, artifact->cancel);
@@ -289,6 +303,6 @@ int ses_artifact_read(ses_artifact *artifact, int64_t offset, void *buffer, size
     if (code == SES_OK && offset < 0)
         code = ses__error_set(error, SES_INVALID, "the offset is negative");
     if (code == SES_OK)
-        code = read_bytes(artifact, offset, buffer, capacity, len, error);
+        code = ses__begun_artifact_read(artifact, offset, buffer, capacity, len, error);
     return ses__store_end(artifact->store, code);
 }

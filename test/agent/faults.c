@@ -3,6 +3,7 @@
  * changed nothing, and when memory is back it does what it does.
  */
 #include "agent.h"
+#include "seslite_artifact.h"
 
 #include <stdbool.h>
 
@@ -69,6 +70,12 @@ static const char *const pending_log[] = {
     "{'functionCall':{'id':'2'}}]},'longRunningToolIds':['\\u0032']}",
     "{'content':{'parts':[{'functionResponse':{'id':'1'}},{'functionCall':{'id':'3'}}]}}"};
 
+/* A content refers to an artifact of the user, twice. */
+static const ses_key files_key = {"app", "user", "files"};
+#define FILE_PART \
+    "{'fileData':{'fileUri':'artifact://apps/app/users/user/artifacts/user:\\u0061/versions/0'}}"
+static const char FILES[] = "{'content':{'parts':[" FILE_PART "," FILE_PART "]}}";
+
 struct scene {
     struct heap heap;
     ses_store *store;
@@ -98,6 +105,11 @@ static void scene_open(struct scene *scene)
     must_create(scene->store, &calls_key, NULL);
     for (size_t i = 0; i < sizeof pending_log / sizeof pending_log[0]; i++)
         must_append_by_key(scene->store, &calls_key, Q(pending_log[i]));
+    must_create(scene->store, &files_key, NULL);
+    must_append_by_key(scene->store, &files_key, Q(FILES));
+    char bytes[2000] = "";
+    assert_ok(ses_artifact_save_by_key(scene->store, &files_key, "user:a", bytes, sizeof bytes, NULL, NULL,
+                                       &error));
     must_create(scene->store, &log_key, NULL);
     for (size_t i = 0; i < sizeof LOG / sizeof LOG[0]; i++)
         must_append_by_key(scene->store, &log_key, Q(LOG[i]));
@@ -264,6 +276,19 @@ static int step_context(struct scene *scene, ses_error *error)
     assert_true((context != NULL) == (code == SES_OK));
     if (context)
         assert_int_equal(ses_context_count(context), 3);
+    ses_context_close(context);
+    return code;
+}
+
+/* Long enough for the buffer to grow several times. */
+static int step_context_inline(struct scene *scene, ses_error *error)
+{
+    const ses_context_options inlining = {.size = sizeof inlining, .inline_bytes = 10000};
+    ses_context *context = NULL;
+    int code = ses_context_open_by_key(scene->store, &files_key, &inlining, &context, error);
+    assert_true((context != NULL) == (code == SES_OK));
+    if (context)
+        assert_true(ses_context_content(context, 0).len > 4000);
     ses_context_close(context);
     return code;
 }
@@ -496,6 +521,7 @@ static const struct named_step steps[] = {
     STEP(output_delta),
     STEP(content),
     STEP(context),
+    STEP(context_inline),
     STEP(pending),
     STEP(pending_on_handle),
     STEP(builder_open),

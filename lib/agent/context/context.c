@@ -9,6 +9,7 @@
 struct context_item {
     const ses_event *event;
     ses_text content;
+    char *inlined; /* the content, if bytes of artifacts are in it; otherwise NULL */
 };
 
 struct ses_context {
@@ -87,7 +88,7 @@ static int keep_places(ses_context *context, const struct context_work *work, se
         const struct context_place *place = &work->places[i];
         const struct context_event *own = &work->events[place->event];
         struct span content = place->is_summary ? own->compaction.content : own->content;
-        context->items[i] = (struct context_item){own->event, ses__text(content)};
+        context->items[i] = (struct context_item){own->event, ses__text(content), NULL};
     }
     context->count = work->place_count;
     return SES_OK;
@@ -109,6 +110,40 @@ static int work_out(ses_context *context, struct hash_seed seed, unsigned flags,
     return code;
 }
 
+/* --------------------------------------------------------------------------------------------- artifacts */
+
+static int inline_item(struct context_inlining *inlining, struct context_item *item, ses_error *error)
+{
+    struct buffer out;
+
+    ses__buffer_init(&out, inlining->arena.allocator);
+    const int code =
+        ses__context_inline(inlining, (struct span){item->content.text, item->content.len}, &out, error);
+    if (code != SES_OK || out.len == 0) {
+        ses__buffer_free(&out);
+        return code;
+    }
+    item->inlined = out.data;
+    item->content = (ses_text){out.data, out.len};
+    return SES_OK;
+}
+
+/* The newest come first, because a model needs them most. */
+static int inline_artifacts(ses_context *context, ses_store *store, const ses_key *key, int64_t bytes,
+                            const struct limits *limits, ses_error *error)
+{
+    struct context_inlining inlining = {.store = store, .key = key, .limits = limits, .left = bytes};
+    int code = SES_OK;
+
+    ses__arena_init(&inlining.arena, context->allocator);
+    for (size_t i = context->count; i > 0 && bytes > 0 && code == SES_OK; i--) {
+        ses__arena_reset(&inlining.arena);
+        code = inline_item(&inlining, &context->items[i - 1], error);
+    }
+    ses__arena_free(&inlining.arena);
+    return code;
+}
+
 /* ------------------------------------------------------------------------------------------------ opening */
 
 static int make_context(ses_store *store, const ses_key *key, const ses_session *handle,
@@ -123,6 +158,8 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
     int code =
         ses__take_flagged(&options, sizeof options, given, SES_CONTEXT_VISIBLE, "context options", error);
 
+    if (code == SES_OK && options.inline_bytes < 0)
+        code = ses__error_set(error, SES_INVALID, "context options: inline_bytes is negative");
     const struct limits limits = ses__limits(store, options.timeout_ms, options.cancel);
     get.timeout_ms = options.timeout_ms;
     get.cancel = options.cancel;
@@ -141,6 +178,8 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
     fresh->session = read;
     fresh->allocator = allocator;
     code = work_out(fresh, ses__store_seed(store), options.flags, &limits, error);
+    if (code == SES_OK)
+        code = inline_artifacts(fresh, store, key, options.inline_bytes, &limits, error);
     if (code == SES_OK)
         *context = fresh;
     else
@@ -181,6 +220,8 @@ void ses_context_close(ses_context *context)
     if (context) {
         ses_session *session = context->session; /* keeps the allocator */
         const ses_allocator *allocator = context->allocator;
+        for (size_t i = 0; i < context->count; i++)
+            ses__memory_free(allocator, context->items[i].inlined);
         ses__memory_free(allocator, context->items);
         ses__memory_free(allocator, context);
         ses_session_close(session);

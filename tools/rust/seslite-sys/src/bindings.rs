@@ -778,6 +778,7 @@ pub struct ses_context_options {
     pub flags: ::core::ffi::c_uint,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub inline_bytes: i64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1966,7 +1967,7 @@ pub const SES_CONTEXT_VISIBLE: ses_context_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_context_options"][::core::mem::size_of::<ses_context_options>() - 32usize];
+    ["Size of ses_context_options"][::core::mem::size_of::<ses_context_options>() - 40usize];
     ["Alignment of ses_context_options"][::core::mem::align_of::<ses_context_options>() - 8usize];
     ["Offset of field: ses_context_options::size"]
         [::core::mem::offset_of!(ses_context_options, size) - 0usize];
@@ -1976,6 +1977,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_context_options, timeout_ms) - 16usize];
     ["Offset of field: ses_context_options::cancel"]
         [::core::mem::offset_of!(ses_context_options, cancel) - 24usize];
+    ["Offset of field: ses_context_options::inline_bytes"]
+        [::core::mem::offset_of!(ses_context_options, inline_bytes) - 32usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
