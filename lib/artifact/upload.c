@@ -183,6 +183,17 @@ static int run_writing(struct db *db, void *context, ses_error *error)
     return code;
 }
 
+/* Whether a piece was stored may be unknown; of the artifact it is not. */
+static int refuse_piece(int code, const char *name, ses_error *error)
+{
+    if (code != SES_UNKNOWN)
+        return code;
+    ses__error_prefix(error, "artifact \"%.100s\": it is not saved: ", name);
+    if (error)
+        error->code = SES_IO;
+    return SES_IO;
+}
+
 /* Writes the pieces, of which this is the first, and all are more than one. */
 static int write_pieces(struct source *source, struct span piece, const struct limits *limits,
                         ses_error *error)
@@ -197,7 +208,7 @@ static int write_pieces(struct source *source, struct span piece, const struct l
         writing.now_us = ses__store_now(store);
         code = ses__run_within(store->storage, limits, TO_WRITE(piece.len), run_writing, &writing, error);
         if (code != SES_OK)
-            break;
+            return refuse_piece(code, source->call->name, error);
         writing.id = fresh->blob.written_id = writing.made_id;
         fresh->user_id = writing.user_id;
         writing.written += (int64_t)piece.len;

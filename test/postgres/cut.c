@@ -1,6 +1,7 @@
 /* The way to the server is cut at any byte of an append, of what is asked and of what is answered: it is stored once. */
 #include "database.h"
 #include "proxy.h"
+#include "seslite_artifact.h"
 #include "seslite_postgres.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
@@ -151,11 +152,137 @@ static void test_a_cut_append_has_the_version_of_its_event(void **state)
     close_cut(&cut);
 }
 
+/* ------------------------------------------------------------------------------------------- artifacts */
+
+/* In two pieces, each in a transaction, and a third of them makes it an artifact. */
+enum { LONG = 4194304 + 70000 };
+
+static size_t versions_of(struct cut_store *cut, const char *name)
+{
+    const ses_artifact_list_options options = {.size = sizeof options, .limit = 10000};
+    ses_artifact_list *list = NULL;
+    ses_error error;
+
+    assert_ok(ses_artifact_versions(cut->session, name, &options, &list, &error));
+    const size_t count = ses_artifact_list_count(list);
+    ses_artifact_list_close(list);
+    return count;
+}
+
+static void assert_newest(struct cut_store *cut, const char *name, const char *bytes, size_t len,
+                          char *buffer)
+{
+    ses_artifact *artifact = NULL;
+    ses_error error;
+    size_t got = 0;
+
+    assert_ok(ses_artifact_open(cut->session, name, NULL, &artifact, &error));
+    assert_ok(ses_artifact_read(artifact, 0, buffer, LONG, &got, &error));
+    assert_int_equal(got, len);
+    assert_memory_equal(buffer, bytes, len);
+    ses_artifact_close(artifact);
+}
+
+/* One save, of which so many bytes of the answers come back. Returns its code. */
+static int save_cut(struct cut_store *cut, long bytes, char *text, size_t len, char *buffer)
+{
+    const size_t before = versions_of(cut, "a");
+    int64_t version = -1;
+    ses_error error;
+
+    snprintf(text, 20, "%d", cut->made++);
+    atomic_store(&cut->proxy->down_left, bytes);
+    const int code = ses_artifact_save(cut->session, "a", text, len, NULL, &version, &error);
+    atomic_store(&cut->proxy->down_left, -1);
+    const size_t after = versions_of(cut, "a");
+    if (code == SES_OK)
+        assert_int_equal(version, before);
+    if (code == SES_OK ? after != before + 1 : code == SES_UNKNOWN ? after > before + 1 : after != before)
+        fail_msg("cut after %ld: %s, and %zu versions instead of %zu", bytes, ses_code_name(code), after,
+                 before);
+    if (after > before)
+        assert_newest(cut, "a", text, len, buffer);
+    return code;
+}
+
+/* Only of the last transaction is it unknown whether there is a version. */
+static void test_a_cut_save_is_whole_or_absent(void **state)
+{
+    struct cut_store cut;
+    char *text = calloc(LONG, 1);
+    char *buffer = malloc(LONG);
+    int failed = 0;
+    int unknown = 0;
+    int code = SES_OK;
+
+    open_cut(&cut, *state, "saves");
+    for (long bytes = 0; bytes < 1700; bytes += 61)
+        unknown += save_cut(&cut, bytes, text, 1000, buffer) == SES_UNKNOWN;
+    assert_in_range(unknown, 1, 8);
+    assert_int_equal(save_cut(&cut, -1, text, LONG, buffer), SES_OK);
+    unknown = 0;
+    for (long bytes = 2300; bytes < 8000 && (unknown == 0 || code == SES_UNKNOWN); bytes += 30) {
+        code = save_cut(&cut, bytes, text, LONG, buffer);
+        failed += code == SES_IO;
+        unknown += code == SES_UNKNOWN;
+    }
+    assert_in_range(failed, 1, 20);
+    assert_in_range(unknown, 1, 20);
+    close_cut(&cut);
+    free(text);
+    free(buffer);
+}
+
+/* An append together with two artifacts: one of the event, and one that is written before. */
+static void append_artifacts_cut(struct cut_store *cut, long bytes, char *text, char *buffer)
+{
+    const int64_t before = ses_session_stored(cut->session);
+    const size_t versions = versions_of(cut, "a");
+    ses_append_options options = {.size = sizeof options};
+    ses_appended appended = {.status = -1};
+    ses_error error;
+    char event[60];
+
+    snprintf(text, 20, "%d", cut->made);
+    snprintf(event, sizeof event, "{\"id\":\"made-%d\",\"timestamp\":1}", cut->made++);
+    assert_ok(ses_artifacts_open(cut->store, &key, &options.artifacts, &error));
+    assert_ok(ses_artifacts_add(options.artifacts, "a", text, SES_NUL, NULL, &error));
+    assert_ok(ses_artifacts_add(options.artifacts, "b", text, bytes % 5 ? 100 : LONG, NULL, &error));
+    atomic_store(&cut->proxy->down_left, bytes);
+    const int code = ses_append(cut->session, event, SES_NUL, &options, &appended, &error);
+    atomic_store(&cut->proxy->down_left, -1);
+    if (code != SES_OK || appended.status != SES_OK || appended.seq != before + 1)
+        fail_msg("cut after %ld: %s, status %d, event %d: %s", bytes, ses_code_name(code), appended.status,
+                 (int)appended.seq, error.message);
+    ses_artifacts_close(options.artifacts);
+    assert_ok(ses_refresh(cut->session, NULL, &error));
+    assert_int_equal(ses_session_stored(cut->session), before + 1);
+    assert_int_equal(versions_of(cut, "a"), versions + 1);
+    assert_newest(cut, "a", text, strlen(text), buffer);
+    assert_newest(cut, "b", text, bytes % 5 ? 100 : LONG, buffer);
+}
+
+static void test_a_cut_append_and_its_artifacts_are_stored_once(void **state)
+{
+    struct cut_store cut;
+    char *text = calloc(LONG, 1);
+    char *buffer = malloc(LONG);
+
+    open_cut(&cut, *state, "attached");
+    for (long bytes = 0; bytes < 4000; bytes += 83)
+        append_artifacts_cut(&cut, bytes, text, buffer);
+    close_cut(&cut);
+    free(text);
+    free(buffer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_cut_append_is_stored_once),
         cmocka_unit_test(test_a_cut_append_has_the_version_of_its_event),
+        cmocka_unit_test(test_a_cut_save_is_whole_or_absent),
+        cmocka_unit_test(test_a_cut_append_and_its_artifacts_are_stored_once),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }
