@@ -218,8 +218,8 @@ typedef struct ses_fork_options {
  * original. If `to` or `to->session` is NULL, the store makes an id. `*fork` (may be NULL) shows the new
  * session; close it with ses_session_close.
  *
- * EXISTS: the session `to` already exists. INVALID: `to` is in another app, or another user's without
- * SES_FORK_OTHER_USER.
+ * EXISTS: the session `to` already exists, or artifacts were saved for it before it does. INVALID: `to` is in
+ * another app, or another user's without SES_FORK_OTHER_USER.
  *
  * Codes: those of a write, INVALID, LIMIT, NOTFOUND, EXISTS, STALE (handle).
  */

@@ -74,16 +74,6 @@ static int note_event_artifacts(struct named_artifacts *named, const struct even
     return code;
 }
 
-static int has_artifacts(struct db *db, const struct artifact_owner *owner, bool *has, ses_error *error)
-{
-    struct artifact_rows rows;
-    struct artifact_row row;
-
-    ses__artifact_after_open(&rows, db, owner, (struct span){"", 0}, -1, error);
-    *has = ses__artifact_rows_next(&rows, &row);
-    return ses__query_end(&rows.query);
-}
-
 int ses__named_artifacts_read(struct named_artifacts *named, struct db *db, const struct session_row *row,
                               const char *session, int64_t seq, ses_error *error)
 {
@@ -91,7 +81,7 @@ int ses__named_artifacts_read(struct named_artifacts *named, struct db *db, cons
     struct event_rows rows;
     struct event_row event;
     bool has = false;
-    int code = has_artifacts(db, &owner, &has, error);
+    int code = ses__artifacts_any(db, &owner, &has, error);
 
     named->count = 0; /* of an earlier run */
     ses__arena_reset(&named->arena);

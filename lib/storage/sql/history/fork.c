@@ -72,13 +72,31 @@ static int check_annotations(const struct fork_run *run, ses_error *error)
     return code;
 }
 
+/* Versions that were saved before the fork is there might be those that its events name. */
+static int refuse_early_artifacts(const struct fork_run *run, const struct artifact_owner *to,
+                                  ses_error *error)
+{
+    const ses_key *key = run->op->to;
+    bool any = false;
+
+    ses__db_lock(run->db, SCOPE_USER, to->user_id, true);
+    const int code = ses__artifacts_any(run->db, to, &any, error);
+    return code == SES_OK && any
+               ? ses__error_set(error, SES_EXISTS,
+                                "artifacts of %.100s/%.100s/%.100s (app/user/session) already exist",
+                                key->app, key->user, key->session)
+               : code;
+}
+
 /* The fork has the artifacts of the source but those that events after the point have named. */
 static int copy_artifacts(const struct fork_run *run, ses_error *error)
 {
     const struct artifact_owner from = {run->source.user_id, ses__span_of(run->op->session.key->session)};
     const struct artifact_owner to = {run->fork.user_id, ses__span_of(run->op->to->session)};
-    const int code = ses__artifacts_copy(run->db, &from, &to, run->op->now_us, error);
+    int code = refuse_early_artifacts(run, &to, error);
 
+    if (code == SES_OK)
+        code = ses__artifacts_copy(run->db, &from, &to, run->op->now_us, error);
     return code == SES_OK ? ses__named_artifacts_remove(&run->artifacts, run->db, to.user_id,
                                                         run->op->to->session, error)
                           : code;

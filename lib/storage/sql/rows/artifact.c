@@ -82,6 +82,16 @@ bool ses__artifact_rows_next(struct artifact_rows *rows, struct artifact_row *ro
     return query->code == SES_OK;
 }
 
+int ses__artifacts_any(struct db *db, const struct artifact_owner *owner, bool *any, ses_error *error)
+{
+    struct artifact_rows rows;
+    struct artifact_row row;
+
+    ses__artifact_after_open(&rows, db, owner, (struct span){"", 0}, -1, error);
+    *any = ses__artifact_rows_next(&rows, &row);
+    return ses__query_end(&rows.query);
+}
+
 void ses__artifact_newest_open(struct artifact_rows *rows, struct db *db, const struct artifact_owner *owner,
                                struct span name, ses_error *error)
 {

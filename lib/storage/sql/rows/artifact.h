@@ -55,6 +55,9 @@ SESLITE_PRIVATE void ses__artifact_names_open(struct artifact_rows *rows, struct
 SESLITE_PRIVATE void ses__artifact_after_open(struct artifact_rows *rows, struct db *db,
                                               const struct artifact_owner *owner, struct span name,
                                               int64_t version, ses_error *error);
+/* Has it any? */
+SESLITE_PRIVATE int ses__artifacts_any(struct db *db, const struct artifact_owner *owner, bool *any,
+                                       ses_error *error);
 SESLITE_PRIVATE bool ses__artifact_rows_next(struct artifact_rows *rows, struct artifact_row *row);
 
 /* The version that comes next, which nobody else adds meanwhile. LIMIT: there is none any more. */
