@@ -6,7 +6,7 @@
  *     SESLITE_DAMAGE_FILES   how many
  *     SESLITE_DAMAGE_FIRST   the number of the first (0)
  */
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 #include "seslite_artifact.h"
 #include "storage/damage.h"
 #include "storage/damage_bytes.h"
