@@ -100,6 +100,7 @@ enum kind {
     X(TO_USER, 0, "to-user", "USER", KIND_USER, "give everything that belongs to a user to this one")       \
     X(ZONE, 0, "zone", "ZONE", KIND_TEXT, "the time zone of times in the file that do not name one")        \
     X(FORMAT, 0, "to", "FORMAT", KIND_TEXT, "jsonl (the default), session, vertex or sqlite")               \
+    X(ARTIFACTS, 0, "artifacts", "FOLDER", KIND_FILE, "also write the artifacts into this new folder")      \
     X(STATE, 0, "state", "KEY=JSON", KIND_PAIR, "set this state key; may be given several times")           \
     X(STATE_FILE, 0, "state-file", "FILE", KIND_FILE,                                                       \
       "the initial state, a JSON object; \"-\" is standard input")                                          \

@@ -244,13 +244,18 @@ const struct command command_table[] = {
          "the same for Vertex AI Agent Engine, with each event as the request that google-adk would send to "
          "append it. sqlite: a new database that google-adk's SqliteSessionService opens, with events as "
          "they are stored except for what that service would reject.\n"
+         "--artifacts writes the artifacts of these sessions and of their users in addition, into a folder "
+         "that google-adk's FileArtifactService and import read. JSON lines have them anyway. The folder may "
+         "exist, but without artifacts in it. Names that are not paths below it, or that the service would "
+         "reject, are reported and left out. If the export fails or is killed, complete versions "
+         "remain, and perhaps a folder .N.pending.\n"
          "Whatever the format cannot hold is reported on stderr, or as JSON with --json. The file is "
          "complete or does not exist at all, and only its owner can read it. An existing file is kept unless "
          "--replace is given. If the program is killed, a file FILE.seslite-XXXXXX remains; remove it.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
-     .options = OPTIONS_OF(O(FORMAT), O(OUTPUT), O(REPLACE)),
+     .options = OPTIONS_OF(O(FORMAT), O(OUTPUT), O(ARTIFACTS), O(REPLACE)),
      .example = " seslite -f agents.db export -o agents.jsonl\n"
-                " seslite -f agents.db --app chat export --to sqlite -o session.db",
+                " seslite -f agents.db --app chat export --to sqlite -o session.db --artifacts artifacts",
      .run = run_export},
     {.group = "Tidy up",
      .name = "prune",

@@ -69,8 +69,8 @@ static bool is_lone(const char *at, const char *end, size_t *len)
     return true;
 }
 
-/* Replaces lone surrogates in `text` by U+FFFD, in place: both escapes have the same length. */
-static void look_through(struct export *export, struct text *text)
+/* In place: both escapes have the same length. */
+bool export_mend(struct export *export, struct text *text)
 {
     const char *end = text->data + text->len;
     bool in_string = false;
@@ -93,7 +93,7 @@ static void look_through(struct export *export, struct text *text)
             depth--;
         }
     }
-    export_note(export, EXPORT_NOTE_DEPTH, deepest > MAX_DEPTH);
+    return deepest <= MAX_DEPTH;
 }
 
 struct span export_event(struct export *export, const ses_event *event, struct text *room)
@@ -115,6 +115,6 @@ struct span export_event(struct export *export, const ses_event *event, struct t
         text_clear(room);
         text_add(room, event->json, event->json_len);
     }
-    look_through(export, room);
+    export_note(export, EXPORT_NOTE_DEPTH, !export_mend(export, room));
     return (struct span){room->data, room->len};
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "export/artifact_tree.h"
 #include "output/out.h"
 #include "store/choose.h"
 
@@ -30,6 +31,30 @@ static int choose_scope(struct run *run)
     return status;
 }
 
+typedef int run_format(struct export *export);
+
+/* The folder comes first, so that nothing is written if it cannot be. */
+static int run_with_artifacts(struct export *export, run_format *format)
+{
+    struct run *run = export->run;
+    struct artifact_tree tree;
+
+    if (artifact_tree_begin(&tree, run->values[OPTION_ARTIFACTS], &run->error) < 0)
+        return fail(run);
+    int status = format(export);
+    if (status == EXIT_OK)
+        status = export_artifacts(export, &tree);
+    artifact_tree_end(&tree, status != EXIT_OK);
+    return status;
+}
+
+/* JSON lines have the artifacts in them. */
+static int run_without(struct export *export, run_format *format)
+{
+    const int status = format(export);
+    return status == EXIT_OK && format != export_lines ? export_artifacts(export, NULL) : status;
+}
+
 int run_export(struct run *run)
 {
     const char *wanted = given(run, OPTION_FORMAT) ? run->values[OPTION_FORMAT] : formats[0].name;
@@ -50,6 +75,7 @@ int run_export(struct run *run)
     if (status == EXIT_OK)
         status = choose_scope(run);
     if (status == EXIT_OK)
-        status = formats[i].run(&export);
+        status = given(run, OPTION_ARTIFACTS) ? run_with_artifacts(&export, formats[i].run)
+                                              : run_without(&export, formats[i].run);
     return status == EXIT_OK ? export_report(&export) : status;
 }

@@ -24,7 +24,13 @@
     X(FIELDS, "unknown fields of events, which google-adk will not show")                      \
     X(PART_METADATA, "values of partMetadata left out, since Vertex does not accept them")     \
     X(SURROGATES, "lone surrogates, which google-adk cannot read, written as U+FFFD")          \
-    X(DEPTH, "events nested deeper than google-adk reads: it will reject their sessions")
+    X(DEPTH, "events nested deeper than google-adk reads: it will reject their sessions")      \
+    X(ARTIFACTS, "artifacts left out: --artifacts writes them")                                \
+    X(ARTIFACT_NAMES, "artifacts left out, since FileArtifactService cannot keep their names") \
+    X(ARTIFACT_URIS, "versions of artifacts left out, since they are addresses of files")      \
+    X(ARTIFACT_TYPES, "versions without a type, written as application/octet-stream")          \
+    X(TEXT_TYPES, "types of texts left out, since FileArtifactService would not read texts")   \
+    X(METADATA, "metadata of artifacts left out, since it is too long or too deeply nested")
 
 enum export_note {
 #define EXPORT_NOTE_(id, words) EXPORT_NOTE_##id,
@@ -32,6 +38,8 @@ enum export_note {
 #undef EXPORT_NOTE_
         EXPORT_NOTE_COUNT
 };
+
+struct artifact_tree;
 
 struct export
 {
@@ -41,6 +49,7 @@ struct export
     int64_t sessions;
     int64_t events;
     int64_t keys;
+    int64_t artifacts; /* versions */
     int64_t notes[EXPORT_NOTE_COUNT];
 };
 
@@ -60,6 +69,8 @@ int export_report(struct export *export);
 
 /* event.c: the event as google-adk's services read it. The text is borrowed until the next call. */
 struct span export_event(struct export *export, const ses_event *event, struct text *room);
+/* Replaces lone surrogates in a JSON text by U+FFFD. Returns false if it is nested deeper than google-adk reads. */
+bool export_mend(struct export *export, struct text *text);
 
 /* vertex.c: the session in the form of Vertex's API. */
 int export_vertex_session(struct export *export, const ses_session *session, struct text *json);
@@ -69,5 +80,8 @@ int export_sqlite(struct export *export);
 int export_sessions(struct export *export);
 int export_vertex(struct export *export);
 int export_lines(struct export *export);
+/* Writes the artifacts of the same sessions, and of their users, into the folder `into`, as google-adk's
+ * FileArtifactService keeps them. Without a folder, counts those that the format leaves out. */
+int export_artifacts(struct export *export, struct artifact_tree *into);
 
 #endif

@@ -79,6 +79,10 @@ static int report_json(struct export *export)
     json_text(&json, "file", export->path);
     json_number(&json, "sessions", export->sessions);
     json_number(&json, "events", export->events);
+    if (given(export->run, OPTION_ARTIFACTS)) {
+        json_text(&json, "folder", export->run->values[OPTION_ARTIFACTS]);
+        json_number(&json, "artifacts", export->artifacts);
+    }
     json_open(&json, "notes", '[');
     for (size_t i = 0; i < EXPORT_NOTE_COUNT; i++) {
         struct text kind = {NULL, 0, 0};
@@ -103,6 +107,9 @@ int export_report(struct export *export)
     if (export->path)
         note("%s and %s written to %s", counted(export->sessions, "session"),
              counted(export->events, "event"), export->path);
+    if (given(export->run, OPTION_ARTIFACTS))
+        note("%s of artifacts written to %s", counted(export->artifacts, "version"),
+             export->run->values[OPTION_ARTIFACTS]);
     for (size_t i = 0; i < EXPORT_NOTE_COUNT; i++)
         if (export->notes[i] > 0)
             note("%10lld  %s", (long long)export->notes[i], notes[i].words);

@@ -26,13 +26,17 @@ static int refuse(ses_error *error, int code, const char *format, ...)
     return code;
 }
 
+int file_code(int number)
+{
+    return number == ENOSPC || number == EDQUOT || number == EFBIG ? SES_FULL
+           : number == EEXIST || number == ENOTEMPTY               ? SES_EXISTS
+           : number == EIO                                         ? SES_IO
+                                                                   : SES_CANTOPEN;
+}
+
 static int refuse_file(const struct whole_file *file, const char *what, int number, ses_error *error)
 {
-    const int code = number == ENOSPC || number == EDQUOT || number == EFBIG ? SES_FULL
-                     : number == EEXIST                                      ? SES_EXISTS
-                     : number == EIO                                         ? SES_IO
-                                                                             : SES_CANTOPEN;
-    return refuse(error, code, "%s: %s: %s", file->path, what, strerror(number));
+    return refuse(error, file_code(number), "%s: %s: %s", file->path, what, strerror(number));
 }
 
 /* -------------------------------------------------------------------------------------------------- files */

@@ -181,7 +181,7 @@ static int check_artifact(const struct folder_import *import, const ses_key *key
         if (fault)
             return ses__error_set(error, SES_INVALID, "the name of the %s %s", names[i].what, fault);
     }
-    if (strncmp(artifact->name, "user:", strlen("user:")) == 0)
+    if (artifact->session && strncmp(artifact->name, "user:", strlen("user:")) == 0)
         return ses__error_set(error, SES_INVALID,
                               "a name that begins with user: is that of a user's artifact");
     return artifact->bytes <= max_bytes
