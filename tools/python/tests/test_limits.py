@@ -97,6 +97,11 @@ def test_every_call_has_the_limits(store, session, traces, tmp_path):
         lambda: store.check(), lambda: seslite.read_context(session), lambda: seslite.read_context((store, KEY)),
         lambda: seslite.pending_calls(session), lambda: seslite.pending_calls((store, KEY)),
         lambda: seslite.answer_pending_calls(session), lambda: seslite.answer_pending_calls((store, KEY)),
+        lambda: session.artifact_save("a", b""), lambda: store.artifact_save(KEY, "a", b""), lambda: session.artifact_open("a"),
+        lambda: store.artifact_open(KEY, "a"), lambda: next(session.artifacts()), lambda: next(store.artifacts(KEY)),
+        lambda: next(session.artifact_versions("a")), lambda: next(store.artifact_versions(KEY, "a")),
+        lambda: session.artifact_delete("a"), lambda: store.artifact_delete(KEY, "a"),
+        lambda: seslite.Artifacts(store, KEY).add("a", b"1" * 5_000_000),
     ]  # fmt: skip
     before = store.stats()["commits"]
     traces.clear()

@@ -9,7 +9,7 @@
 
 JSON goes through as bytes or str, unchanged; what is neither is written as JSON on its way in. Names follow those of
 seslite.h, whose comments say what each call means: ses_append is Session.append, ses_append_by_key is Store.append.
-seslite.aio has the store for asyncio, and seslite.adk a session service for google-adk.
+seslite.aio has the store for asyncio, and seslite.adk a session service and an artifact service for google-adk.
 """
 
 from ._ffi import ffi as _c
@@ -31,6 +31,7 @@ from .agent import (
     read_event,
     text_cut,
 )
+from .artifacts import Artifact, ArtifactInfo, Artifacts, NewArtifact
 from .errors import (
     BusyError,
     CallInterruptedError,
@@ -95,6 +96,9 @@ if _lib.ses_version_number() != _lib.SES_VERSION_NUMBER:
 
 __all__ = [
     "Appended",
+    "Artifact",
+    "ArtifactInfo",
+    "Artifacts",
     "BaseValue",
     "Builder",
     "BusyError",
@@ -131,6 +135,7 @@ __all__ = [
     "LoadedEvent",
     "MisuseError",
     "NO_EVENTS",
+    "NewArtifact",
     "NotAStoreError",
     "NotFoundError",
     "OutOfMemoryError",

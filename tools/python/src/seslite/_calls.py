@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
+from .artifacts import Artifacts, NewArtifact, attached
 from .values import Appended, Deleted, KeyLike, Labels, Lease, Point, Popped, Range, appended_of, event_of, key_of, labels_in
 
 if TYPE_CHECKING:
@@ -27,9 +28,10 @@ def append_options(
     lease: int = 0,
     title: str | None = None,
     labels: Labels | None = None,
+    artifacts: _ffi.Pointer = None,
 ) -> _ffi.Pointer:
     """How to append. `keep` is what the struct points to."""
-    if not (anyway or lease or labels) and all(each is None for each in (version, expected, delta, title)):
+    if not (anyway or lease or labels) and all(each is None for each in (version, expected, delta, title, artifacts)):
         return _ffi.plain("ses_append_options")
     expected_text, expected_len = _ffi.json_member(expected, "expected", keep)
     delta_text, delta_len = _ffi.json_member(delta, "delta", keep)
@@ -46,15 +48,26 @@ def append_options(
         title=_ffi.c_text(title, "the title", keep),
         labels=array,
         label_count=count,
+        artifacts=artifacts,
     )
 
 
-def append(run: Run, function: Any, event: JsonIn, *names: _ffi.Pointer, **options: Any) -> Appended:
+def append(
+    run: Run,
+    function: Any,
+    source: Session | tuple[Store, KeyLike],
+    event: JsonIn,
+    *names: _ffi.Pointer,
+    artifacts: Artifacts | Iterable[NewArtifact] | None,
+    offload_bytes: int | None,
+    **options: Any,
+) -> Appended:
     if event is None:
         raise errors.InvalidError("the event is None")
     keep: list[Any] = []
-    given = append_options(keep, **options)
-    return appended(run, function, *_ffi.json_in(event, "the event"), *names, given)
+    with attached(source, artifacts, offload_bytes) as made:
+        given = append_options(keep, artifacts=made, **options)
+        return appended(run, function, *_ffi.json_in(event, "the event"), *names, given)
 
 
 def append_batch(run: Run, function: Any, events: Iterable[JsonIn], **options: Any) -> list[Appended]:

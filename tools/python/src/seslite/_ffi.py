@@ -147,6 +147,15 @@ def required(pointer: Pointer) -> str:
     return ffi.string(pointer).decode()
 
 
+def fill(buffer: Pointer, capacity: int, read: Callable[[int], Any]) -> int:
+    """Puts the next bytes that `read` gives into a buffer of C, and returns their number."""
+    piece = memoryview(read(capacity))
+    if piece.nbytes > capacity:
+        raise errors.MisuseError("read() gave more than it was asked for")
+    ffi.memmove(buffer, piece, piece.nbytes)
+    return piece.nbytes
+
+
 def span(text: Pointer) -> bytes | None:
     """The bytes of a ses_text; None for NULL."""
     return None if text.text == NULL else ffi.unpack(text.text, text.len)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _calls, _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
+from .artifacts import Artifacts, NewArtifact, attached
 from .upkeep import Caught
 from .values import Appended, Event, KeyLike, Labels, event_of, key_of
 
@@ -226,27 +227,31 @@ class Builder(_ffi.Handle):
         lease: int = 0,
         title: str | None = None,
         labels: Labels | None = None,
+        artifacts: Artifacts | Iterable[NewArtifact] | None = None,
+        offload_bytes: int | None = None,
     ) -> Appended:
         """Appends the event, through a handle or to a store and a key; see Session.append and Store.append. If it has no id,
         the builder is given one first: so the call can be repeated after any failure, and the event is stored once."""
         keep: list[Any] = []
-        options = _calls.append_options(
-            keep,
-            version=version,
-            anyway=anyway,
-            expected=expected,
-            delta=delta,
-            lease=lease,
-            title=title,
-            labels=labels,
-        )
-        if isinstance(source, tuple):
-            store, named = source[0], key_of(source[1])
-            with store._pointer() as pointer, self._guard:
-                run = partial(_ffi.call, key=named)
-                return _calls.appended(run, lib.ses_builder_append_by_key, self._live(), pointer, named.c, options)
-        with source._guard, self._guard:
-            return _calls.appended(_ffi.call, lib.ses_builder_append, self._live(), source._live(), options)
+        with attached(source, artifacts, offload_bytes) as made:
+            options = _calls.append_options(
+                keep,
+                version=version,
+                anyway=anyway,
+                expected=expected,
+                delta=delta,
+                lease=lease,
+                title=title,
+                labels=labels,
+                artifacts=made,
+            )
+            if isinstance(source, tuple):
+                store, named = source[0], key_of(source[1])
+                with store._pointer() as pointer, self._guard:
+                    run = partial(_ffi.call, key=named)
+                    return _calls.appended(run, lib.ses_builder_append_by_key, self._live(), pointer, named.c, options)
+            with source._guard, self._guard:
+                return _calls.appended(_ffi.call, lib.ses_builder_append, self._live(), source._live(), options)
 
 
 class ContextEvent(NamedTuple):
@@ -267,10 +272,12 @@ def _opened(source: Session | tuple[Store, KeyLike], by_handle: Any, by_key: Any
     return made[0]
 
 
-def read_context(source: Session | tuple[Store, KeyLike], *, visible: bool = False) -> list[ContextEvent]:
+def read_context(source: Session | tuple[Store, KeyLike], *, visible: bool = False, inline_bytes: int = 0) -> list[ContextEvent]:
     """The part of a session's log that a model should be sent, in the order in which to send it: live events, with
-    compactions in place of what they cover. `visible` leaves out events of which a model sees nothing."""
-    options = _ffi.struct("ses_context_options", flags=lib.SES_CONTEXT_VISIBLE if visible else 0)
+    compactions in place of what they cover. `visible` leaves out events of which a model sees nothing. Up to `inline_bytes` of
+    artifacts are put back into the contents, those of the newest events first; see `offload_bytes` of Session.append."""
+    flags = lib.SES_CONTEXT_VISIBLE if visible else 0
+    options = _ffi.struct("ses_context_options", flags=flags, inline_bytes=inline_bytes)
     opened = _opened(source, lib.ses_context_open, lib.ses_context_open_by_key, "ses_context **", options)
     context = ffi.gc(opened, lib.ses_context_close)
     return [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from . import errors
 from ._ffi import JsonIn
 from .agent import Function, PendingCall, answer_pending_calls, pending_calls
+from .artifacts import Artifact, ArtifactData, ArtifactInfo
 from .follow import Follower
 from .limits import Limits
 from .lists import Page
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 T = TypeVar("T")
+ArtifactInfos = list[ArtifactInfo]
 
 
 class AsyncStore:
@@ -123,6 +125,34 @@ class AsyncStore:
     async def state_json(self, key: KeyLike) -> bytes:
         """As Store.state_json."""
         return await self.read(self.store.state_json, key)
+
+    async def artifact_save(self, key: KeyLike, name: str, data: ArtifactData, **options: Any) -> int:
+        """As Store.artifact_save. A file, or an iterator, is read in the thread of the call."""
+        return await self.run(self.store.artifact_save, key, name, data, **options)
+
+    async def artifact_open(self, key: KeyLike, name: str, **options: Any) -> Artifact:
+        """As Store.artifact_open. Read it with `await store.read(artifact.read, size)`."""
+        return await self.read(self.store.artifact_open, key, name, **options)
+
+    async def artifact_read(self, key: KeyLike, name: str, **options: Any) -> bytes:
+        """As Store.artifact_read."""
+        return await self.read(self.store.artifact_read, key, name, **options)
+
+    async def artifact_info(self, key: KeyLike, name: str, **options: Any) -> ArtifactInfo:
+        """As Store.artifact_info."""
+        return await self.read(self.store.artifact_info, key, name, **options)
+
+    async def artifacts(self, key: KeyLike) -> ArtifactInfos:
+        """As Store.artifacts."""
+        return await self.read(lambda: [*self.store.artifacts(key)])
+
+    async def artifact_versions(self, key: KeyLike, name: str) -> ArtifactInfos:
+        """As Store.artifact_versions."""
+        return await self.read(lambda: [*self.store.artifact_versions(key, name)])
+
+    async def artifact_delete(self, key: KeyLike, name: str, **options: Any) -> Deleted:
+        """As Store.artifact_delete."""
+        return await self.run(self.store.artifact_delete, key, name, **options)
 
     async def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
         """Takes a session's turn. If the task is cancelled, the wait ends, and a lease granted too late is released."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from . import _calls, _ffi
 from ._ffi import NULL, JsonIn, ffi, lib
+from .artifacts import Artifacts, NewArtifact, OfSession
 from .values import Appended, Deleted, Event, Key, KeyLike, Labels, Point, Popped, Range, event_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def summaries_of(sessions: Iterable[Any]) -> list[Summary]:
     return found
 
 
-class Session(_ffi.Handle):
+class Session(OfSession, _ffi.Handle):
     """A session that was created, read, forked or listed. Use it in one thread at a time."""
 
     __slots__ = ("_store", "_page")
@@ -212,14 +213,19 @@ class Session(_ffi.Handle):
         lease: int = 0,
         title: str | None = None,
         labels: Labels | None = None,
+        artifacts: Artifacts | Iterable[NewArtifact] | None = None,
+        offload_bytes: int | None = None,
     ) -> Appended:
         """Appends one event: JSON as str or bytes, which is stored as it is, or anything that json can write.
 
-        `title` and `labels` are set in the same transaction, if the event is stored; a label of None is removed.
+        `title` and `labels` are set in the same transaction, if the event is stored; a label of None is removed. `artifacts` are
+        saved in it, and named in the event's `actions.artifactDelta`. With `offload_bytes`, inline data of the event that has more
+        bytes becomes an artifact too, to which its part then refers.
         """
         return _calls.append(
             self._run,
             lib.ses_append,
+            self,
             event,
             anyway=anyway,
             expected=expected,
@@ -227,6 +233,8 @@ class Session(_ffi.Handle):
             lease=lease,
             title=title,
             labels=labels,
+            artifacts=artifacts,
+            offload_bytes=offload_bytes,
         )
 
     def append_batch(

@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 
 from . import _calls, _ffi, _sqlite, errors
 from ._ffi import NULL, JsonIn, ffi, lib
+from .artifacts import Artifacts, NewArtifact, OfStore
 from .follow import Follower
 from .history import History
 from .leases import Leases
@@ -124,7 +125,7 @@ class _State:
         _sqlite.closed(self)
 
 
-class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
+class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Transfer, Upkeep):
     """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of the process.
 
     `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or "rollback";
@@ -350,11 +351,14 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
         lease: int = 0,
         title: str | None = None,
         labels: Labels | None = None,
+        artifacts: Artifacts | Iterable[NewArtifact] | None = None,
+        offload_bytes: int | None = None,
     ) -> Appended:
         """Appends an event without a handle: at any version, unless one is given. See Session.append."""
         return _calls.append(
             self._by_key(key),
             lib.ses_append_by_key,
+            (self, key),
             event,
             version=version,
             anyway=anyway,
@@ -363,6 +367,8 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
             lease=lease,
             title=title,
             labels=labels,
+            artifacts=artifacts,
+            offload_bytes=offload_bytes,
         )
 
     def append_batch(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import _calls, _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
+from .artifacts import Artifacts, NewArtifact
 from .upkeep import Caught
 from .values import Appended, Labels
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from .session import Session
     from .store import Store
 
-Artifacts = Callable[[str], "str | bytes | None"]
+ArtifactTexts = Callable[[str], "str | bytes | None"]
 
 
 @ffi.def_extern(error=lib.SES_MISUSE)
@@ -37,7 +38,7 @@ def ses_py_artifact(context: Any, name: Any, text: Any, length: Any, _error: Any
     return lib.SES_MISUSE if code is None else code
 
 
-def _render(run: Any, function: Any, store: Store, template: str | bytes, artifacts: Artifacts | None, adk_braces: bool) -> str:
+def _render(run: Any, function: Any, store: Store, template: str | bytes, artifacts: ArtifactTexts | None, adk_braces: bool) -> str:
     encoded = _ffi.text_in(template, "the template")
     made, length = ffi.new("char **"), ffi.new("size_t *")
     with Caught() as caught, store._pointer() as pointer:
@@ -55,8 +56,9 @@ def _render(run: Any, function: Any, store: Store, template: str | bytes, artifa
         lib.ses_free(made[0])
 
 
-def render(session: Session, template: str | bytes, *, artifacts: Artifacts | None = None, adk_braces: bool = False) -> str:
-    """Renders an instruction template with the state of a session. `artifacts` gives the text of an artifact, or None."""
+def render(session: Session, template: str | bytes, *, artifacts: ArtifactTexts | None = None, adk_braces: bool = False) -> str:
+    """Renders an instruction template with the state of a session. `artifacts` gives the text of an artifact, or None. Without it
+    the artifacts of the store are read."""
     return _render(session._run, lib.ses_render, session.store, template, artifacts, adk_braces)
 
 
@@ -185,11 +187,14 @@ class Tracked(_ffi.Handle):
         lease: int = 0,
         title: str | None = None,
         labels: Labels | None = None,
+        artifacts: Artifacts | Iterable[NewArtifact] | None = None,
+        offload_bytes: int | None = None,
     ) -> Appended:
         """Appends an event together with the view's writes. See Session.append."""
         return _calls.append(
             self._run,
             lib.ses_tracked_append,
+            self._session,
             event,
             anyway=anyway,
             expected=expected,
@@ -197,6 +202,8 @@ class Tracked(_ffi.Handle):
             lease=lease,
             title=title,
             labels=labels,
+            artifacts=artifacts,
+            offload_bytes=offload_bytes,
         )
 
     def append_output(
@@ -211,11 +218,14 @@ class Tracked(_ffi.Handle):
         lease: int = 0,
         title: str | None = None,
         labels: Labels | None = None,
+        artifacts: Artifacts | Iterable[NewArtifact] | None = None,
+        offload_bytes: int | None = None,
     ) -> Appended:
         """Appends an event, and saves the agent's final text under a state key; see Session.track."""
         return _calls.append(
             self._run,
             lib.ses_output_append,
+            self._session,
             event,
             _ffi.encode(agent, "the agent"),
             NULL if key is None else _ffi.encode(key, "the state key"),
@@ -225,8 +235,10 @@ class Tracked(_ffi.Handle):
             lease=lease,
             title=title,
             labels=labels,
+            artifacts=artifacts,
+            offload_bytes=offload_bytes,
         )
 
-    def render(self, template: str | bytes, *, artifacts: Artifacts | None = None, adk_braces: bool = False) -> str:
+    def render(self, template: str | bytes, *, artifacts: ArtifactTexts | None = None, adk_braces: bool = False) -> str:
         """Renders an instruction template with the state that the view shows."""
         return _render(self._run, lib.ses_tracked_render, self._session.store, template, artifacts, adk_braces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import IO, Any, NamedTuple
 
-from . import _ffi, errors
+from . import _ffi
 from ._ffi import NULL, JsonIn, ffi, lib
 from .upkeep import Caught
 from .values import Imported, Key, KeyLike, Labels, Loaded, key_of, labels_in
@@ -68,15 +68,11 @@ def ses_py_write(context: Any, data: Any, length: int, _error: Any) -> int:
 def ses_py_read(context: Any, buffer: Any, capacity: int, length: Any, _error: Any) -> int:
     caught, read, _ = ffi.from_handle(context)
 
-    def fill() -> None:
-        piece = read(capacity)
-        if len(piece) > capacity:
-            raise errors.MisuseError("read() gave more than it was asked for")
-        ffi.memmove(buffer, piece, len(piece))
-        length[0] = len(piece)
-
-    caught.run(fill)
-    return FAILED if caught.error else 0
+    count = caught.run(lambda: _ffi.fill(buffer, capacity, read))
+    if count is None:
+        return FAILED
+    length[0] = count
+    return 0
 
 
 @ffi.def_extern()
