@@ -41,7 +41,8 @@ static const char *const filling[] = {
     "INSERT INTO seslite.app_state SELECT shard, id, 'key' || n, 'true', 0, 0"
     " FROM seslite.apps, generate_series(1, 5) AS n",
     "INSERT INTO seslite.artifact_contents SELECT shard, (((id >> 12) * 100 + n) << 12) + shard, id,"
-    " CASE WHEN n > 1 THEN encode(sha256(n::text::bytea), 'hex') END, length(n::text), (n > 1)::int, 0"
+    " CASE WHEN n > 1 THEN encode(sha256(n::text::bytea), 'hex') END, length(n::text), (n > 1)::int,"
+    " (extract(epoch FROM now()) * 1000000)::bigint"
     " FROM seslite.users, generate_series(1, 20) AS n",
     "INSERT INTO seslite.artifact_chunks SELECT shard, id, 0, ((id >> 12) % 100)::text::bytea FROM seslite.artifact_contents",
     "INSERT INTO seslite.artifacts SELECT shard, user_id, 'session' || (id >> 12) % 5 + 1, 'name' || (id >> 12) % 7,"
