@@ -105,11 +105,12 @@ typedef struct ses_load_result {
 } ses_load_result;
 
 /*
- * Stores a session with everything that belongs to it, in one transaction. Events keep their bytes, ids,
- * times and numbers; gaps in the numbers are allowed. Events are read from `next` one by one, so a log may be
- * larger than memory. `app:` and `user:` keys of the initial state and of events are not written to their
- * scopes. The own state follows from the log. A missing id or timestamp of an event is added and `temp:` keys
- * are cut out, as by ses_append.
+ * Stores a session with everything that belongs to it but artifacts, in one transaction. Events keep their
+ * bytes, ids, times and numbers; gaps in the numbers are allowed. Events are read from `next` one by one, so a
+ * log may be larger than memory. `app:` and `user:` keys of the initial state and of events are not written to
+ * their scopes. The own state follows from the log. A missing id or timestamp of an event is added and `temp:`
+ * keys are cut out, as by ses_append. The artifacts of an existing session are not compared, and stay unless
+ * the session is replaced.
  *
  * Returns 0, or SES_UNCHANGED if the session exists and is equal in everything but its version. Other writers
  * wait until the call ends, and return BUSY after their timeout. `result` may be NULL.
@@ -134,7 +135,7 @@ SES_API int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loa
  * The JSON holds less than a session. Events are numbered from 1. The initial state consists of the own keys
  * of `state` that no delta names, so an initial value that a delta replaced is lost. The time of creation is
  * the earliest time in the JSON, and the update time is the latest. Title, labels and everything else have
- * their defaults.
+ * their defaults, and the JSON has no artifacts.
  *
  * `state` is the merged state. Its `app:` and `user:` keys belong to other sessions too, and are left out.
  * With SES_LOAD_SHARED those that their scopes lack are written there, as ses_store_import does, after the
@@ -156,12 +157,12 @@ SES_API int ses_load_json(ses_store *store, const ses_key *key, const char *json
  * JSON lines: a whole store, an app, a user or a session as text, one JSON object per line.
  * lib/session/README.md describes the format. Importing the text into an empty store gives the same store:
  * every event with its bytes and number, every time, version, state, title, label, parent and base, the
- * shared state, and the order in which sessions were created. Leases are not included, nor are versions above
- * 2^52, which ses_load does not accept.
+ * shared state, every artifact with its versions, and the order in which sessions were created. Leases are
+ * not included, nor are versions of sessions above 2^52, which ses_load does not accept.
  */
 
 typedef enum ses_export_flags {
-    SES_EXPORT_ONLY_SESSIONS = 0x1 /* without shared state */
+    SES_EXPORT_ONLY_SESSIONS = 0x1 /* without shared state and artifacts of users */
 } ses_export_flags;
 
 typedef struct ses_export_options {
@@ -179,10 +180,10 @@ typedef struct ses_export_options {
 
 /*
  * Writes the lines as of one moment, whatever is written to the store meanwhile. Memory is constant: a few
- * times the largest event. `write` gets the text in pieces, in order, and returns 0 or a negative code. A
- * negative code ends the call and is returned, and the pieces written until then are of no use. `write` runs
- * on the caller's thread, and may use this store if it is in a file. The call reads in one transaction, so
- * the write-ahead log keeps everything that is written until it ends.
+ * times the largest event, however long an artifact is. `write` gets the text in pieces, in order, and returns
+ * 0 or a negative code. A negative code ends the call and is returned, and the pieces written until then are
+ * of no use. `write` runs on the caller's thread, and may use this store if it is in a file. The call reads in
+ * one transaction, so the write-ahead log keeps everything that is written until it ends.
  *
  * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, or a session without a
  * user. UNSUPPORTED: the store has a feature that this version does not know and that forbids writing, and
@@ -196,12 +197,13 @@ SES_API int ses_store_export(ses_store *store, const ses_export_options *options
 
 /* Flags of ses_import_options. SES_IMPORT_REPLACE and SES_IMPORT_RENAME exclude each other. */
 typedef enum ses_import_flags {
-    SES_IMPORT_UPDATE = 0x1,       /* as SES_LOAD_UPDATE */
-    SES_IMPORT_REPLACE = 0x2,      /* as SES_LOAD_REPLACE */
-    SES_IMPORT_RENAME = 0x4,       /* as SES_LOAD_RENAME */
-    SES_IMPORT_DRY_RUN = 0x8,      /* as SES_LOAD_DRY_RUN */
-    SES_IMPORT_SKIP = 0x10,        /* continue after a refused session (EXISTS, INVALID, JSON, LIMIT) */
-    SES_IMPORT_REPLACE_KEYS = 0x20 /* shared keys that have another value in the store get the file's */
+    SES_IMPORT_UPDATE = 0x1,  /* as SES_LOAD_UPDATE */
+    SES_IMPORT_REPLACE = 0x2, /* as SES_LOAD_REPLACE */
+    SES_IMPORT_RENAME = 0x4,  /* as SES_LOAD_RENAME */
+    SES_IMPORT_DRY_RUN = 0x8, /* as SES_LOAD_DRY_RUN */
+    SES_IMPORT_SKIP = 0x10,   /* continue after a refused session (EXISTS, INVALID, JSON, LIMIT) */
+    /* shared keys that have another value in the store get the file's, and so do artifacts of users */
+    SES_IMPORT_REPLACE_KEYS = 0x20
 } ses_import_flags;
 
 /* The outcome of importing a session or a shared key: SES_LOADED_* (0 to 4) or one of these. */
@@ -215,13 +217,15 @@ typedef enum ses_import_outcome {
 typedef struct ses_import_item {
     const char *app;        /* the app that it is in here */
     const char *user;       /* NULL: a key of the app */
-    const char *session;    /* as in the file; NULL: a shared key */
+    const char *session;    /* as in the file; NULL: a shared key, or an artifact of the user */
     const char *loaded_as;  /* the session's id in this store */
-    const char *key;        /* NULL: a session */
+    const char *key;        /* a shared key; NULL: it is not one */
     int outcome;            /* a ses_load_outcome or a ses_import_outcome */
     int64_t events;         /* events stored */
     int64_t line;           /* where it begins; for a key, approximately */
     const ses_error *error; /* why it was refused; NULL: it was not */
+    const char
+        *artifact; /* an artifact of the user, or of a session that does not exist; NULL: it is not one */
 } ses_import_item;
 
 typedef struct ses_import_options {
@@ -238,17 +242,19 @@ typedef struct ses_import_options {
 
 /* The counts of an import. */
 typedef struct ses_import_report {
-    size_t size;       /* input: sizeof(ses_import_report) */
-    int64_t lines;     /* lines read */
-    int64_t made;      /* sessions that are new */
-    int64_t equal;     /* sessions that were there and are equal */
-    int64_t updated;   /* sessions that got the events that they lacked */
-    int64_t replaced;  /* sessions that took the place of another */
-    int64_t renamed;   /* sessions that were stored under another id */
-    int64_t refused;   /* sessions that were not stored */
-    int64_t events;    /* events stored */
-    int64_t keys;      /* shared keys written */
-    int64_t keys_kept; /* shared keys that keep another value */
+    size_t size;            /* input: sizeof(ses_import_report) */
+    int64_t lines;          /* lines read */
+    int64_t made;           /* sessions that are new */
+    int64_t equal;          /* sessions that were there and are equal */
+    int64_t updated;        /* sessions that got the events that they lacked */
+    int64_t replaced;       /* sessions that took the place of another */
+    int64_t renamed;        /* sessions that were stored under another id */
+    int64_t refused;        /* sessions that were not stored */
+    int64_t events;         /* events stored */
+    int64_t keys;           /* shared keys written */
+    int64_t keys_kept;      /* shared keys that keep another value */
+    int64_t artifacts;      /* versions of artifacts stored */
+    int64_t artifacts_kept; /* artifacts of users that keep other versions */
 } ses_import_report;
 
 /*
@@ -258,8 +264,14 @@ typedef struct ses_import_report {
  * differs is EXISTS unless a flag is set, and reading the same text twice is safe. Shared keys that the store
  * lacks are written; those that it has stay.
  *
- * `read` is also called within the transaction of a session. If it waits, for example for a pipe, other
- * writers wait too, and return BUSY after their timeout. Copy a slow source to a file first.
+ * The artifacts of a session are a part of it: they are compared like its events, and stored or refused with
+ * it. Those of a user are like shared keys: each that the store lacks is stored with all its versions, in a
+ * transaction of its own, and one that it has stays. With SES_IMPORT_UPDATE it gets the versions that it lacks
+ * if the others are equal, and with SES_IMPORT_REPLACE_KEYS those of the file.
+ *
+ * `read` is also called within the transaction of a session, or of an artifact of a user. If it waits, for
+ * example for a pipe, other writers wait too, and return BUSY after their timeout. Copy a slow source to a file
+ * first.
  *
  * The call ends at the first session that is refused, unless SES_IMPORT_SKIP is set. Sessions before it stay,
  * and the call can be repeated. A session is stored whole or not at all.

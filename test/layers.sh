@@ -21,7 +21,7 @@ storage/sql/rows      storage/sql/rows $sql $models base/sha256
 storage/sql/session   storage/sql/session storage/sql/rows $sql $models
 storage/sql/history   storage/sql/history storage/sql/session storage/sql/rows $sql $models
 storage/sql/list      storage/sql/list storage/sql/session storage/sql/rows $sql $models
-storage/sql/transfer  storage/sql/transfer storage/sql/session storage/sql/rows $sql $models
+storage/sql/transfer  storage/sql/transfer storage/sql/session storage/sql/rows $sql $models base/sha256
 storage/sql/upkeep    storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models base/sha256
 storage/sqlite/connection  storage/sqlite/connection $sql $models
 storage/sqlite  storage/sqlite storage/sqlite/connection storage/sql/upkeep storage/sql/rows $sql $models
@@ -33,7 +33,7 @@ session         session storage $models
 session/follow  session/follow session storage $models
 session/history session/history session storage $models
 session/read    session/read session storage $models
-session/transfer  session/transfer session storage $models
+session/transfer  session/transfer session storage $models base/sha256
 session/upkeep  session/upkeep session storage $models
 artifact        artifact session storage/sql/rows storage/sql storage $models
 session/sql     session/sql session storage/sql/rows storage/sql storage $models

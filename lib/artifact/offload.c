@@ -1,40 +1,7 @@
 #include "artifact/offload.h"
 
+#include "json/base64.h"
 #include "model/event/part_data.h"
-
-/* ----------------------------------------------------------------------------------------------- base64 */
-
-/* Of both alphabets: the ADK for Python writes the one for URLs. -1: the character is in none. */
-static int sextet_of(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
-}
-
-/* False: it is not base64. `out` has room for three bytes for each four characters, or fewer. */
-static bool decode_base64(struct span text, char *out, size_t *len)
-{
-    uint32_t bits = 0;
-    size_t count = text.len;
-
-    while (count > 0 && text.len - count < 2 && text.ptr[count - 1] == '=')
-        count--;
-    *len = 0;
-    for (size_t i = 0; i < count; i++) {
-        const int sextet = sextet_of(text.ptr[i]);
-        if (sextet < 0)
-            return false;
-        bits = bits << 6 | (uint32_t)sextet;
-        if (i % 4 != 0)
-            out[(*len)++] = (char)(unsigned char)(bits >> (6 - 2 * (i % 4)));
-    }
-    return count % 4 != 1 && (count == text.len || text.len % 4 == 0);
-}
 
 /* ------------------------------------------------------------------------------------------- the event */
 
@@ -54,7 +21,7 @@ static bool add_data(struct inline_data_list *list, const struct part_data *part
     if (!out || !LIST_GROW(list->allocator, list))
         return false;
     item.data.ptr = out;
-    if (decode_base64(string.raw, out, &item.data.len) && item.data.len > limit)
+    if (ses__base64_decode(string.raw, out, &item.data.len) && item.data.len > limit)
         list->items[list->count++] = item;
     return true;
 }

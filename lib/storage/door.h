@@ -20,6 +20,9 @@
 
 struct storage;
 
+/* As many events as a session can have. */
+#define MAX_SEQ INT64_C(0xFFFFFFFF)
+
 /* ---------------------------------------------------------------------------------------- operations */
 
 /* A session by its name; or, with `known` (a row that was read before), that very life of it. */
@@ -491,6 +494,64 @@ struct base_value {
     int64_t seq; /* of the event that had set it */
 };
 
+/* ------------------------------------------------------------------------------------------- artifacts */
+
+enum {
+    CHUNK_BYTES = 65536,
+    MAX_CHUNKS = 1 << 20 /* of one content */
+};
+#define LARGEST_ARTIFACT ((int64_t)CHUNK_BYTES * MAX_CHUNKS)
+#define MAX_ARTIFACT_VERSION (MAX_SEQ - 1)
+
+/* A version of an artifact. The texts are borrowed. Those without a pointer are absent. */
+struct artifact_row {
+    struct span name;
+    int64_t version;
+    int64_t created_us;
+    int64_t kind; /* enum ses_artifact_kind */
+    struct span mime_type;
+    struct span display_name;
+    struct span metadata;
+    int64_t size;
+    struct span hash;
+    int64_t content_id; /* a number of the storage's */
+    struct span
+        address; /* found by ses__artifact_open, if the contents are one that may lead to an artifact */
+};
+
+/* Gives artifacts that come in, in the order of names and versions, inside the transaction. */
+struct artifact_source {
+    /* The next one: 1, 0 at the end, or a code. Its texts, which have a NUL after them, live until the next one. */
+    int (*next)(void *context, struct artifact_row *row, ses_error *error);
+    /* Its next CHUNK_BYTES bytes, or its last: 1, 0 at the end, or a code. If there are any, they are all of its size, and
+     * have its hash. There may be none if the user has these bytes already. */
+    int (*bytes)(void *context, struct span *chunk, ses_error *error);
+    void *context;
+    /* out */
+    int64_t stored; /* versions that are new */
+};
+
+/* Stores the versions of one artifact that belongs to no session that is loaded: it is the user's, or its session does not
+ * exist. Like ses__door_load it is never begun again. */
+struct load_artifact_op {
+    struct limits limits;
+    const char *app;
+    const char *user;
+    const char *session; /* "": the user's */
+    const char *name;
+    bool updates;  /* if those that are there are the beginning, add the others */
+    bool replaces; /* those that are there and differ */
+    bool dry_run;
+    int64_t now_us;
+    struct artifact_source source;
+    /* out */
+    int outcome; /* SES_LOADED_NEW, _EQUAL or _UPDATED, SES_IMPORT_KEY_KEPT or _REPLACED */
+};
+SESLITE_PRIVATE int ses__door_load_artifact(struct storage *storage, struct load_artifact_op *op,
+                                            ses_error *error);
+
+/* --------------------------------------------------------------------------------------------- loading */
+
 /*
  * Makes a session that is as it was. Its events are asked for while it is made, in the same transaction, by the caller's
  * thread. So it is never begun again: an engine that would have to fails instead.
@@ -519,6 +580,8 @@ struct load_op {
      * row.high_us the update time after it, or INT64_MIN: counted. */
     int (*next)(void *context, struct event_draft **draft, ses_error *error);
     void *context;
+    /* Asked before the events. NULL: artifacts are neither stored nor compared. */
+    struct artifact_source *artifacts;
     /* out */
     int outcome;    /* SES_LOADED_* */
     int64_t begun;  /* events that were asked for */
@@ -541,8 +604,8 @@ struct visited_session {
 };
 
 /* The callbacks of a walk over a store. It visits each app and its keys; then the users of the app by
- * name, each with its keys; then its sessions in the order of creation, each with its base, its events and
- * an end. A callback returns 0, or a code that ends the walk. It runs on the caller's thread, and its
+ * name, each with its keys and artifacts; then its sessions in the order of creation, each with its base, its artifacts, its
+ * events and an end. A callback returns 0, or a code that ends the walk. It runs on the caller's thread, and its
  * texts live until it returns. */
 struct store_visitor {
     int (*app)(void *context, const char *app, ses_error *error);
@@ -550,6 +613,9 @@ struct store_visitor {
     int (*shared)(void *context, struct span key, struct span value, ses_error *error);
     int (*session)(void *context, const struct visited_session *session, ses_error *error);
     int (*base)(void *context, const struct base_value *value, ses_error *error);
+    /* `session` is "" for an artifact of the user. Returns 1 if its bytes are wanted, 0, or a code. */
+    int (*artifact)(void *context, const char *session, const struct artifact_row *row, ses_error *error);
+    int (*bytes)(void *context, int64_t offset, struct span chunk, ses_error *error);
     int (*event)(void *context, const struct event_row *row, ses_error *error);
     int (*session_end)(void *context, ses_error *error);
 };

@@ -733,6 +733,30 @@ SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.m
 FROM artifacts AS f LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
 WHERE f.user_id = ?1 AND f.session = ?2 AND (f.name, f.version) > (?3, ?4) ORDER BY f.name, f.version LIMIT 1;
 
+-- Artifacts that a session has get another name of a session.
+
+-- name: artifacts_move
+UPDATE artifacts SET session = ?3 WHERE user_id = ?1 AND session = ?2;
+
+-- An artifact of the session ?2, with the name ?4 if there is one, that the session ?3 lacks, or has in another way.
+
+-- name: artifact_unlike
+SELECT a.version
+FROM artifacts AS a
+LEFT JOIN artifacts AS b ON b.user_id = ?1 AND b.session = ?3 AND b.name = a.name AND b.version = a.version
+WHERE a.user_id = ?1 AND a.session = ?2 AND a.name = coalesce(?4, a.name)
+    AND (b.name IS NULL OR b.created_us <> a.created_us OR b.kind <> a.kind OR b.mime_type IS NOT a.mime_type
+         OR b.display_name IS NOT a.display_name OR b.metadata IS NOT a.metadata OR b.content_id <> a.content_id)
+LIMIT 1;
+
+-- The next name after ?2 under which artifacts are, but no session.
+
+-- name: artifacts_without_session
+SELECT a.session FROM artifacts AS a
+WHERE a.user_id = ?1 AND a.session > ?2
+    AND NOT EXISTS (SELECT 1 FROM sessions AS s WHERE s.user_id = ?1 AND s.name = a.session)
+ORDER BY a.session LIMIT 1;
+
 -- name: session_called
 SELECT name FROM sessions WHERE id = ?1;
 

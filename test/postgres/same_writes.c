@@ -48,6 +48,7 @@ static const struct writing writings[] = {{"title_set", "sT"},
                                           {"artifact_add", "uTTqqqTTTu"},
                                           {"artifact_remove", "uTTq"},
                                           {"artifacts_copy", "uTT"},
+                                          {"artifacts_move", "uTT"},
                                           {"chunks_copy", "uu"}};
 
 /* What would soon leave nothing to write about: each is undone. */

@@ -1,6 +1,8 @@
 /* The command imports JSON lines and other stores, and what the options do about sessions that are here already. */
 #include "foreign.h"
 
+#include "seslite_artifact.h"
+
 static const ses_key two = {"chat", "bob", "two"};
 
 static int add_lines(void *context, const char *data, size_t len, ses_error *error)
@@ -244,6 +246,35 @@ static void test_shared_keys_with_another_value_stay_unless_told(void **state)
     free_other(&other);
 }
 
+static void test_artifacts_come_along(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key bob = {"chat", "bob", NULL};
+    struct other other = make_other(fixture);
+    struct reply reply = {0};
+    ses_error error;
+
+    assert_ok(ses_artifact_save_by_key(other.store, &two, "a.txt", "two", 3, NULL, NULL, &error));
+    assert_ok(ses_artifact_save_by_key(other.store, &bob, "logo", "bob", 3, NULL, NULL, &error));
+    assert_ok(ses_artifact_save_by_key(fixture->store, &bob, "logo", "other", 5, NULL, NULL, &error));
+    run_at(&reply, 0, NULL, other.path, "export", "-o", other.lines_path, "--replace");
+    free(other.lines.data);
+    other.lines = (struct text){NULL, 0};
+    export_all(other.store, &other.lines);
+    run_ok("import", other.lines_path, "--dry-run", "--json");
+    assert_int_equal(number_of(&reply, "artifacts"), 1);
+    assert_int_equal(number_of(&reply, "artifactsKept"), 1);
+    run_ok("import", other.lines_path);
+    assert_has(&reply.out, "1 version of artifacts saved");
+    assert_has(&reply.err, "the artifact user:logo of chat/bob has another content here, and keeps it");
+    run_ok("import", other.path, "--replace-keys", "--json"); /* the store itself */
+    assert_int_equal(number_of(&reply, "equal"), 2);
+    assert_int_equal(number_of(&reply, "artifacts"), 1);
+    assert_same_store(fixture, &other);
+    reply_free(&reply);
+    free_other(&other);
+}
+
 /* --------------------------------------------------------------------------------------------- bad lines */
 
 static void test_lines_that_are_cut_or_changed_or_newer_are_refused(void **state)
@@ -285,6 +316,7 @@ int main(void)
         T(test_two_sessions_that_would_get_one_name_are_refused_before_anything_is_written),
         T(test_update_adds_what_a_session_lacks),
         T(test_shared_keys_with_another_value_stay_unless_told),
+        T(test_artifacts_come_along),
         T(test_lines_that_are_cut_or_changed_or_newer_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,37 +2,17 @@
 #include "agent/context/context.h"
 #include "artifact/begun.h"
 #include "base/error.h"
+#include "json/base64.h"
 #include "json/writer.h"
 #include "model/event/part_data.h"
 
-/* ----------------------------------------------------------------------------------------------- base64 */
-
-static size_t base64_len(size_t len)
-{
-    return (len + 2) / 3 * 4;
-}
-
-/* The bytes may end where the text ends: each is read before it is overwritten. */
-static void encode_base64(char *text, const unsigned char *bytes, size_t len)
-{
-    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    for (size_t i = 0; i < len; i += 3, text += 4) {
-        const size_t left = len - i;
-        const uint32_t bits = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-                              (left > 2 ? bytes[i + 2] : 0);
-        text[0] = alphabet[bits >> 18];
-        text[1] = alphabet[bits >> 12 & 63];
-        text[2] = left > 1 ? alphabet[bits >> 6 & 63] : '=';
-        text[3] = left > 2 ? alphabet[bits & 63] : '=';
-    }
-}
+/* ------------------------------------------------------------------------------------------------- bytes */
 
 /* Reads all bytes to the end of the room that their text takes. */
 static int add_base64(struct buffer *out, ses_artifact *artifact, ses_error *error)
 {
     const size_t len = (size_t)ses_artifact_info_of(artifact)->size;
-    const size_t text_len = base64_len(len);
+    const size_t text_len = ses__base64_len(len);
     size_t read = 0;
 
     if (!ses__buffer_reserve(out, text_len))
@@ -41,7 +21,7 @@ static int add_base64(struct buffer *out, ses_artifact *artifact, ses_error *err
     char *bytes = text + (text_len - len);
     const int code = ses__begun_artifact_read(artifact, 0, bytes, len, &read, error);
     if (code == SES_OK) {
-        encode_base64(text, (const unsigned char *)bytes, len);
+        ses__base64_encode(text, bytes, len);
         out->len += text_len;
     }
     return code;

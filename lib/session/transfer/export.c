@@ -1,121 +1,14 @@
 /* Writes a store as JSON lines, in the format that README.md in this folder describes. */
 #include <string.h>
 
-#include "base/crc32.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "model/event/update_times.h"
+#include "session/transfer/export.h"
 #include "session/transfer/lines.h"
-#include "session/store.h"
 
-enum { WRITTEN_AT_ONCE = 64 * 1024, EVENTS_BETWEEN_NEWS = 1000 };
-
-struct export_call {
-    const ses_export_options *options;
-    int (*write)(void *context, const char *data, size_t len, ses_error *error);
-    void *write_context;
-    struct buffer out; /* complete lines, and the one being made */
-    size_t line;       /* where the line being made begins */
-    struct crc32_tables tables;
-    uint32_t crc;         /* sums the lines outside sessions, and the sessions' last lines */
-    uint32_t session_crc; /* sums the other lines of the session */
-    bool in_session;
-    struct update_times times; /* of the session, up to its last event */
-    int64_t session_events;
-    int64_t sessions;
-    int64_t events;
-};
-
-/* --------------------------------------------------------------------------------------------- writing */
-
-static int write_lines(struct export_call *call, ses_error *error)
-{
-    struct buffer *out = &call->out;
-    ses_error own;
-
-    if (out->len == 0)
-        return SES_OK;
-    ses__error_clear(&own);
-    int code = call->write(call->write_context, out->data, out->len, &own);
-    ses__buffer_cut(out, 0);
-    call->line = 0;
-    return code < 0 ? ses__error_called(error, code, &own, "writes") : SES_OK;
-}
-
-static void line_begin(struct export_call *call, const char *kind)
-{
-    ses__buffer_add_word(&call->out, "{\"kind\":\"");
-    ses__buffer_add_word(&call->out, kind);
-    ses__buffer_add(&call->out, "\"", 1);
-}
-
-static int line_end(struct export_call *call, ses_error *error)
-{
-    struct buffer *out = &call->out;
-    uint32_t *crc = call->in_session ? &call->session_crc : &call->crc;
-
-    ses__buffer_add(out, "}\n", 2);
-    if (out->failed)
-        return ses__error_nomem(error);
-    *crc = ses__crc32(&call->tables, *crc, out->data + call->line, out->len - call->line);
-    call->line = out->len;
-    return out->len >= WRITTEN_AT_ONCE ? write_lines(call, error) : SES_OK;
-}
-
-/* `,"name":` */
-static void line_put_name(struct export_call *call, const char *name)
-{
-    ses__buffer_add(&call->out, ",\"", 2);
-    ses__buffer_add_word(&call->out, name);
-    ses__buffer_add(&call->out, "\":", 2);
-}
-
-static void line_put_number(struct export_call *call, const char *name, int64_t number)
-{
-    char digits[24];
-    size_t at = sizeof digits;
-    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-
-    do {
-        digits[--at] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (number < 0)
-        digits[--at] = '-';
-    line_put_name(call, name);
-    ses__buffer_add(&call->out, digits + at, sizeof digits - at);
-}
-
-static void line_put_span(struct export_call *call, const char *name, struct span text)
-{
-    line_put_name(call, name);
-    ses__json_add_string(&call->out, text.ptr, text.len);
-}
-
-static void line_put_text(struct export_call *call, const char *name, const char *text)
-{
-    line_put_span(call, name, ses__span_of(text));
-}
-
-/* True if the JSON fits on a line as it is, so that a reader of JSON gets exactly these bytes. */
-static bool fits_line(struct span json)
-{
-    return json.len > 0 && ses__json_trim(json).len == json.len && !memchr(json.ptr, '\n', json.len) &&
-           !memchr(json.ptr, '\r', json.len);
-}
-
-/* Writes JSON as a value, or, if it does not fit on a line, as a text under the other name. */
-static void line_put_json(struct export_call *call, const char *name, const char *text_name, struct span json)
-{
-    if (fits_line(json)) {
-        line_put_name(call, name);
-        ses__buffer_add(&call->out, json.ptr, json.len);
-    } else {
-        line_put_span(call, text_name, json);
-    }
-}
+enum { EVENTS_BETWEEN_NEWS = 1000 };
 
 /* ------------------------------------------------------------------------------------- apps, users, keys */
 
@@ -123,36 +16,37 @@ static int export_app(void *context, const char *app, ses_error *error)
 {
     struct export_call *call = context;
 
-    line_begin(call, "app");
-    line_put_text(call, "app", app);
-    return line_end(call, error);
+    ses__export_begin(call, "app");
+    ses__export_text(call, "app", app);
+    return ses__export_end(call, error);
 }
 
 static int export_user(void *context, const char *app, const char *user, ses_error *error)
 {
     struct export_call *call = context;
 
-    line_begin(call, "user");
-    line_put_text(call, "app", app);
-    line_put_text(call, "user", user);
-    return line_end(call, error);
+    call->contents.begun = false;
+    ses__export_begin(call, "user");
+    ses__export_text(call, "app", app);
+    ses__export_text(call, "user", user);
+    return ses__export_end(call, error);
 }
 
 static int export_shared(void *context, struct span key, struct span value, ses_error *error)
 {
     struct export_call *call = context;
 
-    line_begin(call, "key");
-    line_put_span(call, "key", key);
-    line_put_json(call, "value", "value_text", value);
-    return line_end(call, error);
+    ses__export_begin(call, "key");
+    ses__export_span(call, "key", key);
+    ses__export_json(call, "value", "value_text", value);
+    return ses__export_end(call, error);
 }
 
 /* -------------------------------------------------------------------------------------------- sessions */
 
 static void line_put_labels(struct export_call *call, const struct annotations *own)
 {
-    line_put_name(call, "labels");
+    ses__export_name(call, "labels");
     for (size_t i = 0; i < own->label_count; i++) {
         ses__json_add_named(&call->out, i == 0 ? "{" : ",", ses__span_of(own->labels[i].name));
         ses__json_add_named(&call->out, ":", ses__span_of(own->labels[i].value));
@@ -168,19 +62,19 @@ static int line_put_initial(struct export_call *call, struct span initial, ses_e
         return SES_OK;
     if (ses__json_check(initial.ptr, initial.len, &wrong) != SES_OK) /* another program may have written it */
         return ses__error_set(error, SES_CORRUPT, "a stored initial state is not JSON (%s)", wrong.message);
-    line_put_json(call, "initial_state", "initial_state_text", initial);
+    ses__export_json(call, "initial_state", "initial_state_text", initial);
     return SES_OK;
 }
 
 static void line_put_origin(struct export_call *call, const struct visited_session *session)
 {
     if (session->parent) {
-        line_put_text(call, "parent_user", session->parent->user);
-        line_put_text(call, "parent_session", session->parent->session);
-        line_put_number(call, "parent_seq", session->parent_seq);
+        ses__export_text(call, "parent_user", session->parent->user);
+        ses__export_text(call, "parent_session", session->parent->session);
+        ses__export_number(call, "parent_seq", session->parent_seq);
     }
     if (session->row.base_seq > 0)
-        line_put_number(call, "base_seq", session->row.base_seq);
+        ses__export_number(call, "base_seq", session->row.base_seq);
 }
 
 static int export_session(void *context, const struct visited_session *session, ses_error *error)
@@ -189,28 +83,29 @@ static int export_session(void *context, const struct visited_session *session, 
     const struct session_row *row = &session->row;
 
     call->in_session = true;
+    call->contents.begun = false;
     call->session_crc = 0;
     call->session_events = 0;
     ses__update_times_begin(&call->times, row->created_us, row->base_seq,
                             session->parent ? session->parent_seq : 0);
-    line_begin(call, "session");
-    line_put_text(call, "app", session->key.app);
-    line_put_text(call, "user", session->key.user);
-    line_put_text(call, "session", session->key.session);
-    line_put_number(call, "created_us", row->created_us);
-    line_put_number(call, "updated_us", row->updated_us);
+    ses__export_begin(call, "session");
+    ses__export_text(call, "app", session->key.app);
+    ses__export_text(call, "user", session->key.user);
+    ses__export_text(call, "session", session->key.session);
+    ses__export_number(call, "created_us", row->created_us);
+    ses__export_number(call, "updated_us", row->updated_us);
     if (row->version <= MAX_LOADED_VERSION) /* a higher version is valid in this store only */
-        line_put_number(call, "version", row->version);
-    line_put_number(call, "last_seq", row->last_seq);
+        ses__export_number(call, "version", row->version);
+    ses__export_number(call, "last_seq", row->last_seq);
     if (row->expires_us != INT64_MAX)
-        line_put_number(call, "expires_us", row->expires_us);
+        ses__export_number(call, "expires_us", row->expires_us);
     if (session->annotations->title)
-        line_put_text(call, "title", session->annotations->title);
+        ses__export_text(call, "title", session->annotations->title);
     if (session->annotations->label_count > 0)
         line_put_labels(call, session->annotations);
     line_put_origin(call, session);
     int code = line_put_initial(call, session->initial, error);
-    return code == SES_OK ? line_end(call, error) : code;
+    return code == SES_OK ? ses__export_end(call, error) : code;
 }
 
 static int export_base(void *context, const struct base_value *value, ses_error *error)
@@ -224,11 +119,11 @@ static int export_base(void *context, const struct base_value *value, ses_error 
     code = ses__state_check_value(value->name.ptr, value->value, error);
     if (code != SES_OK)
         return code;
-    line_begin(call, "base");
-    line_put_span(call, "key", value->name);
-    line_put_number(call, "seq", value->seq);
-    line_put_json(call, "value", "value_text", value->value);
-    return line_end(call, error);
+    ses__export_begin(call, "base");
+    ses__export_span(call, "key", value->name);
+    ses__export_number(call, "seq", value->seq);
+    ses__export_json(call, "value", "value_text", value->value);
+    return ses__export_end(call, error);
 }
 
 static void report_progress(const struct export_call *call)
@@ -242,7 +137,7 @@ static int check_exported_body(const struct event_row *row, ses_error *error)
 {
     const struct span object = ses__json_trim(row->body);
     const bool sound = object.len >= 2 && object.ptr[0] == '{' && object.ptr[object.len - 1] == '}' &&
-                       (fits_line(row->body) || ses__utf8_valid(object.ptr, object.len));
+                       (ses__export_fits(row->body) || ses__utf8_valid(object.ptr, object.len));
 
     return sound
                ? SES_OK
@@ -259,16 +154,16 @@ static int export_event(void *context, const struct event_row *row, ses_error *e
 
     if (code != SES_OK)
         return code;
-    line_begin(call, "event");
-    line_put_number(call, "seq", row->seq);
+    ses__export_begin(call, "event");
+    ses__export_number(call, "seq", row->seq);
     if (row->high_us != ses__update_times_after(&call->times, row->seq, row->time_us))
-        line_put_number(call, "updated_us", row->high_us);
+        ses__export_number(call, "updated_us", row->high_us);
     ses__update_times_pass(&call->times, row->seq, row->high_us);
-    line_put_json(call, "body", "body_text", row->body);
+    ses__export_json(call, "body", "body_text", row->body);
     call->session_events++;
     if (++call->events % EVENTS_BETWEEN_NEWS == 0)
         report_progress(call);
-    return line_end(call, error);
+    return ses__export_end(call, error);
 }
 
 static int export_end(void *context, ses_error *error)
@@ -277,30 +172,30 @@ static int export_end(void *context, ses_error *error)
 
     call->in_session = false;
     call->sessions++;
-    line_begin(call, "end");
-    line_put_number(call, "events", call->session_events);
-    line_put_number(call, "crc", call->session_crc);
+    ses__export_begin(call, "end");
+    ses__export_number(call, "events", call->session_events);
+    ses__export_number(call, "crc", call->session_crc);
     report_progress(call);
-    return line_end(call, error);
+    return ses__export_end(call, error);
 }
 
 /* --------------------------------------------------------------------------------------------- the call */
 
 static int begin_file(struct export_call *call, ses_error *error)
 {
-    line_begin(call, "seslite");
-    line_put_number(call, "format", LINES_FORMAT);
-    return line_end(call, error);
+    ses__export_begin(call, "seslite");
+    ses__export_number(call, "format", LINES_FORMAT);
+    return ses__export_end(call, error);
 }
 
 static int end_file(struct export_call *call, ses_error *error)
 {
-    line_begin(call, "total");
-    line_put_number(call, "sessions", call->sessions);
-    line_put_number(call, "events", call->events);
-    line_put_number(call, "crc", call->crc);
-    int code = line_end(call, error);
-    return code == SES_OK ? write_lines(call, error) : code;
+    ses__export_begin(call, "total");
+    ses__export_number(call, "sessions", call->sessions);
+    ses__export_number(call, "events", call->events);
+    ses__export_number(call, "crc", call->crc);
+    int code = ses__export_end(call, error);
+    return code == SES_OK ? ses__export_flush(call, error) : code;
 }
 
 static int take_export_options(const ses_export_options *given, ses_export_options *own, ses_error *error)
@@ -314,8 +209,9 @@ static int take_export_options(const ses_export_options *given, ses_export_optio
 
 static int run_export(ses_store *store, struct export_call *call, ses_error *error)
 {
-    static const struct store_visitor visitor = {export_app,  export_user,  export_shared, export_session,
-                                                 export_base, export_event, export_end};
+    static const struct store_visitor visitor = {export_app,        export_user,  export_shared,
+                                                 export_session,    export_base,  ses__export_artifact,
+                                                 ses__export_bytes, export_event, export_end};
     const ses_export_options *options = call->options;
     struct visit_op op = {.limits = LIMITS_OF(store, *options),
                           .app = options->app,
@@ -349,6 +245,7 @@ static int export_lines(ses_store *store, const ses_export_options *given,
     ses__buffer_init(&call.out, &store->allocator);
     code = run_export(store, &call, error);
     ses__buffer_free(&call.out);
+    ses__memory_free(&store->allocator, call.contents.hashes);
     return code;
 }
 

@@ -64,12 +64,13 @@ static int take_line(struct import_call *call, ses_error *error)
         return ses__import_owner(call, error);
     if (ses__line_is(line, "key"))
         return ses__import_key(call, error);
+    if (ses__line_is(line, "artifact"))
+        return ses__import_artifact(call, error);
     if (ses__line_is(line, "session"))
         return take_session(call, error);
-    if (!ses__line_has(line, LINE_KIND) || ses__line_is(line, "base") || ses__line_is(line, "event") ||
-        ses__line_is(line, "end") || ses__line_is(line, "seslite"))
-        return ses__import_refuse(call, SES_INVALID, "it has no kind, or is out of place", error);
-    return SES_OK;
+    return ses__import_knows(line)
+               ? ses__import_refuse(call, SES_INVALID, "it has no kind, or is out of place", error)
+               : SES_OK;
 }
 
 /* If a body is written as a text, each byte can become an escape of six. A rewind is as long as the state it

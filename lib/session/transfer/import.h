@@ -2,6 +2,7 @@
 #ifndef SESLITE_SESSION_TRANSFER_IMPORT_H
 #define SESLITE_SESSION_TRANSFER_IMPORT_H
 
+#include "base/sha256/sha256.h"
 #include "model/state/delta.h"
 #include "session/transfer/lines.h"
 #include "session/store.h"
@@ -26,6 +27,7 @@ struct import_call {
     struct limits limits;
     struct lines lines;
     struct line line;     /* the last line read */
+    bool pending;         /* it is to be read once more */
     bool in_session;      /* between a session's line and its end */
     bool broken;          /* the file cannot be read any further */
     uint32_t crc;         /* sums the lines outside sessions, and the sessions' last lines */
@@ -38,6 +40,8 @@ struct import_call {
 
 /* import_line.c: reads the next line. Returns 1, 0 at the end, or a code. */
 SESLITE_PRIVATE int ses__import_next(struct import_call *call, ses_error *error);
+/* True if the line is of a kind that this version knows. */
+SESLITE_PRIVATE bool ses__import_knows(const struct line *line);
 /* Sets an error with the number of the last line, and returns its code. */
 SESLITE_PRIVATE int ses__import_refuse(struct import_call *call, int code, const char *what,
                                        ses_error *error);
@@ -51,9 +55,35 @@ SESLITE_PRIVATE int ses__import_owner(struct import_call *call, ses_error *error
 SESLITE_PRIVATE int ses__import_key(struct import_call *call, ses_error *error);
 SESLITE_PRIVATE int ses__import_write_keys(struct import_call *call, ses_error *error);
 
-/* load.c: works like ses_load, within a call that has begun. Its limits are those, not the ones of the options. */
+/* Gives the next line: 1, 0 at the end of what may have lines of artifacts, or a code. */
+typedef int import_next_line(struct import_call *call, ses_error *error);
+
+/* import_artifact.c: lines of artifacts. */
+struct import_artifacts {
+    struct import_call *call;
+    import_next_line *next_line;
+    const char *name;    /* the versions of one artifact, which is a user's, ... */
+    const char *session; /* ... or with this name of a session that does not exist; NULL: all of a session */
+    struct arena arena;  /* of the texts of the last one */
+    struct artifact_row row; /* the last one */
+    char last_name[SES_ID_MAX + 1];
+    int64_t last_version; /* of that name */
+    int64_t offset;       /* bytes of it that were given */
+    struct sha256 hash;   /* of those */
+    struct buffer bytes;  /* the last of them; of a text all */
+};
+SESLITE_PRIVATE void ses__import_artifacts_init(struct import_artifacts *artifacts, struct import_call *call,
+                                                import_next_line *next_line);
+SESLITE_PRIVATE void ses__import_artifacts_free(struct import_artifacts *artifacts);
+/* The lines as a source, which keeps the pointer. */
+SESLITE_PRIVATE struct artifact_source ses__import_artifact_source(struct import_artifacts *artifacts);
+/* The versions of one artifact of a user, whose first line was read. */
+SESLITE_PRIVATE int ses__import_artifact(struct import_call *call, ses_error *error);
+
+/* load.c: works like ses_load, within a call that has begun. Its limits are those, not the ones of the options. Without
+ * `artifacts` those that the session has are not compared. */
 SESLITE_PRIVATE int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *loaded,
-                                      const ses_load_options *options, const struct limits *limits,
-                                      ses_load_result *result, ses_error *error);
+                                      struct artifact_source *artifacts, const ses_load_options *options,
+                                      const struct limits *limits, ses_load_result *result, ses_error *error);
 
 #endif

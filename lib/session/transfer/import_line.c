@@ -20,8 +20,24 @@ static void sum_line(struct import_call *call)
         call->crc = ses__crc32(tables, call->crc, line->text.ptr, line->text.len);
 }
 
+bool ses__import_knows(const struct line *line)
+{
+    static const char *const kinds[] = {"seslite", "app",  "user",  "key", "artifact", "bytes",
+                                        "session", "base", "event", "end", "total"};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (ses__line_is(line, kinds[i]))
+            return true;
+    }
+    return !ses__line_has(line, LINE_KIND);
+}
+
 int ses__import_next(struct import_call *call, ses_error *error)
 {
+    if (call->pending) {
+        call->pending = false;
+        return 1;
+    }
     int code = ses__limits_passed(&call->limits) ? ses__limits_refuse(call->store->path, error)
                                                  : ses__lines_next(&call->lines, &call->line, error);
 

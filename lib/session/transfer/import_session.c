@@ -17,7 +17,6 @@ struct imported_session {
     ses_loaded_value *base;
     size_t base_count;
     size_t base_capacity;
-    bool pending; /* the line after the base was read */
     bool ended;
     int64_t events;
 };
@@ -148,11 +147,10 @@ static int next_of_session(struct import_call *call, ses_error *error)
             call->broken = true;
             return code;
         }
-        if (ses__line_is(line, "event") || ses__line_is(line, "base") || ses__line_is(line, "end"))
+        if (ses__line_is(line, "event") || ses__line_is(line, "base") || ses__line_is(line, "artifact") ||
+            ses__line_is(line, "bytes") || ses__line_is(line, "end"))
             return 1;
-        if (ses__line_is(line, "app") || ses__line_is(line, "user") || ses__line_is(line, "key") ||
-            ses__line_is(line, "session") || ses__line_is(line, "total") || ses__line_is(line, "seslite") ||
-            !ses__line_has(line, LINE_KIND))
+        if (ses__import_knows(line))
             return break_off(call, "it is inside a session, before the end of that session", error);
     }
 }
@@ -186,7 +184,7 @@ static int take_base_lines(struct imported_session *own, ses_error *error)
         if (code == SES_OK)
             code = next_of_session(call, error);
     }
-    own->pending = code == 1;
+    call->pending = code == 1;
     own->loaded.base = own->base;
     own->loaded.base_count = own->base_count;
     return code == 1 ? SES_OK : code;
@@ -230,13 +228,16 @@ static int next_imported(void *context, ses_loaded_event *event, ses_error *erro
 {
     struct imported_session *own = context;
     struct import_call *call = own->call;
-    int code = own->pending ? 1 : next_of_session(call, error);
+    int code = next_of_session(call, error);
 
-    own->pending = false;
     if (code != 1)
         return code;
     if (ses__line_is(&call->line, "end"))
         return take_end(own, error);
+    if (ses__line_is(&call->line, "artifact"))
+        return break_off(call, "an artifact comes after an event, or is out of order", error);
+    if (ses__line_is(&call->line, "bytes"))
+        return break_off(call, "the bytes belong to no artifact before them", error);
     if (ses__line_is(&call->line, "base"))
         return break_off(call, "a key of the base comes after an event", error);
     return take_event_line(own, event, error);
@@ -280,8 +281,7 @@ static int pass_over(struct imported_session *own, ses_error *error)
     int code = 1;
 
     while (!own->ended && code == 1) {
-        code = own->pending ? 1 : next_of_session(own->call, error);
-        own->pending = false;
+        code = next_of_session(own->call, error);
         own->ended = code == 1 && ses__line_is(&own->call->line, "end");
         own->events += code == 1 && ses__line_is(&own->call->line, "event");
     }
@@ -312,13 +312,18 @@ static int load_imported(struct imported_session *own, ses_error *error)
         .size = sizeof options,
         .flags = call->options.flags &
                  (SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN)};
+    struct import_artifacts artifacts;
     ses_load_result result;
-    int code =
-        ses__load_session(call->store, &own->key, &own->loaded, &options, &call->limits, &result, error);
 
+    ses__import_artifacts_init(&artifacts, call, next_of_session);
+    struct artifact_source source = ses__import_artifact_source(&artifacts);
+    int code = ses__load_session(call->store, &own->key, &own->loaded, &source, &options, &call->limits,
+                                 &result, error);
+    ses__import_artifacts_free(&artifacts);
     if (code < 0)
         return code;
     count_session(&call->report, &result);
+    call->report.artifacts += source.stored;
     report_session(own, &result, result.outcome, NULL);
     return SES_OK;
 }

@@ -313,8 +313,8 @@ static int store_loaded_session(struct load_call *call, ses_load_result *result,
 }
 
 int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *loaded,
-                      const ses_load_options *options, const struct limits *limits, ses_load_result *result,
-                      ses_error *error)
+                      struct artifact_source *artifacts, const ses_load_options *options,
+                      const struct limits *limits, ses_load_result *result, ses_error *error)
 {
     struct load_call call = {
         .store = store,
@@ -330,6 +330,7 @@ int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *lo
     ses__event_draft_init(&call.draft, &store->allocator);
     call.op.next = next_draft;
     call.op.context = &call;
+    call.op.artifacts = artifacts;
     code = take_loaded(&call, loaded, error);
     if (code == SES_OK)
         code = store_loaded_session(&call, result, error);
@@ -351,7 +352,7 @@ int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loaded, con
     if (code == SES_OK) {
         const struct limits limits = LIMITS_OF(store, own);
         own.size = sizeof own;
-        code = ses__load_session(store, key, loaded, &own, &limits, result, error);
+        code = ses__load_session(store, key, loaded, NULL, &own, &limits, result, error);
     }
     return ses__store_end(store, code);
 }

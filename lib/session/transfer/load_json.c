@@ -225,7 +225,7 @@ static int load_read(struct json_loading *own, const ses_key *key, unsigned flag
                                .next_context = own};
 
     begin_session_events(own);
-    int code = ses__load_session(own->store, key, &loaded, &options, &own->limits, result, error);
+    int code = ses__load_session(own->store, key, &loaded, NULL, &options, &own->limits, result, error);
     if (code < 0 || !(flags & SES_LOAD_SHARED) || (flags & SES_LOAD_DRY_RUN))
         return code;
     int written = write_shared(own, key, SCOPE_APP, error);

@@ -232,8 +232,10 @@ static int visit(void *context, const struct folder_artifact *artifact, int code
 {
     struct folder_import *import = context;
     struct import_report *report = import->report;
-    const struct import_item item = {
-        .app = artifact->app, .user = artifact->user, .session = artifact->session, .key = artifact->name};
+    const struct import_item item = {.app = artifact->app,
+                                     .user = artifact->user,
+                                     .session = artifact->session,
+                                     .artifact = artifact->name};
     ses_error own = *error;
 
     if (!is_chosen(import->run, artifact))

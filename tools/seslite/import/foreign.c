@@ -82,7 +82,7 @@ static void refuse_key(void *context, const struct foreign_shared *shared, const
                        const ses_error *why)
 {
     struct foreign_import *import = context;
-    report_refused(import->report, &(struct import_item){shared->app, shared->user, NULL, key}, why);
+    report_refused(import->report, &(struct import_item){shared->app, shared->user, NULL, key, NULL}, why);
 }
 
 static void note_key(void *context, const ses_import_item *item)
@@ -90,7 +90,7 @@ static void note_key(void *context, const ses_import_item *item)
     struct foreign_import *import = context;
 
     if (!import->only_check && item->key && item->outcome != SES_IMPORT_REFUSED)
-        report_key(import->report, &(struct import_item){item->app, item->user, NULL, item->key},
+        report_key(import->report, &(struct import_item){item->app, item->user, NULL, item->key, NULL},
                    item->outcome == SES_IMPORT_KEY_REPLACED);
 }
 
@@ -131,7 +131,8 @@ static int import_shared(struct foreign_import *import, ses_error *error)
             continue;
         if (!is_refusal(code))
             return code;
-        report_refused(import->report, &(struct import_item){shared.app, shared.user, NULL, NULL}, error);
+        report_refused(import->report, &(struct import_item){shared.app, shared.user, NULL, NULL, NULL},
+                       error);
     }
     return SES_OK;
 }
@@ -155,7 +156,8 @@ static void count_loaded(struct foreign_import *import, const struct foreign_ses
         (!import->options.app && strcmp(here.app, session->app) != 0) ||
         (!import->options.user && strcmp(here.user, session->user) != 0))
         report_renamed(import->report,
-                       &(struct import_item){session->app, session->user, session->session, NULL}, &here);
+                       &(struct import_item){session->app, session->user, session->session, NULL, NULL},
+                       &here);
 }
 
 /* Finds the owner of the session. */
@@ -170,7 +172,7 @@ static void refuse_state_key(void *context, const char *key, const ses_error *wh
     const struct foreign_session *session = owner->session;
 
     report_refused(owner->import->report,
-                   &(struct import_item){session->app, session->user, session->session, key}, why);
+                   &(struct import_item){session->app, session->user, session->session, key, NULL}, why);
 }
 
 static int take_session(struct foreign_import *import, const struct foreign_session *session,
@@ -228,7 +230,7 @@ static int import_sessions(struct foreign_import *import, ses_error *error)
         if (!is_refusal(code))
             return code;
         report_refused(import->report,
-                       &(struct import_item){session.app, session.user, session.session, NULL}, error);
+                       &(struct import_item){session.app, session.user, session.session, NULL, NULL}, error);
         if (!goes_on(import))
             break;
         session = (struct foreign_session){.app = NULL};

@@ -48,7 +48,7 @@ static void check_name(struct lines_reader *reader, const struct import_item *it
     const ses_key key = {item->app, item->user, item->session};
     ses_error error;
 
-    if (item->session &&
+    if (item->session && !item->artifact &&
         taken_claim(&reader->taken, &key, given(reader->run, OPTION_RENAME), &error) != SES_OK)
         report_refused(reader->report, item, &error);
 }
@@ -57,7 +57,7 @@ static void note_item(void *context, const ses_import_item *item)
 {
     struct lines_reader *reader = context;
     struct import_report *report = reader->report;
-    const struct import_item own = {item->app, item->user, item->session, item->key};
+    const struct import_item own = {item->app, item->user, item->session, item->key, item->artifact};
 
     if (item->outcome == SES_IMPORT_REFUSED)
         report_refused(report, &own, item->error);

@@ -41,20 +41,21 @@ static void add_name(struct json *json, const char *name, const char *text)
     text_free(&clean);
 }
 
-static void add_item(struct json *json, const struct import_item *item, bool is_folder)
+static void add_item(struct json *json, const struct import_item *item)
 {
     json_open(json, NULL, '{');
     add_name(json, "appName", item->app);
     add_name(json, "userId", item->user);
     add_name(json, "id", item->session);
-    add_name(json, is_folder ? "artifact" : "key", item->key);
+    add_name(json, "key", item->key);
+    add_name(json, "artifact", item->artifact);
 }
 
 /* "app/user/session", "the key K of the state of app/user/session", "the shared key K of app/user". */
-static void name_item(struct text *text, const struct import_item *item, bool is_folder)
+static void name_item(struct text *text, const struct import_item *item)
 {
-    if (is_folder)
-        text_print(text, "the artifact %.100s of ", item->key);
+    if (item->artifact)
+        text_print(text, "the artifact %.100s of ", item->artifact);
     else if (item->key && item->session)
         text_print(text, "the key %.100s of the state of ", item->key);
     else if (item->key)
@@ -78,12 +79,12 @@ void report_refused(struct import_report *report, const struct import_item *item
     if (report->first_code == 0)
         report->first_code = why->code;
     progress_hide();
-    name_item(&name, item, report->is_folder);
+    name_item(&name, item);
     say("%s: %s", name.data, why->message);
     text_free(&name);
     if (report->listed++ >= MOST_LISTED)
         return;
-    add_item(&report->refusals, item, report->is_folder);
+    add_item(&report->refusals, item);
     json_text(&report->refusals, "code", ses_code_name(why->code));
     add_name(&report->refusals, "message", why->message);
     json_close(&report->refusals, '}');
@@ -94,12 +95,12 @@ void report_renamed(struct import_report *report, const struct import_item *item
     struct text name = {NULL, 0, 0};
 
     progress_hide();
-    name_item(&name, item, report->is_folder);
+    name_item(&name, item);
     note("%s is imported as %s/%s/%s", name.data, here->app, here->user, here->session);
     text_free(&name);
     if (report->listed++ >= MOST_LISTED)
         return;
-    add_item(&report->renames, item, report->is_folder);
+    add_item(&report->renames, item);
     json_open(&report->renames, "here", '{');
     json_text(&report->renames, "appName", here->app);
     json_text(&report->renames, "userId", here->user);
@@ -113,14 +114,14 @@ void report_key(struct import_report *report, const struct import_item *item, bo
     struct text name = {NULL, 0, 0};
 
     progress_hide();
-    name_item(&name, item, report->is_folder);
-    note("%s has another value here, and %s", name.data,
-         replaced ? "now has the value of the file"
+    name_item(&name, item);
+    note("%s has another %s here, and %s", name.data, item->artifact ? "content" : "value",
+         replaced ? "now has that of the file"
                   : "keeps it; --replace-keys overwrites it with that of the file");
     text_free(&name);
     if (report->listed++ >= MOST_LISTED)
         return;
-    add_item(&report->kept_keys, item, report->is_folder);
+    add_item(&report->kept_keys, item);
     json_bool(&report->kept_keys, "replaced", replaced);
     json_close(&report->kept_keys, '}');
 }
@@ -186,6 +187,8 @@ static void print_report(const struct import_report *report)
         out_print("  %" PRId64 " rejected\n", counts->refused);
     out_print("  %s and %s written\n", counted(counts->events, "event"), counted(counts->keys, "shared key"));
     print_count(counts->keys_kept, "shared key", "kept: the file has another value");
+    print_count(counts->artifacts, "version", "of artifacts saved");
+    print_count(counts->artifacts_kept, "artifact", "kept: the file has another content");
     print_notes(report);
 }
 
@@ -236,8 +239,9 @@ static int add_report(struct import_report *report, struct json_rows *rows)
     json_number(&json, "events", counts->events);
     json_number(&json, "keys", counts->keys);
     json_number(&json, "keysKept", counts->keys_kept);
+    json_number(&json, "artifacts", report->is_folder ? report->artifacts : counts->artifacts);
+    json_number(&json, "artifactsKept", counts->artifacts_kept);
     if (report->is_folder) {
-        json_number(&json, "artifacts", report->artifacts);
         json_number(&json, "artifactsEqual", report->artifacts_equal);
         json_number(&json, "artifactsRenumbered", report->artifacts_renumbered);
         json_number(&json, "links", report->links);

@@ -33,7 +33,8 @@ struct import_item {
     const char *app;
     const char *user;
     const char *session;
-    const char *key; /* of a state; in a folder the name of an artifact */
+    const char *key; /* of a state */
+    const char *artifact;
 };
 
 void report_begin(struct import_report *report, struct run *run, const char *file);

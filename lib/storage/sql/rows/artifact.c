@@ -149,7 +149,7 @@ static int take_blob(struct query *query, const struct blob *blob, int64_t *id)
     return ses__end_found(query, found, is_it, "content");
 }
 
-static int add_chunks(struct db *db, int64_t id, int64_t first, struct span bytes, ses_error *error)
+int ses__blob_add_chunks(struct db *db, int64_t id, int64_t first, struct span bytes, ses_error *error)
 {
     int code = SES_OK;
 
@@ -185,6 +185,32 @@ int ses__blob_share(struct db *db, int64_t user_id, int64_t id, ses_error *error
                            VALUES(INT(id), INT(user_id), INT(1)));
 }
 
+int ses__blob_begin(struct db *db, int64_t user_id, const struct artifact_row *row, int64_t now_us,
+                    int64_t *id, bool *found, ses_error *error)
+{
+    char hash[SHA256_HEX + 1];
+    struct query query;
+    int64_t size = row->size;
+
+    ses__query_open(&query, db, STATEMENT_CONTENT_FIND, error, VALUES(INT(user_id), TEXT(row->hash)));
+    *found = ses__query_row(&query);
+    if (*found) {
+        *id = ses__query_int(&query, 0);
+        size = ses__query_int(&query, 1);
+    }
+    int code = ses__query_end(&query);
+    if (code == SES_OK && size != row->size)
+        code = ses__error_set(error, SES_INVALID, "the bytes with this hash are %lld, and not %lld",
+                              (long long)size, (long long)row->size);
+    if (code != SES_OK)
+        return code;
+    if (*found)
+        return ses__blob_share(db, user_id, *id, error);
+    memcpy(hash, row->hash.ptr, SHA256_HEX);
+    hash[SHA256_HEX] = '\0';
+    return add_blob(db, user_id, hash, row->size, now_us, id, error);
+}
+
 /* The statement must have changed the content that is being written. */
 static int check_written(struct db *db, int code, ses_error *error)
 {
@@ -218,8 +244,9 @@ int ses__blob_take_found(struct query *query, int64_t user_id, const struct blob
         return finish_blob(db, user_id, blob, error);
     }
     code = add_blob(db, user_id, blob->hash, blob->size, now_us, id, error);
-    return code == SES_OK ? add_chunks(db, *id, 0, (struct span){blob->bytes, (size_t)blob->size}, error)
-                          : code;
+    return code == SES_OK
+               ? ses__blob_add_chunks(db, *id, 0, (struct span){blob->bytes, (size_t)blob->size}, error)
+               : code;
 }
 
 int ses__blob_take(struct db *db, int64_t user_id, const struct blob *blob, int64_t now_us, int64_t *id,
@@ -237,7 +264,7 @@ int ses__blob_write(struct db *db, int64_t user_id, int64_t *id, int64_t written
     int code = *id == 0 ? add_blob(db, user_id, NULL, 0, now_us, id, error) : SES_OK;
 
     if (code == SES_OK)
-        code = add_chunks(db, *id, written / CHUNK_BYTES, piece, error);
+        code = ses__blob_add_chunks(db, *id, written / CHUNK_BYTES, piece, error);
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_CONTENT_GROW, error,
                              VALUES(INT(*id), INT(user_id), INT(written + (int64_t)piece.len), INT(now_us)));

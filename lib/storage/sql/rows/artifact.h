@@ -5,33 +5,10 @@
 #include "base/sha256/sha256.h"
 #include "storage/sql/rows/session.h"
 
-enum {
-    CHUNK_BYTES = 65536,
-    MAX_CHUNKS = 1 << 20 /* of one content */
-};
-#define LARGEST_ARTIFACT ((int64_t)CHUNK_BYTES * MAX_CHUNKS)
-#define MAX_ARTIFACT_VERSION (MAX_SEQ - 1)
-
 /* Whose artifacts: a session's, by the application's id, or with the id "" the user's. */
 struct artifact_owner {
     int64_t user_id; /* 0: the user that this transaction finds, where everything is asked for at once */
     struct span session;
-};
-
-/* The texts are borrowed until the next row. Those without a pointer are absent. */
-struct artifact_row {
-    struct span name;
-    int64_t version;
-    int64_t created_us;
-    int64_t kind; /* enum ses_artifact_kind */
-    struct span mime_type;
-    struct span display_name;
-    struct span metadata;
-    int64_t content_id;
-    int64_t size;
-    struct span hash;
-    struct span
-        address; /* found by ses__artifact_open, if the contents are one that may lead to an artifact */
 };
 
 /* A walk over rows, which ends with ses__query_end. */
@@ -98,6 +75,14 @@ SESLITE_PRIVATE int ses__blob_write(struct db *db, int64_t user_id, int64_t *id,
                                     struct span piece, int64_t now_us, ses_error *error);
 /* Drops what was written, if no artifact has it yet. */
 SESLITE_PRIVATE int ses__blob_drop(struct db *db, int64_t user_id, int64_t id, ses_error *error);
+
+/* In one transaction: finds the bytes stored, or adds a content for one artifact whose chunks come next. INVALID: those
+ * stored have another size. */
+SESLITE_PRIVATE int ses__blob_begin(struct db *db, int64_t user_id, const struct artifact_row *row,
+                                    int64_t now_us, int64_t *id, bool *found, ses_error *error);
+/* Adds the bytes in chunks, from the one with the number `first` on. */
+SESLITE_PRIVATE int ses__blob_add_chunks(struct db *db, int64_t id, int64_t first, struct span bytes,
+                                         ses_error *error);
 
 /* Reads `len` bytes from `offset` on, one at least, all of which the row has. */
 struct blob_range {

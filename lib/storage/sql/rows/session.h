@@ -6,9 +6,6 @@
 #include "storage/door.h"
 #include "storage/sql/query.h"
 
-/* As many events as a session can have. */
-#define MAX_SEQ INT64_C(0xFFFFFFFF)
-
 /* SES_NOTFOUND (without a message) when there is none. */
 SESLITE_PRIVATE int ses__session_find(struct db *db, const ses_key *key, struct session_row *row,
                                       ses_error *error);

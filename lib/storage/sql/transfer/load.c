@@ -9,9 +9,6 @@
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
 
-/* The job has succeeded, and what it wrote is to be taken back: no code of a call. */
-enum { LOAD_UNDONE = -1000 };
-
 /* ------------------------------------------------------------------------------------------- a new session */
 
 static int add_head(struct load_run *run, ses_error *error)
@@ -80,11 +77,25 @@ static int part_from_known(struct load_run *run, const char *what, int64_t last,
     return code == SES_OK ? copy_beginning(run, last, error) : code;
 }
 
+/* Artifacts that the known session lacks are like events that it lacks. */
+static int compare_known_artifacts(struct load_run *run, const char **difference, ses_error *error)
+{
+    bool has_others = false;
+    int code = ses__load_compare_artifacts(run, run->known.user_id, run->op->key->session, &has_others,
+                                           &run->adds_artifacts, error);
+
+    if (has_others || (run->adds_artifacts && !(run->op->flags & SES_LOAD_UPDATE)))
+        *difference = "artifacts";
+    return code;
+}
+
 static int begin_known(struct load_run *run, ses_error *error)
 {
     const char *difference = NULL;
     int code = ses__load_compare_head(run, &run->known, &difference, error);
 
+    if (code == SES_OK && !difference && run->op->artifacts)
+        code = compare_known_artifacts(run, &difference, error);
     if (code != SES_OK)
         return code;
     if (difference)
@@ -103,6 +114,15 @@ static bool is_same_event(const struct event_row *known, const struct event_row 
            ses__span_is(known->body, row->body);
 }
 
+static void extend_known(struct load_run *run)
+{
+    run->matches = false;
+    run->extends = true;
+    run->row = run->known;
+    run->holder = run->known;
+    run->op->outcome = SES_LOADED_UPDATED;
+}
+
 /* The known session has no more events: it may be the beginning of what comes. */
 static int go_on_after_known(struct load_run *run, const struct event_row *row, int64_t before,
                              ses_error *error)
@@ -111,11 +131,7 @@ static int go_on_after_known(struct load_run *run, const struct event_row *row, 
 
     if (!can)
         return part_from_known(run, "number of events", before, 0, error);
-    run->matches = false;
-    run->extends = true;
-    run->row = run->known;
-    run->holder = run->known;
-    run->op->outcome = SES_LOADED_UPDATED;
+    extend_known(run);
     return SES_OK;
 }
 
@@ -248,7 +264,10 @@ static int end_match(struct load_run *run, ses_error *error)
     run->walk.empty = true;
     if (code == SES_OK && difference)
         return part_from_known(run, difference, run->times.seq, 0, error);
-    run->op->outcome = SES_LOADED_EQUAL;
+    if (run->adds_artifacts)
+        extend_known(run);
+    else
+        run->op->outcome = SES_LOADED_EQUAL;
     return code;
 }
 
@@ -318,12 +337,13 @@ static int finish(struct load_run *run, ses_error *error)
 
     if (code == SES_OK && run->matches)
         code = end_match(run, error);
-    if (code != SES_OK || !run->row.id)
-        return code;
-    code = settle_name(run, error);
-    if (code == SES_OK && op->outcome != SES_LOADED_EQUAL)
-        code = write_end(run, error);
-    return code == SES_OK && op->outcome == SES_LOADED_EQUAL ? LOAD_UNDONE : code;
+    if (code == SES_OK && run->row.id)
+        code = settle_name(run, error);
+    if (code == SES_OK && op->outcome == SES_LOADED_EQUAL)
+        return run->row.id || run->staged > 0 ? LOAD_UNDONE : SES_OK;
+    if (code == SES_OK && op->artifacts)
+        code = ses__load_settle_artifacts(run, error);
+    return code == SES_OK ? write_end(run, error) : code;
 }
 
 /* ------------------------------------------------------------------------------------------------ the job */
@@ -348,9 +368,14 @@ static int load_session(struct load_run *run, ses_error *error)
     if (code == SES_NOTFOUND) {
         run->known.id = 0;
         code = make_session(run, error);
+        if (code == SES_OK && op->artifacts)
+            code = ses__load_stage_artifacts(run, run->row.user_id, error);
     } else if (code == SES_OK) {
         op->version_now = run->known.version;
-        code = begin_known(run, error);
+        if (op->artifacts)
+            code = ses__load_stage_artifacts(run, run->known.user_id, error);
+        if (code == SES_OK)
+            code = begin_known(run, error);
     }
     if (code == SES_OK)
         code = take_events(run, error);
@@ -366,6 +391,8 @@ static int run_load(struct db *db, void *context, ses_error *error)
     ses__update_times_begin(&run.times, op->created_us, op->base_seq, op->parent ? op->parent_seq : 0);
     memcpy(op->name, op->key->session, strlen(op->key->session) + 1);
     op->outcome = SES_LOADED_NEW;
+    if (op->artifacts)
+        op->artifacts->stored = 0;
     if (code == SES_OK)
         code = load_session(&run, error);
     if (run.matches) { /* it has failed */

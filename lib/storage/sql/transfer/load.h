@@ -4,8 +4,12 @@
 
 #include "model/replay.h"
 #include "model/event/update_times.h"
+#include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/session.h"
+
+/* The job has succeeded, and what it wrote is to be taken back: no code of a call. */
+enum { LOAD_UNDONE = -1000 };
 
 /* One load. The incoming session is compared with the stored one of that name. Writing starts at the first
  * difference, or at once if no session has the name. */
@@ -23,6 +27,8 @@ struct load_run {
     struct session_row row;
     struct session_row holder; /* as ses__event_add needs it */
     bool extends;              /* it is the known one */
+    int64_t staged;            /* artifacts that came */
+    bool adds_artifacts;       /* the known session lacks some of them, and has no others */
 };
 
 /* Compares everything but the events. `difference` is set to NULL if both are equal, otherwise to the name of
@@ -33,6 +39,15 @@ SESLITE_PRIVATE int ses__load_compare_head(struct load_run *run, const struct se
 SESLITE_PRIVATE const char *ses__load_compare_end(const struct load_run *run, const struct session_row *row);
 /* Sets the operation's name to one that is free, or finds what was made there already: SES_LOADED_EQUAL. */
 SESLITE_PRIVATE int ses__load_find_name(struct load_run *run, ses_error *error);
+/* ---- load_artifacts.c */
+/* Stores what comes where nobody sees it: under a name that no session has. */
+SESLITE_PRIVATE int ses__load_stage_artifacts(struct load_run *run, int64_t user_id, ses_error *error);
+/* Compares what came with the artifacts of a session: does it have others, does it lack some? */
+SESLITE_PRIVATE int ses__load_compare_artifacts(struct load_run *run, int64_t user_id, const char *session,
+                                                bool *has_others, bool *lacks, ses_error *error);
+/* Gives what came to the session, in the place of what it has. */
+SESLITE_PRIVATE int ses__load_settle_artifacts(struct load_run *run, ses_error *error);
+
 /* INVALID, naming the key, unless the replay has led to the state that is asked for. */
 SESLITE_PRIVATE int ses__load_check_state(struct load_run *run, ses_error *error);
 

@@ -199,6 +199,8 @@ static void write_other_name(char *to, const char *name, int number)
 static int compare_with(struct load_run *run, const struct session_row *other, bool *same, ses_error *error)
 {
     const char *difference = ses__load_compare_end(run, other);
+    bool has_others = false;
+    bool lacks = false;
     int64_t seq = 0;
     int code = SES_OK;
 
@@ -210,7 +212,11 @@ static int compare_with(struct load_run *run, const struct session_row *other, b
     code = ses__query_number(run->db, STATEMENT_EVENT_UNLIKE, &seq, error,
                              VALUES(INT(run->row.id), INT(other->id)));
     *same = code == SES_NOTFOUND;
-    return *same ? SES_OK : code;
+    code = *same ? SES_OK : code;
+    if (*same && run->op->artifacts)
+        code = ses__load_compare_artifacts(run, other->user_id, run->op->name, &has_others, &lacks, error);
+    *same = *same && !has_others && !lacks;
+    return code;
 }
 
 int ses__load_find_name(struct load_run *run, ses_error *error)

@@ -5,6 +5,7 @@
 #include "storage/sql/features.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
+#include "storage/sql/transfer/visit.h"
 
 /* So many sessions of a user are sorted at once. */
 enum { SESSIONS_AT_ONCE = 10000 };
@@ -84,6 +85,9 @@ static int visit_session(struct visit_run *run, const ses_key *key, const struct
     if (code == SES_OK && row->base_seq > 0)
         code = ses__base_visit(run->db, row, visitor->base, op->context, error);
     if (code == SES_OK)
+        code = ses__visit_artifacts(
+            run->db, op, &(struct artifact_owner){row->user_id, ses__span_of(key->session)}, error);
+    if (code == SES_OK)
         code = visit_events(run, row, error);
     return code == SES_OK ? visitor->session_end(op->context, error) : code;
 }
@@ -149,7 +153,10 @@ static int visit_user(const struct visit_run *run, const char *app, const char *
 {
     const struct visit_op *op = run->op;
     int code = op->visitor->user(op->context, app, user, error);
-    return code == SES_OK ? visit_shared(run, SCOPE_USER, id, error) : code;
+
+    if (code == SES_OK)
+        code = visit_shared(run, SCOPE_USER, id, error);
+    return code == SES_OK ? ses__visit_user_artifacts(run->db, op, id, error) : code;
 }
 
 static int visit_users(const struct visit_run *run, const char *app, int64_t app_id, ses_error *error)

@@ -100,6 +100,7 @@ def _imported_of(item: Any) -> Imported:
         item.events,
         item.line,
         None if item.error == NULL else _ffi.error_of(item.error.code, item.error),
+        _ffi.string(item.artifact),
     )
 
 

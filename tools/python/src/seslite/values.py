@@ -278,7 +278,7 @@ class Loaded(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """What became of a session or a shared key of JSON lines."""
+    """What became of a session, a shared key or an artifact of a user of JSON lines."""
 
     app: str
     user: str | None
@@ -289,6 +289,7 @@ class Imported(NamedTuple):
     events: int
     line: int
     error: Exception | None
+    artifact: str | None = None
 
 
 Labels = Mapping[str, Union[str, None]]

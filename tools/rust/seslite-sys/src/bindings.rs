@@ -577,6 +577,7 @@ pub struct ses_import_item {
     pub events: i64,
     pub line: i64,
     pub error: *const ses_error,
+    pub artifact: *const ::core::ffi::c_char,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -606,6 +607,8 @@ pub struct ses_import_report {
     pub events: i64,
     pub keys: i64,
     pub keys_kept: i64,
+    pub artifacts: i64,
+    pub artifacts_kept: i64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1662,7 +1665,7 @@ pub const SES_IMPORT_KEY_REPLACED: ses_import_outcome = 12;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_import_item"][::core::mem::size_of::<ses_import_item>() - 72usize];
+    ["Size of ses_import_item"][::core::mem::size_of::<ses_import_item>() - 80usize];
     ["Alignment of ses_import_item"][::core::mem::align_of::<ses_import_item>() - 8usize];
     ["Offset of field: ses_import_item::app"]
         [::core::mem::offset_of!(ses_import_item, app) - 0usize];
@@ -1682,6 +1685,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_import_item, line) - 56usize];
     ["Offset of field: ses_import_item::error"]
         [::core::mem::offset_of!(ses_import_item, error) - 64usize];
+    ["Offset of field: ses_import_item::artifact"]
+        [::core::mem::offset_of!(ses_import_item, artifact) - 72usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1708,7 +1713,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_import_report"][::core::mem::size_of::<ses_import_report>() - 88usize];
+    ["Size of ses_import_report"][::core::mem::size_of::<ses_import_report>() - 104usize];
     ["Alignment of ses_import_report"][::core::mem::align_of::<ses_import_report>() - 8usize];
     ["Offset of field: ses_import_report::size"]
         [::core::mem::offset_of!(ses_import_report, size) - 0usize];
@@ -1732,6 +1737,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_import_report, keys) - 72usize];
     ["Offset of field: ses_import_report::keys_kept"]
         [::core::mem::offset_of!(ses_import_report, keys_kept) - 80usize];
+    ["Offset of field: ses_import_report::artifacts"]
+        [::core::mem::offset_of!(ses_import_report, artifacts) - 88usize];
+    ["Offset of field: ses_import_report::artifacts_kept"]
+        [::core::mem::offset_of!(ses_import_report, artifacts_kept) - 96usize];
 };
 pub const SES_BACKUP_REPLACE: ses_backup_flags = 1;
 pub const SES_BACKUP_COMPACT: ses_backup_flags = 2;

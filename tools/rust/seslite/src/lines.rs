@@ -77,7 +77,7 @@ pub struct ImportOptions<'a> {
     pub dry_run: bool,
     /// Go on after a session that is refused.
     pub skip: bool,
-    /// Shared keys that have another value here get that of the file.
+    /// Shared keys and artifacts of users that have another value here get that of the file.
     pub replace_keys: bool,
     /// Put everything into this app.
     pub app: Option<&'a str>,
@@ -85,7 +85,7 @@ pub struct ImportOptions<'a> {
     pub user: Option<&'a str>,
 }
 
-/// The outcome for a session, or for a shared key that has another value here.
+/// The outcome for a session, or for a shared key or an artifact of a user that has another value here.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ImportItem<'a> {
@@ -98,6 +98,8 @@ pub struct ImportItem<'a> {
     pub events: i64,
     pub line: i64,
     pub error: Option<Error>,
+    /// An artifact of the user, or of a session that does not exist.
+    pub artifact: Option<&'a str>,
 }
 
 unsafe extern "C" fn report_of<R, F: FnMut(&ImportItem<'_>)>(context: *mut c_void, item: *const sys::ses_import_item) {
@@ -113,6 +115,7 @@ unsafe extern "C" fn report_of<R, F: FnMut(&ImportItem<'_>)>(context: *mut c_voi
             events: item.events,
             line: item.line,
             error: item.error.as_ref().map(|error| Error::from_raw(error.code, error)),
+            artifact: optional_name(item.artifact),
         }
     };
     // After a panic no more is read.

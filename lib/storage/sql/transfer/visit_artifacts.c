@@ -1,0 +1,153 @@
+/* A walk over artifacts and their bytes. */
+#include "storage/sql/transfer/visit.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/rows/parts.h"
+
+/* So many bytes are read with one query. */
+enum { VISITED_AT_ONCE = 8 * CHUNK_BYTES };
+
+struct artifact_visit {
+    struct db *db;
+    const struct visit_op *op;
+    struct artifact_owner owner;
+    char session[SES_ID_MAX + 1];
+    char *bytes; /* NULL: none were read yet */
+};
+
+/* ------------------------------------------------------------------------------------------------ bytes */
+
+static int visit_chunks(const struct artifact_visit *visit, int64_t offset, size_t len, ses_error *error)
+{
+    const struct visit_op *op = visit->op;
+    int code = SES_OK;
+
+    for (size_t at = 0; at < len && code == SES_OK; at += CHUNK_BYTES) {
+        const struct span chunk = {visit->bytes + at, len - at < CHUNK_BYTES ? len - at : CHUNK_BYTES};
+        code = op->visitor->bytes(op->context, offset + (int64_t)at, chunk, error);
+    }
+    return code;
+}
+
+static int read_visited(const struct artifact_visit *visit, const struct blob_range *range, ses_error *error)
+{
+    struct query query;
+
+    ses__blob_open(&query, visit->db, visit->owner.user_id, range, error);
+    return ses__blob_read(&query, range, visit->bytes);
+}
+
+static int visit_bytes(struct artifact_visit *visit, const struct artifact_row *row, ses_error *error)
+{
+    char hex[SHA256_HEX + 1];
+    struct sha256 hash;
+    int code = SES_OK;
+
+    if (!visit->bytes && !(visit->bytes = ses__memory_new(visit->op->allocator, VISITED_AT_ONCE)))
+        return ses__error_nomem(error);
+    ses__sha256_init(&hash);
+    for (int64_t offset = 0; offset < row->size && code == SES_OK; offset += VISITED_AT_ONCE) {
+        const int64_t left = row->size - offset;
+        const struct blob_range range = {row, offset,
+                                         left < VISITED_AT_ONCE ? (size_t)left : VISITED_AT_ONCE};
+        code = read_visited(visit, &range, error);
+        if (code == SES_OK) {
+            ses__sha256_add(&hash, visit->bytes, range.len);
+            code = visit_chunks(visit, offset, range.len, error);
+        }
+    }
+    ses__sha256_end(&hash, hex);
+    return code == SES_NOTFOUND || (code == SES_OK && memcmp(hex, row->hash.ptr, SHA256_HEX) != 0)
+               ? ses__error_set(error, SES_CORRUPT,
+                                "the bytes of the artifact \"%.*s\", version %lld, do not have its hash",
+                                (int)row->name.len, row->name.ptr, (long long)row->version)
+               : code;
+}
+
+/* ------------------------------------------------------------------------------------------------- rows */
+
+static int visit_artifact(struct artifact_visit *visit, const struct artifact_row *row, ses_error *error)
+{
+    const struct visit_op *op = visit->op;
+    const int code = op->visitor->artifact(op->context, visit->session, row, error);
+
+    return code == 1 ? visit_bytes(visit, row, error) : code;
+}
+
+/* One version after the other, each in a query of its own: its bytes may take long. */
+static int visit_versions(struct artifact_visit *visit, ses_error *error)
+{
+    char last[SES_ID_MAX];
+    struct span name = {"", 0};
+    int64_t version = -1;
+    bool found = true;
+    int code = SES_OK;
+
+    while (found && code == SES_OK) {
+        struct artifact_rows rows;
+        struct artifact_row row;
+        ses__artifact_after_open(&rows, visit->db, &visit->owner, name, version, error);
+        found = ses__artifact_rows_next(&rows, &row);
+        if (found) {
+            const int order = ses__span_order(row.name, name);
+            ses__query_keep(&rows.query, order < 0 || (order == 0 && row.version <= version)
+                                             ? ses__refuse_stranger(visit->db, "artifact", error)
+                                             : visit_artifact(visit, &row, error));
+            memcpy(last, row.name.ptr, row.name.len);
+            name = (struct span){last, row.name.len};
+            version = row.version;
+        }
+        code = ses__query_end(&rows.query);
+    }
+    return code;
+}
+
+int ses__visit_artifacts(struct db *db, const struct visit_op *op, const struct artifact_owner *owner,
+                         ses_error *error)
+{
+    struct artifact_visit visit = {.db = db, .op = op, .owner = *owner};
+
+    memcpy(visit.session, owner->session.ptr, owner->session.len);
+    visit.session[owner->session.len] = '\0';
+    const int code = visit_versions(&visit, error);
+    ses__memory_free(op->allocator, visit.bytes);
+    return code;
+}
+
+/* The name after `session` under which artifacts are, but no session. */
+static int find_without_session(struct db *db, struct artifact_owner *owner, char session[SES_ID_MAX],
+                                ses_error *error)
+{
+    struct query query;
+
+    ses__query_open(&query, db, STATEMENT_ARTIFACTS_WITHOUT_SESSION, error,
+                    VALUES(INT(owner->user_id), TEXT(owner->session)));
+    const bool found = ses__query_row(&query);
+    if (found) {
+        const struct span name = ses__query_text(&query, 0);
+        if (query.code == SES_OK && (!ses__is_id(name) || ses__span_order(name, owner->session) <= 0))
+            ses__query_keep(&query, ses__refuse_stranger(db, "artifact", error));
+        if (query.code == SES_OK)
+            memcpy(session, name.ptr, owner->session.len = name.len);
+    }
+    const int code = ses__query_end(&query);
+    return code == SES_OK && !found ? SES_NOTFOUND : code;
+}
+
+int ses__visit_user_artifacts(struct db *db, const struct visit_op *op, int64_t user_id, ses_error *error)
+{
+    char session[SES_ID_MAX] = "";
+    struct artifact_owner owner = {user_id, {session, 0}};
+    int code = ses__visit_artifacts(db, op, &owner, error);
+
+    while (code == SES_OK && !op->session) {
+        code = find_without_session(db, &owner, session, error);
+        if (code == SES_NOTFOUND)
+            return SES_OK;
+        if (code == SES_OK)
+            code = ses__visit_artifacts(db, op, &owner, error);
+    }
+    return code;
+}
