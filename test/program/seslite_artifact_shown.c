@@ -79,8 +79,9 @@ static void test_the_page_lists_what_an_event_saved(void **state)
     append_delta(fixture, "artifactDelta", "{\"chart.png\":0,\"page.html\":0,\"gone\":1}");
     run_ok("html", "oslo");
     check_page(&reply.out);
-    assert_has(&reply.out,
-               "<p class=\"action\">artifact <code>chart.png</code> version 0, image/png, 8 bytes</p>\n");
+    assert_has(
+        &reply.out,
+        "<p class=\"action\">artifact <code>chart.png</code> version 0, image/png, 8 bytes, not shown</p>\n");
     assert_has(&reply.out, "<code>page.html</code> version 0, text/html, 8 bytes</p>\n");
     assert_has(&reply.out, "<code>gone</code> version 1, not in the store</p>\n");
     assert_lacks(&reply.out, "<code>artifactDelta</code>");
@@ -105,9 +106,62 @@ static void test_large_images_are_only_named(void **state)
     save(fixture, "large.gif", bytes, limit + 1, "image/gif");
     append_delta(fixture, "artifactDelta", "{\"large.gif\":0,\"small.gif\":0}");
     run_ok("html", "oslo", "--images");
-    assert_has(&reply.out, "version 0, image/gif, 8388609 bytes</p>\n<p class=\"action\">artifact");
+    assert_has(&reply.out, "version 0, image/gif, 8388609 bytes, not shown: more than 8 MiB</p>\n"
+                           "<p class=\"action\">artifact");
     assert_has(&reply.out, "base64,R0lG\">");
     free(bytes);
+    reply_free(&reply);
+}
+
+/* Artifacts and inline data together. */
+static void test_a_page_has_a_bounded_number_of_images(void **state)
+{
+    enum { SIZE = 7 << 20, FIT = 9 };
+    static const char event[] =
+        "{'author':'painter','content':{'parts':[{'inlineData':{'mimeType':'image/gif','data':'R0lG'}}]}}";
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "page.html");
+    char *bytes = calloc(1, SIZE);
+    struct reply reply = {0};
+    size_t count = 0;
+    size_t len = 0;
+
+    assert_non_null(bytes);
+    save(fixture, "a.gif", bytes, SIZE, "image/gif");
+    for (int i = 0; i <= FIT; i++)
+        append_delta(fixture, "artifactDelta", "{\"a.gif\":0}");
+    must_append_by_key(fixture->store, &page_key, Q(event));
+    run_ok("html", "oslo", "-o", file, "--images");
+    assert_has(&reply.err, "1 image not in it: larger than 8 MiB, or the page has 64 MiB of images");
+    char *page = support_read_file(file, &len);
+    for (const char *at = page; (at = strstr(at, "<img")) != NULL; at++)
+        count++;
+    assert_int_equal(count, FIT + 2); /* with the small one, and that of the setup */
+    assert_true(len < (size_t)90 << 20);
+    assert_non_null(strstr(page, "7340032 bytes, not shown: the page has 64 MiB of images</p>"));
+    run_ok("html", "oslo", "-o", file, "--replace");
+    assert_has(&reply.err, "12 images not in it: --images includes them");
+    run_ok("html", "oslo", "-o", file, "--replace", "--json");
+    cJSON *json = reply_json(&reply);
+    assert_true(json_double(json, "imagesLeftOut") == FIT + 3);
+    cJSON_Delete(json);
+    free(page);
+    free(file);
+    free(bytes);
+    reply_free(&reply);
+}
+
+static void test_a_damaged_image_is_told(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    save(fixture, "a.gif", "GIF", 3, "image/gif");
+    append_delta(fixture, "artifactDelta", "{\"a.gif\":0}");
+    raw_exec(fixture->path, "UPDATE artifact_chunks SET bytes = zeroblob(3)");
+    run_ok("html", "oslo", "--images");
+    assert_has(&reply.out, "image/gif, 3 bytes, cannot be read</p>");
+    assert_lacks(&reply.out, "base64,AAAA\"");
     reply_free(&reply);
 }
 
@@ -153,9 +207,10 @@ static void test_artifacts_are_redacted_like_other_members(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_show_lists_what_an_event_saved),     T(test_what_an_artifact_is_called_drives_no_terminal),
-        T(test_the_page_lists_what_an_event_saved), T(test_large_images_are_only_named),
-        T(test_hostile_artifacts_stay_texts),       T(test_artifacts_are_redacted_like_other_members),
+        T(test_show_lists_what_an_event_saved),        T(test_what_an_artifact_is_called_drives_no_terminal),
+        T(test_the_page_lists_what_an_event_saved),    T(test_large_images_are_only_named),
+        T(test_a_page_has_a_bounded_number_of_images), T(test_a_damaged_image_is_told),
+        T(test_hostile_artifacts_stay_texts),          T(test_artifacts_are_redacted_like_other_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ const struct command command_table[] = {
          "state at each event. The page loads no other file and contacts no server, and nothing in the log "
          "can run in it. Without -o it goes to standard output, which must not be a terminal. Messages of "
          "agents are shown as Markdown, without links. Images appear only as type and size unless --images "
-         "is given.\n"
+         "is given, which includes those of up to 8 MiB, and 64 MiB in all.\n"
          "--redact hides the value of a state key. Wherever an event or the state has a member of that name, "
          "its value is replaced by [redacted]; for user:token and app:token also where a member is named "
          "token. Strings and numbers of at least 6 bytes in these values are also replaced everywhere else "

@@ -8,30 +8,23 @@
 #include "output/out.h"
 #include "store/artifacts.h"
 
-/* A larger image would make the page slow to open. */
-enum { MAX_IMAGE_MIB = 8 };
-
-static bool is_image_to_show(const struct page *page, const ses_artifact_info *info)
-{
-    return page->images && info->kind == SES_ARTIFACT_BYTES && info->size > 0 &&
-           info->size <= (int64_t)MAX_IMAGE_MIB << 20;
-}
-
-/* Puts nothing if it is no image or cannot be read. */
-static void put_image(struct page *page, ses_artifact *artifact)
+/* Reads an image that is to be shown. Returns the words that say why it is not, if it is one; else "". */
+static const char *read_image(struct page *page, ses_artifact *artifact, char **bytes)
 {
     const ses_artifact_info *info = ses_artifact_info_of(artifact);
-    struct text type = {NULL, 0, 0};
     size_t len = 0;
 
-    if (!is_image_to_show(page, info) || !info->mime_type)
-        return;
-    char *bytes = allocate((size_t)info->size);
-    text_puts(&type, info->mime_type);
-    if (ses_artifact_read(artifact, 0, bytes, (size_t)info->size, &len, &page->run->error) >= 0)
-        image_put_bytes(page, &type, bytes, len);
-    text_free(&type);
-    free(bytes);
+    if (info->kind != SES_ARTIFACT_BYTES || info->size == 0 || !is_image(info->mime_type))
+        return "";
+    const char *why = image_refused(page, info->size);
+    if (why)
+        return why;
+    *bytes = allocate((size_t)info->size);
+    if (ses_artifact_read(artifact, 0, *bytes, (size_t)info->size, &len, &page->run->error) >= 0)
+        return "";
+    free(*bytes);
+    *bytes = NULL;
+    return ", cannot be read";
 }
 
 static void put_facts(struct page *page, const ses_artifact_info *info)
@@ -41,6 +34,20 @@ static void put_facts(struct page *page, const ses_artifact_info *info)
         page_words(page, info->mime_type);
     }
     page_print(page, ", %s", counted(info->size, "byte"));
+}
+
+/* Ends the paragraph, and puts the image after it. */
+static void put_opened(struct page *page, ses_artifact *artifact)
+{
+    const ses_artifact_info *info = ses_artifact_info_of(artifact);
+    char *bytes = NULL;
+    const char *why = read_image(page, artifact, &bytes);
+
+    put_facts(page, info);
+    page_print(page, "%s</p>\n", why);
+    if (bytes)
+        image_put_bytes(page, info->mime_type, bytes, (size_t)info->size);
+    free(bytes);
 }
 
 static void put_saved(void *context, const struct text *name, int64_t version)
@@ -59,12 +66,10 @@ static void put_saved(void *context, const struct text *name, int64_t version)
     if (version >= 0)
         page_print(page, " version %" PRId64, version);
     if (artifact)
-        put_facts(page, ses_artifact_info_of(artifact));
+        put_opened(page, artifact);
     else
-        page_puts(page, page->run->error.code == SES_NOTFOUND ? ", not in the store" : ", cannot be read");
-    page_puts(page, "</p>\n");
-    if (artifact)
-        put_image(page, artifact);
+        page_print(page, ", %s</p>\n",
+                   page->run->error.code == SES_NOTFOUND ? "not in the store" : "cannot be read");
     ses_artifact_close(artifact);
 }
 

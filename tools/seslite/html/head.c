@@ -13,7 +13,7 @@ void head_begin(struct page *page, const ses_session *session)
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-%s'; "
         "style-src 'nonce-%s'; %sbase-uri 'none'; form-action 'none'\">\n",
-        page->nonce, page->nonce, page->images ? "img-src data:; " : "");
+        page->nonce, page->nonce, page->images.wanted ? "img-src data:; " : "");
     page_puts(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                     "<meta name=\"color-scheme\" content=\"light dark\">\n"
                     "<meta name=\"referrer\" content=\"no-referrer\">\n"

@@ -82,8 +82,10 @@ static int write_page(struct page *page, const ses_session *session, struct surv
     return status;
 }
 
-static int report(struct run *run, const struct survey *survey)
+static int report(const struct page *page, const struct survey *survey)
 {
+    const struct images *images = &page->images;
+    struct run *run = page->run;
     struct json json;
 
     if (!run->values[OPTION_OUTPUT] || strcmp(run->values[OPTION_OUTPUT], "-") == 0)
@@ -91,12 +93,17 @@ static int report(struct run *run, const struct survey *survey)
     if (!wants_json(run)) {
         note("%s: %s of the session %s", run->values[OPTION_OUTPUT], counted(survey->count, "event"),
              run->key.session);
+        if (images->left_out > 0)
+            note("%s not in it: %s", counted(images->left_out, "image"),
+                 images->wanted ? "larger than 8 MiB, or the page has 64 MiB of images"
+                                : "--images includes them");
         return EXIT_OK;
     }
     json_begin(&json, run, '{');
     json_text(&json, "file", run->values[OPTION_OUTPUT]);
     json_text(&json, "id", run->key.session);
     json_number(&json, "eventCount", survey->count);
+    json_number(&json, "imagesLeftOut", images->left_out);
     return json_print_object(&json);
 }
 
@@ -117,14 +124,14 @@ static int put_session(struct page *page, const ses_session *session)
         status = output_close(&page->output, status);
     }
     if (status == EXIT_OK)
-        status = report(run, &survey);
+        status = report(page, &survey);
     survey_free(&survey);
     return status;
 }
 
 int run_html(struct run *run)
 {
-    struct page page = {.run = run, .images = given(run, OPTION_IMAGES)};
+    struct page page = {.run = run, .images.wanted = given(run, OPTION_IMAGES)};
     bool to_file = given(run, OPTION_OUTPUT) && strcmp(run->values[OPTION_OUTPUT], "-") != 0;
 
     if (wants_json(run) && !to_file)

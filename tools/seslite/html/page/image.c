@@ -12,14 +12,37 @@ static size_t size_of(const struct piece *base64)
 }
 
 /* The type if it is one that cannot contain a script, otherwise NULL. */
-static const char *type_of(const struct text *type)
+static const char *type_of(const char *type)
 {
     static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
 
-    for (size_t i = 0; type->data && i < sizeof types / sizeof types[0]; i++)
-        if (strcmp(type->data, types[i]) == 0)
+    for (size_t i = 0; type && i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(type, types[i]) == 0)
             return types[i];
     return NULL;
+}
+
+bool is_image(const char *type)
+{
+    return type_of(type) != NULL;
+}
+
+static const char not_shown[] = ", not shown";
+
+const char *image_refused(struct page *page, int64_t bytes)
+{
+    struct images *images = &page->images;
+    const char *why = NULL;
+
+    if (!images->wanted)
+        why = not_shown;
+    else if (bytes > (int64_t)MAX_IMAGE_MIB << 20)
+        why = ", not shown: more than 8 MiB";
+    else if (bytes > ((int64_t)MAX_IMAGES_MIB << 20) - images->bytes)
+        why = ", not shown: the page has 64 MiB of images";
+    images->left_out += why != NULL;
+    images->bytes += why ? 0 : bytes;
+    return why;
 }
 
 static bool is_base64(char byte)
@@ -41,9 +64,9 @@ static bool is_hidden(const struct page *page, const struct piece *base64)
     return hidden;
 }
 
-static bool can_be_shown(const struct page *page, const struct piece *base64, const char *type)
+static bool can_be_shown(const struct page *page, const struct piece *base64)
 {
-    bool can = page->images && type && base64->len > 0 && !is_hidden(page, base64);
+    bool can = !is_hidden(page, base64);
 
     for (size_t i = 0; i < base64->len && can; i++)
         can = is_base64(base64->text[i]);
@@ -78,12 +101,15 @@ void image_put(struct page *page, const struct piece *data)
             base64 = (struct piece){value.text + 1, value.len - 2};
         }
     }
-    const bool shown = can_be_shown(page, &base64, type_of(&type));
+    const char *why =
+        is_image(type.data) && base64.len > 0 ? image_refused(page, (int64_t)size_of(&base64)) : not_shown;
+    if (!why && !can_be_shown(page, &base64))
+        why = not_shown;
     page_puts(page, "<p class=\"blob\">");
     page_text(page, type.len > 0 ? type.data : "data", type.len > 0 ? type.len : 4);
-    page_print(page, ", %zu bytes%s</p>\n", size_of(&base64), shown ? "" : ", not shown");
-    if (shown)
-        put_image(page, &base64, type_of(&type));
+    page_print(page, ", %zu bytes%s</p>\n", size_of(&base64), why ? why : "");
+    if (!why)
+        put_image(page, &base64, type_of(type.data));
     text_free(&name);
     text_free(&type);
 }
@@ -105,15 +131,13 @@ static void add_base64(struct text *base64, const char *bytes, size_t len)
     }
 }
 
-void image_put_bytes(struct page *page, const struct text *type, const char *bytes, size_t len)
+void image_put_bytes(struct page *page, const char *type, const char *bytes, size_t len)
 {
     struct text base64 = {NULL, 0, 0};
 
-    if (!page->images || !type_of(type))
-        return;
     add_base64(&base64, bytes, len);
     const struct piece piece = {base64.data, base64.len};
-    if (can_be_shown(page, &piece, type_of(type)))
+    if (can_be_shown(page, &piece))
         put_image(page, &piece, type_of(type));
     text_free(&base64);
 }

@@ -1,4 +1,4 @@
-/* Inline data of a part: its type and size, and optionally the image itself. */
+/* Images, and other inline data of a part: the type and size, and optionally the image itself. */
 #ifndef HTML_PAGE_IMAGE_H
 #define HTML_PAGE_IMAGE_H
 
@@ -8,7 +8,12 @@
 /* `data` is the object inlineData. Images are PNG, JPEG, GIF or WebP in base64; for anything else only the
  * type and size are shown. */
 void image_put(struct page *page, const struct piece *data);
-/* Puts the bytes as an image if the page shows images and this is one of these types; otherwise nothing. */
-void image_put_bytes(struct page *page, const struct text *type, const char *bytes, size_t len);
+
+/* An image whose bytes are elsewhere. */
+bool is_image(const char *type);
+/* Counts the image. Returns the words that say why it is not in the page, or NULL if it may be. */
+const char *image_refused(struct page *page, int64_t bytes);
+/* Puts an image that was not refused. */
+void image_put_bytes(struct page *page, const char *type, const char *bytes, size_t len);
 
 #endif

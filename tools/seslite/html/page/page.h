@@ -13,11 +13,19 @@
 
 enum { NONCE_SIZE = 33 };
 
+/* The images of a page. What they may take is bounded, so that a browser can open it. */
+enum { MAX_IMAGE_MIB = 8, MAX_IMAGES_MIB = 64 };
+struct images {
+    bool wanted;
+    int64_t bytes; /* in the page so far */
+    int64_t left_out;
+};
+
 struct page {
     struct run *run;
     struct output output;
     struct redactor redactor;
-    bool images; /* include images */
+    struct images images;
     /* Permits the page's own style and script, and no other, to the content security policy. The page stays the
      * same each time it is opened, but every text in it was stored before the nonce was made, so that no text
      * can contain it. */
