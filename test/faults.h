@@ -6,6 +6,7 @@
 
 #include "fault_calls.h"
 #include "seslite_artifact.h"
+#include "seslite_search.h"
 #include "support.h"
 
 enum scene {

@@ -41,6 +41,7 @@ session/sqlite  session/sqlite session storage/sqlite/connection storage $models
 session/postgres  session storage/postgres/connection storage $models
 agent           agent session/append_extras.h session/handle.h $models
 agent/context   agent/context agent artifact/begun.h session/append_extras.h session/handle.h $models
+search          search session/handle.h session/store.h storage $models
 cjson           cjson json base
 "
 # The rooms of the command, and single headers of its top.

@@ -175,6 +175,25 @@ static void faults_use_lists(struct faults *faults, ses_store *store)
     ses_page_close(first);
 }
 
+static void faults_use_searches(struct faults *faults, ses_store *store)
+{
+    const ses_key everywhere = {"app", NULL, NULL};
+    ses_search_options options = {.size = sizeof options, .limit = 1, .snippet_bytes = 10};
+    ses_hits *first = NULL;
+    ses_hits *second = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_store_search(store, &everywhere, "found", SES_NUL, &options, &first, &error));
+    if (first) {
+        options.token = ses_hits_token(first);
+        STEP(SES_OK, ses_store_search(store, &everywhere, "found", SES_NUL, &options, &second, &error));
+        if (ses_hits_count(first) != 1 || !second || ses_hits_count(second) != 0)
+            faults_complain(faults, "a search lacks a hit", 0, &error);
+    }
+    ses_hits_close(second);
+    ses_hits_close(first);
+}
+
 static void faults_use_names(struct faults *faults, ses_store *store)
 {
     ses_names *apps = NULL;
@@ -199,7 +218,10 @@ static void faults_play_lists(struct faults *faults, ses_store *store)
     STEP(SES_OK, ses_create(store, &one, NULL, 0, NULL, NULL, &error));
     STEP(SES_OK, ses_create(store, &two, "{}", SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_create(store, &three, Q("{'user:x':1}"), SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, &one, Q("{'content':{'parts':[{'text':'It is \\'found\\''}]}}"),
+                                   SES_NUL, NULL, NULL, &error));
     faults_use_lists(faults, store);
+    faults_use_searches(faults, store);
     faults_use_names(faults, store);
     STEP(SES_OK, ses_delete(store, &two, NULL, NULL, &error));
     STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, NULL, &error));

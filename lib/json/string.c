@@ -99,6 +99,24 @@ bool ses__json_add_text(struct buffer *buffer, struct json_string string)
     return ok;
 }
 
+void ses__json_add_replaced(struct buffer *buffer, struct json_string string)
+{
+    const char *p = string.raw.ptr;
+    const char *const end = p + string.raw.len;
+
+    if (!ses__buffer_reserve(buffer, string.raw.len))
+        return;
+    char *to = buffer->data + buffer->len;
+    while (p < end) {
+        if (*p != '\\')
+            *to++ = *p++;
+        else if (!unescape_one(&p, end, &to))
+            to += ses__utf8_encode(0xfffd, to);
+    }
+    *to = '\0';
+    buffer->len = (size_t)(to - buffer->data);
+}
+
 int ses__json_decode(struct json_string string, struct arena *arena, struct span *text)
 {
     *text = string.raw;

@@ -18,12 +18,14 @@ SESLITE_PRIVATE int32_t ses__json_hex4(const char *p);
 
 /*
  * Give a string as plain text. If it holds a lone surrogate, which UTF-8 cannot express, the first two return
- * false, and the third returns RANGE (or NOMEM) without a message.
+ * false, and the last returns RANGE (or NOMEM) without a message.
  */
 /* Writes it to `out`, which has room for raw.len bytes. */
 SESLITE_PRIVATE bool ses__json_unescape(struct json_string string, char *out, size_t *len);
 /* Adds it to the buffer. */
 SESLITE_PRIVATE bool ses__json_add_text(struct buffer *buffer, struct json_string string);
+/* The same, with U+FFFD in place of lone surrogates. */
+SESLITE_PRIVATE void ses__json_add_replaced(struct buffer *buffer, struct json_string string);
 /* The result is borrowed from the text if nothing is escaped; otherwise it is in the arena and followed by a
  * NUL. */
 SESLITE_PRIVATE int ses__json_decode(struct json_string string, struct arena *arena, struct span *text);

@@ -29,6 +29,7 @@ PURPOSES = {
     "session/postgres": "stores on a server",
     "agent": "contents, tool calls, templates",
     "artifact": "files of sessions and users",
+    "search": "words of events",
     "cjson": "trees of cJSON",
 }
 FOREIGN = ("sqlite3.h", "libpq-fe.h", "cjson/cJSON.h")

@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SOURCES = HERE / "csrc"
 PARTS = ("seslite.h", "seslite_history.h", "seslite_live.h", "seslite_transfer.h")
-NAMES = ("seslite.c", *PARTS, "seslite_agent.h", "seslite_artifact.h", "seslite_postgres.c", "seslite_postgres.h")
+NAMES = ("seslite.c", *PARTS, "seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_postgres.c", "seslite_postgres.h")
 POSTGRES = os.environ.get("SESLITE_WITH_POSTGRES", "") not in ("", "0")
 HEADERS = ("seslite_agent.h", "seslite_artifact.h") + (("seslite_postgres.h",) if POSTGRES else ())
 

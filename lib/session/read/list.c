@@ -192,12 +192,19 @@ static int list_sessions(ses_store *store, struct list_op *op, const ses_list_op
     return code;
 }
 
+int ses__begun_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
+                    ses_page **page, ses_error *error)
+{
+    struct list_op op = {.app = app, .user = user};
+    return list_sessions(store, &op, options, page, error);
+}
+
 int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
              ses_page **page, ses_error *error)
 {
-    struct list_op op = {.app = app, .user = user};
     int code = ses__store_begin_giving(store, page, "page", error);
-    return code == SES_OK ? ses__store_end(store, list_sessions(store, &op, options, page, error)) : code;
+    return code == SES_OK ? ses__store_end(store, ses__begun_list(store, app, user, options, page, error))
+                          : code;
 }
 
 static int count_sessions(ses_store *store, const char *app, const char *user, const ses_filter *filter,

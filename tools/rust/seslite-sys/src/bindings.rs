@@ -28,6 +28,7 @@ pub type ses_problem_kind = ::core::ffi::c_uint;
 pub type ses_artifact_kind = ::core::ffi::c_uint;
 pub type _bindgen_ty_3 = ::core::ffi::c_uint;
 pub type ses_artifact_open_flags = ::core::ffi::c_uint;
+pub type ses_search_flags = ::core::ffi::c_uint;
 pub type ses_context_flags = ::core::ffi::c_uint;
 pub type ses_call_answerer = ::core::option::Option<
     unsafe extern "C" fn(
@@ -726,6 +727,37 @@ pub struct ses_artifact_list_options {
     pub limit: usize,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_search_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
+    pub since_us: *const i64,
+    pub before_us: *const i64,
+    pub limit: usize,
+    pub token: *const ::core::ffi::c_char,
+    pub snippet_bytes: usize,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_hit {
+    pub user: *const ::core::ffi::c_char,
+    pub session: *const ::core::ffi::c_char,
+    pub id: *const ::core::ffi::c_char,
+    pub author: *const ::core::ffi::c_char,
+    pub seq: i64,
+    pub time_us: i64,
+    pub snippet: *const ::core::ffi::c_char,
+    pub snippet_len: usize,
+    pub snippet_found: usize,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_hits {
+    _unused: [u8; 0],
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1927,6 +1959,50 @@ const _: () = {
     ["Offset of field: ses_artifact_list_options::cancel"]
         [::core::mem::offset_of!(ses_artifact_list_options, cancel) - 40usize];
 };
+pub const SES_SEARCH_ANY: ses_search_flags = 1;
+pub const SES_SEARCH_PHRASE: ses_search_flags = 2;
+pub const SES_SEARCH_LIVE: ses_search_flags = 4;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_search_options"][::core::mem::size_of::<ses_search_options>() - 72usize];
+    ["Alignment of ses_search_options"][::core::mem::align_of::<ses_search_options>() - 8usize];
+    ["Offset of field: ses_search_options::size"]
+        [::core::mem::offset_of!(ses_search_options, size) - 0usize];
+    ["Offset of field: ses_search_options::flags"]
+        [::core::mem::offset_of!(ses_search_options, flags) - 8usize];
+    ["Offset of field: ses_search_options::since_us"]
+        [::core::mem::offset_of!(ses_search_options, since_us) - 16usize];
+    ["Offset of field: ses_search_options::before_us"]
+        [::core::mem::offset_of!(ses_search_options, before_us) - 24usize];
+    ["Offset of field: ses_search_options::limit"]
+        [::core::mem::offset_of!(ses_search_options, limit) - 32usize];
+    ["Offset of field: ses_search_options::token"]
+        [::core::mem::offset_of!(ses_search_options, token) - 40usize];
+    ["Offset of field: ses_search_options::snippet_bytes"]
+        [::core::mem::offset_of!(ses_search_options, snippet_bytes) - 48usize];
+    ["Offset of field: ses_search_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_search_options, timeout_ms) - 56usize];
+    ["Offset of field: ses_search_options::cancel"]
+        [::core::mem::offset_of!(ses_search_options, cancel) - 64usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_hit"][::core::mem::size_of::<ses_hit>() - 72usize];
+    ["Alignment of ses_hit"][::core::mem::align_of::<ses_hit>() - 8usize];
+    ["Offset of field: ses_hit::user"][::core::mem::offset_of!(ses_hit, user) - 0usize];
+    ["Offset of field: ses_hit::session"][::core::mem::offset_of!(ses_hit, session) - 8usize];
+    ["Offset of field: ses_hit::id"][::core::mem::offset_of!(ses_hit, id) - 16usize];
+    ["Offset of field: ses_hit::author"][::core::mem::offset_of!(ses_hit, author) - 24usize];
+    ["Offset of field: ses_hit::seq"][::core::mem::offset_of!(ses_hit, seq) - 32usize];
+    ["Offset of field: ses_hit::time_us"][::core::mem::offset_of!(ses_hit, time_us) - 40usize];
+    ["Offset of field: ses_hit::snippet"][::core::mem::offset_of!(ses_hit, snippet) - 48usize];
+    ["Offset of field: ses_hit::snippet_len"]
+        [::core::mem::offset_of!(ses_hit, snippet_len) - 56usize];
+    ["Offset of field: ses_hit::snippet_found"]
+        [::core::mem::offset_of!(ses_hit, snippet_found) - 64usize];
+};
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2777,6 +2853,19 @@ extern "C" {
     ) -> ::core::ffi::c_int;
     pub fn ses_artifacts_version(artifacts: *const ses_artifacts, index: usize) -> i64;
     pub fn ses_artifacts_close(artifacts: *mut ses_artifacts);
+    pub fn ses_store_search(
+        store: *mut ses_store,
+        scope: *const ses_key,
+        words: *const ::core::ffi::c_char,
+        len: usize,
+        options: *const ses_search_options,
+        hits: *mut *mut ses_hits,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_hits_count(hits: *const ses_hits) -> usize;
+    pub fn ses_hits_at(hits: *const ses_hits, index: usize) -> *const ses_hit;
+    pub fn ses_hits_token(hits: *const ses_hits) -> *const ::core::ffi::c_char;
+    pub fn ses_hits_close(hits: *mut ses_hits);
     pub fn ses_builder_open(
         store: *mut ses_store,
         author: *const ::core::ffi::c_char,

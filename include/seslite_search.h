@@ -1,0 +1,89 @@
+/*
+ * seslite: searching events by words.
+ *
+ * A search finds the events that have all of some words, in the texts of their contents: what users and models
+ * wrote, the names of calls, and the texts in their arguments and responses. It does not look into images and
+ * other inline data, or into the keys of objects.
+ *
+ * Words are compared without regard to case, accents and width: `hello` finds `Hello` and `HELLO`, and a word without accents one with them. Chinese, Japanese,
+ * Korean, Thai, Lao, Khmer and Burmese are written without spaces between words, so there each character is a word,
+ * and words that are asked for without a space must follow each other as they do there. In all other scripts only
+ * whole words are found.
+ *
+ * The rules at the top of seslite.h hold here too. A program that calls nothing of this header links nothing of it.
+ */
+#ifndef SESLITE_SEARCH_H
+#define SESLITE_SEARCH_H
+
+#include "seslite.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ses_search_flags {
+    SES_SEARCH_ANY = 0x1,    /* events with at least one of the words */
+    SES_SEARCH_PHRASE = 0x2, /* the words must follow each other as they do in the text that is given */
+    SES_SEARCH_LIVE = 0x4    /* only events that no rewind has taken back */
+} ses_search_flags;
+
+typedef struct ses_search_options {
+    size_t size;
+    unsigned flags;           /* SES_SEARCH_* */
+    const int64_t *since_us;  /* the event's timestamp is this or later; NULL: any */
+    const int64_t *before_us; /* it is earlier than this; NULL: any */
+    size_t limit;             /* hits per page; 0: 20; at most 1,000 */
+    const char *token;        /* the token of the previous page; NULL: the first page */
+    size_t snippet_bytes;     /* of the text around the words, about; 0: none; at most 64 KiB */
+    int64_t timeout_ms;       /* as in ses_call_options */
+    ses_cancel *cancel;       /* as in ses_call_options */
+} ses_search_options;
+
+/* An event that was found, lent by a page: never make or copy this struct. */
+typedef struct ses_hit {
+    const char *user;     /* whose session it is in */
+    const char *session;  /* the id of that */
+    const char *id;       /* the id of the event */
+    const char *author;   /* "" when the event has none */
+    int64_t seq;          /* its number in the session */
+    int64_t time_us;      /* its timestamp */
+    const char *snippet;  /* a piece of the text in which a word was found first; NULL: none was asked for */
+    size_t snippet_len;   /* bytes */
+    size_t snippet_found; /* the byte of it at which that word begins */
+} ses_hit;
+
+/* A page of hits. */
+typedef struct ses_hits ses_hits;
+
+/*
+ * Searches the sessions of an app, of a user or a single one: members of `scope` are NULL from the right. `words`
+ * (`len` may be SES_NUL) are separated by white space. Any punctuation in them is only that: there is no syntax.
+ * `don't` is the words `don` and `t`, one directly after the other.
+ *
+ * The sessions that changed last come first, and in each the newest events. The token of a page leads to the next
+ * one, which may be empty. A session that changes meanwhile moves to the front, so its events may be found twice.
+ *
+ * All events of the scope are read until the page is full. Sessions that are deleted meanwhile are left out.
+ *
+ * INVALID: an id breaks its rules, there is no word, a limit is too large, or the token is not one of a search.
+ * MISUSE: `scope` has a session, but no user. LIMIT: there are more than 100 words, or 64 KiB. NOTFOUND: there is no
+ * such session, if the scope is one.
+ *
+ * Codes: those of a read, INVALID, LIMIT, NOTFOUND.
+ */
+SES_API int ses_store_search(ses_store *store, const ses_key *scope, const char *words, size_t len,
+                             const ses_search_options *options, ses_hits **hits, ses_error *error);
+/* Returns the number of hits on the page. */
+SES_API size_t ses_hits_count(const ses_hits *hits);
+/* Returns a hit, until the page is closed; NULL past the end. */
+SES_API const ses_hit *ses_hits_at(const ses_hits *hits, size_t index);
+/* Returns the token of the next page, or NULL if this is the last. It is lent until this page is closed. */
+SES_API const char *ses_hits_token(const ses_hits *hits);
+/* Frees the page. NULL is allowed. */
+SES_API void ses_hits_close(ses_hits *hits);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

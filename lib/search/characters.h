@@ -1,0 +1,23 @@
+/* What Unicode says of characters, as far as words need it. */
+#ifndef SESLITE_SEARCH_CHARACTERS_H
+#define SESLITE_SEARCH_CHARACTERS_H
+
+#include "base/common.h"
+
+/* As tools/words.py numbers them. */
+enum character_kind {
+    CHARACTER_BREAK = 0,  /* stands between words */
+    CHARACTER_WORD = 1,   /* part of a word: a letter, a digit, a vowel sign */
+    CHARACTER_ALONE = 2,  /* a word by itself, of a script that is written without spaces; or a symbol */
+    CHARACTER_NOTHING = 3 /* as if it were not there: an accent, a soft hyphen */
+};
+
+/* Returns the code point of a character of so many bytes, which is valid. */
+SESLITE_PRIVATE uint32_t ses__character_at(const char *text, size_t len);
+SESLITE_PRIVATE enum character_kind ses__character_kind(uint32_t character);
+/* Returns the small letter without accents. */
+SESLITE_PRIVATE uint32_t ses__character_folded(uint32_t character);
+/* Returns the syllable of two letters, or of a syllable and its last letter; 0: they make none. */
+SESLITE_PRIVATE uint32_t ses__hangul_composed(uint32_t first, uint32_t second);
+
+#endif

@@ -1,0 +1,368 @@
+/* Searches through the public header. */
+#include "seslite_search.h"
+
+#include "random.h"
+#include "support.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+/* Events later than their sessions, which move to the front of a list with them. */
+#define LATER INT64_C(4000000000)
+
+static void must_say(ses_store *store, const ses_key *to, const char *id, int64_t second, const char *text)
+{
+    char event[2000];
+    ses_error error;
+
+    snprintf(
+        event, sizeof event,
+        "{\"id\":\"%s\",\"invocationId\":\"%s\",\"timestamp\":%lld,\"content\":{\"parts\":[{\"text\":\"%s\"}]}}",
+        id, id, (long long)(LATER + second), text);
+    assert_ok(ses_append_by_key(store, to, event, SES_NUL, NULL, NULL, &error));
+}
+
+/* The ids of the events that are found, with a space after each. */
+static const char *found_with(ses_store *store, const ses_key *scope, const char *words,
+                              const ses_search_options *options)
+{
+    static char ids[4000];
+    ses_hits *hits = NULL;
+    size_t len = 0;
+    ses_error error;
+
+    assert_ok(ses_store_search(store, scope, words, SES_NUL, options, &hits, &error));
+    ids[0] = '\0';
+    for (size_t i = 0; i < ses_hits_count(hits); i++)
+        len += (size_t)snprintf(ids + len, sizeof ids - len, "%s ", ses_hits_at(hits, i)->id);
+    assert_null(ses_hits_at(hits, ses_hits_count(hits)));
+    ses_hits_close(hits);
+    return ids;
+}
+
+static const char *found(ses_store *store, const char *words)
+{
+    return found_with(store, &key, words, NULL);
+}
+
+static void test_all_words_in_any_order(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    const ses_search_options any = {.size = sizeof any, .flags = SES_SEARCH_ANY};
+    const ses_search_options phrase = {.size = sizeof phrase, .flags = SES_SEARCH_PHRASE};
+
+    must_create(store, &key, NULL);
+    must_say(store, &key, "e1", 1, "The train to Paris leaves at noon.");
+    must_say(store, &key, "e2", 2, "Which train? To PARIS, or to Caf\u00e9 Paris?");
+    must_say(store, &key, "e3", 3, "trains, parish");
+    assert_string_equal(found(store, "paris TRAIN"), "e2 e1 ");
+    assert_string_equal(found(store, "cafe"), "e2 ");
+    assert_string_equal(found(store, "train to nowhere"), "");
+    assert_string_equal(found_with(store, &key, "noon cafe nowhere", &any), "e2 e1 ");
+    assert_string_equal(found_with(store, &key, "to paris", &phrase), "e2 e1 ");
+    assert_string_equal(found_with(store, &key, "paris to", &phrase), "");
+    assert_string_equal(found(store, "leaves-at"), "e1 ");
+    assert_string_equal(found(store, "leaves-noon"), "");
+}
+
+static void test_characters_that_follow_each_other(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+
+    must_create(store, &key, NULL);
+    must_say(store, &key, "e1", 1, "\u6211\u7528GPT4\u6a21\u578b\u5199\u4e2d\u6587");
+    must_say(store, &key, "e2", 2, "\u4e2d\uff0c\u6587");
+    assert_string_equal(found(store, "\u4e2d\u6587"), "e1 ");
+    assert_string_equal(found(store, "\u6587 \u4e2d"), "e2 e1 ");
+    assert_string_equal(found(store, "gpt4\u6a21"), "e1 ");
+    assert_string_equal(found(store, "\u6a21\u5199"), "");
+}
+
+/* Where people and models write, and where nobody does. */
+static void test_the_texts_of_an_event(void **state)
+{
+    static const char event[] =
+        "{\"id\":\"e1\",\"author\":\"hidden1\",\"errorMessage\":\"shown1\",\"invocationId\":\"hidden2\",\"content\":{"
+        "\"role\":\"hidden3\",\"parts\":[{\"text\":\"shown2 \\\"shown3\\\"\\nshown4\",\"thoughtSignature\":\"hidden4\"},"
+        "{\"inlineData\":{\"data\":\"hidden5\",\"mimeType\":\"hidden6\",\"displayName\":\"shown5\"}},"
+        "{\"functionCall\":{\"id\":\"hidden7\",\"name\":\"shown6\",\"args\":{\"hidden8\":\"shown7\",\"id\":[{\"data\":"
+        "\"shown8\"}],\"n\":12345}}},{\"functionResponse\":{\"response\":{\"r\":\"\\u0073hown9 \\ud800 shown10\"}}}]},"
+        "\"actions\":{\"stateDelta\":{\"k\":\"hidden9\"}}}";
+    const struct fixture *fixture = *state;
+    char word[20];
+
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, event);
+    for (int i = 1; i <= 10; i++) {
+        snprintf(word, sizeof word, "shown%d", i);
+        assert_string_equal(found(fixture->store, word), "e1 ");
+        snprintf(word, sizeof word, "hidden%d", i);
+        assert_string_equal(found(fixture->store, word), "");
+    }
+    assert_string_equal(found(fixture->store, "12345"), "");
+    assert_string_equal(found(fixture->store, "shown4-shown5"), "");
+}
+
+static void test_scopes_and_times(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    const ses_key keys[] = {{"app", "a", "1"}, {"app", "a", "2"}, {"app", "b", "1"}, {"other", "a", "1"}};
+    const int64_t two = (LATER + 2) * 1000000;
+    const int64_t three = (LATER + 3) * 1000000;
+    const ses_search_options since = {.size = sizeof since, .since_us = &two};
+    const ses_search_options before = {.size = sizeof before, .before_us = &three};
+
+    for (int i = 0; i < 4; i++) {
+        char id[] = {'e', (char)('1' + i), '\0'};
+        must_create(store, &keys[i], NULL);
+        must_say(store, &keys[i], id, i + 1, "word");
+    }
+    assert_string_equal(found_with(store, &keys[0], "word", NULL), "e1 ");
+    assert_string_equal(found_with(store, &(ses_key){"app", "a", NULL}, "word", NULL), "e2 e1 ");
+    assert_string_equal(found_with(store, &(ses_key){"app", NULL, NULL}, "word", NULL), "e3 e2 e1 ");
+    assert_string_equal(found_with(store, &(ses_key){"app", NULL, NULL}, "word", &since), "e3 e2 ");
+    assert_string_equal(found_with(store, &(ses_key){"app", NULL, NULL}, "word", &before), "e2 e1 ");
+    assert_string_equal(found_with(store, &(ses_key){"nobody", NULL, NULL}, "word", NULL), "");
+}
+
+static void test_only_live_events(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    const ses_search_options live = {.size = sizeof live, .flags = SES_SEARCH_LIVE};
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    ses_error error;
+
+    must_create(store, &key, NULL);
+    must_say(store, &key, "e1", 1, "word");
+    must_say(store, &key, "e2", 2, "word");
+    assert_ok(ses_rewind_by_key(store, &key, &first, NULL, NULL, &error));
+    assert_string_equal(found(store, "word"), "e2 e1 ");
+    assert_string_equal(found_with(store, &key, "word", &live), "e1 ");
+}
+
+static void test_snippets(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_search_options options = {.size = sizeof options, .snippet_bytes = 30};
+    ses_hits *hits = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(
+        fixture->store, &key,
+        "{\"id\":\"e1\",\"content\":{\"parts\":[{\"text\":\"not this\"},{\"text\":\"a long text with "
+        "\\\"quotes\\\" in which \\u00e4lmost at the end the word comes, and goes on\"}]}}");
+    assert_ok(ses_store_search(fixture->store, &key, "word end", SES_NUL, &options, &hits, &error));
+    const ses_hit *hit = ses_hits_at(hits, 0);
+    assert_string_equal(hit->snippet, "st at the end the word comes, ");
+    assert_int_equal(hit->snippet_len, strlen(hit->snippet));
+    assert_memory_equal(hit->snippet + hit->snippet_found, "end", 3);
+    assert_string_equal(hit->session, "session");
+    assert_int_equal(hit->seq, 1);
+    ses_hits_close(hits);
+    assert_ok(ses_store_search(fixture->store, &key, "almost", SES_NUL, &options, &hits, &error));
+    hit = ses_hits_at(hits, 0);
+    assert_memory_equal(hit->snippet + hit->snippet_found, "\u00e4lmost", 7);
+    ses_hits_close(hits);
+}
+
+/* Every page but the last is full, and together they have every hit once. */
+static void test_pages(void **state)
+{
+    enum { SESSIONS = 7, EVENTS = 9, LIMIT = 4 };
+    const struct fixture *fixture = *state;
+    const ses_key scope = {"app", "user", NULL};
+    int seen[SESSIONS][EVENTS] = {{0}};
+    char token[1000] = "";
+    int pages = 0;
+    ses_error error;
+
+    for (int s = 0; s < SESSIONS; s++) {
+        const char name[] = {(char)('0' + s), '\0'};
+        const ses_key of = {"app", "user", name};
+        must_create(fixture->store, &of, NULL);
+        for (int e = 0; e < EVENTS; e++) {
+            const char id[] = {(char)('0' + e), '\0'};
+            must_say(fixture->store, &of, id, 10 * s + e, "a word");
+        }
+    }
+    do {
+        const ses_search_options options = {
+            .size = sizeof options, .limit = LIMIT, .token = token[0] ? token : NULL};
+        ses_hits *hits = NULL;
+        assert_ok(ses_store_search(fixture->store, &scope, "word", SES_NUL, &options, &hits, &error));
+        for (size_t i = 0; i < ses_hits_count(hits); i++) {
+            const ses_hit *hit = ses_hits_at(hits, i);
+            seen[hit->session[0] - '0'][hit->id[0] - '0']++;
+        }
+        assert_true(ses_hits_count(hits) == LIMIT || !ses_hits_token(hits));
+        snprintf(token, sizeof token, "%s", ses_hits_token(hits) ? ses_hits_token(hits) : "");
+        ses_hits_close(hits);
+        pages++;
+    } while (token[0]);
+    assert_int_equal(pages, (SESSIONS * EVENTS + LIMIT) / LIMIT);
+    for (int s = 0; s < SESSIONS; s++)
+        for (int e = 0; e < EVENTS; e++)
+            assert_int_equal(seen[s][e], 1);
+}
+
+/* What is found is what contains the text, as with LIKE, for scripts without spaces. */
+static void test_random_texts_against_a_scan(void **state)
+{
+    enum { EVENTS = 200, LETTERS = 6, ROUNDS = 300 };
+    static const char *const letters[LETTERS] = {"\u4e2d", "\u6587", "\u30ab", "\u0e44", "\ud55c", "\uff0c"};
+    const struct fixture *fixture = *state;
+    const ses_search_options most = {.size = sizeof most, .limit = 1000};
+    static char texts[EVENTS][100];
+    uint64_t seed = 7;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    for (int i = 0; i < EVENTS; i++) {
+        char id[8];
+        for (size_t n = random_below(&seed, 20); n > 0; n--)
+            strcat(texts[i], letters[random_below(&seed, LETTERS)]);
+        snprintf(id, sizeof id, "%d", i);
+        must_say(fixture->store, &key, id, i, texts[i]);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        char word[40] = "";
+        ses_hits *hits = NULL;
+        size_t expected = 0;
+        for (size_t n = 1 + random_below(&seed, 4); n > 0; n--)
+            strcat(word, letters[random_below(&seed, LETTERS - 1)]);
+        for (int i = 0; i < EVENTS; i++)
+            expected += strstr(texts[i], word) != NULL;
+        assert_ok(ses_store_search(fixture->store, &key, word, SES_NUL, &most, &hits, &error));
+        assert_int_equal(ses_hits_count(hits), expected);
+        for (size_t i = 0; i < ses_hits_count(hits); i++)
+            assert_non_null(strstr(texts[atoi(ses_hits_at(hits, i)->id)], word));
+        ses_hits_close(hits);
+    }
+}
+
+static void refuse(ses_store *store, const ses_key *scope, const char *words,
+                   const ses_search_options *options, int code, int line)
+{
+    ses_hits *hits = (ses_hits *)1;
+    ses_error error;
+
+    const int got = ses_store_search(store, scope, words, SES_NUL, options, &hits, &error);
+    if (got != code || hits)
+        fail_msg("line %d: %s, not %s: %s", line, ses_code_name(got), ses_code_name(code), error.message);
+}
+
+#define refused(scope, words, options, code) refuse(store, (scope), (words), (options), (code), __LINE__)
+
+static void test_words_that_cannot_be_searched_for(void **state)
+{
+    static char long_text[66000];
+    static char many_words[2 * 10001];
+    const struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+
+    must_create(store, &key, NULL);
+    memset(long_text, 'a', sizeof long_text - 1);
+    for (size_t i = 0; i < 10000; i++)
+        memcpy(many_words + 2 * i, "a ", 3);
+    refused(&key, "", NULL, SES_INVALID);
+    refused(&key, " ,;* ", NULL, SES_INVALID);
+    refused(&key, NULL, NULL, SES_MISUSE);
+    refused(&key, long_text, NULL, SES_LIMIT);
+    refused(&key, many_words, NULL, SES_LIMIT);
+}
+
+static void test_punctuation_is_no_syntax(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_hits *hits = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_say(fixture->store, &key, "e1", 1, "AND NEAR(\\\"x\\\") col:y*");
+    assert_string_equal(found(fixture->store, "\"x\")* NEAR AND"), "e1 ");
+    assert_string_equal(found(fixture->store, "NOT x"), "");
+    assert_string_equal(found(fixture->store, "co*"), "");
+    assert_ok(ses_store_search(fixture->store, &key, "near\0x", 6, NULL, &hits, &error));
+    assert_int_equal(ses_hits_count(hits), 1);
+    ses_hits_close(hits);
+}
+
+static void test_bad_scopes_and_options(void **state)
+{
+    static const char *const tokens[] = {"",
+                                         "s1.",
+                                         "s1.1.1.1.",
+                                         "s1.0.1.1.ab",
+                                         "s2.1.1.1.ab",
+                                         "s1.1.99999.1.ab",
+                                         "s1.99999999999999999999.1.1.ab",
+                                         "s1.1.1.1.abnonsense",
+                                         "\xff"};
+    const ses_key gone = {"app", "user", "gone"};
+    const ses_key no_user = {"app", NULL, "session"};
+    const ses_key no_app = {NULL, NULL, NULL};
+    const ses_key app = {"app", NULL, NULL};
+    const struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    ses_search_options options = {.size = sizeof options, .limit = 1001};
+
+    must_create(store, &key, NULL);
+    refused(&gone, "a", NULL, SES_NOTFOUND);
+    refused(&no_user, "a", NULL, SES_MISUSE);
+    refused(&no_app, "a", NULL, SES_MISUSE);
+    refused(NULL, "a", NULL, SES_MISUSE);
+    refused(&key, "a", &options, SES_INVALID);
+    options = (ses_search_options){.size = sizeof options, .snippet_bytes = 64 * 1024 + 1};
+    refused(&key, "a", &options, SES_INVALID);
+    options = (ses_search_options){.size = sizeof options, .flags = 0x8};
+    refused(&key, "a", &options, SES_MISUSE);
+    for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
+        options = (ses_search_options){.size = sizeof options, .token = tokens[i]};
+        refused(&app, "a", &options, SES_INVALID);
+    }
+}
+
+static void test_limits(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key app = {"app", NULL, NULL};
+    ses_search_options options = {.size = sizeof options};
+    ses_hits *hits = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_say(fixture->store, &key, "e1", 1, "word");
+    assert_ok(ses_cancel_open(fixture->store, &options.cancel, &error));
+    assert_ok(ses_store_search(fixture->store, &key, "word", SES_NUL, &options, &hits, &error));
+    ses_hits_close(hits);
+    ses_cancel_pull(options.cancel);
+    assert_code(SES_INTERRUPTED,
+                ses_store_search(fixture->store, &key, "word", SES_NUL, &options, &hits, &error));
+    assert_code(SES_INTERRUPTED,
+                ses_store_search(fixture->store, &app, "word", SES_NUL, &options, &hits, &error));
+    ses_cancel_close(options.cancel);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_all_words_in_any_order),
+        TEST(test_characters_that_follow_each_other),
+        TEST(test_the_texts_of_an_event),
+        TEST(test_scopes_and_times),
+        TEST(test_only_live_events),
+        TEST(test_snippets),
+        TEST(test_pages),
+        TEST(test_random_texts_against_a_scan),
+        TEST(test_words_that_cannot_be_searched_for),
+        TEST(test_punctuation_is_no_syntax),
+        TEST(test_bad_scopes_and_options),
+        TEST(test_limits),
+    };
+    return cmocka_run_group_tests_name("search", tests, NULL, NULL);
+}

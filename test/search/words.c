@@ -1,0 +1,85 @@
+/* Words of texts in many scripts, in the form in which they are compared. */
+#include "search/words.h"
+
+#include "support.h"
+
+/* The words, with `|` before one that follows directly, and a space before one that does not. */
+static void assert_words(const char *text, const char *expected)
+{
+    ses_allocator allocator;
+    struct buffer out;
+    struct words words;
+
+    ses__memory_default(&allocator);
+    ses__buffer_init(&out, &allocator);
+    ses__words_begin(&words, &out);
+    ses__words_add_text(&words, ses__span_of(text));
+    ses__buffer_add(&out, "", 1);
+    assert_false(out.failed);
+    for (size_t i = 0; i < out.len; i++)
+        if (out.data[i] == WORD_JOINED)
+            out.data[i] = '|';
+    assert_string_equal(out.len > 1 ? out.data + 1 : "", expected);
+    ses__buffer_free(&out);
+}
+
+static void test_words_of_alphabets(void **state)
+{
+    (void)state;
+    assert_words("Hello, World!", "hello world");
+    assert_words("don't  e-mail\nx_1 3.14", "don t e mail x 1 3 14");
+    assert_words("", "");
+    assert_words(" \t.,;:!?\"'()[]{}<>/\\|", "");
+    assert_words("CAF\u00c9 caf\u00e9 cafe\u0301", "cafe cafe cafe");
+    assert_words("\u00c5ngstr\u00f6m na\u00efve \u00d8re", "angstrom naive \u00f8re");
+    assert_words("\u0395\u03bb\u03bb\u03ac\u03b4\u03b1 \u03c3\u03cc\u03c6\u03bf\u03c2",
+                 "\u03b5\u03bb\u03bb\u03b1\u03b4\u03b1 \u03c3\u03bf\u03c6\u03bf\u03c3");
+    assert_words("\u041c\u041e\u0421\u041a\u0412\u0410 \u0401\u0436",
+                 "\u043c\u043e\u0441\u043a\u0432\u0430 \u0435\u0436");
+    assert_words("co\u00adoperate zero\u200bwidth", "cooperate zerowidth");
+    assert_words("\uff21\uff22\uff23\uff11\uff12", "abc12");
+    assert_words("\u0939\u093f\u0928\u094d\u0926\u0940 \u092d\u093e\u0937\u093e",
+                 "\u0939\u093f\u0928\u094d\u0926\u0940 \u092d\u093e\u0937\u093e");
+    assert_words("\u05e9\u05c1\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+                 "\u05e9\u05c1\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627");
+}
+
+static void test_words_of_scripts_without_spaces(void **state)
+{
+    (void)state;
+    assert_words("\u4e2d\u6587", "\u4e2d|\u6587");
+    assert_words("\u4e2d\uff0c\u6587", "\u4e2d \u6587");
+    assert_words("GPT4\u6a21\u578b", "gpt4|\u6a21|\u578b");
+    assert_words("\u3053\u3093\u30ab\u30bf\uff76\uff85", "\u3053|\u3093|\u30ab|\u30bf|\uff76|\uff85");
+    assert_words("\u0e44\u0e17\u0e22", "\u0e44|\u0e17|\u0e22");
+    assert_words("\ud55c\uae00", "\ud55c|\uae00");
+    assert_words("\U0001f389 party\U0001f389", "\U0001f389 party|\U0001f389");
+}
+
+static void test_letters_of_hangul_make_syllables(void **state)
+{
+    (void)state;
+    assert_words("\u1112\u1161\u11ab\u1100\u1173\u11af", "\ud55c|\uae00");
+    assert_words("\uac00\u11a8", "\uac01");
+    assert_words("\u1112 \u1161", "\u1112 \u1161");
+}
+
+static void test_what_is_not_utf8_stands_between_words(void **state)
+{
+    (void)state;
+    assert_words("a\xff"
+                 "b\xc3",
+                 "a b");
+    assert_words("\xed\xa0\x80x", "x");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words_of_alphabets),
+        cmocka_unit_test(test_words_of_scripts_without_spaces),
+        cmocka_unit_test(test_letters_of_hangul_make_syllables),
+        cmocka_unit_test(test_what_is_not_utf8_stands_between_words),
+    };
+    return cmocka_run_group_tests_name("words", tests, NULL, NULL);
+}
