@@ -56,6 +56,7 @@ store           $held
 help            help $said commands.h embedded.h
 complete        complete $held parse.h
 commands        commands $held commands.h
+search          search commands/content.h $held commands.h
 html/page       html/page $held
 html            html html/page $held commands.h embedded.h
 write           write $held commands.h

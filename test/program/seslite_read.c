@@ -357,6 +357,27 @@ static void test_search_reads_escaped_texts(void **state)
     reply_free(&reply);
 }
 
+static void test_search_finds_words(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_append_by_key(
+        fixture->store, &two,
+        "{\"id\":\"w1\",\"content\":{\"parts\":[{\"text\":\"Un caf\\u00e9 au\\nlait, please\"}]}}");
+    run_ok("search", "--words", "please CAFE");
+    assert_has(&reply.out, "Un caf\xc3\xa9 au lait, please");
+    run_ok("-s", "two", "search", "-w", "lait", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 1);
+    assert_has(&reply.out, "\"session\":\"two\"");
+    assert_has(&reply.out, "\"id\":\"w1\"");
+    run_at(&reply, 3, NULL, fixture->path, "search", "--words", "pleas");
+    run_at(&reply, 3, NULL, fixture->path, "search", "--words", "lait", "--up-to", "0");
+    run_at(&reply, 3, NULL, fixture->path, "-a", "nope", "search", "--words", "lait");
+    run_at(&reply, 2, NULL, fixture->path, "search", "--words", "...");
+    reply_free(&reply);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
 int main(void)
@@ -380,6 +401,7 @@ int main(void)
         T(test_tail_follows_until_the_session_is_deleted),
         T(test_search_finds_texts_and_calls),
         T(test_search_reads_escaped_texts),
+        T(test_search_finds_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

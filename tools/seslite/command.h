@@ -43,88 +43,89 @@ enum kind {
 /* X(id, letter or 0, name, value or NULL, kind, help). Every command knows the options up to VERSION, which
  * may also precede it. If a command has an option of its own with the same letter or name, that one is
  * meant. */
-#define OPTIONS(X)                                                                                          \
-    X(STORE, 'f', "file", "FILE", KIND_FILE, "the store, or postgresql://...; default: SESLITE_DB")         \
-    X(APP, 'a', "app", "APP", KIND_APP, "the app; optional if only one matches")                            \
-    X(USER, 'u', "user", "USER", KIND_USER, "the user; optional if only one matches")                       \
-    X(SESSION, 's', "session", "ID", KIND_SESSION, "the session; optional if only one matches")             \
-    X(JSON, 0, "json", NULL, KIND_NONE, "print JSON")                                                       \
-    X(JSONL, 0, "jsonl", NULL, KIND_NONE, "print JSON, one value per line")                                 \
-    X(HELP, 'h', "help", NULL, KIND_NONE, "print help and exit")                                            \
-    X(VERSION, 'V', "version", NULL, KIND_NONE, "print the version and exit")                               \
-    X(AT, 0, "at", "POINT", KIND_POINT, "as of this point of the log")                                      \
-    X(TO, 0, "to", "POINT", KIND_POINT, "back to this point of the log")                                    \
-    X(SHARED, 0, "shared", NULL, KIND_NONE,                                                                 \
-      "with --at: also the app: and user: keys that the session wrote")                                     \
-    X(LIMIT, 'n', "limit", "N", KIND_NUMBER, "at most N")                                                   \
-    X(NEWEST, 'n', "newest", "N", KIND_NUMBER, "only the newest N events")                                  \
-    X(SINCE, 0, "since", "TIME", KIND_TIME, "only from this time on")                                       \
-    X(BEFORE, 0, "before", "TIME", KIND_TIME, "only before this time")                                      \
-    X(FROM, 0, "from", "N", KIND_NUMBER, "only events with number N or higher")                             \
-    X(UP_TO, 0, "up-to", "N", KIND_NUMBER, "only events with number N or lower")                            \
-    X(LIVE, 0, "live", NULL, KIND_NONE, "only events that no rewind took back")                             \
-    X(REVERSE, 'r', "reverse", NULL, KIND_NONE, "newest first")                                             \
-    X(FULL, 0, "full", NULL, KIND_NONE, "do not shorten calls and responses; show thoughts")                \
-    X(LABEL, 'l', "label", "NAME[=VALUE]", KIND_TEXT, "only sessions with this label")                      \
-    X(PREFIX, 0, "prefix", "TEXT", KIND_TEXT, "only sessions of one user whose ids begin with TEXT")        \
-    X(ORDER, 0, "order", "ORDER", KIND_ORDER, "newest (the default), oldest, or created")                   \
-    X(NAMES, 0, "names", "WHAT", KIND_NAMES, "only names, one per line: apps, users or sessions")           \
-    X(FOLLOW, 'f', "follow", NULL, KIND_NONE, "continue with new events as they are appended")              \
-    X(ALL, 0, "all", NULL, KIND_NONE, "with --follow: all sessions of the user, from now on")               \
-    X(IGNORE_CASE, 'i', "ignore-case", NULL, KIND_NONE, "ignore the case of ASCII letters")                 \
-    X(AS, 0, "as", "ID", KIND_TEXT, "the id of the new session; default: a generated one")                  \
-    X(AS_USER, 0, "as-user", "USER", KIND_USER, "the user of the new session; default: the same user")      \
-    X(EVERYTHING, 0, "everything", NULL, KIND_NONE, "all of --user, or of --app if no user is given")       \
-    X(KEEP, 0, "keep", "N", KIND_NUMBER, "keep the newest N events")                                        \
-    X(COMPACTED, 0, "compacted", NULL, KIND_NONE,                                                           \
-      "only events that a compaction covers or a rewind took back")                                         \
-    X(IDLE, 0, "idle", "SPAN", KIND_SPAN, "also sessions unchanged for this long")                          \
-    X(PER_USER, 0, "per-user", "N", KIND_NUMBER, "also a user's least recent sessions beyond N")            \
-    X(REMOVE, 0, "remove", NULL, KIND_NONE, "remove it")                                                    \
-    X(SECURE, 0, "secure", NULL, KIND_NONE, "overwrite deleted data")                                       \
-    X(DRY_RUN, 0, "dry-run", NULL, KIND_NONE, "only report what would be done")                             \
-    X(QUICK, 0, "quick", NULL, KIND_NONE, "check only the pages of the file, or the tables of a server")    \
-    X(COMPACT, 0, "compact", NULL, KIND_NONE, "leave free pages out")                                       \
-    X(YES, 'y', "yes", NULL, KIND_NONE, "do not ask for confirmation")                                      \
-    X(WRITE, 'w', "write", NULL, KIND_NONE, "let the statements change the file")                           \
-    X(OUTPUT, 'o', "output", "FILE", KIND_FILE, "write to this file; \"-\" is standard output")             \
-    X(REDACT, 0, "redact", "KEY", KIND_KEY, "hide the value of this state key; may be given several times") \
-    X(IMAGES, 0, "images", NULL, KIND_NONE, "include images, which may make the page large")                \
-    X(UPDATE, 0, "update", NULL, KIND_NONE, "add the events that a session here lacks")                     \
-    X(REPLACE, 0, "replace", NULL, KIND_NONE, "replace what exists")                                        \
-    X(RENAME, 0, "rename", NULL, KIND_NONE, "rename what cannot keep its name")                             \
-    X(SKIP, 0, "skip", NULL, KIND_NONE, "leave out what is rejected, and continue")                         \
-    X(REPLACE_KEYS, 0, "replace-keys", NULL, KIND_NONE,                                                     \
-      "overwrite existing shared keys with the file's values")                                              \
-    X(TO_APP, 0, "to-app", "APP", KIND_APP, "put everything into this app")                                 \
-    X(TO_USER, 0, "to-user", "USER", KIND_USER, "give everything that belongs to a user to this one")       \
-    X(ZONE, 0, "zone", "ZONE", KIND_TEXT, "the time zone of times in the file that do not name one")        \
-    X(FORMAT, 0, "to", "FORMAT", KIND_TEXT, "jsonl (the default), session, vertex or sqlite")               \
-    X(ARTIFACTS, 0, "artifacts", "FOLDER", KIND_FILE, "also write the artifacts into this new folder")      \
-    X(STATE, 0, "state", "KEY=JSON", KIND_PAIR, "set this state key; may be given several times")           \
-    X(STATE_FILE, 0, "state-file", "FILE", KIND_FILE,                                                       \
-      "the initial state, a JSON object; \"-\" is standard input")                                          \
-    X(TITLE, 0, "title", "TITLE", KIND_TEXT, "the title of the session")                                    \
-    X(GIVE_LABEL, 'l', "label", "NAME[=VALUE]", KIND_LABEL,                                                 \
-      "give it this label; may be given several times")                                                     \
-    X(TTL, 0, "ttl", "SPAN", KIND_SPAN, "let it expire after this time")                                    \
-    X(IF_NOT_EXISTS, 0, "if-not-exists", NULL, KIND_NONE,                                                   \
-      "accept a session that exists, and leave it as it is")                                                \
-    X(INPUT, 'i', "input", "FILE", KIND_FILE, "read the events from this file; \"-\" is standard input")    \
-    X(TEXT, 0, "text", "TEXT", KIND_TEXT, "append an event with this text")                                 \
-    X(AUTHOR, 0, "author", "NAME", KIND_TEXT, "the author of that event; default: user")                    \
-    X(INVOCATION, 0, "invocation", "ID", KIND_TEXT, "the invocation of that event")                         \
-    X(EXPECTED_STATE, 0, "expected-state", "KEY=JSON", KIND_PAIR,                                           \
-      "only if this app: or user: key has this value; may be given several times")                          \
-    X(EXPECTED_VERSION, 0, "expected-version", "N", KIND_NUMBER, "only if the session is at this version")  \
-    X(VERSIONS, 0, "versions", "NAME", KIND_ARTIFACT, "the versions of this artifact")                      \
-    X(ARTIFACT_VERSION, 0, "version", "N", KIND_NUMBER, "this version; default: the newest")                \
-    X(TYPE, 0, "type", "MIME", KIND_TEXT, "the type, such as image/png; \"\": none")                        \
-    X(METADATA, 0, "metadata", "JSON", KIND_TEXT, "a JSON object that is kept with the version")            \
-    X(ANYWAY, 0, "anyway", NULL, KIND_NONE, "the session or user need not exist")                           \
-    X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                 \
-    X(BASH, 0, "bash", NULL, KIND_NONE, "print the completion script for bash")                             \
-    X(ZSH, 0, "zsh", NULL, KIND_NONE, "print the completion script for zsh")                                \
+#define OPTIONS(X)                                                                                           \
+    X(STORE, 'f', "file", "FILE", KIND_FILE, "the store, or postgresql://...; default: SESLITE_DB")          \
+    X(APP, 'a', "app", "APP", KIND_APP, "the app; optional if only one matches")                             \
+    X(USER, 'u', "user", "USER", KIND_USER, "the user; optional if only one matches")                        \
+    X(SESSION, 's', "session", "ID", KIND_SESSION, "the session; optional if only one matches")              \
+    X(JSON, 0, "json", NULL, KIND_NONE, "print JSON")                                                        \
+    X(JSONL, 0, "jsonl", NULL, KIND_NONE, "print JSON, one value per line")                                  \
+    X(HELP, 'h', "help", NULL, KIND_NONE, "print help and exit")                                             \
+    X(VERSION, 'V', "version", NULL, KIND_NONE, "print the version and exit")                                \
+    X(AT, 0, "at", "POINT", KIND_POINT, "as of this point of the log")                                       \
+    X(TO, 0, "to", "POINT", KIND_POINT, "back to this point of the log")                                     \
+    X(SHARED, 0, "shared", NULL, KIND_NONE,                                                                  \
+      "with --at: also the app: and user: keys that the session wrote")                                      \
+    X(LIMIT, 'n', "limit", "N", KIND_NUMBER, "at most N")                                                    \
+    X(NEWEST, 'n', "newest", "N", KIND_NUMBER, "only the newest N events")                                   \
+    X(SINCE, 0, "since", "TIME", KIND_TIME, "only from this time on")                                        \
+    X(BEFORE, 0, "before", "TIME", KIND_TIME, "only before this time")                                       \
+    X(FROM, 0, "from", "N", KIND_NUMBER, "only events with number N or higher")                              \
+    X(UP_TO, 0, "up-to", "N", KIND_NUMBER, "only events with number N or lower")                             \
+    X(LIVE, 0, "live", NULL, KIND_NONE, "only events that no rewind took back")                              \
+    X(REVERSE, 'r', "reverse", NULL, KIND_NONE, "newest first")                                              \
+    X(FULL, 0, "full", NULL, KIND_NONE, "do not shorten calls and responses; show thoughts")                 \
+    X(LABEL, 'l', "label", "NAME[=VALUE]", KIND_TEXT, "only sessions with this label")                       \
+    X(PREFIX, 0, "prefix", "TEXT", KIND_TEXT, "only sessions of one user whose ids begin with TEXT")         \
+    X(ORDER, 0, "order", "ORDER", KIND_ORDER, "newest (the default), oldest, or created")                    \
+    X(NAMES, 0, "names", "WHAT", KIND_NAMES, "only names, one per line: apps, users or sessions")            \
+    X(FOLLOW, 'f', "follow", NULL, KIND_NONE, "continue with new events as they are appended")               \
+    X(ALL, 0, "all", NULL, KIND_NONE, "with --follow: all sessions of the user, from now on")                \
+    X(IGNORE_CASE, 'i', "ignore-case", NULL, KIND_NONE, "ignore the case of ASCII letters")                  \
+    X(WORDS, 'w', "words", NULL, KIND_NONE, "find all these words, in any order, case and with any accents") \
+    X(AS, 0, "as", "ID", KIND_TEXT, "the id of the new session; default: a generated one")                   \
+    X(AS_USER, 0, "as-user", "USER", KIND_USER, "the user of the new session; default: the same user")       \
+    X(EVERYTHING, 0, "everything", NULL, KIND_NONE, "all of --user, or of --app if no user is given")        \
+    X(KEEP, 0, "keep", "N", KIND_NUMBER, "keep the newest N events")                                         \
+    X(COMPACTED, 0, "compacted", NULL, KIND_NONE,                                                            \
+      "only events that a compaction covers or a rewind took back")                                          \
+    X(IDLE, 0, "idle", "SPAN", KIND_SPAN, "also sessions unchanged for this long")                           \
+    X(PER_USER, 0, "per-user", "N", KIND_NUMBER, "also a user's least recent sessions beyond N")             \
+    X(REMOVE, 0, "remove", NULL, KIND_NONE, "remove it")                                                     \
+    X(SECURE, 0, "secure", NULL, KIND_NONE, "overwrite deleted data")                                        \
+    X(DRY_RUN, 0, "dry-run", NULL, KIND_NONE, "only report what would be done")                              \
+    X(QUICK, 0, "quick", NULL, KIND_NONE, "check only the pages of the file, or the tables of a server")     \
+    X(COMPACT, 0, "compact", NULL, KIND_NONE, "leave free pages out")                                        \
+    X(YES, 'y', "yes", NULL, KIND_NONE, "do not ask for confirmation")                                       \
+    X(WRITE, 'w', "write", NULL, KIND_NONE, "let the statements change the file")                            \
+    X(OUTPUT, 'o', "output", "FILE", KIND_FILE, "write to this file; \"-\" is standard output")              \
+    X(REDACT, 0, "redact", "KEY", KIND_KEY, "hide the value of this state key; may be given several times")  \
+    X(IMAGES, 0, "images", NULL, KIND_NONE, "include images, which may make the page large")                 \
+    X(UPDATE, 0, "update", NULL, KIND_NONE, "add the events that a session here lacks")                      \
+    X(REPLACE, 0, "replace", NULL, KIND_NONE, "replace what exists")                                         \
+    X(RENAME, 0, "rename", NULL, KIND_NONE, "rename what cannot keep its name")                              \
+    X(SKIP, 0, "skip", NULL, KIND_NONE, "leave out what is rejected, and continue")                          \
+    X(REPLACE_KEYS, 0, "replace-keys", NULL, KIND_NONE,                                                      \
+      "overwrite existing shared keys with the file's values")                                               \
+    X(TO_APP, 0, "to-app", "APP", KIND_APP, "put everything into this app")                                  \
+    X(TO_USER, 0, "to-user", "USER", KIND_USER, "give everything that belongs to a user to this one")        \
+    X(ZONE, 0, "zone", "ZONE", KIND_TEXT, "the time zone of times in the file that do not name one")         \
+    X(FORMAT, 0, "to", "FORMAT", KIND_TEXT, "jsonl (the default), session, vertex or sqlite")                \
+    X(ARTIFACTS, 0, "artifacts", "FOLDER", KIND_FILE, "also write the artifacts into this new folder")       \
+    X(STATE, 0, "state", "KEY=JSON", KIND_PAIR, "set this state key; may be given several times")            \
+    X(STATE_FILE, 0, "state-file", "FILE", KIND_FILE,                                                        \
+      "the initial state, a JSON object; \"-\" is standard input")                                           \
+    X(TITLE, 0, "title", "TITLE", KIND_TEXT, "the title of the session")                                     \
+    X(GIVE_LABEL, 'l', "label", "NAME[=VALUE]", KIND_LABEL,                                                  \
+      "give it this label; may be given several times")                                                      \
+    X(TTL, 0, "ttl", "SPAN", KIND_SPAN, "let it expire after this time")                                     \
+    X(IF_NOT_EXISTS, 0, "if-not-exists", NULL, KIND_NONE,                                                    \
+      "accept a session that exists, and leave it as it is")                                                 \
+    X(INPUT, 'i', "input", "FILE", KIND_FILE, "read the events from this file; \"-\" is standard input")     \
+    X(TEXT, 0, "text", "TEXT", KIND_TEXT, "append an event with this text")                                  \
+    X(AUTHOR, 0, "author", "NAME", KIND_TEXT, "the author of that event; default: user")                     \
+    X(INVOCATION, 0, "invocation", "ID", KIND_TEXT, "the invocation of that event")                          \
+    X(EXPECTED_STATE, 0, "expected-state", "KEY=JSON", KIND_PAIR,                                            \
+      "only if this app: or user: key has this value; may be given several times")                           \
+    X(EXPECTED_VERSION, 0, "expected-version", "N", KIND_NUMBER, "only if the session is at this version")   \
+    X(VERSIONS, 0, "versions", "NAME", KIND_ARTIFACT, "the versions of this artifact")                       \
+    X(ARTIFACT_VERSION, 0, "version", "N", KIND_NUMBER, "this version; default: the newest")                 \
+    X(TYPE, 0, "type", "MIME", KIND_TEXT, "the type, such as image/png; \"\": none")                         \
+    X(METADATA, 0, "metadata", "JSON", KIND_TEXT, "a JSON object that is kept with the version")             \
+    X(ANYWAY, 0, "anyway", NULL, KIND_NONE, "the session or user need not exist")                            \
+    X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                  \
+    X(BASH, 0, "bash", NULL, KIND_NONE, "print the completion script for bash")                              \
+    X(ZSH, 0, "zsh", NULL, KIND_NONE, "print the completion script for zsh")                                 \
     X(FISH, 0, "fish", NULL, KIND_NONE, "print the completion script for fish")
 
 enum option_id {

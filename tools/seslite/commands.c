@@ -63,10 +63,13 @@ const struct command command_table[] = {
      .name = "search",
      .summary = "find events that contain a text",
      .words = "Searches all sessions of the store, of --app or of --user, or one session. It searches "
-              "messages and calls, then the event as it is stored. There is no index: it reads every event.",
+              "messages and calls, then the event as it is stored. With --words it finds events in whose "
+              "messages, calls and responses all the words are, newest sessions first; of Chinese, Japanese, "
+              "Korean and Thai also parts of words. There is no index: it reads every event.",
      .argument = {"TEXT", KIND_TEXT, true, 1},
-     .options = OPTIONS_OF(O(IGNORE_CASE), O(LIMIT), O(SINCE), O(FROM), O(UP_TO), O(LIVE)),
-     .example = " seslite -f agents.db search -i \"winter coat\"",
+     .options = OPTIONS_OF(O(IGNORE_CASE), O(WORDS), O(LIMIT), O(SINCE), O(FROM), O(UP_TO), O(LIVE)),
+     .example =
+         " seslite -f agents.db search -i \"winter coat\"\n seslite -f agents.db search --words \"coat winter\"",
      .run = run_search},
     {.group = "Look",
      .name = "html",

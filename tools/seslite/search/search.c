@@ -1,37 +1,25 @@
-/* seslite search: a plain scan of all events. */
+/* seslite search: a plain scan of all events for a text, or for words. */
 #include "commands.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands/content.h"
-#include "output/json.h"
+#include "search/found.h"
+#include "search/search_words.h"
 #include "output/progress.h"
-#include "output/table.h"
 #include "store/choose.h"
 #include "store/missing.h"
 #include "store/walk.h"
-#include "text/times.h"
-
-enum { BEFORE = 30 /* bytes of the line that are shown before the match */ };
-
-static const struct column columns[] = {
-    {"SESSION", COLOUR_BOLD, 0, 12},         {"USER", COLOUR_CYAN, 0, 8},
-    {"SEQ", COLOUR_DIM, COLUMN_RIGHT, 4},    {"TIME", COLOUR_DIM, COLUMN_TIME, 19},
-    {"AUTHOR", COLOUR_CYAN, COLUMN_CUT, 12}, {"FOUND", COLOUR_NONE, COLUMN_CUT, 30},
-};
 
 struct search {
     struct run *run;
     const char *wanted;
     size_t wanted_len;
     bool ignore_case;
-    struct table table;
-    struct json_rows rows;
+    struct found found;
     struct text line; /* the content of the current event */
-    int64_t left;     /* hits that may still be printed */
-    int64_t found;
-    int64_t done; /* sessions searched so far */
+    int64_t done;     /* sessions searched so far */
     int64_t total;
     int64_t last_seq; /* of the current session */
     ses_key key;      /* of the current session */
@@ -72,60 +60,6 @@ static size_t find(const struct search *search, const char *text, size_t len)
     return len;
 }
 
-/* --------------------------------------------------------------------------------------------------- hits */
-
-/* Adds the text from a little before the match, from the beginning of a character. */
-static void add_found(struct table *table, const char *text, size_t len, size_t at)
-{
-    struct text found = {NULL, 0, 0};
-    size_t from = at > BEFORE ? at - BEFORE : 0;
-    size_t to = len - at > 500 ? at + 500 : len;
-
-    while (from < at && from > 0 && ((unsigned char)text[from] & 0xc0) == 0x80)
-        from++;
-    while (to < len && ((unsigned char)text[to] & 0xc0) == 0x80)
-        to++;
-    if (from > 0)
-        text_puts(&found, "\xe2\x80\xa6");
-    text_add(&found, text + from, to - from);
-    table_cell(table, found.data, found.len);
-    text_free(&found);
-}
-
-static int add_json(struct search *search, const ses_event *event)
-{
-    struct json json;
-
-    if (content_check(search->run, event) < 0) {
-        say("event %lld of %s: %s", (long long)event->seq, search->key.session, search->run->error.message);
-        return EXIT_DAMAGED;
-    }
-    json_begin(&json, search->run, '{');
-    json_text(&json, "appName", search->key.app);
-    json_text(&json, "userId", search->key.user);
-    json_text(&json, "session", search->key.session);
-    json_number(&json, "seq", event->seq);
-    json_raw(&json, "event", event->json, event->json_len);
-    return json_rows_add(&search->rows, &json);
-}
-
-static int add_hit(struct search *search, const ses_event *event, const char *text, size_t len, size_t at)
-{
-    char time[TIME_SIZE];
-
-    search->found++;
-    search->left--;
-    if (wants_json(search->run))
-        return add_json(search, event);
-    table_puts(&search->table, search->key.session);
-    table_puts(&search->table, search->key.user);
-    table_number(&search->table, event->seq);
-    table_puts(&search->table, time_text(event->time_us, time));
-    table_puts(&search->table, event->author);
-    add_found(&search->table, text, len, at);
-    return EXIT_OK;
-}
-
 /* ----------------------------------------------------------------------------------------------- the scan */
 
 /* Searches the content first, then the event as stored, which contains everything else. */
@@ -135,15 +69,17 @@ static int visit_event_of(void *context, const ses_event *event)
     int64_t share = search->last_seq > 0 ? event->seq * 1000 / search->last_seq : 0;
 
     progress_set(search->done * 1000 + share, search->total * 1000);
-    if (search->left == 0)
+    if (search->found.left == 0)
         return STOP;
     text_clear(&search->line);
     content_line(search->run, event, &search->line);
     size_t at = find(search, search->line.data, search->line.len);
     if (at < search->line.len)
-        return add_hit(search, event, search->line.data, search->line.len, at);
+        return found_add(&search->found, &search->key, event, search->line.data, search->line.len, at);
     at = find(search, event->json, event->json_len);
-    return at < event->json_len ? add_hit(search, event, event->json, event->json_len, at) : EXIT_OK;
+    return at < event->json_len
+               ? found_add(&search->found, &search->key, event, event->json, event->json_len, at)
+               : EXIT_OK;
 }
 
 static int scan(struct search *search)
@@ -186,34 +122,34 @@ static int search_one(struct search *search)
     return scan(search);
 }
 
+static int scan_for_text(struct run *run, struct search *search)
+{
+    int status = given(run, OPTION_SESSION) ? search_one(search) : search_all(search);
+
+    text_free(&search->line);
+    return status;
+}
+
 int run_search(struct run *run)
 {
     struct search search = {.run = run,
                             .wanted = run->arguments[0],
                             .wanted_len = strlen(run->arguments[0]),
-                            .ignore_case = given(run, OPTION_IGNORE_CASE),
-                            .left = number_given(run, OPTION_LIMIT, INT64_MAX)};
+                            .ignore_case = given(run, OPTION_IGNORE_CASE)};
 
     if (search.wanted_len == 0)
         return say_usage(run, "the text to search for is empty");
     int status = open_to_read(run);
     if (status != EXIT_OK)
         return status;
-    if (wants_json(run))
-        json_rows_begin(&search.rows, run);
-    else
-        table_begin(&search.table, columns, sizeof columns / sizeof columns[0]);
+    found_begin(&search.found, run);
     progress_begin("searching");
-    status = given(run, OPTION_SESSION) ? search_one(&search) : search_all(&search);
+    status = given(run, OPTION_WORDS) ? search_words(run, &search.found) : scan_for_text(run, &search);
     progress_end();
-    if (wants_json(run))
-        json_rows_end(&search.rows);
-    else
-        table_end(&search.table);
-    text_free(&search.line);
+    found_end(&search.found);
     if (status == EXIT_OK || status == STOP)
-        status = search.found > 0 ? EXIT_OK : EXIT_NOTFOUND;
-    if (search.found == 0 && status == EXIT_NOTFOUND && !given(run, OPTION_SESSION))
+        status = search.found.count > 0 ? EXIT_OK : EXIT_NOTFOUND;
+    if (search.found.count == 0 && status == EXIT_NOTFOUND && !given(run, OPTION_SESSION))
         (void)say_missing(run);
     return status;
 }
