@@ -1,9 +1,24 @@
-/* A process that is killed while it imports: sessions are there whole or not at all, and the import can be done again. */
+/* A process that is killed while it imports: sessions and artifacts are there whole or not at all, and the import can be done
+ * again. */
 #include "../session/lines.h"
 
 #include <signal.h>
 
+#include "seslite_artifact.h"
+
 enum { KILL_SESSIONS = 30, KILL_EVENTS = 60, KILL_ROUNDS = 10 };
+
+/* Two versions of more than a chunk, of which one is the same everywhere. */
+static void save_artifacts(ses_store *store, const ses_key *of, int number)
+{
+    static char bytes[90000];
+    ses_error error;
+
+    memset(bytes, 'a', sizeof bytes);
+    assert_ok(ses_artifact_save_by_key(store, of, "file", bytes, sizeof bytes, NULL, NULL, &error));
+    memset(bytes, number, sizeof bytes);
+    assert_ok(ses_artifact_save_by_key(store, of, "file", bytes, sizeof bytes, NULL, NULL, &error));
+}
 
 static void fill_source(ses_store *store)
 {
@@ -24,7 +39,10 @@ static void fill_source(ses_store *store)
             events[k] = (ses_text){texts[k], SES_NUL};
         }
         assert_ok(ses_append_batch_by_key(store, &of, events, KILL_EVENTS, NULL, NULL, &error));
+        save_artifacts(store, &of, i);
     }
+    save_artifacts(store, &(ses_key){"app", "odd", NULL}, 100);
+    save_artifacts(store, &(ses_key){"app", "no sessions", NULL}, 101);
 }
 
 struct importer {
@@ -83,6 +101,25 @@ static void assert_whole(const char *path)
                  "t.session_id = s.id) <> 10",
                  "0\n");
     assert_query(path, "SELECT count(*) FROM events WHERE session_id NOT IN (SELECT id FROM sessions)",
+                 "0\n");
+    assert_query(path,
+                 "SELECT count(*) FROM sessions s WHERE (SELECT count(*) FROM artifacts a "
+                 "WHERE a.user_id = s.user_id AND a.session = s.name) <> 2",
+                 "0\n");
+    assert_query(path,
+                 "SELECT count(*) FROM artifacts a WHERE a.session <> '' AND NOT EXISTS "
+                 "(SELECT 1 FROM sessions s WHERE s.user_id = a.user_id AND s.name = a.session)",
+                 "0\n");
+    assert_query(path, "SELECT user_id FROM artifacts WHERE session = '' GROUP BY 1 HAVING count(*) <> 2",
+                 "");
+    assert_query(path,
+                 "SELECT count(*) FROM artifact_contents c WHERE hash IS NULL OR size <> 90000 OR uses <> "
+                 "(SELECT count(*) FROM artifacts a WHERE a.content_id = c.id) OR 2 <> "
+                 "(SELECT count(*) FROM artifact_chunks k WHERE k.position >> 20 = c.id)",
+                 "0\n");
+    assert_query(path,
+                 "SELECT count(*) FROM artifact_chunks k WHERE k.position >> 20 NOT IN (SELECT id FROM "
+                 "artifact_contents)",
                  "0\n");
 }
 
