@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "database.h"
+#include "seslite_artifact.h"
 #include "seslite_postgres.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
@@ -47,6 +48,80 @@ static void test_locks_of_the_server(void **state)
     check_time(begun_us);
     database_run(database, "ROLLBACK");
     assert_ok(ses_append_by_key(store, &key, "{}", SES_NUL, &append, NULL, &error));
+    ses_close(store);
+}
+
+#define assert_limited(code, call)                    \
+    do {                                              \
+        const int64_t begun_us = support_steady_us(); \
+        assert_code(code, call);                      \
+        check_time(begun_us);                         \
+    } while (0)
+
+/* The server gives up waiting, or on a busy machine the call does so before. */
+#define assert_given_up(call)                                       \
+    do {                                                            \
+        const int64_t begun_us = support_steady_us();               \
+        const int given = (call);                                   \
+        assert_true(given == SES_BUSY || given == SES_INTERRUPTED); \
+        check_time(begun_us);                                       \
+    } while (0)
+
+/* Another has the session, or its user: whose artifacts nobody else changes meanwhile. */
+static void test_locks_before_artifacts(void **state)
+{
+    static const char *const locks[] = {"BEGIN; SELECT 1 FROM seslite.sessions WHERE name = 's' FOR UPDATE",
+                                        "BEGIN; SELECT 1 FROM seslite.users FOR UPDATE"};
+    static char bytes[4194304 + 10];
+    const struct database *database = *state;
+    ses_store *store = open_store(database, 2);
+    const ses_artifact_save_options save = {.size = sizeof save, .timeout_ms = SHORT_MS};
+    const ses_delete_options delete = {.size = sizeof delete, .timeout_ms = SHORT_MS};
+    ses_append_options append = {.size = sizeof append, .timeout_ms = SHORT_MS};
+    ses_error error;
+
+    assert_ok(ses_artifacts_open(store, &key, &append.artifacts, &error));
+    assert_ok(ses_artifacts_add(append.artifacts, "b", "bytes", 5, NULL, &error));
+    for (int i = 0; i < 2; i++) {
+        database_run(database, locks[i]);
+        assert_given_up(ses_artifact_save_by_key(store, &key, "a", "", 0, &save, NULL, &error));
+        assert_given_up(ses_artifact_save_by_key(store, &key, "a", bytes, sizeof bytes, &save, NULL, &error));
+        assert_given_up(ses_append_by_key(store, &key, "{}", SES_NUL, &append, NULL, &error));
+        if (i == 1)
+            assert_given_up(ses_artifact_delete_by_key(store, &key, "a", &delete, NULL, &error));
+        database_run(database, "ROLLBACK");
+    }
+    assert_int_equal(database_number(database, "SELECT count(*) FROM seslite.artifacts"), 0);
+    assert_int_equal(database_number(database, "SELECT count(*) FROM seslite.artifact_contents"), 0);
+    assert_ok(ses_append_by_key(store, &key, "{}", SES_NUL, &append, NULL, &error));
+    ses_artifacts_close(append.artifacts);
+    ses_close(store);
+}
+
+static void test_reads_of_artifacts_that_are_not_answered(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = open_store(database, 2);
+    const ses_artifact_open_options open = {.size = sizeof open, .timeout_ms = SHORT_MS};
+    const ses_artifact_list_options list = {.size = sizeof list, .timeout_ms = SHORT_MS};
+    ses_artifact *artifact = NULL;
+    ses_artifact *none = NULL;
+    ses_artifact_list *names = NULL;
+    ses_error error;
+    char byte;
+    size_t len = 0;
+
+    assert_ok(ses_artifact_save_by_key(store, &key, "c", "bytes", 5, NULL, NULL, &error));
+    assert_ok(ses_artifact_open_by_key(store, &key, "c", &open, &artifact, &error));
+    database_run(database, "BEGIN; LOCK TABLE seslite.artifacts, seslite.artifact_chunks");
+    assert_limited(SES_INTERRUPTED, ses_artifact_open_by_key(store, &key, "c", &open, &none, &error));
+    assert_limited(SES_INTERRUPTED, ses_artifact_read(artifact, 0, &byte, 1, &len, &error));
+    assert_limited(SES_INTERRUPTED, ses_artifact_names_by_key(store, &key, &list, &names, &error));
+    assert_limited(SES_INTERRUPTED, ses_artifact_versions_by_key(store, &key, "c", &list, &names, &error));
+    database_run(database, "ROLLBACK");
+    assert_ok(ses_artifact_read(artifact, 0, &byte, 1, &len, &error));
+    assert_int_equal(len, 1);
+    ses_artifact_close(artifact);
     ses_close(store);
 }
 
@@ -156,6 +231,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_locks_of_the_server),
+        cmocka_unit_test(test_locks_before_artifacts),
+        cmocka_unit_test(test_reads_of_artifacts_that_are_not_answered),
         cmocka_unit_test(test_a_cancelled_call_sends_nothing),
         cmocka_unit_test(test_a_read_that_is_not_answered),
         cmocka_unit_test(test_a_connection_and_a_handle),

@@ -149,7 +149,7 @@ SESLITE_PRIVATE int ses__query_do(struct db *db, const struct statement *source,
 SESLITE_PRIVATE int ses__query_number(struct db *db, const struct statement *source, int64_t *number,
                                       ses_error *error, const struct value *values);
 
-/* How many rows the last statement has changed. */
+/* How many rows the last statement has changed. -1: it failed, or one before it, and the end of the job says so. */
 static inline int64_t ses__db_changed(const struct db *db)
 {
     return db->engine->changed(db);

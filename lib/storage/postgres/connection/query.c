@@ -151,8 +151,7 @@ int64_t ses__pg_changed(const struct db *db)
 {
     struct pg *pg = (struct pg *)(uintptr_t)db;
 
-    (void)ses__pg_settle(pg);
-    return pg->changed;
+    return ses__pg_settle(pg) == SES_OK ? pg->changed : -1;
 }
 
 int64_t ses__pg_given(const struct db *db)

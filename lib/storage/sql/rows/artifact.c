@@ -214,7 +214,7 @@ int ses__blob_begin(struct db *db, int64_t user_id, const struct artifact_row *r
 /* The statement must have changed the content that is being written. */
 static int check_written(struct db *db, int code, ses_error *error)
 {
-    return code == SES_OK && ses__db_changed(db) != 1
+    return code == SES_OK && ses__db_changed(db) == 0
                ? ses__error_set(
                      error, SES_NOTFOUND,
                      "what was written of the artifact is gone, because it took more than an hour or its user was deleted: save it again")
