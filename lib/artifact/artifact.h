@@ -77,6 +77,7 @@ enum { ARTIFACT_PIECE = 64 * CHUNK_BYTES };
 struct artifact_new {
     const ses_allocator *allocator;
     ses_artifact_save_options options;
+    struct limits limits; /* of the call that takes the bytes */
     struct span metadata;
     struct blob blob;
     int64_t user_id; /* whose content was written */

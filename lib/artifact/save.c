@@ -34,10 +34,9 @@ static int save(const struct artifact_call *call, const void *bytes, size_t len,
     int code = ses__artifact_upload(&fresh, call, bytes, len, options, error);
 
     if (code == SES_OK) {
-        const struct limits limits = LIMITS_OF(store, fresh.options);
         const size_t size = fresh.blob.bytes ? (size_t)fresh.blob.size : 0;
         saving.now_us = ses__store_now(store);
-        code = ses__run_within(store->storage, &limits, TO_WRITE(size), run_saving, &saving, error);
+        code = ses__run_within(store->storage, &fresh.limits, TO_WRITE(size), run_saving, &saving, error);
     }
     if (code == SES_OK && version)
         *version = saving.version;

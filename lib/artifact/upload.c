@@ -108,6 +108,8 @@ static int read_piece(struct source *source, struct span *piece, ses_error *erro
     size_t filled = 0;
 
     while (filled < ARTIFACT_PIECE && !source->ended) {
+        if (ses__limits_passed(&source->fresh->limits))
+            return ses__limits_refuse(source->call->at.store->path, error);
         const int64_t more = options->read(options->read_context, buffer + filled, ARTIFACT_PIECE - filled);
         if (more < 0) {
             const bool is_code = more >= INT32_MIN && strcmp(ses_code_name((int)more), "?") != 0;
@@ -195,8 +197,7 @@ static int refuse_piece(int code, const char *name, ses_error *error)
 }
 
 /* Writes the pieces, of which this is the first, and all are more than one. */
-static int write_pieces(struct source *source, struct span piece, const struct limits *limits,
-                        ses_error *error)
+static int write_pieces(struct source *source, struct span piece, ses_error *error)
 {
     struct artifact_new *fresh = source->fresh;
     ses_store *store = source->call->at.store;
@@ -206,7 +207,8 @@ static int write_pieces(struct source *source, struct span piece, const struct l
     while (code == SES_OK && piece.len > 0) {
         writing.piece = piece;
         writing.now_us = ses__store_now(store);
-        code = ses__run_within(store->storage, limits, TO_WRITE(piece.len), run_writing, &writing, error);
+        code = ses__run_within(store->storage, &fresh->limits, TO_WRITE(piece.len), run_writing, &writing,
+                               error);
         if (code != SES_OK)
             return refuse_piece(code, source->call->name, error);
         writing.id = fresh->blob.written_id = writing.made_id;
@@ -220,7 +222,7 @@ static int write_pieces(struct source *source, struct span piece, const struct l
     return code;
 }
 
-static int take_bytes(struct source *source, const struct limits *limits, ses_error *error)
+static int take_bytes(struct source *source, ses_error *error)
 {
     struct artifact_new *fresh = source->fresh;
     struct span piece;
@@ -235,7 +237,7 @@ static int take_bytes(struct source *source, const struct limits *limits, ses_er
     fresh->blob.size = (int64_t)piece.len;
     fresh->blob.bytes = piece.ptr;
     if (!source->ended) {
-        code = write_pieces(source, piece, limits, error);
+        code = write_pieces(source, piece, error);
         fresh->blob.size = source->taken;
         fresh->blob.bytes = NULL;
     }
@@ -290,8 +292,8 @@ int ses__artifact_upload(struct artifact_new *fresh, const struct artifact_call 
         code = check_artifact_source(&source, bytes, len, error);
     if (code != SES_OK)
         return code;
-    const struct limits limits = LIMITS_OF(store, fresh->options);
-    code = take_bytes(&source, &limits, error);
+    fresh->limits = LIMITS_OF(store, fresh->options);
+    code = take_bytes(&source, error);
     return code == SES_OK ? check_kind(fresh, call, error) : code;
 }
 
