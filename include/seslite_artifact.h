@@ -118,7 +118,8 @@ typedef struct ses_artifact_open_options {
  * with ses_artifact_close.
  *
  * NOTFOUND: there is no such session, artifact or version. INVALID: the name; or a reference leads to another
- * session or user, or further than SES_ARTIFACT_DEPTH references.
+ * session or user, or further than SES_ARTIFACT_DEPTH references. In a fork, a reference to the session that it
+ * was made from leads to the fork's own artifact.
  *
  * Codes: those of a read, INVALID, NOTFOUND.
  */

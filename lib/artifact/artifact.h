@@ -52,10 +52,13 @@ static inline bool ses__artifact_is_uri(struct span text)
 /* Returns the address of a version, in the arena. NULL: out of memory. */
 SESLITE_PRIVATE char *ses__artifact_uri(struct arena *arena, const struct artifact_call *call,
                                         struct span name, int64_t version);
-/* Makes `call` one about the artifact to which an address refers. INVALID: it is no such address, or leads to another
- * session or user. */
-SESLITE_PRIVATE int ses__artifact_follow_uri(struct artifact_call *call, struct span uri, int64_t *version,
-                                             ses_error *error);
+/* INVALID: it is no address of an artifact, or leads to another session or user. */
+SESLITE_PRIVATE int ses__artifact_check_uri(const struct artifact_call *call, struct span uri,
+                                            ses_error *error);
+/* The same, and makes `call` one about that artifact. An address in a session that this one was forked from leads to the
+ * fork's own artifact. Not in a job. */
+SESLITE_PRIVATE int ses__artifact_follow_uri(struct artifact_call *call, const struct limits *limits,
+                                             struct span uri, int64_t *version, ses_error *error);
 
 /* ---- info.c: what callers see of a version */
 

@@ -110,7 +110,7 @@ static int run_openings(const struct limits *limits, struct opening *opening, se
         int code = ses__run_within(store->storage, limits, TO_READ, run_opening, opening, error);
         if (code != SES_OK || opening->uri_len == 0)
             return code;
-        code = ses__artifact_follow_uri(&opening->call, (struct span){opening->uri, opening->uri_len},
+        code = ses__artifact_follow_uri(&opening->call, limits, (struct span){opening->uri, opening->uri_len},
                                         &opening->version, error);
         if (code != SES_OK)
             return code;
@@ -181,8 +181,9 @@ int ses__begun_artifact_open(ses_store *store, const ses_key *key, struct span u
 {
     struct artifact_call call = {.at = {.store = store, .key = *key}};
     ses_artifact_open_options of_version = *options;
+    const struct limits limits = LIMITS_OF(store, *options);
     int64_t version = 0;
-    const int code = ses__artifact_follow_uri(&call, uri, &version, error);
+    const int code = ses__artifact_follow_uri(&call, &limits, uri, &version, error);
 
     of_version.version = &version;
     return code == SES_OK ? open_artifact(&call, &of_version, artifact, error) : code;

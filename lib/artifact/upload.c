@@ -249,8 +249,6 @@ static int take_bytes(struct source *source, ses_error *error)
 static int check_kind(const struct artifact_new *fresh, const struct artifact_call *call, ses_error *error)
 {
     const struct span text = {fresh->blob.bytes, (size_t)fresh->blob.size};
-    struct artifact_call target = *call;
-    int64_t version = 0;
 
     if (fresh->options.kind == SES_ARTIFACT_BYTES)
         return SES_OK;
@@ -260,7 +258,7 @@ static int check_kind(const struct artifact_new *fresh, const struct artifact_ca
     if (!ses__utf8_valid(text.ptr, text.len))
         return ses__error_set(error, SES_INVALID, "artifact \"%.100s\": the text is not UTF-8", call->name);
     if (fresh->options.kind == SES_ARTIFACT_URI && ses__artifact_is_uri(text))
-        return ses__artifact_follow_uri(&target, text, &version, error);
+        return ses__artifact_check_uri(call, text, error);
     return SES_OK;
 }
 

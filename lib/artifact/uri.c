@@ -41,20 +41,48 @@ char *ses__artifact_uri(struct arena *arena, const struct artifact_call *call, s
 }
 
 /* Removes the beginning of an address that leads to the session, or to its user. */
-static bool pass_prefix(struct span *uri, const struct artifact_call *call, bool of_user, bool *failed)
+static int pass_prefix(struct span *uri, ses_store *store, const ses_key *key, bool of_user, bool *passed,
+                       ses_error *error)
 {
     struct buffer prefix;
-    bool passed = false;
 
-    ses__buffer_init(&prefix, ses__store_allocator(call->at.store));
-    add_prefix(&prefix, &call->at.key, of_user);
-    *failed = prefix.failed;
-    if (!prefix.failed && uri->len > prefix.len && memcmp(uri->ptr, prefix.data, prefix.len) == 0) {
+    ses__buffer_init(&prefix, ses__store_allocator(store));
+    add_prefix(&prefix, key, of_user);
+    const bool failed = prefix.failed;
+    *passed = !failed && uri->len > prefix.len && memcmp(uri->ptr, prefix.data, prefix.len) == 0;
+    if (*passed)
         *uri = (struct span){uri->ptr + prefix.len, uri->len - prefix.len};
-        passed = true;
-    }
     ses__buffer_free(&prefix);
-    return passed;
+    return failed ? ses__error_nomem(error) : SES_OK;
+}
+
+/* A fork has its own copies of what its events and artifacts refer to in the sessions that it comes from. */
+static int pass_ancestor(struct span *uri, const struct artifact_call *call, const struct limits *limits,
+                         bool *passed, ses_error *error)
+{
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_get_options options = {.size = sizeof options,
+                                     .range = &none,
+                                     .timeout_ms = ses__limits_left_ms(limits),
+                                     .cancel = limits->cancel};
+    const ses_key *key = &call->at.key;
+    ses_session *child = NULL; /* has the key */
+    int code = SES_OK;
+
+    for (int depth = 0; key && code == SES_OK && !*passed && depth < SES_ARTIFACT_DEPTH; depth++) {
+        ses_session *session = NULL;
+        code = ses__begun_get(call->at.store, key, &options, &session, error);
+        ses_session_close(child);
+        child = session;
+        key = session ? ses_session_parent(session, NULL) : NULL;
+        if (key)
+            code = pass_prefix(uri, call->at.store, key, false, passed, error);
+    }
+    ses_session_close(child);
+    if (code != SES_NOTFOUND)
+        return code;
+    ses__error_clear(error);
+    return SES_OK;
 }
 
 /* Splits NAME/versions/N, of which the name may contain anything. */
@@ -81,18 +109,25 @@ static bool split_version(struct span rest, char name[SES_ID_MAX + 1], int64_t *
     return true;
 }
 
-int ses__artifact_follow_uri(struct artifact_call *call, struct span uri, int64_t *version, ses_error *error)
+/* `limits` is NULL for an address that must not lead to an ancestor. */
+static int take_uri(struct artifact_call *call, const struct limits *limits, struct span uri,
+                    int64_t *version, ses_error *error)
 {
+    ses_store *store = call->at.store;
     const char *session = call->at.key.session;
     char name[SES_ID_MAX + 1];
-    bool failed = false;
     bool of_user = false;
-    bool passed = session && pass_prefix(&uri, call, false, &failed);
+    bool passed = false;
+    int code = session ? pass_prefix(&uri, store, &call->at.key, false, &passed, error) : SES_OK;
 
-    if (!passed && !failed)
-        passed = of_user = pass_prefix(&uri, call, true, &failed);
-    if (failed)
-        return ses__error_nomem(error);
+    if (code == SES_OK && !passed) {
+        code = pass_prefix(&uri, store, &call->at.key, true, &passed, error);
+        of_user = passed;
+    }
+    if (code == SES_OK && !passed && session && limits)
+        code = pass_ancestor(&uri, call, limits, &passed, error);
+    if (code != SES_OK)
+        return code;
     if (!passed)
         return ses__error_set(
             error, SES_INVALID,
@@ -102,7 +137,20 @@ int ses__artifact_follow_uri(struct artifact_call *call, struct span uri, int64_
                               "the artifact refers to an address that is not of the form " ARTIFACT_URI
                               "apps/.../artifacts/NAME/versions/N");
     call->at.key.session = of_user ? NULL : session;
-    const int code = ses__artifact_take_name(call, name, error);
+    code = ses__artifact_take_name(call, name, error);
     call->at.key.session = session;
     return code;
+}
+
+int ses__artifact_check_uri(const struct artifact_call *call, struct span uri, ses_error *error)
+{
+    struct artifact_call target = *call;
+    int64_t version;
+    return take_uri(&target, NULL, uri, &version, error);
+}
+
+int ses__artifact_follow_uri(struct artifact_call *call, const struct limits *limits, struct span uri,
+                             int64_t *version, ses_error *error)
+{
+    return take_uri(call, limits, uri, version, error);
 }

@@ -273,6 +273,28 @@ static void test_a_flipped_byte_is_corrupt(void **state)
     ses_context_close(open_inlined(fixture->store, 2));
 }
 
+/* The addresses in its events are those of the session that it comes from. */
+static void test_a_fork_puts_back_its_own(void **state)
+{
+    static const char content[] =
+        CONTENT("{'inlineData':{'mimeType':'image/png','data':'aGVsbG8gd29ybGQ='}}");
+    const ses_key fork = {"app", "user", "fork"};
+    const ses_context_options options = {.size = sizeof options, .inline_bytes = 1000};
+    ses_store *store = ((struct fixture *)*state)->store;
+    ses_context *context = NULL;
+    char event[300];
+    ses_error error;
+
+    snprintf(event, sizeof event, Q("{'author':'user','content':%s}"), Q(content));
+    must_create(store, &agent_key, NULL);
+    append_offloading(store, event, 5);
+    assert_ok(ses_fork_by_key(store, &agent_key, NULL, &fork, NULL, NULL, &error));
+    must_delete(store, &agent_key);
+    assert_ok(ses_context_open_by_key(store, &fork, &options, &context, &error));
+    assert_content(context, 0, Q(content));
+    ses_context_close(context);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -283,6 +305,7 @@ int main(void)
         TEST(test_a_summary_has_them_too),
         TEST(test_the_bytes_are_bounded),
         TEST(test_other_references_stay),
+        TEST(test_a_fork_puts_back_its_own),
         TEST(test_a_negative_number_is_refused),
         TEST(test_a_flipped_byte_is_corrupt),
     };

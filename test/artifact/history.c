@@ -206,6 +206,44 @@ static void test_a_fork_of_another_user_has_bytes_of_its_own(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
+/* What refers to an artifact of the session that a fork, or a fork of that, comes from. */
+static void check_reference(ses_store *store, const ses_key *of, const char *user)
+{
+    const ses_artifact_open_options stored = {.size = sizeof stored, .flags = SES_ARTIFACT_STORED};
+    ses_artifact *artifact = NULL;
+    ses_error error;
+
+    assert_int_equal(must_save(store, of, "a", "later"), 3);
+    assert_artifact(store, of, "reference", NULL, "a1");
+    assert_ok(ses_artifact_open_by_key(store, of, "reference", &stored, &artifact, &error));
+    assert_string_equal(ses_artifact_info_of(artifact)->uri + strlen("artifact://apps/app/users/"), user);
+    ses_artifact_close(artifact);
+}
+
+static void test_references_lead_to_the_artifacts_of_a_fork(void **state)
+{
+    static const char address[] = "artifact://apps/app/users/user/sessions/session/artifacts/a/versions/1";
+    const ses_artifact_save_options reference = {.size = sizeof reference, .kind = SES_ARTIFACT_URI};
+    const ses_fork_options other_user = {.size = sizeof other_user, .flags = SES_FORK_OTHER_USER};
+    const ses_key child = {"app", "user", "child"};
+    const ses_key grandchild = {"app", "other", "grandchild"};
+    const ses_key stranger = {"app", "user", "stranger"};
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    ses_error error;
+
+    three_turns(fixture);
+    assert_ok(ses_artifact_save_by_key(store, &key, "reference", address, SES_NUL, &reference, NULL, &error));
+    assert_ok(ses_fork_by_key(store, &key, NULL, &child, NULL, NULL, &error));
+    assert_ok(ses_fork_by_key(store, &child, NULL, &grandchild, &other_user, NULL, &error));
+    must_create(store, &stranger, NULL);
+    assert_code(SES_INVALID, ses_artifact_save_by_key(store, &stranger, "reference", address, SES_NUL,
+                                                      &reference, NULL, &error));
+    check_reference(store, &grandchild, "other/sessions/grandchild/artifacts/reference/versions/0");
+    assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+    check_reference(store, &child, "user/sessions/child/artifacts/reference/versions/0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +255,7 @@ int main(void)
         TEST(test_a_cut_takes_what_its_events_named),
         TEST(test_a_fork_has_the_artifacts_of_its_point),
         TEST(test_a_fork_of_another_user_has_bytes_of_its_own),
+        TEST(test_references_lead_to_the_artifacts_of_a_fork),
     };
     return cmocka_run_group_tests_name("artifacts and history", tests, NULL, NULL);
 }
