@@ -1,6 +1,7 @@
 /* Memory runs out at any allocation of a call: nothing is lost, and what was stored is not said to be undone. */
 #include "database.h"
 #include "open.h"
+#include "seslite_artifact.h"
 #include "seslite_postgres.h"
 
 static const ses_key one = {.app = "app", .user = "user", .session = "one"};
@@ -141,6 +142,82 @@ static int call_create(struct scene *scene)
     return code;
 }
 
+static int64_t versions(struct scene *scene)
+{
+    const ses_artifact_list_options options = {.size = sizeof options, .limit = 10000};
+    ses_artifact_list *list = NULL;
+
+    assert_ok(ses_artifact_versions_by_key(scene->store, &one, "a", &options, &list, &error));
+    const int64_t count = (int64_t)ses_artifact_list_count(list);
+    ses_artifact_list_close(list);
+    return count;
+}
+
+/* What the call said of the artifact is so. */
+static int check_versions(struct scene *scene, int64_t before, int code)
+{
+    const long then = left;
+    left = 0;
+    const int64_t added = versions(scene) - before;
+    if (code == SES_UNKNOWN ? added != 0 && added != 1 : added != (code == SES_OK))
+        fail_msg("%s: %d versions more: %s", ses_code_name(code), (int)added, error.message);
+    left = then;
+    return code;
+}
+
+/* Without failures: what a call begins with. */
+static int64_t versions_before(struct scene *scene)
+{
+    const long then = left;
+    left = 0;
+    const int64_t count = versions(scene);
+    left = then;
+    return count;
+}
+
+static int call_save(struct scene *scene)
+{
+    const int64_t before = versions_before(scene);
+    char bytes[1000] = "";
+
+    snprintf(bytes, sizeof bytes, "%d", scene->made++);
+    return check_versions(
+        scene, before,
+        ses_artifact_save_by_key(scene->store, &one, "a", bytes, sizeof bytes, NULL, NULL, &error));
+}
+
+static int call_read(struct scene *scene)
+{
+    ses_artifact *artifact = NULL;
+    ses_artifact_list *list = NULL;
+    char bytes[10];
+    size_t len = 0;
+    int code = ses_artifact_open_by_key(scene->store, &one, "a", NULL, &artifact, &error);
+
+    if (code == SES_OK)
+        code = ses_artifact_read(artifact, 0, bytes, sizeof bytes, &len, &error);
+    ses_artifact_close(artifact);
+    if (code == SES_OK)
+        code = ses_artifact_names_by_key(scene->store, &one, NULL, &list, &error);
+    ses_artifact_list_close(list);
+    return code;
+}
+
+static int call_append_with(struct scene *scene)
+{
+    const int64_t before = ses_session_stored(scene->session);
+    const int64_t count = versions_before(scene);
+    ses_append_options options = {.size = sizeof options};
+    int code = ses_artifacts_open(scene->store, &one, &options.artifacts, &error);
+
+    if (code == SES_OK)
+        code = ses_artifacts_add(options.artifacts, "a", "attached", 8, NULL, &error);
+    if (code == SES_OK)
+        code = ses_append(scene->session, event, SES_NUL, &options, NULL, &error);
+    ses_artifacts_close(options.artifacts);
+    return check_events(scene, before, 1, check_versions(scene, count, code));
+}
+
 /* Until all of the call's allocations have failed. `connected`: on a connection that is there. */
 static void fail_each(const char *place, scene_call *call, bool connected, const char *name)
 {
@@ -198,6 +275,9 @@ static void test_memory_runs_out_in_a_call(void **state)
         fail_each(place, call_append, connected, "append");
         fail_each(place, call_batch, connected, "batch");
         fail_each(place, call_create, connected, "create");
+        fail_each(place, call_save, connected, "save");
+        fail_each(place, call_read, connected, "read");
+        fail_each(place, call_append_with, connected, "append with an artifact");
     }
 }
 

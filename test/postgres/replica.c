@@ -5,6 +5,7 @@
 #include "cluster.h"
 #include "open.h"
 #include "proxy.h"
+#include "seslite_artifact.h"
 #include "seslite_postgres.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
@@ -151,6 +152,29 @@ static void assert_cursors_of_the_replica(ses_store *store)
     free(text.data);
 }
 
+/* What was just saved must be there. */
+static void assert_artifacts_are_of_the_primary(ses_store *store)
+{
+    ses_artifact_list *list;
+    ses_artifact *artifact;
+    ses_error error;
+    char bytes[20];
+    size_t len;
+
+    assert_ok(ses_artifact_save_by_key(store, &key, "a", "primary", 7, NULL, NULL, &error));
+    assert_ok(ses_artifact_open_by_key(store, &key, "a", NULL, &artifact, &error));
+    assert_ok(ses_artifact_read(artifact, 0, bytes, sizeof bytes, &len, &error));
+    assert_int_equal(len, 7);
+    ses_artifact_close(artifact);
+    assert_ok(ses_artifact_names_by_key(store, &key, NULL, &list, &error));
+    assert_int_equal(ses_artifact_list_count(list), 1);
+    ses_artifact_list_close(list);
+    assert_ok(ses_artifact_versions_by_key(store, &key, "a", NULL, &list, &error));
+    assert_int_equal(ses_artifact_list_count(list), 1);
+    ses_artifact_list_close(list);
+    assert_ok(ses_artifact_delete_by_key(store, &key, "a", NULL, NULL, &error));
+}
+
 static void assert_all_else_is_of_the_primary(ses_store *store)
 {
     ses_follower *follower;
@@ -187,6 +211,7 @@ static void test_lists_cursors_and_exports_read_there(void **state)
     assert_int_equal(stats.read_calls, 5);
     assert_int_equal(stats.readers_open, 2);
     assert_all_else_is_of_the_primary(two.both);
+    assert_artifacts_are_of_the_primary(two.both);
     close_two(&two);
 }
 
