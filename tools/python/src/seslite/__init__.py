@@ -63,6 +63,7 @@ from .errors import (
 from .follow import Follower, ResetError
 from .limits import Limits
 from .lists import Cursor, Filter, Page
+from .search import Hit
 from .session import Session
 from .store import Store
 from .tracked import Tracked, render
@@ -120,6 +121,7 @@ __all__ = [
     "Follower",
     "FullError",
     "Function",
+    "Hit",
     "Imported",
     "Info",
     "InternalError",

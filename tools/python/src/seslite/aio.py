@@ -18,6 +18,7 @@ from .artifacts import Artifact, ArtifactData, ArtifactInfo
 from .follow import Follower
 from .limits import Limits
 from .lists import Page
+from .search import Hit, SearchOptions
 from .session import Session
 from .store import Store, StoreOptions
 from .values import Appended, Deleted, Event, EventCount, EventJson, KeyLike, Lease, Point, Popped
@@ -117,6 +118,13 @@ class AsyncStore:
     async def list(self, app: str, user: str | None = None, **options: Any) -> Page:
         """As Store.list."""
         return await self.read(self.store.list, app, user, **options)
+
+    async def search(self, words: str, *, app: str, **options: Unpack[SearchOptions]) -> AsyncIterator[Hit]:
+        """As Store.search, for `async for`."""
+        pages = self.store._hit_pages(words, app, **options)
+        while (page := await self.read(next, pages, None)) is not None:
+            for hit in page:
+                yield hit
 
     async def delete(self, key: KeyLike, **options: Any) -> Deleted:
         """As Store.delete."""

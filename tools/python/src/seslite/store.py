@@ -19,6 +19,7 @@ from .history import History
 from .leases import Leases
 from .limits import Limits, milliseconds
 from .lists import Lists
+from .search import Search
 from .session import Session
 from .state import State
 from .transfer import Transfer
@@ -125,7 +126,7 @@ class _State:
         _sqlite.closed(self)
 
 
-class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Transfer, Upkeep):
+class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Transfer, Upkeep):
     """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of the process.
 
     `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or "rollback";

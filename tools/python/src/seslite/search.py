@@ -1,0 +1,123 @@
+"""Searching events by words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+from . import _ffi, errors
+from ._ffi import NULL, ffi, lib
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+PAGE_MAX = 1000
+
+
+class Hit(NamedTuple):
+    """An event that a search found."""
+
+    user: str
+    session: str
+    id: str
+    """The event's."""
+    author: str
+    seq: int
+    time_us: int
+    snippet: str | None
+    """A piece of the text in which a word was found first. None without `snippet_bytes`."""
+    snippet_found: int
+    """The character of the snippet at which that word begins."""
+
+
+class SearchOptions(TypedDict, total=False):
+    """The options of Store.search."""
+
+    user: str | None
+    session: str | None
+    any: bool
+    phrase: bool
+    live: bool
+    since_us: int | None
+    before_us: int | None
+    snippet_bytes: int
+    limit: int | None
+
+
+def _hit_of(hit: Any) -> Hit:
+    """A copy of a borrowed hit."""
+    snippet, found = None, 0
+    if hit.snippet != NULL:
+        text = ffi.unpack(hit.snippet, hit.snippet_len)
+        snippet, found = text.decode(), len(text[: hit.snippet_found].decode())
+    return Hit(
+        _ffi.required(hit.user),
+        _ffi.required(hit.session),
+        _ffi.required(hit.id),
+        _ffi.required(hit.author),
+        hit.seq,
+        hit.time_us,
+        snippet,
+        found,
+    )
+
+
+class Search:
+    """Part of Store."""
+
+    _run: Any
+
+    def search(self, words: str, *, app: str, **options: Unpack[SearchOptions]) -> Iterator[Hit]:
+        """Finds the events of an app, of a `user` or of one `session` that have all of the words, without regard to case and
+        accents. The sessions that changed last come first, and in each the newest events.
+
+        With `any` one of the words is enough; with `phrase` they must follow each other; with `live` events that a rewind has
+        taken back are left out. Their time is `since_us` or later, and earlier than `before_us`. With `snippet_bytes` each hit
+        has about as many bytes of the text around the words. At most `limit` hits are given. They are read page by page, and each
+        page is a call, which may take long for words that are rare: see limits().
+        """
+        return chain.from_iterable(self._hit_pages(words, app, **options))
+
+    def _hit_pages(
+        self,
+        words: str,
+        app: str,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        any: bool = False,
+        phrase: bool = False,
+        live: bool = False,
+        since_us: int | None = None,
+        before_us: int | None = None,
+        snippet_bytes: int = 0,
+        limit: int | None = None,
+    ) -> Iterator[list[Hit]]:
+        if limit is not None and limit < 1:
+            raise errors.InvalidError(f"limit is a number of hits above 0, or None, not {limit}")
+        text, token = _ffi.text_in(words, "the words"), None
+        while True:
+            keep: list[Any] = []
+            names = (app, "the app"), (user, "the user"), (session, "the session's id")
+            scope = ffi.new("ses_key *", [_ffi.c_text(name, what, keep) for name, what in names])
+            options = _ffi.struct(
+                "ses_search_options",
+                flags=(lib.SES_SEARCH_ANY if any else 0)
+                | (lib.SES_SEARCH_PHRASE if phrase else 0)
+                | (lib.SES_SEARCH_LIVE if live else 0),
+                since_us=_ffi.int64(since_us, keep),
+                before_us=_ffi.int64(before_us, keep),
+                limit=0 if limit is None else min(limit, PAGE_MAX),
+                token=_ffi.c_text(token, "the token", keep),
+                snippet_bytes=snippet_bytes,
+            )
+            made = ffi.new("ses_hits **")
+            self._run(lib.ses_store_search, scope, text, len(text), options, made)
+            hits = ffi.gc(made[0], lib.ses_hits_close)
+            page = [_hit_of(lib.ses_hits_at(hits, at)) for at in range(lib.ses_hits_count(hits))]
+            yield page
+            token = _ffi.string(lib.ses_hits_token(hits))
+            limit = None if limit is None else limit - len(page)
+            if token is None or limit == 0:
+                return

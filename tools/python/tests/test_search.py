@@ -1,0 +1,121 @@
+"""Searching events by words."""
+
+import asyncio
+
+import pytest
+from common import KEY
+
+import seslite
+from seslite.aio import AsyncStore
+
+FAR = 4_000_000_000  # seconds: later than the sessions are made, so that each event moves its session to the front
+
+
+def said(text, n):
+    content = {"parts": [{"text": text}]}
+    return {"id": f"e{n}", "author": "user", "invocationId": f"i{n}", "timestamp": FAR + n, "content": content}
+
+
+def ids(hits):
+    return [hit.id for hit in hits]
+
+
+@pytest.fixture
+def searched(store, session):
+    session.append(said("The train to Paris leaves at noon.", 1))
+    session.append(said("Which train? To PARIS, or to Café Paris?", 2))
+    store.create(("app", "other", "t")).append(said("我写中文, ängstlich paris", 3))
+    store.create(("else", "user", "s")).append(said("paris", 4))
+    return store
+
+
+def test_the_scope_is_an_app_a_user_or_a_session(searched):
+    assert ids(searched.search("paris", app="app")) == ["e3", "e2", "e1"]
+    assert ids(searched.search("paris", app="app", user="user")) == ["e2", "e1"]
+    assert ids(searched.search("paris", app="app", user="other", session="t")) == ["e3"]
+    assert ids(searched.search("paris", app="none")) == []
+    with pytest.raises(seslite.NotFoundError):
+        next(searched.search("paris", app="app", user="user", session="none"))
+    with pytest.raises(seslite.MisuseError):
+        next(searched.search("paris", app="app", session="s"))
+
+
+def test_the_options(searched, session):
+    def found(words, **options):
+        return ids(searched.search(words, app="app", **options))
+
+    assert found("paris TRAIN") == ["e2", "e1"] and found("train cafe") == ["e2"] == found("cafe")
+    assert found("noon cafe nowhere", any=True) == ["e2", "e1"] and found("noon nowhere") == []
+    assert found("to paris", phrase=True) == ["e2", "e1"] and found("paris to", phrase=True) == []
+    assert found("中文") == ["e3"]
+    assert found("paris", since_us=(FAR + 2) * 1_000_000) == ["e3", "e2"]
+    assert found("paris", before_us=(FAR + 2) * 1_000_000) == ["e1"]
+    session.rewind(seslite.Point.invocation("i2"))
+    assert found("train", live=True) == ["e1"] and found("train") == ["e2", "e1"]
+
+
+def test_a_hit_says_where_it_is(searched):
+    (hit,) = searched.search("PARIS", app="app", user="other", snippet_bytes=100)
+    assert hit == ("other", "t", "e3", "user", 1, (FAR + 3) * 1_000_000, "我写中文, ängstlich paris", 16)
+    assert hit.snippet[hit.snippet_found :] == "paris" and isinstance(hit, seslite.Hit)
+    assert searched.event_get(("app", hit.user, hit.session), hit.id).seq == hit.seq
+    (hit,) = searched.search("angstlich", app="app", snippet_bytes=9)
+    assert hit.snippet[hit.snippet_found :].startswith("ä") and len(hit.snippet.encode()) <= 9
+    (hit,) = searched.search("angstlich", app="app")
+    assert (hit.snippet, hit.snippet_found) == (None, 0)
+
+
+def test_hits_are_read_page_by_page(store, session):
+    session.append_batch([said("word", n) for n in range(50)])
+    newest_first = [f"e{n}" for n in reversed(range(50))]
+    assert ids(store.search("word", app="app")) == newest_first
+    for limit in (1, 20, 33, 50, 5000):
+        assert ids(store.search("word", app="app", limit=limit)) == newest_first[:limit]
+    hits = store.search("word", app="app")
+    assert next(hits).id == "e49"
+    session.cut(seslite.Point.seq(10))
+    assert ids(hits) == [*newest_first[1:20], *newest_first[40:]]  # the second page comes after the cut
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("", {}), ("...", {}), ("a\ud800", {}), (5, {}), ("a", {"limit": 0}), ("a", {"snippet_bytes": 65537}),
+        ("a", {"snippet_bytes": -1}), ("a", {"since_us": 2**63}), ("a", {"user": "a\0b"}),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_searched_is_refused(store, words, options):
+    with pytest.raises(seslite.InvalidError):
+        next(store.search(words, app="app", **options))
+
+
+def test_too_many_words_are_refused(store):
+    with pytest.raises(seslite.LimitError):
+        next(store.search("a " * 101, app="app"))
+    with pytest.raises(TypeError):
+        store.search("a", app="app", sincere=1)
+
+
+def test_the_limits_within_which_a_page_is_read_count(searched):
+    hits = searched.search("paris", app="app")
+    with searched.limits() as limits:
+        limits.cancel()
+        with pytest.raises(seslite.CallInterruptedError):
+            next(hits)
+
+
+def test_a_search_is_awaited(tmp_path):
+    async def case():
+        async with await AsyncStore.open(tmp_path / "a.db", synchronous="normal") as store:
+            await store.create(KEY)
+            await store.append_batch(KEY, [said("word", n) for n in range(45)])
+            assert [hit.seq async for hit in store.search("word", app="app", user="user")] == list(range(45, 0, -1))
+            assert [hit.id async for hit in store.search("word", app="app", limit=2)] == ["e44", "e43"]
+            with store.limits() as limits:
+                limits.cancel()
+                with pytest.raises(seslite.CallInterruptedError):
+                    await anext(store.search("word", app="app"))
+            with pytest.raises(seslite.InvalidError):
+                await anext(store.search("", app="app"))
+
+    asyncio.run(case())
