@@ -604,7 +604,7 @@ static void faults_play_loading(struct faults *faults, ses_store *store)
 }
 
 struct faults_text {
-    char data[4096];
+    char data[8192];
     size_t len;
     size_t at;
 };
@@ -658,6 +658,12 @@ static void faults_play_lines(struct faults *faults, ses_store *store)
     const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 1};
     const ses_key one = {"app", "user", "one"};
     const ses_key pruned = {"app", "user", "pruned"};
+    const ses_key user = {"app", "user", NULL};
+    const ses_artifact_save_options described = {.size = sizeof described,
+                                                 .kind = SES_ARTIFACT_TEXT,
+                                                 .mime_type = "text/plain",
+                                                 .metadata = "{\"m\":\n1}",
+                                                 .metadata_len = SES_NUL};
     struct faults_text text;
     struct faults_text copy;
     ses_error error;
@@ -673,6 +679,9 @@ static void faults_play_lines(struct faults *faults, ses_store *store)
                                          : Q("{'id':'1','timestamp':5,'actions':{'stateDelta':{'k':1}}}"),
                                        SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_prune_by_key(store, &pruned, &prune, NULL, &error));
+    STEP(SES_OK, ses_artifact_save_by_key(store, &one, "a", "text", 4, &described, NULL, &error));
+    STEP(SES_OK, ses_artifact_save_by_key(store, &one, "b", "text", 4, NULL, NULL, &error));
+    STEP(SES_OK, ses_artifact_save_by_key(store, &user, "u", "user's", 6, NULL, NULL, &error));
     STEP(SES_OK, faults_export(store, "app", &text, &error));
     STEP(SES_OK, faults_import(store, &text, 0, &error));
     STEP(SES_OK, faults_import(store, &text, SES_IMPORT_RENAME, &error));

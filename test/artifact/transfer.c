@@ -209,6 +209,78 @@ static void test_random_artifacts_go_round(void **state)
     free(text.data);
 }
 
+/* Made as it is saved: all chunks differ. */
+static int64_t read_made(void *context, void *buffer, size_t capacity)
+{
+    int64_t *left = context;
+    const size_t count = (int64_t)capacity < *left ? capacity : (size_t)*left;
+
+    for (size_t i = 0; i < count; i++)
+        ((char *)buffer)[i] =
+            (char)(unsigned char)((uint64_t)(*left - (int64_t)i) * UINT64_C(0x9E3779B97F4A7C15) >> 40);
+    *left -= (int64_t)count;
+    return (int64_t)count;
+}
+
+/* A text, and the most bytes that the library held meanwhile. */
+struct watched {
+    struct text text;
+    struct piecewise given;
+    const struct counting_memory *memory;
+    long most;
+};
+
+static void watch(struct watched *watched)
+{
+    if (watched->memory->bytes > watched->most)
+        watched->most = watched->memory->bytes;
+}
+
+static int collect_watched(void *context, const char *data, size_t len, ses_error *error)
+{
+    struct watched *watched = context;
+
+    watch(watched);
+    return collect_lines(&watched->text, data, len, error);
+}
+
+static int give_watched(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
+{
+    struct watched *watched = context;
+
+    watch(watched);
+    return give_lines(&watched->given, buffer, capacity, len, error);
+}
+
+static void test_memory_does_not_grow_with_an_artifact(void **state)
+{
+    int64_t left = 40 << 20;
+    const ses_artifact_save_options made = {.size = sizeof made, .read = read_made, .read_context = &left};
+    struct counting_memory memory;
+    const ses_allocator allocator = counting_allocator(&memory);
+    const ses_open_options options = {.size = sizeof options, .allocator = &allocator};
+    struct watched watched = {.memory = &memory};
+    ses_import_report report = {.size = sizeof report};
+    ses_store *stores[2];
+    ses_error error;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_ok(ses_open(":memory:", &options, &stores[i], &error));
+    must_create(stores[0], &key, NULL);
+    assert_ok(ses_artifact_save_by_key(stores[0], &key, "a", NULL, SES_NUL, &made, NULL, &error));
+    assert_ok(ses_store_export(stores[0], NULL, collect_watched, &watched, &error));
+    watched.given = (struct piecewise){.data = watched.text.data, .len = watched.text.len};
+    assert_ok(ses_store_import(stores[1], NULL, give_watched, &watched, &report, &error));
+    assert_int_equal(report.artifacts, 1);
+    assert_in_range(watched.most, 100000, 2000000);
+    assert_same_store(stores[0], stores[1]);
+    for (int i = 0; i < 2; i++)
+        ses_close(stores[i]);
+    assert_no_blocks(&memory);
+    free(watched.text.data);
+}
+
 /* ------------------------------------------------------------------------------ those that are there */
 
 /* The store has less than the text, more, or something else. */
@@ -586,6 +658,7 @@ int main(void)
         TEST(test_lines_are_short_and_contents_come_once),
         TEST(test_a_part_has_its_artifacts),
         TEST(test_random_artifacts_go_round),
+        TEST(test_memory_does_not_grow_with_an_artifact),
         TEST(test_an_existing_session_counts_with_its_artifacts),
         TEST(test_an_update_adds_events_and_artifacts),
         TEST(test_a_users_artifact_is_kept_unless_it_is_asked_for),
