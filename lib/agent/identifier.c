@@ -1,19 +1,7 @@
 #include "agent/identifier.h"
 
 #include "agent/identifier_table.h"
-
-/* Returns the character at `text`, which is valid UTF-8. */
-static uint32_t decode_character(const char *text, size_t *len)
-{
-    const unsigned char first = (unsigned char)text[0];
-    uint32_t character;
-
-    *len = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    character = *len == 1 ? first : first & (0xffu >> (*len + 1));
-    for (size_t i = 1; i < *len; i++)
-        character = character << 6 | ((unsigned char)text[i] & 0x3fu);
-    return character;
-}
+#include "base/utf8.h"
 
 static unsigned ascii_kind(char letter)
 {
@@ -40,8 +28,9 @@ static unsigned kind_above_ascii(uint32_t character)
 
 size_t ses__identifier_len(const char *text, unsigned kind)
 {
-    size_t len = 1;
-    const uint32_t character = decode_character(text, &len);
+    const unsigned char first = (unsigned char)text[0];
+    const size_t len = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    const uint32_t character = ses__utf8_decode(text, len);
 
     return (character < 0x80 ? ascii_kind(text[0]) : kind_above_ascii(character)) & kind ? len : 0;
 }

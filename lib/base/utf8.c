@@ -57,6 +57,16 @@ size_t ses__utf8_valid_part(const char *text, size_t len)
     return (size_t)(p - text);
 }
 
+uint32_t ses__utf8_decode(const char *text, size_t len)
+{
+    const unsigned char first = (unsigned char)text[0];
+    uint32_t character = len == 1 ? first : first & (0xffu >> (len + 1));
+
+    for (size_t i = 1; i < len; i++)
+        character = character << 6 | ((unsigned char)text[i] & 0x3fu);
+    return character;
+}
+
 bool ses__utf8_valid(const char *text, size_t len)
 {
     return ses__utf8_valid_part(text, len) == len;

@@ -2,16 +2,6 @@
 
 #include "search/word_table.h"
 
-uint32_t ses__character_at(const char *text, size_t len)
-{
-    const unsigned char first = (unsigned char)text[0];
-    uint32_t character = len == 1 ? first : first & (0xffu >> (len + 1));
-
-    for (size_t i = 1; i < len; i++)
-        character = character << 6 | ((unsigned char)text[i] & 0x3fu);
-    return character;
-}
-
 /* Returns the kind of the last run that begins at the character or before it. */
 static enum character_kind kind_in_runs(uint32_t character)
 {

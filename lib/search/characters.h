@@ -12,8 +12,6 @@ enum character_kind {
     CHARACTER_NOTHING = 3 /* as if it were not there: an accent, a soft hyphen */
 };
 
-/* Returns the code point of a character of so many bytes, which is valid. */
-SESLITE_PRIVATE uint32_t ses__character_at(const char *text, size_t len);
 SESLITE_PRIVATE enum character_kind ses__character_kind(uint32_t character);
 /* Returns the small letter without accents. */
 SESLITE_PRIVATE uint32_t ses__character_folded(uint32_t character);

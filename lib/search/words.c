@@ -67,7 +67,7 @@ void ses__words_add_text(struct words *words, struct span text)
 
     for (const char *at = text.ptr; at < end;) {
         const size_t len = ses__utf8_character(at, end);
-        ses__words_add(words, len > 0 ? ses__character_at(at, len) : ' ');
+        ses__words_add(words, len > 0 ? ses__utf8_decode(at, len) : ' ');
         at += len > 0 ? len : 1;
     }
 }
