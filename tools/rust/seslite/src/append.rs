@@ -42,7 +42,7 @@ pub struct Appended {
 impl Appended {
     /// A call that appends one event.
     pub(crate) fn of(append: impl FnOnce(*mut sys::ses_appended, *mut sys::ses_error) -> c_int) -> Result<Appended> {
-        let made = Appended::all_of(1, |appended, error| append(appended, error))?;
+        let made = Appended::all_of(1, append)?;
         Ok(made.into_iter().next().expect("one event has one result"))
     }
 
