@@ -23,6 +23,7 @@ mod open;
 mod page;
 mod range;
 mod raw;
+mod search;
 mod session;
 mod state;
 mod store;
@@ -51,6 +52,7 @@ pub use load::{Conflict, LoadOptions, LoadResult, Loaded, LoadedEvent, LoadedVal
 pub use open::{Journal, OpenOptions, Synchronous};
 pub use page::{Names, Page};
 pub use range::{Point, Range};
+pub use search::{Hit, Hits, SearchOptions};
 pub use seslite_sys::{ses_import_report as ImportReport, ses_stats as Stats, ses_usage as Usage};
 pub use session::{Events, Session, SessionView};
 pub use state::State;

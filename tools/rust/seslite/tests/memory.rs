@@ -38,6 +38,7 @@ fn round(store: &Store) {
     drop(store.follow(KEY, FollowOptions::new().notify(|| {})).unwrap());
     let _ = store.context(KEY, true).unwrap();
     let _ = store.pending(KEY).unwrap();
+    let _ = store.search("app", Some("alice"), "hello", &SearchOptions::new().limit(1)).unwrap();
     let _ = store.artifact(KEY, "a", &ArtifactOpenOptions::new()).unwrap().read_all().unwrap();
     let _ = store.artifact_names(KEY, None, 0).unwrap();
     let options = ArtifactSaveOptions::new().mime_type("text/plain").created_us(1);

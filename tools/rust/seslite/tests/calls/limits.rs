@@ -73,6 +73,7 @@ fn end_the_calls_of_a_store(store: &Store, folder: &std::path::Path) {
     ended(store.import(&ImportOptions::default(), line.as_bytes(), |_| {}).1);
     ended(store.backup(folder.join("backup.db"), false, false));
     ended(store.check(CheckLevel::Log, 0, |_| true));
+    ended(store.search("app", None, "word", &SearchOptions::new()));
     ended(store.context(KEY, false));
     ended(store.pending(KEY));
     ended(store.answer_pending(KEY, &mut AnswerOptions::interrupted()));

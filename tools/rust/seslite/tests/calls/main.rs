@@ -8,6 +8,7 @@ mod history;
 mod in_and_out;
 mod limits;
 mod lists;
+mod search;
 mod sessions;
 mod store;
 mod threads;

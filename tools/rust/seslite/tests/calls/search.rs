@@ -1,0 +1,99 @@
+//! Searching events by words.
+
+use crate::common::{fixture, refused, Fixture, KEY};
+use seslite::*;
+
+// Later than the sessions are made, so that each event moves its session to the front.
+const FAR: i64 = 4_000_000_000;
+
+fn said(text: &str, n: i64) -> String {
+    let time = FAR + n;
+    format!(
+        r#"{{"id":"e{n}","author":"user","invocationId":"i{n}","timestamp":{time},"content":{{"parts":[{{"text":"{text}"}}]}}}}"#
+    )
+}
+
+fn searched() -> Fixture {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    session.append(&said("The train to Paris leaves at noon.", 1)).unwrap();
+    session.append(&said("Which train? To PARIS, or to Café Paris?", 2)).unwrap();
+    let mut other = f.store.create(Key::new("app", "bob", "s2"), None).unwrap();
+    other.append(&said("我写中文, ängstlich paris", 3)).unwrap();
+    f
+}
+
+fn ids(hits: Result<Hits>) -> Vec<String> {
+    hits.unwrap().map(|hit| hit.unwrap().id).collect()
+}
+
+#[test]
+fn the_scope_is_an_app_a_user_or_a_session() {
+    let (f, all) = (searched(), SearchOptions::new());
+    assert_eq!(ids(f.store.search("app", None, "paris", &all)), ["e3", "e2", "e1"]);
+    assert_eq!(ids(f.store.search("app", Some("alice"), "paris", &all)), ["e2", "e1"]);
+    assert_eq!(ids(f.store.search("app", Some("bob"), "paris", &all.session("s2"))), ["e3"]);
+    assert!(ids(f.store.search("none", None, "paris", &all)).is_empty());
+    refused(f.store.search("app", Some("bob"), "paris", &all.session("none")), Code::NotFound);
+    refused(f.store.search("app", None, "paris", &all.session("s2")), Code::Misuse);
+}
+
+#[test]
+fn the_options_of_a_search() {
+    let f = searched();
+    let found = |words, options: SearchOptions<'_>| ids(f.store.search("app", None, words, &options));
+    let all = SearchOptions::new();
+    assert_eq!(found("paris TRAIN", all), ["e2", "e1"]);
+    assert!(found("noon nowhere", all).is_empty());
+    assert_eq!(found("noon cafe nowhere", all.any()), ["e2", "e1"]);
+    assert_eq!(found("to paris", all.phrase()), ["e2", "e1"]);
+    assert!(found("paris to", all.phrase()).is_empty());
+    assert_eq!(found("中文", all), ["e3"]);
+    assert_eq!(found("paris", all.since_us((FAR + 2) * 1_000_000)), ["e3", "e2"]);
+    assert_eq!(found("paris", all.before_us((FAR + 2) * 1_000_000)), ["e1"]);
+    f.store.get(KEY).unwrap().rewind(Point::BeforeInvocation("i2"), &RewindOptions::new()).unwrap();
+    assert_eq!(found("train", all.live()), ["e1"]);
+}
+
+#[test]
+fn a_hit_says_where_it_is() {
+    let f = searched();
+    let options = SearchOptions::new().snippet_bytes(100);
+    let hit = f.store.search("app", None, "angstlich", &options).unwrap().next().unwrap().unwrap();
+    assert_eq!((hit.user.as_str(), hit.session.as_str(), hit.id.as_str()), ("bob", "s2", "e3"));
+    assert_eq!((hit.author.as_str(), hit.seq, hit.time_us), ("user", 1, (FAR + 3) * 1_000_000));
+    assert_eq!(&hit.snippet.unwrap()[hit.snippet_found..], "ängstlich paris");
+    let hit = f.store.search("app", None, "cafe", &SearchOptions::new()).unwrap().next().unwrap().unwrap();
+    assert_eq!((hit.snippet, hit.snippet_found), (None, 0));
+}
+
+#[test]
+fn hits_are_read_page_by_page() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    let events: Vec<_> = (0..50).map(|n| said("word", n)).collect();
+    let events: Vec<_> = events.iter().map(String::as_str).collect();
+    session.append_batch(&events, &AppendOptions::new()).unwrap();
+    let all = SearchOptions::new();
+    let newest_first: Vec<_> = (0..50).rev().map(|n| format!("e{n}")).collect();
+    assert_eq!(ids(f.store.search("app", None, "word", &all)), newest_first);
+    for limit in [0, 1, 20, 33, 50, 5000] {
+        let hits = f.store.search("app", None, "word", &all.limit(limit));
+        assert_eq!(ids(hits), newest_first[..limit.min(50)]);
+    }
+    let cancel = Cancel::new(&f.store).unwrap();
+    let store = f.store.with_limits(Limits::new().cancel(&cancel));
+    let mut hits = store.search("app", None, "word", &all).unwrap();
+    cancel.cancel();
+    assert_eq!(hits.by_ref().take_while(Result::is_ok).count(), 20);
+    assert!(hits.next().is_none());
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let (f, all) = (fixture(), SearchOptions::new());
+    refused(f.store.search("app", None, "...", &all), Code::Invalid);
+    refused(f.store.search("app", None, "a", &all.snippet_bytes(65_537)), Code::Invalid);
+    refused(f.store.search("a\0", None, "a", &all), Code::Invalid);
+    refused(f.store.search("app", None, &"a ".repeat(101), &all), Code::Limit);
+}
