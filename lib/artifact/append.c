@@ -17,6 +17,10 @@ struct attached {
     struct artifact_call call; /* with its name */
     struct artifact_new fresh;
     int64_t version; /* -1: it has none yet */
+    /* What a server was asked for, if `asked`: its newest version, and its bytes. */
+    bool asked;
+    struct artifact_rows newest;
+    struct query same;
 };
 
 struct ses_artifacts {
@@ -68,19 +72,15 @@ static int take_stored_versions(const struct versioning *versioning, struct span
     return SES_OK;
 }
 
-static int find_stored_versions(struct db *db, const struct versioning *versioning, ses_error *error)
+static int find_stored_versions(const struct versioning *versioning, struct event_rows *rows,
+                                int64_t session_id, ses_error *error)
 {
-    struct session_row session;
-    struct event_rows rows;
     struct event_row event;
-    int code = ses__session_find(db, &versioning->artifacts->key, &session, error);
 
-    if (code != SES_OK)
-        return code;
-    ses__event_row_open(&rows, db, session.id, versioning->id, error);
-    if (ses__event_rows_next(&rows, &event))
-        ses__query_keep(&rows.query, take_stored_versions(versioning, event.body, error));
-    return ses__event_rows_close(&rows);
+    rows->session_id = session_id;
+    if (ses__event_rows_next(rows, &event))
+        ses__query_keep(&rows->query, take_stored_versions(versioning, event.body, error));
+    return ses__event_rows_close(rows);
 }
 
 static bool is_same_name(const struct attached *item, const struct attached *other)
@@ -88,15 +88,31 @@ static bool is_same_name(const struct attached *item, const struct attached *oth
     return strcmp(item->call.name, other->call.name) == 0;
 }
 
-/* The version after the newest one, and after those of the same name that come before it in the list. */
-static int find_next_version(struct db *db, const ses_artifacts *artifacts, size_t index,
-                             const struct artifact_owner *owner, int64_t *version, ses_error *error)
+static struct artifact_owner owner_of_item(const ses_artifacts *artifacts, const struct attached *item,
+                                           int64_t user_id)
 {
-    const struct attached *item = artifacts->items[index];
-    const int code = ses__artifact_next_version(db, owner, ses__span_of(item->call.name), version, error);
+    const struct span none = {"", 0};
+    return (struct artifact_owner){user_id, item->call.of_user ? none : ses__span_of(artifacts->key.session)};
+}
 
+static void open_newest(const ses_artifacts *artifacts, struct attached *item, struct db *db, int64_t user_id,
+                        ses_error *error)
+{
+    const struct artifact_owner owner = owner_of_item(artifacts, item, user_id);
+    ses__artifact_newest_open(&item->newest, db, &owner, ses__span_of(item->call.name), error);
+}
+
+/* The version after the newest one, and after those of the same name that come before it in the list. */
+static int find_next_version(struct db *db, const ses_artifacts *artifacts, size_t index, int64_t user_id,
+                             ses_error *error)
+{
+    struct attached *item = artifacts->items[index];
+
+    if (!ses__db_asks_ahead(db))
+        open_newest(artifacts, item, db, user_id, error);
+    const int code = ses__artifact_newest_take(&item->newest, &item->version);
     for (size_t i = 0; i < index; i++)
-        *version += is_same_name(item, artifacts->items[i]);
+        item->version += is_same_name(item, artifacts->items[i]);
     return code;
 }
 
@@ -116,25 +132,47 @@ static int check_stored_version(struct db *db, const struct artifact_owner *owne
     return ses__query_end(&rows.query);
 }
 
+static int find_versions(struct db *db, const ses_artifacts *artifacts, int64_t user_id, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < artifacts->count && code == SES_OK; i++) {
+        struct attached *item = artifacts->items[i];
+        const struct artifact_owner owner = owner_of_item(artifacts, item, user_id);
+        if (item->version >= 0)
+            code = check_stored_version(db, &owner, item, error);
+        if (code == SES_OK && item->version < 0)
+            code = find_next_version(db, artifacts, i, user_id, error);
+    }
+    return code;
+}
+
+/* Asks a server for everything at once. */
 static int run_versioning(struct db *db, void *context, ses_error *error)
 {
     const struct versioning *versioning = context;
     ses_artifacts *artifacts = versioning->artifacts;
-    int code = SES_OK;
+    const struct session_ref ref = {.key = &artifacts->key};
+    struct session_row session;
+    struct event_rows event;
+    struct query query;
+    int code = ses__session_ask(&query, db, &ref, &session, error);
 
-    for (size_t i = 0; i < artifacts->count; i++)
+    if (code == SES_OK && versioning->id.ptr)
+        ses__event_row_open(&event, db, session.id, versioning->id, error);
+    for (size_t i = 0; i < artifacts->count; i++) {
         artifacts->items[i]->version = -1;
-    if (versioning->id.ptr)
-        code = find_stored_versions(db, versioning, error);
-    for (size_t i = 0; i < artifacts->count && code == SES_OK; i++) {
-        struct attached *item = artifacts->items[i];
-        struct artifact_owner owner;
-        code = ses__artifact_find_owner(db, &item->call, &owner, error);
-        if (code == SES_OK && item->version >= 0)
-            code = check_stored_version(db, &owner, item, error);
-        if (code == SES_OK && item->version < 0)
-            code = find_next_version(db, artifacts, i, &owner, &item->version, error);
+        if (ses__db_asks_ahead(db))
+            open_newest(artifacts, artifacts->items[i], db, 0, error);
     }
+    if (code == SES_OK) {
+        ses__db_ask_last(db);
+        code = ses__session_take(&query, &ref, &session);
+    }
+    if (code == SES_OK && versioning->id.ptr)
+        code = find_stored_versions(versioning, &event, session.id, error);
+    if (code == SES_OK)
+        code = find_versions(db, artifacts, session.user_id, error);
     return code == SES_NOTFOUND ? SES_OK : code; /* the append says what is missing */
 }
 
@@ -404,6 +442,8 @@ static int prepare_artifacts(struct append_artifacts *base, const struct session
 
     *text = event;
     base->rows.outrun = false;
+    for (size_t i = 0; i < artifacts->count; i++)
+        artifacts->items[i]->asked = false;
     ses__arena_reset(&artifacts->texts);
     /* A text that is not an event stays as it is: the append says what is wrong with it. */
     if (code != SES_OK || !ses__artifact_outline(event, &outline) || !can_be_object(outline.actions))
@@ -423,30 +463,68 @@ static int prepare_artifacts(struct append_artifacts *base, const struct session
     return code == SES_OK ? merge_versions(artifacts, event, &outline, text, error) : code;
 }
 
+/* Is there none of the same name, or with the same bytes, before it in the list? That one has to be stored first. */
+static bool is_first_of_kind(const ses_artifacts *artifacts, size_t index)
+{
+    const struct attached *item = artifacts->items[index];
+
+    for (size_t i = 0; i < index; i++) {
+        const struct attached *before = artifacts->items[i];
+        if (is_same_name(item, before) || strcmp(item->fresh.blob.hash, before->fresh.blob.hash) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void ask_for_item(const ses_artifacts *artifacts, struct attached *item, struct db *db,
+                         int64_t user_id, ses_error *error)
+{
+    open_newest(artifacts, item, db, user_id, error);
+    ses__blob_find(&item->same, db, user_id, &item->fresh.blob, error);
+}
+
+static void ask_for_artifacts(struct append_artifact_rows *rows, struct db *db, ses_error *error)
+{
+    const ses_artifacts *artifacts = (ses_artifacts *)rows;
+
+    for (size_t i = 0; i < artifacts->count; i++) {
+        struct attached *item = artifacts->items[i];
+        item->asked = is_first_of_kind(artifacts, i);
+        if (item->asked)
+            ask_for_item(artifacts, item, db, 0, error);
+    }
+}
+
+static int store_item(struct append_artifact_rows *rows, struct attached *item, struct db *db,
+                      int64_t user_id, int64_t now_us, ses_error *error)
+{
+    const ses_artifacts *artifacts = (ses_artifacts *)rows;
+    const struct artifact_owner owner = owner_of_item(artifacts, item, user_id);
+    int64_t next = 0;
+
+    if (!item->asked)
+        ask_for_item(artifacts, item, db, user_id, error);
+    item->asked = false;
+    int code = ses__artifact_newest_take(&item->newest, &next);
+    if (code == SES_OK && next != item->version) {
+        rows->outrun = true;
+        code = ses__error_set(error, SES_BUSY, "others kept saving the artifact \"%.100s\"; try again",
+                              item->call.name);
+    }
+    ses__query_keep(&item->same, code);
+    return code == SES_OK ? ses__artifact_store(&item->same, &owner, &item->fresh,
+                                                ses__span_of(item->call.name), item->version, now_us)
+                          : ses__query_end(&item->same);
+}
+
 static int store_artifacts(struct append_artifact_rows *rows, struct db *db,
                            const struct session_row *session, int64_t now_us, ses_error *error)
 {
-    ses_artifacts *artifacts = (ses_artifacts *)rows;
+    const ses_artifacts *artifacts = (ses_artifacts *)rows;
     int code = SES_OK;
 
-    for (size_t i = 0; i < artifacts->count && code == SES_OK; i++) {
-        struct attached *item = artifacts->items[i];
-        const struct span name = ses__span_of(item->call.name);
-        const struct artifact_owner owner = {session->user_id, item->call.of_user
-                                                                   ? (struct span){"", 0}
-                                                                   : ses__span_of(artifacts->key.session)};
-        int64_t next = 0;
-        if (item->call.of_user)
-            ses__db_lock(db, SCOPE_USER, session->user_id, true);
-        code = ses__artifact_next_version(db, &owner, name, &next, error);
-        if (code == SES_OK && next != item->version) {
-            rows->outrun = true;
-            return ses__error_set(error, SES_BUSY, "others kept saving the artifact \"%.100s\"; try again",
-                                  item->call.name);
-        }
-        if (code == SES_OK)
-            code = ses__artifact_store(db, &owner, &item->fresh, name, item->version, now_us, error);
-    }
+    for (size_t i = 0; i < artifacts->count && code == SES_OK; i++)
+        code = store_item(rows, artifacts->items[i], db, session->user_id, now_us, error);
     return code;
 }
 
@@ -464,7 +542,7 @@ int ses_artifacts_open(ses_store *store, const ses_key *key, ses_artifacts **art
     ses_artifacts *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
     if (!fresh)
         return ses__store_end(store, ses__error_nomem(error));
-    fresh->base = (struct append_artifacts){{store_artifacts, false}, prepare_artifacts};
+    fresh->base = (struct append_artifacts){{ask_for_artifacts, store_artifacts, false}, prepare_artifacts};
     fresh->store = store;
     ses__store_retain(store);
     ses__arena_init(&fresh->arena, &store->allocator);

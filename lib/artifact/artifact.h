@@ -27,11 +27,8 @@ SESLITE_PRIVATE int ses__artifact_by_key_as(struct artifact_call *call, const ch
                                             ses_error *error);
 /* Takes a name within the call: adds the prefix that an artifact of a user must have. INVALID. */
 SESLITE_PRIVATE int ses__artifact_take_name(struct artifact_call *call, const char *name, ses_error *error);
-/* In a job that reads: SES_NOTFOUND (without a message) if there is no such user. */
-SESLITE_PRIVATE int ses__artifact_find_owner(struct db *db, const struct artifact_call *call,
-                                             struct artifact_owner *owner, ses_error *error);
-/* The same in two steps, between which a server is asked for more of this user, whose number is 0 then. SQLite has found the
- * user after the first. */
+/* In a job, in two steps: SES_NOTFOUND (without a message) if there is no such user. Between them a server is asked for more
+ * of this user, whose number is 0 then. SQLite has found the user after the first. */
 SESLITE_PRIVATE int ses__artifact_ask_owner(struct query *query, struct db *db,
                                             const struct artifact_call *call, struct artifact_owner *owner,
                                             ses_error *error);
@@ -93,12 +90,13 @@ SESLITE_PRIVATE int ses__artifact_upload(struct artifact_new *fresh, const struc
                                          const ses_artifact_save_options *options, ses_error *error);
 /* Drops what was written, unless an artifact has it. */
 SESLITE_PRIVATE void ses__artifact_new_free(struct artifact_new *fresh, ses_store *store);
-/* In a job: saves it as the next version of the name, or as this one. */
+/* In a job: saves it as the next version of the name. */
 SESLITE_PRIVATE int ses__artifact_store_next(struct db *db, const struct artifact_owner *owner,
                                              const struct artifact_new *fresh, struct span name,
                                              int64_t now_us, int64_t *version, ses_error *error);
-SESLITE_PRIVATE int ses__artifact_store(struct db *db, const struct artifact_owner *owner,
+/* The same, as this version. `same` looks for its bytes (ses__blob_find), and is ended. */
+SESLITE_PRIVATE int ses__artifact_store(struct query *same, const struct artifact_owner *owner,
                                         const struct artifact_new *fresh, struct span name, int64_t version,
-                                        int64_t now_us, ses_error *error);
+                                        int64_t now_us);
 
 #endif

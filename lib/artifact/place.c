@@ -76,14 +76,6 @@ static struct artifact_owner owner_of(const struct artifact_call *call, int64_t 
     return (struct artifact_owner){user_id, call->of_user ? none : ses__span_of(call->at.key.session)};
 }
 
-int ses__artifact_find_owner(struct db *db, const struct artifact_call *call, struct artifact_owner *owner,
-                             ses_error *error)
-{
-    struct query query;
-    const int code = ses__artifact_ask_owner(&query, db, call, owner, error);
-    return code == SES_OK ? ses__artifact_take_owner(&query, owner) : code;
-}
-
 static int take_owner(struct query *query, struct artifact_owner *owner)
 {
     struct user_row user;

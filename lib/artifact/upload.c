@@ -312,9 +312,8 @@ void ses__artifact_new_free(struct artifact_new *fresh, ses_store *store)
     fresh->blob.written_id = 0;
 }
 
-/* `same` looks for its bytes. */
-static int store_as(struct query *same, const struct artifact_owner *owner, const struct artifact_new *fresh,
-                    struct span name, int64_t version, int64_t now_us)
+int ses__artifact_store(struct query *same, const struct artifact_owner *owner,
+                        const struct artifact_new *fresh, struct span name, int64_t version, int64_t now_us)
 {
     const ses_artifact_save_options *options = &fresh->options;
     struct db *db = same->db;
@@ -330,15 +329,6 @@ static int store_as(struct query *same, const struct artifact_owner *owner, cons
     return code == SES_OK ? ses__artifact_add(db, owner, &row, error) : code;
 }
 
-int ses__artifact_store(struct db *db, const struct artifact_owner *owner, const struct artifact_new *fresh,
-                        struct span name, int64_t version, int64_t now_us, ses_error *error)
-{
-    struct query same;
-
-    ses__blob_find(&same, db, owner->user_id, &fresh->blob, error);
-    return store_as(&same, owner, fresh, name, version, now_us);
-}
-
 int ses__artifact_store_next(struct db *db, const struct artifact_owner *owner,
                              const struct artifact_new *fresh, struct span name, int64_t now_us,
                              int64_t *version, ses_error *error)
@@ -349,5 +339,5 @@ int ses__artifact_store_next(struct db *db, const struct artifact_owner *owner,
     ses__artifact_newest_open(&newest, db, owner, name, error);
     ses__blob_find(&same, db, owner->user_id, &fresh->blob, error);
     const int code = ses__artifact_newest_take(&newest, version);
-    return code == SES_OK ? store_as(&same, owner, fresh, name, *version, now_us) : code;
+    return code == SES_OK ? ses__artifact_store(&same, owner, fresh, name, *version, now_us) : code;
 }

@@ -103,6 +103,8 @@ struct db;
 enum { MAX_OUTRUN = 100 };
 /* Artifacts that an append saves with its event, in its transaction. */
 struct append_artifact_rows {
+    /* Asks a server for what `store` needs of the session that this transaction finds. NULL: nothing. */
+    void (*ask)(struct append_artifact_rows *rows, struct db *db, ses_error *error);
     int (*store)(struct append_artifact_rows *rows, struct db *db, const struct session_row *session,
                  int64_t now_us, ses_error *error);
     bool outrun; /* BUSY, since others have saved versions in the meantime: the event names the wrong ones */

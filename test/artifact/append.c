@@ -111,6 +111,31 @@ static void test_several_of_one_name_are_versions(void **state)
 
 /* ------------------------------------------------------------------------------------------ trying again */
 
+static void test_equal_bytes_are_stored_once(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_artifacts *artifacts;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    artifacts = must_open_artifacts(fixture->store);
+    must_add(artifacts, "a", "same");
+    must_add(artifacts, "b", "same");
+    must_add(artifacts, "user:c", "same");
+    must_add(artifacts, "a", "other");
+    must_add(artifacts, "b", "same");
+    for (int i = 0; i < 2; i++)
+        assert_ok(append(fixture->store, Q("{'timestamp':1}"), artifacts, NULL, &error));
+    ses_artifacts_close(artifacts);
+    assert_artifact(fixture->store, &key, "a", NULL, "other");
+    assert_artifact(fixture->store, &key, "b", NULL, "same");
+    assert_artifact(fixture->store, &key, "user:c", NULL, "same");
+    assert_int_equal(count_versions(fixture->store, &key, "a"), 4);
+    assert_int_equal(count_versions(fixture->store, &key, "b"), 4);
+    assert_int_equal(count_versions(fixture->store, &key, "user:c"), 2);
+    assert_sound(fixture);
+}
+
 static void test_a_retry_saves_nothing(void **state)
 {
     struct fixture *fixture = *state;
@@ -330,6 +355,7 @@ int main(void)
         TEST(test_an_event_and_its_artifacts_are_one),
         TEST(test_the_versions_are_merged_into_the_event),
         TEST(test_several_of_one_name_are_versions),
+        TEST(test_equal_bytes_are_stored_once),
         TEST(test_a_retry_saves_nothing),
         TEST(test_a_list_survives_a_refused_append),
         TEST(test_what_is_not_stored_saves_nothing),

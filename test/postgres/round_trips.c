@@ -373,6 +373,23 @@ static void test_an_artifact_is_one_to_read_and_three_to_save(struct far_store *
     assert_int_equal(deleted, 0);
 }
 
+/* Two more than without: one to look for the versions, and another before it stores them. */
+static void test_an_append_with_artifacts_is_three(struct far_store *far)
+{
+    ses_append_options options = {.size = sizeof options};
+    ses_error error;
+
+    assert_ok(ses_artifacts_open(far->store, &key, &options.artifacts, &error));
+    assert_ok(ses_artifacts_add(options.artifacts, "with", "bytes", 5, NULL, &error));
+    for (int i = 0; i < 2; i++)
+        assert_trips(far, 3, assert_ok(ses_append(far->session, "{}", SES_NUL, &options, NULL, &error)));
+    assert_trips(far, 3,
+                 assert_ok(ses_append_by_key(far->store, &key, "{}", SES_NUL, &options, NULL, &error)));
+    assert_ok(ses_refresh(far->session, NULL, &error));
+    ses_artifacts_close(options.artifacts);
+    assert_ok(ses_artifact_delete(far->session, "with", NULL, NULL, &error));
+}
+
 /* The server's welcome, the connection's settings, and the version of the schema. */
 static void test_opening_is_three(struct far_store *far)
 {
@@ -399,6 +416,7 @@ static void run_all(const struct database *database, const char *name, int unpre
         test_small_writes_are_two(&far);
         test_creating_is_two_at_most(&far);
         test_an_artifact_is_one_to_read_and_three_to_save(&far);
+        test_an_append_with_artifacts_is_three(&far);
     }
     test_opening_is_three(&far);
     close_far(&far);

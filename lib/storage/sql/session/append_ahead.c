@@ -31,6 +31,8 @@ static void ask_rest(struct append_asked *asked, struct db *db, const struct app
         if (!draft->partial && ses__append_can_be_stored(op, draft))
             ses__event_row_open(&asked->stored[i].rows, db, 0, draft->row.id, error);
     }
+    if (op->artifacts && op->artifacts->ask)
+        op->artifacts->ask(op->artifacts, db, error);
     if (op->annotating)
         ses__annotated_ask(&asked->annotated, db, 0, error);
     if (op->snapshot)
