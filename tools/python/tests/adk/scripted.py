@@ -28,6 +28,9 @@ class Script(BaseLlm):
         elif said[:1] == ["tool"]:
             call = types.FunctionCall(name="remember", args={"key": said[1], "value": said[2]})
             yield LlmResponse(content=content(types.Part(function_call=call)))
+        elif said[:1] == ["draw"]:
+            call = types.FunctionCall(name="draw", args={"name": said[1], "text": said[2]})
+            yield LlmResponse(content=content(types.Part(function_call=call)))
         elif said[:1] == ["transfer"]:
             call = types.FunctionCall(name="transfer_to_agent", args={"agent_name": said[1]})
             yield LlmResponse(content=content(types.Part(function_call=call)))
@@ -47,6 +50,11 @@ def remember(key: str, value: str, tool_context: ToolContext) -> dict:
     return {"ok": True}
 
 
+async def draw(name: str, text: str, tool_context: ToolContext) -> dict:
+    """Saves an artifact."""
+    return {"version": await tool_context.save_artifact(name, types.Part(text=text))}
+
+
 def make_app():
     """The app, and its models, whose instructions were seen."""
     models = [Script(model=name, seen=[]) for name in ("root", "writer", "summary")]
@@ -56,7 +64,7 @@ def make_app():
         model=models[0],
         instruction="Topic {topic?}, {user:count?} calls, first {first?}.",
         output_key="answer",
-        tools=[remember],
+        tools=[remember, draw],
         sub_agents=[writer],
     )
     compaction = EventsCompactionConfig(compaction_interval=7, overlap_size=1, summarizer=LlmEventSummarizer(llm=models[2]))

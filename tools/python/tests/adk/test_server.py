@@ -21,6 +21,9 @@ SERVICES = """services:
   - scheme: seslite
     type: session
     class: seslite.adk.SesliteSessionService
+  - scheme: seslite
+    type: artifact
+    class: seslite.adk.SesliteArtifactService
 """
 AGENT = """
 from scripted import make_app
@@ -55,6 +58,7 @@ def server(tmp_path, request):
         "--host=127.0.0.1",
         f"--port={port}",
         "--session_service_uri=seslite:///agents.db",
+        "--artifact_service_uri=seslite:///agents.db",
         str(agents),
     ]
     with open(tmp_path / "log", "wb") as log:
@@ -102,8 +106,12 @@ def test_a_conversation_over_http(server):
     session = ask(base, f"{sessions}/s1")
     assert session["state"]["topic"] == "birds" and session["state"]["user:count"] == 1
     assert len(session["events"]) == 4
+    ask(base, "/run", {**run, "newMessage": {"role": "user", "parts": [{"text": "draw plan sunny"}]}})
+    artifacts = f"{sessions}/s1/artifacts"
+    assert ask(base, artifacts) == ["plan"] and ask(base, f"{artifacts}/plan")["text"] == "sunny"
     with Store(file) as store:  # another process reads what the server wrote, while it runs
-        assert store.get(("app", "alice", "s1")).stored == 4
+        assert store.get(("app", "alice", "s1")).stored == 8
+        assert store.artifact_read(("app", "alice", "s1"), "plan") == b"sunny"
     ask(base, f"{sessions}/s2", {}, "POST")
     ask(base, f"{sessions}/s2", method="DELETE")
     with pytest.raises(urllib.error.HTTPError) as missing:

@@ -1,5 +1,6 @@
-"""seslite for google-adk: SesliteSessionService."""
+"""seslite for google-adk: SesliteSessionService and SesliteArtifactService."""
 
+from .artifacts import SesliteArtifactService
 from .service import Followed, SesliteSessionService, StaleSessionError
 
-__all__ = ["Followed", "SesliteSessionService", "StaleSessionError"]
+__all__ = ["Followed", "SesliteArtifactService", "SesliteSessionService", "StaleSessionError"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple, Optional, get_type_hints
-from urllib.parse import parse_qsl, unquote, urlsplit
+from typing import Any, NamedTuple, Optional
 
 from google.adk.errors.already_exists_error import AlreadyExistsError
 from google.adk.errors.session_not_found_error import SessionNotFoundError
@@ -17,12 +16,11 @@ from google.adk.sessions.base_session_service import BaseSessionService, GetSess
 from google.adk.sessions.session import Session
 from typing_extensions import Unpack, override
 
-from .. import NO_EVENTS, Appended, Key, Point, Range, Store, errors
+from .. import NO_EVENTS, Appended, Key, Point, Range, errors
 from .._ffi import loads
-from ..aio import AsyncStore
-from ..store import SERVERS, StoreOptions
-from . import ending
+from ..store import StoreOptions
 from . import events as adk_events
+from .on_store import OnStore
 
 try:
     from google.adk.errors._stale_session_error import StaleSessionError as StaleSessionError
@@ -43,36 +41,7 @@ class Followed(NamedTuple):
     place: str
 
 
-def _path_of(uri: str) -> tuple[str, StoreOptions]:
-    """The path and the options of a URI: seslite:///agents.db is relative to where the process runs, seslite:////var/agents.db
-    is not, and seslite:// is a store in memory. Options: seslite:///agents.db?synchronous=normal. What follows
-    "seslite+" is the address of a server: seslite+postgresql://user@host/database"""
-    if uri.startswith(tuple("seslite+" + scheme for scheme in SERVERS)):
-        return uri.removeprefix("seslite+"), {}
-    parts = urlsplit(uri)
-    if parts.scheme != "seslite" or parts.netloc:
-        raise errors.InvalidError(f"not the URI of a store: {uri!r}; write seslite:///agents.db or seslite:////folder/agents.db")
-    options = {name: _option_of(name, text) for name, text in parse_qsl(parts.query, keep_blank_values=True)}
-    return unquote(parts.path[1:]) or ":memory:", options  # type: ignore[return-value]
-
-
-def _option_of(name: str, text: str) -> Any:
-    """The value of an option in a URI."""
-    kind = get_type_hints(StoreOptions).get(name)
-    if kind is str:
-        return text
-    if kind is bool and text in ("true", "false"):
-        return text == "true"
-    if kind is int or kind == float | None:
-        try:
-            return int(text) if kind is int else float(text)
-        except ValueError:
-            pass
-    wanted: dict[Any, str] = {bool: "is true or false", int: "is a whole number", float | None: "is a number of seconds"}
-    raise errors.InvalidError(f"{name}={text}: {name} {wanted.get(kind, 'is not an option of a URI')}")
-
-
-class SesliteSessionService(BaseSessionService):
+class SesliteSessionService(OnStore, BaseSessionService):
     """Keeps the sessions of google-adk in a store. `path` is what seslite.Store takes, or `uri` names it as the ADK's command
     line does; the options are those of seslite.Store. Close it with close(); the end of the process closes it too.
 
@@ -93,32 +62,9 @@ class SesliteSessionService(BaseSessionService):
         threads: int = 8,
         **options: Unpack[StoreOptions],
     ) -> None:
-        if (path is None) == (uri is None):
-            raise errors.MisuseError("give the service a path or a uri")
-        if uri is not None:
-            path, of_uri = _path_of(uri)
-            options = {**of_uri, **options}
-        assert path is not None
-        self._store = AsyncStore(Store(path, **options), threads=threads)
-        self._own_ids, self._own_clock = bool(options.get("make_id")), bool(options.get("clock"))
-        if agents_dir is not None:
-            ending.close_at_sigterm(self.store)
+        super().__init__(path, uri, agents_dir, threads, options)
+        self._own_ids = bool(options.get("make_id"))
         self._locks: dict[tuple[int, Key], tuple[asyncio.Lock, int]] = {}
-
-    @property
-    def store(self) -> Store:
-        """The store, for operations without an ADK call."""
-        return self._store.store
-
-    async def close(self) -> None:
-        """Closes the store."""
-        await self._store.close()
-
-    async def __aenter__(self) -> SesliteSessionService:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     # ---------------------------------------------------------------------------------------- sessions
 
