@@ -32,7 +32,9 @@ mod trace;
 mod upkeep;
 mod walk;
 
-pub use agent::{AnswerOptions, Builder, Content, Context, Function, Part, Pending, RenderOptions, Tracked};
+pub use agent::{
+    AnswerOptions, Builder, Content, Context, ContextOptions, Function, Part, Pending, RenderOptions, Tracked,
+};
 pub use append::{AppendOptions, Appended, RewindOptions, Status};
 pub use artifact::{
     Artifact, ArtifactInfo, ArtifactKind, ArtifactList, ArtifactOpenOptions, ArtifactSaveOptions, Artifacts,

@@ -20,10 +20,35 @@ pub struct Context {
 
 unsafe impl Send for Context {}
 
-fn context_options(limits: &Limits, visible: bool) -> sys::ses_context_options {
-    let mut options: sys::ses_context_options = limited(limits);
-    options.flags = if visible { sys::SES_CONTEXT_VISIBLE } else { 0 };
-    options
+/// How to read a context.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ContextOptions {
+    visible: bool,
+    inline_bytes: i64,
+}
+
+impl ContextOptions {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Leaves out events that a model does not see.
+    pub fn visible(mut self) -> Self {
+        self.visible = true;
+        self
+    }
+    /// Puts up to so many bytes of artifacts back into the contents, those of the newest events first: this undoes
+    /// [`Artifacts::offload`](crate::Artifacts::offload). An artifact with more bytes than are left stays a reference.
+    pub fn inline_bytes(mut self, bytes: i64) -> Self {
+        self.inline_bytes = bytes;
+        self
+    }
+
+    fn raw(&self, limits: &Limits) -> sys::ses_context_options {
+        let mut options: sys::ses_context_options = limited(limits);
+        options.flags = if self.visible { sys::SES_CONTEXT_VISIBLE } else { 0 };
+        options.inline_bytes = self.inline_bytes;
+        options
+    }
 }
 
 impl Context {
@@ -81,7 +106,10 @@ impl Drop for Pending {
 impl Store {
     /// The part of a session to send to a model. `visible` leaves out events that a model does not see.
     pub fn context(&self, key: Key<'_>, visible: bool) -> Result<Context> {
-        let (key, options) = (key.to_c()?, context_options(&self.limits, visible));
+        self.context_with(key, &ContextOptions { visible, ..Default::default() })
+    }
+    pub fn context_with(&self, key: Key<'_>, options: &ContextOptions) -> Result<Context> {
+        let (key, options) = (key.to_c()?, options.raw(&self.limits));
         let raw = opened(|context, error| unsafe {
             sys::ses_context_open_by_key(self.raw(), &key.raw(), &options, context, error)
         })?;
@@ -108,7 +136,10 @@ impl Store {
 impl Session {
     /// See [`Store::context`].
     pub fn context(&mut self, visible: bool) -> Result<Context> {
-        let options = context_options(&self.limits, visible);
+        self.context_with(&ContextOptions { visible, ..Default::default() })
+    }
+    pub fn context_with(&mut self, options: &ContextOptions) -> Result<Context> {
+        let options = options.raw(&self.limits);
         let raw = opened(|context, error| unsafe { sys::ses_context_open(self.raw(), &options, context, error) })?;
         Ok(Context { raw })
     }

@@ -92,6 +92,12 @@ impl Artifacts {
         })
     }
 
+    /// Makes an artifact of each inline data of the event with more than so many bytes; its part refers to the artifact then.
+    /// [`ContextOptions::inline_bytes`](crate::ContextOptions::inline_bytes) puts the bytes back for a model.
+    pub fn offload(&mut self, bytes: i64) -> Result<()> {
+        done(|error| unsafe { sys::ses_artifacts_offload(self.raw.as_ptr(), bytes, error) })
+    }
+
     /// The version that an artifact, counted from 0 as they were added, got with the last append that succeeded. It has no
     /// meaning before. `None`: past the end.
     pub fn version(&self, index: usize) -> Option<i64> {

@@ -305,3 +305,31 @@ fn lists_of_artifacts_move_and_are_not_shared() {
     moves::<ArtifactList>();
     moves::<Artifacts>();
 }
+
+#[test]
+fn large_inline_data_becomes_artifacts_and_comes_back_for_a_model() {
+    let (f, mut session) = with_session();
+    let event = |data: &str| {
+        format!(
+            r#"{{"author":"user","content":{{"role":"user","parts":[{{"inlineData":{{"mimeType":"image/png","data":"{data}"}}}}]}}}}"#
+        )
+    };
+    let mut artifacts = Artifacts::new(&f.store, KEY).unwrap();
+    artifacts.offload(5).unwrap();
+    for data in ["AAAAAAAA", "AAAA"] {
+        session.append_with(&event(data), &AppendOptions::new().artifacts(&artifacts)).unwrap();
+    }
+    assert_eq!(session.artifact_names(None, 0).unwrap().len(), 1);
+    let contents = |context: Context| -> Vec<_> {
+        context.iter().map(|(_, content)| content.unwrap().contains("inlineData")).collect()
+    };
+    assert_eq!(contents(session.context(true).unwrap()), [false, true]);
+    for (bytes, inlined) in [(5, false), (6, true)] {
+        let options = ContextOptions::new().visible().inline_bytes(bytes);
+        assert_eq!(contents(session.context_with(&options).unwrap()), [inlined, true]);
+        assert_eq!(contents(f.store.context_with(KEY, &options).unwrap()), [inlined, true]);
+    }
+    let negative = ContextOptions::new().inline_bytes(-1);
+    refused(session.context_with(&negative), Code::Invalid);
+    refused(artifacts.offload(-1), Code::Invalid);
+}
