@@ -216,6 +216,54 @@ static void test_a_program_finds_no_other_app(void **state)
     assert_int_equal(problems_of(tenants->owner), 0);
 }
 
+static size_t names_of(ses_store *store, const ses_key *of)
+{
+    ses_artifact_list *list = NULL;
+    ses_error error;
+
+    assert_ok(ses_artifact_names_by_key(store, of, NULL, &list, &error));
+    const size_t count = ses_artifact_list_count(list);
+    ses_artifact_list_close(list);
+    return count;
+}
+
+/* By no name, and not by equal bytes either: each app's users have their own. */
+static void test_a_program_finds_no_artifacts_of_others(void **state)
+{
+    static const ses_key own = {.app = "app_b", .user = "user", .session = "s"};
+    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
+    const struct tenants *tenants = *state;
+    ses_append_options append = {.size = sizeof append};
+    ses_artifact_list *list = NULL;
+    int64_t number = -1;
+    ses_error error;
+
+    const int64_t contents =
+        database_number(tenants->database, "SELECT count(*) FROM seslite.artifact_contents");
+    assert_ok(ses_artifact_save_by_key(tenants->a, &ours, "secret", "same", 4, NULL, NULL, &error));
+    assert_ok(ses_artifact_save_by_key(tenants->b, &own, "mine", "same", 4, &anyway, NULL, &error));
+    assert_int_equal(database_number(tenants->database, "SELECT count(*) FROM seslite.artifact_contents"),
+                     contents + 2);
+    assert_true(names_of(tenants->a, &ours) > 0);
+    assert_int_equal(names_of(tenants->b, &ours), 0);
+    assert_ok(ses_artifact_versions_by_key(tenants->b, &ours, "secret", NULL, &list, &error));
+    assert_int_equal(ses_artifact_list_count(list), 0);
+    ses_artifact_list_close(list);
+    assert_ok(ses_artifact_delete_by_key(tenants->b, &ours, "secret", NULL, &number, &error));
+    assert_int_equal(number, 0);
+    assert_code(SES_READONLY,
+                ses_artifact_save_by_key(tenants->b, &ours, "secret", "", 0, &anyway, NULL, &error));
+    assert_ok(ses_artifacts_open(tenants->b, &ours, &append.artifacts, &error));
+    assert_ok(ses_artifacts_add(append.artifacts, "secret", "same", 4, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_append_by_key(tenants->b, &ours, "{}", SES_NUL, &append, NULL, &error));
+    ses_artifacts_close(append.artifacts);
+    assert_ok(ses_artifact_delete_by_key(tenants->b, &own, "mine", NULL, &number, &error));
+    assert_int_equal(number, 1);
+    assert_ok(ses_artifact_delete_by_key(tenants->a, &ours, "secret", NULL, &number, &error));
+    assert_int_equal(number, 1);
+    assert_int_equal(problems_of(tenants->owner), 0);
+}
+
 /* ------------------------------------------------------------------------------------------------- by SQL */
 
 static const char *const tables[] = {
@@ -378,6 +426,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_program_works_within_its_app),
         cmocka_unit_test(test_a_program_finds_no_other_app),
+        cmocka_unit_test(test_a_program_finds_no_artifacts_of_others),
         cmocka_unit_test(test_a_role_sees_and_changes_its_own_rows),
         cmocka_unit_test(test_an_analyst_sees_all),
         cmocka_unit_test(test_a_role_learns_nothing_from_what_is_refused),
