@@ -281,6 +281,28 @@ static void test_memory_does_not_grow_with_an_artifact(void **state)
     free(watched.text.data);
 }
 
+static int collect_slowly(void *context, const char *data, size_t len, ses_error *error)
+{
+    support_pause_us(30000);
+    return collect_lines(context, data, len, error);
+}
+
+/* The time that the application takes is not that of waiting for a lock, or for a server. */
+static void test_a_slow_writer_does_not_end_an_export(void **state)
+{
+    struct fixture *fixture = *state;
+    struct text text = {NULL, 0};
+    ses_error error;
+
+    fixture->options.busy_timeout_ms = 500;
+    fixture_reopen(fixture);
+    must_create(fixture->store, &key, NULL);
+    for (unsigned i = 0; i < 2; i++)
+        must_save_bytes(fixture->store, &key, "many", (size_t)1 << 20, i, NULL);
+    assert_ok(ses_store_export(fixture->store, NULL, collect_slowly, &text, &error));
+    free(text.data);
+}
+
 /* ------------------------------------------------------------------------------ those that are there */
 
 /* The store has less than the text, more, or something else. */
@@ -659,6 +681,7 @@ int main(void)
         TEST(test_a_part_has_its_artifacts),
         TEST(test_random_artifacts_go_round),
         TEST(test_memory_does_not_grow_with_an_artifact),
+        TEST(test_a_slow_writer_does_not_end_an_export),
         TEST(test_an_existing_session_counts_with_its_artifacts),
         TEST(test_an_update_adds_events_and_artifacts),
         TEST(test_a_users_artifact_is_kept_unless_it_is_asked_for),

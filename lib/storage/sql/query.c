@@ -1,5 +1,7 @@
 #include "storage/sql/query.h"
 
+#include "base/clock.h"
+
 struct value ses__string_value(const char *string)
 {
     return TEXT(ses__span_of(string));
@@ -31,4 +33,10 @@ int ses__query_number(struct db *db, const struct statement *source, int64_t *nu
     *number = found ? ses__query_int(&query, 0) : 0;
     const int code = ses__query_end(&query);
     return code == SES_OK && !found ? SES_NOTFOUND : code;
+}
+
+int ses__db_wait_anew(struct db *db, int code)
+{
+    db->deadline_us = ses__limits_until(db->limits, ses__clock_steady_us() + db->timeout_us);
+    return code;
 }

@@ -149,6 +149,10 @@ SESLITE_PRIVATE int ses__query_do(struct db *db, const struct statement *source,
 SESLITE_PRIVATE int ses__query_number(struct db *db, const struct statement *source, int64_t *number,
                                       ses_error *error, const struct value *values);
 
+/* To be called after a function of the application, which takes its time: that of waiting for others begins anew. (Where a
+ * journal is used, readers keep what is written from the file.) Returns the code. */
+SESLITE_PRIVATE int ses__db_wait_anew(struct db *db, int code);
+
 /* How many rows the last statement has changed. -1: it failed, or one before it, and the end of the job says so. */
 static inline int64_t ses__db_changed(const struct db *db)
 {

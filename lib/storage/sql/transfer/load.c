@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "model/event/timestamp.h"
 #include "storage/sql/session/jobs.h"
@@ -209,23 +208,13 @@ static int take_event(struct load_run *run, struct event_draft *draft, ses_error
     return code == SES_OK && run->row.id ? store_loaded(run, row, error) : code;
 }
 
-/* The caller's function takes its time, which is not that of waiting for others (where a journal is used, readers keep
- * what is written from the file). */
-static int ask_for_next(struct load_run *run, struct event_draft **draft, ses_error *error)
-{
-    int code = run->op->next(run->op->context, draft, error);
-
-    run->db->deadline_us = ses__limits_until(run->db->limits, ses__clock_steady_us() + run->db->timeout_us);
-    return code;
-}
-
 static int take_events(struct load_run *run, ses_error *error)
 {
     struct load_op *op = run->op;
 
     for (;;) {
         struct event_draft *draft = NULL;
-        int code = ask_for_next(run, &draft, error);
+        int code = ses__db_wait_anew(run->db, op->next(op->context, &draft, error));
         if (code <= 0)
             return code;
         op->begun++;

@@ -1,7 +1,6 @@
 /* Loading artifacts. They wait under a name that no session can have until it is known whose they become. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
@@ -30,13 +29,6 @@ struct artifact_stage {
     bool dry_run; /* the bytes are looked at, and not written */
 };
 
-/* The source takes its time, which is not that of waiting for others. */
-static int pass_time(struct db *db, int code)
-{
-    db->deadline_us = ses__limits_until(db->limits, ses__clock_steady_us() + db->timeout_us);
-    return code;
-}
-
 static int stage_bytes(const struct artifact_stage *stage, const struct artifact_row *row, bool found,
                        ses_error *error)
 {
@@ -45,7 +37,7 @@ static int stage_bytes(const struct artifact_stage *stage, const struct artifact
     int64_t number = 0;
     int code;
 
-    while ((code = pass_time(stage->db, source->bytes(source->context, &chunk, error))) == 1) {
+    while ((code = ses__db_wait_anew(stage->db, source->bytes(source->context, &chunk, error))) == 1) {
         if (!found && !stage->dry_run)
             code = ses__blob_add_chunks(stage->db, row->content_id, number, chunk, error);
         if (code < 0)
@@ -78,7 +70,7 @@ static int stage_all(const struct artifact_stage *stage, int64_t *count, ses_err
 
     for (*count = 0;; (*count)++) {
         struct artifact_row row;
-        int code = pass_time(stage->db, source->next(source->context, &row, error));
+        int code = ses__db_wait_anew(stage->db, source->next(source->context, &row, error));
         if (code != 1)
             return code;
         if (*count == 0)

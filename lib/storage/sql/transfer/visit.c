@@ -29,7 +29,8 @@ static int visit_shared(const struct visit_run *run, enum scope scope, int64_t o
 
     ses__state_rows_open(&rows, run->db, scope, owner, error);
     while (ses__shared_rows_next(&rows, &order, &key, &value))
-        ses__query_keep(&rows, op->visitor->shared(op->context, key, value, error));
+        ses__query_keep(&rows,
+                        ses__db_wait_anew(run->db, op->visitor->shared(op->context, key, value, error)));
     return ses__query_end(&rows);
 }
 
@@ -44,7 +45,8 @@ static int visit_events(const struct visit_run *run, const struct session_row *r
 
     ses__event_rows_open(&rows, run->db, row->id, row->base_seq + 1, row->last_seq, WALK_FORWARD, error);
     while (ses__event_rows_next(&rows, &event)) {
-        ses__query_keep(&rows.query, op->visitor->event(op->context, &event, error));
+        ses__query_keep(&rows.query,
+                        ses__db_wait_anew(run->db, op->visitor->event(op->context, &event, error)));
         count++;
     }
     const int code = ses__event_rows_close(&rows);
@@ -81,7 +83,7 @@ static int visit_session(struct visit_run *run, const ses_key *key, const struct
     int code = read_details(run, row, &session, error);
 
     if (code == SES_OK)
-        code = visitor->session(op->context, &session, error);
+        code = ses__db_wait_anew(run->db, visitor->session(op->context, &session, error));
     if (code == SES_OK && row->base_seq > 0)
         code = ses__base_visit(run->db, row, visitor->base, op->context, error);
     if (code == SES_OK)
@@ -89,7 +91,7 @@ static int visit_session(struct visit_run *run, const ses_key *key, const struct
             run->db, op, &(struct artifact_owner){row->user_id, ses__span_of(key->session)}, error);
     if (code == SES_OK)
         code = visit_events(run, row, error);
-    return code == SES_OK ? visitor->session_end(op->context, error) : code;
+    return code == SES_OK ? ses__db_wait_anew(run->db, visitor->session_end(op->context, error)) : code;
 }
 
 static int visit_listed(struct visit_run *run, const char *app, const struct session_row *row,
@@ -152,7 +154,7 @@ static int visit_user(const struct visit_run *run, const char *app, const char *
                       ses_error *error)
 {
     const struct visit_op *op = run->op;
-    int code = op->visitor->user(op->context, app, user, error);
+    int code = ses__db_wait_anew(run->db, op->visitor->user(op->context, app, user, error));
 
     if (code == SES_OK)
         code = visit_shared(run, SCOPE_USER, id, error);
@@ -188,7 +190,7 @@ static int visit_owners(const struct visit_run *run, const char *app, int64_t ap
                         ses_error *error)
 {
     const struct visit_op *op = run->op;
-    int code = op->visitor->app(op->context, app, error);
+    int code = ses__db_wait_anew(run->db, op->visitor->app(op->context, app, error));
 
     if (code == SES_OK)
         code = visit_shared(run, SCOPE_APP, app_id, error);

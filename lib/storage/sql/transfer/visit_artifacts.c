@@ -26,7 +26,8 @@ static int visit_chunks(const struct artifact_visit *visit, int64_t offset, size
 
     for (size_t at = 0; at < len && code == SES_OK; at += CHUNK_BYTES) {
         const struct span chunk = {visit->bytes + at, len - at < CHUNK_BYTES ? len - at : CHUNK_BYTES};
-        code = op->visitor->bytes(op->context, offset + (int64_t)at, chunk, error);
+        code =
+            ses__db_wait_anew(visit->db, op->visitor->bytes(op->context, offset + (int64_t)at, chunk, error));
     }
     return code;
 }
@@ -71,7 +72,8 @@ static int visit_bytes(struct artifact_visit *visit, const struct artifact_row *
 static int visit_artifact(struct artifact_visit *visit, const struct artifact_row *row, ses_error *error)
 {
     const struct visit_op *op = visit->op;
-    const int code = op->visitor->artifact(op->context, visit->session, row, error);
+    const int code =
+        ses__db_wait_anew(visit->db, op->visitor->artifact(op->context, visit->session, row, error));
 
     return code == 1 ? visit_bytes(visit, row, error) : code;
 }
