@@ -262,6 +262,12 @@ static int check_kind(const struct artifact_new *fresh, const struct artifact_ca
     return SES_OK;
 }
 
+/* As 64 bits, of which a size_t may have fewer. */
+static int64_t bounded_length(uint64_t len)
+{
+    return len > LARGEST_ARTIFACT ? LARGEST_ARTIFACT + 1 : (int64_t)len;
+}
+
 static int check_artifact_source(struct source *source, const void *bytes, size_t len, ses_error *error)
 {
     const ses_artifact_save_options *options = &source->fresh->options;
@@ -270,11 +276,9 @@ static int check_artifact_source(struct source *source, const void *bytes, size_
         return ses__error_set(error, SES_MISUSE,
                               "an artifact has either bytes or a function that reads them");
     source->bytes = options->read ? NULL : bytes ? bytes : "";
-    source->expected = len == SES_NUL ? -1 : (int64_t)len;
+    source->expected = len == SES_NUL ? -1 : bounded_length(len);
     if (len == SES_NUL && bytes)
         source->expected = (int64_t)strlen(bytes);
-    else if (len != SES_NUL && len > (size_t)LARGEST_ARTIFACT)
-        return refuse_long(source, error);
     return source->expected > options->max_bytes ? refuse_long(source, error) : SES_OK;
 }
 
