@@ -5,10 +5,10 @@
  * wrote, the names of calls, and the texts in their arguments and responses. It does not look into images and
  * other inline data, or into the keys of objects.
  *
- * Words are compared without regard to case, accents and width: `hello` finds `Hello` and `HELLO`, and a word without accents one with them. Chinese, Japanese,
- * Korean, Thai, Lao, Khmer and Burmese are written without spaces between words, so there each character is a word,
- * and words that are asked for without a space must follow each other as they do there. In all other scripts only
- * whole words are found.
+ * Words are compared without regard to case, accents and width: `hello` finds `Hello` and `HELLO`, and a word without
+ * accents one with them. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are written without spaces between
+ * words, so there each character is a word, and words that are asked for without a space must follow each other as
+ * they do there. In all other scripts only whole words are found.
  *
  * The rules at the top of seslite.h hold here too. A program that calls nothing of this header links nothing of it.
  */
@@ -35,6 +35,7 @@ typedef struct ses_search_options {
     size_t limit;             /* hits per page; 0: 20; at most 1,000 */
     const char *token;        /* the token of the previous page; NULL: the first page */
     size_t snippet_bytes;     /* of the text around the words, about; 0: none; at most 64 KiB */
+    const ses_filter *filter; /* only in these sessions; NULL: in all; MISUSE in a search of a single one */
     int64_t timeout_ms;       /* as in ses_call_options */
     ses_cancel *cancel;       /* as in ses_call_options */
 } ses_search_options;
@@ -60,8 +61,9 @@ typedef struct ses_hits ses_hits;
  * (`len` may be SES_NUL) are separated by white space. Any punctuation in them is only that: there is no syntax.
  * `don't` is the words `don` and `t`, one directly after the other.
  *
- * The sessions that changed last come first, and in each the newest events. The token of a page leads to the next
- * one, which may be empty. A session that changes meanwhile moves to the front, so its events may be found twice.
+ * The sessions that were updated last come first, and in each the newest events. The token of a page leads to the next
+ * one, which may be empty. A session that is updated meanwhile moves to the front, where the next pages do not look, except
+ * for the session in which the page ended.
  *
  * All events of the scope are read until the page is full. Sessions that are deleted meanwhile are left out.
  *
@@ -79,6 +81,8 @@ SES_API size_t ses_hits_count(const ses_hits *hits);
 SES_API const ses_hit *ses_hits_at(const ses_hits *hits, size_t index);
 /* Returns the token of the next page, or NULL if this is the last. It is lent until this page is closed. */
 SES_API const char *ses_hits_token(const ses_hits *hits);
+/* Returns 1 if the index was asked, 0 if the events were read. */
+SES_API int ses_hits_indexed(const ses_hits *hits);
 /* Frees the page. NULL is allowed. */
 SES_API void ses_hits_close(ses_hits *hits);
 

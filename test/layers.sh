@@ -6,13 +6,14 @@
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
-models='model model/event model/state json base'
+models='model model/event model/state model/words json base'
 sql='storage/sql storage'
 rooms="
 base            base
 base/sha256     base/sha256 base
 json            json base
 model/state     model/state json base
+model/words     model/words json base
 model/event     model/event model/state json base
 model           $models
 storage         storage $models
@@ -41,7 +42,7 @@ session/sqlite  session/sqlite session storage/sqlite/connection storage $models
 session/postgres  session storage/postgres/connection storage $models
 agent           agent session/append_extras.h session/handle.h $models
 agent/context   agent/context agent artifact/begun.h session/append_extras.h session/handle.h $models
-search          search session/handle.h session/store.h storage $models
+search          search session/read session storage/sql/rows storage/sql storage $models
 cjson           cjson json base
 "
 # The rooms of the command, and single headers of its top.

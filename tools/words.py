@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes lib/search/word_table.h: the characters of words, and how they are folded, from this Python's Unicode tables.
+"""Makes lib/model/words/word_table.h: the characters of words, and how they are folded, from this Python's Unicode tables.
 
-    python3 tools/words.py > lib/search/word_table.h
+    python3 tools/words.py > lib/model/words/word_table.h
 """
 import sys
 import unicodedata
@@ -79,8 +79,8 @@ def main() -> None:
     print(f"""/*
  * The characters of words above ASCII, of Unicode {unicodedata.unidata_version}. Made by tools/words.py.
  */
-#ifndef SESLITE_SEARCH_WORD_TABLE_H
-#define SESLITE_SEARCH_WORD_TABLE_H
+#ifndef SESLITE_MODEL_WORDS_WORD_TABLE_H
+#define SESLITE_MODEL_WORDS_WORD_TABLE_H
 
 #include <stdint.h>
 

@@ -1,221 +1,93 @@
-/* Searches by reading the events. */
-#include "seslite_search.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/argument.h"
+/* ses_store_search. */
 #include "base/error.h"
-#include "search/event_words.h"
-#include "search/terms.h"
-#include "search/token.h"
-#include "session/handle.h"
-#include "session/store.h"
+#include "base/hash.h"
+#include "base/utf8.h"
+#include "search/search.h"
+#include "session/read/filter.h"
+#include "session/token.h"
 
-enum { HITS_DEFAULT = 20, HITS_MAX = 1000, SNIPPET_MAX = 64 * 1024, SESSIONS_SEARCHED = 100 };
+enum { HITS_MAX = 1000, SNIPPET_MAX = 64 * 1024 };
 
-struct ses_hits {
-    ses_store *store;
-    struct arena arena;
-    ses_hit *items; /* in the arena, room for `limit` */
-    size_t count;
-    size_t limit;
-    const char *token;
-};
+/* ------------------------------------------------------------------------------------------- the token */
 
-/* The state of one call. */
-struct finder {
-    ses_store *store;
-    const ses_key *scope;
-    const ses_search_options *options;
-    struct limits limits;
-    struct terms terms;
-    struct search_place from; /* where the page before ended; without a session: at the beginning */
-    struct buffer words;      /* of the event under way */
-    struct buffer plain;      /* of the text that a snippet is cut from */
-    ses_hits *hits;
-};
-
-/* ----------------------------------------------------------------------------------------------- the hits */
-
-static int add_snippet(struct finder *finder, const ses_event *event, size_t place, ses_hit *hit,
-                       ses_error *error)
+/* The hash of all that a token must agree with. */
+static uint32_t hash_of_search(const struct search *search)
 {
-    struct snippet snippet;
+    const struct buffer *words = &search->terms.words;
+    const unsigned char flags = (unsigned char)search->options->flags;
+    uint32_t hash = ses__hash32_name(ses__hash32(HASH32_BASIS, &flags, 1), search->scope->app);
 
-    ses__event_snippet((struct span){event->json, event->json_len}, place, finder->options->snippet_bytes,
-                       &finder->words, &finder->plain, &snippet);
-    if (finder->words.failed || finder->plain.failed)
-        return ses__error_nomem(error);
-    hit->snippet = ses__arena_text(&finder->hits->arena, snippet.text.ptr, snippet.text.len);
-    hit->snippet_len = snippet.text.len;
-    hit->snippet_found = snippet.found;
-    return hit->snippet ? SES_OK : ses__error_nomem(error);
+    hash = ses__filter_add_text(hash, 'u', search->scope->user);
+    hash = ses__filter_add_text(hash, 's', search->scope->session);
+    hash = ses__filter_hash(hash, &search->filter);
+    return ses__hash32(hash, words->data, words->len);
 }
 
-static int add_hit(struct finder *finder, const ses_key *key, const ses_event *event, size_t place,
-                   ses_error *error)
+/* The page ends with its last hit. */
+static int make_search_token(const struct search *search, ses_error *error)
 {
-    struct arena *const arena = &finder->hits->arena;
-    ses_hit *hit = &finder->hits->items[finder->hits->count];
+    const struct search_place *last = &search->hits->last;
+    struct buffer bytes;
 
-    *hit = (ses_hit){.user = ses__arena_text(arena, key->user, strlen(key->user)),
-                     .session = ses__arena_text(arena, key->session, strlen(key->session)),
-                     .id = ses__arena_text(arena, event->id, strlen(event->id)),
-                     .author = ses__arena_text(arena, event->author, strlen(event->author)),
-                     .seq = event->seq,
-                     .time_us = event->time_us};
-    if (!hit->user || !hit->session || !hit->id || !hit->author)
-        return ses__error_nomem(error);
-    finder->hits->count++;
-    return finder->options->snippet_bytes ? add_snippet(finder, event, place, hit, error) : SES_OK;
+    ses__token_begin(&bytes, &search->store->allocator);
+    ses__token_put_signed(&bytes, last->updated_us);
+    ses__token_put_signed(&bytes, last->user_id);
+    ses__token_put_signed(&bytes, last->seq);
+    ses__token_put(&bytes, strlen(last->user));
+    ses__buffer_add_word(&bytes, last->user);
+    ses__buffer_add_word(&bytes, last->session);
+    search->hits->token = ses__token_end(&bytes, hash_of_search(search));
+    return search->hits->token ? SES_OK : ses__error_nomem(error);
 }
 
-static bool has_all_hits(const struct finder *finder)
+static bool is_name(struct span text)
 {
-    return finder->hits->count == finder->hits->limit;
+    return text.len > 0 && text.len <= SES_ID_MAX && !memchr(text.ptr, '\0', text.len) &&
+           ses__utf8_valid(text.ptr, text.len);
 }
 
-/* The page ends with its last hit. `list` is the token of the list of sessions that has its session. */
-static int end_page(struct finder *finder, const char *list, ses_error *error)
+/* Takes the names out of what is left of a token. */
+static bool take_session_names(struct search *search, struct span content)
 {
-    const ses_hit *last = &finder->hits->items[finder->hits->count - 1];
-    const struct search_place place = {last->user, last->session, last->seq, list ? list : ""};
+    struct search_place *from = &search->from;
+    uint64_t user_len = 0;
 
-    finder->hits->token = ses__search_token_make(&finder->hits->arena, &place);
-    return finder->hits->token ? SES_OK : ses__error_nomem(error);
+    if (!ses__token_get(&content, &user_len) || user_len > content.len)
+        return false;
+    const struct span user = {content.ptr, (size_t)user_len};
+    const struct span session = {content.ptr + user.len, content.len - user.len};
+    if (!is_name(user) || !is_name(session))
+        return false;
+    from->user = ses__arena_text(&search->kept, user.ptr, user.len);
+    from->session = ses__arena_text(&search->kept, session.ptr, session.len);
+    return true;
 }
 
-/* ------------------------------------------------------------------------------------------ the sessions */
-
-static int look_into(struct finder *finder, const ses_key *key, const ses_event *event, ses_error *error)
+static int take_search_token(struct search *search, const char *token, ses_error *error)
 {
-    size_t place = 0;
-
-    if (finder->options->before_us && event->time_us >= *finder->options->before_us)
-        return SES_OK;
-    ses__event_words((struct span){event->json, event->json_len}, &finder->words);
-    if (finder->words.failed)
-        return ses__error_nomem(error);
-    return ses__terms_match(&finder->terms, &finder->words, &place)
-               ? add_hit(finder, key, event, place, error)
-               : SES_OK;
-}
-
-/* The events before that number. */
-static ses_range range_of(const struct finder *finder, int64_t before_seq)
-{
-    ses_range range = {.size = sizeof range, .first_seq = 1, .last_seq = before_seq - 1};
-
-    if (before_seq < INT64_MAX)
-        range.which |= SES_RANGE_SEQ;
-    if (finder->options->flags & SES_SEARCH_LIVE)
-        range.which |= SES_RANGE_LIVE;
-    if (finder->options->since_us) {
-        range.which |= SES_RANGE_SINCE;
-        range.since_us = *finder->options->since_us;
-    }
-    return range;
-}
-
-static int search_session(struct finder *finder, const ses_key *key, int64_t before_seq, ses_error *error)
-{
-    const ses_range range = range_of(finder, before_seq);
-    const ses_cursor_options options = {.size = sizeof options,
-                                        .backward = 1,
-                                        .range = &range,
-                                        .timeout_ms = ses__limits_left_ms(&finder->limits),
-                                        .cancel = finder->limits.cancel};
-    const ses_event *event = NULL;
-    ses_cursor *cursor = NULL;
-    int code =
-        before_seq == 1 ? SES_OK : ses__begun_cursor_open(finder->store, key, &options, &cursor, error);
-
-    while (cursor && code == SES_OK && !has_all_hits(finder)) {
-        code = ses__begun_cursor_next(cursor, &event, error);
-        if (code != SES_ROW)
-            break;
-        code = look_into(finder, key, event, error);
-    }
-    (void)ses_cursor_close(cursor, NULL); /* its failure is known */
-    return code;
-}
-
-/* The place in this list of the session where the page before ended; its begin, if it is not there any more. */
-static size_t first_session(const struct finder *finder, const ses_page *page)
-{
-    for (size_t i = 0; finder->from.session && i < ses_page_count(page); i++) {
-        const ses_session *session = ses_page_session(page, i);
-        if (strcmp(ses_session_id(session), finder->from.session) == 0 &&
-            strcmp(ses_session_user(session), finder->from.user) == 0)
-            return i;
-    }
-    return 0;
-}
-
-static int64_t seq_to_begin_before(const struct finder *finder, const ses_session *session)
-{
-    const bool is_same = finder->from.session && strcmp(ses_session_id(session), finder->from.session) == 0 &&
-                         strcmp(ses_session_user(session), finder->from.user) == 0;
-    return is_same ? finder->from.seq : INT64_MAX;
-}
-
-static int search_page(struct finder *finder, const ses_page *page, ses_error *error)
-{
+    struct search_place *from = &search->from;
+    struct buffer bytes;
+    struct span content;
     int code = SES_OK;
 
-    for (size_t i = first_session(finder, page); i < ses_page_count(page) && !has_all_hits(finder); i++) {
-        const ses_session *session = ses_page_session(page, i);
-        const ses_key key = {finder->scope->app, ses_session_user(session), ses_session_id(session)};
-        code = search_session(finder, &key, seq_to_begin_before(finder, session), error);
-        if (code != SES_OK && code != SES_NOTFOUND &&
-            code != SES_STALE) /* deleted, or cut, since it was listed */
-            return code;
-    }
-    finder->from.session = NULL;
-    ses__error_clear(error);
-    return SES_OK;
-}
-
-static int search_list(struct finder *finder, ses_error *error)
-{
-    const char *token = finder->from.session && finder->from.list[0] ? finder->from.list : NULL;
-    ses_page *page = NULL;
-    int code = SES_OK;
-
-    do {
-        const ses_list_options options = {.size = sizeof options,
-                                          .limit = SESSIONS_SEARCHED,
-                                          .token = token,
-                                          .flags = SES_LIST_NO_STATE,
-                                          .timeout_ms = ses__limits_left_ms(&finder->limits),
-                                          .cancel = finder->limits.cancel};
-        ses_page *next = NULL;
-        code =
-            ses__begun_list(finder->store, finder->scope->app, finder->scope->user, &options, &next, error);
-        if (code == SES_OK)
-            code = search_page(finder, next, error);
-        if (code == SES_OK && has_all_hits(finder))
-            code = end_page(finder, token, error);
-        ses_page_close(page); /* which had this one's token */
-        page = next;
-        token = page ? ses_page_token(page) : NULL;
-    } while (code == SES_OK && token && !has_all_hits(finder));
-    ses_page_close(page);
+    ses__buffer_init(&bytes, &search->store->allocator);
+    const bool good = ses__token_read(token, hash_of_search(search), &bytes, &content) &&
+                      ses__token_get_signed(&content, &from->updated_us) &&
+                      ses__token_get_signed(&content, &from->user_id) &&
+                      ses__token_get_signed(&content, &from->seq) && from->seq > 0 &&
+                      take_session_names(search, content);
+    if (bytes.failed || (good && !(from->user && from->session)))
+        code = ses__error_nomem(error);
+    else if (!good)
+        code = ses__error_set(error, SES_INVALID, "search options: the token is not one of this search");
+    ses__buffer_free(&bytes);
     return code;
-}
-
-static int search_one(struct finder *finder, ses_error *error)
-{
-    const int64_t before = finder->from.session ? finder->from.seq : INT64_MAX;
-    int code = search_session(finder, finder->scope, before, error);
-
-    return code == SES_OK && has_all_hits(finder) ? end_page(finder, NULL, error) : code;
 }
 
 /* ---------------------------------------------------------------------------------------------- the call */
 
-static int take_search_options(ses_search_options *own, const ses_search_options *given, ses_error *error)
+static int take_search_options(ses_search_options *own, const ses_search_options *given, const ses_key *scope,
+                               struct list_filter *filter, ses_error *error)
 {
     int code =
         ses__take_flagged(own, sizeof *own, given, SES_SEARCH_ANY | SES_SEARCH_PHRASE | SES_SEARCH_LIVE,
@@ -226,7 +98,10 @@ static int take_search_options(ses_search_options *own, const ses_search_options
     if (code == SES_OK && own->snippet_bytes > SNIPPET_MAX)
         code =
             ses__error_set(error, SES_INVALID, "search options: snippet_bytes is more than %d", SNIPPET_MAX);
-    return code;
+    if (code == SES_OK && own->filter && scope->session)
+        code =
+            ses__error_set(error, SES_MISUSE, "search options: a filter, but the scope is a single session");
+    return code == SES_OK ? ses__filter_take(own->filter, scope->user, filter, error) : code;
 }
 
 static int check_scope(const ses_key *scope, ses_error *error)
@@ -238,38 +113,32 @@ static int check_scope(const ses_key *scope, ses_error *error)
     return code == SES_OK ? ses__check_owner(scope->app, scope->user, scope->session, error) : code;
 }
 
-static int hits_new(ses_store *store, size_t limit, ses_hits **hits, ses_error *error)
+static int find_hits(struct search *search, ses_error *error)
 {
-    ses_hits *fresh = ses__memory_zeroed(ses__store_allocator(store), sizeof *fresh);
+    int code = ses__search_scan(search, error);
 
-    if (!fresh)
-        return ses__error_nomem(error);
-    fresh->store = store;
-    fresh->limit = limit ? limit : HITS_DEFAULT;
-    ses__store_retain(store);
-    ses__arena_init(&fresh->arena, ses__store_allocator(store));
-    fresh->items = ses__arena_new(&fresh->arena, fresh->limit * sizeof *fresh->items);
-    *hits = fresh;
-    return fresh->items ? SES_OK : ses__error_nomem(error);
+    return code == SES_OK && ses__search_is_full(search) ? make_search_token(search, error) : code;
 }
 
 /* All but the checks of the arguments. */
-static int search_events(struct finder *finder, struct span words, ses_error *error)
+static int search_events(struct search *search, struct span words, ses_error *error)
 {
-    const ses_allocator *const allocator = ses__store_allocator(finder->store);
-    int code = ses__terms_take(&finder->terms, words, finder->options->flags, allocator, error);
+    const ses_allocator *const allocator = &search->store->allocator;
+    int code = ses__terms_take(&search->terms, words, search->options->flags, allocator, error);
 
-    ses__buffer_init(&finder->words, allocator);
-    ses__buffer_init(&finder->plain, allocator);
+    ses__buffer_init(&search->words, allocator);
+    ses__buffer_init(&search->plain, allocator);
+    ses__arena_init(&search->kept, allocator);
     if (code == SES_OK)
-        code = hits_new(finder->store, finder->options->limit, &finder->hits, error);
-    if (code == SES_OK && finder->options->token)
-        code = ses__search_token_read(&finder->hits->arena, finder->options->token, &finder->from, error);
+        code = ses__hits_new(search->store, search->options->limit, &search->hits, error);
+    if (code == SES_OK && search->options->token)
+        code = take_search_token(search, search->options->token, error);
     if (code == SES_OK)
-        code = finder->scope->session ? search_one(finder, error) : search_list(finder, error);
-    ses__buffer_free(&finder->plain);
-    ses__buffer_free(&finder->words);
-    ses__terms_free(&finder->terms);
+        code = find_hits(search, error);
+    ses__arena_free(&search->kept);
+    ses__buffer_free(&search->plain);
+    ses__buffer_free(&search->words);
+    ses__terms_free(&search->terms);
     return code;
 }
 
@@ -277,22 +146,26 @@ static int search_begun(ses_store *store, const ses_key *scope, const char *word
                         const ses_search_options *given, ses_hits **hits, ses_error *error)
 {
     ses_search_options options;
+    struct list_filter filter;
     struct span span;
     int code = check_scope(scope, error);
 
     if (code == SES_OK)
         code = ses__check_span(words, len, "words", &span, error);
     if (code == SES_OK)
-        code = take_search_options(&options, given, error);
+        code = take_search_options(&options, given, scope, &filter, error);
     if (code != SES_OK)
         return code;
-    struct finder finder = {
-        .store = store, .scope = scope, .options = &options, .limits = LIMITS_OF(store, options)};
-    code = search_events(&finder, span, error);
+    struct search search = {.store = store,
+                            .scope = scope,
+                            .options = &options,
+                            .filter = filter,
+                            .limits = LIMITS_OF(store, options)};
+    code = search_events(&search, span, error);
     if (code == SES_OK)
-        *hits = finder.hits;
+        *hits = search.hits;
     else
-        ses_hits_close(finder.hits);
+        ses_hits_close(search.hits);
     return code;
 }
 
@@ -303,29 +176,4 @@ int ses_store_search(ses_store *store, const ses_key *scope, const char *words, 
     return code == SES_OK
                ? ses__store_end(store, search_begun(store, scope, words, len, options, hits, error))
                : code;
-}
-
-size_t ses_hits_count(const ses_hits *hits)
-{
-    return hits->count;
-}
-
-const ses_hit *ses_hits_at(const ses_hits *hits, size_t index)
-{
-    return index < hits->count ? &hits->items[index] : NULL;
-}
-
-const char *ses_hits_token(const ses_hits *hits)
-{
-    return hits->token;
-}
-
-void ses_hits_close(ses_hits *hits)
-{
-    if (hits) {
-        ses_store *store = hits->store;
-        ses__arena_free(&hits->arena);
-        ses__memory_free(ses__store_allocator(store), hits);
-        ses__store_release(store);
-    }
 }

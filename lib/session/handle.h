@@ -27,13 +27,11 @@ SESLITE_PRIVATE int ses__session_check(const ses_session *session, ses_error *er
 #define ses__store_begin(store, error) ses__store_begin_as((store), __func__, (error))
 SESLITE_PRIVATE int ses__store_begin_as(ses_store *store, const char *call, ses_error *error);
 /* A call that consists of several begins once, so that ses_close waits for all of it and no part is
- * refused. The parts are the calls below: ses_get, ses_list, ses_cursor_open and ses_cursor_next within a call
+ * refused. The parts are the calls below: ses_get, ses_cursor_open and ses_cursor_next within a call
  * that has begun. */
 SESLITE_PRIVATE int ses__store_end(ses_store *store, int code); /* Returns the code. */
 SESLITE_PRIVATE int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *given,
                                    ses_session **session, ses_error *error);
-SESLITE_PRIVATE int ses__begun_list(ses_store *store, const char *app, const char *user,
-                                    const ses_list_options *options, ses_page **page, ses_error *error);
 SESLITE_PRIVATE int ses__begun_cursor_open(ses_store *store, const ses_key *key,
                                            const ses_cursor_options *given, ses_cursor **cursor,
                                            ses_error *error);

@@ -1,5 +1,5 @@
 /* Words of texts in many scripts, in the form in which they are compared. */
-#include "search/words.h"
+#include "model/words/words.h"
 
 #include "support.h"
 

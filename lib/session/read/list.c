@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "session/read/filter.h"
 #include "session/session.h"
 #include "session/token.h"
 
@@ -38,25 +39,14 @@ static int adopt_all(ses_page *page, struct list_op *op, ses_error *error)
 
 /* -------------------------------------------------------------------------------------------- tokens */
 
-/* A text that is not set adds nothing; one that is set begins with a letter for its kind. */
-static uint32_t add_text(uint32_t hash, char kind, const char *text)
-{
-    return text ? ses__hash32_name(ses__hash32(hash, &kind, 1), text) : hash;
-}
-
 /* The hash of all that a token must agree with. */
 static uint32_t hash_of_list(const struct list_op *op)
 {
-    const struct list_filter *filter = &op->filter;
     const unsigned char order = (unsigned char)op->order;
     uint32_t hash = ses__hash32_name(ses__hash32(HASH32_BASIS, &order, 1), op->app);
 
-    hash = add_text(hash, 'u', op->user);
-    hash = add_text(hash, 'l', filter->label);
-    hash = add_text(hash, 'v', filter->label_value);
-    hash = add_text(hash, 'p', filter->id_prefix);
-    hash = ses__hash32(hash, &filter->since_us, sizeof filter->since_us);
-    return ses__hash32(hash, &filter->before_us, sizeof filter->before_us);
+    hash = ses__filter_add_text(hash, 'u', op->user);
+    return ses__filter_hash(hash, &op->filter);
 }
 
 /* Makes the token of the place after the page's last session. */
@@ -114,42 +104,6 @@ static int read_into_page(ses_page *page, struct list_op *op, const char *token,
     return code == SES_OK && op->more ? make_token(page, op, error) : code;
 }
 
-static int check_filter_label(const ses_filter *filter, ses_error *error)
-{
-    if (filter->label_value && !filter->label)
-        return ses__error_set(error, SES_MISUSE, "the filter has a label_value, but no label");
-    if (filter->label && !ses__is_label_name((struct span){filter->label, strlen(filter->label)}))
-        return ses__error_set(error, SES_INVALID,
-                              "the filter: the label is empty, longer than %d bytes, or not valid UTF-8",
-                              SES_LABEL_NAME_MAX);
-    if (filter->label_value &&
-        !ses__is_label_value((struct span){filter->label_value, strlen(filter->label_value)}))
-        return ses__error_set(error, SES_INVALID,
-                              "the filter: the label_value is longer than %d bytes, or not valid UTF-8",
-                              SES_LABEL_VALUE_MAX);
-    return SES_OK;
-}
-
-/* `given` NULL: all sessions. `user` NULL: the list is of all users. The texts stay the caller's. */
-static int take_filter(const ses_filter *given, const char *user, struct list_filter *filter,
-                       ses_error *error)
-{
-    ses_filter own;
-    int code = ses__take_options(&own, sizeof own, given, "filter", error);
-
-    if (code == SES_OK)
-        code = check_filter_label(&own, error);
-    if (code == SES_OK && own.id_prefix && !user)
-        code = ses__error_set(error, SES_MISUSE, "the filter has an id_prefix, which needs a user");
-    if (code == SES_OK)
-        code = ses__check_prefix(own.id_prefix, "the filter: the id_prefix", error);
-    if (code == SES_OK)
-        *filter = (struct list_filter){own.label, own.label_value, own.id_prefix,
-                                       own.updated_since_us ? *own.updated_since_us : INT64_MIN,
-                                       own.updated_before_us ? *own.updated_before_us : INT64_MAX};
-    return code;
-}
-
 static int check_list(const char *app, const char *user, const ses_list_options *options, ses_error *error)
 {
     int code = ses__check_owner(app, user, NULL, error);
@@ -169,7 +123,7 @@ static int list_sessions(ses_store *store, struct list_op *op, const ses_list_op
     if (code == SES_OK)
         code = check_list(op->app, op->user, &options, error);
     if (code == SES_OK)
-        code = take_filter(options.filter, op->user, &op->filter, error);
+        code = ses__filter_take(options.filter, op->user, &op->filter, error);
     if (code != SES_OK)
         return code;
     op->no_state = (options.flags & SES_LIST_NO_STATE) != 0;
@@ -192,19 +146,12 @@ static int list_sessions(ses_store *store, struct list_op *op, const ses_list_op
     return code;
 }
 
-int ses__begun_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
-                    ses_page **page, ses_error *error)
-{
-    struct list_op op = {.app = app, .user = user};
-    return list_sessions(store, &op, options, page, error);
-}
-
 int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
              ses_page **page, ses_error *error)
 {
+    struct list_op op = {.app = app, .user = user};
     int code = ses__store_begin_giving(store, page, "page", error);
-    return code == SES_OK ? ses__store_end(store, ses__begun_list(store, app, user, options, page, error))
-                          : code;
+    return code == SES_OK ? ses__store_end(store, list_sessions(store, &op, options, page, error)) : code;
 }
 
 static int count_sessions(ses_store *store, const char *app, const char *user, const ses_filter *filter,
@@ -216,7 +163,7 @@ static int count_sessions(ses_store *store, const char *app, const char *user, c
     if (code == SES_OK)
         code = ses__check_owner(app, user, NULL, error);
     if (code == SES_OK)
-        code = take_filter(filter, user, &op.filter, error);
+        code = ses__filter_take(filter, user, &op.filter, error);
     if (code == SES_OK)
         code = ses__door_list_count(store->storage, &op, error);
     if (code == SES_OK)

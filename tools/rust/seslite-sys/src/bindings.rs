@@ -738,6 +738,7 @@ pub struct ses_search_options {
     pub limit: usize,
     pub token: *const ::core::ffi::c_char,
     pub snippet_bytes: usize,
+    pub filter: *const ses_filter,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
 }
@@ -1965,7 +1966,7 @@ pub const SES_SEARCH_LIVE: ses_search_flags = 4;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_search_options"][::core::mem::size_of::<ses_search_options>() - 72usize];
+    ["Size of ses_search_options"][::core::mem::size_of::<ses_search_options>() - 80usize];
     ["Alignment of ses_search_options"][::core::mem::align_of::<ses_search_options>() - 8usize];
     ["Offset of field: ses_search_options::size"]
         [::core::mem::offset_of!(ses_search_options, size) - 0usize];
@@ -1981,10 +1982,12 @@ const _: () = {
         [::core::mem::offset_of!(ses_search_options, token) - 40usize];
     ["Offset of field: ses_search_options::snippet_bytes"]
         [::core::mem::offset_of!(ses_search_options, snippet_bytes) - 48usize];
+    ["Offset of field: ses_search_options::filter"]
+        [::core::mem::offset_of!(ses_search_options, filter) - 56usize];
     ["Offset of field: ses_search_options::timeout_ms"]
-        [::core::mem::offset_of!(ses_search_options, timeout_ms) - 56usize];
+        [::core::mem::offset_of!(ses_search_options, timeout_ms) - 64usize];
     ["Offset of field: ses_search_options::cancel"]
-        [::core::mem::offset_of!(ses_search_options, cancel) - 64usize];
+        [::core::mem::offset_of!(ses_search_options, cancel) - 72usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2865,6 +2868,7 @@ extern "C" {
     pub fn ses_hits_count(hits: *const ses_hits) -> usize;
     pub fn ses_hits_at(hits: *const ses_hits, index: usize) -> *const ses_hit;
     pub fn ses_hits_token(hits: *const ses_hits) -> *const ::core::ffi::c_char;
+    pub fn ses_hits_indexed(hits: *const ses_hits) -> ::core::ffi::c_int;
     pub fn ses_hits_close(hits: *mut ses_hits);
     pub fn ses_builder_open(
         store: *mut ses_store,

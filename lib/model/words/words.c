@@ -1,7 +1,7 @@
-#include "search/words.h"
+#include "model/words/words.h"
 
 #include "base/utf8.h"
-#include "search/characters.h"
+#include "model/words/characters.h"
 
 void ses__words_begin(struct words *words, struct buffer *out)
 {

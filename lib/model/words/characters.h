@@ -1,6 +1,6 @@
 /* What Unicode says of characters, as far as words need it. */
-#ifndef SESLITE_SEARCH_CHARACTERS_H
-#define SESLITE_SEARCH_CHARACTERS_H
+#ifndef SESLITE_MODEL_WORDS_CHARACTERS_H
+#define SESLITE_MODEL_WORDS_CHARACTERS_H
 
 #include "base/common.h"
 

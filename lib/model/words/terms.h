@@ -1,6 +1,6 @@
 /* The words that are searched for. */
-#ifndef SESLITE_SEARCH_TERMS_H
-#define SESLITE_SEARCH_TERMS_H
+#ifndef SESLITE_MODEL_WORDS_TERMS_H
+#define SESLITE_MODEL_WORDS_TERMS_H
 
 #include "base/memory.h"
 

@@ -1,6 +1,6 @@
-#include "search/characters.h"
+#include "model/words/characters.h"
 
-#include "search/word_table.h"
+#include "model/words/word_table.h"
 
 /* Returns the kind of the last run that begins at the character or before it. */
 static enum character_kind kind_in_runs(uint32_t character)

@@ -1,4 +1,4 @@
-#include "search/event_words.h"
+#include "model/words/event_words.h"
 
 #include "json/reader.h"
 

@@ -1,8 +1,8 @@
 /* The texts of an event that a search looks into, and their words. */
-#ifndef SESLITE_SEARCH_EVENT_WORDS_H
-#define SESLITE_SEARCH_EVENT_WORDS_H
+#ifndef SESLITE_MODEL_WORDS_EVENT_WORDS_H
+#define SESLITE_MODEL_WORDS_EVENT_WORDS_H
 
-#include "search/words.h"
+#include "model/words/words.h"
 
 /* Replaces `out` by the words of the event. */
 SESLITE_PRIVATE void ses__event_words(struct span body, struct buffer *out);

@@ -1,8 +1,8 @@
 /*
  * The characters of words above ASCII, of Unicode 14.0.0. Made by tools/words.py.
  */
-#ifndef SESLITE_SEARCH_WORD_TABLE_H
-#define SESLITE_SEARCH_WORD_TABLE_H
+#ifndef SESLITE_MODEL_WORDS_WORD_TABLE_H
+#define SESLITE_MODEL_WORDS_WORD_TABLE_H
 
 #include <stdint.h>
 

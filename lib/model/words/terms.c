@@ -1,7 +1,7 @@
-#include "search/terms.h"
+#include "model/words/terms.h"
 
 #include "base/error.h"
-#include "search/words.h"
+#include "model/words/words.h"
 #include "seslite_search.h"
 
 static bool is_mark(char byte)

@@ -2,8 +2,8 @@
  * Words of a text, in the form in which they are compared: folded to small letters without accents. Scripts that are
  * written without spaces have a word for each character. A byte before each word says how it follows the one before.
  */
-#ifndef SESLITE_SEARCH_WORDS_H
-#define SESLITE_SEARCH_WORDS_H
+#ifndef SESLITE_MODEL_WORDS_WORDS_H
+#define SESLITE_MODEL_WORDS_WORDS_H
 
 #include "base/memory.h"
 

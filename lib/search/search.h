@@ -1,0 +1,69 @@
+/* One search: what is asked, and the page of hits that is filled. */
+#ifndef SESLITE_SEARCH_SEARCH_H
+#define SESLITE_SEARCH_SEARCH_H
+
+#include "model/words/terms.h"
+#include "seslite_search.h"
+#include "session/store.h"
+
+/* Hits are in the order of their sessions in a list, the last update first, and in each from the newest event to the
+ * oldest. This is the place of one, after which the next page begins. */
+struct search_place {
+    int64_t updated_us; /* of the session, when the walk came to it: it may have moved since then */
+    int64_t user_id;
+    const char *user;
+    const char *session; /* NULL: before all */
+    int64_t seq;
+};
+
+struct ses_hits {
+    ses_store *store;
+    struct arena arena;
+    ses_hit *items; /* room for `limit` */
+    size_t count;
+    size_t limit;
+    bool indexed;
+    struct search_place last; /* of the last hit; its texts are the hit's */
+    char *token;              /* NULL: it is the last page */
+};
+
+/* The state of one call. */
+struct search {
+    ses_store *store;
+    const ses_key *scope;
+    const ses_search_options *options;
+    struct list_filter filter;
+    struct limits limits;
+    struct terms terms;
+    struct search_place from; /* where the page before ended; its texts are in `kept` */
+    struct arena kept;
+    struct buffer words; /* of the event under way */
+    struct buffer plain; /* of the text that a snippet is cut from */
+    ses_hits *hits;
+};
+
+/* ---- hits.c */
+
+/* An event that may be a hit. */
+struct candidate {
+    struct search_place at;
+    struct span id;
+    struct span author;
+    int64_t time_us;
+    struct span body;
+};
+/* Adds it if it is one. */
+SESLITE_PRIVATE int ses__search_look(struct search *search, const struct candidate *candidate,
+                                     ses_error *error);
+static inline bool ses__search_is_full(const struct search *search)
+{
+    return search->hits->count == search->hits->limit;
+}
+/* Removes all hits. */
+SESLITE_PRIVATE void ses__search_restart(struct search *search);
+SESLITE_PRIVATE int ses__hits_new(ses_store *store, size_t limit, ses_hits **hits, ses_error *error);
+
+/* ---- scan.c: reads the events */
+SESLITE_PRIVATE int ses__search_scan(struct search *search, ses_error *error);
+
+#endif
