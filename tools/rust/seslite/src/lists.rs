@@ -1,6 +1,6 @@
 //! Lists of sessions and of names.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, CString};
 
 use seslite_sys as sys;
 
@@ -49,17 +49,35 @@ impl<'a> Filter<'a> {
         self
     }
 
-    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_filter) -> Result<T>) -> Result<T> {
-        let label = c_string_or_null("the label", self.label)?;
-        let value = c_string_or_null("the label's value", self.label_value)?;
-        let prefix = c_string_or_null("the prefix", self.id_prefix)?;
+    pub(crate) fn to_c(self) -> Result<CFilter> {
+        Ok(CFilter {
+            label: c_string_or_null("the label", self.label)?,
+            label_value: c_string_or_null("the label's value", self.label_value)?,
+            id_prefix: c_string_or_null("the prefix", self.id_prefix)?,
+            updated_since_us: self.updated_since_us,
+            updated_before_us: self.updated_before_us,
+        })
+    }
+}
+
+/// The same as the library takes it.
+pub(crate) struct CFilter {
+    label: Option<CString>,
+    label_value: Option<CString>,
+    id_prefix: Option<CString>,
+    updated_since_us: Option<i64>,
+    updated_before_us: Option<i64>,
+}
+
+impl CFilter {
+    pub(crate) fn raw(&self) -> sys::ses_filter {
         let mut raw: sys::ses_filter = sized();
-        raw.label = pointer(&label);
-        raw.label_value = pointer(&value);
-        raw.id_prefix = pointer(&prefix);
+        raw.label = pointer(&self.label);
+        raw.label_value = pointer(&self.label_value);
+        raw.id_prefix = pointer(&self.id_prefix);
         raw.updated_since_us = optional_ref(&self.updated_since_us);
         raw.updated_before_us = optional_ref(&self.updated_before_us);
-        function(&raw)
+        raw
     }
 }
 
@@ -118,19 +136,19 @@ impl<'a> ListOptions<'a> {
         function: impl FnOnce(*const sys::ses_list_options) -> Result<T>,
     ) -> Result<T> {
         let token = c_string_or_null("the token", self.token)?;
-        self.filter.with_raw(|filter| {
-            let mut raw: sys::ses_list_options = limited(limits);
-            raw.order = match self.order {
-                Order::Newest => sys::SES_ORDER_NEWEST,
-                Order::Oldest => sys::SES_ORDER_OLDEST,
-                Order::Created => sys::SES_ORDER_CREATED,
-            } as c_int;
-            raw.limit = self.limit;
-            raw.token = pointer(&token);
-            raw.flags = if self.no_state { sys::SES_LIST_NO_STATE } else { 0 };
-            raw.filter = filter;
-            function(&raw)
-        })
+        let filter = self.filter.to_c()?;
+        let filter = filter.raw();
+        let mut raw: sys::ses_list_options = limited(limits);
+        raw.order = match self.order {
+            Order::Newest => sys::SES_ORDER_NEWEST,
+            Order::Oldest => sys::SES_ORDER_OLDEST,
+            Order::Created => sys::SES_ORDER_CREATED,
+        } as c_int;
+        raw.limit = self.limit;
+        raw.token = pointer(&token);
+        raw.flags = if self.no_state { sys::SES_LIST_NO_STATE } else { 0 };
+        raw.filter = &filter;
+        function(&raw)
     }
 }
 
@@ -147,11 +165,10 @@ impl Store {
     /// Counts the sessions that a list would have on all pages. Of the limits it has only the time limit of the store.
     pub fn count(&self, app: &str, user: Option<&str>, filter: &Filter<'_>) -> Result<i64> {
         let (app, user) = (c_string("the app", app)?, c_string_or_null("the user", user)?);
+        let filter = filter.to_c()?;
         let mut count = 0;
-        filter.with_raw(|filter| {
-            call(|error| unsafe {
-                sys::ses_list_count(self.raw(), app.as_ptr(), pointer(&user), filter, &mut count, error)
-            })
+        call(|error| unsafe {
+            sys::ses_list_count(self.raw(), app.as_ptr(), pointer(&user), &filter.raw(), &mut count, error)
         })?;
         Ok(count)
     }

@@ -2,12 +2,13 @@
 
 use std::ffi::{c_char, c_uint, CString};
 use std::iter::FusedIterator;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::vec;
 
 use seslite_sys as sys;
 
 use crate::error::{opened, Result};
+use crate::lists::{CFilter, Filter};
 use crate::raw::{limited, optional_ref};
 use crate::store::Store;
 use crate::text::{borrowed, c_string, c_string_or_null, name, optional_name, pointer};
@@ -18,6 +19,7 @@ const PAGE_MAX: usize = 1000;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SearchOptions<'a> {
     session: Option<&'a str>,
+    filter: Option<Filter<'a>>,
     flags: c_uint,
     since_us: Option<i64>,
     before_us: Option<i64>,
@@ -33,6 +35,12 @@ impl<'a> SearchOptions<'a> {
     /// Only this session of the user.
     pub fn session(mut self, id: &'a str) -> Self {
         self.session = Some(id);
+        self
+    }
+    /// Only in the sessions that a list with this filter has. A search of a single session refuses it with
+    /// [`Code::Misuse`](crate::Code::Misuse).
+    pub fn filter(mut self, filter: Filter<'a>) -> Self {
+        self.filter = Some(filter);
         self
     }
     /// Events with at least one of the words.
@@ -119,6 +127,9 @@ impl HitPage {
         let count = unsafe { sys::ses_hits_count(self.raw.as_ptr()) };
         (0..count).map(|index| unsafe { Hit::new(&*sys::ses_hits_at(self.raw.as_ptr(), index)) }).collect()
     }
+    fn indexed(&self) -> bool {
+        unsafe { sys::ses_hits_indexed(self.raw.as_ptr()) != 0 }
+    }
     fn token(&self) -> Option<CString> {
         unsafe { optional_name(sys::ses_hits_token(self.raw.as_ptr())) }.and_then(|token| CString::new(token).ok())
     }
@@ -137,17 +148,25 @@ pub struct Hits {
     app: CString,
     user: Option<CString>,
     session: Option<CString>,
+    filter: Option<CFilter>,
     words: String,
     options: SearchOptions<'static>,
     page: vec::IntoIter<Hit>,
+    indexed: bool,
     /// Leads to the next page; `None`: there is none.
     token: Option<CString>,
 }
 
 impl Hits {
+    /// Whether the index was asked for the page that was read last. Otherwise the events were read.
+    pub fn indexed(&self) -> bool {
+        self.indexed
+    }
+
     fn read_page(&mut self) -> Result<()> {
         let token = self.token.take();
         let scope = sys::ses_key { app: self.app.as_ptr(), user: pointer(&self.user), session: pointer(&self.session) };
+        let filter = self.filter.as_ref().map(CFilter::raw);
         let mut raw: sys::ses_search_options = limited(&self.store.limits);
         raw.flags = self.options.flags;
         raw.since_us = optional_ref(&self.options.since_us);
@@ -155,6 +174,7 @@ impl Hits {
         raw.snippet_bytes = self.options.snippet_bytes;
         raw.limit = self.options.limit.map_or(0, |limit| limit.min(PAGE_MAX));
         raw.token = pointer(&token);
+        raw.filter = filter.as_ref().map_or(ptr::null(), ptr::from_ref);
         let (words, len) = (self.words.as_ptr().cast(), self.words.len());
         let page = HitPage {
             raw: opened(|page, error| unsafe {
@@ -162,6 +182,7 @@ impl Hits {
             })?,
         };
         let hits = page.hits()?;
+        self.indexed = page.indexed();
         self.options.limit = self.options.limit.map(|limit| limit - hits.len());
         self.token = if self.options.limit == Some(0) { None } else { page.token() };
         self.page = hits.into_iter();
@@ -195,9 +216,11 @@ impl Store {
             app: c_string("the app", app)?,
             user: c_string_or_null("the user", user)?,
             session: c_string_or_null("the session id", options.session)?,
+            filter: options.filter.map(Filter::to_c).transpose()?,
             words: words.to_owned(),
-            options: SearchOptions { session: None, ..*options },
+            options: SearchOptions { session: None, filter: None, ..*options },
             page: Vec::new().into_iter(),
+            indexed: false,
             token: None,
         };
         if options.limit != Some(0) {

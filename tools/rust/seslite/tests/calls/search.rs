@@ -56,6 +56,50 @@ fn the_options_of_a_search() {
 }
 
 #[test]
+fn a_filter_selects_sessions() {
+    let f = searched();
+    f.store.set_labels(KEY, &[("kind", Some("chat"))]).unwrap();
+    f.store.set_labels(Key::new("app", "bob", "s2"), &[("kind", Some("note"))]).unwrap();
+    let all = SearchOptions::new();
+    let found = |user, filter| ids(f.store.search("app", user, "paris", &all.filter(filter)));
+    assert_eq!(found(None, Filter::new()), ["e3", "e2", "e1"]);
+    assert_eq!(found(None, Filter::new().label("kind")), ["e3", "e2", "e1"]);
+    assert_eq!(found(None, Filter::new().label_value("kind", "chat")), ["e2", "e1"]);
+    assert!(found(None, Filter::new().label("none")).is_empty());
+    assert_eq!(found(Some("alice"), Filter::new().id_prefix("s1")), ["e2", "e1"]);
+    assert_eq!(found(None, Filter::new().updated_since_us((FAR + 3) * 1_000_000)), ["e3"]);
+    let of_session = all.session("s2").filter(Filter::new().label("kind"));
+    refused(f.store.search("app", Some("bob"), "paris", &of_session), Code::Misuse);
+    refused(f.store.search("app", None, "paris", &all.filter(Filter::new().label("a\0"))), Code::Invalid);
+}
+
+/// The page that is read later has the filter, too, although the texts that it was made of are gone.
+#[test]
+fn all_pages_have_the_filter() {
+    let f = fixture();
+    for session in ["s1", "s2"] {
+        let key = Key::new("app", "alice", session);
+        f.store.create_with(key, None, &CreateOptions::new().label("session", session)).unwrap();
+        for n in 0..25 {
+            f.store.append(key, &said("word", n), &AppendOptions::new()).unwrap();
+        }
+    }
+    let hits = {
+        let (label, value) = ("session".to_owned(), "s1".to_owned());
+        let options = SearchOptions::new().filter(Filter::new().label_value(&label, &value));
+        f.store.search("app", None, "word", &options).unwrap()
+    };
+    let sessions: Vec<_> = hits.map(|hit| hit.unwrap().session).collect();
+    assert_eq!(sessions, ["s1"; 25]);
+}
+
+#[test]
+fn without_an_index_the_events_are_read() {
+    let f = searched();
+    assert!(!f.store.search("app", None, "paris", &SearchOptions::new()).unwrap().indexed());
+}
+
+#[test]
 fn a_hit_says_where_it_is() {
     let f = searched();
     let options = SearchOptions::new().snippet_bytes(100);
