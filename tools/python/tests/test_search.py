@@ -6,6 +6,7 @@ import pytest
 from common import KEY
 
 import seslite
+from seslite import Filter
 from seslite.aio import AsyncStore
 
 FAR = 4_000_000_000  # seconds: later than the sessions are made, so that each event moves its session to the front
@@ -52,6 +53,34 @@ def test_the_options(searched, session):
     assert found("paris", before_us=(FAR + 2) * 1_000_000) == ["e1"]
     session.rewind(seslite.Point.invocation("i2"))
     assert found("train", live=True) == ["e1"] and found("train") == ["e2", "e1"]
+
+
+def test_a_filter_selects_sessions(store, session):
+    for n in range(1, 4):
+        made = store.create(("app", "user", f"t{n}"), labels={"topic": "travel", "n": str(n)})
+        made.append(said("paris", n))
+    session.append(said("paris", 4))
+
+    def found(**wanted):
+        return ids(store.search("paris", app="app", user="user", filter=Filter(**wanted)))
+
+    assert found() == ["e4", "e3", "e2", "e1"]
+    assert found(label="topic") == found(label="topic", label_value="travel") == found(id_prefix="t") == ["e3", "e2", "e1"]
+    assert found(label="n", label_value="2") == ["e2"] and found(label="topic", label_value="n") == []
+    late = (FAR + 3) * 1_000_000
+    assert found(updated_since_us=late) == ["e4", "e3"] and found(updated_before_us=late) == ["e2", "e1"]
+    assert found(id_prefix="t", updated_since_us=late) == ["e3"]
+    assert ids(store.search("paris", app="app", filter=Filter(label="topic"), limit=2)) == ["e3", "e2"]
+    store.append_batch(("app", "user", "t1"), [said("paris", n) for n in range(10, 60)])
+    assert found(label="n", label_value="1") == [*(f"e{n}" for n in reversed(range(10, 60))), "e1"]
+
+
+def test_a_filter_that_does_not_fit_is_refused(searched):
+    for wanted in ({"label_value": "travel"}, {"id_prefix": "s"}):
+        with pytest.raises(seslite.MisuseError):
+            next(searched.search("paris", app="app", filter=Filter(**wanted)))
+    with pytest.raises(seslite.MisuseError):
+        next(searched.search("paris", app="app", user="user", session="s", filter=Filter()))
 
 
 def test_a_hit_says_where_it_is(searched):
@@ -111,6 +140,7 @@ def test_a_search_is_awaited(tmp_path):
             await store.append_batch(KEY, [said("word", n) for n in range(45)])
             assert [hit.seq async for hit in store.search("word", app="app", user="user")] == list(range(45, 0, -1))
             assert [hit.id async for hit in store.search("word", app="app", limit=2)] == ["e44", "e43"]
+            assert [hit async for hit in store.search("word", app="app", filter=Filter(label="none"))] == []
             with store.limits() as limits:
                 limits.cancel()
                 with pytest.raises(seslite.CallInterruptedError):

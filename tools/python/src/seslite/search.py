@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from . import _ffi, errors
 from ._ffi import NULL, ffi, lib
+from .lists import Filter
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,6 +44,7 @@ class SearchOptions(TypedDict, total=False):
     before_us: int | None
     snippet_bytes: int
     limit: int | None
+    filter: Filter | None
 
 
 def _hit_of(hit: Any) -> Hit:
@@ -73,9 +75,10 @@ class Search:
         accents. The sessions that changed last come first, and in each the newest events.
 
         With `any` one of the words is enough; with `phrase` they must follow each other; with `live` events that a rewind has
-        taken back are left out. Their time is `since_us` or later, and earlier than `before_us`. With `snippet_bytes` each hit
-        has about as many bytes of the text around the words. At most `limit` hits are given. They are read page by page, and each
-        page is a call, which may take long for words that are rare: see limits().
+        taken back are left out. Their time is `since_us` or later, and earlier than `before_us`. With `filter` only the sessions
+        are searched that match it, as by list(). With `snippet_bytes` each hit has about as many bytes of the text around the
+        words. At most `limit` hits are given. They are read page by page, and each page is a call, which may take long for words
+        that are rare: see limits().
         """
         return chain.from_iterable(self._hit_pages(words, app, **options))
 
@@ -93,6 +96,7 @@ class Search:
         before_us: int | None = None,
         snippet_bytes: int = 0,
         limit: int | None = None,
+        filter: Filter | None = None,
     ) -> Iterator[list[Hit]]:
         if limit is not None and limit < 1:
             raise errors.InvalidError(f"limit is a number of hits above 0, or None, not {limit}")
@@ -111,6 +115,7 @@ class Search:
                 limit=0 if limit is None else min(limit, PAGE_MAX),
                 token=_ffi.c_text(token, "the token", keep),
                 snippet_bytes=snippet_bytes,
+                filter=None if filter is None else filter.c,
             )
             made = ffi.new("ses_hits **")
             self._run(lib.ses_store_search, scope, text, len(text), options, made)
