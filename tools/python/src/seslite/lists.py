@@ -78,6 +78,14 @@ def _sessions_of(page: Any) -> Iterator[Any]:
     return (lib.ses_page_session(page, at) for at in range(lib.ses_page_count(page)))
 
 
+def _has_label(session: Any, labels: list[tuple[bytes, bytes | None]]) -> bool:
+    for name, value in labels:
+        found = lib.ses_session_label_value(session, name)
+        if found != NULL and (value is None or ffi.string(found) == value):
+            return True
+    return False
+
+
 class Lists:
     """Part of Store."""
 
@@ -127,14 +135,16 @@ class Lists:
         self._run(lib.ses_list, *names, options, made)
         return ffi.gc(made[0], lib.ses_page_close)
 
-    def _summaries(self, app: str, user: str | None, limit: int) -> Iterator[Summary]:
-        """All sessions, each exactly once even during writes: in order of creation, `limit` at a time."""
+    def _summaries(self, app: str, user: str | None, limit: int, *, but: dict[str, str | None]) -> Iterator[Summary]:
+        """All sessions, each exactly once even during writes: in order of creation, `limit` at a time. Those are left out that
+        have one of the labels, with the value that is given, if one is."""
         from .session import summaries_of
 
         token = None
+        labels = [(name.encode(), None if value is None else value.encode()) for name, value in but.items()]
         while True:
             owner = self._page(app, user, "created", limit, token, True, None)
-            yield from summaries_of(_sessions_of(owner))
+            yield from summaries_of(each for each in _sessions_of(owner) if not _has_label(each, labels))
             token = _ffi.string(lib.ses_page_token(owner))
             if token is None:
                 return

@@ -24,6 +24,9 @@ SERVICES = """services:
   - scheme: seslite
     type: artifact
     class: seslite.adk.SesliteArtifactService
+  - scheme: seslite
+    type: memory
+    class: seslite.adk.SesliteMemoryService
 """
 AGENT = """
 from scripted import make_app
@@ -59,6 +62,7 @@ def server(tmp_path, request):
         f"--port={port}",
         "--session_service_uri=seslite:///agents.db",
         "--artifact_service_uri=seslite:///agents.db",
+        "--memory_service_uri=seslite:///agents.db",
         str(agents),
     ]
     with open(tmp_path / "log", "wb") as log:
@@ -109,8 +113,9 @@ def test_a_conversation_over_http(server):
     ask(base, "/run", {**run, "newMessage": {"role": "user", "parts": [{"text": "draw plan sunny"}]}})
     artifacts = f"{sessions}/s1/artifacts"
     assert ask(base, artifacts) == ["plan"] and ask(base, f"{artifacts}/plan")["text"] == "sunny"
+    ask(base, "/apps/app/users/alice/memory", {"sessionId": "s1"}, "PATCH")
     with Store(file) as store:  # another process reads what the server wrote, while it runs
-        assert store.get(("app", "alice", "s1")).stored == 8
+        assert store.get(("app", "alice", "s1")).stored == 8 and store.get(("app", "alice", "s1")).label("memory") == "8"
         assert store.artifact_read(("app", "alice", "s1"), "plan") == b"sunny"
     ask(base, f"{sessions}/s2", {}, "POST")
     ask(base, f"{sessions}/s2", method="DELETE")

@@ -1,6 +1,7 @@
-"""seslite for google-adk: SesliteSessionService and SesliteArtifactService."""
+"""seslite for google-adk: SesliteSessionService, SesliteArtifactService and SesliteMemoryService."""
 
 from .artifacts import SesliteArtifactService
+from .memory import SesliteMemoryService
 from .service import Followed, SesliteSessionService, StaleSessionError
 
-__all__ = ["Followed", "SesliteArtifactService", "SesliteSessionService", "StaleSessionError"]
+__all__ = ["Followed", "SesliteArtifactService", "SesliteMemoryService", "SesliteSessionService", "StaleSessionError"]

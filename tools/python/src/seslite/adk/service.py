@@ -20,6 +20,7 @@ from .. import NO_EVENTS, Appended, Key, Point, Range, errors
 from .._ffi import loads
 from ..store import StoreOptions
 from . import events as adk_events
+from .memories import ALL, LABEL, PROJECT
 from .on_store import OnStore
 
 try:
@@ -31,6 +32,7 @@ except ImportError:  # google-adk 1.39 raises a ValueError without a name of its
 
 
 PAGE = 10_000  # sessions that are listed at a time
+NOT_LISTED: dict[str, Optional[str]] = {LABEL: ALL, PROJECT: None}  # labels of what is kept for memory alone
 
 
 class Followed(NamedTuple):
@@ -105,7 +107,7 @@ class SesliteSessionService(OnStore, BaseSessionService):
         return await self._store.read(self._list, app_name, user_id)
 
     def _list(self, app: str, user: Optional[str]) -> ListSessionsResponse:
-        found = [adk_events.session_of(each, []) for each in self.store._summaries(app, user, PAGE)]
+        found = [adk_events.session_of(each, []) for each in self.store._summaries(app, user, PAGE, but=NOT_LISTED)]
         found.sort(key=lambda session: (session.last_update_time, session.user_id, session.id))
         return ListSessionsResponse(sessions=found)
 
