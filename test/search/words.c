@@ -64,6 +64,18 @@ static void test_letters_of_hangul_make_syllables(void **state)
     assert_words("\u1112 \u1161", "\u1112 \u1161");
 }
 
+static void test_marks_of_kana_make_letters(void **state)
+{
+    (void)state;
+    assert_words("\u304b\u3099\u3061\u3099\u3064\u3099\u3066\u3099\u3068\u3099",
+                 "\u304c|\u3062|\u3065|\u3067|\u3069");
+    assert_words("\u306f\u3099\u306f\u309a\u307b\u3099\u307b\u309a", "\u3070|\u3071|\u307c|\u307d");
+    assert_words("\u30d5\u309a\u30ed\u30af\u3099", "\u30d7|\u30ed|\u30b0");
+    assert_words("\u3046\u3099\u30a6\u3099\u309d\u3099\u30fd\u3099", "\u3094|\u30f4|\u309e|\u30fe");
+    assert_words("\u30ef\u3099\u30f0\u3099\u30f1\u3099\u30f2\u3099", "\u30f7|\u30f8|\u30f9|\u30fa");
+    assert_words("\u306a\u3099 \u304c\u3099 \u304b \u3099", "\u306a|\u3099 \u304c|\u3099 \u304b \u3099");
+}
+
 static void test_what_is_not_utf8_stands_between_words(void **state)
 {
     (void)state;
@@ -79,6 +91,7 @@ int main(void)
         cmocka_unit_test(test_words_of_alphabets),
         cmocka_unit_test(test_words_of_scripts_without_spaces),
         cmocka_unit_test(test_letters_of_hangul_make_syllables),
+        cmocka_unit_test(test_marks_of_kana_make_letters),
         cmocka_unit_test(test_what_is_not_utf8_stands_between_words),
     };
     return cmocka_run_group_tests_name("words", tests, NULL, NULL);

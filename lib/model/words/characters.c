@@ -55,7 +55,7 @@ uint32_t ses__character_folded(uint32_t character)
 }
 
 /* https://www.unicode.org/versions/Unicode14.0.0/ch03.pdf, section 3.12. */
-uint32_t ses__hangul_composed(uint32_t first, uint32_t second)
+static uint32_t hangul_composed(uint32_t first, uint32_t second)
 {
     enum { L = 0x1100, V = 0x1161, T = 0x11a7, S = 0xac00, LS = 19, VS = 21, TS = 28 };
 
@@ -64,4 +64,31 @@ uint32_t ses__hangul_composed(uint32_t first, uint32_t second)
     if (first >= S && first < S + LS * VS * TS && (first - S) % TS == 0 && second > T && second < T + TS)
         return first + (second - T);
     return 0;
+}
+
+/* Katakana come in the order of Hiragana, each with its letters that have a mark after the one without. */
+static uint32_t kana_composed(uint32_t first, uint32_t mark)
+{
+    enum { VOICED = 0x3099, SEMI_VOICED = 0x309a, KATAKANA = 0x60 };
+    enum { U = 0x3046, KA = 0x304b, TI = 0x3061, TU = 0x3064, TO = 0x3068, HA = 0x306f, HO = 0x307b };
+    enum { ITERATION = 0x309d, KATAKANA_WA = 0x30ef, KATAKANA_WO = 0x30f2 };
+    const uint32_t letter = first >= U + KATAKANA ? first - KATAKANA : first;
+    const bool is_of_ha = letter >= HA && letter <= HO && (letter - HA) % 3 == 0;
+
+    if (mark == SEMI_VOICED)
+        return is_of_ha ? first + 2 : 0;
+    if (mark != VOICED)
+        return 0;
+    if (is_of_ha || letter == ITERATION || (letter >= KA && letter <= TI && (letter - KA) % 2 == 0) ||
+        (letter >= TU && letter <= TO && (letter - TU) % 2 == 0))
+        return first + 1;
+    if (letter == U)
+        return first + (0x3094 - U);
+    return first >= KATAKANA_WA && first <= KATAKANA_WO ? first + 8 : 0;
+}
+
+uint32_t ses__character_composed(uint32_t first, uint32_t second)
+{
+    const uint32_t hangul = hangul_composed(first, second);
+    return hangul ? hangul : kana_composed(first, second);
 }

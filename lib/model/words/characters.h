@@ -15,7 +15,8 @@ enum character_kind {
 SESLITE_PRIVATE enum character_kind ses__character_kind(uint32_t character);
 /* Returns the small letter without accents. */
 SESLITE_PRIVATE uint32_t ses__character_folded(uint32_t character);
-/* Returns the syllable of two letters, or of a syllable and its last letter; 0: they make none. */
-SESLITE_PRIVATE uint32_t ses__hangul_composed(uint32_t first, uint32_t second);
+/* Returns the Hangul syllable of two letters, or of a syllable and its last letter, or the kana of a letter and the mark
+ * that makes it voiced; 0: they make none. */
+SESLITE_PRIVATE uint32_t ses__character_composed(uint32_t first, uint32_t second);
 
 #endif

@@ -25,10 +25,10 @@ static void begin_word(struct words *words)
     words->mark = WORD_JOINED;
 }
 
-/* Letters of Hangul that are spelled one by one are the same as the syllable. */
+/* Letters of Hangul that are spelled one by one are the same as the syllable, and so are a kana and its mark. */
 static bool completes_syllable(struct words *words, uint32_t character)
 {
-    const uint32_t whole = words->syllable == 0 ? 0 : ses__hangul_composed(words->syllable, character);
+    const uint32_t whole = words->syllable == 0 ? 0 : ses__character_composed(words->syllable, character);
 
     if (whole == 0)
         return false;
@@ -42,7 +42,7 @@ void ses__words_add(struct words *words, uint32_t character)
 {
     const enum character_kind kind = ses__character_kind(character);
 
-    if (kind == CHARACTER_NOTHING || (kind == CHARACTER_ALONE && completes_syllable(words, character)))
+    if (kind == CHARACTER_NOTHING || completes_syllable(words, character))
         return;
     words->syllable = 0;
     if (kind == CHARACTER_BREAK) {

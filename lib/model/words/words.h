@@ -19,7 +19,7 @@ struct words {
     struct buffer *out;
     char mark;             /* before the next word */
     bool is_open;          /* another letter continues the word */
-    uint32_t syllable;     /* Hangul that the next character may complete, or 0 ... */
+    uint32_t syllable;     /* Hangul or kana that the next character may complete, or 0 ... */
     size_t syllable_place; /* ... and where it is */
 };
 
