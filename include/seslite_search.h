@@ -86,6 +86,46 @@ SES_API int ses_hits_indexed(const ses_hits *hits);
 /* Frees the page. NULL is allowed. */
 SES_API void ses_hits_close(ses_hits *hits);
 
+/* ------------------------------------------------------------------------------------------------ the index */
+
+typedef enum ses_index_flags {
+    SES_INDEX_REBUILD = 0x1, /* drops the index first, and makes it again */
+    SES_INDEX_DROP = 0x2     /* only drops it */
+} ses_index_flags;
+
+typedef struct ses_index_options {
+    size_t size;
+    unsigned flags; /* SES_INDEX_* */
+    /* Is called after each step, on the thread of the call, with the events that are done and about how many there are; NULL: is
+     * not called. If it returns another number than 0, the call returns INTERRUPTED. It must not use the store. */
+    int (*progress)(void *context, int64_t done, int64_t total);
+    void *progress_context;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
+} ses_index_options;
+
+/*
+ * Makes the index of a store, or brings it up to date. Searches use it from then on: they take milliseconds where they
+ * read every event without it. Without an index nothing is different but the time.
+ *
+ * Appends do not write to the index, so they cost what they did. A search first adds what it lacks of its scope: after many
+ * appends that takes a while, unless this call was made in between. Both work in steps of about a MiB of events, which are
+ * transactions of their own. What is deleted, cut or pruned is taken out of the index in the same transaction. (A deletion
+ * with SES_SECURE writes the whole index again, so that no word stays in the file.)
+ *
+ * The index is in the file, as a feature of it (see sql/README.md): with FTS5, about a fifth of the size of the events; in a
+ * database on a server, as a table. A search that finds more than 10,000 events reads them instead, which gives a page sooner.
+ *
+ * `*events` (`events` may be NULL) is set to the number of events that were added. After a failure what was added stays.
+ *
+ * UNSUPPORTED: the SQLite in use has no FTS5 (https://www.sqlite.org/fts5.html#compiling_and_using_fts5). A deletion in a
+ * file with an index returns it, too.
+ *
+ * Codes: those of a write, INTERRUPTED, UNSUPPORTED.
+ */
+SES_API int ses_store_index(ses_store *store, const ses_index_options *options, int64_t *events,
+                            ses_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -157,13 +157,16 @@ file == 2 && /^-- locks: / { locks[name] = "\" " substr($0, 11) "\"" }
 file == 2 && (/^--/ || /^$/) { next }
 file == 2 {
     $0 = expand($0)
-    if (first && /^(SELECT|WITH (page|RECURSIVE)) / || /RETURNING/)
+    if (first && /^(SELECT|WITH (page|found|RECURSIVE)) / || /RETURNING/)
         returns[name] = 1
     if (/RETURNING/)
         gives[name] = 1
+    if (first && /^DO /)
+        blocks[name] = 1 # of statements, that ends with its tag
     first = 0
     count_parameters($0)
-    sub(/;$/, "")
+    if (!(name in blocks) || /\$;$/)
+        sub(/;$/, "")
     text[name] = text[name] c_string($0)
     next
 }

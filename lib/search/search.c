@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/utf8.h"
-#include "search/search.h"
+#include "search/index.h"
 #include "session/read/filter.h"
 #include "session/token.h"
 
@@ -115,8 +115,11 @@ static int check_scope(const ses_key *scope, ses_error *error)
 
 static int find_hits(struct search *search, ses_error *error)
 {
-    int code = ses__search_scan(search, error);
+    bool found = false;
+    int code = ses__search_index(search, &found, error);
 
+    if (code == SES_OK && !found)
+        code = ses__search_scan(search, error);
     return code == SES_OK && ses__search_is_full(search) ? make_search_token(search, error) : code;
 }
 

@@ -11,6 +11,9 @@
 -- without: data_version     there is no such number: followers look at their sessions,
 -- without: session_version  many at once,
 -- without: user_versions    with the statement watch
+-- without: words_remove     rows are deleted by their place, with words_delete,
+-- without: index_merge      and leave nothing behind
+-- without: index_enter      index_make does it
 --
 -- Only here, since SQLite locks the whole file:
 -- own: lock_user            nobody else adds to the user, or removes from it,
@@ -27,6 +30,9 @@
 -- own: check_shards         rows that cannot be found by their names
 -- own: check_floors         shards that leave new sessions few versions, or none
 -- own: check_count          the number of sessions for a check, which their ids do not give
+--
+-- Only here, since FTS5 must be told the words:
+-- own: words_delete         what is removed from the index of words
 --
 -- Only here, since the clocks of many machines differ:
 -- own: lease_now            a lease and the server's time
@@ -137,6 +143,10 @@
 -- macro: ARTIFACTS() = seslite.artifacts AS f LEFT JOIN seslite.artifact_contents AS c
 --     ON c.shard = f.shard AND c.id = f.content_id AND c.user_id = f.user_id
 --
+-- How far the index of words has come in a session:
+-- macro: INDEXED_TO(row) = coalesce((SELECT d.seq FROM seslite.derived AS d
+--     WHERE d.shard = row.shard AND d.session_id = row.id AND d.what = 'search' OFFSET 0), 0)
+--
 -- Rows whose owner does not exist, or is not in the given shard:
 -- macro: ORPHANS(children, parents, parent_id, place) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
 --     FROM seslite.children AS r
@@ -153,7 +163,7 @@ BEGIN ISOLATION LEVEL READ COMMITTED;
 BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 
 -- name: features_unknown
-SELECT name, needs FROM seslite.features;
+SELECT name, needs FROM seslite.features WHERE name <> 'search';
 
 -- Sent after each of these. An unqualified function or operator could be one that somebody else has put into `public`. So
 -- later statements look names up in pg_catalog only; this one cannot rely on that yet, and qualifies them. A setting of the
@@ -164,7 +174,7 @@ SELECT name, needs FROM seslite.features;
 -- name: begin_settings
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('lock_timeout', $1, true),
        (SELECT pg_catalog.textcat('feature ', name)::pg_catalog.int8
-        FROM seslite.features WHERE pg_catalog.int8ne(needs, 1) LIMIT 1);
+        FROM seslite.features WHERE pg_catalog.int8ne(needs, 1) AND pg_catalog.textne(name, 'search') LIMIT 1);
 
 -- A read waits for a lock only while somebody changes the schema. (This way takes the server half as long.)
 
@@ -1335,3 +1345,132 @@ DELETE FROM seslite.artifact_contents WHERE shard = SHARD($1) AND user_id = $1;
 
 -- name: user_artifacts_delete
 DELETE FROM seslite.artifacts WHERE shard = SHARD($1) AND user_id = $1;
+
+-- The index of words, which is made on demand: a row for each event that has words. The words are folded; with capitals there
+-- are three that name the app (A), the user (U) and the session (S). An event with very many words has only these and the word
+-- L, for which every search looks, too. The table gets the rights and the row security that `derived` has. Everybody who writes
+-- looks for features first, so it is made when nobody writes.
+
+-- name: index_find
+SELECT 1::bigint FROM seslite.features WHERE name = 'search';
+
+-- Under row security the server would look at each row of it.
+
+-- name: index_serves
+SELECT 1::bigint FROM seslite.features WHERE name = 'search' AND NOT row_security_active('seslite.derived');
+
+-- name: index_make
+DO $make$
+DECLARE
+    granted record;
+BEGIN
+    LOCK TABLE seslite.features IN ACCESS EXCLUSIVE MODE;
+    IF EXISTS (SELECT FROM seslite.features WHERE name = 'search') THEN
+        RETURN;
+    END IF;
+    CREATE TABLE seslite.search_words (
+        shard      int NOT NULL,
+        session_id bigint NOT NULL,
+        seq        bigint NOT NULL,
+        words      tsvector NOT NULL,
+        PRIMARY KEY (shard, session_id, seq)
+    );
+    CREATE INDEX search_words_by_word ON seslite.search_words USING gin (words) WITH (fastupdate = off);
+    FOR granted IN
+        SELECT a.privilege_type AS what, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS role
+        FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
+        WHERE c.oid = 'seslite.derived'::regclass AND a.grantee <> c.relowner
+    LOOP
+        EXECUTE format('GRANT %s ON seslite.search_words TO %s', granted.what, granted.role);
+    END LOOP;
+    IF (SELECT c.relrowsecurity FROM pg_class AS c WHERE c.oid = 'seslite.derived'::regclass) THEN
+        ALTER TABLE seslite.search_words ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY tenant ON seslite.search_words USING (EXISTS (
+            SELECT FROM seslite.sessions AS o
+            WHERE o.shard = search_words.shard AND o.id = search_words.session_id OFFSET 0));
+    END IF;
+    INSERT INTO seslite.features (name, needs) VALUES ('search', 2);
+END $make$;
+
+-- It needs nothing that a server may lack.
+
+-- name: index_module
+SELECT 1::bigint;
+
+-- name: index_drop
+DROP TABLE IF EXISTS seslite.search_words;
+
+-- name: index_leave
+DELETE FROM seslite.features WHERE name = 'search';
+
+-- name: index_forget
+DELETE FROM seslite.derived WHERE what = 'search';
+
+-- name: indexed_find
+SELECT seq FROM seslite.derived WHERE shard = SHARD($1) AND session_id = $1 AND what = 'search';
+
+-- name: indexed_set
+INSERT INTO seslite.derived (shard, session_id, what, seq, epoch) VALUES (SHARD($1), $1, 'search', $2, $3)
+ON CONFLICT (shard, session_id, what) DO UPDATE SET seq = excluded.seq, epoch = excluded.epoch;
+
+-- name: behind_any
+SELECT s.id
+FROM seslite.sessions AS s
+LEFT JOIN seslite.derived AS d ON d.shard = s.shard AND d.session_id = s.id AND d.what = 'search'
+WHERE s.id > $1 AND s.event_count > 0 AND coalesce(d.seq, 0) < s.last_seq AND $3::bigint = 0 ORDER BY s.id LIMIT $2::bigint;
+
+-- name: behind_app
+SELECT s.id FROM seslite.sessions AS s
+WHERE s.app_id = $3 AND s.id > $1 AND s.event_count > 0 AND INDEXED_TO(s) < s.last_seq ORDER BY s.id LIMIT $2::bigint;
+
+-- name: behind_user
+SELECT s.id FROM seslite.sessions AS s
+WHERE s.shard = SHARD($3) AND s.user_id = $3 AND s.user_id > 0 AND s.id > $1 AND s.event_count > 0
+  AND INDEXED_TO(s) < s.last_seq
+ORDER BY s.id LIMIT $2::bigint;
+
+-- name: behind_session
+SELECT s.id FROM seslite.sessions AS s
+WHERE s.shard = SHARD($3) AND s.id = $3 AND s.id > $1 AND s.event_count > 0 AND INDEXED_TO(s) < s.last_seq LIMIT $2::bigint;
+
+-- name: index_lag
+SELECT coalesce(sum(greatest(0, s.last_seq - greatest(s.base_seq, coalesce(d.seq, 0)))), 0)::bigint
+FROM seslite.sessions AS s
+LEFT JOIN seslite.derived AS d ON d.shard = s.shard AND d.session_id = s.id AND d.what = 'search'
+WHERE s.event_count > 0;
+
+-- A tsvector has at most 1 MiB of words.
+
+-- name: words_add
+INSERT INTO seslite.search_words (shard, session_id, seq, words)
+VALUES (SHARD($1), $1, $2, array_to_tsvector(string_to_array(
+    $4::text || ' ' || CASE WHEN octet_length($3::text) < 500000 THEN $3::text ELSE 'L' END, ' ')))
+ON CONFLICT (shard, session_id, seq) DO UPDATE SET words = excluded.words;
+
+-- name: words_delete
+DELETE FROM seslite.search_words WHERE shard = SHARD($1) AND session_id = $1 AND seq BETWEEN $2 AND $3;
+
+-- name: words_found
+WITH found AS MATERIALIZED (
+    SELECT w.shard, w.session_id, w.seq FROM seslite.search_words AS w WHERE w.words @@ $1::text::tsquery LIMIT $2::bigint
+), placed AS (
+    SELECT s.id AS session_id, f.seq, s.name, u.name AS user_name, s.user_id, s.app_id,
+           CASE WHEN s.user_id = $10 AND s.name = $9 THEN $8 ELSE s.updated_us END AS updated_us
+    FROM found AS f
+    JOIN seslite.sessions AS s ON s.shard = f.shard AND s.id = f.session_id
+    JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+    WHERE s.updated_us >= $3 AND s.updated_us < $4 AND HAS_LABEL(s) AND HAS_NAME(s)
+      AND ($8::bigint IS NULL OR CASE
+               WHEN s.user_id = $10::bigint AND s.name = $9::text THEN f.seq < $11::bigint
+               WHEN s.updated_us = $8::bigint THEN (s.name, s.user_id) > ($9::text, $10::bigint)
+               ELSE s.updated_us < $8::bigint
+           END)
+    ORDER BY updated_us DESC, s.name, s.user_id, f.seq DESC LIMIT $12::bigint
+)
+SELECT p.session_id, p.seq, p.name, p.user_name, p.user_id, p.updated_us, p.app_id, p.count
+FROM (SELECT NULL::bigint AS session_id, NULL::bigint AS seq, NULL::text AS name, NULL::text AS user_name,
+             NULL::bigint AS user_id, NULL::bigint AS updated_us, NULL::bigint AS app_id,
+             (SELECT count(*) FROM found) AS count
+      UNION ALL
+      SELECT session_id, seq, name, user_name, user_id, updated_us, app_id, NULL::bigint FROM placed) AS p
+ORDER BY p.count IS NULL, p.updated_us DESC, p.name COLLATE "C", p.user_id, p.seq DESC;

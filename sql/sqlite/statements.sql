@@ -13,10 +13,10 @@ COMMIT;
 -- name: rollback
 ROLLBACK;
 
--- The features that this library does not know, which are all. (A later library leaves out here those that it knows.)
+-- The features that this library does not know.
 
 -- name: features_unknown
-SELECT name, needs FROM features WHERE name >= '';
+SELECT name, needs FROM features WHERE name >= '' AND name <> 'search';
 
 -- name: analyze
 ANALYZE main;
@@ -819,3 +819,106 @@ DELETE FROM artifact_contents WHERE user_id = ?1;
 
 -- name: user_artifacts_delete
 DELETE FROM artifacts WHERE user_id = ?1;
+
+-- The index of words for searches, which is made on demand. Its rows are found by the position of the event and have two
+-- columns: words of the event, and marks of its owners. FTS5 keeps no text: it must be told the words of a row that is
+-- removed. (A word of this index is what lies between two blanks: the library has folded it.)
+
+-- name: index_find
+SELECT 1 FROM features WHERE name = 'search';
+
+-- May a search use it?
+
+-- name: index_serves
+SELECT 1 FROM features WHERE name = 'search';
+
+-- name: index_make
+CREATE VIRTUAL TABLE search_words USING fts5(words, owners, content='', columnsize=0, tokenize='ascii');
+
+-- name: index_enter
+INSERT INTO features (name, needs) VALUES ('search', 2);
+
+-- The module of the SQLite in use that such an index needs.
+
+-- name: index_module
+SELECT 1 FROM pragma_module_list WHERE name = 'fts5';
+
+-- name: index_drop
+DROP TABLE IF EXISTS search_words;
+
+-- name: index_leave
+DELETE FROM features WHERE name = 'search';
+
+-- name: index_forget
+DELETE FROM derived WHERE what = 'search';
+
+-- Merges all parts of the index, so that nothing is left of what was removed.
+
+-- name: index_merge
+INSERT INTO search_words (search_words) VALUES ('optimize');
+
+-- name: indexed_find
+SELECT seq FROM derived WHERE session_id = ?1 AND what = 'search' AND +session_id = ?1;
+
+-- name: indexed_set
+INSERT INTO derived (session_id, what, seq, epoch) VALUES (?1, 'search', ?2, ?3)
+ON CONFLICT DO UPDATE SET seq = excluded.seq, epoch = excluded.epoch;
+
+-- Sessions with a number above ?1 that have events which are not in the index: of the owner ?3, at most ?2.
+
+-- name: behind_any
+SELECT s.id FROM sessions AS s LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'search'
+WHERE s.id > ?1 AND s.event_count > 0 AND coalesce(d.seq, 0) < s.last_seq AND ?3 = 0 ORDER BY s.id LIMIT ?2;
+
+-- name: behind_app
+SELECT s.id FROM sessions AS s INDEXED BY sessions_by_app LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'search'
+WHERE s.app_id = ?3 AND s.id > ?1 AND s.event_count > 0 AND coalesce(d.seq, 0) < s.last_seq ORDER BY s.id LIMIT ?2;
+
+-- name: behind_user
+SELECT s.id FROM sessions AS s INDEXED BY sessions_by_user LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'search'
+WHERE s.user_id = ?3 AND s.id > ?1 AND s.event_count > 0 AND coalesce(d.seq, 0) < s.last_seq ORDER BY s.id LIMIT ?2;
+
+-- name: behind_session
+SELECT s.id FROM sessions AS s LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'search'
+WHERE s.id = ?3 AND s.id > ?1 AND s.event_count > 0 AND coalesce(d.seq, 0) < s.last_seq LIMIT ?2;
+
+-- name: index_lag
+SELECT coalesce(sum(max(0, s.last_seq - max(s.base_seq, coalesce(d.seq, 0)))), 0)
+FROM sessions AS s LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'search'
+WHERE s.event_count > 0;
+
+-- name: words_add
+INSERT INTO search_words (rowid, words, owners) VALUES ((?1 << 32) + ?2, ?3, ?4);
+
+-- name: words_remove
+INSERT INTO search_words (search_words, rowid, words, owners) VALUES ('delete', (?1 << 32) + ?2, ?3, ?4);
+
+-- First a row with the number of events that the index finds for ?1, at most ?2. Then those in sessions that were updated from
+-- ?3 to before ?4, with the label ?5 (if it is not NULL) and a value from ?6 to ?7, and with a name from ?13 to before ?14
+-- (unless they are NULL). They come in the order of a list, the newest first, and begin after a place (unless it is NULL):
+-- event ?11 of the session with the name ?9 of the user ?10, which had the time ?8. At most ?12 of them.
+
+-- name: words_found
+WITH found AS MATERIALIZED (
+    SELECT rowid AS position FROM search_words WHERE search_words MATCH ?1 LIMIT ?2
+), placed AS (
+    SELECT s.id AS session_id, f.position & 4294967295 AS seq, s.name, u.name AS user_name, s.user_id, s.app_id,
+           iif(s.user_id = ?10 AND s.name = ?9, ?8, s.updated_us) AS updated_us
+    FROM found AS f CROSS JOIN sessions AS s ON s.id = f.position >> 32 CROSS JOIN users AS u ON u.id = s.user_id
+    WHERE s.updated_us >= ?3 AND s.updated_us < ?4 AND (?13 IS NULL OR (s.name >= ?13 AND s.name < ?14))
+      AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
+           SELECT 1 FROM session_labels AS l
+           WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+      AND (?8 IS NULL OR CASE
+               WHEN s.user_id = ?10 AND s.name = ?9 THEN f.position & 4294967295 < ?11
+               WHEN s.updated_us = ?8 THEN (s.name, s.user_id) > (?9, ?10)
+               ELSE s.updated_us < ?8
+           END)
+    ORDER BY updated_us DESC, s.name, s.user_id, f.position DESC LIMIT ?12
+)
+SELECT session_id, seq, name, user_name, user_id, updated_us, app_id, count
+FROM (SELECT NULL AS session_id, NULL AS seq, NULL AS name, NULL AS user_name, NULL AS user_id, NULL AS updated_us,
+             NULL AS app_id, (SELECT count(*) FROM found) AS count
+      UNION ALL
+      SELECT session_id, seq, name, user_name, user_id, updated_us, app_id, NULL FROM placed)
+ORDER BY count IS NULL, updated_us DESC, name, user_id, seq DESC;

@@ -58,6 +58,16 @@ static const struct reading readings[] = {{"app_find", "A"},
                                           {"event_unlike", "ss"},
                                           {"event_by_id", "sEq"},
                                           {"events_forward", "sqqxb"},
+                                          {"index_find", ""},
+                                          {"index_serves", ""},
+                                          {"index_module", ""},
+                                          {"indexed_find", "s"},
+                                          {"behind_any", "snB"},
+                                          {"behind_app", "sna"},
+                                          {"behind_user", "snu"},
+                                          {"behind_session", "sns"},
+                                          {"index_lag", ""},
+                                          {"words_found", "QbttMvVtTuqnpe"},
                                           {"events_backward", "sqqxb"},
                                           {"event_bodies_forward", "sqqxb"},
                                           {"event_times_backward", "sqqx"},
@@ -226,12 +236,39 @@ static void test_statements_that_are_not_listed_read_of_sessions(void **state)
     }
 }
 
+/* An index with a word for each event, in both. */
+static int indexed_same_setup(void **state)
+{
+    const int failed = same_setup(state);
+    const struct same *same = *state;
+
+    if (failed)
+        return failed;
+    sqlite3_stmt *make = prepare_in_file(same, "index_make");
+    assert_int_equal(sqlite3_step(make), SQLITE_DONE);
+    sqlite3_finalize(make);
+    assert_int_equal(
+        sqlite3_exec(
+            same->file,
+            "UPDATE derived SET what = 'search'; INSERT INTO features VALUES ('search', 2);"
+            "INSERT INTO search_words (rowid, words) SELECT position, 'w' || (position % 3) FROM events",
+            NULL, NULL, NULL),
+        SQLITE_OK);
+    database_run(same->database, statement_of("index_make")->text);
+    database_run(same->database, "UPDATE seslite.derived SET what = 'search'");
+    database_run(same->database,
+                 "INSERT INTO seslite.search_words SELECT shard, session_id, seq,"
+                 " array_to_tsvector(ARRAY['w' || (seq + session_id / 4096 * 4294967296) % 3])"
+                 " FROM seslite.events");
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statements_that_read_give_the_rows_that_sqlite_gives),
         cmocka_unit_test(test_statements_that_are_not_listed_read_of_sessions),
     };
-    return cmocka_run_group_tests_name("PostgreSQL: the rows that SQLite gives", tests, same_setup,
+    return cmocka_run_group_tests_name("PostgreSQL: the rows that SQLite gives", tests, indexed_same_setup,
                                        same_teardown);
 }

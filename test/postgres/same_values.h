@@ -4,7 +4,8 @@
  * or 1; x: NULL; W, M: a text, or NULL; p, e: a prefix, and the end of what has it; v, V: the least and the highest value;
  * E: an event's id; D: the third parameter again; G: the session of the lease before it; C: the user of
  * the content before it; K: a key with a prefix; F, P, N,
- * I: an order, and the place in it (a time; a name, or a session; a user). Any other letter is a text.
+ * I: an order, and the place in it (a time; a name, or a session; a user); Q: what an index of words is asked. Any other letter
+ * is a text.
  */
 #ifndef SESLITE_TEST_POSTGRES_SAME_VALUES_H
 #define SESLITE_TEST_POSTGRES_SAME_VALUES_H
@@ -176,9 +177,20 @@ static inline void put_words(struct same *same, struct values *values, int at, c
         put_text(values, at, text);
 }
 
+/* A word of same_index, as each engine is asked for it. */
+static inline void put_query(struct same *same, struct values *values, int at)
+{
+    const int word = any(same, 4);
+
+    snprintf(values->text[OF_FILE][at], MOST_TEXT, "words : (\"w%d\")", word);
+    snprintf(values->text[OF_SERVER][at], MOST_TEXT, "('w%d')", word);
+}
+
 static inline void put_parameter(struct same *same, struct values *values, int at, char kind)
 {
-    if (!put_plain(same, values, at, kind) && !put_owning(same, values, at, kind))
+    if (kind == 'Q')
+        put_query(same, values, at);
+    else if (!put_plain(same, values, at, kind) && !put_owning(same, values, at, kind))
         put_words(same, values, at, kind);
 }
 

@@ -1,6 +1,7 @@
 /* The schema and the statements for PostgreSQL, held against a server: what they take and give, and how they find it. */
 #include "database.h"
 #include "plans.h"
+#include "seslite_search.h"
 #include "open.h"
 #include "seslite_postgres.h"
 
@@ -97,8 +98,10 @@ static void prepare(const struct database *database, const struct postgres_state
 
 static void test_every_statement_takes_and_gives_numbers_texts_and_bytes(void **state)
 {
+    struct database *database = *state;
     int prepared = 0;
 
+    make_index(database->conn);
     for (int i = 0; i < POSTGRES_STATEMENT_COUNT; i++) {
         const struct postgres_statement *statement = &ses__postgres_statements[i];
         if (!is_prepared(statement))
@@ -118,7 +121,7 @@ static void test_no_statement_reads_a_table_whole(void **state)
     struct database *database = *state;
 
     fill_tables(database->conn);
-    check_plans(database->conn);
+    check_plans(database->conn, NULL);
 }
 
 /* --------------------------------------------------------------------------------- somebody else's functions */
@@ -188,6 +191,7 @@ static void use_all(ses_store *store)
     ses_session *session = must_open_new(store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
     int64_t problems = -1;
     ses_page *page = NULL;
+    ses_hits *hits = NULL;
     ses_lease lease;
     ses_error error;
 
@@ -206,6 +210,9 @@ static void use_all(ses_store *store)
     assert_ok(ses_lease_take(store, &key, "owner", NULL, &lease, &error));
     assert_ok(ses_store_check(store, &whole, &problems, &error));
     assert_int_equal(problems, 0);
+    assert_ok(ses_store_index(store, NULL, NULL, &error));
+    assert_ok(ses_store_search(store, &key, "word", SES_NUL, NULL, &hits, &error));
+    ses_hits_close(hits);
     must_delete(store, &key);
 }
 

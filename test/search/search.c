@@ -6,6 +6,9 @@
 
 static const ses_key key = {"app", "user", "session"};
 
+/* Must a search use an index? */
+static int expects_index;
+
 /* Events later than their sessions, which move to the front of a list with them. */
 #define LATER INT64_C(4000000000)
 
@@ -31,6 +34,7 @@ static const char *found_with(ses_store *store, const ses_key *scope, const char
     ses_error error;
 
     assert_ok(ses_store_search(store, scope, words, SES_NUL, options, &hits, &error));
+    assert_int_equal(ses_hits_indexed(hits), expects_index);
     ids[0] = '\0';
     for (size_t i = 0; i < ses_hits_count(hits); i++)
         len += (size_t)snprintf(ids + len, sizeof ids - len, "%s ", ses_hits_at(hits, i)->id);
@@ -279,6 +283,7 @@ static void test_random_texts_against_a_scan(void **state)
     must_create(fixture->store, &key, NULL);
     for (int i = 0; i < EVENTS; i++) {
         char id[8];
+        texts[i][0] = '\0';
         for (size_t n = random_below(&seed, 20); n > 0; n--)
             strcat(texts[i], letters[random_below(&seed, LETTERS)]);
         snprintf(id, sizeof id, "%d", i);
@@ -400,9 +405,32 @@ static void test_limits(void **state)
     ses_cancel_close(options.cancel);
 }
 
+static int plain_setup(void **state)
+{
+    expects_index = 0;
+    return fixture_setup(state);
+}
+
+/* Every search must give the same with an index, which the search itself brings up to date. */
+static int indexed_setup(void **state)
+{
+    const int failed = fixture_setup(state);
+    const struct fixture *fixture = *state;
+    ses_error error;
+
+    if (!failed)
+        assert_ok(ses_store_index(fixture->store, NULL, NULL, &error));
+    expects_index = 1;
+    return failed;
+}
+
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+#define TEST(name)                                                           \
+    cmocka_unit_test_setup_teardown(name, plain_setup, fixture_teardown),    \
+    {                                                                        \
+#name ", with an index", name, indexed_setup, fixture_teardown, NULL \
+    }
     const struct CMUnitTest tests[] = {
         TEST(test_all_words_in_any_order),
         TEST(test_characters_that_follow_each_other),

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/parts.h"
+#include "storage/sql/rows/words.h"
 
 /* The server vacuums and analyzes by itself. */
 static int maintain(struct storage *storage, struct maintain_op *op, ses_error *error)
@@ -87,6 +88,18 @@ static void postgres_release(struct storage *base)
     }
 }
 
+/* https://www.postgresql.org/docs/current/datatype-textsearch.html#DATATYPE-TSQUERY; for L, see index_make. */
+static const struct words_engine tsvector_words = {.syntax = {.begin = "('L' | (",
+                                                              .end = "))",
+                                                              .term_begin = "('",
+                                                              .word_end = "' & '",
+                                                              .term_end = "')",
+                                                              .both = " & ",
+                                                              .either = " | ",
+                                                              .owner_begin = " & '",
+                                                              .owner_end = "'"},
+                                                   .remove = STATEMENT_WORDS_DELETE};
+
 static const struct engine postgres_engine = {
     .name = "postgresql",
     .run = ses__postgres_run,
@@ -96,6 +109,7 @@ static const struct engine postgres_engine = {
     .type = ses__pg_type,
     .int_of = ses__pg_int_of,
     .text_of = ses__pg_text_of,
+    .words = &tsvector_words,
     .bytes_of = ses__pg_text_of, /* results are binary */
     .end = ses__pg_end,
     .changed = ses__pg_changed,

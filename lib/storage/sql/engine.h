@@ -70,6 +70,7 @@ struct engine {
 
     /* NULL: as SQLite does it; see storage/sqlite/door.c. */
     struct span (*bytes_of)(struct query *query, int column);
+    const struct words_engine *words; /* see storage/sql/rows/words.h */
     int (*run_delete)(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
                       ses_error *error);
     engine_check *check;

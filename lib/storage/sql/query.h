@@ -36,6 +36,7 @@ struct db {
     /* Events are packed: the place of one is its session's number * 2^32 + its own, and an id may be given as the place where
      * the body has it. Else they are given as they are. */
     bool packs_events;
+    bool removed_words; /* words were taken out of the index of words, where their bytes may still be */
     /* Finds a lease like lease_find, and in a last column what time it is; without a lease, too. NULL: the caller knows. */
     const struct statement *lease_now;
     /* events_backward without a limit of bytes. NULL: that one has none. */

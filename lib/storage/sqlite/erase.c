@@ -1,5 +1,6 @@
 /* Deleting so that what is deleted cannot be found in the files any more. */
 #include "storage/sqlite/parts.h"
+#include "storage/sql/query.h"
 
 /*
  * SQLite overwrites what it frees while `PRAGMA secure_delete` is on. The writing connection has it on as a rule, so that
@@ -60,7 +61,13 @@ static int run_securely(struct db *base, void *context, ses_error *error)
 
     if (code == SES_OK && how != OVERWRITES_ALL)
         code = set_overwriting(db, OVERWRITES_ALL, error);
-    return code == SES_OK ? deletion->job(&db->base, deletion->context, error) : code;
+    base->removed_words = false;
+    if (code == SES_OK)
+        code = deletion->job(&db->base, deletion->context, error);
+    /* FTS5 keeps what is removed from an index until it merges the parts of it. */
+    const int merged =
+        code >= 0 && base->removed_words ? ses__query_do(base, STATEMENT_INDEX_MERGE, error, NULL) : SES_OK;
+    return merged == SES_OK ? code : merged;
 }
 
 static int run_erasing(struct db *db, void *context, ses_error *error)

@@ -238,4 +238,8 @@ SESLITE_PRIVATE int ses__private_connection_run(struct storage *storage, const s
 SESLITE_PRIVATE struct sqlite_config ses__config_for_file(const struct storage *storage, const char *path,
                                                           const struct sqlite_file *file);
 
+/* ---- words.c */
+
+extern SESLITE_PRIVATE const struct words_engine ses__sqlite_words;
+
 #endif

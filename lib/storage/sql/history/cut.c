@@ -37,7 +37,7 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
     int code = op->kept ? keep_events(db, row, seq + 1, op->kept, error) : SES_OK;
 
     if (code == SES_OK)
-        code = ses__events_remove(db, row->id, seq + 1, MAX_SEQ, &op->deleted, error);
+        code = ses__events_remove(db, row, seq + 1, MAX_SEQ, &op->deleted, error);
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_EVENT_MARKS_CUT, error, VALUES(INT(row->id), INT(seq)));
     if (code != SES_OK || op->deleted == 0)

@@ -69,7 +69,7 @@ static int prune_to(struct db *db, struct pruning *own, int64_t seq, ses_error *
     int code = move_base(db, &own->plan, row, seq, error);
 
     if (code == SES_OK)
-        code = ses__events_remove(db, row->id, 0, seq, &op->deleted, error);
+        code = ses__events_remove(db, row, 0, seq, &op->deleted, error);
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_EVENT_MARKS_PRUNE, error, VALUES(INT(row->id), INT(seq)));
     row->base_seq = seq;

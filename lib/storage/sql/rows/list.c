@@ -30,8 +30,7 @@ static struct list_values no_values(void)
 #define HIGHEST_64 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8
 #define ABOVE_ALL HIGHEST_64 HIGHEST_64 HIGHEST
 
-/* A label, and the values it may have. */
-static void set_label(struct value *values, const struct list_filter *filter)
+void ses__label_values(struct value *values, const struct list_filter *filter)
 {
     values[0] = STRING(filter->label);
     values[1] = STRING(filter->label_value ? filter->label_value : "");
@@ -40,7 +39,7 @@ static void set_label(struct value *values, const struct list_filter *filter)
 
 _Static_assert(SES_ID_MAX + sizeof ABOVE_ALL <= sizeof(struct prefix_end), "a prefix and what is above all");
 
-static void set_prefix(struct value *values, const struct list_filter *filter, struct prefix_end *end)
+void ses__prefix_values(struct value *values, const struct list_filter *filter, struct prefix_end *end)
 {
     const char *prefix = filter->id_prefix ? filter->id_prefix : ""; /* a count of all has none */
     const size_t len = strlen(prefix);
@@ -63,7 +62,7 @@ static void set_filter(struct value *values, const struct list_query *list)
     values[3] = INT(list->filter->since_us);
     values[4] = INT(list->filter->before_us);
     if (list->filter->label && !is_labelled)
-        set_label(values + 5, list->filter);
+        ses__label_values(values + 5, list->filter);
 }
 
 static bool has_times(const struct list_filter *filter)
@@ -191,7 +190,7 @@ void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct lis
     set_filter(values.at, list);
     set_after(values.at, list);
     if (list->filter->id_prefix)
-        set_prefix(values.at + 13, list->filter, &rows->end);
+        ses__prefix_values(values.at + 13, list->filter, &rows->end);
     if (list->among) {
         values.at[11] = INT(list->found_by == INDEX_LABELS);
         values.at[16] = INT_IF(!list->whole_app, list->user_id);
@@ -237,9 +236,9 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
     values.at[1] = INT(of_app ? list->app_id : list->user_id);
     values.at[2] = INT(limit);
     if (index == INDEX_NAMES)
-        set_prefix(values.at + 3, filter, &end);
+        ses__prefix_values(values.at + 3, filter, &end);
     else if (index == INDEX_LABELS)
-        set_label(values.at + 3, filter);
+        ses__label_values(values.at + 3, filter);
     else
         set_active(values.at + 3, filter->since_us, filter->before_us);
     ses__query_open(&query, db, find_statement(list, index), error, values.at + 1);
@@ -267,7 +266,7 @@ int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *c
     set_filter(values.at, list);
     if (statement == STATEMENT_COUNT_OF_USER) {
         values.at[8] = INT(has_times(filter));
-        set_prefix(values.at + 13, filter, &end);
+        ses__prefix_values(values.at + 13, filter, &end);
     } else if (statement == STATEMENT_COUNT_ACTIVE) {
         set_active(values.at + 11, filter->since_us, filter->before_us);
     }

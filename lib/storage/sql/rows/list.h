@@ -26,6 +26,12 @@ struct prefix_end {
     char text[2 * SES_ID_MAX + 8];
 };
 
+/* The parameters for a label and the values it may have, which are three; and for names that begin with a prefix, and what is
+ * above them, two. */
+SESLITE_PRIVATE void ses__label_values(struct value *values, const struct list_filter *filter);
+SESLITE_PRIVATE void ses__prefix_values(struct value *values, const struct list_filter *filter,
+                                        struct prefix_end *end);
+
 /* A walk over the sessions of a list that match its filter. Each row comes after the one before, and the first after
  * `after`. */
 struct list_rows {

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/parts.h"
+#include "storage/sql/rows/words.h"
 
 static int refuse_leftover(const struct db *db, const char *what, int64_t id, ses_error *error)
 {
@@ -10,17 +11,21 @@ static int refuse_leftover(const struct db *db, const char *what, int64_t id, se
                           what, (long long)id, what);
 }
 
-int ses__events_remove(struct db *db, int64_t session_id, int64_t first, int64_t last, int64_t *deleted,
-                       ses_error *error)
+int ses__events_remove(struct db *db, const struct session_row *row, int64_t first, int64_t last,
+                       int64_t *deleted, ses_error *error)
 {
+    struct words_removal words;
     int64_t left = 0;
-    int code =
-        ses__query_do(db, STATEMENT_EVENTS_DELETE, error, VALUES(INT(session_id), INT(first), INT(last)));
+    int code = ses__words_remove_begin(&words, db, row, first, last, error);
 
+    if (code == SES_OK)
+        code = ses__query_do(db, STATEMENT_EVENTS_DELETE, error, VALUES(INT(row->id), INT(first), INT(last)));
     *deleted = ses__db_changed(db);
     if (code == SES_OK) /* one that is left is filed as another's */
-        code = ses__event_last(db, session_id, first, last, &left, error);
-    return code == SES_OK && left > 0 ? refuse_leftover(db, "session", session_id, error) : code;
+        code = ses__event_last(db, row->id, first, last, &left, error);
+    if (code == SES_OK)
+        code = ses__words_remove_end(&words, error);
+    return code == SES_OK && left > 0 ? refuse_leftover(db, "session", row->id, error) : code;
 }
 
 /* No row that belongs to it may be left after a deletion. */
@@ -51,15 +56,20 @@ static int remove_rows_of_session(struct db *db, int64_t id, ses_error *error)
 
 int ses__session_remove(struct db *db, const struct session_row *row, ses_error *error)
 {
+    struct words_removal words;
     /* A life ends: another session of that name begins above its versions. */
     int code = ses__version_pass(db, row->user_id, row->version, error);
 
     if (code == SES_OK)
         code = ses__artifacts_remove_of_session(db, row, error);
     if (code == SES_OK)
+        code = ses__words_remove_begin(&words, db, row, 0, MAX_SEQ, error);
+    if (code == SES_OK)
         code = remove_rows_of_session(db, row->id, error);
     if (code == SES_OK)
         code = check_none_left(db, STATEMENT_SESSION_LEFT, "session", row->id, error);
+    if (code == SES_OK)
+        code = ses__words_remove_end(&words, error);
     return code == SES_OK
                ? ses__change_one(db, STATEMENT_SESSION_DELETE, "sessions", error, VALUES(INT(row->id)))
                : code;

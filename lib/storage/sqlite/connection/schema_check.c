@@ -82,12 +82,15 @@ static bool is_same_token(const char *a, const char *b, size_t len)
     return is_word(*a) ? sqlite3_strnicmp(a, b, (int)len) == 0 : memcmp(a, b, len) == 0;
 }
 
+/* SQLite keeps a statement without the semicolon at its end. */
 static bool has_same_tokens(const char *a, const char *b)
 {
     while (true) {
         a = skip_blanks(a);
         b = skip_blanks(b);
         const size_t len = token_length(a);
+        if (len == 0 && *b == ';' && *skip_blanks(b + 1) == '\0')
+            return true;
         if (len != token_length(b) || !is_same_token(a, b, len))
             return false;
         if (len == 0)
@@ -234,6 +237,16 @@ static int check_foreign_index(struct connection *db, const char *table, const c
     return code;
 }
 
+/* What the SQL of an object of that name must be; NULL: it may be any. */
+static const char *due_sql(const struct schema_object *object, const char *name)
+{
+    const char *const index = STATEMENT_INDEX_MAKE->name;
+
+    if (object)
+        return object->sql;
+    return sqlite3_stricmp(name, "search_words") == 0 ? index + strlen(index) + 1 : NULL;
+}
+
 /* One row of sqlite_schema. SQLite refuses one whose columns do not agree with its SQL, but for their case. */
 static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
 {
@@ -248,10 +261,12 @@ static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
     if (!type || !name || !table || !sql)
         return ses__error_nomem(error); /* the query leaves NULL out */
     struct schema_object *object = find_object(schema, name);
-    if (object) {
+    const char *due = due_sql(object, name);
+    if (object)
         object->found = true;
-        if (sqlite3_stricmp(type, object->type) != 0 ||
-            (strcmp(sql, object->sql) != 0 && !has_same_tokens(sql, object->sql)))
+    if (due) {
+        if (sqlite3_stricmp(type, object ? object->type : type) != 0 ||
+            (strcmp(sql, due) != 0 && !has_same_tokens(sql, due)))
             code = refuse_schema(db, type, name, "was changed", error);
     } else if (sqlite3_stricmp(type, "index") == 0 && is_table_of_ours(schema, table)) {
         code = check_foreign_index(db, table, name, error);

@@ -29,6 +29,7 @@ pub type ses_artifact_kind = ::core::ffi::c_uint;
 pub type _bindgen_ty_3 = ::core::ffi::c_uint;
 pub type ses_artifact_open_flags = ::core::ffi::c_uint;
 pub type ses_search_flags = ::core::ffi::c_uint;
+pub type ses_index_flags = ::core::ffi::c_uint;
 pub type ses_context_flags = ::core::ffi::c_uint;
 pub type ses_call_answerer = ::core::option::Option<
     unsafe extern "C" fn(
@@ -759,6 +760,22 @@ pub struct ses_hit {
 #[derive(Debug, Copy, Clone)]
 pub struct ses_hits {
     _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_index_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
+    pub progress: ::core::option::Option<
+        unsafe extern "C" fn(
+            context: *mut ::core::ffi::c_void,
+            done: i64,
+            total: i64,
+        ) -> ::core::ffi::c_int,
+    >,
+    pub progress_context: *mut ::core::ffi::c_void,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2006,6 +2023,26 @@ const _: () = {
     ["Offset of field: ses_hit::snippet_found"]
         [::core::mem::offset_of!(ses_hit, snippet_found) - 64usize];
 };
+pub const SES_INDEX_REBUILD: ses_index_flags = 1;
+pub const SES_INDEX_DROP: ses_index_flags = 2;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_index_options"][::core::mem::size_of::<ses_index_options>() - 48usize];
+    ["Alignment of ses_index_options"][::core::mem::align_of::<ses_index_options>() - 8usize];
+    ["Offset of field: ses_index_options::size"]
+        [::core::mem::offset_of!(ses_index_options, size) - 0usize];
+    ["Offset of field: ses_index_options::flags"]
+        [::core::mem::offset_of!(ses_index_options, flags) - 8usize];
+    ["Offset of field: ses_index_options::progress"]
+        [::core::mem::offset_of!(ses_index_options, progress) - 16usize];
+    ["Offset of field: ses_index_options::progress_context"]
+        [::core::mem::offset_of!(ses_index_options, progress_context) - 24usize];
+    ["Offset of field: ses_index_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_index_options, timeout_ms) - 32usize];
+    ["Offset of field: ses_index_options::cancel"]
+        [::core::mem::offset_of!(ses_index_options, cancel) - 40usize];
+};
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2870,6 +2907,12 @@ extern "C" {
     pub fn ses_hits_token(hits: *const ses_hits) -> *const ::core::ffi::c_char;
     pub fn ses_hits_indexed(hits: *const ses_hits) -> ::core::ffi::c_int;
     pub fn ses_hits_close(hits: *mut ses_hits);
+    pub fn ses_store_index(
+        store: *mut ses_store,
+        options: *const ses_index_options,
+        events: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
     pub fn ses_builder_open(
         store: *mut ses_store,
         author: *const ::core::ffi::c_char,

@@ -1,0 +1,86 @@
+#include "base/error.h"
+#include "search/index.h"
+
+/* Of events, in one transaction: about 50 ms, for which others wait. */
+enum { STEP_BYTES = 1024 * 1024, STEP_WRITES = STEP_BYTES / 4 };
+
+/* Sessions that are behind, and how far the work on them has come. */
+struct step {
+    struct session_ids ids;
+    size_t from;
+    const ses_allocator *allocator;
+    /* out */
+    size_t next;
+    int64_t events;
+};
+
+static int run_step(struct db *db, void *context, ses_error *error)
+{
+    struct step *step = context;
+    struct indexing indexing = {.bytes_left = STEP_BYTES};
+    bool done = true;
+    int code = SES_OK;
+
+    ses__buffer_init(&indexing.words, step->allocator);
+    ses__buffer_init(&indexing.text, step->allocator);
+    for (step->next = step->from; step->next < step->ids.count; step->next += done) {
+        code = ses__index_advance(db, step->ids.items[step->next], &indexing, &done, error);
+        if (code != SES_OK || indexing.bytes_left <= 0)
+            break;
+    }
+    step->next += code == SES_OK && done && step->next < step->ids.count;
+    step->events = indexing.events;
+    ses__buffer_free(&indexing.text);
+    ses__buffer_free(&indexing.words);
+    return code;
+}
+
+static int report_indexed(const struct catch_up *own, ses_error *error)
+{
+    if (!own->progress || own->progress(own->progress_context, own->events, own->total) == 0)
+        return SES_OK;
+    return ses__error_set(error, SES_INTERRUPTED, "indexing was ended by the progress callback");
+}
+
+static int run_steps(struct catch_up *own, struct step *step, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (step->from = 0; step->from < step->ids.count && code == SES_OK; step->from = step->next) {
+        code =
+            ses__run_within(own->store->storage, &own->limits, TO_WRITE(STEP_WRITES), run_step, step, error);
+        own->events += code == SES_OK ? step->events : 0;
+        if (code == SES_OK)
+            code = report_indexed(own, error);
+    }
+    return code;
+}
+
+struct finding_behind {
+    struct behind behind;
+    struct session_ids *ids;
+};
+
+static int run_find_behind(struct db *db, void *context, ses_error *error)
+{
+    struct finding_behind *finding = context;
+    return ses__behind_find(db, &finding->behind, finding->ids, error);
+}
+
+int ses__catch_up(struct catch_up *own, ses_error *error)
+{
+    struct step step = {.allocator = &own->store->allocator};
+    struct finding_behind finding = {{own->owner, own->session_id, 0}, &step.ids};
+    int code = SES_OK;
+
+    own->events = 0;
+    do {
+        code = ses__run_within(own->store->storage, &own->limits, TO_READ_BEFORE_WRITING, run_find_behind,
+                               &finding, error);
+        if (code == SES_OK && step.ids.count > 0) {
+            finding.behind.after = step.ids.items[step.ids.count - 1];
+            code = run_steps(own, &step, error);
+        }
+    } while (code == SES_OK && step.ids.count == MAX_SESSION_IDS);
+    return code;
+}

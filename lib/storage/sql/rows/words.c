@@ -1,0 +1,338 @@
+#include "storage/sql/rows/words.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "model/words/event_words.h"
+#include "storage/sql/rows/parts.h"
+
+/* ------------------------------------------------------------------------------------------ the index itself */
+
+static int need_module(struct db *db, ses_error *error)
+{
+    int64_t one = 0;
+    const int code = ses__query_number(db, STATEMENT_INDEX_MODULE, &one, error, NULL);
+
+    return code == SES_NOTFOUND
+               ? ses__error_set(error, SES_UNSUPPORTED,
+                                "%s: the index of words needs FTS5, which the SQLite in use does not have",
+                                db->name)
+               : code;
+}
+
+/* UNSUPPORTED: there is one, but it cannot be used. */
+static int find_feature(struct db *db, const struct statement *statement, bool *found, ses_error *error)
+{
+    int64_t one = 0;
+    const int code = ses__query_number(db, statement, &one, error, NULL);
+
+    *found = code == SES_OK;
+    if (code != SES_OK)
+        return code == SES_NOTFOUND ? SES_OK : code;
+    return ses__words_engine(db)->remove ? SES_OK : need_module(db, error);
+}
+
+int ses__index_find(struct db *db, bool *is_there, ses_error *error)
+{
+    return find_feature(db, STATEMENT_INDEX_FIND, is_there, error);
+}
+
+int ses__index_serves(struct db *db, bool *serves, ses_error *error)
+{
+    return find_feature(db, STATEMENT_INDEX_SERVES, serves, error);
+}
+
+int ses__index_drop(struct db *db, ses_error *error)
+{
+    static const struct statement *const statements[] = {STATEMENT_INDEX_DROP, STATEMENT_INDEX_LEAVE,
+                                                         STATEMENT_INDEX_FORGET};
+    const struct words_engine *words = ses__words_engine(db);
+    int code = words->clear ? words->clear(db, error) : SES_OK;
+
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++)
+        code = ses__query_do(db, statements[i], error, NULL);
+    return code;
+}
+
+int ses__index_make(struct db *db, ses_error *error)
+{
+    int code = need_module(db, error);
+
+    if (code == SES_OK)
+        code = ses__index_drop(db, error); /* what somebody has left of one */
+    if (code == SES_OK)
+        code = ses__query_do(db, STATEMENT_INDEX_MAKE, error, NULL);
+    /* A server has done that, too. */
+    return code == SES_OK && !ses__words_engine(db)->remove
+               ? ses__query_do(db, STATEMENT_INDEX_ENTER, error, NULL)
+               : code;
+}
+
+/* ------------------------------------------------------------------------------------------- what it lacks */
+
+int ses__behind_find(struct db *db, const struct behind *behind, struct session_ids *ids, ses_error *error)
+{
+    const struct user_row *owner = behind->owner;
+    const bool is_user = owner && owner->id != 0;
+    const struct statement *statement = behind->session_id ? STATEMENT_BEHIND_SESSION
+                                        : is_user          ? STATEMENT_BEHIND_USER
+                                        : owner            ? STATEMENT_BEHIND_APP
+                                                           : STATEMENT_BEHIND_ANY;
+    const int64_t of = behind->session_id ? behind->session_id
+                       : is_user          ? owner->id
+                       : owner            ? owner->app_id
+                                          : 0;
+    struct query query;
+
+    ids->count = 0;
+    ses__query_open(&query, db, statement, error, VALUES(INT(behind->after), INT(MAX_SESSION_IDS), INT(of)));
+    while (ids->count < MAX_SESSION_IDS && ses__query_row(&query))
+        ids->items[ids->count++] = ses__query_int(&query, 0);
+    return ses__query_end(&query);
+}
+
+int ses__index_lag(struct db *db, int64_t *events, ses_error *error)
+{
+    return ses__query_number(db, STATEMENT_INDEX_LAG, events, error, NULL);
+}
+
+/* ---------------------------------------------------------------------------------------------- its rows */
+
+/* Whose events they are, as words that no text has: those of texts have no capitals. */
+enum { OWNERS_MAX = 80 };
+
+static struct span owners_of(const struct session_row *row, char text[OWNERS_MAX])
+{
+    const int len = snprintf(text, OWNERS_MAX, "A%lld U%lld S%lld", (long long)row->app_id,
+                             (long long)row->user_id, (long long)row->id);
+    return (struct span){text, (size_t)len};
+}
+
+/* The words of an event for the index. Without any, it is not in there. */
+static int take_index_text(struct indexing *indexing, struct span body, ses_error *error)
+{
+    ses__event_words(body, &indexing->words);
+    ses__index_text(&indexing->words, &indexing->text);
+    return indexing->words.failed || indexing->text.failed ? ses__error_nomem(error) : SES_OK;
+}
+
+static int add_words(struct db *db, const struct session_row *row, const struct event_row *event,
+                     struct indexing *indexing, ses_error *error)
+{
+    const struct buffer *const text = &indexing->text;
+    char owners[OWNERS_MAX];
+    const int code = take_index_text(indexing, event->body, error);
+
+    indexing->events++;
+    indexing->bytes_left -= (int64_t)event->body.len;
+    if (code != SES_OK || text->len == 0)
+        return code;
+    return ses__query_do(db, STATEMENT_WORDS_ADD, error,
+                         VALUES(INT(row->id), INT(event->seq), TEXT(((struct span){text->data, text->len})),
+                                TEXT(owners_of(row, owners))));
+}
+
+static int indexed_seq(struct db *db, const struct session_row *row, int64_t *seq, ses_error *error)
+{
+    const int code = ses__query_number(db, STATEMENT_INDEXED_FIND, seq, error, VALUES(INT(row->id)));
+
+    if (*seq < row->base_seq)
+        *seq = row->base_seq;
+    return code == SES_NOTFOUND ? SES_OK : code;
+}
+
+int ses__index_advance(struct db *db, int64_t session_id, struct indexing *indexing, bool *done,
+                       ses_error *error)
+{
+    struct session_row row;
+    struct event_rows rows;
+    struct event_row event;
+    int64_t seq = 0;
+    int code = ses__session_by_id(db, session_id, &row, error);
+
+    *done = true;
+    if (code == SES_NOTFOUND) /* it was deleted meanwhile */
+        return SES_OK;
+    if (code == SES_OK)
+        code = indexed_seq(db, &row, &seq, error);
+    if (code != SES_OK || seq >= row.last_seq)
+        return code;
+    ses__event_rows_open_few(&rows, db, row.id, seq + 1, row.last_seq,
+                             &(struct few_events){INT64_MAX, indexing->bytes_left}, WALK_FORWARD_BODIES,
+                             error);
+    *done = false;
+    while (!*done && indexing->bytes_left > 0) {
+        *done = !ses__event_rows_next(&rows, &event);
+        if (*done)
+            break;
+        seq = event.seq;
+        ses__query_keep(&rows.query, add_words(db, &row, &event, indexing, error));
+    }
+    code = ses__event_rows_close(&rows);
+    if (*done || seq >= row.last_seq)
+        seq = row.last_seq;
+    *done = seq == row.last_seq;
+    return code == SES_OK ? ses__query_do(db, STATEMENT_INDEXED_SET, error,
+                                          VALUES(INT(row.id), INT(seq), INT(ses__row_epoch(&row))))
+                          : code;
+}
+
+static int remove_words(struct db *db, const struct session_row *row, int64_t first, int64_t last,
+                        struct indexing *indexing, ses_error *error)
+{
+    const struct buffer *const text = &indexing->text;
+    struct event_rows rows;
+    struct event_row event;
+    char owners[OWNERS_MAX];
+
+    ses__event_rows_open(&rows, db, row->id, first, last, WALK_FORWARD_BODIES, error);
+    while (ses__event_rows_next(&rows, &event)) {
+        int code = take_index_text(indexing, event.body, error);
+        if (code == SES_OK && text->len > 0)
+            code = ses__query_do(db, STATEMENT_WORDS_REMOVE, error,
+                                 VALUES(INT(row->id), INT(event.seq),
+                                        TEXT(((struct span){text->data, text->len})),
+                                        TEXT(owners_of(row, owners))));
+        ses__query_keep(&rows.query, code);
+    }
+    return ses__event_rows_close(&rows);
+}
+
+static int remove_indexed(struct db *db, const struct words_removal *removal, int64_t indexed,
+                          ses_error *error)
+{
+    struct indexing indexing = {.events = 0};
+
+    ses__buffer_init(&indexing.words, db->allocator);
+    ses__buffer_init(&indexing.text, db->allocator);
+    const int code = remove_words(db, removal->row, removal->first,
+                                  removal->last < indexed ? removal->last : indexed, &indexing, error);
+    db->removed_words = true;
+    ses__buffer_free(&indexing.text);
+    ses__buffer_free(&indexing.words);
+    return code;
+}
+
+int ses__words_remove_begin(struct words_removal *removal, struct db *db, const struct session_row *row,
+                            int64_t first, int64_t last, ses_error *error)
+{
+    int64_t indexed = 0;
+
+    *removal = (struct words_removal){.row = row, .first = first, .last = last};
+    ses__query_open(&removal->asked, db, STATEMENT_INDEX_FIND, error, NULL);
+    if (ses__words_engine(db)->remove)
+        return removal->asked.code;
+    const bool is_there = ses__query_row(&removal->asked);
+    int code = ses__query_end(&removal->asked);
+    if (code == SES_OK && is_there)
+        code = need_module(db, error);
+    if (code == SES_OK && is_there)
+        code = indexed_seq(db, row, &indexed, error);
+    return code == SES_OK && is_there ? remove_indexed(db, removal, indexed, error) : code;
+}
+
+int ses__words_remove_end(struct words_removal *removal, ses_error *error)
+{
+    struct db *db = removal->asked.db;
+    const struct statement *remove = ses__words_engine(db)->remove;
+
+    if (!remove)
+        return SES_OK;
+    const bool is_there = ses__query_row(&removal->asked);
+    const int code = ses__query_end(&removal->asked);
+    return code == SES_OK && is_there
+               ? ses__query_do(db, remove, error,
+                               VALUES(INT(removal->row->id), INT(removal->first), INT(removal->last)))
+               : code;
+}
+
+/* --------------------------------------------------------------------------------------------- what is found */
+
+/* Columns of words_found. The first row has only the last of them. */
+enum {
+    FOUND_SESSION,
+    FOUND_SEQ,
+    FOUND_NAME,
+    FOUND_USER,
+    FOUND_USER_ID,
+    FOUND_UPDATED,
+    FOUND_APP_ID,
+    FOUND_COUNT
+};
+
+static void write_query(const struct words_asked *asked, const struct db *db)
+{
+    const struct user_row *owner = asked->owner;
+    char whose[OWNERS_MAX];
+
+    if (asked->session_id)
+        (void)snprintf(whose, sizeof whose, "S%lld", (long long)asked->session_id);
+    else
+        (void)snprintf(whose, sizeof whose, "%c%lld", owner->id ? 'U' : 'A',
+                       (long long)(owner->id ? owner->id : owner->app_id));
+    ses__index_query(asked->terms, &ses__words_engine(db)->syntax, whose, asked->text);
+}
+
+void ses__found_rows_open(struct found_rows *rows, struct db *db, const struct words_asked *asked,
+                          ses_error *error)
+{
+    const struct list_filter *filter = asked->filter;
+    const struct list_place *after = asked->after;
+    const struct value none = INT_IF(false, 0);
+    struct value label[3] = {none, none, none};
+    struct value prefix[2] = {none, none};
+
+    *rows = (struct found_rows){.asked = asked};
+    write_query(asked, db);
+    if (filter->label)
+        ses__label_values(label, filter);
+    if (filter->id_prefix)
+        ses__prefix_values(prefix, filter, &rows->end);
+    ses__query_open(&rows->query, db, STATEMENT_WORDS_FOUND, error,
+                    VALUES(TEXT(((struct span){asked->text->data, asked->text->len})), INT(asked->most),
+                           INT(filter->since_us), INT(filter->before_us), label[0], label[1], label[2],
+                           INT_IF(after, after ? after->updated_us : 0),
+                           TEXT((after ? after->name : (struct span){NULL, 0})),
+                           INT_IF(after, after ? after->user_id : 0), INT_IF(after, asked->after_seq),
+                           INT(asked->limit), prefix[0], prefix[1]));
+    if (asked->text->failed)
+        ses__query_keep(&rows->query, ses__error_nomem(error));
+    if (ses__query_row(&rows->query))
+        rows->count = ses__query_int(&rows->query, FOUND_COUNT);
+}
+
+/* An index may lead anywhere. */
+static int check_found(struct found_rows *rows, const struct found_event *found)
+{
+    struct query *query = &rows->query;
+    const struct user_row *owner = rows->asked->owner;
+    const int64_t session_id = rows->asked->session_id;
+    const bool belongs = ses__query_int(query, FOUND_APP_ID) == owner->app_id &&
+                         (owner->id == 0 || owner->id == found->user_id) &&
+                         (session_id == 0 || session_id == found->session_id);
+
+    if (!belongs)
+        return ses__refuse_stranger(query->db, "session", query->error);
+    if (found->seq < 1 || found->seq > MAX_SEQ || !ses__is_id(found->name) || !ses__is_id(found->user))
+        return ses__error_set(
+            query->error, SES_CORRUPT,
+            "%s: an event of session number %lld has no number, or the session no name that is an id",
+            query->db->name, (long long)found->session_id);
+    return SES_OK;
+}
+
+bool ses__found_rows_next(struct found_rows *rows, struct found_event *found)
+{
+    struct query *query = &rows->query;
+
+    if (!ses__query_row(query))
+        return false;
+    *found = (struct found_event){.session_id = ses__query_int(query, FOUND_SESSION),
+                                  .seq = ses__query_int(query, FOUND_SEQ),
+                                  .user_id = ses__query_int(query, FOUND_USER_ID),
+                                  .updated_us = ses__query_int(query, FOUND_UPDATED),
+                                  .name = ses__query_text(query, FOUND_NAME),
+                                  .user = ses__query_text(query, FOUND_USER)};
+    ses__query_keep(query, check_found(rows, found));
+    return query->code == SES_OK;
+}

@@ -1,0 +1,98 @@
+/*
+ * The index of words that searches use: a feature of a store ("search" in `features`), made on demand and derived from the
+ * events. `derived` says how far it has come in each session. What is removed from a log is removed from the index in the
+ * same transaction, and numbers of sessions and events are never given again, so a row of the index that was left over (by
+ * another program) leads to nothing.
+ */
+#ifndef SESLITE_STORAGE_SQL_ROWS_WORDS_H
+#define SESLITE_STORAGE_SQL_ROWS_WORDS_H
+
+#include "model/words/index_text.h"
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/list.h"
+
+/* How an engine keeps it. */
+struct words_engine {
+    struct words_syntax syntax;
+    /* Removes events of a session by their numbers. NULL: their words must be given, one event at a time. */
+    const struct statement *remove;
+    /* Before the index is dropped: makes sure that it can be, even if it is damaged. NULL: it can. */
+    int (*clear)(struct db *db, ses_error *error);
+};
+SESLITE_PRIVATE const struct words_engine *ses__words_engine(const struct db *db);
+
+SESLITE_PRIVATE int ses__index_find(struct db *db, bool *is_there, ses_error *error);
+/* Is there one that a search by this role would use? */
+SESLITE_PRIVATE int ses__index_serves(struct db *db, bool *serves, ses_error *error);
+/* There is none yet. UNSUPPORTED: the engine cannot. */
+SESLITE_PRIVATE int ses__index_make(struct db *db, ses_error *error);
+SESLITE_PRIVATE int ses__index_drop(struct db *db, ses_error *error);
+
+/* Sessions with events that are not in the index: the first few after the number `after`. */
+struct behind {
+    const struct user_row *owner; /* of a user, or an app; NULL: of any */
+    int64_t session_id;           /* only this one; 0: all */
+    int64_t after;
+};
+SESLITE_PRIVATE int ses__behind_find(struct db *db, const struct behind *behind, struct session_ids *ids,
+                                     ses_error *error);
+/* How many events there are in all that are not in the index. */
+SESLITE_PRIVATE int ses__index_lag(struct db *db, int64_t *events, ses_error *error);
+
+/* The work of one transaction: so many bytes of events. */
+struct indexing {
+    struct buffer words;
+    struct buffer text;
+    int64_t bytes_left; /* below 1: it is done */
+    int64_t events;     /* that were added */
+};
+/* Adds the session's next events. `*done`: it has no more. */
+SESLITE_PRIVATE int ses__index_advance(struct db *db, int64_t session_id, struct indexing *indexing,
+                                       bool *done, ses_error *error);
+
+/* Removes the words of events, in two halves: before the events are deleted, and after that. (A server is asked in the first
+ * whether there is an index, and does the rest by itself.) `row` lives until the second. */
+struct words_removal {
+    const struct session_row *row;
+    int64_t first;
+    int64_t last;
+    struct query asked;
+};
+SESLITE_PRIVATE int ses__words_remove_begin(struct words_removal *removal, struct db *db,
+                                            const struct session_row *row, int64_t first, int64_t last,
+                                            ses_error *error);
+SESLITE_PRIVATE int ses__words_remove_end(struct words_removal *removal, ses_error *error);
+
+/* What may be hits. */
+struct found_event {
+    int64_t session_id;
+    int64_t seq;
+    int64_t user_id;
+    int64_t updated_us; /* of the session; of the one in which the page before ended: as it was then */
+    struct span name;   /* the session's; lives until the next row */
+    struct span user;
+};
+struct words_asked {
+    const struct terms *terms;
+    struct buffer *text; /* for what the index is asked, until the close */
+    const struct user_row *owner;
+    bool whole_app;
+    int64_t session_id; /* 0: all of the owner */
+    const struct list_filter *filter;
+    const struct list_place *after; /* NULL: from the first on */
+    int64_t after_seq;              /* in the session there */
+    int64_t most;                   /* that the index may find in all: more are not looked at ... */
+    int64_t limit;                  /* ... and of these, so many rows are given */
+};
+struct found_rows {
+    struct query query;
+    const struct words_asked *asked;
+    struct prefix_end end; /* bound to the query */
+    int64_t count;         /* that the index has found: `most` at the most */
+};
+/* Opens a walk in the order of hits, and reads `count`. */
+SESLITE_PRIVATE void ses__found_rows_open(struct found_rows *rows, struct db *db,
+                                          const struct words_asked *asked, ses_error *error);
+SESLITE_PRIVATE bool ses__found_rows_next(struct found_rows *rows, struct found_event *found);
+
+#endif

@@ -1,0 +1,274 @@
+/* A store with an index against one without: whatever happens to both, every search gives the same. */
+#include "seslite_history.h"
+#include "seslite_search.h"
+
+#include "open.h"
+#include "random.h"
+#include "support.h"
+
+enum { USERS = 2, SESSIONS = 4, WORDS = 12, OPERATIONS = 250 };
+
+static const char *const words[WORDS] = {"one",          "two",    "three",        "vier",
+                                         "f\u00fcnf",    "\u516d", "\u516d\u4e03", "\u4e03",
+                                         "\u0e41\u0e1b", "nine",   "ten's",        "eleven12"};
+
+struct twins {
+    struct fixture *indexed;
+    struct fixture *plain;
+    uint64_t seed;
+    int events;
+    int64_t second;
+};
+
+static const char *any_of(struct twins *twins, char letter, int count, char name[2])
+{
+    name[0] = (char)(letter + (int)random_below(&twins->seed, (uint64_t)count));
+    name[1] = '\0';
+    return name;
+}
+
+static void append_words(struct twins *twins, const ses_key *to, ses_store *store, uint64_t seed, int id)
+{
+    char event[2000];
+    int len = snprintf(
+        event, sizeof event,
+        "{\"id\":\"e%d\",\"invocationId\":\"i%d\",\"timestamp\":%lld,\"content\":{\"parts\":[{\"text\":\"",
+        id, id, (long long)twins->second);
+    ses_error error;
+
+    for (uint64_t n = random_below(&seed, 6); n > 0; n--)
+        len += snprintf(event + len, sizeof event - (size_t)len, "%s ", words[random_below(&seed, WORDS)]);
+    snprintf(event + len, sizeof event - (size_t)len, "\"}]}}");
+    const int code = ses_append_by_key(store, to, event, SES_NUL, NULL, NULL, &error);
+    if (code != SES_NOTFOUND)
+        assert_ok(code);
+}
+
+/* The same on both; what one refuses, the other does, too. */
+static void change(struct twins *twins, ses_store *store, const ses_key *key, uint64_t seed, int what)
+{
+    const ses_point point = {
+        .size = sizeof point, .kind = SES_POINT_SEQ, .seq = (int64_t)random_below(&seed, 10)};
+    const ses_prune_options prune = {
+        .size = sizeof prune, .which = SES_PRUNE_KEEP, .keep = (int64_t)random_below(&seed, 6)};
+    const char fork[2] = {(char)('a' + (int)random_below(&seed, SESSIONS)), '\0'};
+    const ses_key to = {key->app, key->user, fork};
+    ses_error error;
+
+    switch (what) {
+    case 0:
+        (void)ses_delete(store, key, NULL, NULL, &error);
+        break;
+    case 1:
+        (void)ses_cut_by_key(store, key, &point, NULL, NULL, &error);
+        break;
+    case 2:
+        (void)ses_prune_by_key(store, key, &prune, NULL, &error);
+        break;
+    case 3:
+        (void)ses_fork_by_key(store, key, &point, &to, NULL, NULL, &error);
+        break;
+    case 4:
+        if (random_below(&seed, 5) == 0)
+            (void)ses_delete_user(store, key->app, key->user, NULL, NULL, NULL, &error);
+        break;
+    case 5:
+        (void)ses_rewind_by_key(store, key, &point, NULL, NULL, &error);
+        break;
+    default:
+        (void)ses_create(store, key, NULL, 0, NULL, NULL, &error);
+        for (int i = 0; i < 3; i++)
+            append_words(twins, key, store, random_next(&seed), twins->events + i);
+    }
+}
+
+static void change_both(struct twins *twins)
+{
+    char user[2];
+    char session[2];
+    const ses_key key = {"app", any_of(twins, 'u', USERS, user), any_of(twins, 'a', SESSIONS, session)};
+    const int what = (int)random_below(&twins->seed, 12);
+    const uint64_t seed = random_next(&twins->seed);
+
+    twins->second += (int64_t)random_below(&twins->seed, 3);
+    twins->indexed->now = twins->plain->now = twins->second * 1000000;
+    change(twins, twins->indexed->store, &key, seed, what);
+    change(twins, twins->plain->store, &key, seed, what);
+    twins->events += 3;
+}
+
+/* All pages of a search, as "user/session/seq " each. */
+static char *all_hits(ses_store *store, const ses_key *scope, const char *asked, unsigned flags, int indexed)
+{
+    struct text all = {NULL, 0};
+    char token[500] = "";
+    ses_error error;
+
+    text_printf(&all, "%s:", asked);
+    do {
+        const ses_search_options options = {
+            .size = sizeof options, .limit = 7, .flags = flags, .token = token[0] ? token : NULL};
+        ses_hits *hits = NULL;
+        assert_ok(ses_store_search(store, scope, asked, SES_NUL, &options, &hits, &error));
+        assert_int_equal(ses_hits_indexed(hits), indexed);
+        for (size_t i = 0; i < ses_hits_count(hits); i++) {
+            const ses_hit *hit = ses_hits_at(hits, i);
+            text_printf(&all, " %s/%s/%lld", hit->user, hit->session, (long long)hit->seq);
+        }
+        snprintf(token, sizeof token, "%s", ses_hits_token(hits) ? ses_hits_token(hits) : "");
+        ses_hits_close(hits);
+    } while (token[0]);
+    return all.data;
+}
+
+static void compare_searches(struct twins *twins, int round)
+{
+    const ses_key scopes[] = {{"app", NULL, NULL}, {"app", "u", NULL}, {"app", "v", NULL}};
+    const unsigned flags[] = {0, SES_SEARCH_ANY, SES_SEARCH_PHRASE, SES_SEARCH_LIVE};
+    char asked[100];
+
+    for (int i = 0; i < 4; i++) {
+        const ses_key *scope = &scopes[random_below(&twins->seed, 3)];
+        snprintf(asked, sizeof asked, "%s %s", words[random_below(&twins->seed, WORDS)],
+                 i % 2 ? words[random_below(&twins->seed, WORDS)] : "");
+        char *indexed = all_hits(twins->indexed->store, scope, asked, flags[i], 1);
+        char *plain = all_hits(twins->plain->store, scope, asked, flags[i], 0);
+        if (strcmp(indexed, plain) != 0)
+            fail_msg("round %d, flags %u: with an index %s; without %s", round, flags[i], indexed, plain);
+        free(plain);
+        free(indexed);
+    }
+}
+
+static void test_random_changes(void **state)
+{
+    void *plain = NULL;
+    struct twins twins = {.indexed = *state, .seed = 42, .second = 4000000000};
+    ses_error error;
+
+    assert_int_equal(fixture_setup(&plain), 0);
+    twins.plain = plain;
+    for (int round = 0; round < OPERATIONS; round++) {
+        if (round == 20)
+            assert_ok(ses_store_index(twins.indexed->store, NULL, NULL, &error));
+        change_both(&twins);
+        if (round > 20 && random_below(&twins.seed, 3) == 0)
+            compare_searches(&twins, round);
+    }
+    fixture_teardown(&plain);
+}
+
+/* ------------------------------------------------------------------------------------------------ the call */
+
+static const ses_key key = {"app", "user", "session"};
+
+static void say(ses_store *store, int events)
+{
+    ses_error error;
+
+    for (int i = 0; i < events; i++)
+        assert_ok(ses_append_by_key(store, &key, "{\"content\":{\"parts\":[{\"text\":\"some word\"}]}}",
+                                    SES_NUL, NULL, NULL, &error));
+}
+
+static size_t found(ses_store *store, int indexed)
+{
+    ses_hits *hits = NULL;
+    ses_error error;
+
+    assert_ok(ses_store_search(store, &key, "word", SES_NUL, NULL, &hits, &error));
+    assert_int_equal(ses_hits_indexed(hits), indexed);
+    const size_t count = ses_hits_count(hits);
+    ses_hits_close(hits);
+    return count;
+}
+
+static void test_make_rebuild_and_drop(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    const ses_index_options rebuild = {.size = sizeof rebuild, .flags = SES_INDEX_REBUILD};
+    const ses_index_options drop = {.size = sizeof drop, .flags = SES_INDEX_DROP};
+    const ses_index_options both = {.size = sizeof both, .flags = SES_INDEX_DROP | SES_INDEX_REBUILD};
+    int64_t events = -1;
+    ses_error error;
+
+    must_create(store, &key, NULL);
+    say(store, 3);
+    assert_ok(ses_store_index(store, &drop, &events, &error));
+    assert_int_equal(found(store, 0), 3);
+    assert_ok(ses_store_index(store, NULL, &events, &error));
+    assert_int_equal(events, 3);
+    assert_ok(ses_store_index(store, NULL, &events, &error));
+    assert_int_equal(events, 0);
+    say(store, 2);
+    assert_int_equal(found(store, 1), 5);
+    assert_ok(ses_store_index(store, &rebuild, &events, &error));
+    assert_int_equal(events, 5);
+    assert_int_equal(found(store, 1), 5);
+    assert_ok(ses_store_index(store, &drop, NULL, &error));
+    assert_int_equal(found(store, 0), 5);
+    assert_code(SES_MISUSE, ses_store_index(store, &both, NULL, &error));
+    assert_code(SES_MISUSE, ses_store_index(NULL, NULL, NULL, &error));
+}
+
+struct seen_progress {
+    int calls;
+    int64_t done;
+    int64_t total;
+};
+
+static int note_progress(void *context, int64_t done, int64_t total)
+{
+    struct seen_progress *seen = context;
+
+    assert_true(done >= seen->done);
+    seen->calls++;
+    seen->done = done;
+    seen->total = total;
+    return seen->calls == 1;
+}
+
+/* What was added before the end stays. */
+static void test_progress(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct seen_progress seen = {0, 0, 0};
+    const ses_index_options options = {
+        .size = sizeof options, .progress = note_progress, .progress_context = &seen};
+    const size_t long_text = 700 * 1000;
+    char *event = malloc(long_text + 100);
+    int64_t events = 0;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    const size_t head = (size_t)sprintf(event, "{\"content\":{\"parts\":[{\"text\":\"word ");
+    memset(event + head, 'x', long_text);
+    strcpy(event + head + long_text, "\"}]}}");
+    for (int i = 0; i < 4; i++)
+        must_append_by_key(fixture->store, &key, event);
+    assert_code(SES_INTERRUPTED, ses_store_index(fixture->store, &options, &events, &error));
+    assert_int_equal(seen.total, 4);
+    assert_int_equal(events, seen.done);
+    assert_in_range(events, 1, 3);
+    const int64_t before = events;
+    seen.done = 0;
+    assert_ok(ses_store_index(fixture->store, &options, &events, &error));
+    assert_true(seen.calls > 1);
+    assert_int_equal(events, 4 - before);
+    assert_int_equal(seen.done, events);
+    assert_int_equal(seen.total, events);
+    assert_int_equal(found(fixture->store, 1), 4);
+    free(event);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_random_changes),
+        TEST(test_make_rebuild_and_drop),
+        TEST(test_progress),
+    };
+    return cmocka_run_group_tests_name("the index of words", tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* The index of words in a file. */
+#include "seslite_history.h"
+#include "seslite_search.h"
+
+#include "open.h"
+
+#define SECRET "xyzzy4711"
+
+static const ses_key key = {"app", "user", "session"};
+
+static void say(ses_store *store, const ses_key *to, const char *text)
+{
+    char event[300];
+
+    snprintf(event, sizeof event, "{\"content\":{\"parts\":[{\"text\":\"%s\"}]}}", text);
+    must_append_by_key(store, to, event);
+}
+
+/* Returns the code; `*count` hits were found. */
+static int search_for(ses_store *store, const char *words, size_t *count, int *indexed)
+{
+    ses_hits *hits = NULL;
+    ses_error error;
+    const int code = ses_store_search(store, &key, words, SES_NUL, NULL, &hits, &error);
+
+    *count = code == SES_OK ? ses_hits_count(hits) : 0;
+    *indexed = code == SES_OK ? ses_hits_indexed(hits) : -1;
+    ses_hits_close(hits);
+    return code;
+}
+
+static void must_find(ses_store *store, const char *words, size_t expected, int by_index)
+{
+    size_t count = 0;
+    int indexed = 0;
+
+    assert_int_equal(search_for(store, words, &count, &indexed), SES_OK);
+    assert_int_equal(count, expected);
+    assert_int_equal(indexed, by_index);
+}
+
+static bool is_in_file(const char *path, const char *suffix)
+{
+    char name[1024];
+    size_t len = 0;
+
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    char *bytes = support_read_file(name, &len);
+    bool is_there = false;
+    for (size_t i = 0; bytes && i + strlen(SECRET) <= len && !is_there; i++)
+        is_there = memcmp(bytes + i, SECRET, strlen(SECRET)) == 0;
+    free(bytes);
+    return is_there;
+}
+
+static void must_index(ses_store *store, unsigned flags)
+{
+    const ses_index_options options = {.size = sizeof options, .flags = flags};
+    ses_error error;
+
+    assert_ok(ses_store_index(store, &options, NULL, &error));
+}
+
+static void test_secure_deletions_leave_no_word(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
+    const ses_key others = {"app", "others", "session"};
+    int64_t sessions = 0;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_create(fixture->store, &others, NULL);
+    for (int i = 0; i < 50; i++) {
+        say(fixture->store, &key, "a secret: " SECRET);
+        say(fixture->store, &others, "no secret");
+        if (i % 10 == 0)
+            must_index(fixture->store, 0);
+    }
+    must_find(fixture->store, SECRET, 20, 1);
+    assert_ok(ses_delete_user(fixture->store, "app", "user", &secure, &sessions, NULL, &error));
+    assert_int_equal(sessions, 1);
+    assert_false(is_in_file(fixture->path, ""));
+    assert_false(is_in_file(fixture->path, "-wal"));
+    must_create(fixture->store, &key, NULL);
+    must_find(fixture->store, SECRET, 0, 1);
+    assert_sound(fixture->path);
+}
+
+/* A store that is opened for reading searches by the index while it is up to date, and reads the events after that. */
+static void test_read_only(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_open_options options = fixture->options;
+    ses_store *reader = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    say(fixture->store, &key, "word");
+    must_index(fixture->store, 0);
+    options.flags |= SES_OPEN_READ_ONLY;
+    assert_ok(ses_open(fixture->path, &options, &reader, &error));
+    must_find(reader, "word", 1, 1);
+    assert_code(SES_READONLY, ses_store_index(reader, NULL, NULL, &error));
+    say(fixture->store, &key, "word");
+    must_find(reader, "word", 2, 0);
+    must_find(fixture->store, "word", 2, 1);
+    must_find(reader, "word", 2, 1);
+    ses_close(reader);
+}
+
+static int drop_modules(sqlite3 *db, char **message, const struct sqlite3_api_routines *routines)
+{
+    (void)message;
+    (void)routines;
+    return sqlite3_drop_modules(db, NULL);
+}
+
+/* Everything else works, and what would leave the index behind is refused. */
+static void test_without_fts5(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    say(fixture->store, &key, "word");
+    must_index(fixture->store, 0);
+    assert_int_equal(sqlite3_auto_extension((void (*)(void))drop_modules), SQLITE_OK);
+    fixture_reopen(fixture);
+    say(fixture->store, &key, "word");
+    must_find(fixture->store, "word", 2, 0);
+    assert_code(SES_UNSUPPORTED, ses_store_index(fixture->store, NULL, NULL, &error));
+    assert_message("FTS5");
+    assert_code(SES_UNSUPPORTED, ses_delete(fixture->store, &key, NULL, NULL, &error));
+    assert_message("FTS5");
+    sqlite3_reset_auto_extension();
+    fixture_reopen(fixture);
+    must_find(fixture->store, "word", 2, 1);
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
+    must_find(fixture->store, "word", 0, 1);
+}
+
+static void change_file(struct fixture *fixture, const char *sql)
+{
+    sqlite3 *db = raw_open(fixture->path);
+
+    assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL), SQLITE_OK);
+    raw_run(db, sql);
+    sqlite3_close(db);
+}
+
+/* A hit is one, whatever the index says; and it can be made again. */
+static void test_damage(void **state)
+{
+    static const char *const changes[] = {
+        "UPDATE search_words_data SET block = zeroblob(length(block)) WHERE id > 10",
+        "UPDATE search_words_data SET block = substr(block, 1, length(block) / 2)",
+        "UPDATE search_words_data SET block = randomblob(length(block)) WHERE id > 10",
+        "DELETE FROM search_words_data WHERE id > 10",
+        "DELETE FROM search_words_data",
+        "DELETE FROM search_words_idx",
+        "INSERT INTO search_words (rowid, words, owners) SELECT (id << 32) + 77, 'word', 'A1 U1 S' || id FROM sessions",
+        "INSERT INTO search_words (rowid, words, owners) VALUES ((99 << 32) + 1, 'word', 'A1 U1 S1')",
+        "INSERT INTO search_words (rowid, words, owners) VALUES (-1, 'word', 'A1 U1 S1')",
+        "UPDATE derived SET seq = -5",
+        "UPDATE derived SET seq = 1000",
+        "UPDATE derived SET seq = 9223372036854775807",
+    };
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        size_t count = 0;
+        int indexed = 0;
+        ses_error error;
+        (void)ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error);
+        say(fixture->store, &key, "a word");
+        say(fixture->store, &key, "something else");
+        must_index(fixture->store, SES_INDEX_REBUILD);
+        ses_close(fixture->store);
+        fixture->store = NULL;
+        change_file(fixture, changes[i]);
+        assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+        const int code = search_for(fixture->store, "word", &count, &indexed);
+        if (code != SES_CORRUPT && (code != SES_OK || count > i + 1))
+            fail_msg("%s: %s, %zu hits", changes[i], ses_code_name(code), count);
+        must_index(fixture->store, SES_INDEX_REBUILD);
+        must_find(fixture->store, "word", i + 1, 1);
+    }
+}
+
+/* Not even SQLite can drop this one. All that needs no index works. */
+static void test_damage_beyond_repair(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t count = 0;
+    int indexed = 0;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_index(fixture->store, 0);
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    change_file(fixture, "DELETE FROM search_words_config");
+    assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+    say(fixture->store, &key, "word");
+    ses_session_close(must_get(fixture->store, &key));
+    assert_int_equal(search_for(fixture->store, "word", &count, &indexed), SES_CORRUPT);
+    assert_code(SES_CORRUPT, ses_store_index(fixture->store, NULL, NULL, &error));
+}
+
+/* Another's table of that name is not the index, and is left alone. */
+static void test_a_foreign_table(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *store = NULL;
+    ses_error error;
+
+    change_file(fixture, "CREATE TABLE search_words (mine)");
+    assert_code(SES_CORRUPT, ses_open(fixture->path, &fixture->options, &store, &error));
+    assert_message("search_words");
+    change_file(fixture, "DROP TABLE search_words");
+    assert_ok(ses_open(fixture->path, &fixture->options, &store, &error));
+    ses_close(store);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_secure_deletions_leave_no_word),
+        TEST(test_read_only),
+        TEST(test_without_fts5),
+        TEST(test_damage),
+        TEST(test_damage_beyond_repair),
+        TEST(test_a_foreign_table),
+    };
+    return cmocka_run_group_tests_name("the index of words in a file", tests, NULL, NULL);
+}
