@@ -6,7 +6,7 @@ import hashlib
 import logging
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Optional
 
@@ -33,6 +33,7 @@ NOTES = "notes"
 HASHED = "sha256:"
 MAX_WORDS = 100  # that a search takes
 MAX_WORD_LENGTH = 128  # so that they are less than the 64 KiB that it takes
+ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 # ---------------------------------------------------------------------------------------------- sessions
@@ -145,18 +146,20 @@ def words_of(query: str) -> list[str]:
     return [each for each in words if len(each) <= MAX_WORD_LENGTH][:MAX_WORDS]
 
 
-def count_words(words: Iterable[str], text: str) -> int:
-    """How many of the words a text has. The search has found it; this only says how well it fits."""
-    folded = _folded(text)
-    tokens = set(re.findall(r"\w+", folded))
-    count = 0
-    for word in words:
-        parts = re.findall(r"\w+", _folded(word))
-        count += bool(parts) and all(part in tokens or (not part.isascii() and part in folded) for part in parts)
+def counter_of(words: Iterable[str]) -> Callable[[str], int]:
+    """A function that says how many of the words a text has. The search has found it: this only says how well it fits."""
+    wanted = [parts for each in words if (parts := re.findall(r"\w+", _folded(each)))]
+
+    def count(text: str) -> int:
+        folded = _folded(text)
+        found = set(re.findall(r"\w+", folded))
+        return sum(all(part in found or (not part.isascii() and part in folded) for part in parts) for parts in wanted)
+
     return count
 
 
 def _folded(text: str) -> str:
     """Without case, accents and width."""
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(each for each in decomposed if unicodedata.category(each) != "Mn")
+    if not text.isascii():
+        text = ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    return text.casefold()

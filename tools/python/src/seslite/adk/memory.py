@@ -22,9 +22,9 @@ from . import memories as kept
 from .memories import ALL, LABEL, PROJECT, SOURCE
 from .on_store import OnStore
 
-CANDIDATES = 1000  # hits of which the best are given
-HITS_READ = 100_000  # among which there are those of events that are not remembered
-SNIPPET_BYTES = 16 * 1024  # of each, in which the words are counted
+CANDIDATES = 10_000  # hits of which the best are given
+HITS_READ = 10 * CANDIDATES  # some of which may be of events that are not remembered
+SNIPPET_BYTES = 4096  # of each, in which the words are counted
 
 
 class SesliteMemoryService(OnStore, BaseMemoryService):
@@ -158,14 +158,16 @@ class SesliteMemoryService(OnStore, BaseMemoryService):
 
     def _search(self, whose: Key, query: str) -> SearchMemoryResponse:
         words = kept.words_of(query)
+        count = kept.counter_of(words)
+        hits = self._hits(whose, " ".join(words))
         try:
-            found = [*islice(self._hits(whose, " ".join(words)), CANDIDATES)]
+            found = [(-count(hit.snippet or ""), hit._replace(snippet=None)) for hit in islice(hits, CANDIDATES)]
         except errors.InvalidError:
             self.store.list(whose.app, whose.user, limit=1, state=False)  # which refuses wrong ids
             return SearchMemoryResponse()  # there was no word in the query
-        found.sort(key=lambda hit: (-kept.count_words(words, hit.snippet or ""), -hit.time_us, hit.seq))
+        found.sort(key=lambda each: (each[0], -each[1].time_us, each[1].seq))
         entries: dict[str, MemoryEntry] = {}  # without those that are equal
-        for hit in found:
+        for _, hit in found:
             entry = self._entry(whose, hit)
             if entry is not None:
                 entries.setdefault(entry.model_dump_json(exclude={"custom_metadata"}), entry)
