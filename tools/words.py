@@ -9,9 +9,9 @@ import unicodedata
 BREAK, WORD, ALONE, NOTHING = 0, 1, 2, 3
 
 # Scripts that are written without spaces between words, by the beginnings of the names of their characters.
-WITHOUT_SPACES = ("CJK ", "HANGUL ", "HIRAGANA ", "KATAKANA", "HALFWIDTH KATAKANA", "HALFWIDTH HANGUL", "BOPOMOFO", "THAI ",
-                  "LAO ", "KHMER ", "MYANMAR ", "IDEOGRAPHIC ", "YI ", "TANGUT ", "NUSHU ", "TAI LE ", "NEW TAI LUE ",
-                  "TAI THAM ", "TAI VIET ", "JAVANESE ", "BALINESE ")
+WITHOUT_SPACES = ("CJK ", "HANGUL ", "HIRAGANA ", "KATAKANA", "COMBINING KATAKANA-HIRAGANA", "HALFWIDTH KATAKANA",
+                  "HALFWIDTH HANGUL", "BOPOMOFO", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "IDEOGRAPHIC ", "YI ", "TANGUT ",
+                  "NUSHU ", "TAI LE ", "NEW TAI LUE ", "TAI THAM ", "TAI VIET ", "JAVANESE ", "BALINESE ")
 
 
 def kind(code: int) -> int:
@@ -29,7 +29,10 @@ def kind(code: int) -> int:
 
 
 def folded(code: int) -> int:
-    """The small letter without accents."""
+    """The small letter without accents, of the usual width."""
+    width, *usual = unicodedata.decomposition(chr(code)).split() or [""]
+    if kind(code) == ALONE and width in ("<narrow>", "<wide>"):
+        return int(usual[0], 16)
     if kind(code) != WORD or not unicodedata.category(chr(code))[0] in "LN":
         return code
     text = chr(code).casefold()

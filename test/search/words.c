@@ -50,7 +50,7 @@ static void test_words_of_scripts_without_spaces(void **state)
     assert_words("\u4e2d\u6587", "\u4e2d|\u6587");
     assert_words("\u4e2d\uff0c\u6587", "\u4e2d \u6587");
     assert_words("GPT4\u6a21\u578b", "gpt4|\u6a21|\u578b");
-    assert_words("\u3053\u3093\u30ab\u30bf\uff76\uff85", "\u3053|\u3093|\u30ab|\u30bf|\uff76|\uff85");
+    assert_words("\u3053\u3093\u30ab\u30bf\uff76\uff85", "\u3053|\u3093|\u30ab|\u30bf|\u30ab|\u30ca");
     assert_words("\u0e44\u0e17\u0e22", "\u0e44|\u0e17|\u0e22");
     assert_words("\ud55c\uae00", "\ud55c|\uae00");
     assert_words("\U0001f389 party\U0001f389", "\U0001f389 party|\U0001f389");
@@ -76,6 +76,18 @@ static void test_marks_of_kana_make_letters(void **state)
     assert_words("\u306a\u3099 \u304c\u3099 \u304b \u3099", "\u306a|\u3099 \u304c|\u3099 \u304b \u3099");
 }
 
+static void test_letters_of_half_width_are_the_usual_ones(void **state)
+{
+    (void)state;
+    assert_words("\uff83\uff9e\uff70\uff80", "\u30c7|\u30fc|\u30bf");
+    assert_words("\uff8a\uff9f\uff9d \uff73\uff9e\uff68\uff9d", "\u30d1|\u30f3 \u30f4|\u30a3|\u30f3");
+    assert_words("\uff66\uff67\uff6c\uff6f\uff61\uff65", "\u30f2|\u30a1|\u30e3|\u30c3");
+    assert_words("\u30c6\uff9e\uff83\u3099", "\u30c7|\u30c7");
+    assert_words("\uff71\uff9ea", "\u30a2|\u3099|a");
+    assert_words("\u30a2\u3099a", "\u30a2|\u3099|a");
+    assert_words("\uffa1\uffc2", "\u3131|\u314f");
+}
+
 static void test_what_is_not_utf8_stands_between_words(void **state)
 {
     (void)state;
@@ -92,6 +104,7 @@ int main(void)
         cmocka_unit_test(test_words_of_scripts_without_spaces),
         cmocka_unit_test(test_letters_of_hangul_make_syllables),
         cmocka_unit_test(test_marks_of_kana_make_letters),
+        cmocka_unit_test(test_letters_of_half_width_are_the_usual_ones),
         cmocka_unit_test(test_what_is_not_utf8_stands_between_words),
     };
     return cmocka_run_group_tests_name("words", tests, NULL, NULL);

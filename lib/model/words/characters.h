@@ -13,7 +13,7 @@ enum character_kind {
 };
 
 SESLITE_PRIVATE enum character_kind ses__character_kind(uint32_t character);
-/* Returns the small letter without accents. */
+/* Returns the small letter without accents, of the usual width. */
 SESLITE_PRIVATE uint32_t ses__character_folded(uint32_t character);
 /* Returns the Hangul syllable of two letters, or of a syllable and its last letter, or the kana of a letter and the mark
  * that makes it voiced; 0: they make none. */

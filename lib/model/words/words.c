@@ -42,23 +42,24 @@ void ses__words_add(struct words *words, uint32_t character)
 {
     const enum character_kind kind = ses__character_kind(character);
 
-    if (kind == CHARACTER_NOTHING || completes_syllable(words, character))
+    if (kind == CHARACTER_NOTHING)
         return;
-    words->syllable = 0;
     if (kind == CHARACTER_BREAK) {
         if (words->mark == WORD_JOINED)
             words->mark = WORD_APART;
         words->is_open = false;
+        words->syllable = 0;
         return;
     }
+    const uint32_t folded = ses__character_folded(character);
+    if (completes_syllable(words, folded))
+        return;
     if (kind == CHARACTER_ALONE || !words->is_open)
         begin_word(words);
     words->is_open = kind == CHARACTER_WORD;
-    if (kind == CHARACTER_ALONE) {
-        words->syllable = character;
-        words->syllable_place = words->out->len;
-    }
-    add_utf8(words, ses__character_folded(character));
+    words->syllable = kind == CHARACTER_ALONE ? folded : 0;
+    words->syllable_place = words->out->len;
+    add_utf8(words, folded);
 }
 
 void ses__words_add_text(struct words *words, struct span text)
