@@ -65,7 +65,8 @@ typedef struct ses_hits ses_hits;
  * one, which may be empty. A session that is updated meanwhile moves to the front, where the next pages do not look, except
  * for the session in which the page ended.
  *
- * All events of the scope are read until the page is full. Sessions that are deleted meanwhile are left out.
+ * All events of the scope are read until the page is full, unless the store has an index (see ses_store_index below).
+ * Sessions that are deleted meanwhile are left out.
  *
  * INVALID: an id breaks its rules, there is no word, a limit is too large, or the token is not one of a search.
  * MISUSE: `scope` has a session, but no user. LIMIT: there are more than 100 words, or 64 KiB. NOTFOUND: there is no
@@ -81,7 +82,7 @@ SES_API size_t ses_hits_count(const ses_hits *hits);
 SES_API const ses_hit *ses_hits_at(const ses_hits *hits, size_t index);
 /* Returns the token of the next page, or NULL if this is the last. It is lent until this page is closed. */
 SES_API const char *ses_hits_token(const ses_hits *hits);
-/* Returns 1 if the index was asked, 0 if the events were read. */
+/* Returns 1 if the index was asked, 0 if the events were read because there is none, or none that is up to date. */
 SES_API int ses_hits_indexed(const ses_hits *hits);
 /* Frees the page. NULL is allowed. */
 SES_API void ses_hits_close(ses_hits *hits);

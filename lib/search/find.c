@@ -267,7 +267,8 @@ int ses__search_index(struct search *search, bool *found, ses_error *error)
         code = catch_up_and_find(&own, error);
     ses__buffer_free(&text);
     *found = code == SES_OK && own.end == FINDING_DONE;
-    search->hits->indexed = *found;
+    /* Even if it only said that there are many. */
+    search->hits->indexed = code == SES_OK && (*found || own.end == FINDING_MANY);
     if (!*found)
         ses__search_restart(search);
     if (!cannot_be_used(code))

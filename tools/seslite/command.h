@@ -73,6 +73,10 @@ enum kind {
     X(ALL, 0, "all", NULL, KIND_NONE, "with --follow: all sessions of the user, from now on")                \
     X(IGNORE_CASE, 'i', "ignore-case", NULL, KIND_NONE, "ignore the case of ASCII letters")                  \
     X(WORDS, 'w', "words", NULL, KIND_NONE, "find all these words, in any order, case and with any accents") \
+    X(CONTAINING, 0, "containing", "WORDS", KIND_TEXT,                                                       \
+      "only where all these words are, as search --words finds them")                                        \
+    X(REBUILD, 0, "rebuild", NULL, KIND_NONE, "drop the index first, and make it again")                     \
+    X(DROP, 0, "drop", NULL, KIND_NONE, "drop the index")                                                    \
     X(AS, 0, "as", "ID", KIND_TEXT, "the id of the new session; default: a generated one")                   \
     X(AS_USER, 0, "as-user", "USER", KIND_USER, "the user of the new session; default: the same user")       \
     X(EVERYTHING, 0, "everything", NULL, KIND_NONE, "all of --user, or of --app if no user is given")        \

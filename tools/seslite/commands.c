@@ -18,7 +18,8 @@ const struct command command_table[] = {
      .words = "Lists the sessions of the store, of --app, or of --user, grouped by app. With --names it "
               "prints only the names of the apps or users, or the ids of the sessions. On a narrow terminal, "
               "titles and labels are cut; ids never are.",
-     .options = OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES)),
+     .options =
+         OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES), O(CONTAINING)),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d",
      .run = run_list},
     {.group = "Look",
@@ -28,7 +29,7 @@ const struct command command_table[] = {
               "transfers to other agents, and errors. Events that a rewind took back are marked; --live "
               "leaves them out. With --json it prints the session as the ADK writes it, with its state.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
-     .options = OPTIONS_OF(EVENT_RANGE, O(FULL)),
+     .options = OPTIONS_OF(EVENT_RANGE, O(FULL), O(CONTAINING)),
      .example = " seslite -f agents.db show s1 --newest 20",
      .run = run_show},
     {.group = "Look",
@@ -62,10 +63,12 @@ const struct command command_table[] = {
     {.group = "Look",
      .name = "search",
      .summary = "find events that contain a text",
-     .words = "Searches all sessions of the store, of --app or of --user, or one session. It searches "
-              "messages and calls, then the event as it is stored. With --words it finds events in whose "
-              "messages, calls and responses all the words are, newest sessions first; of Chinese, Japanese, "
-              "Korean and Thai also parts of words. There is no index: it reads every event.",
+     .words =
+         "Searches all sessions of the store, of --app or of --user, or one session. It searches "
+         "messages and calls, then the event as it is stored. With --words it finds events in whose "
+         "messages, calls and responses all the words are, newest sessions first; of Chinese, Japanese, "
+         "Korean and Thai also parts of words. It reads every event, unless the store has an index of words "
+         "that is up to date (see seslite help index); a note says so.",
      .argument = {"TEXT", KIND_TEXT, true, 1},
      .options = OPTIONS_OF(O(IGNORE_CASE), O(WORDS), O(LIMIT), O(SINCE), O(FROM), O(UP_TO), O(LIVE)),
      .example =
@@ -343,6 +346,16 @@ const struct command command_table[] = {
      .words = "Other programs may use the store meanwhile.",
      .instead = "a server vacuums by itself",
      .run = run_maintain},
+    {.group = "Upkeep",
+     .name = "index",
+     .summary = "make an index of words for searches, or bring it up to date",
+     .words =
+         "Searches for words then take milliseconds, where they read every event without an index. Appends do "
+         "not write to it. Programs bring it up to date when they search; this command does it for all "
+         "sessions, in short steps, and can be ended and run again. In a file the index needs an SQLite with FTS5.",
+     .options = OPTIONS_OF(O(REBUILD), O(DROP)),
+     .example = " seslite -f agents.db index && seslite -f agents.db search --words \"coat winter\"",
+     .run = run_index},
     {.group = "Upkeep",
      .name = "migrate",
      .summary = "upgrade a store of an older version",

@@ -31,6 +31,7 @@ int run_label(struct run *run);
 int run_check(struct run *run);
 int run_backup(struct run *run);
 int run_maintain(struct run *run);
+int run_index(struct run *run);
 int run_stats(struct run *run);
 int run_doctor(struct run *run);
 int run_migrate(struct run *run);

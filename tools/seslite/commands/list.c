@@ -7,6 +7,7 @@
 #include "output/json.h"
 #include "output/table.h"
 #include "store/choose.h"
+#include "store/containing.h"
 #include "store/missing.h"
 #include "store/sessions.h"
 #include "store/walk.h"
@@ -92,8 +93,12 @@ static void add_row(struct table *table, const ses_session *session)
 static int visit(void *context, const ses_session *session)
 {
     struct listing *listing = context;
+    bool contains = false;
     struct json json;
 
+    const int status = session_contains(listing->run, session, &contains);
+    if (status != EXIT_OK || !contains)
+        return status;
     if (listing->left == 0) {
         listing->more = true;
         return STOP;
@@ -164,7 +169,11 @@ static int visit_name_of(void *context, const char *name)
 
 static int visit_id(void *context, const ses_session *session)
 {
-    return print_name(context, ses_session_id(session));
+    const struct listing *listing = context;
+    bool contains = false;
+    const int status = session_contains(listing->run, session, &contains);
+
+    return status == EXIT_OK && contains ? print_name(context, ses_session_id(session)) : status;
 }
 
 static int visit_user_name(void *context, const char *app, const char *user)
@@ -203,7 +212,10 @@ int run_list(struct run *run)
 {
     if (given(run, OPTION_SESSION))
         return say_usage(run, "list takes no session: --prefix selects by id, and seslite show ID shows one");
-    int status = open_to_read(run);
+    if (given(run, OPTION_NAMES) && given(run, OPTION_CONTAINING) &&
+        strcmp(run->values[OPTION_NAMES], "sessions") != 0)
+        return say_usage(run, "--containing selects sessions, not apps or users");
+    int status = open_to_search(run);
     if (status != EXIT_OK)
         return status;
     return given(run, OPTION_NAMES) ? list_names(run) : list_sessions(run);

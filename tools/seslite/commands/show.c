@@ -5,6 +5,7 @@
 
 #include "commands/content.h"
 #include "store/choose.h"
+#include "store/containing.h"
 #include "store/live.h"
 #include "store/sessions.h"
 #include "store/walk.h"
@@ -69,6 +70,7 @@ static void put_header(const ses_session *session)
 struct transcript {
     struct run *run;
     struct live live;
+    struct containing containing;
 };
 
 static void put_event_head(const ses_event *event, bool live)
@@ -94,7 +96,7 @@ static int visit(void *context, const ses_event *event)
     bool is_live = false;
     int status = live_look(&transcript->live, event->seq, &is_live);
 
-    if (status != EXIT_OK)
+    if (status != EXIT_OK || !containing_take(&transcript->containing, event->seq))
         return status;
     put_event_head(event, is_live);
     content_print(transcript->run, event, given(transcript->run, OPTION_FULL));
@@ -107,8 +109,11 @@ static int put_transcript(struct run *run)
     ses_range range;
 
     range_given(run, &range);
-    int status = each_event(run, &run->key, &range, false, visit, &transcript);
+    int status = containing_find(run, &transcript.containing);
+    if (status == EXIT_OK)
+        status = each_event(run, &run->key, &range, false, visit, &transcript);
     live_close(&transcript.live);
+    containing_free(&transcript.containing);
     return status;
 }
 
@@ -136,8 +141,11 @@ static int print_session(struct run *run)
 
 int run_show(struct run *run)
 {
-    int status = open_session_to_read(run);
-
+    if (wants_json(run) && given(run, OPTION_CONTAINING))
+        return say_usage(run, "--containing selects events of the transcript, not of JSON");
+    int status = open_to_search(run);
+    if (status == EXIT_OK)
+        status = choose_session(run);
     if (status != EXIT_OK || wants_json(run))
         return status == EXIT_OK ? print_session(run) : status;
     ses_session *session = session_read(run, &status);

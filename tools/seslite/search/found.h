@@ -11,6 +11,7 @@ struct found {
     struct json_rows rows;
     int64_t left;  /* events that may still be printed */
     int64_t count; /* that were */
+    bool scans;    /* a search for words read events, for want of an index that is up to date */
 };
 
 void found_begin(struct found *found, struct run *run);

@@ -1,4 +1,4 @@
-/* seslite search: a plain scan of all events for a text, or for words. */
+/* seslite search: all events are read for a text; for words an index is asked if there is one. */
 #include "commands.h"
 
 #include <stdlib.h>
@@ -139,7 +139,7 @@ int run_search(struct run *run)
 
     if (search.wanted_len == 0)
         return say_usage(run, "the text to search for is empty");
-    int status = open_to_read(run);
+    int status = open_to_search(run);
     if (status != EXIT_OK)
         return status;
     found_begin(&search.found, run);
@@ -147,6 +147,9 @@ int run_search(struct run *run)
     status = given(run, OPTION_WORDS) ? search_words(run, &search.found) : scan_for_text(run, &search);
     progress_end();
     found_end(&search.found);
+    if (search.found.scans && !wants_json(run))
+        note(
+            "The events were read: there is no index of words, or none that is up to date. Make it with: seslite index");
     if (status == EXIT_OK || status == STOP)
         status = search.found.count > 0 ? EXIT_OK : EXIT_NOTFOUND;
     if (search.found.count == 0 && status == EXIT_NOTFOUND && !given(run, OPTION_SESSION))

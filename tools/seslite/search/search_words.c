@@ -15,6 +15,7 @@ struct word_search {
     ses_key scope;
     int64_t since_us;
     int64_t before_us;
+    bool scans; /* without an index */
     ses_search_options options;
 };
 
@@ -74,8 +75,10 @@ static int search_pages(struct word_search *search)
             status = fail(run);
         ses_hits_close(before);
         before = hits;
-        if (hits)
+        if (hits) {
+            search->scans = search->scans || !ses_hits_indexed(hits);
             status = print_hits(search, hits);
+        }
         search->options.token = hits ? ses_hits_token(hits) : NULL;
     } while (status == EXIT_OK && search->options.token);
     ses_hits_close(before);
@@ -108,7 +111,9 @@ int search_words(struct run *run, struct found *found)
                                           .snippet_bytes = SNIPPET};
     if (given(run, OPTION_SINCE) && time_read(run->values[OPTION_SINCE], &search.since_us))
         search.options.since_us = &search.since_us;
-    if (given(run, OPTION_SESSION))
-        return search_session(&search);
-    return run->key.app ? search_app(&search, run->key.app) : each_name(run, NULL, search_app, &search);
+    const int status = given(run, OPTION_SESSION) ? search_session(&search)
+                       : run->key.app             ? search_app(&search, run->key.app)
+                                                  : each_name(run, NULL, search_app, &search);
+    found->scans = search.scans;
+    return status;
 }

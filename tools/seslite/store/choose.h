@@ -7,6 +7,9 @@
 /* Open the store read-only, or also for writing. It must exist. Return EXIT_OK, or print the error. */
 int open_to_read(struct run *run);
 int open_to_write(struct run *run);
+/* Opens it read-only; for a search for words, which brings their index up to date, also for writing if it may be
+ * written and needs no upgrade. */
+int open_to_search(struct run *run);
 /* Opens the store for writing and creates it if it does not exist. If `dry`, never creates it: a store in
  * memory is opened in its place. */
 int open_or_create(struct run *run, bool dry);

@@ -97,6 +97,22 @@ int open_to_write(struct run *run)
     return open_store(run, 0);
 }
 
+/* Only a store that opens read-only needs no upgrade, which a search must not make. */
+int open_to_search(struct run *run)
+{
+    const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_MUST_EXIST};
+    ses_store *writable = NULL;
+    const int status = open_to_read(run);
+
+    if (status != EXIT_OK || !(given(run, OPTION_WORDS) || given(run, OPTION_CONTAINING)))
+        return status;
+    if (place_open(place_given(run), &options, &writable, NULL) >= 0) {
+        ses_close(run->store);
+        run->store = writable;
+    }
+    return EXIT_OK;
+}
+
 int open_or_create(struct run *run, bool dry)
 {
     ses_open_options options = {.size = sizeof options};
