@@ -1,6 +1,8 @@
 """Searching events by words."""
 
 import asyncio
+import subprocess
+import sys
 
 import pytest
 from common import KEY
@@ -149,3 +151,73 @@ def test_a_search_is_awaited(tmp_path):
                 await anext(store.search("", app="app"))
 
     asyncio.run(case())
+
+
+def test_a_search_asks_the_index(searched):
+    hits = searched.search("paris", app="app")
+    assert hits.indexed is None and ids(hits) == ["e3", "e2", "e1"] and hits.indexed is False
+    assert searched.index() == 4 and searched.index() == 0
+    hits = searched.search("paris", app="app")
+    assert ids(hits) == ["e3", "e2", "e1"] and hits.indexed is True
+    searched.append(KEY, said("Paris again", 5))  # which the search adds
+    assert searched.search("again", app="app").__next__().id == "e5" and searched.index() == 0
+    assert searched.index(rebuild=True) == 5
+    assert searched.index(drop=True) == 0
+    hits = searched.search("paris", app="app")
+    assert ids(hits) == ["e5", "e2", "e1", "e3"] and hits.indexed is False
+    with pytest.raises(seslite.MisuseError):
+        searched.index(rebuild=True, drop=True)
+
+
+def test_the_index_tells_how_far_it_is(store, session):
+    session.append_batch([said("word " * 20_000, n) for n in range(30)])  # more than a step
+    told = []
+    assert store.index(progress=lambda done, total: told.append((done, total))) == 30
+    assert len(told) > 1 and told == sorted(told) and told[-1][0] == 30
+
+    def stop(done, total):
+        raise KeyError("stop")
+
+    with pytest.raises(KeyError, match="stop"):
+        store.index(rebuild=True, progress=stop)
+    assert 0 < store.index() < 30  # what was added before stays
+
+
+def test_an_index_is_awaited(tmp_path):
+    async def case():
+        async with await AsyncStore.open(tmp_path / "a.db", synchronous="normal") as store:
+            await store.create(KEY)
+            await store.append(KEY, said("word", 1))
+            assert await store.index() == 1
+            hits = store.search("word", app="app")
+            assert hits.indexed is None and [hit.id async for hit in hits] == ["e1"] and hits.indexed is True
+
+    asyncio.run(case())
+
+
+WITHOUT_FTS5 = """
+import ctypes, sys
+import seslite
+from seslite import _seslite
+
+sqlite = ctypes.CDLL(_seslite.__file__)  # finds what the extension is linked with
+
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+def drop_modules(db, message, api):
+    return sqlite.sqlite3_drop_modules(ctypes.c_void_p(db), None)
+
+assert sqlite.sqlite3_auto_extension(drop_modules) == 0
+with seslite.Store(sys.argv[1]) as store:
+    store.create(("app", "user", "s")).append({"content": {"parts": [{"text": "Paris"}]}})
+    try:
+        store.index()
+    except seslite.UnsupportedError as error:
+        print(error)
+    assert [hit.seq for hit in store.search("paris", app="app")] == [1]
+"""
+
+
+def test_without_fts5_there_is_no_index(tmp_path):
+    ran = subprocess.run([sys.executable, "-c", WITHOUT_FTS5, tmp_path / "a.db"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "FTS5" in ran.stdout

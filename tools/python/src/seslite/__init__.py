@@ -63,7 +63,7 @@ from .errors import (
 from .follow import Follower, ResetError
 from .limits import Limits
 from .lists import Cursor, Filter, Page
-from .search import Hit
+from .search import Hit, Hits
 from .session import Session
 from .store import Store
 from .tracked import Tracked, render
@@ -122,6 +122,7 @@ __all__ = [
     "FullError",
     "Function",
     "Hit",
+    "Hits",
     "Imported",
     "Info",
     "InternalError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from contextvars import copy_context
@@ -18,7 +18,7 @@ from .artifacts import Artifact, ArtifactData, ArtifactInfo
 from .follow import Follower
 from .limits import Limits
 from .lists import Page
-from .search import Hit, SearchOptions
+from .search import Hit, HitPage, SearchOptions
 from .session import Session
 from .store import Store, StoreOptions
 from .values import Appended, Deleted, Event, EventCount, EventJson, KeyLike, Lease, Point, Popped
@@ -119,12 +119,13 @@ class AsyncStore:
         """As Store.list."""
         return await self.read(self.store.list, app, user, **options)
 
-    async def search(self, words: str, *, app: str, **options: Unpack[SearchOptions]) -> AsyncIterator[Hit]:
+    def search(self, words: str, *, app: str, **options: Unpack[SearchOptions]) -> AsyncHits:
         """As Store.search, for `async for`."""
-        pages = self.store._hit_pages(words, app, **options)
-        while (page := await self.read(next, pages, None)) is not None:
-            for hit in page:
-                yield hit
+        return AsyncHits(self, self.store._hit_pages(words, app, **options))
+
+    async def index(self, **options: Any) -> int:
+        """As Store.index. `progress` is called in the thread of the call."""
+        return await self.run(self.store.index, **options)
 
     async def delete(self, key: KeyLike, **options: Any) -> Deleted:
         """As Store.delete."""
@@ -251,6 +252,26 @@ class AsyncStore:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+class AsyncHits(AsyncIterator[Hit]):
+    """The hits of a search, for `async for`."""
+
+    indexed: bool | None = None
+    """As of Hits."""
+
+    def __init__(self, store: AsyncStore, pages: Iterator[HitPage]) -> None:
+        self._store = store
+        self._pages = pages
+        self._page: Iterator[Hit] = iter(())
+
+    async def __anext__(self) -> Hit:
+        while (hit := next(self._page, None)) is None:
+            page = await self._store.read(next, self._pages, None)
+            if page is None:
+                raise StopAsyncIteration
+            self.indexed, self._page = page.indexed, iter(page)
+        return hit
 
 
 async def _end(ended: asyncio.Future[T], undo: Callable[[T], Awaitable[None]] | None) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from . import _ffi, errors
 from ._ffi import NULL, ffi, lib
 from .lists import Filter
+from .upkeep import Caught, Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,6 +30,29 @@ class Hit(NamedTuple):
     """A piece of the text in which a word was found first. None without `snippet_bytes`."""
     snippet_found: int
     """The character of the snippet at which that word begins."""
+
+
+class HitPage(list[Hit]):
+    """One page of a search."""
+
+    indexed: bool
+
+
+class Hits(Iterator[Hit]):
+    """The hits of a search, read page by page."""
+
+    indexed: bool | None = None
+    """Whether the index was asked for the page that was read last: otherwise its events were read. None: no page was read yet."""
+
+    def __init__(self, pages: Iterator[HitPage]) -> None:
+        self._pages = pages
+        self._page: Iterator[Hit] = iter(())
+
+    def __next__(self) -> Hit:
+        while (hit := next(self._page, None)) is None:
+            page = next(self._pages)
+            self.indexed, self._page = page.indexed, iter(page)
+        return hit
 
 
 class SearchOptions(TypedDict, total=False):
@@ -70,7 +93,7 @@ class Search:
 
     _run: Any
 
-    def search(self, words: str, *, app: str, **options: Unpack[SearchOptions]) -> Iterator[Hit]:
+    def search(self, words: str, *, app: str, **options: Unpack[SearchOptions]) -> Hits:
         """Finds the events of an app, of a `user` or of one `session` that have all of the words, without regard to case and
         accents. The sessions that changed last come first, and in each the newest events.
 
@@ -78,9 +101,9 @@ class Search:
         taken back are left out. Their time is `since_us` or later, and earlier than `before_us`. With `filter` only the sessions
         are searched that match it, as by list(). With `snippet_bytes` each hit has about as many bytes of the text around the
         words. At most `limit` hits are given. They are read page by page, and each page is a call, which may take long for words
-        that are rare: see limits().
+        that are rare: see limits(), and index().
         """
-        return chain.from_iterable(self._hit_pages(words, app, **options))
+        return Hits(self._hit_pages(words, app, **options))
 
     def _hit_pages(
         self,
@@ -97,7 +120,7 @@ class Search:
         snippet_bytes: int = 0,
         limit: int | None = None,
         filter: Filter | None = None,
-    ) -> Iterator[list[Hit]]:
+    ) -> Iterator[HitPage]:
         if limit is not None and limit < 1:
             raise errors.InvalidError(f"limit is a number of hits above 0, or None, not {limit}")
         text, token = _ffi.text_in(words, "the words"), None
@@ -120,9 +143,28 @@ class Search:
             made = ffi.new("ses_hits **")
             self._run(lib.ses_store_search, scope, text, len(text), options, made)
             hits = ffi.gc(made[0], lib.ses_hits_close)
-            page = [_hit_of(lib.ses_hits_at(hits, at)) for at in range(lib.ses_hits_count(hits))]
+            page = HitPage(_hit_of(lib.ses_hits_at(hits, at)) for at in range(lib.ses_hits_count(hits)))
+            page.indexed = bool(lib.ses_hits_indexed(hits))
             yield page
             token = _ffi.string(lib.ses_hits_token(hits))
             limit = None if limit is None else limit - len(page)
             if token is None or limit == 0:
                 return
+
+    def index(self, *, rebuild: bool = False, drop: bool = False, progress: Progress | None = None) -> int:
+        """Makes the index of the store, or brings it up to date, and returns how many events it added. From then on searches ask
+        it, and first add what it lacks of their scope; appends do not write to it.
+
+        `rebuild` makes it again from nothing; `drop` removes it. `progress` gets the events done and about how many there are. What
+        was added before a failure stays. UnsupportedError: this SQLite was built without FTS5.
+        """
+        with Caught() as caught:
+            context, added = ffi.new_handle((caught, progress, None)), ffi.new("int64_t *")
+            options = _ffi.struct(
+                "ses_index_options",
+                flags=(lib.SES_INDEX_REBUILD if rebuild else 0) | (lib.SES_INDEX_DROP if drop else 0),
+                progress=lib.ses_py_progress if progress else NULL,
+                progress_context=context,
+            )
+            self._run(lib.ses_store_index, options, added)
+        return added[0]
