@@ -54,7 +54,7 @@ pub use load::{Conflict, LoadOptions, LoadResult, Loaded, LoadedEvent, LoadedVal
 pub use open::{Journal, OpenOptions, Synchronous};
 pub use page::{Names, Page};
 pub use range::{Point, Range};
-pub use search::{Hit, Hits, SearchOptions};
+pub use search::{Hit, Hits, Index, SearchOptions};
 pub use seslite_sys::{ses_import_report as ImportReport, ses_stats as Stats, ses_usage as Usage};
 pub use session::{Events, Session, SessionView};
 pub use state::State;

@@ -7,11 +7,13 @@ use std::vec;
 
 use seslite_sys as sys;
 
-use crate::error::{opened, Result};
+use crate::callback::Callback;
+use crate::error::{done, opened, Result};
 use crate::lists::{CFilter, Filter};
 use crate::raw::{limited, optional_ref};
 use crate::store::Store;
 use crate::text::{borrowed, c_string, c_string_or_null, name, optional_name, pointer};
+use crate::upkeep::progress_of;
 
 const PAGE_MAX: usize = 1000;
 
@@ -207,6 +209,17 @@ impl Iterator for Hits {
 
 impl FusedIterator for Hits {}
 
+/// What [`Store::index`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Index {
+    /// Makes the index if there is none, and adds the events that it lacks.
+    Update,
+    /// Drops the index first, and makes it again.
+    Rebuild,
+    /// Only drops it.
+    Drop,
+}
+
 impl Store {
     /// Finds the events with all of some words, in the sessions of a user or of all users of the app. The words are separated
     /// by white space, and compared without regard to case and accents; there is no syntax.
@@ -227,5 +240,31 @@ impl Store {
             hits.read_page()?;
         }
         Ok(hits)
+    }
+
+    /// Makes the index of the store, brings it up to date or drops it, and returns how many events were added. Searches ask the
+    /// index, and first add what it lacks of their scope; appends do not write to it. After a failure what was added stays.
+    ///
+    /// [`Code::Unsupported`](crate::Code::Unsupported): the SQLite in use has no FTS5.
+    pub fn index(&self, what: Index) -> Result<i64> {
+        self.index_with(what, |_, _| true)
+    }
+
+    /// The same; `progress` is told how many events of about how many are done, and ends the call with
+    /// [`Code::Interrupted`](crate::Code::Interrupted) by returning false.
+    pub fn index_with<F: FnMut(i64, i64) -> bool>(&self, what: Index, progress: F) -> Result<i64> {
+        let mut progress = Callback::new(progress);
+        let mut raw: sys::ses_index_options = limited(&self.limits);
+        raw.flags = match what {
+            Index::Update => 0,
+            Index::Rebuild => sys::SES_INDEX_REBUILD,
+            Index::Drop => sys::SES_INDEX_DROP,
+        };
+        raw.progress = Some(progress_of::<F>);
+        raw.progress_context = progress.context();
+        let mut events = 0;
+        let done = done(|error| unsafe { sys::ses_store_index(self.raw(), &raw, &mut events, error) });
+        progress.end(done)?;
+        Ok(events)
     }
 }

@@ -11,7 +11,11 @@ use crate::raw::limited;
 use crate::store::{path_of, Store};
 use crate::text::{name, optional_name};
 
-unsafe extern "C" fn progress_of<F: FnMut(i64, i64) -> bool>(context: *mut c_void, done: i64, total: i64) -> c_int {
+pub(crate) unsafe extern "C" fn progress_of<F: FnMut(i64, i64) -> bool>(
+    context: *mut c_void,
+    done: i64,
+    total: i64,
+) -> c_int {
     let go_on = unsafe { Callback::run(context, |progress: &mut F| progress(done, total)) };
     c_int::from(go_on != Some(true))
 }

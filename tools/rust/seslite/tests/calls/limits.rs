@@ -74,6 +74,7 @@ fn end_the_calls_of_a_store(store: &Store, folder: &std::path::Path) {
     ended(store.backup(folder.join("backup.db"), false, false));
     ended(store.check(CheckLevel::Log, 0, |_| true));
     ended(store.search("app", None, "word", &SearchOptions::new()));
+    ended(store.index(Index::Update));
     ended(store.context(KEY, false));
     ended(store.pending(KEY));
     ended(store.answer_pending(KEY, &mut AnswerOptions::interrupted()));

@@ -94,9 +94,32 @@ fn all_pages_have_the_filter() {
 }
 
 #[test]
-fn without_an_index_the_events_are_read() {
+fn a_search_asks_the_index() {
+    let (f, all) = (searched(), SearchOptions::new());
+    let indexed = || f.store.search("app", None, "paris", &all).unwrap().indexed();
+    assert!(!indexed());
+    assert_eq!(f.store.index(Index::Update).unwrap(), 3);
+    assert!(indexed());
+    f.store.append(KEY, &said("Paris again", 4), &AppendOptions::new()).unwrap();
+    assert_eq!(ids(f.store.search("app", None, "again", &all)), ["e4"]); // which the search adds
+    assert_eq!(f.store.index(Index::Update).unwrap(), 0);
+    assert_eq!(f.store.index(Index::Rebuild).unwrap(), 4);
+    assert_eq!(f.store.index(Index::Drop).unwrap(), 0);
+    assert!(!indexed());
+    assert_eq!(ids(f.store.search("app", None, "paris", &all)), ["e4", "e2", "e1", "e3"]);
+}
+
+#[test]
+fn the_index_tells_how_far_it_is() {
     let f = searched();
-    assert!(!f.store.search("app", None, "paris", &SearchOptions::new()).unwrap().indexed());
+    let mut told = Vec::new();
+    let tell = |done, total| {
+        told.push((done, total));
+        true
+    };
+    assert_eq!(f.store.index_with(Index::Update, tell).unwrap(), 3);
+    assert_eq!(told.last(), Some(&(3, 3)));
+    refused(f.store.index_with(Index::Rebuild, |_, _| false), Code::Interrupted);
 }
 
 #[test]
