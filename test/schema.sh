@@ -1,5 +1,5 @@
 #!/bin/sh
-# sql/sqlite/schema.sql is what the scripts make.
+# sql/sqlite/schema.sql is what the scripts make, and sql/README.md lists its tables and views.
 #     sh test/schema.sh BUILD
 set -eu
 sh tools/schema.sh sql/sqlite/0*.sql >"$1/test/schema.sql"
@@ -7,4 +7,10 @@ cmp "$1/test/schema.sql" sql/sqlite/schema.sql || {
     echo "schema: the scripts make another schema: run make schema, and look at what git diff shows" >&2
     exit 1
 }
+for name in $(sed -n -e 's/^CREATE TABLE \([a-z_]*\).*/\1/p' -e 's/^CREATE VIEW \([a-z_]*\).*/\1/p' sql/sqlite/0*.sql); do
+    grep -q "^|.*\`$name\`" sql/README.md || {
+        echo "schema: sql/README.md does not list $name" >&2
+        exit 1
+    }
+done
 echo "ok      schema"
