@@ -1,6 +1,6 @@
 #!/bin/sh
 # Each public header alone is good C99, C11, C++98 and C++17, with every warning an error, and so is a program in their
-# common style:
+# common style. seslite.h names them all:
 #     sh test/headers.sh BUILD-FOLDER
 set -eu
 build=$1
@@ -30,6 +30,12 @@ for header in include/*.h; do
     compile "$build/test/header.c"
 done
 compile test/headers.c.in
+for header in include/*.h; do
+    grep -q "${header##*/}" include/seslite.h || {
+        echo "headers: the head of seslite.h does not say what ${header##*/} is for" >&2
+        exit 1
+    }
+done
 version=$(sed -n 's/^#define SES_SCHEMA_VERSION //p' include/seslite.h)
 for script in sql/sqlite/0*.sql; do last=${script##*/}; done
 if [ "$version" -ne "${last%%_*}" ]; then
