@@ -22,7 +22,7 @@ struct twins {
 
 static const char *any_of(struct twins *twins, char letter, int count, char name[2])
 {
-    name[0] = (char)(letter + (int)random_below(&twins->seed, (uint64_t)count));
+    name[0] = (char)(letter + (int)random_below(&twins->seed, (size_t)count));
     name[1] = '\0';
     return name;
 }
