@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use adk_core::{Event, EventActions, EventCompaction, LlmResponse, Result, UsageMetadata};
+use adk_core::{Content, Event, EventActions, EventCompaction, LlmResponse, Result, UsageMetadata};
+use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{json, Value};
@@ -64,9 +65,7 @@ fn snake(name: &str) -> String {
 
 fn read(stored: &seslite::Event<'_>, text: &str) -> Read<Event> {
     let members = Members::of(text)?;
-    // Another program's customMetadata may be anything.
-    let custom = members.members("customMetadata").unwrap_or(Members(HashMap::new()));
-    let own = custom.members(OWN).unwrap_or(Members(HashMap::new()));
+    let own = own_members(&members);
     Ok(Event {
         id: stored.id().to_owned(),
         timestamp: from_event(members.raw("timestamp"), stored.time_us()),
@@ -81,14 +80,30 @@ fn read(stored: &seslite::Event<'_>, text: &str) -> Read<Event> {
     })
 }
 
-fn response(members: &Members<'_>, own: &Members<'_>) -> Read<LlmResponse> {
-    let content = match own.get("content")? {
-        Some(content) => Some(content),
-        None => match members.get::<Value>("content")? {
-            Some(json) => Some(decode_content(&json).ok_or("content: a part is no object, or its data is no base64")?),
-            None => None,
-        },
+/// The content of a stored event, if it has one, and its time.
+pub(crate) fn content_and_time(text: &str, time_us: i64) -> Read<Option<(Content, DateTime<Utc>)>> {
+    let members = Members::of(text)?;
+    let time = from_event(members.raw("timestamp"), time_us);
+    Ok(content(&members, &own_members(&members))?.map(|content| (content, time)))
+}
+
+/// Another program's customMetadata may be anything.
+fn own_members<'a>(members: &Members<'a>) -> Members<'a> {
+    let own = members.members("customMetadata").and_then(|custom| custom.members(OWN));
+    own.unwrap_or(Members(HashMap::new()))
+}
+
+fn content(members: &Members<'_>, own: &Members<'_>) -> Read<Option<Content>> {
+    if let Some(content) = own.get("content")? {
+        return Ok(Some(content));
+    }
+    let Some(json) = members.get::<Value>("content")? else {
+        return Ok(None);
     };
+    Ok(Some(decode_content(&json).ok_or("content: a part is no object, or its data is no base64")?))
+}
+
+fn response(members: &Members<'_>, own: &Members<'_>) -> Read<LlmResponse> {
     let text = |name: &str| -> Read<Option<String>> {
         match own.get(name)? {
             Some(text) => Ok(Some(text)),
@@ -96,7 +111,7 @@ fn response(members: &Members<'_>, own: &Members<'_>) -> Read<LlmResponse> {
         }
     };
     Ok(LlmResponse {
-        content,
+        content: content(members, own)?,
         usage_metadata: usage(members, own)?,
         finish_reason: finish_reason(members)?,
         citation_metadata: own.get("citationMetadata")?,

@@ -1,21 +1,33 @@
 use adk_core::{AdkError, ErrorCategory, ErrorComponent};
 use seslite::{Code, Error};
 
+/// A code of each component.
+macro_rules! names {
+    ($name:literal) => {
+        [concat!("session.", $name), concat!("artifact.", $name), concat!("memory.", $name)]
+    };
+}
+
 /// The ADK's category and code for a code of the store.
 pub(crate) fn code_of(component: ErrorComponent, code: Code) -> (ErrorCategory, &'static str) {
-    let (category, session, artifact) = match code {
-        Code::NotFound => (ErrorCategory::NotFound, "session.not_found", "artifact.not_found"),
-        Code::Exists => (ErrorCategory::InvalidInput, "session.exists", "artifact.exists"),
+    let (category, [session, artifact, memory]) = match code {
+        Code::NotFound => (ErrorCategory::NotFound, names!("not_found")),
+        Code::Exists => (ErrorCategory::InvalidInput, names!("exists")),
         Code::Invalid | Code::Json | Code::Type | Code::Range | Code::Limit => {
-            (ErrorCategory::InvalidInput, "session.invalid_input", "artifact.invalid_input")
+            (ErrorCategory::InvalidInput, names!("invalid_input"))
         }
-        Code::Busy => (ErrorCategory::Unavailable, "session.busy", "artifact.busy"),
-        Code::Stale => (ErrorCategory::Unavailable, "session.stale", "artifact.stale"),
-        Code::Leased => (ErrorCategory::Unavailable, "session.leased", "artifact.leased"),
-        Code::Interrupted => (ErrorCategory::Cancelled, "session.interrupted", "artifact.interrupted"),
-        _ => (ErrorCategory::Internal, "session.store", "artifact.store"),
+        Code::Busy => (ErrorCategory::Unavailable, names!("busy")),
+        Code::Stale => (ErrorCategory::Unavailable, names!("stale")),
+        Code::Leased => (ErrorCategory::Unavailable, names!("leased")),
+        Code::Interrupted => (ErrorCategory::Cancelled, names!("interrupted")),
+        _ => (ErrorCategory::Internal, names!("store")),
     };
-    (category, if component == ErrorComponent::Artifact { artifact } else { session })
+    let name = match component {
+        ErrorComponent::Artifact => artifact,
+        ErrorComponent::Memory => memory,
+        _ => session,
+    };
+    (category, name)
 }
 
 fn error_of(component: ErrorComponent, error: Error) -> AdkError {
@@ -31,6 +43,10 @@ pub(crate) fn adk_error(error: Error) -> AdkError {
 
 pub(crate) fn artifact_error(error: Error) -> AdkError {
     error_of(ErrorComponent::Artifact, error)
+}
+
+pub(crate) fn memory_error(error: Error) -> AdkError {
+    error_of(ErrorComponent::Memory, error)
 }
 
 pub(crate) fn not_found(app: &str, user: &str, session: &str) -> AdkError {

@@ -7,6 +7,7 @@ mod artifact;
 mod decode;
 mod encode;
 mod error;
+mod memory;
 mod parts;
 mod service;
 mod session;
@@ -14,5 +15,6 @@ mod time;
 mod work;
 
 pub use artifact::SesliteArtifactService;
+pub use memory::SesliteMemoryService;
 pub use service::SesliteSessionService;
 pub use seslite;

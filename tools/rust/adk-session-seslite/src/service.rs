@@ -12,9 +12,10 @@ use seslite::{AppendOptions, Code, CutOptions, Key, ListOptions, OpenOptions, Or
 use crate::decode::state_json;
 use crate::encode::event_json;
 use crate::error::{adk_error, invalid, not_found};
+use crate::memory::kept::is_for_memory;
 use crate::session::Snapshot;
 use crate::work::{blocking, write};
-use crate::SesliteArtifactService;
+use crate::{SesliteArtifactService, SesliteMemoryService};
 
 /// Names of sessions that were seen here, so that [`SessionService::append_event`] need not look for them in the whole
 /// store. Beyond this number they are forgotten.
@@ -64,6 +65,11 @@ impl SesliteSessionService {
     /// An `ArtifactService` on the same store, with the same limits.
     pub fn artifacts(&self) -> SesliteArtifactService {
         SesliteArtifactService::new(self.store.clone())
+    }
+
+    /// A `MemoryService` on the same store, with the same limits.
+    pub fn memory(&self) -> SesliteMemoryService {
+        SesliteMemoryService::new(self.store.clone())
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Self) -> Result<T> + Send + 'static) -> Result<T> {
@@ -203,11 +209,14 @@ impl SesliteSessionService {
                 options = options.token(token);
             }
             let page = self.store.list(&request.app_name, Some(&request.user_id), &options).map_err(adk_error)?;
-            for view in page.sessions().skip(skip).take(left) {
-                sessions.push(Box::new(Snapshot::new(view, None)?));
+            for view in page.sessions().filter(|view| !is_for_memory(view.labels())) {
+                if skip > 0 {
+                    skip -= 1;
+                } else if left > 0 {
+                    left -= 1;
+                    sessions.push(Box::new(Snapshot::new(view, None)?));
+                }
             }
-            left -= page.len().saturating_sub(skip).min(left);
-            skip -= page.len().min(skip);
             token = page.token().map(str::to_owned);
             if token.is_none() {
                 break;
@@ -225,7 +234,7 @@ impl SesliteSessionService {
                 options = options.token(token);
             }
             let page = self.store.list(app, Some(user), &options).map_err(adk_error)?;
-            for view in page.sessions() {
+            for view in page.sessions().filter(|view| !is_for_memory(view.labels())) {
                 self.store.delete(view.key(), false).map_err(adk_error)?;
                 self.forget(view.id());
             }

@@ -2,5 +2,6 @@
 
 mod artifacts;
 mod contract;
+mod memory;
 mod runner;
 mod service;
