@@ -138,9 +138,11 @@ SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_fo
  *    later call returns MISUSE.
  *  - After any other failure the next call tries again. No event is lost.
  *
- * A busy session does not hold up the user's other sessions forever. A follower of a user reads one row of
- * each of the user's sessions each time it looks, which takes some milliseconds of processor time for ten
- * thousand sessions.
+ * A busy session does not hold up the user's other sessions forever. A follower of a user looks only at the
+ * sessions to which this process has written, if it has seen all others and no other process has written. A
+ * look at all takes some milliseconds of processor time for ten thousand sessions. It is made at first, after
+ * writes of other processes, in each call with a timeout of 0 and no `notify`, and otherwise at most four
+ * times a second.
  *
  * In an event loop, call with a timeout of 0 until the call returns 0. From then on `notify` is called once,
  * when there may be something to get or when ses_follower_wake, ses_store_interrupt or ses_close is called.

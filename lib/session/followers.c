@@ -37,9 +37,33 @@ void ses__listener_notify(struct listener *listener)
     }
 }
 
-void ses__listener_signal(struct listener *listener)
+/* True if the session is among those that were told. */
+static bool is_told(const struct told *told, const char *session)
+{
+    size_t at = 0;
+
+    while (at < told->len && strcmp(told->names + at, session) != 0)
+        at += strlen(told->names + at) + 1;
+    return at < told->len;
+}
+
+static void tell(struct told *told, const char *session)
+{
+    const size_t size = session ? strlen(session) + 1 : SIZE_MAX;
+
+    if (told->all || (session && is_told(told, session)))
+        return;
+    told->all = size > sizeof told->names - told->len;
+    if (!told->all) {
+        memcpy(told->names + told->len, session, size);
+        told->len += size;
+    }
+}
+
+void ses__listener_signal(struct listener *listener, const char *session)
 {
     listener->notified = true;
+    tell(&listener->told, session);
     (void)pthread_cond_signal(&listener->wake);
     ses__listener_notify(listener);
 }
@@ -51,12 +75,13 @@ static bool is_same(const char *left, const char *right)
     return left && right ? strcmp(left, right) == 0 : left == right;
 }
 
-static void notify_bucket(struct followers *followers, const ses_key *key)
+/* Notifies those that follow the key of a write to the session. */
+static void notify_bucket(struct followers *followers, const ses_key *key, const char *session)
 {
     for (struct listener *at = *ses__followers_bucket(followers, key); at; at = at->next) {
         if (is_same(at->key.session, key->session) && is_same(at->key.user, key->user) &&
             is_same(at->key.app, key->app))
-            ses__listener_signal(at);
+            ses__listener_signal(at, session);
     }
 }
 
@@ -66,7 +91,7 @@ static void notify_all(struct followers *followers, const ses_key *key)
         for (struct listener *at = followers->buckets[i]; at; at = at->next) {
             if ((!key->app || is_same(at->key.app, key->app)) &&
                 (!key->user || is_same(at->key.user, key->user)))
-                ses__listener_signal(at);
+                ses__listener_signal(at, NULL);
         }
     }
 }
@@ -77,8 +102,8 @@ void ses__followers_signal(struct followers *followers, const ses_key *key)
 
     (void)pthread_mutex_lock(&followers->lock);
     if (key->session) {
-        notify_bucket(followers, key);
-        notify_bucket(followers, &user);
+        notify_bucket(followers, key, key->session);
+        notify_bucket(followers, &user, key->session);
     } else {
         notify_all(followers, key);
     }

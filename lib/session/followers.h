@@ -13,6 +13,14 @@
 
 struct followers;
 
+/* The sessions of a user to which this process has written since the follower looked: their names, each with its NUL. */
+enum { TOLD_BYTES = 640 };
+struct told {
+    char names[TOLD_BYTES];
+    size_t len;
+    bool all; /* or any other: more than there is room for, or another process has written */
+};
+
 /* One follower, as others see it. The owner sets the first part once; the lock guards the rest. */
 struct listener {
     ses_key key; /* without a session: all of the user */
@@ -22,12 +30,14 @@ struct listener {
     pthread_cond_t wake;
     struct listener *next; /* in the bucket */
     bool notified;         /* something has changed since the last look */
+    struct told told;      /* and where */
     bool woken;            /* by its owner's ses_follower_wake */
     bool interrupted;
     bool armed;           /* `notify` is to be called */
     bool watched;         /* waits or is armed, so writes of other processes matter */
     struct watched state; /* as of its last look */
     size_t watch_at;      /* its number in the poller's current look; 0: not in it */
+    int64_t unchanged_us; /* when the poller last saw that nothing but what it was told of has changed */
 };
 
 enum { FOLLOWER_BUCKETS = 1024 };
@@ -64,8 +74,8 @@ SESLITE_PRIVATE void ses__followers_interrupt(struct followers *followers, bool 
 /* Stops the poller, once no call is under way. */
 SESLITE_PRIVATE void ses__followers_stop(struct followers *followers);
 SESLITE_PRIVATE void ses__followers_free(struct followers *followers);
-/* With the lock held. */
-SESLITE_PRIVATE void ses__listener_signal(struct listener *listener);
+/* With the lock held. `session`: the one that was written to; NULL: any. */
+SESLITE_PRIVATE void ses__listener_signal(struct listener *listener, const char *session);
 SESLITE_PRIVATE void ses__listener_set_watched(struct listener *listener, bool watched);
 /* Calls `notify`, if it is armed. */
 SESLITE_PRIVATE void ses__listener_notify(struct listener *listener);
@@ -79,8 +89,8 @@ enum listener_end { LISTENER_NOTIFIED, LISTENER_PASSED, LISTENER_INTERRUPTED };
 SESLITE_PRIVATE int ses__listener_join(ses_store *store, struct listener *listener, ses_error *error);
 SESLITE_PRIVATE void ses__listener_leave(struct listener *listener);
 /* To be called before a look: later notifications may be about writes after it. `first`: it is the call's
- * first look. */
-SESLITE_PRIVATE void ses__listener_begin(struct listener *listener, bool first);
+ * first look. Gives what the listener was told since the last, and returns its `unchanged_us`. */
+SESLITE_PRIVATE int64_t ses__listener_begin(struct listener *listener, bool first, struct told *told);
 /* To be called after a look that has found nothing new but `state`. PASSED: the deadline has passed
  * (INT64_MIN: without waiting), or the listener was woken; then `notify` is armed. */
 SESLITE_PRIVATE enum listener_end ses__listener_wait(struct listener *listener, const struct watched *state,

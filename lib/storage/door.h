@@ -196,6 +196,8 @@ struct follow_op {
     const struct follow_known *known; /* by name; of one session: one */
     size_t known_count;
     const char *after; /* of a user's: only names after this one; "": all */
+    const char *told;  /* of a user's: only these names, each with its NUL and none twice; NULL: all */
+    size_t told_len;
     size_t max_events; /* and most items */
     size_t max_bytes;
     const ses_allocator *allocator;
@@ -205,7 +207,7 @@ struct follow_op {
     struct followed *items;    /* to be freed by the caller in any case */
     size_t count;
     size_t capacity;
-    bool more; /* it may not be all: of a user's, go on after the last item */
+    bool more; /* it may not be all: of a user's, go on after the last item, and after `told` with all */
 };
 SESLITE_PRIVATE int ses__door_follow(struct storage *storage, struct follow_op *op, ses_error *error);
 

@@ -2,10 +2,12 @@
  * stands for the other process. */
 #include "../session/follow.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "session/store.h"
 #include "storage/sqlite/parts.h"
 
@@ -20,6 +22,19 @@ static atomic_int looks;
 static atomic_int failing; /* so many looks fail ... */
 static atomic_int code;    /* ... with this */
 
+static atomic_int failing_reads; /* so many do, with BUSY, of a store whose engine was changed */
+static const struct engine *real;
+
+static int run(struct storage *storage, const struct manner *manner, storage_job *job, void *context,
+               ses_error *error)
+{
+    if (!manner->writes && atomic_load(&failing_reads) > 0) {
+        atomic_fetch_sub(&failing_reads, 1);
+        return ses__error_set(error, SES_BUSY, "a read that fails");
+    }
+    return real->run(storage, manner, job, context, error);
+}
+
 static int watch(struct storage *storage, struct watch_op *op, ses_error *error)
 {
     atomic_fetch_add(&looks, 1);
@@ -27,6 +42,15 @@ static int watch(struct storage *storage, struct watch_op *op, ses_error *error)
         return ses__sqlite_watch(storage, op, error);
     atomic_fetch_sub(&failing, 1);
     return atomic_load(&code);
+}
+
+static void change_engine(struct two_stores *stores)
+{
+    real = stores->store->storage->engine;
+    stores->table = *real;
+    stores->table.watch = watch;
+    stores->table.run = run;
+    stores->store->storage->engine = &stores->table;
 }
 
 static int setup(void **state)
@@ -38,11 +62,10 @@ static int setup(void **state)
     assert_int_equal(fixture_setup((void **)&stores->fixture), 0);
     stores->store = stores->fixture->store;
     assert_ok(ses_open(stores->fixture->path, NULL, &stores->other, &error));
-    stores->table = *stores->store->storage->engine;
-    stores->table.watch = watch;
-    stores->store->storage->engine = &stores->table;
+    change_engine(stores);
     atomic_store(&looks, 0);
     atomic_store(&failing, 0);
+    atomic_store(&failing_reads, 0);
     *state = stores;
     return 0;
 }
@@ -306,6 +329,136 @@ static void test_looks_that_fail_lose_nothing(void **state)
     ses_follower_close(follower);
 }
 
+/* --------------------------------------------------------------------- sessions of which this process is told */
+
+enum { MANY = 100 };
+
+static const char *name_of(int session)
+{
+    static char name[16];
+
+    snprintf(name, sizeof name, "s%03d", session);
+    return name;
+}
+
+static ses_follower *follow_many(const struct two_stores *stores, const ses_follow_options *options)
+{
+    for (int i = 0; i < MANY; i++)
+        create_session(stores->store, name_of(i), 0);
+    ses_follower *follower = must_follow(stores->store, &user_key, options);
+    assert_nothing(follower);
+    return follower;
+}
+
+/* Each round, one event of this process, one of the other, or both: the follower gets them in any order. */
+static void assert_both_are_found(struct two_stores *stores, ses_follower *follower, int64_t timeout_ms)
+{
+    int64_t given[MANY] = {0};
+    int64_t stored[MANY] = {0};
+
+    for (int round = 1; round <= 60; round++) {
+        const int64_t begun = support_steady_us();
+        const int own = round * 7 % MANY;
+        const int others = round % 3 == 0 ? own : round * 13 % MANY;
+        int left = round % 4 == 0 ? 1 : 2;
+        append_to(stores->other, name_of(others), 1);
+        stored[others]++;
+        if (left == 2) {
+            append_to(stores->store, name_of(own), 1);
+            stored[own]++;
+        }
+        while (left > 0 && support_steady_us() - begun < 60000000) {
+            const ses_event *event = NULL;
+            ses_error error;
+            const int result = ses_follower_next(follower, timeout_ms, &event, &error);
+            assert_true(result == SES_OK || result == SES_ROW);
+            if (result == SES_OK)
+                continue;
+            assert_int_equal(event->seq, ++given[atoi(ses_follower_session(follower) + 1)]);
+            left--;
+        }
+    }
+    assert_memory_equal(given, stored, sizeof given);
+}
+
+static void test_what_others_write_beside_this_process_is_found(void **state)
+{
+    struct two_stores *stores = *state;
+    ses_follower *follower = follow_many(stores, NULL);
+
+    assert_both_are_found(stores, follower, 20000);
+    ses_follower_close(follower);
+}
+
+/* Such waits may be too short for the thread, which here never gets to look. */
+static void test_what_others_write_is_found_in_short_waits(void **state)
+{
+    struct two_stores *stores = *state;
+    const ses_event *event = NULL;
+    int found = SES_OK;
+    ses_error error;
+    ses_follower *follower = follow_many(stores, NULL);
+
+    atomic_store(&code, SES_BUSY);
+    atomic_store(&failing, INT_MAX);
+    append_to(stores->other, name_of(8), 1);
+    for (int calls = 0; calls < 60000 && found == SES_OK; calls++)
+        found = ses_follower_next(follower, 1, &event, &error);
+    assert_int_equal(found, SES_ROW);
+    atomic_store(&failing, 0);
+    ses_follower_close(follower);
+}
+
+static void test_what_others_write_is_found_at_once_without_waiting(void **state)
+{
+    struct two_stores *stores = *state;
+    ses_follower *follower = follow_many(stores, NULL);
+
+    for (int i = 0; i < 10; i++) {
+        const ses_event *event = NULL;
+        ses_error error;
+        append_to(stores->store, name_of(50), 1);
+        append_to(stores->other, name_of(i), 1);
+        for (int events = 0; events < 2; events++)
+            assert_code(SES_ROW, ses_follower_next(follower, 0, &event, &error));
+        assert_nothing(follower);
+    }
+    ses_follower_close(follower);
+}
+
+static void test_what_others_write_is_found_in_an_event_loop(void **state)
+{
+    struct two_stores *stores = *state;
+    atomic_int count = 0;
+    const ses_follow_options options = {
+        .size = sizeof options, .notify = count_notified, .notify_context = &count};
+    ses_follower *follower = follow_many(stores, &options);
+
+    assert_both_are_found(stores, follower, 0);
+    ses_follower_close(follower);
+}
+
+/* What was told is not forgotten when the look there fails. In memory no thread would find it later. */
+static void test_told_sessions_survive_a_failed_look(void **state)
+{
+    struct two_stores stores = {.other = ((struct two_stores *)*state)->other};
+    const ses_event *event = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(":memory:", NULL, &stores.store, &error));
+    change_engine(&stores);
+    ses_follower *follower = follow_many(&stores, NULL);
+    for (int i = 1; i <= 10; i++) {
+        append_to(stores.store, name_of(3), 1);
+        atomic_store(&failing_reads, 1);
+        assert_code(SES_BUSY, ses_follower_next(follower, 0, &event, &error));
+        assert_code(SES_ROW, ses_follower_next(follower, 0, &event, &error));
+        assert_int_equal(event->seq, i);
+    }
+    ses_follower_close(follower);
+    ses_close(stores.store);
+}
+
 static void test_looks_are_no_calls(void **state)
 {
     struct two_stores *stores = *state;
@@ -355,6 +508,11 @@ int main(void)
         WATCH_TEST(test_nothing_is_missed_at_the_beginning_of_a_wait),
         WATCH_TEST(test_the_thread_rests),
         WATCH_TEST(test_looks_that_fail_lose_nothing),
+        WATCH_TEST(test_what_others_write_beside_this_process_is_found),
+        WATCH_TEST(test_what_others_write_is_found_in_short_waits),
+        WATCH_TEST(test_what_others_write_is_found_at_once_without_waiting),
+        WATCH_TEST(test_what_others_write_is_found_in_an_event_loop),
+        WATCH_TEST(test_told_sessions_survive_a_failed_look),
         WATCH_TEST(test_looks_are_no_calls),
         WATCH_TEST(test_a_file_that_is_gone_is_told),
     };

@@ -15,6 +15,7 @@ int ses__follower_read(ses_follower *follower, ses_error *error)
     struct follow_op *op = &follower->op;
     const bool begins = follower->after[0] == '\0';
 
+    follower->is_whole = false; /* after a failure */
     op->known = follower->known.items;
     op->known_count = follower->known.count;
     op->after = follower->after;
@@ -28,10 +29,46 @@ int ses__follower_read(ses_follower *follower, ses_error *error)
         return code;
     }
     follower->at_end = begins && !op->more;
+    follower->is_whole = follower->at_end;
     follower->after[0] = '\0';
     if (op->more && op->count > 0 && !follower->key.session)
         memcpy(follower->after, op->items[op->count - 1].name, strlen(op->items[op->count - 1].name) + 1);
     return SES_OK;
+}
+
+/* With fewer sessions, a look at all of them costs little. A user's sessions are all read again after that time without the
+ * poller's word that nothing else has changed, because other processes do not tell what they write. */
+enum { MANY_SESSIONS = 32, BLIND_US = 250000 };
+
+/* True if it is enough to look at the sessions that the listener was told of. A call that does not wait, and that nobody
+ * calls when there is something, must see what other processes have written. */
+static bool knows_where(const ses_follower *follower, bool first, int64_t timeout_ms)
+{
+    const bool is_watched = timeout_ms != 0 || follower->listener.notify;
+
+    if (follower->key.session || !follower->is_whole || follower->told.all ||
+        follower->known.count < MANY_SESSIONS)
+        return false;
+    return !first || !follower->store->is_shared ||
+           (is_watched && ses__clock_steady_us() - follower->whole_us < BLIND_US);
+}
+
+static int look(ses_follower *follower, bool first, int64_t timeout_ms, ses_error *error)
+{
+    struct follow_op *op = &follower->op;
+
+    if (first || follower->after[0] == '\0') {
+        const int64_t unchanged_us = ses__listener_begin(&follower->listener, first, &follower->told);
+        if (unchanged_us > follower->whole_us)
+            follower->whole_us = unchanged_us;
+    }
+    op->told = knows_where(follower, first, timeout_ms) ? follower->told.names : NULL;
+    op->told_len = follower->told.len;
+    if (!op->told)
+        follower->whole_us = ses__clock_steady_us();
+    if (op->told && op->told_len == 0)
+        return SES_OK; /* `at_end` still holds, and the page has nothing more to give */
+    return ses__follower_read(follower, error);
 }
 
 /* --------------------------------------------------------------------------------------------- giving */
@@ -121,10 +158,8 @@ static int next_news(ses_follower *follower, int64_t timeout_ms, const ses_event
     bool first = true;
 
     while (result == SES_OK && end == LISTENER_NOTIFIED) {
-        if (first || follower->after[0] == '\0')
-            ses__listener_begin(&follower->listener, first);
+        result = look(follower, first, timeout_ms, error);
         first = false;
-        result = ses__follower_read(follower, error);
         if (result == SES_OK)
             result = give_next(follower, event, error);
         if (result == SES_OK && follower->at_end) {

@@ -1,4 +1,6 @@
 /* One follower among the others: it joins, waits and leaves. */
+#include <string.h>
+
 #include "base/thread.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -82,11 +84,23 @@ void ses__listener_leave(struct listener *listener)
 
 /* ------------------------------------------------------------------------------------------- waiting */
 
-void ses__listener_begin(struct listener *listener, bool first)
+/* Takes over what was told, of which only a part is in use. */
+static void take_told(struct listener *listener, struct told *told)
+{
+    memcpy(told->names, listener->told.names, listener->told.len);
+    told->len = listener->told.len;
+    told->all = listener->told.all;
+    listener->told.len = 0;
+    listener->told.all = false;
+}
+
+int64_t ses__listener_begin(struct listener *listener, bool first, struct told *told)
 {
     struct followers *home = listener->home;
 
     (void)pthread_mutex_lock(&home->lock);
+    const int64_t unchanged_us = listener->unchanged_us;
+    take_told(listener, told);
     listener->notified = false;
     if (first) {
         listener->interrupted = false;
@@ -94,6 +108,7 @@ void ses__listener_begin(struct listener *listener, bool first)
         ses__listener_set_watched(listener, false);
     }
     (void)pthread_mutex_unlock(&home->lock);
+    return unchanged_us;
 }
 
 /* With the lock held. A notification after the last look is left for the next call. */

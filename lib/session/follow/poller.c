@@ -94,8 +94,8 @@ static bool concerns_callers(int code)
     return code < 0 && code != SES_BUSY && code != SES_NOMEM && code != SES_INTERRUPTED;
 }
 
-/* Notifies the listeners whose sessions have changed. True if there were any. */
-static bool notify_found(struct poll *poll, int code)
+/* Notifies the listeners whose sessions have changed. True if there were any. `begun_us`: when the look was. */
+static bool notify_found(struct poll *poll, int code, int64_t begun_us)
 {
     struct followers *followers = poll->followers;
     bool found = false;
@@ -107,8 +107,10 @@ static bool notify_found(struct poll *poll, int code)
                 at->watch_at > 0 && code == SES_OK && poll->op.items[at->watch_at - 1].changed;
             if (at->watch_at > 0)
                 at->state.fresh = code != SES_OK;
+            if (at->watch_at > 0 && code == SES_OK && !changed)
+                at->unchanged_us = begun_us;
             if (changed || (at->watch_at > 0 && concerns_callers(code)))
-                ses__listener_signal(at);
+                ses__listener_signal(at, NULL);
             found = found || changed;
         }
     }
@@ -120,8 +122,10 @@ static bool notify_found(struct poll *poll, int code)
 static int64_t look_once(struct poll *poll)
 {
     const int64_t begin = ses__clock_thread_us();
-    const bool found = collect_all(poll) &&
-                       notify_found(poll, ses__door_watch(poll->followers->store->storage, &poll->op, NULL));
+    const int64_t begun_us = ses__clock_steady_us();
+    const bool found =
+        collect_all(poll) &&
+        notify_found(poll, ses__door_watch(poll->followers->store->storage, &poll->op, NULL), begun_us);
     const int64_t rest = (ses__clock_thread_us() - begin) * SHARE;
 
     poll->interval_us = found ? SHORTEST_US : poll->interval_us + poll->interval_us / 8;

@@ -1,4 +1,6 @@
 /* Reads the changes to a session, or to the sessions of a user, after known places. */
+#include <string.h>
+
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
 
@@ -103,16 +105,15 @@ static int compare_known(const struct follow_known *known, struct span name)
     return ses__span_order(ses__span_of(known->name), name);
 }
 
-/* The first that is known with a name after the one at which the walk begins. */
-static size_t first_known(const struct follow_op *op)
+/* The first that is known with a name after that one. */
+static size_t first_known_after(const struct follow_op *op, struct span name)
 {
-    const struct span after = ses__span_of(op->after);
     size_t low = 0;
     size_t high = op->known_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_known(&op->known[middle], after) <= 0)
+        if (compare_known(&op->known[middle], name) <= 0)
             low = middle + 1;
         else
             high = middle;
@@ -159,7 +160,7 @@ static int follow_sessions(struct follow_run *run, const struct user_row *user, 
 static int follow_user(struct follow_run *run)
 {
     const ses_key *key = run->op->key;
-    size_t at = first_known(run->op);
+    size_t at = first_known_after(run->op, ses__span_of(run->op->after));
     struct user_row user;
     int code = ses__owner_find(run->db, key->app, key->user, &user, run->error);
 
@@ -170,6 +171,39 @@ static int follow_user(struct follow_run *run)
     return code == SES_OK ? pass_gone(run, &at, (struct span){NULL, 0}) : code;
 }
 
+/* NULL: it is not known. */
+static const struct follow_known *find_known(const struct follow_op *op, struct span name)
+{
+    const size_t after = first_known_after(op, name);
+    return after > 0 && compare_known(&op->known[after - 1], name) == 0 ? &op->known[after - 1] : NULL;
+}
+
+static int follow_named(struct follow_run *run, const char *name)
+{
+    const struct follow_known *known = find_known(run->op, ses__span_of(name));
+    const ses_key key = {run->op->key->app, run->op->key->user, name};
+    const struct session_ref ref = {&key, NULL};
+    struct session_row row;
+    const int code = ses__session_of(run->db, &ref, &row, run->error);
+
+    if (code == SES_OK)
+        return look_at_session(run, &row, ses__span_of(name), known);
+    if (code != SES_NOTFOUND)
+        return code;
+    return known ? add_followed(run, FOLLOW_GONE, ses__span_of(name), known->place) : SES_OK;
+}
+
+static int follow_told(struct follow_run *run)
+{
+    const char *const end = run->op->told + run->op->told_len;
+    int code = SES_OK;
+
+    for (const char *name = run->op->told; code == SES_OK && name < end && !page_is_full(run);
+         name += strlen(name) + 1)
+        code = follow_named(run, name);
+    return code;
+}
+
 static int run_follow(struct db *db, void *context, ses_error *error)
 {
     struct follow_op *op = context;
@@ -178,7 +212,7 @@ static int run_follow(struct db *db, void *context, ses_error *error)
     ses__arena_reset(op->arena); /* of an earlier run */
     op->events->count = 0;
     op->count = 0;
-    int code = op->key->session ? follow_session(&run) : follow_user(&run);
+    int code = op->key->session ? follow_session(&run) : op->told ? follow_told(&run) : follow_user(&run);
     op->more = page_is_full(&run);
     return code;
 }
