@@ -112,7 +112,8 @@ typedef struct ses_index_options {
  * Appends do not write to the index, so they cost what they did. A search first adds what it lacks of its scope: after many
  * appends that takes a while, unless this call was made in between. Both work in steps of about a MiB of events, which are
  * transactions of their own. What is deleted, cut or pruned is taken out of the index in the same transaction. (A deletion
- * with SES_SECURE writes the whole index again, so that no word stays in the file.)
+ * with SES_SECURE writes the whole index again, so that no word stays in the file.) ses_store_check with SES_CHECK_LOG finds
+ * out whether the index holds the words of the events and no others.
  *
  * The index is in the file, as a feature of it (see sql/README.md): with FTS5, about a fifth of the size of the events; in a
  * database on a server, as a table. A search that finds more than 10,000 events reads them instead, which gives a page sooner.

@@ -350,7 +350,9 @@ SES_API int ses_open_copy(ses_store *store, const ses_open_options *options, ses
 typedef enum ses_check_level {
     SES_CHECK_QUICK = 0, /* the pages of the file, without its indexes */
     SES_CHECK_FULL = 1,  /* also the indexes, and that the row exists to which each row belongs */
-    SES_CHECK_LOG = 2 /* also every row: the log of each session, all that follows from it, and artifacts */
+    /* also every row: the log of each session, all that follows from it, artifacts, and whether the index of words (see
+     * seslite_search.h) holds the words of the events and no others */
+    SES_CHECK_LOG = 2
 } ses_check_level;
 
 /* The part of a store that a problem concerns. */

@@ -33,6 +33,7 @@
 --
 -- Only here, since FTS5 must be told the words:
 -- own: words_delete         what is removed from the index of words
+-- own: words_after          its words, for a check
 --
 -- Only here, since the clocks of many machines differ:
 -- own: lease_now            a lease and the server's time
@@ -1449,6 +1450,13 @@ ON CONFLICT (shard, session_id, seq) DO UPDATE SET words = excluded.words;
 
 -- name: words_delete
 DELETE FROM seslite.search_words WHERE shard = SHARD($1) AND session_id = $1 AND seq BETWEEN $2 AND $3;
+
+-- Rows of the index after one, at most $4, with the words of each and a blank between them.
+
+-- name: words_after
+SELECT w.shard::bigint, w.session_id, w.seq, array_to_string(tsvector_to_array(w.words), ' ')
+FROM seslite.search_words AS w
+WHERE (w.shard, w.session_id, w.seq) > (($1::bigint)::int, $2, $3) ORDER BY w.shard, w.session_id, w.seq LIMIT $4::bigint;
 
 -- name: words_found
 WITH found AS MATERIALIZED (

@@ -2,6 +2,7 @@
 #include "database.h"
 #include "seslite_artifact.h"
 #include "seslite_postgres.h"
+#include "seslite_search.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
 
@@ -310,6 +311,44 @@ static void test_damage_to_artifacts_is_found(void **state)
     close_place(&place);
 }
 
+static void test_an_index_of_words_that_differs_is_found(void **state)
+{
+    static const char *const damages[] = {
+        "DELETE FROM seslite.search_words WHERE seq = 2",
+        "UPDATE seslite.search_words SET words = words || 'more'::tsvector WHERE seq = 2",
+        "UPDATE seslite.search_words SET words = ts_delete(words, 'again') WHERE seq = 2",
+        "UPDATE seslite.search_words SET words = array_to_tsvector(array_append("
+        "tsvector_to_array(ts_delete(words, 'U4096')), 'U8192')) WHERE seq = 2",
+        "INSERT INTO seslite.search_words SELECT shard, session_id, 99, words FROM seslite.search_words WHERE seq = 2",
+        "INSERT INTO seslite.search_words VALUES (0, 40960, 1, 'deleted'::tsvector)",
+        "UPDATE seslite.derived SET seq = seq - 1",
+    };
+    struct place place = open_place(state, "index");
+    const ses_key other = {.app = "app", .user = "user", .session = "t"};
+    const ses_index_options rebuild = {.size = sizeof rebuild, .flags = SES_INDEX_REBUILD};
+    const size_t many = 150000; /* words of an event, which are too many for the server */
+    char *event = malloc(many * 8 + 100);
+    ses_error error;
+
+    must_create(place.store, &other, NULL);
+    size_t len = (size_t)sprintf(event, "{\"content\":{\"parts\":[{\"text\":\"");
+    for (size_t i = 0; i < many; i++)
+        len += (size_t)sprintf(event + len, "w%zu ", i);
+    strcpy(event + len, "\"}]}}");
+    must_append_by_key(place.store, &other, event);
+    must_append_by_key(place.store, &other,
+                       "{\"content\":{\"parts\":[{\"text\":\"A word, again a word: a1 U4096\"}]}}");
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        assert_ok(ses_store_index(place.store, &rebuild, NULL, &error));
+        assert_int_equal(check_at(&place, SES_CHECK_LOG).count, 0);
+        run(&place, damages[i]);
+        struct found found = check_at(&place, SES_CHECK_LOG);
+        assert_one(&found, SES_PROBLEM_INDEX, "make it again");
+    }
+    free(event);
+    close_place(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +359,7 @@ int main(void)
         cmocka_unit_test(test_every_index_is_missed),
         cmocka_unit_test(test_rows_are_looked_at_and_counted),
         cmocka_unit_test(test_damage_to_artifacts_is_found),
+        cmocka_unit_test(test_an_index_of_words_that_differs_is_found),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -1,6 +1,7 @@
 /* A store with an index against one without: whatever happens to both, every search gives the same. */
 #include "seslite_history.h"
 #include "seslite_search.h"
+#include "seslite_transfer.h"
 
 #include "open.h"
 #include "random.h"
@@ -140,6 +141,25 @@ static void compare_searches(struct twins *twins, int round)
     }
 }
 
+static int say_problem(void *context, const ses_problem *problem)
+{
+    (void)context;
+    print_message("%s: %s\n", ses_problem_name(problem->kind), problem->message);
+    return 0;
+}
+
+/* The index holds the words of the events up to where it has come. */
+static void check_index(ses_store *store)
+{
+    const ses_check_options options = {
+        .size = sizeof options, .level = SES_CHECK_LOG, .report = say_problem};
+    int64_t problems = 0;
+    ses_error error;
+
+    assert_ok(ses_store_check(store, &options, &problems, &error));
+    assert_int_equal(problems, 0);
+}
+
 static void test_random_changes(void **state)
 {
     void *plain = NULL;
@@ -154,6 +174,8 @@ static void test_random_changes(void **state)
         change_both(&twins);
         if (round > 20 && random_below(&twins.seed, 3) == 0)
             compare_searches(&twins, round);
+        if (round % 25 == 24)
+            check_index(twins.indexed->store);
     }
     fixture_teardown(&plain);
 }

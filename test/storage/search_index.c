@@ -1,6 +1,7 @@
 /* The index of words in a file. */
 #include "seslite_history.h"
 #include "seslite_search.h"
+#include "seslite_transfer.h"
 
 #include "open.h"
 
@@ -189,6 +190,70 @@ static void test_damage(void **state)
     }
 }
 
+static int note_problem(void *context, const ses_problem *problem)
+{
+    int *kinds = context;
+
+    *kinds |= 1 << problem->kind;
+    return 0;
+}
+
+static int64_t problems_of(ses_store *store, int *kinds)
+{
+    const ses_check_options options = {
+        .size = sizeof options, .level = SES_CHECK_LOG, .report = note_problem, .report_context = kinds};
+    int64_t problems = 0;
+    ses_error error;
+
+    *kinds = 0;
+    const int code = ses_store_check(store, &options, &problems, &error);
+    if (code != SES_OK && code != SES_CORRUPT)
+        fail_msg("%s: %s", ses_code_name(code), error.message);
+    return problems;
+}
+
+/* Each leaves the index as FTS5 wants it, but not as the log does. */
+static void test_check_holds_the_index_against_the_log(void **state)
+{
+    static const char *const changes[] = {
+        "INSERT INTO search_words (search_words, rowid, words, owners)"
+        " SELECT 'delete', (id << 32) + 2, 'something else', 'a1 u1 s' || id FROM sessions",
+        "INSERT INTO search_words (rowid, words, owners) SELECT (id << 32) + 9, 'left', 'a1 u1 s' || id FROM sessions",
+        "INSERT INTO search_words (rowid, words, owners) VALUES ((77 << 32) + 1, 'deleted', 'a1 u1 s77')",
+        "INSERT INTO search_words (search_words, rowid, words, owners)"
+        " SELECT 'delete', (id << 32) + 2, 'something else', 'a1 u1 s' || id FROM sessions;"
+        "INSERT INTO search_words (rowid, words, owners)"
+        " SELECT (id << 32) + 2, 'else something', 'a1 u1 s' || id FROM sessions",
+        "INSERT INTO search_words (search_words, rowid, words, owners)"
+        " SELECT 'delete', (id << 32) + 2, 'something else', 'a1 u1 s' || id FROM sessions;"
+        "INSERT INTO search_words (rowid, words, owners)"
+        " SELECT (id << 32) + 2, 'something else', 'a1 u2 s' || id FROM sessions",
+        "UPDATE derived SET seq = seq - 1",
+        "DELETE FROM search_words_data WHERE id > 10",
+    };
+    struct fixture *fixture = *state;
+    int kinds = 0;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    say(fixture->store, &key, "a word");
+    say(fixture->store, &key, "something else");
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        must_index(fixture->store, SES_INDEX_REBUILD);
+        assert_int_equal(problems_of(fixture->store, &kinds), 0);
+        ses_close(fixture->store);
+        fixture->store = NULL;
+        change_file(fixture, changes[i]);
+        assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+        if (problems_of(fixture->store, &kinds) != 1 ||
+            (kinds != 1 << SES_PROBLEM_INDEX && kinds != 1 << SES_PROBLEM_PAGE))
+            fail_msg("%s: problems of the kinds %x", changes[i], (unsigned)kinds);
+    }
+    must_index(fixture->store, SES_INDEX_REBUILD);
+    say(fixture->store, &key, "not in the index yet");
+    assert_int_equal(problems_of(fixture->store, &kinds), 0);
+}
+
 /* Not even SQLite can drop this one. All that needs no index works. */
 static void test_damage_beyond_repair(void **state)
 {
@@ -232,6 +297,7 @@ int main(void)
         TEST(test_read_only),
         TEST(test_without_fts5),
         TEST(test_damage),
+        TEST(test_check_holds_the_index_against_the_log),
         TEST(test_damage_beyond_repair),
         TEST(test_a_foreign_table),
     };

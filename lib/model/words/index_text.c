@@ -74,3 +74,19 @@ void ses__index_query(const struct terms *terms, const struct words_syntax *synt
     ses__buffer_add_word(out, owner);
     ses__buffer_add_word(out, syntax->owner_end);
 }
+
+/* Without regard to the capitals of owners, which FTS5 does not keep. A word of an index that was changed may be longer than
+ * any of a text: all of those are alike. */
+uint64_t ses__word_weight(const struct hash_seed *seed, int64_t session_id, int64_t seq, int64_t place,
+                          struct span word)
+{
+    enum { WORD_MAX = 300 };
+    const int64_t of[] = {session_id, seq, place};
+    char bytes[sizeof of + WORD_MAX];
+    const size_t len = word.len < WORD_MAX ? word.len : WORD_MAX;
+
+    memcpy(bytes, of, sizeof of);
+    for (size_t i = 0; i < len; i++)
+        bytes[sizeof of + i] = (char)(word.ptr[i] | (word.ptr[i] >= 'A' && word.ptr[i] <= 'Z' ? 0x20 : 0));
+    return ses__hash_keyed(seed, (struct span){bytes, sizeof of + len});
+}

@@ -3,6 +3,7 @@
 #ifndef SESLITE_MODEL_WORDS_INDEX_TEXT_H
 #define SESLITE_MODEL_WORDS_INDEX_TEXT_H
 
+#include "base/hash.h"
 #include "model/words/terms.h"
 
 /* How an engine writes what it looks for. */
@@ -23,5 +24,11 @@ SESLITE_PRIVATE void ses__index_text(const struct buffer *words, struct buffer *
 /* Replaces it by what finds the terms in the events of an owner. */
 SESLITE_PRIVATE void ses__index_query(const struct terms *terms, const struct words_syntax *syntax,
                                       const char *owner, struct buffer *out);
+
+/* What an index holds is compared with what it must hold by the sum of the weights of its words. The weight of a word is its
+ * hash with its event and its place in there, so no order and no memory is needed. */
+enum { PLACE_OF_OWNERS = -1 }; /* of the words that name the owners */
+SESLITE_PRIVATE uint64_t ses__word_weight(const struct hash_seed *seed, int64_t session_id, int64_t seq,
+                                          int64_t place, struct span word);
 
 #endif

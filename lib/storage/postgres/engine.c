@@ -88,6 +88,44 @@ static void postgres_release(struct storage *base)
     }
 }
 
+/* Adds the weights of the words of one event, which come with a blank between them. */
+static void weigh_words(struct query *query, const struct hash_seed *seed, uint64_t *sum)
+{
+    const int64_t session_id = ses__query_int(query, 1);
+    const int64_t seq = ses__query_int(query, 2);
+    const struct span words = ses__query_text(query, 3);
+    const char *const end = words.ptr + words.len;
+
+    for (const char *at = words.ptr; at < end;) {
+        const char *blank = memchr(at, ' ', (size_t)(end - at));
+        const struct span word = {at, (size_t)((blank ? blank : end) - at)};
+        *sum += ses__word_weight(seed, session_id, seq, *at >= 'A' && *at <= 'Z' ? PLACE_OF_OWNERS : 0, word);
+        at += word.len + 1;
+    }
+}
+
+static int weigh_tsvectors(struct db *db, const struct hash_seed *seed, uint64_t *sum, ses_error *error)
+{
+    enum { ROWS = 200 };
+    int64_t after[3] = {-1, 0, 0};
+    int64_t count = ROWS;
+    int code = SES_OK;
+
+    while (code == SES_OK && count == ROWS) {
+        struct query query;
+        count = 0;
+        ses__query_open(&query, db, STATEMENT_WORDS_AFTER, error,
+                        VALUES(INT(after[0]), INT(after[1]), INT(after[2]), INT(ROWS)));
+        for (; ses__query_row(&query); count++) {
+            weigh_words(&query, seed, sum);
+            for (int i = 0; i < 3; i++)
+                after[i] = ses__query_int(&query, i);
+        }
+        code = ses__query_end(&query);
+    }
+    return code;
+}
+
 /* https://www.postgresql.org/docs/current/datatype-textsearch.html#DATATYPE-TSQUERY; for L, see index_make. */
 static const struct words_engine tsvector_words = {.syntax = {.begin = "('L' | (",
                                                               .end = "))",
@@ -98,7 +136,9 @@ static const struct words_engine tsvector_words = {.syntax = {.begin = "('L' | (
                                                               .either = " | ",
                                                               .owner_begin = " & '",
                                                               .owner_end = "'"},
-                                                   .remove = STATEMENT_WORDS_DELETE};
+                                                   .remove = STATEMENT_WORDS_DELETE,
+                                                   .weigh = weigh_tsvectors,
+                                                   .bytes_max = 500000 /* see words_add */};
 
 static const struct engine postgres_engine = {
     .name = "postgresql",

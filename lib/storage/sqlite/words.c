@@ -1,4 +1,5 @@
 /* The index of words, by FTS5 (https://www.sqlite.org/fts5.html). */
+#include "base/error.h"
 #include "storage/sqlite/parts.h"
 #include "storage/sql/rows/words.h"
 
@@ -34,6 +35,42 @@ static int clear_index(struct db *base, ses_error *error)
     return code == SES_OK && tables > 0 ? empty_index(base, error) : code;
 }
 
+struct weighing {
+    const struct hash_seed *seed;
+    uint64_t *sum;
+};
+
+static int weigh_word(void *context, sqlite3_stmt *row, ses_error *error)
+{
+    const struct weighing *weighing = context;
+    const char *word = (const char *)sqlite3_column_text(row, 0);
+    const size_t len = (size_t)sqlite3_column_bytes(row, 0);
+    const int64_t position = sqlite3_column_int64(row, 1);
+    const int64_t place = sqlite3_column_int(row, 2) ? PLACE_OF_OWNERS : sqlite3_column_int64(row, 3);
+
+    if (!word)
+        return ses__error_nomem(error);
+    *weighing->sum +=
+        ses__word_weight(weighing->seed, position >> 32, position & MAX_SEQ, place, (struct span){word, len});
+    return SES_OK;
+}
+
+/* https://www.sqlite.org/fts5.html#the_fts5vocab_virtual_table_module. The connection is a private one, and the table goes with
+ * it. */
+static int weigh_index(struct db *base, const struct hash_seed *seed, uint64_t *sum, ses_error *error)
+{
+    static const char table[] =
+        "PRAGMA query_only = OFF;"
+        "CREATE VIRTUAL TABLE temp.search_terms USING fts5vocab(main, search_words, instance);"
+        "PRAGMA query_only = ON;";
+    static const char words[] = "SELECT term, doc, col = 'owners', \"offset\" FROM temp.search_terms";
+    struct weighing weighing = {seed, sum};
+    struct connection *db = ses__connection_of(base);
+    const int code = ses__connection_execute(db, table, "looking into the index of words", error);
+
+    return code == SES_OK ? ses__connection_visit(db, words, weigh_word, &weighing, error) : code;
+}
+
 const struct words_engine ses__sqlite_words = {.syntax = {.begin = "words : (",
                                                           .end = ")",
                                                           .term_begin = "\"",
@@ -43,4 +80,6 @@ const struct words_engine ses__sqlite_words = {.syntax = {.begin = "words : (",
                                                           .either = " OR ",
                                                           .owner_begin = " AND owners : \"",
                                                           .owner_end = "\""},
-                                               .clear = clear_index};
+                                               .clear = clear_index,
+                                               .weigh = weigh_index,
+                                               .has_places = true};

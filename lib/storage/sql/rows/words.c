@@ -98,18 +98,14 @@ int ses__index_lag(struct db *db, int64_t *events, ses_error *error)
 
 /* ---------------------------------------------------------------------------------------------- its rows */
 
-/* Whose events they are, as words that no text has: those of texts have no capitals. */
-enum { OWNERS_MAX = 80 };
-
-static struct span owners_of(const struct session_row *row, char text[OWNERS_MAX])
+struct span ses__index_owners(const struct session_row *row, char text[OWNERS_MAX])
 {
     const int len = snprintf(text, OWNERS_MAX, "A%lld U%lld S%lld", (long long)row->app_id,
                              (long long)row->user_id, (long long)row->id);
     return (struct span){text, (size_t)len};
 }
 
-/* The words of an event for the index. Without any, it is not in there. */
-static int take_index_text(struct indexing *indexing, struct span body, ses_error *error)
+int ses__index_text_take(struct indexing *indexing, struct span body, ses_error *error)
 {
     ses__event_words(body, &indexing->words);
     ses__index_text(&indexing->words, &indexing->text);
@@ -121,7 +117,7 @@ static int add_words(struct db *db, const struct session_row *row, const struct 
 {
     const struct buffer *const text = &indexing->text;
     char owners[OWNERS_MAX];
-    const int code = take_index_text(indexing, event->body, error);
+    const int code = ses__index_text_take(indexing, event->body, error);
 
     indexing->events++;
     indexing->bytes_left -= (int64_t)event->body.len;
@@ -129,10 +125,10 @@ static int add_words(struct db *db, const struct session_row *row, const struct 
         return code;
     return ses__query_do(db, STATEMENT_WORDS_ADD, error,
                          VALUES(INT(row->id), INT(event->seq), TEXT(((struct span){text->data, text->len})),
-                                TEXT(owners_of(row, owners))));
+                                TEXT(ses__index_owners(row, owners))));
 }
 
-static int indexed_seq(struct db *db, const struct session_row *row, int64_t *seq, ses_error *error)
+int ses__index_seq(struct db *db, const struct session_row *row, int64_t *seq, ses_error *error)
 {
     const int code = ses__query_number(db, STATEMENT_INDEXED_FIND, seq, error, VALUES(INT(row->id)));
 
@@ -154,7 +150,7 @@ int ses__index_advance(struct db *db, int64_t session_id, struct indexing *index
     if (code == SES_NOTFOUND) /* it was deleted meanwhile */
         return SES_OK;
     if (code == SES_OK)
-        code = indexed_seq(db, &row, &seq, error);
+        code = ses__index_seq(db, &row, &seq, error);
     if (code != SES_OK || seq >= row.last_seq)
         return code;
     ses__event_rows_open_few(&rows, db, row.id, seq + 1, row.last_seq,
@@ -187,12 +183,12 @@ static int remove_words(struct db *db, const struct session_row *row, int64_t fi
 
     ses__event_rows_open(&rows, db, row->id, first, last, WALK_FORWARD_BODIES, error);
     while (ses__event_rows_next(&rows, &event)) {
-        int code = take_index_text(indexing, event.body, error);
+        int code = ses__index_text_take(indexing, event.body, error);
         if (code == SES_OK && text->len > 0)
             code = ses__query_do(db, STATEMENT_WORDS_REMOVE, error,
                                  VALUES(INT(row->id), INT(event.seq),
                                         TEXT(((struct span){text->data, text->len})),
-                                        TEXT(owners_of(row, owners))));
+                                        TEXT(ses__index_owners(row, owners))));
         ses__query_keep(&rows.query, code);
     }
     return ses__event_rows_close(&rows);
@@ -227,7 +223,7 @@ int ses__words_remove_begin(struct words_removal *removal, struct db *db, const 
     if (code == SES_OK && is_there)
         code = need_module(db, error);
     if (code == SES_OK && is_there)
-        code = indexed_seq(db, row, &indexed, error);
+        code = ses__index_seq(db, row, &indexed, error);
     return code == SES_OK && is_there ? remove_indexed(db, removal, indexed, error) : code;
 }
 

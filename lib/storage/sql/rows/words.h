@@ -7,6 +7,7 @@
 #ifndef SESLITE_STORAGE_SQL_ROWS_WORDS_H
 #define SESLITE_STORAGE_SQL_ROWS_WORDS_H
 
+#include "base/hash.h"
 #include "model/words/index_text.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/list.h"
@@ -18,6 +19,10 @@ struct words_engine {
     const struct statement *remove;
     /* Before the index is dropped: makes sure that it can be, even if it is damaged. NULL: it can. */
     int (*clear)(struct db *db, ses_error *error);
+    /* Adds the weights of all words in the index. */
+    int (*weigh)(struct db *db, const struct hash_seed *seed, uint64_t *sum, ses_error *error);
+    bool has_places;  /* the index knows at which place of the event a word is */
+    size_t bytes_max; /* of an event whose words are in the index; 0: any has */
 };
 SESLITE_PRIVATE const struct words_engine *ses__words_engine(const struct db *db);
 
@@ -46,6 +51,14 @@ struct indexing {
     int64_t bytes_left; /* below 1: it is done */
     int64_t events;     /* that were added */
 };
+/* Makes the text that the index has of an event. Without any, the event is not in there. */
+SESLITE_PRIVATE int ses__index_text_take(struct indexing *indexing, struct span body, ses_error *error);
+/* Whose events they are, as words that no text has: those of texts have no capitals. */
+enum { OWNERS_MAX = 80 };
+SESLITE_PRIVATE struct span ses__index_owners(const struct session_row *row, char text[OWNERS_MAX]);
+/* The last event of a session that is in the index, or where its log begins. */
+SESLITE_PRIVATE int ses__index_seq(struct db *db, const struct session_row *row, int64_t *seq,
+                                   ses_error *error);
 /* Adds the session's next events. `*done`: it has no more. */
 SESLITE_PRIVATE int ses__index_advance(struct db *db, int64_t session_id, struct indexing *indexing,
                                        bool *done, ses_error *error);

@@ -10,7 +10,12 @@ static int check_rows(struct check *check)
     int code = ses__check_owners(check, SCOPE_APP);
     if (code == SES_OK)
         code = ses__check_owners(check, SCOPE_USER);
-    return code == SES_OK ? ses__check_sessions(check) : code;
+    if (code != SES_OK || check->ended)
+        return code;
+    code = ses__check_words_begin(check);
+    if (code == SES_OK)
+        code = ses__check_sessions(check);
+    return ses__check_words_end(check, code);
 }
 
 int ses__check_by(struct storage *storage, struct check_op *op, engine_check *of_engine, ses_error *error)

@@ -6,18 +6,29 @@
 #include "base/memory.h"
 #include "model/event/runs.h"
 #include "storage/sql/rows/event.h"
+#include "storage/sql/rows/words.h"
+
+/* The sum of the weights of the words that the index of words must hold. */
+struct word_weights {
+    const struct hash_seed *seed;
+    struct indexing indexing; /* the words of an event */
+    struct buffer each;       /* of words of which an event has each once */
+    uint64_t sum;
+};
 
 struct check {
     struct db *db;
     struct check_op *op;
     /* Checks all rows, if the level asks for it. For the engine, with `db` set and its own checks done. */
     int (*rows)(struct check *check);
-    bool ended;               /* the caller has ended it, or enough was found */
-    struct ses_problem about; /* what is being looked at; texts in `arena` */
-    int64_t last_session;     /* the highest number that a session was ever given */
-    int64_t total;            /* sessions, where their numbers do not tell how many; else 0 */
-    int64_t done;             /* of these */
-    bool trusts_indexes;      /* not every event is looked for by its id, which is a round trip each */
+    bool ended;                /* the caller has ended it, or enough was found */
+    struct ses_problem about;  /* what is being looked at; texts in `arena` */
+    int64_t last_session;      /* the highest number that a session was ever given */
+    int64_t total;             /* sessions, where their numbers do not tell how many; else 0 */
+    int64_t done;              /* of these */
+    bool trusts_indexes;       /* not every event is looked for by its id, which is a round trip each */
+    bool has_words;            /* there is an index of words ... */
+    struct word_weights words; /* ... and this is what it must hold */
     struct arena arena;
     ses_error error; /* of the last failure */
 };
@@ -47,6 +58,14 @@ SESLITE_PRIVATE int ses__check_artifacts(struct check *check, int64_t user_id);
  * counted for each content. */
 SESLITE_PRIVATE uint64_t ses__content_weight(const struct check *check, int64_t content_id);
 SESLITE_PRIVATE int ses__check_contents(struct check *check, int64_t user_id, uint64_t uses);
+
+/* ---- check_words.c: the index of words. It begins before all sessions, and ends after them. */
+SESLITE_PRIVATE int ses__check_words_begin(struct check *check);
+/* Up to which event of the session it has come; 0: there is none. */
+SESLITE_PRIVATE int ses__check_words_of(struct check *check, const struct session_row *row, int64_t *indexed);
+SESLITE_PRIVATE int ses__check_words_add(struct check *check, const struct session_row *row,
+                                         const struct event_row *event);
+SESLITE_PRIVATE int ses__check_words_end(struct check *check, int code);
 
 /* ---- check_session.c: sessions, with all that they have */
 SESLITE_PRIVATE int ses__check_sessions(struct check *check);

@@ -16,7 +16,8 @@ struct log_check {
     struct replay replay;
     struct check_marks marks;
     int64_t count;
-    bool broken; /* what the log leads to is not known */
+    int64_t indexed; /* the last event whose words are in the index */
+    bool broken;     /* what the log leads to is not known */
 };
 
 static bool is_same_span(struct span left, struct span right)
@@ -199,6 +200,8 @@ static int check_logged_event(struct log_check *log, const struct event_row *eve
                          (long long)event->seq);
     if (code == SES_OK && !ses__runs_add(&log->marks.runs, event, false))
         code = ses__error_nomem(&check->error);
+    if (code == SES_OK && event->seq <= log->indexed)
+        code = ses__check_words_add(check, log->row, event);
     log->count++;
     ses__update_times_pass(&log->times, event->seq, event->high_us);
     if (code == SES_OK && !check->trusts_indexes)
@@ -264,6 +267,8 @@ static int check_whole_log(struct log_check *log)
     struct check *check = log->check;
     int code = read_beginning(log);
 
+    if (code == SES_OK && !check->ended)
+        code = ses__check_words_of(check, log->row, &log->indexed);
     if (code == SES_OK && !check->ended)
         code = walk_events(log);
     if (code == SES_OK && !check->ended)
