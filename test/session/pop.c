@@ -84,6 +84,41 @@ static void test_a_handle_no_longer_shows_what_was_popped(void **state)
     ses_popped_close(NULL);
 }
 
+static void note_bytes(void *context, const ses_trace *trace)
+{
+    if (strcmp(trace->call, "ses_pop_by_key") == 0)
+        *(int64_t *)context = trace->bytes_out;
+}
+
+/* The state need not be computed from the log again if no event that goes has changed it. */
+static void test_the_log_before_is_read_only_for_a_state_that_changes(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t bytes = 0;
+    const ses_open_options options = {.size = sizeof options, .trace = note_bytes, .trace_context = &bytes};
+    ses_store *store = NULL;
+    ses_popped *popped = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'a':1}"));
+    must_say(fixture->store, &key, "i1", "user", Q("{'a':2,'b':1}"));
+    for (int i = 0; i < 50; i++)
+        must_say(fixture->store, &key, "i2", "agent", NULL);
+    assert_ok(ses_open(fixture->path, &options, &store, &error));
+    assert_ok(ses_pop_by_key(store, &key, AFTER_SEQ(49), NULL, &popped, &error));
+    assert_int_equal(ses_popped_count(popped), 2);
+    ses_popped_close(popped);
+    assert_in_range(bytes, 100, 1000);
+    assert_stored_state(store, &key, Q("{'a':2,'b':1}"));
+    assert_ok(ses_pop_by_key(store, &key, AFTER_SEQ(0), NULL, &popped, &error));
+    assert_int_equal(ses_popped_count(popped), 49);
+    ses_popped_close(popped);
+    assert_true(bytes > 5000);
+    assert_stored_state(store, &key, Q("{'a':1}"));
+    ses_close(store);
+    assert_sound(fixture->path);
+}
+
 static void test_wrong_arguments(void **state)
 {
     const ses_key nobody = {"app", "user", "nobody"};
@@ -114,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_turns_are_popped_one_by_one),
         TEST(test_a_handle_no_longer_shows_what_was_popped),
+        TEST(test_the_log_before_is_read_only_for_a_state_that_changes),
         TEST(test_wrong_arguments),
     };
     return cmocka_run_group_tests_name("popping", tests, NULL, NULL);

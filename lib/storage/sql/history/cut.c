@@ -9,7 +9,8 @@
 struct cutting {
     struct cut_op *op;
     int64_t seq;                      /* the last event that stays */
-    struct replay replay;             /* the state after it */
+    bool changes_state;               /* an event after it did */
+    struct replay replay;             /* the state after it, if that is so */
     struct named_artifacts artifacts; /* by the events after it */
 };
 
@@ -50,7 +51,8 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
     row->event_count -= op->deleted;
     if (row->event_count < 0 || row->event_count > seq - row->base_seq)
         return ses__refuse_event_count(db, row->id, error);
-    code = ses__session_state_restore(db, row, &own->replay.state, error);
+    if (own->changes_state)
+        code = ses__session_state_restore(db, row, &own->replay.state, error);
     if (code == SES_OK)
         code =
             ses__named_artifacts_remove(&own->artifacts, db, row->user_id, op->session.key->session, error);
@@ -69,6 +71,24 @@ static int advance_over_cut(struct db *db, struct cut_op *op, const struct sessi
     return code == SES_OK ? ses__advance_prepare(&op->advance, row, error) : code;
 }
 
+/* An event that changed no key leaves nothing to restore, so that its cut need not replay the log before it. */
+static int find_state_changes(struct db *db, const struct session_row *row, struct cutting *own,
+                              ses_error *error)
+{
+    struct stored_event *stored = &own->replay.event;
+    struct event_rows rows;
+    struct event_row event;
+
+    own->changes_state = false;
+    ses__event_rows_open(&rows, db, row->id, own->seq + 1, row->last_seq, WALK_FORWARD_BODIES, error);
+    while (!own->changes_state && ses__event_rows_next(&rows, &event)) {
+        ses__arena_reset(&own->replay.arena);
+        ses__query_keep(&rows.query, ses__stored_event_read(stored, &event, STORED_DELTA, error));
+        own->changes_state = stored->delta.count > 0;
+    }
+    return ses__event_rows_close(&rows);
+}
+
 static int plan_cut(struct db *db, void *context, const struct session_row *row, ses_error *error)
 {
     struct cutting *own = context;
@@ -81,6 +101,8 @@ static int plan_cut(struct db *db, void *context, const struct session_row *row,
     if (code == SES_OK)
         code = ses__log_find_point(db, &op->session, row, &op->point, &own->seq, error);
     if (code == SES_OK)
+        code = find_state_changes(db, row, own, error);
+    if (code == SES_OK && own->changes_state)
         code = ses__log_replay(db, row, own->seq, &own->replay, error);
     return code == SES_OK ? ses__named_artifacts_read(&own->artifacts, db, row, op->session.key->session,
                                                       own->seq, error)
