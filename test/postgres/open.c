@@ -34,6 +34,39 @@ static void test_a_store_is_made_where_there_is_none(void **state)
     ses_close(store);
 }
 
+/* All views, in one text. */
+static PGresult *read_views(PGconn *conn)
+{
+    static const char sql[] = "SELECT string_agg(pg_get_viewdef(oid), '' ORDER BY relname) FROM pg_class "
+                              "WHERE relkind = 'v' AND relnamespace = 'seslite'::regnamespace";
+    return database_take(conn, PQexec(conn, sql), sql);
+}
+
+/* Where a backslash in an ordinary string is an escape, unless the library says otherwise. */
+static void test_the_meaning_of_backslashes_that_is_set_elsewhere_does_not_matter(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = NULL;
+    ses_error error;
+    char place[600];
+    char escaping[700];
+
+    database_fresh(database, "escaping", "", place);
+    snprintf(escaping, sizeof escaping, "%s options='-c standard_conforming_strings=off'", place);
+    assert_ok(ses_open_postgres(escaping, NULL, NULL, &store, &error));
+    must_create(store, &key, NULL);
+    must_append_by_key(store, &key, "{\"text\":\"a\\\\b'\\u0000\"}");
+    ses_close(store);
+    PGconn *conn = PQconnectdb(place);
+    PGresult *views = read_views(conn);
+    PGresult *expected = read_views(database->conn);
+    assert_true(strstr(PQgetvalue(expected, 0, 0), "\\") != NULL);
+    assert_string_equal(PQgetvalue(views, 0, 0), PQgetvalue(expected, 0, 0));
+    PQclear(expected);
+    PQclear(views);
+    PQfinish(conn);
+}
+
 static void test_messages_do_not_tell_the_password(void **state)
 {
     const struct database *database = *state;
@@ -209,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_store_is_made_where_there_is_none),
+        cmocka_unit_test(test_the_meaning_of_backslashes_that_is_set_elsewhere_does_not_matter),
         cmocka_unit_test(test_messages_do_not_tell_the_password),
         cmocka_unit_test(test_what_is_no_store_is_refused_and_stays),
         cmocka_unit_test(test_another_encoding_is_refused),
