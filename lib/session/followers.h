@@ -44,6 +44,8 @@ enum { FOLLOWER_BUCKETS = 1024 };
 
 struct followers {
     ses_store *store;
+    /* ses__followers_signal, which a program without followers need not link. */
+    void (*signal)(struct followers *followers, const ses_key *key);
     pthread_mutex_t lock;
     struct listener *buckets[FOLLOWER_BUCKETS]; /* by names */
     size_t watched;
@@ -66,7 +68,7 @@ static inline void ses__followers_notify(ses_store *store, int code, const ses_k
 {
     struct followers *followers = atomic_load(&store->followers);
     if (UNLIKELY(followers) && (code >= 0 || code == SES_UNKNOWN))
-        ses__followers_signal(followers, key);
+        followers->signal(followers, key);
 }
 
 /* Makes followers that wait return INTERRUPTED; with `closes`, also those that wait later. */

