@@ -18,7 +18,8 @@ model/event     model/event model/state json base
 model           $models
 storage         storage $models
 storage/sql     $sql $models
-storage/sql/rows      storage/sql/rows $sql $models base/sha256
+storage/sql/derived   storage/sql/derived $sql $models
+storage/sql/rows      storage/sql/rows storage/sql/derived $sql $models base/sha256
 storage/sql/session   storage/sql/session storage/sql/rows $sql $models
 storage/sql/history   storage/sql/history storage/sql/session storage/sql/rows $sql $models
 storage/sql/list      storage/sql/list storage/sql/session storage/sql/rows $sql $models
@@ -37,12 +38,12 @@ session/read    session/read session storage $models
 session/transfer  session/transfer session storage $models base/sha256
 session/upkeep  session/upkeep session storage $models
 artifact        artifact session storage/sql/rows storage/sql storage $models
-session/sql     session/sql session storage/sql/rows storage/sql storage $models
+session/sql     session/sql session storage/sql/derived storage/sql/rows storage/sql storage $models
 session/sqlite  session/sqlite session storage/sqlite/connection storage $models
 session/postgres  session storage/postgres/connection storage $models
 agent           agent session/append_extras.h session/handle.h $models
 agent/context   agent/context agent artifact/begun.h session/append_extras.h session/handle.h $models
-search          search session/read session storage/sql/rows storage/sql storage $models
+search          search session/read session/sql session storage/sql/derived storage/sql/rows storage/sql storage $models
 cjson           cjson json base
 "
 # The rooms of the command, and single headers of its top.

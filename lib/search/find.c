@@ -198,7 +198,7 @@ static int find_scope(struct index_search *own, struct db *db, ses_error *error)
 
 static int lacks_events(struct index_search *own, struct db *db, bool *behind, ses_error *error)
 {
-    const struct behind asked = {&own->owner, own->session_id, 0};
+    const struct behind asked = {WORDS_FEATURE, own->owner.app_id, own->owner.id, own->session_id, 0};
     struct session_ids ids;
     const int code = ses__behind_find(db, &asked, &ids, error);
 
@@ -248,7 +248,10 @@ static int catch_up_and_find(struct index_search *own, ses_error *error)
 {
     struct catch_up catching_up = {.store = own->search->store,
                                    .limits = own->search->limits,
-                                   .owner = &own->owner,
+                                   .what = WORDS_FEATURE,
+                                   .advance = ses__index_advance,
+                                   .app_id = own->owner.app_id,
+                                   .user_id = own->owner.id,
                                    .session_id = own->session_id};
     const int code = ses__catch_up(&catching_up, error);
 

@@ -25,7 +25,7 @@ static int run_set_up(struct db *db, void *context, ses_error *error)
         return code;
     if (!is_there)
         code = ses__index_make(db, error);
-    return code == SES_OK ? ses__index_lag(db, &own->lag, error) : code;
+    return code == SES_OK ? ses__derived_lag(db, WORDS_FEATURE, &own->lag, error) : code;
 }
 
 static int take_index_options(ses_index_options *own, const ses_index_options *given, ses_error *error)
@@ -47,6 +47,8 @@ static int index_begun(ses_store *store, const ses_index_options *given, int64_t
     struct setting_up setting_up = {.flags = options.flags};
     struct catch_up catching_up = {.store = store,
                                    .limits = LIMITS_OF(store, options),
+                                   .what = WORDS_FEATURE,
+                                   .advance = ses__index_advance,
                                    .progress = options.progress,
                                    .progress_context = options.progress_context};
     code = ses__run_within(store->storage, &catching_up.limits, TO_WRITE(0), run_set_up, &setting_up, error);

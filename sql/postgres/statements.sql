@@ -13,7 +13,6 @@
 -- without: user_versions    with the statement watch
 -- without: words_remove     rows are deleted by their place, with words_delete,
 -- without: index_merge      and leave nothing behind
--- without: index_enter      index_make does it
 --
 -- Only here, since SQLite locks the whole file:
 -- own: lock_user            nobody else adds to the user, or removes from it,
@@ -144,9 +143,10 @@
 -- macro: ARTIFACTS() = seslite.artifacts AS f LEFT JOIN seslite.artifact_contents AS c
 --     ON c.shard = f.shard AND c.id = f.content_id AND c.user_id = f.user_id
 --
--- How far the index of words has come in a session:
--- macro: INDEXED_TO(row) = coalesce((SELECT d.seq FROM seslite.derived AS d
---     WHERE d.shard = row.shard AND d.session_id = row.id AND d.what = 'search' OFFSET 0), 0)
+-- A session with which a feature has not come as far as its events, or that was cut since then:
+-- macro: IS_BEHIND(row, feature) = NOT EXISTS (SELECT 1 FROM seslite.derived AS d
+--     WHERE d.shard = row.shard AND d.session_id = row.id AND d.what = feature::text AND d.seq >= row.last_seq
+--       AND d.epoch = row.version - row.last_seq OFFSET 0)
 --
 -- Rows whose owner does not exist, or is not in the given shard:
 -- macro: ORPHANS(children, parents, parent_id, place) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
@@ -1347,13 +1347,63 @@ DELETE FROM seslite.artifact_contents WHERE shard = SHARD($1) AND user_id = $1;
 -- name: user_artifacts_delete
 DELETE FROM seslite.artifacts WHERE shard = SHARD($1) AND user_id = $1;
 
+-- What is derived from the events: a row in `features`, and for each session how far it has come. $1 (of behind_*: $4) is the
+-- name of the feature.
+
+-- name: feature_find
+SELECT 1::bigint FROM seslite.features WHERE name = $1;
+
+-- name: feature_enter
+INSERT INTO seslite.features (name, needs) VALUES ($1, $2::bigint::int) ON CONFLICT DO NOTHING;
+
+-- name: feature_leave
+DELETE FROM seslite.features WHERE name = $1;
+
+-- name: derived_forget
+DELETE FROM seslite.derived WHERE what = $1;
+
+-- name: derived_find
+SELECT seq, epoch FROM seslite.derived WHERE shard = SHARD($1) AND session_id = $1 AND what = $2;
+
+-- name: derived_set
+INSERT INTO seslite.derived (shard, session_id, what, seq, epoch) VALUES (SHARD($1), $1, $2, $3, $4)
+ON CONFLICT (shard, session_id, what) DO UPDATE SET seq = excluded.seq, epoch = excluded.epoch;
+
+-- name: derived_leave
+DELETE FROM seslite.derived WHERE shard = SHARD($1) AND session_id = $1 AND what = $2;
+
+-- name: behind_any
+SELECT s.id
+FROM seslite.sessions AS s
+LEFT JOIN seslite.derived AS d ON d.shard = s.shard AND d.session_id = s.id AND d.what = $4::text
+WHERE s.id > $1 AND s.event_count > 0 AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
+  AND $3::bigint = 0
+ORDER BY s.id LIMIT $2::bigint;
+
+-- name: behind_app
+SELECT s.id FROM seslite.sessions AS s
+WHERE s.app_id = $3 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4) ORDER BY s.id LIMIT $2::bigint;
+
+-- name: behind_user
+SELECT s.id FROM seslite.sessions AS s
+WHERE s.shard = SHARD($3) AND s.user_id = $3 AND s.user_id > 0 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4)
+ORDER BY s.id LIMIT $2::bigint;
+
+-- name: behind_session
+SELECT s.id FROM seslite.sessions AS s
+WHERE s.shard = SHARD($3) AND s.id = $3 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4) LIMIT $2::bigint;
+
+-- name: derived_lag
+SELECT coalesce(sum(greatest(0, s.last_seq - greatest(s.base_seq, coalesce(d.seq, 0)))), 0)::bigint
+FROM seslite.sessions AS s
+LEFT JOIN seslite.derived AS d
+    ON d.shard = s.shard AND d.session_id = s.id AND d.what = $1::text AND d.epoch = s.version - s.last_seq
+WHERE s.event_count > 0;
+
 -- The index of words, which is made on demand: a row for each event that has words. The words are folded; with capitals there
 -- are three that name the app (A), the user (U) and the session (S). An event with very many words has only these and the word
 -- L, for which every search looks, too. The table gets the rights and the row security that `derived` has. Everybody who writes
 -- looks for features first, so it is made when nobody writes.
-
--- name: index_find
-SELECT 1::bigint FROM seslite.features WHERE name = 'search';
 
 -- Under row security the server would look at each row of it.
 
@@ -1400,45 +1450,6 @@ SELECT 1::bigint;
 
 -- name: index_drop
 DROP TABLE IF EXISTS seslite.search_words;
-
--- name: index_leave
-DELETE FROM seslite.features WHERE name = 'search';
-
--- name: index_forget
-DELETE FROM seslite.derived WHERE what = 'search';
-
--- name: indexed_find
-SELECT seq FROM seslite.derived WHERE shard = SHARD($1) AND session_id = $1 AND what = 'search';
-
--- name: indexed_set
-INSERT INTO seslite.derived (shard, session_id, what, seq, epoch) VALUES (SHARD($1), $1, 'search', $2, $3)
-ON CONFLICT (shard, session_id, what) DO UPDATE SET seq = excluded.seq, epoch = excluded.epoch;
-
--- name: behind_any
-SELECT s.id
-FROM seslite.sessions AS s
-LEFT JOIN seslite.derived AS d ON d.shard = s.shard AND d.session_id = s.id AND d.what = 'search'
-WHERE s.id > $1 AND s.event_count > 0 AND coalesce(d.seq, 0) < s.last_seq AND $3::bigint = 0 ORDER BY s.id LIMIT $2::bigint;
-
--- name: behind_app
-SELECT s.id FROM seslite.sessions AS s
-WHERE s.app_id = $3 AND s.id > $1 AND s.event_count > 0 AND INDEXED_TO(s) < s.last_seq ORDER BY s.id LIMIT $2::bigint;
-
--- name: behind_user
-SELECT s.id FROM seslite.sessions AS s
-WHERE s.shard = SHARD($3) AND s.user_id = $3 AND s.user_id > 0 AND s.id > $1 AND s.event_count > 0
-  AND INDEXED_TO(s) < s.last_seq
-ORDER BY s.id LIMIT $2::bigint;
-
--- name: behind_session
-SELECT s.id FROM seslite.sessions AS s
-WHERE s.shard = SHARD($3) AND s.id = $3 AND s.id > $1 AND s.event_count > 0 AND INDEXED_TO(s) < s.last_seq LIMIT $2::bigint;
-
--- name: index_lag
-SELECT coalesce(sum(greatest(0, s.last_seq - greatest(s.base_seq, coalesce(d.seq, 0)))), 0)::bigint
-FROM seslite.sessions AS s
-LEFT JOIN seslite.derived AS d ON d.shard = s.shard AND d.session_id = s.id AND d.what = 'search'
-WHERE s.event_count > 0;
 
 -- A tsvector has at most 1 MiB of words.
 

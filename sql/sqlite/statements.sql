@@ -820,13 +820,67 @@ DELETE FROM artifact_contents WHERE user_id = ?1;
 -- name: user_artifacts_delete
 DELETE FROM artifacts WHERE user_id = ?1;
 
+-- What is derived from the events: a row in `features`, and for each session how far it has come. ?1 (of behind_*: ?4) is the
+-- name of the feature.
+
+-- name: feature_find
+SELECT 1 FROM features WHERE name = ?1;
+
+-- name: feature_enter
+INSERT INTO features (name, needs) VALUES (?1, ?2) ON CONFLICT DO NOTHING;
+
+-- name: feature_leave
+DELETE FROM features WHERE name = ?1;
+
+-- name: derived_forget
+DELETE FROM derived WHERE what = ?1;
+
+-- name: derived_find
+SELECT seq, epoch FROM derived WHERE session_id = ?1 AND what = ?2 AND +session_id = ?1;
+
+-- name: derived_set
+INSERT INTO derived (session_id, what, seq, epoch) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT DO UPDATE SET seq = excluded.seq, epoch = excluded.epoch;
+
+-- name: derived_leave
+DELETE FROM derived WHERE session_id = ?1 AND what = ?2 AND +session_id = ?1;
+
+-- Sessions with a number above ?1 with which it has not come as far as their events, or that were cut since then: of the owner
+-- ?3, at most ?2.
+
+-- name: behind_any
+SELECT s.id FROM sessions AS s LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?4
+WHERE s.id > ?1 AND s.event_count > 0 AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq) AND ?3 = 0
+ORDER BY s.id LIMIT ?2;
+
+-- name: behind_app
+SELECT s.id FROM sessions AS s INDEXED BY sessions_by_app LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?4
+WHERE s.app_id = ?3 AND s.id > ?1 AND s.event_count > 0
+  AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
+ORDER BY s.id LIMIT ?2;
+
+-- name: behind_user
+SELECT s.id FROM sessions AS s INDEXED BY sessions_by_user LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?4
+WHERE s.user_id = ?3 AND s.id > ?1 AND s.event_count > 0
+  AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
+ORDER BY s.id LIMIT ?2;
+
+-- name: behind_session
+SELECT s.id FROM sessions AS s LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?4
+WHERE s.id = ?3 AND s.id > ?1 AND s.event_count > 0
+  AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
+LIMIT ?2;
+
+-- name: derived_lag
+SELECT coalesce(sum(max(0, s.last_seq - max(s.base_seq, coalesce(d.seq, 0)))), 0)
+FROM sessions AS s
+LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?1 AND d.epoch = s.version - s.last_seq
+WHERE s.event_count > 0;
+
 -- The index of words for searches, which is made on demand. Its rows are found by the position of the event and have two
 -- columns: words of the event, and marks of its owners. FTS5 keeps no text: it must be told the words of a row that is
 -- removed. (A word of this index is what lies between two blanks: the library has folded it.)
-
--- name: index_find
-SELECT 1 FROM features WHERE name = 'search';
-
+--
 -- May a search use it?
 
 -- name: index_serves
@@ -834,9 +888,6 @@ SELECT 1 FROM features WHERE name = 'search';
 
 -- name: index_make
 CREATE VIRTUAL TABLE search_words USING fts5(words, owners, content='', columnsize=0, tokenize='ascii');
-
--- name: index_enter
-INSERT INTO features (name, needs) VALUES ('search', 2);
 
 -- The module of the SQLite in use that such an index needs.
 
@@ -846,46 +897,10 @@ SELECT 1 FROM pragma_module_list WHERE name = 'fts5';
 -- name: index_drop
 DROP TABLE IF EXISTS search_words;
 
--- name: index_leave
-DELETE FROM features WHERE name = 'search';
-
--- name: index_forget
-DELETE FROM derived WHERE what = 'search';
-
 -- Merges all parts of the index, so that nothing is left of what was removed.
 
 -- name: index_merge
 INSERT INTO search_words (search_words) VALUES ('optimize');
-
--- name: indexed_find
-SELECT seq FROM derived WHERE session_id = ?1 AND what = 'search' AND +session_id = ?1;
-
--- name: indexed_set
-INSERT INTO derived (session_id, what, seq, epoch) VALUES (?1, 'search', ?2, ?3)
-ON CONFLICT DO UPDATE SET seq = excluded.seq, epoch = excluded.epoch;
-
--- Sessions with a number above ?1 that have events which are not in the index: of the owner ?3, at most ?2.
-
--- name: behind_any
-SELECT s.id FROM sessions AS s LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'search'
-WHERE s.id > ?1 AND s.event_count > 0 AND coalesce(d.seq, 0) < s.last_seq AND ?3 = 0 ORDER BY s.id LIMIT ?2;
-
--- name: behind_app
-SELECT s.id FROM sessions AS s INDEXED BY sessions_by_app LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'search'
-WHERE s.app_id = ?3 AND s.id > ?1 AND s.event_count > 0 AND coalesce(d.seq, 0) < s.last_seq ORDER BY s.id LIMIT ?2;
-
--- name: behind_user
-SELECT s.id FROM sessions AS s INDEXED BY sessions_by_user LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'search'
-WHERE s.user_id = ?3 AND s.id > ?1 AND s.event_count > 0 AND coalesce(d.seq, 0) < s.last_seq ORDER BY s.id LIMIT ?2;
-
--- name: behind_session
-SELECT s.id FROM sessions AS s LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'search'
-WHERE s.id = ?3 AND s.id > ?1 AND s.event_count > 0 AND coalesce(d.seq, 0) < s.last_seq LIMIT ?2;
-
--- name: index_lag
-SELECT coalesce(sum(max(0, s.last_seq - max(s.base_seq, coalesce(d.seq, 0)))), 0)
-FROM sessions AS s LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'search'
-WHERE s.event_count > 0;
 
 -- name: words_add
 INSERT INTO search_words (rowid, words, owners) VALUES ((?1 << 32) + ?2, ?3, ?4);

@@ -118,9 +118,9 @@ static inline void check_scan(const char *name, const char *scan, const char *co
 static inline bool may_read_all(const char *name)
 {
     static const char *const names[] = {
-        "space",        "check_columns", "check_indexes",    "check_orphans",  "check_shards",
-        "check_floors", "check_count",   "features_unknown", "begin_settings", "index_find",
-        "index_leave",  "index_forget",  "index_lag",        "behind_any",     "index_serves",
+        "space",         "check_columns",  "check_indexes",    "check_orphans",  "check_shards",
+        "check_floors",  "check_count",    "features_unknown", "begin_settings", "feature_find",
+        "feature_leave", "derived_forget", "derived_lag",      "behind_any",     "index_serves",
         "words_after"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

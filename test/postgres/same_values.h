@@ -4,8 +4,8 @@
  * or 1; x: NULL; W, M: a text, or NULL; p, e: a prefix, and the end of what has it; v, V: the least and the highest value;
  * E: an event's id; D: the third parameter again; G: the session of the lease before it; C: the user of
  * the content before it; K: a key with a prefix; F, P, N,
- * I: an order, and the place in it (a time; a name, or a session; a user); Q: what an index of words is asked. Any other letter
- * is a text.
+ * I: an order, and the place in it (a time; a name, or a session; a user); Q: what an index of words is asked; f: the name of
+ * its feature. Any other letter is a text.
  */
 #ifndef SESLITE_TEST_POSTGRES_SAME_VALUES_H
 #define SESLITE_TEST_POSTGRES_SAME_VALUES_H
@@ -164,6 +164,8 @@ static inline void put_words(struct same *same, struct values *values, int at, c
         snprintf(text, sizeof text, "e%d", any(same, 12));
     else if (kind == 'D')
         snprintf(text, sizeof text, "%.60s", values->text[OF_FILE][2]);
+    else if (kind == 'f')
+        snprintf(text, sizeof text, "search");
     else if (kind == 'v')
         snprintf(text, sizeof text, "%s", any(same, 2) ? "a" : "");
     else if (kind == 'V')

@@ -11,6 +11,13 @@ struct owner_list {
     size_t count;
 };
 
+/* A few numbers of sessions. */
+enum { MAX_SESSION_IDS = 100 };
+struct session_ids {
+    int64_t items[MAX_SESSION_IDS];
+    size_t count;
+};
+
 /* Texts (without a pointer: NULL), given to a statement of a server's as one parameter. */
 struct text_list {
     const struct span *texts;

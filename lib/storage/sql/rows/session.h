@@ -137,12 +137,6 @@ struct due {
     int64_t owner; /* the number of the app or user */
     int64_t bound;
 };
-/* A few of them. */
-enum { MAX_SESSION_IDS = 100 };
-struct session_ids {
-    int64_t items[MAX_SESSION_IDS];
-    size_t count;
-};
 SESLITE_PRIVATE int ses__due_find(struct db *db, const struct due *due, int64_t limit,
                                   struct session_ids *ids, ses_error *error);
 /* Removes them, which are the app's, and counts them, until `limit` are. */

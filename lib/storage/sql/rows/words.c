@@ -21,37 +21,34 @@ static int need_module(struct db *db, ses_error *error)
 }
 
 /* UNSUPPORTED: there is one, but it cannot be used. */
-static int find_feature(struct db *db, const struct statement *statement, bool *found, ses_error *error)
+static int need_module_for(struct db *db, bool is_there, ses_error *error)
 {
-    int64_t one = 0;
-    const int code = ses__query_number(db, statement, &one, error, NULL);
-
-    *found = code == SES_OK;
-    if (code != SES_OK)
-        return code == SES_NOTFOUND ? SES_OK : code;
-    return ses__words_engine(db)->remove ? SES_OK : need_module(db, error);
+    return is_there && !ses__words_engine(db)->remove ? need_module(db, error) : SES_OK;
 }
 
 int ses__index_find(struct db *db, bool *is_there, ses_error *error)
 {
-    return find_feature(db, STATEMENT_INDEX_FIND, is_there, error);
+    const int code = ses__feature_find(db, WORDS_FEATURE, is_there, error);
+    return code == SES_OK ? need_module_for(db, *is_there, error) : code;
 }
 
 int ses__index_serves(struct db *db, bool *serves, ses_error *error)
 {
-    return find_feature(db, STATEMENT_INDEX_SERVES, serves, error);
+    int64_t one = 0;
+    const int code = ses__query_number(db, STATEMENT_INDEX_SERVES, &one, error, NULL);
+
+    *serves = code == SES_OK;
+    return code == SES_OK || code == SES_NOTFOUND ? need_module_for(db, *serves, error) : code;
 }
 
 int ses__index_drop(struct db *db, ses_error *error)
 {
-    static const struct statement *const statements[] = {STATEMENT_INDEX_DROP, STATEMENT_INDEX_LEAVE,
-                                                         STATEMENT_INDEX_FORGET};
     const struct words_engine *words = ses__words_engine(db);
     int code = words->clear ? words->clear(db, error) : SES_OK;
 
-    for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++)
-        code = ses__query_do(db, statements[i], error, NULL);
-    return code;
+    if (code == SES_OK)
+        code = ses__query_do(db, STATEMENT_INDEX_DROP, error, NULL);
+    return code == SES_OK ? ses__feature_leave(db, WORDS_FEATURE, error) : code;
 }
 
 int ses__index_make(struct db *db, ses_error *error)
@@ -62,38 +59,7 @@ int ses__index_make(struct db *db, ses_error *error)
         code = ses__index_drop(db, error); /* what somebody has left of one */
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_INDEX_MAKE, error, NULL);
-    /* A server has done that, too. */
-    return code == SES_OK && !ses__words_engine(db)->remove
-               ? ses__query_do(db, STATEMENT_INDEX_ENTER, error, NULL)
-               : code;
-}
-
-/* ------------------------------------------------------------------------------------------- what it lacks */
-
-int ses__behind_find(struct db *db, const struct behind *behind, struct session_ids *ids, ses_error *error)
-{
-    const struct user_row *owner = behind->owner;
-    const bool is_user = owner && owner->id != 0;
-    const struct statement *statement = behind->session_id ? STATEMENT_BEHIND_SESSION
-                                        : is_user          ? STATEMENT_BEHIND_USER
-                                        : owner            ? STATEMENT_BEHIND_APP
-                                                           : STATEMENT_BEHIND_ANY;
-    const int64_t of = behind->session_id ? behind->session_id
-                       : is_user          ? owner->id
-                       : owner            ? owner->app_id
-                                          : 0;
-    struct query query;
-
-    ids->count = 0;
-    ses__query_open(&query, db, statement, error, VALUES(INT(behind->after), INT(MAX_SESSION_IDS), INT(of)));
-    while (ids->count < MAX_SESSION_IDS && ses__query_row(&query))
-        ids->items[ids->count++] = ses__query_int(&query, 0);
-    return ses__query_end(&query);
-}
-
-int ses__index_lag(struct db *db, int64_t *events, ses_error *error)
-{
-    return ses__query_number(db, STATEMENT_INDEX_LAG, events, error, NULL);
+    return code == SES_OK ? ses__feature_enter(db, WORDS_FEATURE, FEATURE_NEEDS_READING, error) : code;
 }
 
 /* ---------------------------------------------------------------------------------------------- its rows */
@@ -105,7 +71,7 @@ struct span ses__index_owners(const struct session_row *row, char text[OWNERS_MA
     return (struct span){text, (size_t)len};
 }
 
-int ses__index_text_take(struct indexing *indexing, struct span body, ses_error *error)
+int ses__index_text_take(struct deriving *indexing, struct span body, ses_error *error)
 {
     ses__event_words(body, &indexing->words);
     ses__index_text(&indexing->words, &indexing->text);
@@ -113,7 +79,7 @@ int ses__index_text_take(struct indexing *indexing, struct span body, ses_error 
 }
 
 static int add_words(struct db *db, const struct session_row *row, const struct event_row *event,
-                     struct indexing *indexing, ses_error *error)
+                     struct deriving *indexing, ses_error *error)
 {
     const struct buffer *const text = &indexing->text;
     char owners[OWNERS_MAX];
@@ -128,30 +94,33 @@ static int add_words(struct db *db, const struct session_row *row, const struct 
                                 TEXT(ses__index_owners(row, owners))));
 }
 
-int ses__index_seq(struct db *db, const struct session_row *row, int64_t *seq, ses_error *error)
+int ses__index_seq(struct db *db, const struct session_row *row, int64_t *seq, bool *current,
+                   ses_error *error)
 {
-    const int code = ses__query_number(db, STATEMENT_INDEXED_FIND, seq, error, VALUES(INT(row->id)));
+    struct derived_row derived;
+    const int code = ses__derived_find(db, WORDS_FEATURE, row, &derived, error);
 
-    if (*seq < row->base_seq)
-        *seq = row->base_seq;
-    return code == SES_NOTFOUND ? SES_OK : code;
+    *seq = derived.seq < row->base_seq ? row->base_seq : derived.seq;
+    *current = derived.current;
+    return code;
 }
 
-int ses__index_advance(struct db *db, int64_t session_id, struct indexing *indexing, bool *done,
+int ses__index_advance(struct db *db, int64_t session_id, struct deriving *indexing, bool *done,
                        ses_error *error)
 {
     struct session_row row;
     struct event_rows rows;
     struct event_row event;
     int64_t seq = 0;
+    bool current = true;
     int code = ses__session_by_id(db, session_id, &row, error);
 
     *done = true;
     if (code == SES_NOTFOUND) /* it was deleted meanwhile */
         return SES_OK;
     if (code == SES_OK)
-        code = ses__index_seq(db, &row, &seq, error);
-    if (code != SES_OK || seq >= row.last_seq)
+        code = ses__index_seq(db, &row, &seq, &current, error);
+    if (code != SES_OK || (seq >= row.last_seq && current))
         return code;
     ses__event_rows_open_few(&rows, db, row.id, seq + 1, row.last_seq,
                              &(struct few_events){INT64_MAX, indexing->bytes_left}, WALK_FORWARD_BODIES,
@@ -168,13 +137,11 @@ int ses__index_advance(struct db *db, int64_t session_id, struct indexing *index
     if (*done || seq >= row.last_seq)
         seq = row.last_seq;
     *done = seq == row.last_seq;
-    return code == SES_OK ? ses__query_do(db, STATEMENT_INDEXED_SET, error,
-                                          VALUES(INT(row.id), INT(seq), INT(ses__row_epoch(&row))))
-                          : code;
+    return code == SES_OK ? ses__derived_set(db, WORDS_FEATURE, &row, seq, error) : code;
 }
 
 static int remove_words(struct db *db, const struct session_row *row, int64_t first, int64_t last,
-                        struct indexing *indexing, ses_error *error)
+                        struct deriving *indexing, ses_error *error)
 {
     const struct buffer *const text = &indexing->text;
     struct event_rows rows;
@@ -197,15 +164,13 @@ static int remove_words(struct db *db, const struct session_row *row, int64_t fi
 static int remove_indexed(struct db *db, const struct words_removal *removal, int64_t indexed,
                           ses_error *error)
 {
-    struct indexing indexing = {.events = 0};
+    struct deriving indexing;
 
-    ses__buffer_init(&indexing.words, db->allocator);
-    ses__buffer_init(&indexing.text, db->allocator);
+    ses__deriving_init(&indexing, db, 0);
     const int code = remove_words(db, removal->row, removal->first,
                                   removal->last < indexed ? removal->last : indexed, &indexing, error);
     db->removed_words = true;
-    ses__buffer_free(&indexing.text);
-    ses__buffer_free(&indexing.words);
+    ses__deriving_free(&indexing);
     return code;
 }
 
@@ -213,9 +178,10 @@ int ses__words_remove_begin(struct words_removal *removal, struct db *db, const 
                             int64_t first, int64_t last, ses_error *error)
 {
     int64_t indexed = 0;
+    bool current = false;
 
     *removal = (struct words_removal){.row = row, .first = first, .last = last};
-    ses__query_open(&removal->asked, db, STATEMENT_INDEX_FIND, error, NULL);
+    ses__query_open(&removal->asked, db, STATEMENT_FEATURE_FIND, error, VALUES(STRING(WORDS_FEATURE)));
     if (ses__words_engine(db)->remove)
         return removal->asked.code;
     const bool is_there = ses__query_row(&removal->asked);
@@ -223,7 +189,7 @@ int ses__words_remove_begin(struct words_removal *removal, struct db *db, const 
     if (code == SES_OK && is_there)
         code = need_module(db, error);
     if (code == SES_OK && is_there)
-        code = ses__index_seq(db, row, &indexed, error);
+        code = ses__index_seq(db, row, &indexed, &current, error);
     return code == SES_OK && is_there ? remove_indexed(db, removal, indexed, error) : code;
 }
 

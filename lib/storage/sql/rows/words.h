@@ -9,8 +9,11 @@
 
 #include "base/hash.h"
 #include "model/words/index_text.h"
+#include "storage/sql/derived/derived.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/list.h"
+
+#define WORDS_FEATURE "search"
 
 /* How an engine keeps it. */
 struct words_engine {
@@ -33,35 +36,16 @@ SESLITE_PRIVATE int ses__index_serves(struct db *db, bool *serves, ses_error *er
 SESLITE_PRIVATE int ses__index_make(struct db *db, ses_error *error);
 SESLITE_PRIVATE int ses__index_drop(struct db *db, ses_error *error);
 
-/* Sessions with events that are not in the index: the first few after the number `after`. */
-struct behind {
-    const struct user_row *owner; /* of a user, or an app; NULL: of any */
-    int64_t session_id;           /* only this one; 0: all */
-    int64_t after;
-};
-SESLITE_PRIVATE int ses__behind_find(struct db *db, const struct behind *behind, struct session_ids *ids,
-                                     ses_error *error);
-/* How many events there are in all that are not in the index. */
-SESLITE_PRIVATE int ses__index_lag(struct db *db, int64_t *events, ses_error *error);
-
-/* The work of one transaction: so many bytes of events. */
-struct indexing {
-    struct buffer words;
-    struct buffer text;
-    int64_t bytes_left; /* below 1: it is done */
-    int64_t events;     /* that were added */
-};
 /* Makes the text that the index has of an event. Without any, the event is not in there. */
-SESLITE_PRIVATE int ses__index_text_take(struct indexing *indexing, struct span body, ses_error *error);
+SESLITE_PRIVATE int ses__index_text_take(struct deriving *indexing, struct span body, ses_error *error);
 /* Whose events they are, as words that no text has: those of texts have no capitals. */
 enum { OWNERS_MAX = 80 };
 SESLITE_PRIVATE struct span ses__index_owners(const struct session_row *row, char text[OWNERS_MAX]);
-/* The last event of a session that is in the index, or where its log begins. */
-SESLITE_PRIVATE int ses__index_seq(struct db *db, const struct session_row *row, int64_t *seq,
+/* The last event of a session that is in the index, or where its log begins; `*current`: nothing was cut since. */
+SESLITE_PRIVATE int ses__index_seq(struct db *db, const struct session_row *row, int64_t *seq, bool *current,
                                    ses_error *error);
-/* Adds the session's next events. `*done`: it has no more. */
-SESLITE_PRIVATE int ses__index_advance(struct db *db, int64_t session_id, struct indexing *indexing,
-                                       bool *done, ses_error *error);
+/* Adds the session's next events; see derived.h. */
+SESLITE_PRIVATE derive_events ses__index_advance;
 
 /* Removes the words of events, in two halves: before the events are deleted, and after that. (A server is asked in the first
  * whether there is an index, and does the rest by itself.) `row` lives until the second. */

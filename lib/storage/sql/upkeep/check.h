@@ -11,7 +11,7 @@
 /* The sum of the weights of the words that the index of words must hold. */
 struct word_weights {
     const struct hash_seed *seed;
-    struct indexing indexing; /* the words of an event */
+    struct deriving indexing; /* the words of an event */
     struct buffer each;       /* of words of which an event has each once */
     uint64_t sum;
 };

@@ -115,10 +115,13 @@ int ses__check_words_begin(struct check *check)
 
 int ses__check_words_of(struct check *check, const struct session_row *row, int64_t *indexed)
 {
+    bool current = true;
+
     *indexed = 0;
-    return check->has_words ? ses__check_settle(check, ses__index_seq(check->db, row, indexed, &check->error),
-                                                SES_PROBLEM_INDEX)
-                            : SES_OK;
+    return check->has_words
+               ? ses__check_settle(check, ses__index_seq(check->db, row, indexed, &current, &check->error),
+                                   SES_PROBLEM_INDEX)
+               : SES_OK;
 }
 
 static int compare_words(struct check *check)

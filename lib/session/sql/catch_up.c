@@ -1,5 +1,6 @@
+#include "session/sql/catch_up.h"
+
 #include "base/error.h"
-#include "search/index.h"
 
 /* Of events, in one transaction: about 50 ms, for which others wait. */
 enum { STEP_BYTES = 1024 * 1024, STEP_WRITES = STEP_BYTES / 4 };
@@ -8,7 +9,7 @@ enum { STEP_BYTES = 1024 * 1024, STEP_WRITES = STEP_BYTES / 4 };
 struct step {
     struct session_ids ids;
     size_t from;
-    const ses_allocator *allocator;
+    derive_events *advance;
     /* out */
     size_t next;
     int64_t events;
@@ -17,29 +18,27 @@ struct step {
 static int run_step(struct db *db, void *context, ses_error *error)
 {
     struct step *step = context;
-    struct indexing indexing = {.bytes_left = STEP_BYTES};
+    struct deriving work;
     bool done = true;
     int code = SES_OK;
 
-    ses__buffer_init(&indexing.words, step->allocator);
-    ses__buffer_init(&indexing.text, step->allocator);
+    ses__deriving_init(&work, db, STEP_BYTES);
     for (step->next = step->from; step->next < step->ids.count; step->next += done) {
-        code = ses__index_advance(db, step->ids.items[step->next], &indexing, &done, error);
-        if (code != SES_OK || indexing.bytes_left <= 0)
+        code = step->advance(db, step->ids.items[step->next], &work, &done, error);
+        if (code != SES_OK || work.bytes_left <= 0)
             break;
     }
     step->next += code == SES_OK && done && step->next < step->ids.count;
-    step->events = indexing.events;
-    ses__buffer_free(&indexing.text);
-    ses__buffer_free(&indexing.words);
+    step->events = work.events;
+    ses__deriving_free(&work);
     return code;
 }
 
-static int report_indexed(const struct catch_up *own, ses_error *error)
+static int report_caught_up(const struct catch_up *own, ses_error *error)
 {
     if (!own->progress || own->progress(own->progress_context, own->events, own->total) == 0)
         return SES_OK;
-    return ses__error_set(error, SES_INTERRUPTED, "indexing was ended by the progress callback");
+    return ses__error_set(error, SES_INTERRUPTED, "%s: ended by the progress callback", own->what);
 }
 
 static int run_steps(struct catch_up *own, struct step *step, ses_error *error)
@@ -51,7 +50,7 @@ static int run_steps(struct catch_up *own, struct step *step, ses_error *error)
             ses__run_within(own->store->storage, &own->limits, TO_WRITE(STEP_WRITES), run_step, step, error);
         own->events += code == SES_OK ? step->events : 0;
         if (code == SES_OK)
-            code = report_indexed(own, error);
+            code = report_caught_up(own, error);
     }
     return code;
 }
@@ -69,8 +68,8 @@ static int run_find_behind(struct db *db, void *context, ses_error *error)
 
 int ses__catch_up(struct catch_up *own, ses_error *error)
 {
-    struct step step = {.allocator = &own->store->allocator};
-    struct finding_behind finding = {{own->owner, own->session_id, 0}, &step.ids};
+    struct step step = {.advance = own->advance};
+    struct finding_behind finding = {{own->what, own->app_id, own->user_id, own->session_id, 0}, &step.ids};
     int code = SES_OK;
 
     own->events = 0;
