@@ -375,7 +375,8 @@ typedef enum ses_problem_kind {
     SES_PROBLEM_LEASE = 16,    /* a lease */
     SES_PROBLEM_SHARED = 17,   /* app: or user: state */
     SES_PROBLEM_COUNTER = 18,  /* a counter of sessions, versions or leases is wrong, or nearly used up */
-    SES_PROBLEM_ARTIFACT = 19  /* an artifact, or its bytes; or bytes that a save that was killed has left */
+    SES_PROBLEM_ARTIFACT = 19, /* an artifact, or its bytes; or bytes that a save that was killed has left */
+    SES_PROBLEM_USAGE = 20     /* the tally of tokens (seslite_usage.h) does not agree with the events */
 } ses_problem_kind;
 
 /* Returns a word for a SES_PROBLEM_*: "page", "index", "reference" and so on, or "?". The text is static. */

@@ -7,6 +7,7 @@
 #include "fault_calls.h"
 #include "seslite_artifact.h"
 #include "seslite_search.h"
+#include "seslite_usage.h"
 #include "support.h"
 
 enum scene {

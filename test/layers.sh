@@ -6,7 +6,7 @@
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
-models='model model/event model/state model/words json base'
+models='model model/event model/state model/usage model/words json base'
 sql='storage/sql storage'
 rooms="
 base            base
@@ -15,6 +15,7 @@ json            json base
 model/state     model/state json base
 model/words     model/words json base
 model/event     model/event model/state json base
+model/usage     model/usage model/event model/state json base
 model           $models
 storage         storage $models
 storage/sql     $sql $models
@@ -24,7 +25,8 @@ storage/sql/session   storage/sql/session storage/sql/rows $sql $models
 storage/sql/history   storage/sql/history storage/sql/session storage/sql/rows $sql $models
 storage/sql/list      storage/sql/list storage/sql/session storage/sql/rows $sql $models
 storage/sql/transfer  storage/sql/transfer storage/sql/session storage/sql/rows $sql $models base/sha256
-storage/sql/upkeep    storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models base/sha256
+storage/sql/usage     storage/sql/usage storage/sql/derived storage/sql/rows $sql $models
+storage/sql/upkeep    storage/sql/upkeep storage/sql/usage storage/sql/derived storage/sql/session storage/sql/rows $sql $models base/sha256
 storage/sqlite/connection  storage/sqlite/connection $sql $models
 storage/sqlite  storage/sqlite storage/sqlite/connection storage/sql/upkeep storage/sql/rows $sql $models
 storage/sqlite/backup  storage/sqlite/backup storage/sqlite storage/sqlite/connection $sql $models
@@ -38,6 +40,7 @@ session/read    session/read session storage $models
 session/transfer  session/transfer session storage $models base/sha256
 session/upkeep  session/upkeep session storage $models
 artifact        artifact session storage/sql/rows storage/sql storage $models
+usage           usage session/read session/sql session storage/sql/usage storage/sql/derived storage/sql/rows storage/sql storage $models
 session/sql     session/sql session storage/sql/derived storage/sql/rows storage/sql storage $models
 session/sqlite  session/sqlite session storage/sqlite/connection storage $models
 session/postgres  session storage/postgres/connection storage $models

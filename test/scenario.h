@@ -194,6 +194,31 @@ static void faults_use_searches(struct faults *faults, ses_store *store)
     ses_hits_close(first);
 }
 
+/* A tally, which is made, brought up to date and made again. */
+static void faults_use_usage(struct faults *faults, ses_store *store)
+{
+    const ses_key one = {"app", "user", "one"};
+    const ses_tally_options rebuild = {.size = sizeof rebuild, .flags = SES_TALLY_REBUILD};
+    ses_usage_options options = {
+        .size = sizeof options, .flags = SES_USAGE_BY_MODEL | SES_USAGE_BY_SESSION | SES_USAGE_BY_DAY, .limit = 1};
+    ses_error error;
+
+    STEP(SES_OK, ses_store_tally(store, NULL, NULL, &error));
+    for (int i = 0; i < 3; i++) {
+        ses_usage_rows *rows = NULL;
+        STEP(SES_OK, ses_append_by_key(store, &one,
+                                       Q("{'modelVersion':'\\u006d','usageMetadata':{'totalTokenCount':7}}"),
+                                       SES_NUL, NULL, NULL, &error));
+        if (i == 2)
+            STEP(SES_OK, ses_store_tally(store, &rebuild, NULL, &error));
+        options.flags ^= i == 1 ? SES_USAGE_BY_INVOCATION : 0;
+        STEP(SES_OK, ses_store_usage(store, NULL, &options, &rows, &error));
+        if (rows && ses_usage_rows_sum(rows)->total != 7 * (i + 1))
+            faults_complain(faults, "the sum of tokens is wrong", 0, &error);
+        ses_usage_rows_close(rows);
+    }
+}
+
 static void faults_use_names(struct faults *faults, ses_store *store)
 {
     ses_names *apps = NULL;
@@ -222,6 +247,7 @@ static void faults_play_lists(struct faults *faults, ses_store *store)
                                    SES_NUL, NULL, NULL, &error));
     faults_use_lists(faults, store);
     faults_use_searches(faults, store);
+    faults_use_usage(faults, store);
     faults_use_names(faults, store);
     STEP(SES_OK, ses_delete(store, &two, NULL, NULL, &error));
     STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, NULL, &error));

@@ -148,6 +148,17 @@
 --     WHERE d.shard = row.shard AND d.session_id = row.id AND d.what = feature::text AND d.seq >= row.last_seq
 --       AND d.epoch = row.version - row.last_seq OFFSET 0)
 --
+-- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
+-- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq, d.seq, d.epoch, row.name,
+--     u.name, a.name
+-- macro: USAGE_SESSIONS(named) = seslite.sessions AS s
+--     LEFT JOIN LATERAL (SELECT d.seq, d.epoch FROM seslite.derived AS d
+--         WHERE d.shard = s.shard AND d.session_id = s.id AND d.what = 'usage' OFFSET 0) AS d ON true
+--     LEFT JOIN LATERAL (SELECT u.name FROM seslite.users AS u
+--         WHERE u.shard = s.shard AND u.id = s.user_id AND named::bigint <> 0 OFFSET 0) AS u ON true
+--     LEFT JOIN LATERAL (SELECT a.name FROM seslite.apps AS a
+--         WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id AND named::bigint <> 0 OFFSET 0) AS a ON true
+--
 -- Rows whose owner does not exist, or is not in the given shard:
 -- macro: ORPHANS(children, parents, parent_id, place) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
 --     FROM seslite.children AS r
@@ -1493,3 +1504,82 @@ FROM (SELECT NULL::bigint AS session_id, NULL::bigint AS seq, NULL::text AS name
       UNION ALL
       SELECT session_id, seq, name, user_name, user_id, updated_us, app_id, NULL::bigint FROM placed) AS p
 ORDER BY p.count IS NULL, p.updated_us DESC, p.name COLLATE "C", p.user_id, p.seq DESC;
+
+-- The use of tokens, which is derived from the events on demand: what each sheet holds is described in lib/model/usage/sheet.c.
+-- The rows go with the row of `derived` to which they lead, also where a library deletes it that does not know them. The table
+-- gets the rights and the row security that `derived` has, as that of the index of words does.
+
+-- name: usage_make
+DO $make$
+DECLARE
+    granted record;
+BEGIN
+    LOCK TABLE seslite.features IN ACCESS EXCLUSIVE MODE;
+    IF EXISTS (SELECT FROM seslite.features WHERE name = 'usage') THEN
+        RETURN;
+    END IF;
+    CREATE TABLE seslite.usage_counts (
+        shard      int NOT NULL,
+        session_id bigint NOT NULL,
+        first_seq  bigint NOT NULL,
+        last_seq   bigint NOT NULL,
+        what       text NOT NULL,
+        counts     bytea NOT NULL,
+        PRIMARY KEY (shard, session_id, first_seq),
+        FOREIGN KEY (shard, session_id, what) REFERENCES seslite.derived ON DELETE CASCADE
+    );
+    FOR granted IN
+        SELECT a.privilege_type AS what, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS role
+        FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
+        WHERE c.oid = 'seslite.derived'::regclass AND a.grantee <> c.relowner
+    LOOP
+        EXECUTE format('GRANT %s ON seslite.usage_counts TO %s', granted.what, granted.role);
+    END LOOP;
+    IF (SELECT c.relrowsecurity FROM pg_class AS c WHERE c.oid = 'seslite.derived'::regclass) THEN
+        ALTER TABLE seslite.usage_counts ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY tenant ON seslite.usage_counts USING (EXISTS (
+            SELECT FROM seslite.sessions AS o
+            WHERE o.shard = usage_counts.shard AND o.id = usage_counts.session_id OFFSET 0));
+    END IF;
+    INSERT INTO seslite.features (name, needs) VALUES ('usage', 1);
+END $make$;
+
+-- A server keeps none.
+
+-- name: usage_sql
+SELECT NULL;
+
+-- name: usage_drop
+DROP TABLE IF EXISTS seslite.usage_counts;
+
+-- name: usage_last
+SELECT first_seq, last_seq, counts FROM seslite.usage_counts
+WHERE shard = SHARD($1) AND session_id = $1 ORDER BY first_seq DESC LIMIT 1;
+
+-- name: usage_put
+INSERT INTO seslite.usage_counts (shard, session_id, first_seq, last_seq, what, counts)
+VALUES (SHARD($1), $1, $2, $3, 'usage', $4)
+ON CONFLICT (shard, session_id, first_seq) DO UPDATE SET last_seq = excluded.last_seq, counts = excluded.counts;
+
+-- name: usage_of_sessions
+SELECT c.session_id, c.first_seq, c.last_seq, c.counts
+FROM WITH_SHARDS($1::bigint[]) AS o
+CROSS JOIN LATERAL OF_OWNER(usage_counts, session_id) AS c
+ORDER BY o.place, c.first_seq;
+
+-- name: usage_any
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
+WHERE s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 AND $1::bigint = 0 ORDER BY s.id LIMIT $4::bigint;
+
+-- name: usage_of_app
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
+WHERE s.app_id = $1 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 ORDER BY s.id LIMIT $4::bigint;
+
+-- name: usage_of_user
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
+WHERE s.shard = SHARD($1) AND s.user_id = $1 AND s.user_id > 0 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3
+ORDER BY s.id LIMIT $4::bigint;
+
+-- name: usage_of_session
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
+WHERE s.shard = SHARD($1) AND s.id = $1 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 LIMIT $4::bigint;

@@ -937,3 +937,76 @@ FROM (SELECT NULL AS session_id, NULL AS seq, NULL AS name, NULL AS user_name, N
       UNION ALL
       SELECT session_id, seq, name, user_name, user_id, updated_us, app_id, NULL FROM placed)
 ORDER BY count IS NULL, updated_us DESC, name, user_id, seq DESC;
+
+-- The use of tokens, which is derived from the events on demand: what each sheet holds is described in lib/model/usage/sheet.c.
+-- The rows go with the row of `derived` to which they lead, also where a library deletes it that does not know them.
+
+-- name: usage_make
+CREATE TABLE usage_counts (
+    session_id INTEGER NOT NULL,
+    first_seq  INTEGER NOT NULL,
+    last_seq   INTEGER NOT NULL,
+    what       TEXT NOT NULL,
+    counts     BLOB NOT NULL,
+    PRIMARY KEY (session_id, first_seq),
+    FOREIGN KEY (session_id, what) REFERENCES derived ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- The SQL of what has the name of that table.
+
+-- name: usage_sql
+SELECT sql FROM sqlite_schema WHERE name = 'usage_counts' COLLATE NOCASE;
+
+-- name: usage_drop
+DROP TABLE IF EXISTS usage_counts;
+
+-- The last sheet of a session.
+
+-- name: usage_last
+SELECT first_seq, last_seq, counts FROM usage_counts WHERE session_id = ?1 ORDER BY first_seq DESC LIMIT 1;
+
+-- name: usage_put
+INSERT INTO usage_counts (session_id, first_seq, last_seq, what, counts) VALUES (?1, ?2, ?3, 'usage', ?4)
+ON CONFLICT DO UPDATE SET last_seq = excluded.last_seq, counts = excluded.counts;
+
+-- The sheets of the sessions ?1, in the order of their numbers.
+
+-- name: usage_of_sessions
+SELECT c.session_id, c.first_seq, c.last_seq, c.counts
+FROM temp.seslite_owners(?1) AS o CROSS JOIN usage_counts AS c ON c.session_id = o.id
+ORDER BY o.rowid;
+
+-- Sessions with events and with a number above ?2, of the owner ?1, that were updated at ?3 or later, with how far their use of
+-- tokens has come: at most ?4. Names of users and apps are given if ?5 is not 0.
+
+-- name: usage_any
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
+FROM sessions AS s
+LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
+LEFT JOIN users AS u ON u.id = s.user_id AND ?5
+LEFT JOIN apps AS a ON a.id = s.app_id AND ?5
+WHERE s.id > ?2 AND s.event_count > 0 AND s.updated_us >= ?3 AND ?1 = 0 ORDER BY s.id LIMIT ?4;
+
+-- name: usage_of_app
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
+FROM sessions AS s INDEXED BY sessions_by_app
+LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
+LEFT JOIN users AS u ON u.id = s.user_id AND ?5
+LEFT JOIN apps AS a ON a.id = s.app_id AND ?5
+WHERE s.app_id = ?1 AND s.id > ?2 AND s.event_count > 0 AND s.updated_us >= ?3 ORDER BY s.id LIMIT ?4;
+
+-- name: usage_of_user
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
+FROM sessions AS s INDEXED BY sessions_by_user
+LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
+LEFT JOIN users AS u ON u.id = s.user_id AND ?5
+LEFT JOIN apps AS a ON a.id = s.app_id AND ?5
+WHERE s.user_id = ?1 AND s.id > ?2 AND s.event_count > 0 AND s.updated_us >= ?3 ORDER BY s.id LIMIT ?4;
+
+-- name: usage_of_session
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
+FROM sessions AS s
+LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
+LEFT JOIN users AS u ON u.id = s.user_id AND ?5
+LEFT JOIN apps AS a ON a.id = s.app_id AND ?5
+WHERE s.id = ?1 AND s.id > ?2 AND s.event_count > 0 AND s.updated_us >= ?3 LIMIT ?4;

@@ -49,23 +49,26 @@ static const char *const filling[] = {
     " (id >> 12) % 100, 0, 0, NULL, NULL, NULL, id FROM seslite.artifact_contents WHERE uses = 1",
     "INSERT INTO seslite.search_words SELECT shard, session_id, seq, array_to_tsvector(ARRAY['w' || id_hash % 1000])"
     " FROM (SELECT *, abs(session_id + seq) AS id_hash FROM seslite.events) AS e",
+    "INSERT INTO seslite.derived SELECT shard, id, 'usage', 1, 0 FROM seslite.sessions",
+    "INSERT INTO seslite.usage_counts SELECT shard, session_id, seq, seq, 'usage', 'x' FROM seslite.events",
     "INSERT INTO seslite.version_floor SELECT n, 1 FROM generate_series(0, 4095) AS n",
     "ANALYZE",
 };
 
-/* The index of words, which is not there until it is wanted. */
-static inline void make_index(PGconn *conn)
+/* The tables of features, which are not there until they are wanted. */
+static inline void make_features(PGconn *conn)
 {
     for (int i = 0; i < POSTGRES_STATEMENT_COUNT; i++) {
         const struct postgres_statement *statement = &ses__postgres_statements[i];
-        if (statement->text && strcmp(statement->name, "index_make") == 0)
+        if (statement->text &&
+            (strcmp(statement->name, "index_make") == 0 || strcmp(statement->name, "usage_make") == 0))
             PQclear(database_take(conn, PQexec(conn, statement->text), statement->name));
     }
 }
 
 static inline void fill_tables(PGconn *conn)
 {
-    make_index(conn);
+    make_features(conn);
     for (size_t i = 0; i < sizeof filling / sizeof filling[0]; i++)
         PQclear(database_take(conn, PQexec(conn, filling[i]), filling[i]));
 }
@@ -76,7 +79,7 @@ static const char *const across_shards[] = {
     "sessions_idle",   "sessions_idle_ahead", "list_app_newest",     "list_app_oldest", "list_app_created",
     "ids_labelled",    "ids_active_of_app",   "count_labelled",      "count_active",    "app_left",
     "check_app_after", "check_user_after",    "check_session_after", "due_count",       "behind_any",
-    "behind_app",      "words_found",
+    "behind_app",      "words_found",         "usage_any",           "usage_of_app",
 };
 
 static inline bool goes_across_shards(const char *name)
@@ -121,7 +124,7 @@ static inline bool may_read_all(const char *name)
         "space",         "check_columns",  "check_indexes",    "check_orphans",  "check_shards",
         "check_floors",  "check_count",    "features_unknown", "begin_settings", "feature_find",
         "feature_leave", "derived_forget", "derived_lag",      "behind_any",     "index_serves",
-        "words_after"};
+        "words_after",   "usage_any"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)

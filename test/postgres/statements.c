@@ -2,6 +2,7 @@
 #include "database.h"
 #include "plans.h"
 #include "seslite_search.h"
+#include "seslite_usage.h"
 #include "open.h"
 #include "seslite_postgres.h"
 
@@ -101,7 +102,7 @@ static void test_every_statement_takes_and_gives_numbers_texts_and_bytes(void **
     struct database *database = *state;
     int prepared = 0;
 
-    make_index(database->conn);
+    make_features(database->conn);
     for (int i = 0; i < POSTGRES_STATEMENT_COUNT; i++) {
         const struct postgres_statement *statement = &ses__postgres_statements[i];
         if (!is_prepared(statement))
@@ -192,6 +193,7 @@ static void use_all(ses_store *store)
     int64_t problems = -1;
     ses_page *page = NULL;
     ses_hits *hits = NULL;
+    ses_usage_rows *usage = NULL;
     ses_lease lease;
     ses_error error;
 
@@ -213,6 +215,9 @@ static void use_all(ses_store *store)
     assert_ok(ses_store_index(store, NULL, NULL, &error));
     assert_ok(ses_store_search(store, &key, "word", SES_NUL, NULL, &hits, &error));
     ses_hits_close(hits);
+    assert_ok(ses_store_tally(store, NULL, NULL, &error));
+    assert_ok(ses_store_usage(store, &key, NULL, &usage, &error));
+    ses_usage_rows_close(usage);
     must_delete(store, &key);
 }
 

@@ -12,16 +12,19 @@ struct plan_test {
     size_t index_count;
 };
 
-/* The index of words, by the one statement that makes it. */
-static void make_index(struct plan_test *test)
+/* The tables of features, by the statements that make them. */
+static void make_features(struct plan_test *test)
 {
-    sqlite3_stmt *statement = NULL;
+    static const char *const beginnings[] = {"CREATE VIRTUAL TABLE", "CREATE TABLE"};
 
-    assert_int_equal(sqlite3_prepare_v2(test->handle, strstr(test->statements, "CREATE VIRTUAL TABLE"), -1,
-                                        &statement, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
-    sqlite3_finalize(statement);
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+        sqlite3_stmt *statement = NULL;
+        assert_int_equal(
+            sqlite3_prepare_v2(test->handle, strstr(test->statements, beginnings[i]), -1, &statement, NULL),
+            SQLITE_OK);
+        assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+        sqlite3_finalize(statement);
+    }
 }
 
 static int setup(void **state)
@@ -36,7 +39,7 @@ static int setup(void **state)
     assert_int_equal(sqlite3_open(":memory:", &test->handle), SQLITE_OK);
     assert_int_equal(ses__id_list_register(test->handle), SQLITE_OK);
     assert_int_equal(sqlite3_exec(test->handle, strchr(schema, '\n'), NULL, NULL, NULL), SQLITE_OK);
-    make_index(test);
+    make_features(test);
     free(schema);
     *state = test;
     return 0;
@@ -128,7 +131,8 @@ static void note_primary_key(struct plan_test *test, const char *detail)
 {
     static const char *const tables[] = {"app_state",  "user_state",     "session_state",
                                          "base_state", "session_labels", "event_marks",
-                                         "features",   "derived",        "artifacts"};
+                                         "features",   "derived",        "artifacts",
+                                         "usage_counts"};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         char use[96];
         char name[96];
@@ -174,7 +178,7 @@ static void assert_plan_line(const char *name, const char *detail)
     if (strcmp(name, "words_found") == 0 && strncmp(detail, "SCAN s ", 7) != 0 &&
         strncmp(detail, "SCAN u", 6) != 0)
         return;
-    if (strcmp(name, "index_module") == 0 || strcmp(name, "derived_lag") == 0 ||
+    if (strcmp(name, "index_module") == 0 || strcmp(name, "usage_sql") == 0 || strcmp(name, "derived_lag") == 0 ||
         strcmp(name, "derived_forget") == 0)
         return;
     /* The names of a page, which a recursion finds one after the other. */
@@ -191,7 +195,7 @@ static void look_at(struct plan_test *test, const char *name, const char *sql)
 {
     char explain[4096];
 
-    if (strcmp(name, "index_make") == 0)
+    if (strcmp(name, "index_make") == 0 || strcmp(name, "usage_make") == 0)
         return;
     snprintf(explain, sizeof explain, "EXPLAIN QUERY PLAN %s", sql);
     sqlite3_stmt *statement = prepare(test, explain);

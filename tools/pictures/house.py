@@ -30,6 +30,7 @@ PURPOSES = {
     "agent": "contents, tool calls, templates",
     "artifact": "files of sessions and users",
     "search": "words of events",
+    "usage": "tokens of models",
     "cjson": "trees of cJSON",
 }
 FOREIGN = ("sqlite3.h", "libpq-fe.h", "cjson/cJSON.h")

@@ -54,7 +54,8 @@ const char *ses_problem_name(int kind)
                                         [SES_PROBLEM_LEASE] = "lease",
                                         [SES_PROBLEM_SHARED] = "shared",
                                         [SES_PROBLEM_COUNTER] = "counter",
-                                        [SES_PROBLEM_ARTIFACT] = "artifact"};
+                                        [SES_PROBLEM_ARTIFACT] = "artifact",
+                                        [SES_PROBLEM_USAGE] = "usage"};
     const bool known = kind > 0 && (size_t)kind < sizeof names / sizeof names[0];
     return names[known ? kind : 0];
 }

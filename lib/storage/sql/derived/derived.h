@@ -10,6 +10,9 @@
 #include "model/event/rows.h"
 #include "storage/sql/query.h"
 
+/* The use of tokens (storage/sql/usage). */
+#define USAGE_FEATURE "usage"
+
 /* As `features.needs` has it. */
 enum feature_needs { FEATURE_NEEDS_NOTHING = 1, FEATURE_NEEDS_READING = 2 };
 

@@ -1,5 +1,6 @@
 /* Removes sessions and users, with all that belongs to them; and finds those that are due. */
 #include "base/error.h"
+#include "storage/sql/derived/derived.h"
 #include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/parts.h"
 #include "storage/sql/rows/words.h"
@@ -23,6 +24,8 @@ int ses__events_remove(struct db *db, const struct session_row *row, int64_t fir
     *deleted = ses__db_changed(db);
     if (code == SES_OK) /* one that is left is filed as another's */
         code = ses__event_last(db, row->id, first, last, &left, error);
+    if (code == SES_OK)
+        code = ses__derived_leave(db, USAGE_FEATURE, row->id, error);
     if (code == SES_OK)
         code = ses__words_remove_end(&words, error);
     return code == SES_OK && left > 0 ? refuse_leftover(db, "session", row->id, error) : code;

@@ -7,7 +7,9 @@ static int check_rows(struct check *check)
 {
     if (check->op->level < SES_CHECK_LOG)
         return SES_OK;
-    int code = ses__check_owners(check, SCOPE_APP);
+    int code = ses__check_usage_find(check);
+    if (code == SES_OK)
+        code = ses__check_owners(check, SCOPE_APP);
     if (code == SES_OK)
         code = ses__check_owners(check, SCOPE_USER);
     if (code != SES_OK || check->ended)

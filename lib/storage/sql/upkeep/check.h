@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "model/event/runs.h"
+#include "model/usage/usage.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/words.h"
 
@@ -26,6 +27,7 @@ struct check {
     int64_t last_session;      /* the highest number that a session was ever given */
     int64_t total;             /* sessions, where their numbers do not tell how many; else 0 */
     int64_t done;              /* of these */
+    bool tallies_usage;        /* there is a table of used tokens */
     bool trusts_indexes;       /* not every event is looked for by its id, which is a round trip each */
     bool has_words;            /* there is an index of words ... */
     struct word_weights words; /* ... and this is what it must hold */
@@ -80,6 +82,25 @@ SESLITE_PRIVATE const struct delta_op *ses__delta_last(const struct delta *delta
 /* Reads the state that the session was created with, into the arena. `*ok`: it can be read; else that was reported. */
 SESLITE_PRIVATE int ses__check_read_initial(struct check *check, int64_t session_id, struct arena *arena,
                                             struct span *initial, struct delta *delta, bool *ok);
+
+/* ---- check_usage.c: the tokens that the log tells of, held against the table */
+
+struct check_usage {
+    int64_t counted_seq; /* the table holds the calls up to this event; 0: it does not hold the session */
+    uint64_t hash;       /* of these, as the log has them */
+    struct arena arena;
+};
+/* Sets whether there is a table. */
+SESLITE_PRIVATE int ses__check_usage_find(struct check *check);
+/* Begins with a session. The arena is initialised, and the caller frees it. */
+SESLITE_PRIVATE int ses__check_usage_begin(struct check *check, struct check_usage *usage,
+                                           const struct session_row *row);
+/* The next event. */
+SESLITE_PRIVATE int ses__check_usage_add(struct check *check, struct check_usage *usage,
+                                         const struct event_row *event);
+/* When all were added. Reports a difference. */
+SESLITE_PRIVATE int ses__check_usage_compare(struct check *check, const struct check_usage *usage,
+                                             const struct session_row *row);
 
 /* ---- check_marks.c: the marks that a log must have, found out from its events, and held against
  * the table */

@@ -15,6 +15,7 @@ struct log_check {
     struct update_times times;
     struct replay replay;
     struct check_marks marks;
+    struct check_usage usage;
     int64_t count;
     int64_t indexed; /* the last event whose words are in the index */
     bool broken;     /* what the log leads to is not known */
@@ -202,6 +203,8 @@ static int check_logged_event(struct log_check *log, const struct event_row *eve
         code = ses__error_nomem(&check->error);
     if (code == SES_OK && event->seq <= log->indexed)
         code = ses__check_words_add(check, log->row, event);
+    if (code == SES_OK)
+        code = ses__check_usage_add(check, &log->usage, event);
     log->count++;
     ses__update_times_pass(&log->times, event->seq, event->high_us);
     if (code == SES_OK && !check->trusts_indexes)
@@ -267,6 +270,8 @@ static int check_whole_log(struct log_check *log)
     struct check *check = log->check;
     int code = read_beginning(log);
 
+    if (code == SES_OK)
+        code = ses__check_usage_begin(check, &log->usage, log->row);
     if (code == SES_OK && !check->ended)
         code = ses__check_words_of(check, log->row, &log->indexed);
     if (code == SES_OK && !check->ended)
@@ -279,6 +284,8 @@ static int check_whole_log(struct log_check *log)
         code = ses__check_settle(
             check, ses__session_state_check(check->db, log->row, &log->replay.state, &check->error),
             SES_PROBLEM_STATE);
+    if (code == SES_OK && !check->ended && !log->broken)
+        code = ses__check_usage_compare(check, &log->usage, log->row);
     return code;
 }
 
@@ -287,6 +294,8 @@ int ses__check_log(struct check *check, const struct session_row *row, int64_t i
     struct log_check log = {.check = check, .row = row};
     const ses_allocator *allocator = check->db->allocator;
 
+    ses__arena_init(&log.usage.arena, allocator);
+
     ses__update_times_begin(&log.times, row->created_us, row->base_seq, inherited);
     ses__check_marks_init(&log.marks, allocator);
     int code = ses__replay_init(&log.replay, allocator, check->op->seed, false, &check->error);
@@ -294,5 +303,6 @@ int ses__check_log(struct check *check, const struct session_row *row, int64_t i
         code = check_whole_log(&log);
     ses__replay_free(&log.replay);
     ses__check_marks_free(&log.marks);
+    ses__arena_free(&log.usage.arena);
     return code;
 }

@@ -1,0 +1,143 @@
+/*
+ * seslite: the tokens that models have used.
+ *
+ * An event with `usageMetadata` is a model call, and says how many tokens the call used. This part adds them up, by app,
+ * user, session, day, model and invocation, as the view `usage` of a store does (see sql/README.md), but in a fraction of
+ * its time if the store keeps a tally.
+ *
+ * Usage follows the events that are stored. A rewind takes back what was said, not what it cost: its events still count. The
+ * events that a fork took over count in the fork, too. Events that are deleted, cut, pruned or expired do not count any
+ * more. To keep a bill for longer, save the result before.
+ *
+ * The rules at the top of seslite.h hold here too. A program that calls nothing of this header links nothing of it.
+ */
+#ifndef SESLITE_USAGE_H
+#define SESLITE_USAGE_H
+
+#include "seslite.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What usage is added up by. */
+typedef enum ses_usage_flags {
+    SES_USAGE_BY_APP = 0x1,        /* by the name of the app */
+    SES_USAGE_BY_USER = 0x2,       /* by the name of the user */
+    SES_USAGE_BY_SESSION = 0x4,    /* by the id of the session, which two users may have */
+    SES_USAGE_BY_DAY = 0x8,        /* by the day of the event's timestamp */
+    SES_USAGE_BY_MODEL = 0x10,     /* by the event's `modelVersion` */
+    SES_USAGE_BY_INVOCATION = 0x20 /* by the event's `invocationId` */
+} ses_usage_flags;
+
+typedef struct ses_usage_options {
+    size_t size;
+    unsigned flags;           /* SES_USAGE_BY_*; 0: all calls in one row */
+    const int64_t *since_us;  /* the event's timestamp is this or later; NULL: any */
+    const int64_t *before_us; /* it is earlier than this; NULL: any */
+    /* Returns how many seconds the time zone in which days begin is ahead of UTC at that time; NULL: days are UTC's. Is called
+     * on any thread, about once for each quarter of an hour with calls, and must not use the store. */
+    int (*zone)(void *context, int64_t time_us);
+    void *zone_context;
+    size_t limit;       /* rows per page; 0: 100; at most 10,000 */
+    const char *token;  /* the token of the previous page; NULL: the first page */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
+} ses_usage_options;
+
+/* Model calls that were added up, lent by a page: never make or copy this struct. A count that no event has is 0, and a sum
+ * that is too large is INT64_MAX. */
+typedef struct ses_usage_row {
+    const char *app;        /* NULL: rows are not by app; the same for the other texts */
+    const char *user;       /* the user */
+    const char *session;    /* the id of the session */
+    const char *day;        /* as in 2024-01-15 */
+    const char *model;      /* modelVersion; "": the event has none, or one that breaks the rules of ids */
+    const char *invocation; /* the id of the invocation; "": the event has none */
+    int64_t calls;          /* events with `usageMetadata` */
+    int64_t prompt;         /* promptTokenCount, `cached` included */
+    int64_t cached;         /* cachedContentTokenCount */
+    int64_t candidates;     /* candidatesTokenCount: the model's answer */
+    int64_t thoughts;       /* thoughtsTokenCount */
+    int64_t tool_use;       /* toolUsePromptTokenCount */
+    int64_t total;          /* totalTokenCount */
+    int64_t odd;            /* counts that are not integers from 0 to 2^53 - 1, and were taken as absent */
+    int64_t first_us;       /* the timestamp of the earliest call */
+    int64_t last_us;        /* the timestamp of the latest call */
+} ses_usage_row;
+
+/* A page of rows. */
+typedef struct ses_usage_rows ses_usage_rows;
+
+/*
+ * Adds up the tokens that models have used in the sessions of an app, of a user or in a single one: members of `scope` are
+ * NULL from the right. NULL, or a scope without an app, is the whole store.
+ *
+ * The rows are in the order of their texts, from left to right, by bytes. The token of a page leads to the next one; every page
+ * adds up anew what is stored by then. All of a page is as of one moment.
+ *
+ * If the store keeps a tally, it is brought up to date first. Where that cannot be written, and where there is none, the events
+ * are read, with the same result. By invocation, all events of the scope are read.
+ *
+ * INVALID: an id breaks its rules, `limit` is too large, or the token is not one of such a call. MISUSE: `scope` has a session,
+ * but no user, or a user, but no app. NOTFOUND: there is no such session, if the scope is one. CORRUPT: the tally is damaged,
+ * among others: make it again.
+ *
+ * Codes: those of a read, INVALID, NOTFOUND.
+ */
+SES_API int ses_store_usage(ses_store *store, const ses_key *scope, const ses_usage_options *options,
+                            ses_usage_rows **rows, ses_error *error);
+/* Returns the number of rows on the page. */
+SES_API size_t ses_usage_rows_count(const ses_usage_rows *rows);
+/* Returns a row, until the page is closed; NULL past the end. */
+SES_API const ses_usage_row *ses_usage_rows_at(const ses_usage_rows *rows, size_t index);
+/* Returns the sum of all rows, also of those on other pages, until the page is closed. Its texts are NULL. */
+SES_API const ses_usage_row *ses_usage_rows_sum(const ses_usage_rows *rows);
+/* Returns the token of the next page, or NULL if this is the last. It is lent until this page is closed. */
+SES_API const char *ses_usage_rows_token(const ses_usage_rows *rows);
+/* Frees the page. NULL is allowed. */
+SES_API void ses_usage_rows_close(ses_usage_rows *rows);
+
+/* ------------------------------------------------------------------------------------------------ the tally */
+
+typedef enum ses_tally_flags {
+    SES_TALLY_REBUILD = 0x1, /* drops the tally first, and makes it again */
+    SES_TALLY_DROP = 0x2     /* only drops it */
+} ses_tally_flags;
+
+typedef struct ses_tally_options {
+    size_t size;
+    unsigned flags; /* SES_TALLY_* */
+    /* Is called after each step, on the thread of the call, with the events that are done and about how many there are; NULL: is
+     * not called. If it returns another number than 0, the call returns INTERRUPTED. It must not use the store. */
+    int (*progress)(void *context, int64_t done, int64_t total);
+    void *progress_context;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
+} ses_tally_options;
+
+/*
+ * Makes the tally of a store, or brings it up to date: a table with the counts of every model call, of about 20 bytes each.
+ * ses_store_usage uses it from then on. Without a tally nothing is different but the time.
+ *
+ * Appends do not write to the tally, so they cost what they did. ses_store_usage first adds what it lacks of its scope. Both
+ * work in steps of about a MiB of events, which are transactions of their own. When events of a session are deleted, cut or
+ * pruned, its calls leave the tally in the same transaction, and those that are left are counted again by the next call.
+ *
+ * The tally is a feature of the file (see sql/README.md) that every library may ignore. On a server it is a table, and only the
+ * owner of the schema can make or drop it.
+ *
+ * `*events` (`events` may be NULL) is set to the number of events that were looked at. After a failure what was added stays.
+ *
+ * EXISTS: the file has a table of your own with the name `usage_counts`.
+ *
+ * Codes: those of a write, EXISTS, INTERRUPTED.
+ */
+SES_API int ses_store_tally(ses_store *store, const ses_tally_options *options, int64_t *events,
+                            ses_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

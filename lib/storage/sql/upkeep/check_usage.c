@@ -1,0 +1,95 @@
+/* The table of used tokens, as a check looks at it: it must hold what the events tell. */
+#include "storage/sql/upkeep/check.h"
+
+#include "base/error.h"
+#include "storage/sql/usage/usage.h"
+
+int ses__check_usage_find(struct check *check)
+{
+    const int code = ses__usage_find(check->db, &check->tallies_usage, &check->error);
+
+    check->tallies_usage = check->tallies_usage && code == SES_OK;
+    return ses__check_settle(check, code, SES_PROBLEM_USAGE);
+}
+
+int ses__check_usage_begin(struct check *check, struct check_usage *usage, const struct session_row *row)
+{
+    struct derived_row derived;
+
+    usage->counted_seq = 0;
+    usage->hash = 0;
+    if (!check->tallies_usage)
+        return SES_OK;
+    const int code = ses__derived_find(check->db, USAGE_FEATURE, row, &derived, &check->error);
+    if (code == SES_OK && derived.current && derived.seq > row->base_seq && derived.seq <= row->last_seq)
+        usage->counted_seq = derived.seq;
+    return ses__check_settle(check, code, SES_PROBLEM_USAGE);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t number)
+{
+    hash = (hash ^ number) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 32;
+}
+
+static uint64_t hash_call(uint64_t hash, const struct usage_call *call, struct span model)
+{
+    hash = mix(mix(mix(hash, (uint64_t)call->seq), (uint64_t)call->time_us), call->odd);
+    for (int i = 0; i < USAGE_COUNTS; i++)
+        hash = mix(hash, (uint64_t)call->counts[i]);
+    for (size_t i = 0; i < model.len; i++)
+        hash = mix(hash, (unsigned char)model.ptr[i]);
+    return mix(hash, model.len);
+}
+
+/* An event that cannot be read was reported. */
+int ses__check_usage_add(struct check *check, struct check_usage *usage, const struct event_row *event)
+{
+    struct usage_call call = {.seq = event->seq, .time_us = event->time_us};
+    struct span model;
+    bool used = false;
+
+    if (event->seq > usage->counted_seq)
+        return SES_OK;
+    const int code = ses__usage_read(event->body, &usage->arena, &call, &model, &used, &check->error);
+    if (code == SES_NOMEM)
+        return code;
+    if (code == SES_OK && used)
+        usage->hash = hash_call(usage->hash, &call, model);
+    ses__error_clear(&check->error);
+    ses__arena_reset(&usage->arena);
+    return SES_OK;
+}
+
+static int hash_sheet(void *context, const struct usage_session *session, const struct usage_sheet *sheet,
+                      const struct span *invocations, ses_error *error)
+{
+    uint64_t *hash = context;
+
+    (void)session;
+    (void)invocations;
+    (void)error;
+    for (size_t i = 0; i < sheet->count; i++)
+        *hash = hash_call(*hash, &sheet->calls[i], sheet->models[sheet->calls[i].model]);
+    return SES_OK;
+}
+
+int ses__check_usage_compare(struct check *check, const struct check_usage *usage,
+                             const struct session_row *row)
+{
+    uint64_t hash = 0;
+    struct usage_walk walk = {.session_id = row->id,
+                              .since_us = INT64_MIN,
+                              .is_kept = true,
+                              .reads_table = true,
+                              .context = &hash,
+                              .visit = hash_sheet};
+
+    if (usage->counted_seq == 0)
+        return SES_OK;
+    const int code = ses__usage_walk(check->db, &walk, &check->error);
+    if (code == SES_OK && hash != usage->hash)
+        ses__check_found(check, SES_PROBLEM_USAGE, 0,
+                         "the tally of tokens does not agree with the events: make it again");
+    return ses__check_settle(check, code, SES_PROBLEM_USAGE);
+}

@@ -1,0 +1,58 @@
+/* One call of ses_store_usage: what is asked, and the groups that it adds up. */
+#ifndef SESLITE_USAGE_USAGE_H
+#define SESLITE_USAGE_USAGE_H
+
+#include "base/table.h"
+#include "seslite_usage.h"
+#include "session/store.h"
+#include "storage/sql/usage/usage.h"
+
+struct ses_usage_rows {
+    ses_store *store;
+    struct arena arena;
+    const ses_usage_row **items;
+    size_t count;
+    ses_usage_row sum;
+    char *token; /* NULL: it is the last page */
+};
+
+/* A row, under its key: the texts that it has, each with a NUL after it. So keys have the order of rows. */
+struct usage_group {
+    struct table_entry entry;
+    ses_usage_row row;
+};
+
+/* The day of a quarter of an hour. */
+struct usage_quarter {
+    int64_t number;
+    char day[16]; /* "": none is known yet */
+};
+
+struct usage_groups {
+    const ses_usage_options *options;
+    struct hash_seed seed;
+    struct span after; /* only groups after that key are kept; without text: all */
+    struct hash_table table;
+    struct arena *arena; /* the groups, and their keys */
+    const ses_allocator *allocator;
+    struct buffer key;
+    struct usage_quarter quarter;
+    ses_usage_row sum;
+    ses_usage_row unseen; /* what is not kept is added to this */
+};
+
+/* ---- groups.c */
+SESLITE_PRIVATE void ses__groups_init(struct usage_groups *groups, ses_store *store, struct arena *arena,
+                                      const ses_usage_options *options);
+SESLITE_PRIVATE void ses__groups_free(struct usage_groups *groups);
+/* Forgets all that was added. */
+SESLITE_PRIVATE void ses__groups_restart(struct usage_groups *groups);
+/* Adds calls of a session; see usage_walk.visit. */
+SESLITE_PRIVATE int ses__groups_add(struct usage_groups *groups, const struct usage_session *session,
+                                    const struct usage_sheet *sheet, const struct span *invocations,
+                                    ses_error *error);
+/* Gives up to `limit` groups in order, and whether there are more. False: out of memory. */
+SESLITE_PRIVATE bool ses__groups_take(struct usage_groups *groups, size_t limit, ses_usage_rows *rows,
+                                      struct span *last_key, bool *more);
+
+#endif
