@@ -2,7 +2,7 @@
 # Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/ or in
 # tools/bench/, tools/seslite/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS, COMMAND_OBJECTS and
 # SERVER_OBJECTS. The command has rooms, too, and stands on public calls alone; only its rooms foreign, which reads the files
-# of other programs, import and export know SQLite, and the rooms base and json. Run from the top of the repository.
+# of other programs, import and export know SQLite, and these and usage the rooms base and json. Run from the top of the repository.
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
@@ -62,6 +62,7 @@ help            help $said commands.h embedded.h
 complete        complete $held parse.h
 commands        commands $held commands.h
 search          search commands/content.h $held commands.h
+usage           usage write foreign/json foreign/zone.h json $held commands.h
 html/page       html/page $held
 html            html html/page $held commands.h embedded.h
 write           write $held commands.h
@@ -104,7 +105,7 @@ check_rooms tools/seslite "$command_rooms" "$public"
 grep -rln '<sqlite3.h>' lib | grep -v '^lib/storage/sqlite/' >&2 && complain "only storage/sqlite knows SQLite"
 grep -rln '<libpq' lib include | grep -v '^lib/storage/postgres/' >&2 && complain "only storage/postgres knows libpq"
 grep -rln '<cjson/' lib include | grep -vx 'include/seslite_cjson.h' >&2 && complain "only cjson knows cJSON"
-grep -rn '<sqlite3.h>\|ses__' tools/seslite | grep -v '^tools/seslite/\(foreign\|import\|export\)/' >&2 &&
+grep -rn '<sqlite3.h>\|ses__' tools/seslite | grep -v '^tools/seslite/\(foreign\|import\|export\|usage\)/' >&2 &&
     complain "the command stands on public calls alone"
 grep -rn '<cjson/' tools/seslite >&2 && complain "the command does not know cJSON"
 

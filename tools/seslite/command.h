@@ -77,6 +77,11 @@ enum kind {
       "only where all these words are, as search --words finds them")                                        \
     X(REBUILD, 0, "rebuild", NULL, KIND_NONE, "drop the index first, and make it again")                     \
     X(DROP, 0, "drop", NULL, KIND_NONE, "drop the index")                                                    \
+    X(BY, 0, "by", "WHAT", KIND_TEXT,                                                                        \
+      "app, user, session, day, model and invocation, divided by commas; default: model")                    \
+    X(PRICES, 0, "prices", "FILE", KIND_FILE, "the prices of a million tokens of each model, as JSON")       \
+    X(DAY_ZONE, 0, "zone", "ZONE", KIND_TEXT, "the time zone in which days begin; default: UTC")             \
+    X(TALLY, 0, "tally", NULL, KIND_NONE, "keep a tally in the store, so that later runs take less time")    \
     X(AS, 0, "as", "ID", KIND_TEXT, "the id of the new session; default: a generated one")                   \
     X(AS_USER, 0, "as-user", "USER", KIND_USER, "the user of the new session; default: the same user")       \
     X(EVERYTHING, 0, "everything", NULL, KIND_NONE, "all of --user, or of --app if no user is given")        \

@@ -75,6 +75,22 @@ const struct command command_table[] = {
          " seslite -f agents.db search -i \"winter coat\"\n seslite -f agents.db search --words \"coat winter\"",
      .run = run_search},
     {.group = "Look",
+     .name = "usage",
+     .summary = "add up the tokens that models have used",
+     .words =
+         "Adds up the tokens of the calls in all sessions of the store, of --app or of --user, or in one "
+         "session. Calls that a rewind took back count; those of deleted and pruned events do not. Save what "
+         "--json prints before you delete.\n"
+         "The file of --prices names for each model what a million tokens cost: {\"some-model\": {\"prompt\": "
+         "0.3, \"cached\": 0.03, \"candidates\": 2.5, \"thoughts\": 2.5, \"toolUse\": 0.3}}. Only prompt and "
+         "candidates are needed: the others cost the same as the prompt, and thoughts as candidates. Rows "
+         "are then by model, too. Models without a price are named, and not in the sum.",
+     .options = OPTIONS_OF(O(BY), O(SINCE), O(BEFORE), O(DAY_ZONE), O(PRICES), O(TALLY)),
+     .example =
+         " seslite -f agents.db usage --by user,model --since 30d\n seslite -f agents.db usage --by day "
+         "--zone Europe/Berlin --prices prices.json --json",
+     .run = run_usage},
+    {.group = "Look",
      .name = "html",
      .summary = "write a session as a page for a browser",
      .words =

@@ -87,6 +87,11 @@ static int64_t offset_at(int64_t moment)
     return localtime_r(&seconds, &shown) ? shown.tm_gmtoff : 0;
 }
 
+int64_t zone_ahead(int64_t time_us)
+{
+    return offset_at(time_us / 1000000 - (time_us % 1000000 < 0));
+}
+
 /* As in PEP 495, datetime.timestamp() with fold=0. mktime may take either of two moments. */
 int64_t zone_moment(int64_t local_us)
 {

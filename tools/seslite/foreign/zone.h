@@ -8,6 +8,9 @@
  * it before threads start, since they may read the environment. Fails with INVALID if there is no such zone. */
 int zone_set(const char *name, ses_error *error);
 
+/* Seconds by which the clocks of the zone are ahead of UTC at a moment. */
+int64_t zone_ahead(int64_t time_us);
+
 /* Converts local time, given in microseconds as if it were UTC, to the moment when clocks of the zone show
  * it. Like Python's datetime, takes the first of two moments with the same local time, and for a skipped time
  * continues the offset before the change. */

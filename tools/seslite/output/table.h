@@ -10,7 +10,7 @@
 
 #include "output/out.h"
 
-enum { COLUMNS_MAX = 8 };
+enum { COLUMNS_MAX = 16 };
 
 /* How a column is printed. */
 enum {
