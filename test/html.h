@@ -128,7 +128,8 @@ static inline size_t check_tag(const char *at)
         "span",     "code",       "pre",    "p",      "b",        "a",     "time",    "article",
         "details",  "summary",    "ul",     "li",     "strong",   "main",  "section", "aside",
         "input",    "button",     "output", "footer", "noscript", "em",    "s",       "h4",
-        "hr",       "blockquote", "table",  "tr",     "th",       "td",    "img"};
+        "hr",       "blockquote", "table",  "tr",     "th",       "td",    "img",
+        "figure",   "svg",        "rect",   "figcaption"};
     const char *name = at + 1 + (at[1] == '/');
     size_t len = strcspn(name, " >");
     const char *end = strchr(at, '>');

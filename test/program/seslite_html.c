@@ -28,6 +28,41 @@ static void test_a_page_shows_the_session(void **state)
     reply_free(&reply);
 }
 
+/* Cached, the rest of the prompt, and the answer, above each other. */
+static void test_bars_of_the_tokens_of_turns(void **state)
+{
+    static const ses_key key = {"travel", "alice", "turns"};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+    char event[300];
+
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key,
+                       Q("{'invocationId':'a','usageMetadata':{'promptTokenCount':50,'candidatesTokenCount':50}}"));
+    run_ok("html", "turns");
+    assert_lacks(&reply.out, "<figure");
+    must_append_by_key(fixture->store, &key,
+                       Q("{'invocationId':'a','usageMetadata':{'promptTokenCount':300,'cachedContentTokenCount':100}}"));
+    must_append_by_key(fixture->store, &key,
+                       Q("{'invocationId':'b','usageMetadata':{'candidatesTokenCount':150,'thoughtsTokenCount':50}}"));
+    run_ok("html", "turns");
+    check_page(&reply.out);
+    assert_has(&reply.out, "<title>1 turn from event 1: 350 in (100 cached), 50 out</title>"
+                           "<rect class=\"bar-cached\" x=\"0\" y=\"750\" width=\"8\" height=\"250\"/>"
+                           "<rect class=\"bar-prompt\" x=\"0\" y=\"125\" width=\"8\" height=\"625\"/>"
+                           "<rect class=\"bar-answer\" x=\"0\" y=\"0\" width=\"8\" height=\"125\"/></a>");
+    assert_has(&reply.out, "<a href=\"#e3\"><title>1 turn from event 3: 0 in, 200 out</title>"
+                           "<rect class=\"bar-answer\" x=\"10\" y=\"500\" width=\"8\" height=\"500\"/></a>");
+    for (int i = 0; i < 500; i++) {
+        snprintf(event, sizeof event, "{\"invocationId\":\"%d\",\"usageMetadata\":{\"promptTokenCount\":9}}", i);
+        must_append_by_key(fixture->store, &key, event);
+    }
+    run_ok("html", "turns");
+    check_page(&reply.out);
+    assert_has(&reply.out, "<title>4 turns from event 1: 368 in (100 cached), 250 out</title>");
+    reply_free(&reply);
+}
+
 static void test_a_response_stands_with_its_call(void **state)
 {
     const struct fixture *fixture = *state;
@@ -395,6 +430,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(test_a_page_shows_the_session),
+        T(test_bars_of_the_tokens_of_turns),
         T(test_a_response_stands_with_its_call),
         T(test_what_has_no_id_or_no_call_stands_for_itself),
         T(test_what_was_taken_back_is_marked_and_summaries_have_bars),

@@ -94,7 +94,7 @@ const struct command command_table[] = {
      .name = "html",
      .summary = "write a session as a page for a browser",
      .words =
-         "Writes one file with the transcript, the calls, times and tokens, and a slider that shows the "
+         "Writes one file with the transcript, the calls, times and tokens, also as bars, and a slider that shows the "
          "state at each event. The page loads no other file and contacts no server, and nothing in the log "
          "can run in it. Without -o it goes to standard output, which must not be a terminal. Messages of "
          "agents are shown as Markdown, without links. Images appear only as type and size unless --images "

@@ -154,7 +154,9 @@ void head_put(struct page *page, const ses_session *session, const struct survey
     put_times(page, session, survey);
     put_tokens(page, survey);
     put_redacted(page);
-    page_puts(page, "</dl>\n<noscript><p>Without scripts this page has no search and shows only the state "
+    page_puts(page, "</dl>\n");
+    turns_put(page, &survey->turns);
+    page_puts(page, "<noscript><p>Without scripts this page has no search and shows only the state "
                     "after the last event.</p></noscript>\n</header>\n");
 }
 

@@ -166,6 +166,7 @@ static void add_content(struct walk *walk, const ses_event *event, const ses_con
     if (ses_content_error_code(content).text || ses_content_error_message(content).text)
         survey->errors++;
     add_usage(survey, ses_content_usage(content));
+    turns_add(&survey->turns, event, ses_content_usage(content));
     if (is_live)
         add_compaction(survey, event, ses_content_compaction(content));
     put_changes(walk, event, content);
@@ -234,5 +235,6 @@ void survey_free(struct survey *survey)
 {
     calls_free(&survey->calls);
     free(survey->compactions);
+    turns_free(&survey->turns);
     *survey = (struct survey){.count = 0};
 }

@@ -5,6 +5,7 @@
 
 #include "html/calls.h"
 #include "html/page/page.h"
+#include "html/turns.h"
 
 enum { COMPACTIONS_MAX = 1000 /* with bars: each event is compared with each of them */, LANES = 3 };
 
@@ -29,6 +30,7 @@ struct survey {
     bool any_gone;  /* an event was taken back, or is a rewind */
     int64_t used;   /* events with token counts */
     ses_usage tokens;
+    struct turns turns;
     struct calls calls;
     struct covered *compactions;
     size_t compaction_count;
