@@ -37,6 +37,7 @@ extern "Python" {
     void ses_py_imported(void *, const ses_import_item *);
     int ses_py_progress(void *, int64_t, int64_t);
     int ses_py_problem(void *, const ses_problem *);
+    int ses_py_zone(void *, int64_t);
     int ses_py_answer(void *, const ses_function *, const ses_event *, int, char **, size_t *, ses_error *);
     int ses_py_artifact(void *, const char *, char **, size_t *, ses_error *);
     int64_t ses_py_artifact_read(void *, void *, size_t);

@@ -68,6 +68,7 @@ from .session import Session
 from .store import Store
 from .tracked import Tracked, render
 from .transfer import BaseValue, LoadedEvent
+from .usage import UsageRow
 from .values import (
     NO_EVENTS,
     Appended,
@@ -165,6 +166,7 @@ __all__ = [
     "TwoSqlitesWarning",
     "UnsupportedError",
     "Usage",
+    "UsageRow",
     "WrongKeyError",
     "answer_pending_calls",
     "output_delta",

@@ -21,6 +21,7 @@ from .lists import Page
 from .search import Hit, HitPage, SearchOptions
 from .session import Session
 from .store import Store, StoreOptions
+from .usage import UsageOptions, UsageRow
 from .values import Appended, Deleted, Event, EventCount, EventJson, KeyLike, Lease, Point, Popped
 
 if TYPE_CHECKING:
@@ -126,6 +127,21 @@ class AsyncStore:
     async def index(self, **options: Any) -> int:
         """As Store.index. `progress` is called in the thread of the call."""
         return await self.run(self.store.index, **options)
+
+    async def usage(self, *by: str, **options: Unpack[UsageOptions]) -> AsyncIterator[UsageRow]:
+        """As Store.usage, for `async for`."""
+        pages = self.store._usage_pages(by, **options)
+        while (page := await self.read(next, pages, None)) is not None:
+            for row in page:
+                yield row
+
+    async def usage_sum(self, **options: Unpack[UsageOptions]) -> UsageRow:
+        """As Store.usage_sum."""
+        return await self.read(self.store.usage_sum, **options)
+
+    async def tally(self, **options: Any) -> int:
+        """As Store.tally."""
+        return await self.run(self.store.tally, **options)
 
     async def delete(self, key: KeyLike, **options: Any) -> Deleted:
         """As Store.delete."""

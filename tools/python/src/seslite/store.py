@@ -24,6 +24,7 @@ from .session import Session
 from .state import State
 from .transfer import Transfer
 from .upkeep import Upkeep
+from .usage import ModelUsage
 from .values import Appended, Deleted, Key, KeyLike, Labels, Range, Trace, key_of, labels_in
 
 SYNCHRONOUS = {"full": lib.SES_SYNC_FULL, "normal": lib.SES_SYNC_NORMAL}
@@ -126,7 +127,7 @@ class _State:
         _sqlite.closed(self)
 
 
-class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Transfer, Upkeep):
+class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUsage, Transfer, Upkeep):
     """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of the process.
 
     `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or "rollback";
