@@ -27,9 +27,10 @@
  *  - seslite_live.h: leases, which make the turns of a session run one at a time, and following.
  *  - seslite_transfer.h: sessions in and out, backup and check.
  *
- * Five more headers are not included: seslite_agent.h has calls for agent frameworks, seslite_artifact.h keeps
- * files of sessions and users, seslite_search.h finds events by words, seslite_cjson.h has calls for programs
- * that use cJSON, and seslite_postgres.h opens a store on a PostgreSQL server.
+ * Other headers are not included: seslite_agent.h has calls for agent frameworks, seslite_artifact.h keeps files
+ * of sessions and users, seslite_search.h finds events by words, seslite_usage.h adds up the tokens that models
+ * have used, seslite_cjson.h has calls for programs that use cJSON, and seslite_postgres.h opens a store on a
+ * PostgreSQL server.
  *
  * The words used below:
  *
