@@ -30,6 +30,8 @@ pub type _bindgen_ty_3 = ::core::ffi::c_uint;
 pub type ses_artifact_open_flags = ::core::ffi::c_uint;
 pub type ses_search_flags = ::core::ffi::c_uint;
 pub type ses_index_flags = ::core::ffi::c_uint;
+pub type ses_usage_flags = ::core::ffi::c_uint;
+pub type ses_tally_flags = ::core::ffi::c_uint;
 pub type ses_context_flags = ::core::ffi::c_uint;
 pub type ses_call_answerer = ::core::option::Option<
     unsafe extern "C" fn(
@@ -764,6 +766,63 @@ pub struct ses_hits {
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ses_index_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
+    pub progress: ::core::option::Option<
+        unsafe extern "C" fn(
+            context: *mut ::core::ffi::c_void,
+            done: i64,
+            total: i64,
+        ) -> ::core::ffi::c_int,
+    >,
+    pub progress_context: *mut ::core::ffi::c_void,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_usage_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
+    pub since_us: *const i64,
+    pub before_us: *const i64,
+    pub zone: ::core::option::Option<
+        unsafe extern "C" fn(context: *mut ::core::ffi::c_void, time_us: i64) -> ::core::ffi::c_int,
+    >,
+    pub zone_context: *mut ::core::ffi::c_void,
+    pub limit: usize,
+    pub token: *const ::core::ffi::c_char,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_usage_row {
+    pub app: *const ::core::ffi::c_char,
+    pub user: *const ::core::ffi::c_char,
+    pub session: *const ::core::ffi::c_char,
+    pub day: *const ::core::ffi::c_char,
+    pub model: *const ::core::ffi::c_char,
+    pub invocation: *const ::core::ffi::c_char,
+    pub calls: i64,
+    pub prompt: i64,
+    pub cached: i64,
+    pub candidates: i64,
+    pub thoughts: i64,
+    pub tool_use: i64,
+    pub total: i64,
+    pub odd: i64,
+    pub first_us: i64,
+    pub last_us: i64,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_usage_rows {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_tally_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
     pub progress: ::core::option::Option<
@@ -1834,6 +1893,7 @@ pub const SES_PROBLEM_LEASE: ses_problem_kind = 16;
 pub const SES_PROBLEM_SHARED: ses_problem_kind = 17;
 pub const SES_PROBLEM_COUNTER: ses_problem_kind = 18;
 pub const SES_PROBLEM_ARTIFACT: ses_problem_kind = 19;
+pub const SES_PROBLEM_USAGE: ses_problem_kind = 20;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2042,6 +2102,92 @@ const _: () = {
         [::core::mem::offset_of!(ses_index_options, timeout_ms) - 32usize];
     ["Offset of field: ses_index_options::cancel"]
         [::core::mem::offset_of!(ses_index_options, cancel) - 40usize];
+};
+pub const SES_USAGE_BY_APP: ses_usage_flags = 1;
+pub const SES_USAGE_BY_USER: ses_usage_flags = 2;
+pub const SES_USAGE_BY_SESSION: ses_usage_flags = 4;
+pub const SES_USAGE_BY_DAY: ses_usage_flags = 8;
+pub const SES_USAGE_BY_MODEL: ses_usage_flags = 16;
+pub const SES_USAGE_BY_INVOCATION: ses_usage_flags = 32;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_usage_options"][::core::mem::size_of::<ses_usage_options>() - 80usize];
+    ["Alignment of ses_usage_options"][::core::mem::align_of::<ses_usage_options>() - 8usize];
+    ["Offset of field: ses_usage_options::size"]
+        [::core::mem::offset_of!(ses_usage_options, size) - 0usize];
+    ["Offset of field: ses_usage_options::flags"]
+        [::core::mem::offset_of!(ses_usage_options, flags) - 8usize];
+    ["Offset of field: ses_usage_options::since_us"]
+        [::core::mem::offset_of!(ses_usage_options, since_us) - 16usize];
+    ["Offset of field: ses_usage_options::before_us"]
+        [::core::mem::offset_of!(ses_usage_options, before_us) - 24usize];
+    ["Offset of field: ses_usage_options::zone"]
+        [::core::mem::offset_of!(ses_usage_options, zone) - 32usize];
+    ["Offset of field: ses_usage_options::zone_context"]
+        [::core::mem::offset_of!(ses_usage_options, zone_context) - 40usize];
+    ["Offset of field: ses_usage_options::limit"]
+        [::core::mem::offset_of!(ses_usage_options, limit) - 48usize];
+    ["Offset of field: ses_usage_options::token"]
+        [::core::mem::offset_of!(ses_usage_options, token) - 56usize];
+    ["Offset of field: ses_usage_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_usage_options, timeout_ms) - 64usize];
+    ["Offset of field: ses_usage_options::cancel"]
+        [::core::mem::offset_of!(ses_usage_options, cancel) - 72usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_usage_row"][::core::mem::size_of::<ses_usage_row>() - 128usize];
+    ["Alignment of ses_usage_row"][::core::mem::align_of::<ses_usage_row>() - 8usize];
+    ["Offset of field: ses_usage_row::app"][::core::mem::offset_of!(ses_usage_row, app) - 0usize];
+    ["Offset of field: ses_usage_row::user"][::core::mem::offset_of!(ses_usage_row, user) - 8usize];
+    ["Offset of field: ses_usage_row::session"]
+        [::core::mem::offset_of!(ses_usage_row, session) - 16usize];
+    ["Offset of field: ses_usage_row::day"][::core::mem::offset_of!(ses_usage_row, day) - 24usize];
+    ["Offset of field: ses_usage_row::model"]
+        [::core::mem::offset_of!(ses_usage_row, model) - 32usize];
+    ["Offset of field: ses_usage_row::invocation"]
+        [::core::mem::offset_of!(ses_usage_row, invocation) - 40usize];
+    ["Offset of field: ses_usage_row::calls"]
+        [::core::mem::offset_of!(ses_usage_row, calls) - 48usize];
+    ["Offset of field: ses_usage_row::prompt"]
+        [::core::mem::offset_of!(ses_usage_row, prompt) - 56usize];
+    ["Offset of field: ses_usage_row::cached"]
+        [::core::mem::offset_of!(ses_usage_row, cached) - 64usize];
+    ["Offset of field: ses_usage_row::candidates"]
+        [::core::mem::offset_of!(ses_usage_row, candidates) - 72usize];
+    ["Offset of field: ses_usage_row::thoughts"]
+        [::core::mem::offset_of!(ses_usage_row, thoughts) - 80usize];
+    ["Offset of field: ses_usage_row::tool_use"]
+        [::core::mem::offset_of!(ses_usage_row, tool_use) - 88usize];
+    ["Offset of field: ses_usage_row::total"]
+        [::core::mem::offset_of!(ses_usage_row, total) - 96usize];
+    ["Offset of field: ses_usage_row::odd"][::core::mem::offset_of!(ses_usage_row, odd) - 104usize];
+    ["Offset of field: ses_usage_row::first_us"]
+        [::core::mem::offset_of!(ses_usage_row, first_us) - 112usize];
+    ["Offset of field: ses_usage_row::last_us"]
+        [::core::mem::offset_of!(ses_usage_row, last_us) - 120usize];
+};
+pub const SES_TALLY_REBUILD: ses_tally_flags = 1;
+pub const SES_TALLY_DROP: ses_tally_flags = 2;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_tally_options"][::core::mem::size_of::<ses_tally_options>() - 48usize];
+    ["Alignment of ses_tally_options"][::core::mem::align_of::<ses_tally_options>() - 8usize];
+    ["Offset of field: ses_tally_options::size"]
+        [::core::mem::offset_of!(ses_tally_options, size) - 0usize];
+    ["Offset of field: ses_tally_options::flags"]
+        [::core::mem::offset_of!(ses_tally_options, flags) - 8usize];
+    ["Offset of field: ses_tally_options::progress"]
+        [::core::mem::offset_of!(ses_tally_options, progress) - 16usize];
+    ["Offset of field: ses_tally_options::progress_context"]
+        [::core::mem::offset_of!(ses_tally_options, progress_context) - 24usize];
+    ["Offset of field: ses_tally_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_tally_options, timeout_ms) - 32usize];
+    ["Offset of field: ses_tally_options::cancel"]
+        [::core::mem::offset_of!(ses_tally_options, cancel) - 40usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2910,6 +3056,24 @@ extern "C" {
     pub fn ses_store_index(
         store: *mut ses_store,
         options: *const ses_index_options,
+        events: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_store_usage(
+        store: *mut ses_store,
+        scope: *const ses_key,
+        options: *const ses_usage_options,
+        rows: *mut *mut ses_usage_rows,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_usage_rows_count(rows: *const ses_usage_rows) -> usize;
+    pub fn ses_usage_rows_at(rows: *const ses_usage_rows, index: usize) -> *const ses_usage_row;
+    pub fn ses_usage_rows_sum(rows: *const ses_usage_rows) -> *const ses_usage_row;
+    pub fn ses_usage_rows_token(rows: *const ses_usage_rows) -> *const ::core::ffi::c_char;
+    pub fn ses_usage_rows_close(rows: *mut ses_usage_rows);
+    pub fn ses_store_tally(
+        store: *mut ses_store,
+        options: *const ses_tally_options,
         events: *mut i64,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;

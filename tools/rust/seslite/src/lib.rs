@@ -30,6 +30,7 @@ mod store;
 mod text;
 mod trace;
 mod upkeep;
+mod usage;
 mod walk;
 
 pub use agent::{
@@ -62,4 +63,5 @@ pub use store::Store;
 pub use text::{text_cut, Json};
 pub use trace::Trace;
 pub use upkeep::{CheckLevel, Problem};
+pub use usage::{Tally, UsageOptions, UsageRow, UsageRows};
 pub use walk::{Cursor, FollowOptions, Followed, Follower, Waker};

@@ -13,3 +13,4 @@ mod sessions;
 mod store;
 mod threads;
 mod together;
+mod usage;
