@@ -3,6 +3,7 @@
 #include "plans.h"
 #include "seslite_artifact.h"
 #include "seslite_postgres.h"
+#include "seslite_usage.h"
 
 #define APPLY "psql -X -q -1 -v ON_ERROR_STOP=1 -f "
 
@@ -264,6 +265,49 @@ static void test_a_program_finds_no_artifacts_of_others(void **state)
     assert_int_equal(problems_of(tenants->owner), 0);
 }
 
+static void assert_calls(ses_store *store, int64_t expected)
+{
+    ses_usage_rows *rows = NULL;
+    ses_error error;
+
+    assert_ok(ses_store_usage(store, NULL, NULL, &rows, &error));
+    assert_int_equal(ses_usage_rows_sum(rows)->calls, expected);
+    ses_usage_rows_close(rows);
+}
+
+/* The owner makes the tally, and each role keeps that of its own app. */
+static void test_a_tally_of_each_app(void **state)
+{
+    const struct tenants *tenants = *state;
+    const ses_key own = {"app_a", "user", "usage"};
+    const char call[] = "{\"usageMetadata\":{\"totalTokenCount\":7}}";
+    ses_error error;
+
+    must_create(tenants->a, &own, NULL);
+    must_append_by_key(tenants->a, &own, call);
+    must_append_by_key(tenants->b, &theirs, call);
+    must_append_by_key(tenants->b, &theirs, call);
+    assert_calls(tenants->a, 1);
+    assert_int_not_equal(ses_store_tally(tenants->a, NULL, NULL, &error), SES_OK);
+    assert_ok(ses_store_tally(tenants->owner, NULL, NULL, &error));
+    assert_calls(tenants->a, 1);
+    must_append_by_key(tenants->b, &theirs, call);
+    assert_calls(tenants->b, 3);
+    assert_calls(tenants->owner, 4);
+    const int64_t all = rows_of(tenants->database->conn, "SELECT FROM seslite.%s", "usage_counts");
+    const int64_t of_a = rows_of(tenants->sql_a, "SELECT FROM seslite.%s", "usage_counts");
+    assert_true(of_a > 1 && of_a < all);
+    assert_int_equal(rows_of(tenants->sql_b, "UPDATE seslite.%s SET shard = shard", "usage_counts"), all - of_a);
+    must_delete(tenants->a, &own);
+    assert_calls(tenants->owner, 3);
+    assert_int_equal(rows_of(tenants->database->conn, "SELECT FROM seslite.%s", "usage_counts"), all - 1);
+    assert_int_equal(problems_of(tenants->owner), 0);
+    assert_ok(ses_store_tally(tenants->owner, &(ses_tally_options){.size = sizeof(ses_tally_options),
+                                                                   .flags = SES_TALLY_DROP},
+                              NULL, &error));
+    assert_calls(tenants->b, 3);
+}
+
 /* ------------------------------------------------------------------------------------------------- by SQL */
 
 static const char *const tables[] = {
@@ -427,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_a_program_works_within_its_app),
         cmocka_unit_test(test_a_program_finds_no_other_app),
         cmocka_unit_test(test_a_program_finds_no_artifacts_of_others),
+        cmocka_unit_test(test_a_tally_of_each_app),
         cmocka_unit_test(test_a_role_sees_and_changes_its_own_rows),
         cmocka_unit_test(test_an_analyst_sees_all),
         cmocka_unit_test(test_a_role_learns_nothing_from_what_is_refused),

@@ -5,7 +5,7 @@
 #include "open.h"
 #include "random.h"
 
-enum { USERS = 2, SESSIONS = 4, OPERATIONS = 250, EVENTS = 3 };
+enum { USERS = 2, SESSIONS = 4, OPERATIONS = 150, EVENTS = 2 };
 
 struct twins {
     struct fixture *tallied;
