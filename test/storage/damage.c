@@ -12,6 +12,7 @@
 #include "storage/damage.h"
 #include "storage/damage_bytes.h"
 #include "storage/damage_rows.h"
+#include "seslite_usage.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -102,6 +103,22 @@ static void add_sessions(ses_store *store, const char *app, int users, int sessi
     }
 }
 
+/* The calls of two sessions take several rows. */
+static void add_tally(ses_store *store)
+{
+    const ses_key other = {"app", "u1", "s10"};
+    char event[200];
+    ses_error error;
+
+    for (int i = 0; i < 200; i++) {
+        snprintf(event, sizeof event,
+                 "{\"timestamp\":%d,\"modelVersion\":\"m%d\",\"usageMetadata\":{\"totalTokenCount\":%d}}",
+                 1800000000 + i, i % 2, i);
+        must_append_by_key(store, i % 2 ? &victim : &other, event);
+    }
+    assert_ok(ses_store_tally(store, NULL, NULL, &error));
+}
+
 static void add_lease(ses_store *store, const ses_key *key)
 {
     ses_lease lease;
@@ -134,6 +151,8 @@ static ses_store *make_store(const char *path, bool is_large, int journal)
     assert_ok(ses_rewind_by_key(store, &victim, &last_turn, NULL, NULL, &error));
     add_lease(store, &victim);
     add_lease(store, &(ses_key){"other", "u0", "s0"});
+    if (is_large)
+        add_tally(store);
     return store;
 }
 
@@ -585,6 +604,17 @@ static void follow_all(struct drive *drive)
     follow(drive, &user);
 }
 
+static void add_up(struct drive *drive, const ses_key *scope, unsigned flags)
+{
+    const ses_usage_options options = {.size = sizeof options, .flags = flags, .limit = 3};
+    ses_usage_rows *rows = NULL;
+    ses_error error;
+
+    (void)CALL(drive, "ses_store_usage", READ_CODES,
+               ses_store_usage(drive->store, scope, &options, &rows, &error));
+    ses_usage_rows_close(rows);
+}
+
 static void read_values(struct drive *drive)
 {
     static const char *const names[] = {"k1", "user:k1", "app:k", "app:forged"};
@@ -595,6 +625,8 @@ static void read_values(struct drive *drive)
                ses_state_json_by_key(drive->store, &victim, NULL, &json, NULL, &error));
     ses_free(json);
     json = NULL;
+    add_up(drive, &victim, SES_USAGE_BY_DAY | SES_USAGE_BY_MODEL);
+    add_up(drive, &victim, SES_USAGE_BY_INVOCATION);
     (void)CALL(drive, "ses_event_get_by_key", READ_CODES,
                ses_event_get_by_key(drive->store, &victim, "e3", NULL, NULL, &json, NULL, &error));
     ses_free(json);
@@ -861,6 +893,17 @@ static void create_and_delete(struct drive *drive)
     (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, &secure, NULL, &error));
 }
 
+static void keep_tally(struct drive *drive)
+{
+    const ses_tally_options rebuild = {.size = sizeof rebuild, .flags = SES_TALLY_REBUILD};
+    ses_error error;
+
+    add_up(drive, NULL, SES_USAGE_BY_APP | SES_USAGE_BY_USER | SES_USAGE_BY_SESSION);
+    (void)CALL(drive, "ses_store_tally", CODES(SES_EXISTS, SES_READONLY, SES_FULL, 0),
+               ses_store_tally(drive->store, &rebuild, NULL, &error));
+    add_up(drive, NULL, 0);
+}
+
 /* A check tells of damage in its report, not by its code. */
 static void check_and_copy(struct drive *drive)
 {
@@ -937,6 +980,7 @@ static void drive_file(struct drive *drive, const char *sound)
             judge_others(drive, sound, "SELECT id FROM sound.sessions WHERE user_id = 1", "ses_delete_user");
         share(drive, NULL);
         share(drive, "u1");
+        keep_tally(drive);
         begin_call(drive->progress, "ses_close");
         ses_close(drive->store);
         (void)end_call(drive->progress, SES_OK, &error, CODES(0));

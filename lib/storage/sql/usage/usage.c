@@ -86,6 +86,10 @@ int ses__usage_take_event(struct usage_sheet *sheet, const struct event_row *eve
     const int code = ses__usage_read(event->body, arena, &call, &model, used, error);
 
     sheet->last = event->seq;
+    if (code != SES_OK && code != SES_NOMEM)
+        return ses__error_set(error, SES_CORRUPT,
+                              "event %lld of session number %lld is damaged: its text cannot be read",
+                              (long long)event->seq, (long long)sheet->session_id);
     if (code != SES_OK || !*used)
         return code;
     return ses__usage_sheet_add(sheet, &call, model, arena) ? SES_OK : ses__error_nomem(error);

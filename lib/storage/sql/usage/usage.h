@@ -57,7 +57,8 @@ SESLITE_PRIVATE int ses__usage_walk(struct db *db, struct usage_walk *walk, ses_
 
 /* CORRUPT. */
 SESLITE_PRIVATE int ses__usage_refuse(const struct db *db, int64_t session_id, ses_error *error);
-/* Adds what the event uses to the sheet, with its last number. `*used`: it is a model call. */
+/* Adds what the event uses to the sheet, with its last number. `*used`: it is a model call. CORRUPT: its text cannot be
+ * read. */
 SESLITE_PRIVATE int ses__usage_take_event(struct usage_sheet *sheet, const struct event_row *event,
                                           struct arena *arena, bool *used, ses_error *error);
 
