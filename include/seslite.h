@@ -284,6 +284,30 @@ SES_API int ses_text_quote(ses_store *store, const char *text, size_t len, char 
  */
 SES_API size_t ses_text_cut(const char *text, size_t len, size_t limit, int *was_cut);
 
+/* --------------------------------------------------------------------------------------------- encryption */
+
+/*
+ * A store can be encrypted where SQLite3 Multiple Ciphers 2 or newer
+ * (https://utelle.github.io/SQLite3MultipleCiphers) is linked in place of SQLite. Then the file, its
+ * write-ahead log, its journals and its backups are encrypted, and each page has a tag by which a change of it
+ * is found. The cipher is AEGIS-256. The key is `ses_open_options.key`: SES_KEY_BYTES random bytes, such as
+ * from getrandom(). Keep it outside the store; without it nothing can be read.
+ *
+ *  - A new file is encrypted if a key is given. A file that exists keeps its key, or has none: a backup with
+ *    another `key` changes or adds it, and one with SES_BACKUP_PLAIN removes it.
+ *  - KEY: the file has another key, or no key is given, or one is given and the file has none, or it is
+ *    damaged where the key is proved. A file whose form does not tell that it is encrypted is NOTASTORE when
+ *    no key is given.
+ *  - UNSUPPORTED: a key is given, and the SQLite that is linked cannot encrypt, has temporary files on the
+ *    disk (SQLITE_TEMP_STORE=0), or has another VFS before the one that encrypts. Nothing is written.
+ *  - A store in memory is not encrypted. Its key is that of its backups. So is the key of a store for
+ *    ses_open_copy, if the copy's options give none.
+ *  - Exports are not encrypted.
+ *  - The library wipes its copy of the key when the store is closed. It is in no message.
+ */
+
+enum { SES_KEY_BYTES = 32 /* bytes in the key of a file */ };
+
 /* -------------------------------------------------------------------------------------------- open, close */
 
 /* Flags of ses_open_options. */
@@ -365,6 +389,9 @@ typedef struct ses_open_options {
      */
     void (*trace)(void *context, const ses_trace *trace);
     void *trace_context;
+    /* The key that encrypts the file (see Encryption), which is copied; NULL: the file is not encrypted. */
+    const void *key;
+    size_t key_len; /* SES_KEY_BYTES, or 0 without a key */
 } ses_open_options;
 
 /*
@@ -379,9 +406,10 @@ typedef struct ses_open_options {
  * allowed; the library runs no views and no triggers. An older schema is READONLY if the store is opened for
  * reading only. A feature that this version does not know is READONLY or TOONEW (see the rules above). FULL
  * includes a write beyond RLIMIT_FSIZE if the program ignores SIGXFSZ. INVALID: the path is empty or a URI. A
- * call that fails may still have created the file or migrated the store: open it again.
+ * call that fails may still have created the file or migrated the store: open it again. INVALID also if the
+ * key has another length than SES_KEY_BYTES. KEY and UNSUPPORTED are about the key.
  *
- * Codes: INVALID, NOTFOUND, NOTASTORE, TOONEW, and those of a write except UNKNOWN.
+ * Codes: INVALID, NOTFOUND, NOTASTORE, TOONEW, KEY, UNSUPPORTED, and those of a write except UNKNOWN.
  */
 SES_API int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error);
 

@@ -295,7 +295,8 @@ SES_API int ses_store_import(ses_store *store, const ses_import_options *options
 
 typedef enum ses_backup_flags {
     SES_BACKUP_REPLACE = 0x1, /* replace an existing store */
-    SES_BACKUP_COMPACT = 0x2  /* rewrite the content without free pages (VACUUM INTO) */
+    SES_BACKUP_COMPACT = 0x2, /* rewrite the content without free pages (VACUUM INTO) */
+    SES_BACKUP_PLAIN = 0x4    /* without a key, although the store has one */
 } ses_backup_flags;
 
 typedef struct ses_backup_options {
@@ -307,6 +308,8 @@ typedef struct ses_backup_options {
     void *progress_context;
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
+    const void *key;    /* of the copy; NULL: that of the store, if it has one */
+    size_t key_len;     /* SES_KEY_BYTES, or 0 without a key */
 } ses_backup_options;
 
 /*
@@ -329,19 +332,26 @@ typedef struct ses_backup_options {
  *    power failure may bring back the old one. Make the backup again.
  *  - INVALID: `path` is empty, a URI, ":memory:", the store's own file by any name, its log or journal, or
  *    named like a temporary file.
+ *  - The key: a copy has that of the store unless `key` gives another, or SES_BACKUP_PLAIN none. To add a
+ *    key, to remove it, or to change it with SES_BACKUP_COMPACT, the whole content is rewritten as with
+ *    SES_BACKUP_COMPACT. A store that is replaced may have the old key or the new one, or none; with any other
+ *    it returns KEY. INVALID: the key does not have SES_KEY_BYTES. MISUSE: a key is given and SES_BACKUP_PLAIN.
+ *    UNSUPPORTED: the SQLite that is linked cannot encrypt files.
  *  - CANTOPEN: the folder does not exist, or no file can be created in it. CORRUPT: the store is damaged so
  *    badly that it cannot be copied whole; see ses_store_check for the rest.
  *
- * Codes: those of a write, INVALID, EXISTS, NOTASTORE, INTERRUPTED.
+ * Codes: those of a write, INVALID, EXISTS, NOTASTORE, KEY, UNSUPPORTED, INTERRUPTED.
  */
 SES_API int ses_store_backup(ses_store *store, const char *path, const ses_backup_options *options,
                              ses_error *error);
 /*
  * Copies the whole store, as of one moment, into a store in memory, which is independent of it. `options` are
  * those of ses_open. The options of the other store are not copied. READONLY also: the store has a feature
- * that this version does not know and that forbids writing, as to a copy.
+ * that this version does not know and that forbids writing, as to a copy. A store with a key is read into
+ * memory as a whole first, so it must be shorter than 2 GiB (NOMEM), and the SQLite that is linked must have
+ * sqlite3_deserialize (UNSUPPORTED).
  *
- * Codes: those of a read, READONLY, FULL.
+ * Codes: those of a read, INVALID (the key), READONLY, FULL, UNSUPPORTED.
  */
 SES_API int ses_open_copy(ses_store *store, const ses_open_options *options, ses_store **copy,
                           ses_error *error);

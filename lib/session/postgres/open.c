@@ -44,6 +44,10 @@ static int check_common(const ses_open_options *given, ses_error *error)
         code = ses__error_set(
             error, SES_MISUSE,
             "open options: synchronous, journal, checkpoint and max_readers are about files; the durability of a server is set on the server");
+    if (code == SES_OK && (options.key || options.key_len > 0))
+        code = ses__error_set(
+            error, SES_MISUSE,
+            "open options: a key is about files; a server is protected by encrypted disks, and connections by TLS (sslmode=verify-full)");
     return code;
 }
 

@@ -14,20 +14,32 @@ static int check_backup_path(const char *path, ses_error *error)
     return code;
 }
 
+static int check_backup_key(const ses_backup_options *options, ses_error *error)
+{
+    return options->key && (options->flags & SES_BACKUP_PLAIN)
+               ? ses__error_set(error, SES_MISUSE, "backup options: SES_BACKUP_PLAIN is given, and a key")
+               : ses__check_file_key(options->key, options->key_len, error);
+}
+
 static int back_up(ses_store *store, const char *path, const ses_backup_options *options, ses_error *error)
 {
     ses_backup_options own;
     int code = check_backup_path(path, error);
 
     if (code == SES_OK)
-        code = ses__take_flagged(&own, sizeof own, options, SES_BACKUP_REPLACE | SES_BACKUP_COMPACT,
-                                 "backup options", error);
+        code = ses__take_flagged(&own, sizeof own, options,
+                                 SES_BACKUP_REPLACE | SES_BACKUP_COMPACT | SES_BACKUP_PLAIN, "backup options",
+                                 error);
+    if (code == SES_OK)
+        code = check_backup_key(&own, error);
     if (code != SES_OK)
         return code;
     struct backup_op op = {.limits = LIMITS_OF(store, own),
                            .path = path,
                            .replaces = (own.flags & SES_BACKUP_REPLACE) != 0,
                            .compact = (own.flags & SES_BACKUP_COMPACT) != 0,
+                           .plain = (own.flags & SES_BACKUP_PLAIN) != 0,
+                           .key = own.key,
                            .progress = own.progress,
                            .progress_context = own.progress_context};
     if (!ses__sqlite_has(store->storage))

@@ -9,5 +9,7 @@
 SESLITE_PRIVATE int ses__sqlite_configure(const struct storage_config *common,
                                           const ses_open_options *options, struct sqlite_config *config,
                                           ses_error *error);
+/* INVALID: it is not a key of SES_KEY_BYTES. No key is NULL and 0 bytes. */
+SESLITE_PRIVATE int ses__check_file_key(const void *key, size_t len, ses_error *error);
 
 #endif

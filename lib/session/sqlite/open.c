@@ -6,6 +6,14 @@
 
 enum { DEFAULT_READERS = 4, MAX_READERS = 64 };
 
+int ses__check_file_key(const void *key, size_t len, ses_error *error)
+{
+    return len == (key ? SES_KEY_BYTES : 0)
+               ? SES_OK
+               : ses__error_set(error, SES_INVALID, "expected a key of %d bytes, and not of %zu",
+                                SES_KEY_BYTES, len);
+}
+
 static int check_file_options(const ses_open_options *options, ses_error *error)
 {
     int code = SES_OK;
@@ -18,7 +26,7 @@ static int check_file_options(const ses_open_options *options, ses_error *error)
         code = ses__error_set(error, SES_MISUSE, "open options: checkpoint is not one of SES_CHECKPOINT_*");
     else if (options->max_readers > MAX_READERS)
         code = ses__error_set(error, SES_MISUSE, "open options: max_readers is more than %d", MAX_READERS);
-    return code;
+    return code == SES_OK ? ses__check_file_key(options->key, options->key_len, error) : code;
 }
 
 int ses__sqlite_configure(const struct storage_config *common, const ses_open_options *options,
@@ -37,6 +45,7 @@ int ses__sqlite_configure(const struct storage_config *common, const ses_open_op
         .busy_timeout_us = common->timeout_us,
         .max_readers = options->max_readers ? options->max_readers : DEFAULT_READERS,
         .allocator = common->allocator,
+        .key = options->key,
     };
     if (code == SES_OK && config->in_memory && (config->read_only || config->must_exist))
         code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and writable");

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "storage/sqlite/connection/file.h"
+#include "storage/sqlite/connection/key.h"
 #include "base/memory.h"
 #include "storage/sqlite/connection/registry.h"
 #include "storage/sqlite/connection/schema.h"
@@ -208,6 +209,8 @@ static int open_writer(struct sqlite *storage, ses_error *error)
         code = ses__transaction_check_features(storage->writer.db, error);
     if (code == SES_OK)
         code = set_journal(storage, error);
+    if (code == SES_OK)
+        code = ses__key_check_file(storage->writer.db, error);
     if (code == SES_OK && !read_only)
         code = set_durability(storage, error);
     if (code == SES_OK && !read_only)
@@ -273,6 +276,7 @@ static void sqlite_release(struct storage *base)
     (void)pthread_cond_destroy(&storage->readers.given_back);
     (void)pthread_mutex_destroy(&storage->lock);
     ses__memory_free(storage->config.allocator, storage->path);
+    ses__key_wipe(storage->key, sizeof storage->key);
     ses__memory_free(storage->config.allocator, storage);
 }
 
@@ -345,6 +349,8 @@ static int storage_new(const struct sqlite_config *config, struct sqlite **stora
     fresh->config.file = &fresh->file;
     fresh->config.engine = &sqlite_engine;
     fresh->given_path = config->path;
+    if (config->key)
+        fresh->config.key = memcpy(fresh->key, config->key, sizeof fresh->key);
     *storage = fresh;
     return SES_OK;
 }
@@ -360,6 +366,8 @@ int ses__sqlite_open(const struct sqlite_config *config, struct storage **storag
     int code = check_sqlite(error);
 
     *storage = NULL;
+    if (code == SES_OK && config->key)
+        code = ses__key_check_cipher(config, error);
     if (code == SES_OK)
         code = storage_new(config, &opened, error);
     if (code == SES_OK && !config->in_memory) {

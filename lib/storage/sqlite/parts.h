@@ -92,6 +92,7 @@ struct sqlite {
     char *path;             /* the config's */
     char journal_mode[16];
     const char *journal_reason;
+    unsigned char key[SES_KEY_BYTES];
     struct registry_entry *registry_entry; /* of the file; NULL: in memory */
     pthread_mutex_t lock;                  /* guards everything below it */
     struct writer writer;

@@ -10,6 +10,7 @@ struct sqlite_config ses__config_for_file(const struct storage *storage, const c
                                   .busy_timeout_us = of_store->busy_timeout_us,
                                   .allocator = of_store->allocator,
                                   .engine = of_store->engine,
+                                  .key = of_store->key,
                                   .file = file};
 }
 

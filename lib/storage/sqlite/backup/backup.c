@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "storage/sqlite/backup/backup_file.h"
+#include "storage/sqlite/backup/recoding.h"
+#include "storage/sqlite/connection/key.h"
 #include "storage/sqlite/connection/schema.h"
 
 struct backup_run {
@@ -13,6 +15,8 @@ struct backup_run {
     struct backup_target target; /* what is replaced */
     int64_t pages;
     int64_t page_bytes;
+    const unsigned char *key; /* of the copy; NULL: none */
+    bool rewrites;            /* all content is written anew */
 };
 
 /* ------------------------------------------------------------------------------------- where it may go */
@@ -63,14 +67,21 @@ static int check_is_new(const struct backup_file *file, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------- the copy */
 
+static struct sqlite_config config_of_copy(const struct backup_run *run, const struct sqlite_file *file)
+{
+    struct sqlite_config config =
+        ses__config_for_file(&run->private.storage->base, run->file.temporary, file);
+    config.key = run->key;
+    return config;
+}
+
 static int copy_to_file(struct db *base, void *context, ses_error *error)
 {
     struct connection *db = ses__connection_of(base);
     struct backup_run *run = context;
     const struct copy_progress progress = {run->op->progress, run->op->progress_context};
     struct sqlite_file file = {.known = false};
-    const struct sqlite_config config =
-        ses__config_for_file(&run->private.storage->base, run->file.temporary, &file);
+    const struct sqlite_config config = config_of_copy(run, &file);
     struct connection *copy = NULL;
     int code = ses__pages_count(db, &run->pages, error); /* reads, with which the transaction begins */
 
@@ -97,28 +108,50 @@ static int on_vacuum(void *context)
     (void)fstat(run->file.descriptor, &status);
     int64_t done = (int64_t)status.st_size / run->page_bytes;
     run->private.db->endless = done > 2 * run->pages + 1000;
-    return run->private.db->endless || ses__limits_passed(run->private.db->base.limits) ||
+    return run->private.db->endless || ses__connection_must_end(run->private.db) ||
            (op->progress &&
             op->progress(op->progress_context, done < run->pages ? done : run->pages, run->pages) != 0);
 }
 
-static int vacuum(struct backup_run *run, ses_error *error)
+static int vacuum(struct backup_run *run, struct connection *db, const char *sql, ses_error *error)
 {
     enum { STEPS = 20000 };
-    struct connection *db = run->private.db;
     sqlite3_stmt *statement = NULL;
 
     sqlite3_progress_handler(db->handle, STEPS, on_vacuum, run);
-    int rc = sqlite3_prepare_v2(db->handle, "VACUUM main INTO ?1", -1, &statement, NULL);
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text64(statement, 1, run->file.temporary, strlen(run->file.temporary),
                                  SQLITE_STATIC, SQLITE_UTF8);
     if (rc == SQLITE_OK)
-        rc = ses__connection_must_end(db) ? SQLITE_INTERRUPT : sqlite3_step(statement);
+        rc = ses__connection_must_end(run->private.db) ? SQLITE_INTERRUPT : sqlite3_step(statement);
     int code = rc == SQLITE_OK || rc == SQLITE_DONE ? SES_OK
                                                     : ses__statement_error(db, rc, "writing the copy", error);
     (void)sqlite3_finalize(statement); /* repeats the failure of the step */
     return code;
+}
+
+/* The pages of a file with a key are laid out otherwise than those of one without, so they cannot be copied as they are. */
+static int recode_to_file(struct backup_run *run, ses_error *error)
+{
+    struct recoding recoding = {.db = NULL};
+    int code = ses__recoding_open(&recoding, &run->file, &run->private, run->key, error);
+
+    if (code == SES_OK)
+        code = vacuum(run, recoding.db, "VACUUM source INTO ?1", error);
+    ses__recoding_close(&recoding);
+    return code;
+}
+
+/* VACUUM INTO writes with the key that it reads with. */
+static bool is_recoded(const struct backup_run *run)
+{
+    const struct sqlite_config *config = &run->private.storage->config;
+    const unsigned char *own = config->in_memory ? NULL : config->key;
+
+    if (!own || !run->key)
+        return own != run->key;
+    return run->op->compact && memcmp(own, run->key, SES_KEY_BYTES) != 0;
 }
 
 /* SQLite reads all of it in one transaction of its own. */
@@ -138,7 +171,7 @@ static int compact_to_file(struct backup_run *run, ses_error *error)
         code = ses__connection_execute(db, "PRAGMA query_only = OFF; PRAGMA synchronous = OFF",
                                        "preparing the copy", error);
     if (code == SES_OK)
-        code = vacuum(run, error);
+        code = is_recoded(run) ? recode_to_file(run, error) : vacuum(run, db, "VACUUM main INTO ?1", error);
     if (code == SES_OK && run->op->progress &&
         run->op->progress(run->op->progress_context, run->pages, run->pages) != 0)
         code = ses__refuse_interrupted("the backup", error);
@@ -157,8 +190,10 @@ static int look_at_copy(const struct backup_run *run, struct connection *copy, s
     if (code == SES_OK)
         code = ses__schema_check(copy, error);
     if (code == SES_OK)
+        code = ses__key_check_file(copy, error);
+    if (code == SES_OK)
         code = ses__pages_count(copy, &pages, error);
-    if (code == SES_OK && (version != ses__schema_latest() || (!run->op->compact && pages != run->pages)))
+    if (code == SES_OK && (version != ses__schema_latest() || (!run->rewrites && pages != run->pages)))
         code = ses__error_set(error, SES_CORRUPT, "%s: the copy is not whole", copy->config->path);
     return code;
 }
@@ -166,8 +201,7 @@ static int look_at_copy(const struct backup_run *run, struct connection *copy, s
 static int check_copy(const struct backup_run *run, ses_error *error)
 {
     struct sqlite_file file = {.known = false, .immutable = true};
-    const struct sqlite_config config =
-        ses__config_for_file(&run->private.storage->base, run->file.temporary, &file);
+    const struct sqlite_config config = config_of_copy(run, &file);
     struct connection *copy = NULL;
     int code = ses__connection_open(&config, CONNECTION_READER, NULL, &copy, error);
     if (code != SES_OK)
@@ -175,7 +209,7 @@ static int check_copy(const struct backup_run *run, ses_error *error)
     code = look_at_copy(run, copy, error);
     ses__connection_close(copy);
     /* The store was damaged while it was open, so its copy is not a store either. */
-    if (code == SES_NOTASTORE || code == SES_TOONEW)
+    if (code == SES_NOTASTORE || code == SES_TOONEW || code == SES_KEY)
         code = ses__error_set(error, SES_CORRUPT, "%s: the copy is no store", run->file.temporary);
     return code;
 }
@@ -187,7 +221,8 @@ static int make_copy(struct backup_run *run, ses_error *error)
     int code = ses__backup_file_make(&run->file, run->private.storage->config.busy_timeout_us,
                                      &run->op->limits, error);
 
-    if (code == SES_OK && run->op->compact)
+    run->rewrites = run->op->compact || is_recoded(run);
+    if (code == SES_OK && run->rewrites)
         code = compact_to_file(run, error);
     else if (code == SES_OK)
         code = ses__transaction_read(run->private.db, copy_to_file, run, error);
@@ -199,6 +234,8 @@ static int make_copy(struct backup_run *run, ses_error *error)
 static int back_up_apart(struct backup_run *run, ses_error *error)
 {
     const bool replaces = run->op->replaces;
+
+    run->target.key = run->key;
     int code = replaces ? ses__backup_target_lock(&run->target, &run->file, &run->private.storage->base,
                                                   &run->op->limits, error)
                         : check_is_new(&run->file, error);
@@ -218,9 +255,11 @@ static int back_up_apart(struct backup_run *run, ses_error *error)
 int ses__sqlite_backup(struct storage *storage, struct backup_op *op, ses_error *error)
 {
     struct sqlite *own = (struct sqlite *)storage;
-    struct backup_run run = {.op = op};
+    struct backup_run run = {.op = op, .key = op->plain ? NULL : op->key ? op->key : own->config.key};
     int code = ses__backup_file_open(&run.file, &own->config, op->path, error);
 
+    if (code == SES_OK && run.key)
+        code = ses__key_check_cipher(&own->config, error);
     if (code == SES_OK)
         code = check_is_other(own, run.file.target, error);
     if (code == SES_OK)

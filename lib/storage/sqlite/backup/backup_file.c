@@ -131,26 +131,39 @@ static int lock_folder(struct backup_file *file, int64_t busy_timeout_us, const 
     return SES_OK;
 }
 
+/* After a failure `path` is NULL, as there is nothing to be removed. */
+static int make_temporary(const struct backup_file *file, char **path, int *descriptor, ses_error *error)
+{
+    *path = ses__file_join(file->allocator, file->target, TEMPORARY_MARK, "XXXXXX");
+    if (!*path)
+        return ses__error_nomem(error);
+    *descriptor = mkstemp(*path); /* mode 0600, as POSIX says */
+    if (*descriptor < 0) {
+        int code = ses__file_refuse(file->target, "cannot create a temporary file next to it", errno, error);
+        ses__memory_free(file->allocator, *path);
+        *path = NULL;
+        return code;
+    }
+    (void)fcntl(*descriptor, F_SETFD, FD_CLOEXEC);
+    (void)fchmod(*descriptor, S_IRUSR | S_IWUSR); /* a umask may take even the owner's rights away */
+    return SES_OK;
+}
+
 int ses__backup_file_make(struct backup_file *file, int64_t busy_timeout_us, const struct limits *limits,
                           ses_error *error)
 {
     int code = lock_folder(file, busy_timeout_us, limits, error);
+    return code == SES_OK ? make_temporary(file, &file->temporary, &file->descriptor, error) : code;
+}
 
-    if (code != SES_OK)
-        return code;
-    file->temporary = ses__file_join(file->allocator, file->target, TEMPORARY_MARK, "XXXXXX");
-    if (!file->temporary)
-        return ses__error_nomem(error);
-    file->descriptor = mkstemp(file->temporary); /* mode 0600, as POSIX says */
-    if (file->descriptor < 0) {
-        code = ses__file_refuse(file->target, "cannot create a temporary file next to it", errno, error);
-        ses__memory_free(file->allocator, file->temporary); /* there is none to be removed */
-        file->temporary = NULL;
-        return code;
-    }
-    (void)fcntl(file->descriptor, F_SETFD, FD_CLOEXEC);
-    (void)fchmod(file->descriptor, S_IRUSR | S_IWUSR); /* a umask may take even the owner's rights away */
-    return SES_OK;
+int ses__backup_file_make_empty(const struct backup_file *file, char **path, ses_error *error)
+{
+    int descriptor = -1;
+    int code = make_temporary(file, path, &descriptor, error);
+
+    if (code == SES_OK)
+        (void)close(descriptor); /* nothing was written that could be lost */
+    return code;
 }
 
 /* ----------------------------------------------------------------------------------------- into place */

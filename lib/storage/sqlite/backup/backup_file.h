@@ -19,6 +19,9 @@ SESLITE_PRIVATE int ses__backup_file_open(struct backup_file *file, const struct
                                           const char *path, ses_error *error);
 SESLITE_PRIVATE int ses__backup_file_make(struct backup_file *file, int64_t busy_timeout_us,
                                           const struct limits *limits, ses_error *error);
+/* Makes another temporary file, which the caller removes and whose path it frees. The first must be there. */
+SESLITE_PRIVATE int ses__backup_file_make_empty(const struct backup_file *file, char **path,
+                                                ses_error *error);
 /* Writes what the temporary file has to the disk; nobody may have it open. */
 SESLITE_PRIVATE int ses__backup_file_flush(struct backup_file *file, ses_error *error);
 /* The temporary file becomes the target, in place of the one that is there if `replaces`. EXISTS. */
@@ -37,11 +40,13 @@ SESLITE_PRIVATE int ses__backup_file_remove_companions(struct backup_file *file,
 struct backup_target {
     struct sqlite_config config;
     struct sqlite_file file;
-    struct connection *db; /* NULL if the file does not exist */
+    struct connection *db;    /* NULL if the file does not exist */
+    const unsigned char *key; /* of the copy that replaces it; NULL: none */
 };
 
 /* Makes sure that the file, if it exists, is a store that nobody has open, keeps others from opening it,
- * and removes its companion files. NOTASTORE, BUSY. To be closed in any case. */
+ * and removes its companion files. Its key may be that of the copy or that of the store, or it may have none. NOTASTORE,
+ * KEY, BUSY. To be closed in any case. */
 SESLITE_PRIVATE int ses__backup_target_lock(struct backup_target *target, struct backup_file *file,
                                             const struct storage *storage, const struct limits *limits,
                                             ses_error *error);

@@ -42,10 +42,18 @@ static int lock_it(struct backup_target *target, ses_error *error)
     return code;
 }
 
+/* Finds its key out, too. */
 static int check_replaceable(struct backup_target *target, enum file_kind kind, ses_error *error)
 {
+    const unsigned char *const keys[] = {target->key, target->config.key, NULL};
+    int code = SES_KEY;
+
     target->file.known = ses__file_identify(target->config.path, &target->file.identity);
-    const int code = ses__sqlite_check_file(&target->config, kind, error);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && code == SES_KEY; i++) {
+        target->config.key = keys[i];
+        ses__error_clear(error);
+        code = ses__sqlite_check_file(&target->config, kind, error);
+    }
     if (code != SES_TOONEW)
         return code;
     ses__error_clear(error); /* a store of a newer version is a store */
@@ -58,7 +66,8 @@ static int lock_once(struct backup_target *target, struct backup_file *file, con
     enum file_kind kind = FILE_ABSENT;
     int code = ses__file_look(file->target, &kind, error);
 
-    *target = (struct backup_target){.config = ses__config_for_file(storage, file->target, &target->file)};
+    *target = (struct backup_target){.config = ses__config_for_file(storage, file->target, &target->file),
+                                     .key = target->key};
     if (code == SES_OK && kind != FILE_ABSENT) {
         code = check_replaceable(target, kind, error);
         if (code == SES_OK)

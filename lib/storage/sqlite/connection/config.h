@@ -22,6 +22,7 @@ struct sqlite_config {
     const ses_allocator *allocator;
     const struct sqlite_file *file; /* the engine's own, as is the next */
     const struct engine *engine;
+    const unsigned char *key; /* of the file: SES_KEY_BYTES, which live as long; NULL: it is not encrypted */
     /* Fills a store in memory before it is looked at; NULL: it begins empty. Called by name, it would be linked by all. */
     int (*fill)(void *context, struct connection *connection, ses_error *error);
     void *fill_context;
@@ -37,6 +38,8 @@ struct backup_op {
     const char *path;
     bool replaces;
     bool compact;
+    bool plain;                                                  /* without a key */
+    const unsigned char *key;                                    /* of the copy; NULL: that of the store */
     int (*progress)(void *context, int64_t done, int64_t total); /* NULL: none */
     void *progress_context;
 };

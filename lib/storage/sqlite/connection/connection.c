@@ -29,28 +29,6 @@ static const int64_t FREE_TIMES = 8;
 /* A statement is looked at after so many steps, which take some ten microseconds: a look takes some nanoseconds. */
 enum { LOOK_STEPS = 1000 };
 
-sqlite3_file *ses__connection_file(struct connection *db, int which)
-{
-    sqlite3_file *file = NULL;
-    const int rc = sqlite3_file_control(db->handle, "main", which, &file);
-
-    return rc == SQLITE_OK && file && file->pMethods ? file : NULL;
-}
-
-int64_t ses__connection_file_bytes(struct connection *db)
-{
-    static const int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
-    int64_t bytes = 0;
-
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        sqlite3_file *file = ses__connection_file(db, files[i]);
-        sqlite3_int64 size = 0;
-        if (file && file->pMethods->xFileSize(file, &size) == SQLITE_OK)
-            bytes += size;
-    }
-    return bytes;
-}
-
 static int on_work(void *context)
 {
     struct connection *db = context;

@@ -109,11 +109,19 @@ SESLITE_PRIVATE void ses__connection_limit_work(struct connection *db, enum work
 /* Restarts the count towards the limit, before a statement that does not go through a query. */
 SESLITE_PRIVATE void ses__connection_start_work(struct connection *db);
 
+/* ---- connection_file.c */
+
 /* The database (SQLITE_FCNTL_FILE_POINTER), or its journal or log (SQLITE_FCNTL_JOURNAL_POINTER). NULL: it is
  * not open. */
 SESLITE_PRIVATE sqlite3_file *ses__connection_file(struct connection *db, int which);
 /* The bytes of both. */
 SESLITE_PRIVATE int64_t ses__connection_file_bytes(struct connection *db);
+/* True if the file begins as one that is not encrypted. */
+SESLITE_PRIVATE bool ses__connection_is_plain(struct connection *db);
+/* True if a file that SQLite takes for none has another key than the connection, or seems to have one. */
+SESLITE_PRIVATE bool ses__connection_lacks_key(struct connection *db);
+
+/* ---- failure.c */
 
 /* Translates SQLite's result code into a code and a message that says what was being done. */
 SESLITE_PRIVATE int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error);
@@ -165,6 +173,9 @@ struct copy_progress {
  * `to`, which nobody else uses. INTERRUPTED: `from` was interrupted, or the progress ended it. */
 SESLITE_PRIVATE int ses__pages_copy(struct connection *from, struct connection *to,
                                     const struct copy_progress *progress, ses_error *error);
+/* The same into a database in memory that is attached under this name. */
+SESLITE_PRIVATE int ses__pages_copy_into(struct connection *from, struct connection *to, const char *schema,
+                                         const struct copy_progress *progress, ses_error *error);
 /* CORRUPT: the file, with its log, is too short for the pages that it says it has. */
 SESLITE_PRIVATE int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error);
 

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/sqlite/connection/connection.h"
+#include "storage/sqlite/connection/key.h"
 
 /* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
 #define MAX_SESSION_ID INT64_C(0x7FFFFFFF)
@@ -123,6 +123,8 @@ int ses__connection_open(const struct sqlite_config *config, enum connection_rol
         code = open_handle(opened, error);
     if (code == SES_OK)
         code = check_opened_file(opened, error);
+    if (code == SES_OK)
+        code = ses__key_apply(opened, error);
     if (code == SES_OK)
         code = configure(opened, role, error);
     if (code == SES_OK)

@@ -89,10 +89,15 @@ int ses__connection_error(struct connection *db, int rc, const char *doing, ses_
         text = ses__limits_text;
     if (extended == SQLITE_READONLY_DBMOVED)
         code = SES_IO;
+    if (code == SES_NOTASTORE && ses__connection_lacks_key(db))
+        code = SES_KEY;
     if (refuse_for_others(db, extended, doing, error))
         code = SES_CONSTRAINT;
     else if (code == SES_NOMEM)
         ses__error_nomem(error);
+    else if (code == SES_KEY)
+        ses__error_set(error, code, "%s: wrong key, or not a store%s", db->config->path,
+                       db->config->key ? "" : ": the file seems to be encrypted, and no key is given");
     else if (code == SES_BUSY)
         ses__error_set(
             error, code, "%s: still locked by another connection after %lld ms (%s: %s)", db->config->path,

@@ -1,5 +1,6 @@
 /* Copies of databases, page by page. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "storage/sqlite/connection/connection.h"
@@ -23,13 +24,14 @@ int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error)
 
 /* The copy in memory needs the page size before anything is written to it. SQLite sets that of a file by
  * itself. */
-static int prepare_memory(struct connection *from, struct connection *to, ses_error *error)
+static int prepare_memory(struct connection *from, struct connection *to, const char *schema,
+                          ses_error *error)
 {
     char sql[64];
     int64_t bytes = 0;
     int code = ses__connection_read_int(from, "PRAGMA page_size", &bytes, error);
 
-    (void)snprintf(sql, sizeof sql, "PRAGMA page_size = %lld", (long long)bytes);
+    (void)snprintf(sql, sizeof sql, "PRAGMA %s.page_size = %lld", schema, (long long)bytes);
     return code == SES_OK ? ses__connection_execute(to, sql, "setting the size of pages", error) : code;
 }
 
@@ -44,15 +46,16 @@ static int after_step(struct connection *from, sqlite3_backup *backup, const str
 }
 
 /* In memory all at once: SQLite begins anew after each commit. */
-int ses__pages_copy(struct connection *from, struct connection *to, const struct copy_progress *progress,
-                    ses_error *error)
+int ses__pages_copy_into(struct connection *from, struct connection *to, const char *schema,
+                         const struct copy_progress *progress, ses_error *error)
 {
-    int code = to->config->in_memory ? prepare_memory(from, to, error) : SES_OK;
+    const bool to_memory = to->config->in_memory || strcmp(schema, "main") != 0;
+    int code = to_memory ? prepare_memory(from, to, schema, error) : SES_OK;
     int rc = SQLITE_OK;
 
     if (code != SES_OK)
         return code;
-    sqlite3_backup *backup = sqlite3_backup_init(to->handle, "main", from->handle, "main");
+    sqlite3_backup *backup = sqlite3_backup_init(to->handle, schema, from->handle, "main");
     if (!backup)
         return ses__connection_error(to, sqlite3_errcode(to->handle), "beginning the copy", error);
     while (code == SES_OK && rc == SQLITE_OK) {
@@ -64,4 +67,10 @@ int ses__pages_copy(struct connection *from, struct connection *to, const struct
     if (code == SES_OK && (rc != SQLITE_DONE || ended != SQLITE_OK))
         code = ses__connection_error(to, rc != SQLITE_DONE ? rc : ended, "copying the pages", error);
     return code;
+}
+
+int ses__pages_copy(struct connection *from, struct connection *to, const struct copy_progress *progress,
+                    ses_error *error)
+{
+    return ses__pages_copy_into(from, to, "main", progress, error);
 }

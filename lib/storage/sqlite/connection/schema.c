@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "storage/sqlite/connection/file.h"
+#include "storage/sqlite/connection/key.h"
 #include "base/memory.h"
 
 enum { SCHEMA_APPLICATION_ID = 0x5345534C }; /* "SESL", as the first script sets it */
@@ -124,8 +125,10 @@ static int peek(const struct sqlite_config *config, const char *path, int flags,
         code = ses__connection_error(&db, rc, "looking at the file", error);
     if (code == SES_OK) {
         ses__connection_limit_work(&db, WORK_OF_OPENING);
-        code = ses__connection_execute(&db, pragma, "looking at the file", error);
+        code = ses__key_apply(&db, error);
     }
+    if (code == SES_OK)
+        code = ses__connection_execute(&db, pragma, "looking at the file", error);
     if (code == SES_OK)
         code = ses__schema_version(&db, &version, error);
     (void)sqlite3_close_v2(db.handle); /* cannot fail: no statement is left */
@@ -134,7 +137,8 @@ static int peek(const struct sqlite_config *config, const char *path, int flags,
 
 static bool is_verdict(int code)
 {
-    return code == SES_NOTASTORE || code == SES_TOONEW || code == SES_NOMEM;
+    return code == SES_NOTASTORE || code == SES_TOONEW || code == SES_NOMEM || code == SES_KEY ||
+           code == SES_UNSUPPORTED;
 }
 
 /*
