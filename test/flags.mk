@@ -104,3 +104,8 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
 
 # What asks a PostgreSQL server looks at the statements' texts, which the library keeps to itself.
 $(patsubst test/%.c,$(B)/test/%.o,$(wildcard test/postgres/*.c)): $(B)/gen/postgres_statements.h
+
+# What writes to files.
+WRAPPED_WRITES := write pwrite pwrite64
+TEST_CFLAGS_storage/key_traces := -D_GNU_SOURCE
+TEST_LIBS_storage/key_traces := $(WRAPPED_WRITES:%=-Wl,--wrap=%)
