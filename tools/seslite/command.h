@@ -50,6 +50,7 @@ enum kind {
     X(SESSION, 's', "session", "ID", KIND_SESSION, "the session; optional if only one matches")              \
     X(JSON, 0, "json", NULL, KIND_NONE, "print JSON")                                                        \
     X(JSONL, 0, "jsonl", NULL, KIND_NONE, "print JSON, one value per line")                                  \
+    X(KEY_FD, 0, "key-fd", "N", KIND_NUMBER, "read the key of the file from descriptor N (help keys)")       \
     X(HELP, 'h', "help", NULL, KIND_NONE, "print help and exit")                                             \
     X(VERSION, 'V', "version", NULL, KIND_NONE, "print the version and exit")                                \
     X(AT, 0, "at", "POINT", KIND_POINT, "as of this point of the log")                                       \
@@ -95,6 +96,8 @@ enum kind {
     X(DRY_RUN, 0, "dry-run", NULL, KIND_NONE, "only report what would be done")                              \
     X(QUICK, 0, "quick", NULL, KIND_NONE, "check only the pages of the file, or the tables of a server")     \
     X(COMPACT, 0, "compact", NULL, KIND_NONE, "leave free pages out")                                        \
+    X(TO_KEY_FD, 0, "to-key-fd", "N", KIND_NUMBER, "read the key of the copy from descriptor N")             \
+    X(PLAIN, 0, "plain", NULL, KIND_NONE, "without a key, although the store has one")                       \
     X(YES, 'y', "yes", NULL, KIND_NONE, "do not ask for confirmation")                                       \
     X(WRITE, 'w', "write", NULL, KIND_NONE, "let the statements change the file")                            \
     X(OUTPUT, 'o', "output", "FILE", KIND_FILE, "write to this file; \"-\" is standard output")              \
@@ -254,10 +257,11 @@ struct run {
     const char *repeated[ARGUMENTS_MAX];   /* the values of options that may be repeated */
     size_t repeated_option[ARGUMENTS_MAX]; /* whose value each of them is */
     size_t repeated_count;
-    ses_store *store; /* NULL until one is opened */
-    ses_key key;      /* the names given or chosen so far; see choose.h */
-    char *chosen[3];  /* the names in `key` that were not given; main.c frees them */
-    ses_error error;  /* of the last call */
+    ses_store *store;                      /* NULL until one is opened */
+    ses_key key;                           /* the names given or chosen so far; see choose.h */
+    char *chosen[3];                       /* the names in `key` that were not given; main.c frees them */
+    ses_error error;                       /* of the last call */
+    unsigned char file_key[SES_KEY_BYTES]; /* if --key-fd is given; main.c wipes it */
 };
 
 static inline bool given(const struct run *run, enum option_id option)

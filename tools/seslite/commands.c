@@ -349,9 +349,9 @@ const struct command command_table[] = {
          "Other programs may continue to write. The file is complete or does not exist at all. It must not "
          "exist unless --replace is given. A signal (Ctrl-C) ends the backup and leaves nothing behind. If "
          "the program is killed, a file FILE.seslite-backup-XXXXXX remains; the next backup into the same "
-         "folder removes it.",
+         "folder removes it. The copy has the key of the store, unless another is given, or --plain.",
      .argument = {"FILE", KIND_FILE, true, 1},
-     .options = OPTIONS_OF(O(REPLACE), O(COMPACT)),
+     .options = OPTIONS_OF(O(REPLACE), O(COMPACT), O(TO_KEY_FD), O(PLAIN)),
      .example = " seslite -f agents.db backup agents-2026-11-21.db",
      .instead = "pg_dump copies the database of a server, and seslite export writes a file that any store "
                 "can import",

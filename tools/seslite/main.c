@@ -6,6 +6,7 @@
 
 #include "commands_table.h"
 #include "complete/complete.h"
+#include "files/key.h"
 #include "help/help.h"
 #include "help/topics.h"
 #include "output/out.h"
@@ -35,6 +36,8 @@ static int run_command(struct run *run, int argc, char **argv)
     run->key = (ses_key){run->values[OPTION_APP], run->values[OPTION_USER], run->values[OPTION_SESSION]};
     if (run->command->instead)
         status = refuse_server(run);
+    if (status == EXIT_OK && given(run, OPTION_KEY_FD))
+        status = read_key(run, OPTION_KEY_FD, run->file_key);
     return status == EXIT_OK ? run->command->run(run) : status;
 }
 
@@ -49,6 +52,7 @@ int main(int argc, char **argv)
     progress_end();
     int flushed = out_flush();
     ses_close(run.store);
+    key_wipe(run.file_key, sizeof run.file_key);
     for (size_t i = 0; i < 3; i++)
         free(run.chosen[i]);
     return status == EXIT_OK ? flushed : status;

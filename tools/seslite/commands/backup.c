@@ -3,8 +3,10 @@
 
 #include <sys/stat.h>
 
+#include "files/key.h"
 #include "files/signals.h"
 #include "output/json.h"
+#include "output/out.h"
 #include "output/progress.h"
 #include "store/choose.h"
 
@@ -30,13 +32,16 @@ static int report_progress(void *context, int64_t done, int64_t total)
     return stop_is_asked();
 }
 
-int run_backup(struct run *run)
+static int back_up(struct run *run, const unsigned char *key)
 {
     const char *path = run->arguments[0];
     const ses_backup_options options = {.size = sizeof options,
                                         .flags = (given(run, OPTION_REPLACE) ? SES_BACKUP_REPLACE : 0u) |
-                                                 (given(run, OPTION_COMPACT) ? SES_BACKUP_COMPACT : 0u),
-                                        .progress = report_progress};
+                                                 (given(run, OPTION_COMPACT) ? SES_BACKUP_COMPACT : 0u) |
+                                                 (given(run, OPTION_PLAIN) ? SES_BACKUP_PLAIN : 0u),
+                                        .progress = report_progress,
+                                        .key = key,
+                                        .key_len = key ? SES_KEY_BYTES : 0};
     int status = open_to_read(run);
 
     if (status != EXIT_OK)
@@ -52,4 +57,18 @@ int run_backup(struct run *run)
     if (code < 0)
         return code == SES_EXISTS ? EXIT_EXISTS : fail(run);
     return report_backup(run, path);
+}
+
+int run_backup(struct run *run)
+{
+    const bool has_key = given(run, OPTION_TO_KEY_FD);
+    unsigned char key[SES_KEY_BYTES];
+
+    if (has_key && given(run, OPTION_PLAIN))
+        return say_usage(run, "--to-key-fd and --plain cannot be combined");
+    int status = has_key ? read_key(run, OPTION_TO_KEY_FD, key) : EXIT_OK;
+    if (status == EXIT_OK)
+        status = back_up(run, has_key ? key : NULL);
+    key_wipe(key, sizeof key);
+    return status;
 }

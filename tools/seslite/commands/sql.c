@@ -88,6 +88,11 @@ int run_sql(struct run *run)
 
     if (given(run, OPTION_JSONL))
         return say_usage(run, "the sqlite3 program cannot print JSON lines: use --json");
+    if (given(run, OPTION_KEY_FD))
+        return say_usage(
+            run,
+            "the sqlite3 program cannot read a store with a key: back it up with --plain, or open it with "
+            "the program of SQLite3 Multiple Ciphers");
     int status = look_at_store(run);
     if (status != EXIT_OK)
         return status;

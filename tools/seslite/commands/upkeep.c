@@ -79,12 +79,13 @@ static int report_migrated(struct run *run, bool migrated)
 /* Opening an older schema read-only returns READONLY. Opening it for writing migrates it. */
 int run_migrate(struct run *run)
 {
-    const ses_open_options read_only = {.size = sizeof read_only,
-                                        .flags = SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST};
+    ses_open_options read_only = {.size = sizeof read_only,
+                                  .flags = SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST};
     const char *path = place_given(run);
 
     if (!path)
         return EXIT_USAGE;
+    give_key(run, &read_only);
     int code = place_open(path, &read_only, &run->store, &run->error);
     if (code >= 0)
         return report_migrated(run, false);

@@ -66,18 +66,24 @@ static int open_other(struct whole_file *file, ses_error *error)
 }
 
 /* The sixteen bytes at the beginning of every database (sqlite.org/fileformat.html), and the application id
- * at offset 68. */
+ * at offset 68. A database with a key has only three bytes to know it by; it is taken for a store. */
 static bool is_database(const char *path, bool *is_store)
 {
     static const unsigned char store_id[] = {0x53, 0x45, 0x53, 0x4c};
+    static const unsigned char fractions[] = {64, 32, 32};
     unsigned char head[72] = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd >= 0 ? read(fd, head, sizeof head) : -1;
 
+    *is_store = false;
     if (fd >= 0)
         (void)close(fd);
-    *is_store = got == (ssize_t)sizeof head && memcmp(head + 68, store_id, sizeof store_id) == 0;
-    return got == (ssize_t)sizeof head && memcmp(head, "SQLite format 3", 16) == 0;
+    if (got != (ssize_t)sizeof head)
+        return false;
+    const bool is_plain = memcmp(head, "SQLite format 3", 16) == 0;
+    *is_store = is_plain ? memcmp(head + 68, store_id, sizeof store_id) == 0
+                         : memcmp(head + 21, fractions, sizeof fractions) == 0;
+    return is_plain || *is_store;
 }
 
 /* Guards against mistyped names: only a database can replace a database, and nothing replaces a store. */

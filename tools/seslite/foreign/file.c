@@ -128,14 +128,28 @@ static int find_format(struct opened_file *opened, ses_error *error)
                                           : "see seslite help import");
 }
 
+/* A database with a key has three bytes to know it by. Only a store is opened with one. */
+static bool is_encrypted(const struct opened_file *opened)
+{
+    static const unsigned char fractions[] = {64, 32, 32};
+    const struct span head = opened->file.head;
+
+    return head.len >= 24 && memcmp(head.ptr + 21, fractions, sizeof fractions) == 0;
+}
+
 static int recognize(struct opened_file *opened, ses_error *error)
 {
     int code = SES_OK;
 
-    if (is_database(opened))
+    if (is_database(opened)) {
         code = open_as_database(opened, error);
-    else if (is_lines(opened->file.head))
+    } else if (is_encrypted(opened)) {
+        (void)close(opened->file.fd); /* as above */
+        opened->file.fd = -1;
+        opened->kind = OPENED_STORE;
+    } else if (is_lines(opened->file.head)) {
         opened->kind = OPENED_LINES;
+    }
     return code == SES_OK && opened->kind == OPENED_FOREIGN ? find_format(opened, error) : code;
 }
 

@@ -15,6 +15,16 @@ const struct topic topic_table[] = {
      " postgresql:///DATABASE?host=/var/run/postgresql\n"
      "Other users of the machine can see the command line, so keep a password in ~/.pgpass or PGPASSWORD "
      "instead. export and import move a store between a file and a server."},
+    {"keys", "Keys of files",
+     "A store can be encrypted if the command was built with SQLite3 Multiple Ciphers (make SQLITE=...). Its "
+     "key is 32 random bytes. --key-fd N reads it from a file descriptor, as raw bytes or as 64 hexadecimal "
+     "digits. A key is never an argument, since other users of the machine can see the command line:\n"
+     " seslite -f agents.db --key-fd 3 list 3<agents.key\n"
+     " seslite -f agents.db --key-fd 3 list 3< <(pass show agents-key)\n"
+     "A store that create or import makes has that key. A backup has it, too; --to-key-fd gives the copy "
+     "another one, and --plain none. So a backup is also the way to add, change or remove a key. import tries "
+     "the key for a store that it reads. What export and html write is not encrypted. The sqlite3 program "
+     "cannot read a store with a key."},
     {"points", "Points of a log",
      "A point is a position in the log of a session:\n"
      " N                  after the event number N; 0 is the start\n"

@@ -12,6 +12,7 @@
 #include "import/spool.h"
 #include "import/taken.h"
 #include "output/progress.h"
+#include "store/choose.h"
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -194,11 +195,15 @@ static int import_store(struct exporter *exporter, struct lines_reader *reader,
 int store_import(struct run *run, const char *path, const ses_key *from, const ses_import_options *options,
                  struct import_report *report, ses_error *error)
 {
-    const ses_open_options open = {.size = sizeof open, .flags = SES_OPEN_READ_ONLY};
+    ses_open_options open = {.size = sizeof open, .flags = SES_OPEN_READ_ONLY};
     struct exporter exporter = {.from = from};
     struct lines_reader reader = {.run = run, .bytes = -1, .report = report};
     int code = place_open(path, &open, &exporter.store, error);
 
+    if (code == SES_KEY && given(run, OPTION_KEY_FD)) {
+        give_key(run, &open);
+        code = place_open(path, &open, &exporter.store, error);
+    }
     if (code < 0)
         return code;
     if (is_checked(run)) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "files/key.h"
 #include "files/place.h"
 #include "output/out.h"
 #include "text/text.h"
@@ -69,13 +70,34 @@ bool is_of_store(const struct run *run, const char *path)
     return is;
 }
 
+void give_key(const struct run *run, ses_open_options *options)
+{
+    if (given(run, OPTION_KEY_FD)) {
+        options->key = run->file_key;
+        options->key_len = sizeof run->file_key;
+    }
+}
+
+int read_key(struct run *run, enum option_id option, unsigned char key[SES_KEY_BYTES])
+{
+    enum { MAX_DESCRIPTOR = 1 << 20 };
+    const int64_t fd = number_given(run, option, 0);
+
+    return fd <= MAX_DESCRIPTOR && key_read((int)fd, key)
+               ? EXIT_OK
+               : say_usage(run,
+                           "descriptor %s of --%s has no key: expected %d bytes, or %d hexadecimal digits",
+                           run->values[option], option_table[option].name, SES_KEY_BYTES, 2 * SES_KEY_BYTES);
+}
+
 static int open_store(struct run *run, unsigned flags)
 {
-    const ses_open_options options = {.size = sizeof options, .flags = flags | SES_OPEN_MUST_EXIST};
+    ses_open_options options = {.size = sizeof options, .flags = flags | SES_OPEN_MUST_EXIST};
     const char *path = place_given(run);
 
     if (!path)
         return EXIT_USAGE;
+    give_key(run, &options);
     int code = place_open(path, &options, &run->store, &run->error);
     if (code >= 0)
         return EXIT_OK;
@@ -100,12 +122,13 @@ int open_to_write(struct run *run)
 /* Only a store that opens read-only needs no upgrade, which a search must not make. */
 int open_to_search(struct run *run)
 {
-    const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_MUST_EXIST};
+    ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_MUST_EXIST};
     ses_store *writable = NULL;
     const int status = open_to_read(run);
 
     if (status != EXIT_OK || !(given(run, OPTION_WORDS) || given(run, OPTION_CONTAINING)))
         return status;
+    give_key(run, &options);
     if (place_open(place_given(run), &options, &writable, NULL) >= 0) {
         ses_close(run->store);
         run->store = writable;
@@ -122,6 +145,7 @@ int open_or_create(struct run *run, bool dry)
         return EXIT_USAGE;
     if (dry)
         options.flags = SES_OPEN_MUST_EXIST;
+    give_key(run, &options);
     int code = place_open(path, &options, &run->store, &run->error);
     if (dry && code == SES_NOTFOUND) {
         options.flags = 0;
