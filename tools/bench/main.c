@@ -1,6 +1,6 @@
 /*
  *     bench [--quick] [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow] [list] [lines] [backup]
- *           [foreign] [artifact]
+ *           [foreign] [artifact] [key]
  *
  * Without names, runs everything. The exit code is 2 if a claim is not reached. --quick does a hundredth of
  * the work, to check that everything runs.
@@ -44,10 +44,12 @@ int main(int argc, char **argv)
             CHECK(argv[i][0] != '-');
     }
     measure_begin(folder, json, quick);
-    CHECK(slow_vfs_install() == SQLITE_OK);
     printf("seslite %s, SQLite %s%s\n\n", ses_version(), sqlite3_libversion(),
            quick ? ", a quick run: the figures mean nothing" : "");
     printf("%-44s %11s %-7s %-22s %11s   %6s\n", "what", "seslite", "", "compared with", "", "ratio");
+    if (wanted(argc, argv, "key"))
+        bench_key();
+    CHECK(slow_vfs_install() == SQLITE_OK);
     if (wanted(argc, argv, "basics"))
         bench_basics();
     if (wanted(argc, argv, "threads"))
