@@ -155,6 +155,108 @@ static void test_permissions_of_a_file_are_kept(void **state)
     free(wal);
 }
 
+/* ------------------------------------------------------------------------------------ all that SQLite opens */
+
+#ifndef ON_ENCRYPTED_STORES /* which take no VFS before that of the cipher */
+
+static struct {
+    sqlite3_vfs above;
+    sqlite3_vfs *below;
+    int named;
+    int readable; /* by others than the owner */
+    int unnamed;  /* temporary files, which SQLite would delete itself */
+} opened;
+
+static int look_at_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
+{
+    const int rc = opened.below->xOpen(opened.below, name, file, flags, out_flags);
+    (void)vfs;
+
+    if (rc == SQLITE_OK && name) {
+        opened.named++;
+        opened.readable += mode_of(name) != 0600;
+    } else if (rc == SQLITE_OK) {
+        opened.unnamed++;
+    }
+    return rc;
+}
+
+static int look_at_copy(void *context, int64_t done, int64_t total)
+{
+    const struct folder *folder = context;
+    DIR *entries = opendir(folder->folder);
+    (void)done;
+    (void)total;
+
+    assert_non_null(entries);
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        char *path = support_path(folder->folder, entry->d_name);
+        if (entry->d_name[0] != '.')
+            opened.readable += mode_of(path) != 0600;
+        opened.named += strstr(entry->d_name, ".seslite-backup-") != NULL;
+        free(path);
+    }
+    closedir(entries);
+    return 0;
+}
+
+static void use_store(const struct folder *folder, int journal)
+{
+    static const unsigned ways[] = {0, SES_BACKUP_COMPACT};
+    static char event[2000];
+    const ses_open_options options = {.size = sizeof options, .journal = journal};
+    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
+    const ses_key key = {"app", "user", "session"};
+    char *copy = support_path(folder->folder, "copy.db");
+    int64_t problems = -1;
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(folder->path, &options, &store, &error));
+    must_create(store, &key, "{}");
+    for (int i = 0; i < 500; i++) {
+        snprintf(event, sizeof event, "{\"text\":\"%01500d\"}", i);
+        must_append_by_key(store, &key, event);
+    }
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const ses_backup_options backup = {.size = sizeof backup,
+                                           .flags = ways[i] | SES_BACKUP_REPLACE,
+                                           .progress = look_at_copy,
+                                           .progress_context = (void *)(uintptr_t)folder};
+        assert_ok(ses_store_backup(store, copy, &backup, &error));
+        assert_int_equal(mode_of(copy), 0600);
+    }
+    assert_ok(ses_delete(store, &key, &secure, NULL, &error));
+    assert_true(ses_store_maintain(store, NULL, &error) >= 0);
+    assert_ok(ses_store_check(store, NULL, &problems, &error));
+    ses_close(store);
+    assert_int_equal(unlink(folder->path), 0);
+    free(copy);
+}
+
+/* No mask takes the rights of others away, so only the library does. */
+static void test_every_file_is_private(void **state)
+{
+    static const int journals[] = {SES_JOURNAL_WAL, SES_JOURNAL_ROLLBACK};
+    const mode_t before = umask(0);
+
+    opened.below = sqlite3_vfs_find(NULL);
+    opened.above = *opened.below;
+    opened.above.zName = "above";
+    opened.above.pNext = NULL;
+    opened.above.xOpen = look_at_open;
+    assert_int_equal(sqlite3_vfs_register(&opened.above, 1), SQLITE_OK);
+    for (size_t i = 0; i < sizeof journals / sizeof journals[0]; i++)
+        use_store(*state, journals[i]);
+    assert_int_equal(sqlite3_vfs_unregister(&opened.above), SQLITE_OK);
+    assert_int_equal(sqlite3_vfs_register(opened.below, 1), SQLITE_OK);
+    umask(before);
+    assert_true(opened.named > 30);
+    assert_int_equal(opened.readable, 0);
+    assert_int_equal(opened.unnamed, 0);
+}
+#endif
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
@@ -164,6 +266,9 @@ int main(void)
         TEST(test_new_files_are_private),
         TEST(test_new_files_are_private_under_a_mask_that_takes_all),
         TEST(test_permissions_of_a_file_are_kept),
+#ifndef ON_ENCRYPTED_STORES
+        TEST(test_every_file_is_private),
+#endif
     };
     return cmocka_run_group_tests_name("open: permissions", tests, NULL, NULL);
 }
