@@ -81,7 +81,8 @@ OWN_SQLITE := $(if $(SQLITE),$(if $(filter encrypted,$(ENGINE)),encrypted,own-sq
 B := build$(addprefix /,$(subst $() ,-,$(strip $(filter-out release,$(FLAVOUR)) $(OWN_SQLITE))))
 ifneq ($(SQLITE),)
 SQLITE_OBJECT  := $(B)/sqlite3.o
-SQLITE_CFLAGS   = -isystem $(dir $(SQLITE)) -DSESLITE_WITH_KEYS
+SQLITE_HAS_KEYS := $(shell grep -q sqlite3mc_config $(SQLITE) && echo -DSESLITE_WITH_KEYS)
+SQLITE_CFLAGS   = -isystem $(dir $(SQLITE)) $(SQLITE_HAS_KEYS)
 SQLITE_LIBS     = -lm -ldl
 SQLITE_OPTIONS ?= -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_STAT4
 endif

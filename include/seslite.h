@@ -300,8 +300,8 @@ SES_API size_t ses_text_cut(const char *text, size_t len, size_t limit, int *was
  *    no key is given.
  *  - UNSUPPORTED: a key is given, and the SQLite that is linked cannot encrypt, has temporary files on the
  *    disk (SQLITE_TEMP_STORE=0), or has another VFS before the one that encrypts. Nothing is written.
- *  - A store in memory is not encrypted. Its key is that of its backups. So is the key of a store for
- *    ses_open_copy, if the copy's options give none.
+ *  - A store in memory is not encrypted. Its key is for its backups. A copy in memory keeps the key of its
+ *    store for that, unless its options give another.
  *  - Exports are not encrypted.
  *  - The library wipes its copy of the key when the store is closed. It is in no message.
  */

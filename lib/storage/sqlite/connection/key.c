@@ -21,10 +21,6 @@ extern unsigned char *sqlite3mc_codec_data(sqlite3 *db, const char *schema, cons
 extern int sqlite3_compileoption_used(const char *name) IF_LINKED;
 #endif
 
-/* AEGIS-256, which has a tag for each page. */
-static const char CIPHER[] = "aegis";
-enum { AEGIS_256 = 4 };
-
 void ses__key_wipe(void *memory, size_t bytes)
 {
     volatile unsigned char *at = memory; /* which the compiler may not leave out */
@@ -48,6 +44,10 @@ static int refuse_cipher(const struct sqlite_config *config, ses_error *error)
 }
 
 #if KEYS_ARE_POSSIBLE
+/* AEGIS-256, which has a tag for each page. */
+static const char CIPHER[] = "aegis";
+enum { AEGIS_256 = 4 };
+
 /* Pages are encrypted by a VFS, and by the write-ahead log if that VFS is the first. */
 static bool encrypts(const sqlite3_vfs *vfs)
 {

@@ -192,6 +192,15 @@ def limits() -> Limits | None:
     return found[0] if found else None
 
 
+def set_key(options: Any, key: bytes | None) -> Any:
+    """Sets the key of a file, whose bytes live as long as what is returned."""
+    if key is None:
+        return None
+    own = ffi.new("unsigned char[]", bytes(key))
+    options.key, options.key_len = own, len(key)
+    return own
+
+
 @cache
 def _is_limited(kind: str) -> bool:
     """Whether a struct holds the limits of a call."""

@@ -179,7 +179,7 @@ class ConstraintError(Error):
 
 
 class WrongKeyError(Error):
-    """The key is wrong, or the file is not a store. No call of this version raises it."""
+    """The key is wrong, or the file is not a store."""
 
     code, name = -24, "SES_KEY"
 

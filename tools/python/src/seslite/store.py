@@ -137,6 +137,9 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
     at the end of each call, on the thread of that call, so several threads may be in it at the same time. It must not call the
     library. Its exceptions go to sys.unraisablehook.
 
+    `key` is 32 random bytes that encrypt the file. It needs a package that was built with SQLite3 Multiple Ciphers; wheels are
+    not, so it is UnsupportedError there. The wrong key is WrongKeyError.
+
     `path` is a file, or the address of a database: postgresql://user@host/database, if the package was built with
     SESLITE_WITH_POSTGRES=1. `max_connections`, `unprepared` and `replica` are about that, as seslite_postgres.h says;
     `synchronous`, `journal`, `checkpoint` and `max_readers` are about files.
@@ -164,6 +167,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
         make_id: Callable[[], str] | None = None,
         timeout: float | None = None,
         trace: Callable[[Trace], Any] | None = None,
+        key: bytes | None = None,
     ) -> None:
         self._options = {
             "flags": (lib.SES_OPEN_READ_ONLY if read_only else 0) | (lib.SES_OPEN_MUST_EXIST if must_exist else 0),
@@ -179,6 +183,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
         self._callbacks = {"clock": clock, "make_id": make_id, "trace": trace}
         name = _ffi.encode(os.fspath(path), "the path")
         options, keep = self._open_options()
+        own_key = _ffi.set_key(options, key)
         made = ffi.new("ses_store **")
         on_server = name.decode().startswith(SERVERS)
         if on_server:
@@ -189,6 +194,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
             raise errors.MisuseError("max_connections, unprepared and replica are about servers; a file has max_readers")
         else:
             _ffi.call(lib.ses_open, name, options, made)
+        del own_key  # which the library has copied
         self._begin(made[0], keep)
         if not on_server:
             _sqlite.opened(self._state, name.decode())

@@ -103,18 +103,31 @@ class Upkeep:
         return self._run(lib.ses_store_maintain, _ffi.struct("ses_maintain_options", limit=limit)) == lib.SES_MORE
 
     def backup(
-        self, path: str | os.PathLike[str], *, replace: bool = False, compact: bool = False, progress: Progress | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        compact: bool = False,
+        progress: Progress | None = None,
+        key: bytes | None = None,
+        plain: bool = False,
     ) -> None:
-        """Copies the whole store into a file, while others may use it. `progress` gets the pages done and the total."""
+        """Copies the whole store into a file, while others may use it. `progress` gets the pages done and the total.
+
+        The copy has the key of the store, or `key`; with `plain` it has none.
+        """
         with Caught() as caught:
             context = ffi.new_handle((caught, progress, None))
             options = _ffi.struct(
                 "ses_backup_options",
-                flags=(lib.SES_BACKUP_REPLACE if replace else 0) | (lib.SES_BACKUP_COMPACT if compact else 0),
+                flags=(lib.SES_BACKUP_REPLACE if replace else 0) | (lib.SES_BACKUP_COMPACT if compact else 0)
+                | (lib.SES_BACKUP_PLAIN if plain else 0),
                 progress=lib.ses_py_progress if progress else NULL,
                 progress_context=context,
             )
+            own_key = _ffi.set_key(options, key)
             self._run(lib.ses_store_backup, _ffi.encode(os.fspath(path), "the path"), options)
+            del own_key
 
     def check(self, level: str = "log", *, limit: int = 0, progress: Progress | None = None) -> list[Problem]:
         """Checks the store and changes nothing. `level` is "quick", "full" or "log"."""

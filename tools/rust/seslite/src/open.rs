@@ -30,6 +30,18 @@ pub enum Journal {
 type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
 type MakeId = Box<dyn Fn() -> Option<String> + Send + Sync>;
 
+/// A key of a file, which is wiped when it is dropped.
+struct Key(Box<[u8; sys::SES_KEY_BYTES as usize]>);
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        for byte in self.0.iter_mut() {
+            // Which the compiler may not leave out.
+            unsafe { ptr::write_volatile(byte, 0) };
+        }
+    }
+}
+
 /// How to open a store. [`OpenOptions::new`] is as no options.
 #[derive(Default)]
 pub struct OpenOptions {
@@ -45,6 +57,7 @@ pub struct OpenOptions {
     make_id: Option<MakeId>,
     timeout_ms: i64,
     trace: Option<Tracer>,
+    key: Option<Key>,
 }
 
 impl OpenOptions {
@@ -141,6 +154,13 @@ impl OpenOptions {
         self
     }
 
+    /// Encrypts the file, where SQLite3 Multiple Ciphers is linked in place of SQLite; elsewhere the store is
+    /// [`Code::Unsupported`](crate::Code::Unsupported). The crate `seslite-sys` says how. The copy in here is wiped.
+    pub fn key(mut self, key: &[u8; sys::SES_KEY_BYTES as usize]) -> Self {
+        self.key = Some(Key(Box::new(*key)));
+        self
+    }
+
     pub(crate) fn into_raw(self) -> (sys::ses_open_options, Callbacks) {
         let mut raw: sys::ses_open_options = sized();
         raw.flags = self.flags;
@@ -154,10 +174,15 @@ impl OpenOptions {
         if self.external_checkpoints {
             raw.checkpoint = sys::SES_CHECKPOINT_EXTERNAL as c_int;
         }
+        if let Some(key) = &self.key {
+            raw.key = key.0.as_ptr().cast();
+            raw.key_len = key.0.len();
+        }
         let callbacks = Callbacks {
             clock: self.clock.map(Box::new),
             make_id: self.make_id.map(Box::new),
             trace: self.trace.map(Box::new),
+            key: self.key,
         };
         if let Some(clock) = &callbacks.clock {
             raw.clock = Some(clock_of);
@@ -181,6 +206,7 @@ pub(crate) struct Callbacks {
     clock: Option<Box<Clock>>,
     make_id: Option<Box<MakeId>>,
     trace: Option<Box<Tracer>>,
+    key: Option<Key>,
 }
 
 unsafe extern "C" fn clock_of(context: *mut c_void) -> i64 {

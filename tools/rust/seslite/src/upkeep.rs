@@ -105,6 +105,30 @@ impl Store {
         progress.end(done)
     }
 
+    /// The same with another key, or without one: how a key is added, changed or removed.
+    pub fn backup_with_key(
+        &self,
+        path: impl AsRef<Path>,
+        replace: bool,
+        compact: bool,
+        key: Option<&[u8; sys::SES_KEY_BYTES as usize]>,
+    ) -> Result<()> {
+        let path = path_of(path.as_ref())?;
+        let mut raw: sys::ses_backup_options = limited(&self.limits);
+        for (is_set, flag) in [
+            (replace, sys::SES_BACKUP_REPLACE),
+            (compact, sys::SES_BACKUP_COMPACT),
+            (key.is_none(), sys::SES_BACKUP_PLAIN),
+        ] {
+            raw.flags |= if is_set { flag } else { 0 };
+        }
+        if let Some(key) = key {
+            raw.key = key.as_ptr().cast();
+            raw.key_len = key.len();
+        }
+        done(|error| unsafe { sys::ses_store_backup(self.raw(), path.as_ptr(), &raw, error) })
+    }
+
     /// Checks the store as of one moment and changes nothing. Returns the number of problems; `report` is given each, and
     /// ends the check by returning false. `limit` 0: ends after 100.
     pub fn check<R: FnMut(Problem<'_>) -> bool>(&self, level: CheckLevel, limit: i64, report: R) -> Result<i64> {

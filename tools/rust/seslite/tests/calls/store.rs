@@ -104,3 +104,28 @@ fn every_code_has_a_name() {
     }
     assert_eq!((Code::NotFound.name(), Code::NotFound.number()), ("SES_NOTFOUND", -5));
 }
+
+/// The SQLite that the tests link has no cipher, unless somebody gives them one.
+#[test]
+fn a_store_is_encrypted_or_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, plain, copy] = ["a.db", "plain.db", "copy.db"].map(|name| folder.path().join(name));
+    match Store::open_with(&path, OpenOptions::new().key(&[7; 32])) {
+        Err(error) => {
+            assert_eq!(error.code(), Code::Unsupported, "{error}");
+            assert!(!path.exists());
+        }
+        Ok(store) => {
+            store.backup_with_key(&plain, false, false, None).unwrap();
+            refused(Store::open(&path), Code::Key);
+        }
+    }
+    let store = Store::open(&plain).unwrap();
+    match store.backup_with_key(&copy, false, true, Some(&[8; 32])) {
+        Err(error) => {
+            assert_eq!(error.code(), Code::Unsupported, "{error}");
+            assert!(!copy.exists());
+        }
+        Ok(()) => drop(refused(Store::open(&copy), Code::Key)),
+    }
+}
