@@ -107,12 +107,13 @@ static void test_a_backup_of_memory_has_any_key(void **state)
 static void test_a_backup_has_the_stores_key(void **state)
 {
     const struct folder *folder = *state;
-    char *copy = support_path(folder->folder, "copy.db");
+    char *copy = NULL;
     ses_store *store = NULL;
     ses_store *memory = NULL;
     ses_error error;
 
     key_need();
+    copy = support_path(folder->folder, "copy.db");
     assert_ok(key_open(folder->path, first_key, &store, &error));
     fill(store);
     assert_ok(ses_store_backup(store, copy, NULL, &error));
@@ -133,12 +134,13 @@ static void test_a_backup_replaces_a_store_with_another_key(void **state)
     static const unsigned char third_key[SES_KEY_BYTES] = "a third key which nobody knows..";
     const ses_backup_options replace = {.size = sizeof replace, .flags = SES_BACKUP_REPLACE};
     const struct folder *folder = *state;
-    char *copy = support_path(folder->folder, "copy.db");
+    char *copy = NULL;
     ses_store *store = NULL;
     ses_store *other = NULL;
     ses_error error;
 
     key_need();
+    copy = support_path(folder->folder, "copy.db");
     assert_ok(key_open(folder->path, first_key, &store, &error));
     fill(store);
     for (int to = 0; to < KEYS; to++) {
@@ -192,11 +194,12 @@ static int end_it(void *context, int64_t done, int64_t total)
 static void test_a_backup_with_another_key_can_be_ended(void **state)
 {
     const struct folder *folder = *state;
-    char *copy = support_path(folder->folder, "copy.db");
+    char *copy = NULL;
     ses_store *store = NULL;
     ses_error error;
 
     key_need();
+    copy = support_path(folder->folder, "copy.db");
     assert_ok(key_open(folder->path, first_key, &store, &error));
     fill(store);
     const int before = files_in(folder->folder);

@@ -93,6 +93,7 @@ class StoreOptions(TypedDict, total=False):
     make_id: Callable[[], str] | None
     timeout: float | None
     trace: Callable[[Trace], Any] | None
+    key: bytes | None
 
 
 class _State:

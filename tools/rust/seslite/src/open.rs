@@ -182,7 +182,7 @@ impl OpenOptions {
             clock: self.clock.map(Box::new),
             make_id: self.make_id.map(Box::new),
             trace: self.trace.map(Box::new),
-            key: self.key,
+            _key: self.key,
         };
         if let Some(clock) = &callbacks.clock {
             raw.clock = Some(clock_of);
@@ -206,7 +206,7 @@ pub(crate) struct Callbacks {
     clock: Option<Box<Clock>>,
     make_id: Option<Box<MakeId>>,
     trace: Option<Box<Tracer>>,
-    key: Option<Key>,
+    _key: Option<Key>, // for as long as the store is being opened
 }
 
 unsafe extern "C" fn clock_of(context: *mut c_void) -> i64 {
