@@ -23,7 +23,7 @@ void ses__groups_restart(struct usage_groups *groups)
 {
     ses__table_clear(&groups->table);
     ses__arena_reset(groups->arena);
-    groups->sum = (ses_usage_row){.app = NULL};
+    groups->unseen = (ses_usage_row){.app = NULL};
 }
 
 /* --------------------------------------------------------------------------------------------------- days */
@@ -52,7 +52,8 @@ static void write_day(int64_t days, char text[16])
                    day % 100);
 }
 
-static const char *day_of(struct usage_groups *groups, int64_t time_us)
+/* Sets the quarter to that of the time, with its day. */
+static void find_quarter(struct usage_groups *groups, int64_t time_us)
 {
     const ses_usage_options *options = groups->options;
     struct usage_quarter *quarter = &groups->quarter;
@@ -60,7 +61,7 @@ static const char *day_of(struct usage_groups *groups, int64_t time_us)
     const int64_t number = floor_of(seconds, QUARTER_S);
 
     if (quarter->day[0] && quarter->number == number)
-        return quarter->day;
+        return;
     const int64_t ahead = options->zone ? options->zone(options->zone_context, time_us) : 0;
     int64_t local = seconds + (ahead > DAY_S ? DAY_S : ahead < -DAY_S ? -DAY_S : ahead);
     if (local < TIMESTAMP_MIN / 1000000)
@@ -68,31 +69,55 @@ static const char *day_of(struct usage_groups *groups, int64_t time_us)
     else if (local > TIMESTAMP_MAX / 1000000)
         local = TIMESTAMP_MAX / 1000000;
     quarter->number = number;
-    write_day(floor_of(local, DAY_S), quarter->day);
-    return quarter->day;
+    quarter->local_day = floor_of(local, DAY_S);
+    write_day(quarter->local_day, quarter->day);
 }
 
 /* ------------------------------------------------------------------------------------------------- groups */
 
-static void add_to(int64_t *sum, int64_t number)
+static ALWAYS_INLINE void add_to(int64_t *sum, int64_t number)
 {
-    *sum = number > INT64_MAX - *sum ? INT64_MAX : *sum + number;
+    *sum = UNLIKELY(number > INT64_MAX - *sum) ? INT64_MAX : *sum + number;
+}
+
+/* One that is absent is -1. */
+static ALWAYS_INLINE void add_count(int64_t *sum, int64_t count)
+{
+    add_to(sum, count > 0 ? count : 0);
 }
 
 static ALWAYS_INLINE void add_call(ses_usage_row *row, const struct usage_call *call)
 {
-    int64_t *const sums[USAGE_COUNTS] = {&row->prompt,   &row->cached,   &row->candidates,
-                                         &row->thoughts, &row->tool_use, &row->total};
-
-    for (int i = 0; i < USAGE_COUNTS; i++)
-        if (call->counts[i] > 0)
-            add_to(sums[i], call->counts[i]);
+    add_count(&row->prompt, call->counts[USAGE_PROMPT]);
+    add_count(&row->cached, call->counts[USAGE_CACHED]);
+    add_count(&row->candidates, call->counts[USAGE_CANDIDATES]);
+    add_count(&row->thoughts, call->counts[USAGE_THOUGHTS]);
+    add_count(&row->tool_use, call->counts[USAGE_TOOL_USE]);
+    add_count(&row->total, call->counts[USAGE_TOTAL]);
     row->odd += call->odd;
     if (row->calls == 0 || call->time_us < row->first_us)
         row->first_us = call->time_us;
     if (row->calls == 0 || call->time_us > row->last_us)
         row->last_us = call->time_us;
     row->calls++;
+}
+
+static void add_row(ses_usage_row *sum, const ses_usage_row *row)
+{
+    if (row->calls == 0)
+        return;
+    add_to(&sum->prompt, row->prompt);
+    add_to(&sum->cached, row->cached);
+    add_to(&sum->candidates, row->candidates);
+    add_to(&sum->thoughts, row->thoughts);
+    add_to(&sum->tool_use, row->tool_use);
+    add_to(&sum->total, row->total);
+    add_to(&sum->odd, row->odd);
+    if (sum->calls == 0 || row->first_us < sum->first_us)
+        sum->first_us = row->first_us;
+    if (sum->calls == 0 || row->last_us > sum->last_us)
+        sum->last_us = row->last_us;
+    sum->calls += row->calls;
 }
 
 static void put_key_text(struct usage_groups *groups, unsigned flag, struct span text)
@@ -149,13 +174,13 @@ static ses_usage_row *row_of_key(struct usage_groups *groups)
 }
 
 static ses_usage_row *find_row(struct usage_groups *groups, const struct usage_session *session,
-                               struct span model, const char *day, struct span invocation)
+                               struct span model, struct span invocation)
 {
     ses__buffer_cut(&groups->key, 0);
     put_key_text(groups, SES_USAGE_BY_APP, session->app);
     put_key_text(groups, SES_USAGE_BY_USER, session->user);
     put_key_text(groups, SES_USAGE_BY_SESSION, session->name);
-    put_key_text(groups, SES_USAGE_BY_DAY, ses__span_of(day));
+    put_key_text(groups, SES_USAGE_BY_DAY, ses__span_of(groups->quarter.day));
     put_key_text(groups, SES_USAGE_BY_MODEL, model);
     put_key_text(groups, SES_USAGE_BY_INVOCATION, invocation);
     return row_of_key(groups);
@@ -163,7 +188,7 @@ static ses_usage_row *find_row(struct usage_groups *groups, const struct usage_s
 
 /* Calls of a sheet that follow each other mostly belong to the same rows: one for each model, while the day is the same. */
 struct latest_rows {
-    char day[16];
+    int64_t day;                                /* a quarter's local_day */
     ses_usage_row *of_model[USAGE_SHEET_CALLS]; /* NULL: not found yet */
 };
 
@@ -171,20 +196,19 @@ static int add_one(struct usage_groups *groups, struct latest_rows *latest,
                    const struct usage_session *session, const struct usage_sheet *sheet,
                    const struct usage_call *call, struct span invocation, ses_error *error)
 {
-    const bool by_invocation = (groups->options->flags & SES_USAGE_BY_INVOCATION) != 0;
-    const char *day = groups->options->flags & SES_USAGE_BY_DAY ? day_of(groups, call->time_us) : "";
+    const unsigned flags = groups->options->flags;
 
-    if (by_invocation || strcmp(day, latest->day) != 0) {
+    if (flags & SES_USAGE_BY_DAY)
+        find_quarter(groups, call->time_us);
+    if (flags & SES_USAGE_BY_INVOCATION || groups->quarter.local_day != latest->day)
         memset(latest->of_model, 0, sizeof latest->of_model);
-        (void)snprintf(latest->day, sizeof latest->day, "%s", day);
-    }
+    latest->day = groups->quarter.local_day;
     ses_usage_row **row = &latest->of_model[call->model];
     if (!*row)
-        *row = find_row(groups, session, sheet->models[call->model], day, invocation);
+        *row = find_row(groups, session, sheet->models[call->model], invocation);
     if (!*row)
         return ses__error_nomem(error);
     add_call(*row, call);
-    add_call(&groups->sum, call);
     return SES_OK;
 }
 
@@ -194,7 +218,7 @@ int ses__groups_add(struct usage_groups *groups, const struct usage_session *ses
     const ses_usage_options *options = groups->options;
     const int64_t since_us = options->since_us ? *options->since_us : INT64_MIN;
     const int64_t before_us = options->before_us ? *options->before_us : INT64_MAX;
-    struct latest_rows latest = {.day = ""};
+    struct latest_rows latest = {.day = groups->quarter.local_day};
     int code = SES_OK;
 
     for (size_t i = 0; i < sheet->count && code == SES_OK; i++) {
@@ -225,14 +249,16 @@ bool ses__groups_take(struct usage_groups *groups, size_t limit, ses_usage_rows 
     rows->items = ses__arena_new(groups->arena, (limit + 1) * sizeof *rows->items);
     if (!sorted || !rows->items)
         return false;
-    for (size_t i = 0; i < count; i++)
+    rows->sum = groups->unseen;
+    for (size_t i = 0; i < count; i++) {
         sorted[i] = ses__table_next(&groups->table, &at);
+        add_row(&rows->sum, &((struct usage_group *)sorted[i])->row);
+    }
     qsort(sorted, count, sizeof *sorted, compare_groups);
     for (rows->count = 0; rows->count < count && rows->count < limit; rows->count++)
         rows->items[rows->count] = &((struct usage_group *)sorted[rows->count])->row;
     *more = count > limit;
     if (rows->count > 0)
         *last_key = sorted[rows->count - 1]->key;
-    rows->sum = groups->sum;
     return true;
 }

@@ -25,7 +25,8 @@ struct usage_group {
 /* The day of a quarter of an hour. */
 struct usage_quarter {
     int64_t number;
-    char day[16]; /* "": none is known yet */
+    int64_t local_day; /* since 1970 */
+    char day[16];      /* the same as a text; "": none is known yet */
 };
 
 struct usage_groups {
@@ -37,7 +38,6 @@ struct usage_groups {
     const ses_allocator *allocator;
     struct buffer key;
     struct usage_quarter quarter;
-    ses_usage_row sum;
     ses_usage_row unseen; /* what is not kept is added to this */
 };
 

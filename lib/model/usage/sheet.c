@@ -171,7 +171,7 @@ static bool unpack_models(struct usage_sheet *sheet, struct sheet_reader *reader
     return !reader->wrong;
 }
 
-static void unpack_counts(struct usage_call *call, unsigned flags, struct sheet_reader *reader)
+static ALWAYS_INLINE void unpack_counts(struct usage_call *call, unsigned flags, struct sheet_reader *reader)
 {
     for (unsigned i = 0; i < USAGE_COUNTS; i++) {
         const uint64_t count = flags & 1U << i ? unpack_number(reader) : 0;
@@ -182,19 +182,20 @@ static void unpack_counts(struct usage_call *call, unsigned flags, struct sheet_
         call->counts[USAGE_TOTAL] = sum_of_parts(call->counts);
 }
 
-/* `call` holds the numbers and the time of the one before. */
-static bool unpack_call(struct usage_sheet *sheet, struct usage_call *call, struct sheet_reader *reader)
+/* The call after the one with that number and time. */
+static ALWAYS_INLINE bool unpack_call(const struct usage_sheet *sheet, struct usage_call *call, int64_t seq,
+                                      int64_t time_us, struct sheet_reader *reader)
 {
     const uint64_t flags = unpack_number(reader);
     const uint64_t step = unpack_number(reader);
     const uint64_t model = unpack_number(reader);
     const uint64_t odd = model & 1 ? unpack_number(reader) : 0;
 
-    call->time_us = (int64_t)((uint64_t)call->time_us + (uint64_t)unfolded(unpack_number(reader)));
-    if (flags > ALL_FLAGS || step == 0 || step > (uint64_t)(sheet->last - call->seq) ||
+    call->time_us = (int64_t)((uint64_t)time_us + (uint64_t)unfolded(unpack_number(reader)));
+    if (flags > ALL_FLAGS || step == 0 || step > (uint64_t)(sheet->last - seq) ||
         model / 2 >= sheet->model_count || odd > UINT32_MAX || !ses__timestamp_holds(call->time_us))
         return false;
-    call->seq += (int64_t)step;
+    call->seq = seq + (int64_t)step;
     call->model = (uint32_t)(model / 2);
     call->odd = (uint32_t)odd;
     unpack_counts(call, (unsigned)flags, reader);
@@ -212,7 +213,8 @@ static uint32_t stored_sum(struct span bytes)
 
 bool ses__usage_sheet_read(struct usage_sheet *sheet, const struct crc32_tables *sums, struct span bytes)
 {
-    struct usage_call call = {.seq = sheet->first - 1};
+    int64_t seq = sheet->first - 1;
+    int64_t time_us = 0;
 
     if (!bytes.ptr || bytes.len < SUM_BYTES || sheet->last < sheet->first)
         return false;
@@ -222,9 +224,11 @@ bool ses__usage_sheet_read(struct usage_sheet *sheet, const struct crc32_tables 
     if (stored_sum(bytes) != sheet_sum(sheet, sums, rest) || !unpack_models(sheet, &reader))
         return false;
     for (sheet->count = 0; reader.at < reader.end; sheet->count++) {
-        if (ses__usage_sheet_is_full(sheet) || !unpack_call(sheet, &call, &reader))
+        struct usage_call *call = &sheet->calls[sheet->count];
+        if (ses__usage_sheet_is_full(sheet) || !unpack_call(sheet, call, seq, time_us, &reader))
             return false;
-        sheet->calls[sheet->count] = call;
+        seq = call->seq;
+        time_us = call->time_us;
     }
     return true;
 }
