@@ -44,7 +44,8 @@ def folded(code: int) -> int:
         text = chr(ord(text) - 0xFEE0).casefold()
     parts = unicodedata.normalize("NFD", text)
     if all(0x300 <= ord(mark) < 0x370 for mark in parts[1:]):
-        text = parts[0]
+        small = parts[0].casefold()
+        text = small if len(small) == 1 else parts[0]  # the letter under a dot may still be a capital
     return ord(text)
 
 

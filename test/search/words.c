@@ -1,4 +1,5 @@
 /* Words of texts in many scripts, in the form in which they are compared. */
+#include "model/words/characters.h"
 #include "model/words/words.h"
 
 #include "support.h"
@@ -42,6 +43,22 @@ static void test_words_of_alphabets(void **state)
                  "\u0939\u093f\u0928\u094d\u0926\u0940 \u092d\u093e\u0937\u093e");
     assert_words("\u05e9\u05c1\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
                  "\u05e9\u05c1\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627");
+}
+
+/* An index of words names owners with capitals, which therefore no word of a text may have. */
+static void test_folded_is_folded_for_good(void **state)
+{
+    (void)state;
+    assert_words("\u0130STANBUL \u0130stanbul", "istanbul istanbul");
+    for (uint32_t character = 0; character < 0x110000; character++) {
+        const enum character_kind kind = ses__character_kind(character);
+        if (kind != CHARACTER_WORD && kind != CHARACTER_ALONE)
+            continue;
+        const uint32_t folded = ses__character_folded(character);
+        if (ses__character_folded(folded) != folded || ses__character_kind(folded) != kind)
+            fail_msg("U+%04X is folded to U+%04X, which is not the end", (unsigned)character,
+                     (unsigned)folded);
+    }
 }
 
 static void test_words_of_scripts_without_spaces(void **state)
@@ -101,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_of_alphabets),
+        cmocka_unit_test(test_folded_is_folded_for_good),
         cmocka_unit_test(test_words_of_scripts_without_spaces),
         cmocka_unit_test(test_letters_of_hangul_make_syllables),
         cmocka_unit_test(test_marks_of_kana_make_letters),
