@@ -151,8 +151,7 @@ static int say_problem(void *context, const ses_problem *problem)
 /* The index holds the words of the events up to where it has come. */
 static void check_index(ses_store *store)
 {
-    const ses_check_options options = {
-        .size = sizeof options, .level = SES_CHECK_LOG, .report = say_problem};
+    const ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG, .report = say_problem};
     int64_t problems = 0;
     ses_error error;
 
@@ -177,6 +176,176 @@ static void test_random_changes(void **state)
         if (round % 25 == 24)
             check_index(twins.indexed->store);
     }
+    fixture_teardown(&plain);
+}
+
+/* ------------------------------------------------------------------------------------------- hostile texts */
+
+enum { STRANGE = 300, STRANGE_LEN = 30 };
+
+/* From all planes, but mostly where scripts are; NUL and single surrogates, too. */
+static uint32_t any_character(uint64_t *seed)
+{
+    static const uint32_t limits[] = {0x80,   0x250,   0x1000,  0x3400,  0xa000,
+                                      0xd7a4, 0x10000, 0x20000, 0x110000};
+    return (uint32_t)random_below(seed, limits[random_below(seed, 9)]);
+}
+
+static int add_escaped(char *out, uint32_t character)
+{
+    if (character < 0x10000)
+        return sprintf(out, "\\u%04x", (unsigned)character);
+    return sprintf(out, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((character - 0x10000) >> 10)),
+                   (unsigned)(0xdc00 + ((character - 0x10000) & 0x3ff)));
+}
+
+static int add_plain(char *out, uint32_t character)
+{
+    if (character >= 0xd800 && character < 0xe000)
+        return 0;
+    if (character < 0x80)
+        out[0] = (char)character;
+    else if (character < 0x800)
+        out[0] = (char)(0xc0 | (character >> 6));
+    else if (character < 0x10000)
+        out[0] = (char)(0xe0 | (character >> 12));
+    else
+        out[0] = (char)(0xf0 | (character >> 18));
+    const int more = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+    for (int i = 1; i <= more; i++)
+        out[i] = (char)(0x80 | ((character >> (6 * (more - i))) & 0x3f));
+    return more + 1;
+}
+
+static void append_to_both(struct twins *twins, const char *text)
+{
+    char *event = malloc(strlen(text) + 200);
+    const ses_key key = {"app", "u", "a"};
+
+    twins->events++;
+    sprintf(event, "{\"id\":\"e%d\",\"timestamp\":4000000000,\"content\":{\"parts\":[{\"text\":\"%s\"}]}}",
+            twins->events, text);
+    must_append_by_key(twins->indexed->store, &key, event);
+    must_append_by_key(twins->plain->store, &key, event);
+    free(event);
+}
+
+/* Returns the hits of all pages, of both stores, which are the same. */
+static size_t search_both(struct twins *twins, const char *asked, size_t len, unsigned flags)
+{
+    const ses_key scope = {"app", "u", NULL};
+    const ses_search_options options = {.size = sizeof options, .limit = 1000, .flags = flags};
+    ses_hits *hits[2] = {NULL, NULL};
+    ses_error error;
+
+    const int code = ses_store_search(twins->indexed->store, &scope, asked, len, &options, &hits[0], &error);
+    assert_int_equal(ses_store_search(twins->plain->store, &scope, asked, len, &options, &hits[1], &error),
+                     code);
+    if (code == SES_INVALID) /* no word */
+        return 0;
+    assert_ok(code);
+    assert_int_equal(ses_hits_indexed(hits[0]), 1);
+    const size_t count = ses_hits_count(hits[1]);
+    if (ses_hits_count(hits[0]) != count)
+        fail_msg("\"%.100s\": %zu hits by the index, and %zu by a scan", asked, ses_hits_count(hits[0]),
+                 count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(ses_hits_at(hits[0], i)->seq, ses_hits_at(hits[1], i)->seq);
+    ses_hits_close(hits[0]);
+    ses_hits_close(hits[1]);
+    return count;
+}
+
+static void open_twins(struct twins *twins, void **state, void **plain)
+{
+    const ses_key key = {"app", "u", "a"};
+    ses_error error;
+
+    *twins = (struct twins){.indexed = *state, .seed = 27};
+    assert_int_equal(fixture_setup(plain), 0);
+    twins->plain = *plain;
+    assert_ok(ses_store_index(twins->indexed->store, NULL, NULL, &error));
+    must_create(twins->indexed->store, &key, NULL);
+    must_create(twins->plain->store, &key, NULL);
+}
+
+static void test_texts_of_all_scripts(void **state)
+{
+    static uint32_t texts[STRANGE][STRANGE_LEN];
+    static const unsigned flags[] = {0, SES_SEARCH_ANY, SES_SEARCH_PHRASE};
+    void *plain = NULL;
+    struct twins twins;
+    size_t found = 0;
+
+    open_twins(&twins, state, &plain);
+    for (int i = 0; i < STRANGE; i++) {
+        char text[12 * STRANGE_LEN + 1];
+        int len = 0;
+        for (int k = 0; k < STRANGE_LEN; k++) {
+            texts[i][k] = any_character(&twins.seed);
+            len += add_escaped(text + len, texts[i][k]);
+        }
+        append_to_both(&twins, text);
+    }
+    for (int round = 0; round < 3 * STRANGE; round++) {
+        const uint32_t *from = texts[random_below(&twins.seed, STRANGE)];
+        const size_t first = random_below(&twins.seed, STRANGE_LEN - 8);
+        char asked[4 * 8];
+        size_t len = 0;
+        for (size_t k = 0, count = 1 + random_below(&twins.seed, 8); k < count; k++)
+            len += (size_t)add_plain(asked + len, from[first + k]);
+        found += search_both(&twins, asked, len, flags[round % 3]) > 0;
+    }
+    assert_in_range(found, STRANGE, 3 * STRANGE);
+    check_index(twins.indexed->store);
+    fixture_teardown(&plain);
+}
+
+static char *repeated(char letter, size_t count, const char *end)
+{
+    char *text = malloc(count + strlen(end) + 1);
+
+    memset(text, letter, count);
+    strcpy(text + count, end);
+    return text;
+}
+
+/* Longer than an engine takes, and more of them than an engine takes. */
+static void test_long_words_and_many(void **state)
+{
+    static const char *const ends[] = {"", "x", "y", " x", "\u00e9", "\u4e2d"};
+    static const size_t lengths[] = {253, 254, 255, 256, 2046, 2047, 2048, 60000};
+    void *plain = NULL;
+    struct twins twins;
+    char *many = malloc(200000 * 8);
+    size_t len = 0;
+
+    open_twins(&twins, state, &plain);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0] * 6; i++) {
+        char *text = repeated('a', lengths[i / 6], ends[i % 6]);
+        append_to_both(&twins, text);
+        free(text);
+    }
+    char *longest = repeated('b', 1000 * 1000, " after");
+    append_to_both(&twins, longest);
+    for (int i = 0; i < 200000; i++)
+        len += (size_t)sprintf(many + len, "%x ", (unsigned)i * 7);
+    append_to_both(&twins, many);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0] * 6; i++) {
+        char *text = repeated('a', lengths[i / 6], ends[i % 6]);
+        assert_in_range(search_both(&twins, text, strlen(text), i % 2 ? SES_SEARCH_PHRASE : 0), 1, 3);
+        free(text);
+    }
+    assert_int_equal(search_both(&twins, "after", 5, 0), 1);
+    assert_int_equal(search_both(&twins, "155cb9 7", 8, 0), 1); /* the last word */
+    assert_int_equal(search_both(&twins, "155cb9 7", 8, SES_SEARCH_PHRASE), 0);
+    assert_int_equal(search_both(&twins, "155cb2 155cb9", 13, SES_SEARCH_PHRASE), 1);
+    assert_int_equal(search_both(&twins, longest, 60000, 0), 0);
+    many[300] = '\0';
+    (void)search_both(&twins, many, strlen(many), SES_SEARCH_ANY);
+    check_index(twins.indexed->store);
+    free(longest);
+    free(many);
     fixture_teardown(&plain);
 }
 
@@ -289,6 +458,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_random_changes),
+        TEST(test_texts_of_all_scripts),
+        TEST(test_long_words_and_many),
         TEST(test_make_rebuild_and_drop),
         TEST(test_progress),
     };
