@@ -5,7 +5,7 @@
 
 #include "open.h"
 
-#define SECRET "xyzzy4711"
+#define SECRET "xyzzy4711qwertz"
 
 static const ses_key key = {"app", "user", "session"};
 
@@ -40,16 +40,18 @@ static void must_find(ses_store *store, const char *words, size_t expected, int 
     assert_int_equal(indexed, by_index);
 }
 
+/* An index keeps of a word only what the one before does not begin with: so this looks for the end of it. */
 static bool is_in_file(const char *path, const char *suffix)
 {
+    const char *end = SECRET + 4;
     char name[1024];
     size_t len = 0;
 
     snprintf(name, sizeof name, "%s%s", path, suffix);
     char *bytes = support_read_file(name, &len);
     bool is_there = false;
-    for (size_t i = 0; bytes && i + strlen(SECRET) <= len && !is_there; i++)
-        is_there = memcmp(bytes + i, SECRET, strlen(SECRET)) == 0;
+    for (size_t i = 0; bytes && i + strlen(end) <= len && !is_there; i++)
+        is_there = memcmp(bytes + i, end, strlen(end)) == 0;
     free(bytes);
     return is_there;
 }
@@ -86,6 +88,54 @@ static void test_secure_deletions_leave_no_word(void **state)
     must_create(fixture->store, &key, NULL);
     must_find(fixture->store, SECRET, 0, 1);
     assert_sound(fixture->path);
+}
+
+static int overwrite_nothing(sqlite3 *db, char **message, const struct sqlite3_api_routines *routines)
+{
+    (void)message;
+    (void)routines;
+    return sqlite3_exec(db, "PRAGMA secure_delete = OFF", NULL, NULL, NULL);
+}
+
+/* So many words that FTS5 merges parts of its index while others' are deleted. */
+static void say_much(ses_store *store, const ses_key *to, int seed, const char *end)
+{
+    enum { WORDS = 3000 };
+    static char event[WORDS * 8 + 200];
+    size_t len = (size_t)sprintf(event, "{\"content\":{\"parts\":[{\"text\":\"");
+
+    for (int i = 0; i < WORDS; i++)
+        len += (size_t)sprintf(event + len, "%x ", (unsigned)(seed * WORDS + i) * 2654435761U >> 12);
+    sprintf(event + len, "%s\"}]}}", end);
+    must_append_by_key(store, to, event);
+}
+
+/* Others' words are merged and moved meanwhile, by deletions that overwrite nothing. */
+static void test_a_secure_deletion_after_plain_ones(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
+    ses_error error;
+
+    assert_int_equal(sqlite3_auto_extension((void (*)(void))overwrite_nothing), SQLITE_OK);
+    fixture_reopen(fixture);
+    must_create(fixture->store, &key, NULL);
+    for (int round = 0; round < 4; round++) {
+        const ses_key others = {"app", "others", "session"};
+        must_create(fixture->store, &others, NULL);
+        for (int i = 0; i < 40; i++) {
+            say_much(fixture->store, &others, round * 40 + i, "no secret");
+            say(fixture->store, &key, "xyzzx " SECRET " xyzzz");
+            if (i % 8 == 0)
+                must_index(fixture->store, 0);
+        }
+        must_index(fixture->store, 0);
+        assert_ok(ses_delete_user(fixture->store, "app", "others", NULL, NULL, NULL, &error));
+    }
+    assert_ok(ses_delete_user(fixture->store, "app", "user", &secure, NULL, NULL, &error));
+    assert_false(is_in_file(fixture->path, ""));
+    assert_false(is_in_file(fixture->path, "-wal"));
+    sqlite3_reset_auto_extension();
 }
 
 /* A store that is opened for reading searches by the index while it is up to date, and reads the events after that. */
@@ -294,6 +344,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_secure_deletions_leave_no_word),
+        TEST(test_a_secure_deletion_after_plain_ones),
         TEST(test_read_only),
         TEST(test_without_fts5),
         TEST(test_damage),

@@ -33,14 +33,13 @@ struct connection {
     int64_t wal_pages;  /* in the write-ahead file, after the last commit of this connection */
     int64_t busy_waits; /* not yet counted in the storage's */
     int64_t busy_us;
-    int64_t work;        /* of the statement under way, in SQLite's steps */
-    enum work limit;     /* for it */
-    bool endless;        /* it made too many */
-    int64_t overwriting; /* what SQLite overwrites by itself when it deletes: `PRAGMA secure_delete` */
-    int64_t watched;     /* `PRAGMA data_version` of the last look for followers; 0: unknown */
-    int open_queries;    /* begun, and not ended */
-    bool is_writer;      /* of a store that may be written */
-    bool features_seen;  /* the last look found no feature that forbids its use */
+    int64_t work;       /* of the statement under way, in SQLite's steps */
+    enum work limit;    /* for it */
+    bool endless;       /* it made too many */
+    int64_t watched;    /* `PRAGMA data_version` of the last look for followers; 0: unknown */
+    int open_queries;   /* begun, and not ended */
+    bool is_writer;     /* of a store that may be written */
+    bool features_seen; /* the last look found no feature that forbids its use */
     /* Then, or after the last commit of this connection. It changes with every commit. */
     unsigned data_version;
     sqlite3_stmt *statements[STATEMENT_COUNT];
