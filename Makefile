@@ -328,7 +328,7 @@ ifeq ($(ENGINE),postgres)
 # to be what is opened (door), begins with a file that SQL has filled (parent, list_filter_model), or asks for its path
 # (store). Single tests that look into the file say so.
 ABOUT_FILES  := session/codes session/door session/door_faults session/parent session/list_filter_model session/store
-TEST_ALL     := $(filter-out $(ABOUT_FILES),$(filter session/% agent/% artifact/% search/% usage/%,$(TEST_ALL)))
+TEST_ALL     := $(filter-out $(ABOUT_FILES),$(filter session/% agent/% artifact/% search/% erase/% usage/%,$(TEST_ALL)))
 CHECK_ALL    :=
 PROGRAMS     := $(B)/on-postgres
 TEST_SUPPORT += $(B)/test/engine_postgres.o

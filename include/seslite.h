@@ -1119,12 +1119,34 @@ SES_API const char *ses_names_next(const ses_names *names);
 /* Frees the page. NULL is allowed. */
 SES_API void ses_names_close(ses_names *names);
 
+/*
+ * A receipt: what one call has erased, and what it knows to be left. It is about the store alone. Backups,
+ * exports, replicas, and what programs that read the session before have kept are not covered. Nor are titles
+ * and labels, except those of a deleted session. A call gives a receipt if its options have one in `erased`.
+ */
+typedef struct ses_erased {
+    size_t size;      /* input: sizeof(ses_erased) */
+    int64_t sessions; /* that were deleted; for ses_redact: other sessions that were redacted */
+    int64_t events;   /* that were deleted or redacted */
+    int64_t
+        state_keys;    /* stored values that were deleted or replaced, those of `app:` and `user:` included */
+    int64_t artifacts; /* versions of artifacts that were deleted */
+    int64_t index_events; /* events whose words were taken out of the index (see seslite_search.h) */
+    /* Sessions that have copies of these events, because they were forked. -1: not known; ses_store_expire
+     * does not look for them, and another call could not. */
+    int64_t forks_left;
+    int64_t state_left; /* ses_redact: values that the events have set, and keep without SES_REDACT_STATE */
+    int64_t artifacts_left;   /* ses_redact: versions that the events name, and that were not deleted */
+    int64_t compactions_left; /* ses_redact: later compactions, whose summaries may repeat the events */
+} ses_erased;
+
 typedef struct ses_delete_options {
     size_t size;
     unsigned flags;     /* SES_SECURE */
     int64_t limit;      /* ses_delete_app: sessions per call; 0: 100 */
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
+    ses_erased *erased; /* becomes the receipt of the call; NULL: none */
 } ses_delete_options;
 
 /*

@@ -155,6 +155,7 @@ typedef struct ses_cut_options {
     int64_t version;    /* for SES_AT_VERSION */
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
+    ses_erased *erased; /* becomes the receipt of the call; NULL: none */
 } ses_cut_options;
 
 /*
@@ -249,6 +250,7 @@ typedef struct ses_prune_options {
     int64_t limit;      /* events per transaction; 0: 10,000 */
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
+    ses_erased *erased; /* becomes the receipt of the call; NULL: none */
 } ses_prune_options;
 
 /*
@@ -298,6 +300,7 @@ typedef struct ses_expire_options {
     int64_t limit;             /* sessions per call; 0: 100 */
     int64_t timeout_ms;        /* as in ses_call_options */
     ses_cancel *cancel;        /* as in ses_call_options */
+    ses_erased *erased;        /* becomes the receipt of the call; NULL: none */
 } ses_expire_options;
 
 /*

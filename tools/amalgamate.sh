@@ -45,7 +45,7 @@ merge() {
     ' "$@"
 }
 
-merge "seslite_agent.h seslite_artifact.h seslite_search.h seslite_usage.h" "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
+merge "seslite_agent.h seslite_artifact.h seslite_search.h seslite_usage.h seslite_erase.h" "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
  * (Beside it, seslite_cjson.c has the calls for programs that use cJSON, and seslite_postgres.c stores on a PostgreSQL server.)" \
     $(find lib -name '*.c' ! -path 'lib/cjson/*' ! -path '*/postgres/*' | sort) "$gen/statements.c" "$gen/scripts.c" >"$out/seslite.c.new"
 mv "$out/seslite.c.new" "$out/seslite.c"

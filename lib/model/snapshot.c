@@ -90,13 +90,31 @@ static int add_event(struct advance *advance, const struct event_row *row, ses_e
     return ok ? SES_OK : ses__error_nomem(error);
 }
 
+/* Is the event within what the snapshot knew of the log, but not among its events? */
+static bool was_left_out(const struct snapshot *snapshot, int64_t seq)
+{
+    const struct event_list *events = &snapshot->events;
+    size_t low = 0;
+
+    for (size_t high = events->count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        if (events->items[middle]->seq < seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return seq <= snapshot->row.last_seq && (low == events->count || events->items[low]->seq != seq);
+}
+
 /* The event's app and user changes may have been overwritten since, so those scopes are read again. */
 int ses__advance_read_event(struct advance *advance, const struct event_row *row, ses_error *error)
 {
     struct snapshot *snapshot = advance->snapshot;
     struct event_draft draft;
-    int code = add_event(advance, row, error);
+    int code = SES_OK;
 
+    if (!advance->restarts || !was_left_out(snapshot, row->seq))
+        code = add_event(advance, row, error);
     if (code != SES_OK || advance->restarts) /* then all scopes are read again */
         return code;
     ses__event_draft_init(&draft, snapshot->allocator);

@@ -305,8 +305,11 @@ SESLITE_PRIVATE int ses__door_list_names(struct storage *storage, struct names_o
 struct erasure {
     struct limits limits;
     bool secure;
+    bool alone;  /* the job runs on the caller's thread, in a transaction that no other job shares */
+    bool counts; /* a receipt is asked for */
     /* out */
     bool unclean;
+    ses_erased erased; /* what this transaction has erased, as far as it is counted there */
 };
 
 struct delete_op {

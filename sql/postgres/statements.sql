@@ -742,6 +742,47 @@ INSERT INTO seslite.events (shard, session_id, EVENT_COLUMNS())
 VALUES (SHARD($1), $1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT DO NOTHING;
 
+-- The event with a new body.
+
+-- name: event_replace
+UPDATE seslite.events SET body = $5
+WHERE shard = SHARD($1) AND session_id = $1 AND seq = $2 AND id = $3 AND invocation_id = $4;
+
+-- A value that an event $5 of the session $4 has set, or that was imported (then no session has set it) and is $6.
+
+-- name: app_state_replace
+UPDATE seslite.app_state SET value = $3 WHERE shard = SHARD($1) AND app_id = $1 AND key = $2
+  AND ((session_id = $4 AND seq = $5) OR (session_id = 0 AND value = $6)) AND value <> $3;
+
+-- name: user_state_replace
+UPDATE seslite.user_state SET value = $3 WHERE shard = SHARD($1) AND user_id = $1 AND key = $2
+  AND ((session_id = $4 AND seq = $5) OR (session_id = 0 AND value = $6)) AND value <> $3;
+
+-- name: session_state_replace
+UPDATE seslite.session_state SET value = $3 WHERE shard = SHARD($1) AND session_id = $1 AND key = $2
+  AND $4::bigint = $1 AND seq = $5 AND value <> $3 AND $6::text IS NOT NULL;
+
+-- name: base_state_replace
+UPDATE seslite.base_state SET value = $3 WHERE shard = SHARD($1) AND session_id = $1 AND key = $2 AND seq = $4;
+
+-- name: details_replace_initial
+UPDATE seslite.session_details SET initial_state = $2 WHERE shard = SHARD($1) AND session_id = $1;
+
+-- The sessions of the app $1 that were forked, with the names of what they were forked from.
+
+-- name: forks_of_app
+SELECT o.id, d.parent_user, d.parent_session
+FROM seslite.sessions AS o CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
+WHERE o.app_id = $1 AND o.details & 1 <> 0;
+
+-- Counts the forks of the sessions of the user $2, or of his session $3, that took events after the number $4.
+
+-- name: forks_of
+SELECT count(*)
+FROM seslite.sessions AS o CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
+WHERE o.app_id = APP_ID($1) AND o.details & 1 <> 0 AND d.parent_user = $2
+  AND ($3::text IS NULL OR d.parent_session = $3) AND d.parent_seq > $4;
+
 -- name: event_marks_backward
 SELECT session_id, seq, kind, target_seq FROM seslite.event_marks
 WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND seq <= $2 ORDER BY seq DESC LIMIT $3::bigint;

@@ -501,6 +501,45 @@ VALUES ((?1 << 32) + ?2, ?1,
         ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 ON CONFLICT DO NOTHING;
 
+-- The event with a new body, in which its ids are at ?3 and ?4.
+
+-- name: event_replace
+UPDATE events SET id_at = ?3, invocation_at = ?4, body = ?5 WHERE position = (?1 << 32) + ?2 AND +session_id = ?1;
+
+-- A value that an event ?5 of the session ?4 has set, or that was imported (then no session has set it) and is ?6.
+
+-- name: app_state_replace
+UPDATE app_state SET value = ?3
+WHERE app_id = ?1 AND key = ?2 AND ((session_id = ?4 AND seq = ?5) OR (session_id = 0 AND value = ?6)) AND value <> ?3;
+
+-- name: user_state_replace
+UPDATE user_state SET value = ?3
+WHERE user_id = ?1 AND key = ?2 AND ((session_id = ?4 AND seq = ?5) OR (session_id = 0 AND value = ?6)) AND value <> ?3;
+
+-- name: session_state_replace
+UPDATE session_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND ?4 = ?1 AND seq = ?5
+  AND value <> ?3 AND ?6 IS NOT NULL;
+
+-- name: base_state_replace
+UPDATE base_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND seq = ?4;
+
+-- name: details_replace_initial
+UPDATE session_details SET initial_state = ?2 WHERE session_id = ?1;
+
+-- The sessions of the app ?1 that were forked, with the names of what they were forked from.
+
+-- name: forks_of_app
+SELECT s.id, d.parent_user, d.parent_session
+FROM sessions AS s CROSS JOIN session_details AS d ON d.session_id = s.id
+WHERE s.app_id = ?1 AND s.details & 1;
+
+-- Counts the forks of the sessions of the user ?2, or of his session ?3, that took events after the number ?4.
+
+-- name: forks_of
+SELECT count(*)
+FROM apps AS a CROSS JOIN sessions AS s ON s.app_id = a.id CROSS JOIN session_details AS d ON d.session_id = s.id
+WHERE a.name = ?1 AND s.details & 1 AND d.parent_user = ?2 AND (?3 IS NULL OR d.parent_session = ?3) AND d.parent_seq > ?4;
+
 -- name: event_marks_backward
 SELECT session_id, seq, kind, target_seq FROM event_marks WHERE session_id = ?1 AND seq <= ?2 ORDER BY seq DESC;
 

@@ -79,7 +79,8 @@ static const char *const across_shards[] = {
     "sessions_idle",   "sessions_idle_ahead", "list_app_newest",     "list_app_oldest", "list_app_created",
     "ids_labelled",    "ids_active_of_app",   "count_labelled",      "count_active",    "app_left",
     "check_app_after", "check_user_after",    "check_session_after", "due_count",       "behind_any",
-    "behind_app",      "words_found",         "usage_any",           "usage_of_app",
+    "behind_app",      "words_found",         "usage_any",           "usage_of_app",    "forks_of_app",
+    "forks_of",
 };
 
 static inline bool goes_across_shards(const char *name)

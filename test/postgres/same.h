@@ -32,6 +32,7 @@ static const char filling[] =
     " FROM sessions AS s, temp.names AS n WHERE s.details & 4 AND (s.id + n.n) % 3 > 0 AND n.n IN (1, 2, 8);"
     "INSERT INTO session_details SELECT id, CASE WHEN details & 2 THEN 'A title' END, 'u', 'p', 3, NULL,"
     " CASE id % 2 WHEN 0 THEN '{\"a\":1}' END FROM sessions WHERE details > 0 AND id % 3;"
+    "UPDATE sessions SET details = details | 1 WHERE id IN (SELECT session_id FROM session_details) AND id % 4;"
     "INSERT INTO session_leases SELECT id / 3, id, 'owner', id, id + 1, CASE id % 2 WHEN 0 THEN 'next' END,"
     " CASE id % 2 WHEN 0 THEN id END FROM sessions WHERE id % 3 = 0;"
     "INSERT INTO derived SELECT id, 'words', 1, 0 FROM sessions WHERE id % 3;"

@@ -44,6 +44,7 @@ struct db {
      * the body has it. Else they are given as they are. */
     bool packs_events;
     bool removed_words; /* words were taken out of the index of words, where their bytes may still be */
+    ses_erased *erased; /* of the job under way: counts what it removes; NULL: nobody asks */
     /* Finds a lease like lease_find, and in a last column what time it is; without a lease, too. NULL: the caller knows. */
     const struct statement *lease_now;
     /* events_backward without a limit of bytes. NULL: that one has none. */
@@ -166,6 +167,10 @@ static inline int64_t ses__db_changed(const struct db *db)
 {
     return db->engine->changed(db);
 }
+
+/* Counts the rows that the last statement has removed in a member of `erased`, if a receipt is asked for. */
+#define ses__count_erased(db, member) \
+    ((db)->erased ? (void)((db)->erased->member += ses__db_changed(db)) : (void)0)
 
 /* Locks the state of an app or a user: `exclusive` before reading it for a change that depends on it, and
  * before deleting its owner; shared before changing it unseen. The next query reports a failure. */

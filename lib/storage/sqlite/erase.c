@@ -35,7 +35,8 @@ int ses__sqlite_run_delete(struct storage *storage, struct erasure *erasure, sto
                            ses_error *error)
 {
     struct deletion deletion = {erasure->secure, job, context};
-    const int result = ses__run_within(storage, &erasure->limits, TO_WRITE(0), run_erasing, &deletion, error);
+    const struct manner manner = {.writes = true, .alone = erasure->alone};
+    const int result = ses__run_within(storage, &erasure->limits, manner, run_erasing, &deletion, error);
 
     /* The deletion is committed, even if something keeps the log from being emptied. */
     erasure->unclean = erasure->secure && result >= 0 &&

@@ -59,18 +59,6 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
     return code == SES_OK ? ses__session_touch(db, &before, row, error) : code;
 }
 
-/* The handle loses the events that were cut, and catches up with what others have appended before the point. */
-static int advance_over_cut(struct db *db, struct cut_op *op, const struct session_row *row, ses_error *error)
-{
-    int code = ses__advance_init(&op->advance, op->snapshot, error);
-
-    if (code == SES_OK && row->version != op->snapshot->row.version)
-        code = ses__read_missed(db, &op->advance, row, error);
-    if (code == SES_OK)
-        code = ses__read_scopes(db, &op->advance, error);
-    return code == SES_OK ? ses__advance_prepare(&op->advance, row, error) : code;
-}
-
 /* An event that changed no key leaves nothing to restore, so that its cut need not replay the log before it. */
 static int find_state_changes(struct db *db, const struct session_row *row, struct cutting *own,
                               ses_error *error)
@@ -118,7 +106,8 @@ static int write_cut(struct db *db, void *context, const struct session_row *fou
     op->deleted = 0;
     ses__advance_free(&op->advance); /* of an earlier run */
     int code = cut_after(db, own, &row, error);
-    return code == SES_OK && op->snapshot ? advance_over_cut(db, op, &row, error) : code;
+    return code == SES_OK && op->snapshot ? ses__read_advance(db, &op->advance, op->snapshot, &row, error)
+                                          : code;
 }
 
 int ses__door_cut(struct storage *storage, struct cut_op *op, ses_error *error)

@@ -365,6 +365,7 @@ int ses__artifacts_remove(struct db *db, const struct artifact_owner *owner, str
                              VALUES(OWNER(owner->user_id), TEXT(owner->session), TEXT(name)));
     if (code == SES_OK)
         *removed = ses__db_changed(db);
+    ses__count_erased(db, artifacts);
     return code == SES_OK && *removed > 0 ? sweep_unused(db, owner->user_id, error) : code;
 }
 
@@ -375,6 +376,8 @@ int ses__artifact_remove(struct db *db, const struct artifact_owner *owner, cons
         db, STATEMENT_ARTIFACT_REMOVE, "artifacts", error,
         VALUES(INT(owner->user_id), TEXT(owner->session), TEXT(row->name), INT(row->version)));
 
+    if (code == SES_OK && db->erased)
+        db->erased->artifacts++;
     if (code == SES_OK)
         code = ses__change_one(db, STATEMENT_CONTENT_USE, "artifact_contents", error,
                                VALUES(INT(row->content_id), INT(owner->user_id), INT(-1)));
@@ -408,7 +411,10 @@ int ses__artifacts_remove_of_user(struct db *db, int64_t user_id, ses_error *err
         STATEMENT_USER_ARTIFACTS_DELETE, STATEMENT_USER_CHUNKS_DELETE, STATEMENT_USER_CONTENTS_DELETE};
     int code = SES_OK;
 
-    for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++)
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++) {
         code = ses__query_do(db, statements[i], error, VALUES(INT(user_id)));
+        if (statements[i] == STATEMENT_USER_ARTIFACTS_DELETE)
+            ses__count_erased(db, artifacts);
+    }
     return code;
 }

@@ -120,6 +120,13 @@ int ses__event_add(struct db *db, const struct session_row *session, const struc
     return code;
 }
 
+int ses__event_replace(struct db *db, int64_t session_id, const struct event_row *row, ses_error *error)
+{
+    return ses__change_one(db, STATEMENT_EVENT_REPLACE, "events", error,
+                           VALUES(INT(session_id), INT(row->seq), quoted(db, row->body, row->id),
+                                  quoted(db, row->body, row->invocation_id), TEXT(row->body)));
+}
+
 /* -------------------------------------------------------------------------------------------- reading */
 
 static void read_times(struct query *query, int column, struct event_row *row)

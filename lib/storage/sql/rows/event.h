@@ -9,6 +9,10 @@
 SESLITE_PRIVATE int ses__event_add(struct db *db, const struct session_row *session,
                                    const struct event_row *row, ses_error *error);
 
+/* Replaces the body of a stored event: of the row, only its number, its ids and the new body count. */
+SESLITE_PRIVATE int ses__event_replace(struct db *db, int64_t session_id, const struct event_row *row,
+                                       ses_error *error);
+
 /* Deletes the events from one number to another, both included, with their words, and counts them. CORRUPT if one is left. */
 SESLITE_PRIVATE int ses__events_remove(struct db *db, const struct session_row *row, int64_t first,
                                        int64_t last, int64_t *deleted, ses_error *error);

@@ -22,6 +22,7 @@ int ses__events_remove(struct db *db, const struct session_row *row, int64_t fir
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_EVENTS_DELETE, error, VALUES(INT(row->id), INT(first), INT(last)));
     *deleted = ses__db_changed(db);
+    ses__count_erased(db, events);
     if (code == SES_OK) /* one that is left is filed as another's */
         code = ses__event_last(db, row->id, first, last, &left, error);
     if (code == SES_OK)
@@ -52,8 +53,12 @@ static int remove_rows_of_session(struct db *db, int64_t id, ses_error *error)
     };
     int code = ses__query_do(db, STATEMENT_EVENTS_DELETE, error, VALUES(INT(id), INT(0), INT(MAX_SEQ)));
 
-    for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++)
+    ses__count_erased(db, events);
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++) {
         code = ses__query_do(db, statements[i], error, VALUES(INT(id)));
+        if (statements[i] == STATEMENT_SESSION_STATE_DELETE)
+            ses__count_erased(db, state_keys);
+    }
     return code;
 }
 
@@ -73,9 +78,11 @@ int ses__session_remove(struct db *db, const struct session_row *row, ses_error 
         code = check_none_left(db, STATEMENT_SESSION_LEFT, "session", row->id, error);
     if (code == SES_OK)
         code = ses__words_remove_end(&words, error);
-    return code == SES_OK
-               ? ses__change_one(db, STATEMENT_SESSION_DELETE, "sessions", error, VALUES(INT(row->id)))
-               : code;
+    if (code == SES_OK)
+        code = ses__change_one(db, STATEMENT_SESSION_DELETE, "sessions", error, VALUES(INT(row->id)));
+    if (code == SES_OK && db->erased)
+        db->erased->sessions++;
+    return code;
 }
 
 /* An index led to the session. Its row must be there, and be the app's, and the user's if all of that user's are due. */
@@ -103,6 +110,7 @@ static int remove_user_rows(struct db *db, int64_t id, int64_t *state_keys, ses_
     int code = ses__query_do(db, STATEMENT_USER_STATE_DELETE, error, VALUES(INT(id)));
 
     *state_keys = ses__db_changed(db);
+    ses__count_erased(db, state_keys);
     if (code == SES_OK)
         code = ses__artifacts_remove_of_user(db, id, error);
     if (code == SES_OK)
@@ -127,6 +135,7 @@ int ses__app_remove(struct db *db, int64_t id, ses_error *error)
     ses__db_lock(db, SCOPE_APP, id, true); /* so that no user is added */
     int code = ses__query_do(db, STATEMENT_APP_STATE_DELETE, error, VALUES(INT(id)));
 
+    ses__count_erased(db, state_keys);
     if (code == SES_OK)
         code = check_none_left(db, STATEMENT_APP_LEFT, "app", id, error);
     return code == SES_OK ? ses__change_one(db, STATEMENT_APP_DELETE, "apps", error, VALUES(INT(id))) : code;

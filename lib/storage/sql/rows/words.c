@@ -156,6 +156,8 @@ static int remove_words(struct db *db, const struct session_row *row, int64_t fi
                                  VALUES(INT(row->id), INT(event.seq),
                                         TEXT(((struct span){text->data, text->len})),
                                         TEXT(ses__index_owners(row, owners))));
+        if (code == SES_OK && text->len > 0 && db->erased)
+            db->erased->index_events++;
         ses__query_keep(&rows.query, code);
     }
     return ses__event_rows_close(&rows);
@@ -201,11 +203,32 @@ int ses__words_remove_end(struct words_removal *removal, ses_error *error)
     if (!remove)
         return SES_OK;
     const bool is_there = ses__query_row(&removal->asked);
-    const int code = ses__query_end(&removal->asked);
-    return code == SES_OK && is_there
-               ? ses__query_do(db, remove, error,
-                               VALUES(INT(removal->row->id), INT(removal->first), INT(removal->last)))
-               : code;
+    int code = ses__query_end(&removal->asked);
+    if (code != SES_OK || !is_there)
+        return code;
+    code = ses__query_do(db, remove, error,
+                         VALUES(INT(removal->row->id), INT(removal->first), INT(removal->last)));
+    ses__count_erased(db, index_events);
+    return code;
+}
+
+int ses__words_put(struct db *db, const struct session_row *row, const struct event_row *event,
+                   ses_error *error)
+{
+    struct deriving indexing;
+    int64_t indexed = 0;
+    bool current = true;
+    bool is_there = false;
+    int code = ses__index_find(db, &is_there, error);
+
+    if (code == SES_OK && is_there)
+        code = ses__index_seq(db, row, &indexed, &current, error);
+    if (code != SES_OK || event->seq > indexed)
+        return code;
+    ses__deriving_init(&indexing, db, 0);
+    code = add_words(db, row, event, &indexing, error);
+    ses__deriving_free(&indexing);
+    return code;
 }
 
 /* --------------------------------------------------------------------------------------------- what is found */

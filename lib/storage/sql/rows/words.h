@@ -59,6 +59,9 @@ SESLITE_PRIVATE int ses__words_remove_begin(struct words_removal *removal, struc
                                             const struct session_row *row, int64_t first, int64_t last,
                                             ses_error *error);
 SESLITE_PRIVATE int ses__words_remove_end(struct words_removal *removal, ses_error *error);
+/* Adds the words of an event that was changed, after those before were removed, if the index has come so far. */
+SESLITE_PRIVATE int ses__words_put(struct db *db, const struct session_row *row,
+                                   const struct event_row *event, ses_error *error);
 
 /* What may be hits. */
 struct found_event {

@@ -56,6 +56,11 @@ SESLITE_PRIVATE int ses__scopes_take(struct query *asked, struct db *db, struct 
                                      ses_error *error);
 SESLITE_PRIVATE int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error);
 
+/* Makes the advance of a snapshot to the session at `row`, which is in another life of its log: events were cut from it, or
+ * redacted. */
+SESLITE_PRIVATE int ses__read_advance(struct db *db, struct advance *advance, struct snapshot *snapshot,
+                                      const struct session_row *row, ses_error *error);
+
 /* ---- create_delete.c */
 /* Inside a transaction: the state, title and labels of a session that was just added. */
 SESLITE_PRIVATE int ses__contents_add(struct db *db, const struct create_op *op, struct session_row *row,

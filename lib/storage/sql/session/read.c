@@ -116,18 +116,20 @@ int ses__door_get(struct storage *storage, struct get_op *op, ses_error *error)
 
 /* -------------------------------------------------------------------------------------------- refresh */
 
-/* Pruned events were not cut, so the snapshot keeps them. If every known event was cut or pruned, the two
- * cannot be distinguished, and it starts again. */
-static int restart_after_cut(struct db *db, struct advance *advance, const struct session_row *row,
-                             ses_error *error)
+/* Events were cut or redacted, so those that the snapshot has are read again, except pruned ones, which it keeps. If all of
+ * them were cut or pruned, the two cannot be distinguished, and it starts again. */
+static int restart(struct event_rows *rows, struct db *db, struct advance *advance,
+                   const struct session_row *row, ses_error *error)
 {
     const struct session_row *known = &advance->snapshot->row;
-    int64_t keep = 0;
-    const int code = ses__event_last(db, known->id, 1, known->last_seq, &keep, error);
+    const struct event_list *events = &advance->snapshot->events;
+    const int64_t keep = row->base_seq <= known->last_seq ? row->base_seq : 0;
+    const int64_t first = events->count > 0 ? events->items[0]->seq : known->last_seq + 1;
+    const int code = ses__event_rows_close(rows);
 
-    if (keep < row->base_seq && row->base_seq <= known->last_seq)
-        keep = row->base_seq;
     ses__advance_restart(advance, keep);
+    ses__event_rows_open(rows, db, known->id, first > keep ? first : keep + 1, row->last_seq, WALK_FORWARD,
+                         error);
     return code;
 }
 
@@ -139,7 +141,7 @@ int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *adv
     struct event_row event;
 
     if (ses__row_epoch(row) != ses__row_epoch(known))
-        ses__query_keep(&rows->query, restart_after_cut(db, advance, row, error));
+        ses__query_keep(&rows->query, restart(rows, db, advance, row, error));
     else if (row->base_seq > known->last_seq) /* events that are lacking were pruned */
         ses__advance_restart(advance, known->last_seq);
     while (ses__event_rows_next(rows, &event))
@@ -187,6 +189,18 @@ int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
 
     ses__scopes_ask(asked, db, &advance->snapshot->row, error);
     return ses__scopes_take(asked, db, advance, error);
+}
+
+int ses__read_advance(struct db *db, struct advance *advance, struct snapshot *snapshot,
+                      const struct session_row *row, ses_error *error)
+{
+    int code = ses__advance_init(advance, snapshot, error);
+
+    if (code == SES_OK && row->version != snapshot->row.version)
+        code = ses__read_missed(db, advance, row, error);
+    if (code == SES_OK)
+        code = ses__read_scopes(db, advance, error);
+    return code == SES_OK ? ses__advance_prepare(advance, row, error) : code;
 }
 
 /* The queries of a refresh besides that of the session's row. */

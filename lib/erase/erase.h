@@ -1,0 +1,159 @@
+/* Redacts the events of one session, inside a transaction: first their texts, then the rows. */
+#ifndef SESLITE_ERASE_ERASE_H
+#define SESLITE_ERASE_ERASE_H
+
+#include "seslite_erase.h"
+#include "model/event/stored_event.h"
+#include "storage/sql/rows/event.h"
+
+/* What a call asks, of all sessions. */
+struct redaction {
+    const ses_allocator *allocator;
+    const char *app;
+    const int64_t *seqs; /* ascending, each once; NULL: all */
+    size_t seq_count;
+    bool state;
+    bool forks;
+    struct span plain;   /* in place of a text */
+    struct span text;    /* the same as JSON */
+    struct span object;  /* in place of arguments: an object with that text */
+    struct span content; /* in place of a content; without text: none was given */
+    int (*find)(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end);
+    void *find_context;
+    size_t max_event_bytes;
+    int64_t now_us;
+};
+
+/* A value that an event has set: its number, the key and the value, and the value in its place. */
+struct replaced_value {
+    struct base_value before;
+    struct span after;
+};
+
+/* A version of an artifact that an event names, which is removed. */
+struct named_version {
+    struct span name;
+    int64_t version;
+};
+
+struct replaced_values {
+    struct replaced_value *items;
+    size_t count;
+    size_t capacity;
+};
+struct named_versions {
+    struct named_version *items;
+    size_t count;
+    size_t capacity;
+};
+struct redacted_events {
+    struct event_row *items; /* of each only the number, the ids and the new body */
+    size_t count;
+    size_t capacity;
+};
+
+/* The session of whose events another may have copies. */
+struct redacted_origin {
+    const struct session_row *row;
+    const struct replaced_values *values;
+};
+
+/* The redaction of one session. All texts are in the arena. */
+struct redacting {
+    const struct redaction *asked;
+    const struct redacted_origin
+        *origin; /* NULL: it is the session of the call; else only copies are redacted */
+    struct db *db;
+    struct session_row row;
+    char name[SES_ID_MAX + 1]; /* the session's */
+    struct arena arena;
+    struct buffer plain; /* for one text */
+    struct buffer built; /* for one value */
+    struct replaced_values values;
+    struct named_versions versions;
+    struct redacted_events events;
+    struct span initial; /* the new initial state; without text: it stays */
+    /* out */
+    ses_erased counts;
+};
+
+SESLITE_PRIVATE void ses__redacting_init(struct redacting *run, struct db *db, const struct redaction *asked);
+SESLITE_PRIVATE void ses__redacting_free(struct redacting *run);
+
+static inline bool ses__key_is(struct json_string key, const char *camel, const char *snake)
+{
+    return ses__json_string_is(key, camel) || ses__json_string_is(key, snake);
+}
+
+/* ---- found.c: values of JSON */
+
+/* Gives the value with all pieces replaced that are found in its strings, names and numbers: in the arena, or the value
+ * itself if there are none. */
+SESLITE_PRIVATE int ses__found_replace(struct redacting *run, struct span value, struct span *after,
+                                       ses_error *error);
+/* The same of base64, a JSON string. */
+SESLITE_PRIVATE int ses__found_replace_data(struct redacting *run, struct span value, struct span *after,
+                                            ses_error *error);
+
+/* ---- delta.c: objects of state keys, and of artifacts */
+
+/* Gives a delta, or an initial state, in which the values are replaced, and keeps them in `run->values`; without
+ * SES_REDACT_STATE counts them. */
+SESLITE_PRIVATE int ses__delta_redact(struct redacting *run, struct span delta, int64_t seq,
+                                      struct span *after, ses_error *error);
+/* Decides of one value: gives what replaces it, or the value itself. */
+SESLITE_PRIVATE int ses__value_redact(struct redacting *run, struct span value, struct span *after,
+                                      ses_error *error);
+SESLITE_PRIVATE int ses__value_keep(struct redacting *run, const struct base_value *before, struct span after,
+                                    ses_error *error);
+/* Gives the delta of a rewind in which copies of replaced values are replaced, too. */
+SESLITE_PRIVATE int ses__delta_redact_copies(struct redacting *run, struct span delta, int64_t seq,
+                                             struct span *after, ses_error *error);
+/* Keeps the artifacts that the delta names in `run->versions`. Those of the user are counted. */
+SESLITE_PRIVATE int ses__versions_note(struct redacting *run, struct span delta, ses_error *error);
+/* Gives the delta of a rewind without those. */
+SESLITE_PRIVATE int ses__versions_leave_out(struct redacting *run, struct span delta, struct span *after,
+                                            ses_error *error);
+
+/* ---- content.c */
+
+/* Gives a content that is redacted as a whole. */
+SESLITE_PRIVATE int ses__content_redact(struct redacting *run, struct span content, struct span *after,
+                                        ses_error *error);
+/* The same, where only what is found is replaced. */
+SESLITE_PRIVATE int ses__content_replace_found(struct redacting *run, struct span content, struct span *after,
+                                               ses_error *error);
+/* A copy of what is in `run->built` from `start` on, which is cut off there. */
+SESLITE_PRIVATE int ses__built_take(struct redacting *run, size_t start, struct span *text, ses_error *error);
+
+/* ---- body.c */
+
+/* Gives the event's new text: in the arena, or its own if nothing is replaced. */
+SESLITE_PRIVATE int ses__body_redact(struct redacting *run, const struct event_row *event, struct span *after,
+                                     ses_error *error);
+/* The same of a rewind that is not redacted itself, but may repeat what was. */
+SESLITE_PRIVATE int ses__body_redact_copies(struct redacting *run, const struct event_row *event,
+                                            struct span *after, ses_error *error);
+
+/* ---- session.c */
+
+/* For qsort. */
+SESLITE_PRIVATE int ses__compare_seqs(const void *a, const void *b);
+/* Reads what is to be redacted in the session, which is run->row, and counts what is left. */
+SESLITE_PRIVATE int ses__redacting_plan(struct redacting *run, ses_error *error);
+static inline bool ses__redacting_changes(const struct redacting *run)
+{
+    return run->events.count > 0 || run->values.count > 0 || run->initial.ptr;
+}
+
+/* ---- write.c */
+
+/* Writes what was planned, and raises the version. */
+SESLITE_PRIVATE int ses__redacting_write(struct redacting *run, ses_error *error);
+
+/* ---- copies.c */
+
+/* Redacts the copies of these events in other sessions of the app, or (`counts`) counts the sessions that have some. */
+SESLITE_PRIVATE int ses__copies_redact(struct redacting *run, bool counts, ses_error *error);
+
+#endif

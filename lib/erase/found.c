@@ -1,0 +1,175 @@
+/* Replaces the pieces of texts that the caller's function finds. */
+#include "erase/erase.h"
+
+#include "base/error.h"
+#include "json/base64.h"
+#include "json/writer.h"
+
+/* What the function returns, as a code. */
+static int check_found_result(int found, ses_error *error)
+{
+    if (found >= 0)
+        return SES_OK;
+    if (strcmp(ses_code_name(found), "?") == 0)
+        found = SES_IO;
+    return ses__error_set(error, found, "the function that finds what is to be redacted has failed");
+}
+
+static int refuse_found_piece(ses_error *error)
+{
+    return ses__error_set(error, SES_MISUSE,
+                          "redact options: find gave a piece without bytes, or outside of the text");
+}
+
+/* Adds the text to the buffer, with the pieces replaced. */
+static int add_replaced(const struct redaction *asked, struct buffer *out, struct span text, bool *any,
+                        ses_error *error)
+{
+    size_t from = 0;
+    size_t begin = 0;
+    size_t end = 0;
+    int found = 0;
+
+    *any = false;
+    while (from < text.len &&
+           (found = asked->find(asked->find_context, text.ptr, text.len, from, &begin, &end)) > 0) {
+        if (begin < from || end <= begin || end > text.len)
+            return refuse_found_piece(error);
+        ses__buffer_add(out, text.ptr + from, begin - from);
+        ses__buffer_add(out, asked->plain.ptr, asked->plain.len);
+        from = end;
+        *any = true;
+    }
+    if (*any)
+        ses__buffer_add(out, text.ptr + from, text.len - from);
+    return check_found_result(found, error);
+}
+
+int ses__built_take(struct redacting *run, size_t start, struct span *text, ses_error *error)
+{
+    struct buffer *built = &run->built;
+
+    text->len = built->len - start;
+    text->ptr = built->failed ? NULL : ses__arena_text(&run->arena, built->data + start, text->len);
+    ses__buffer_cut(built, start);
+    return text->ptr ? SES_OK : ses__error_nomem(error);
+}
+
+/* Adds a token of the JSON text to what is built: a string, or a number. */
+static int add_token(struct redacting *run, struct span token, bool *any, ses_error *error)
+{
+    const bool is_string = token.ptr[0] == '"';
+    struct span text = token;
+    bool found = false;
+
+    run->plain.len = 0;
+    if (is_string) {
+        ses__json_add_replaced(&run->plain, ses__json_string_of(token));
+        text = (struct span){run->plain.data ? run->plain.data : "", run->plain.len};
+    }
+    if (run->plain.failed)
+        return ses__error_nomem(error);
+    struct buffer replaced;
+    ses__buffer_init(&replaced, run->asked->allocator);
+    int code = add_replaced(run->asked, &replaced, text, &found, error);
+    if (code == SES_OK && replaced.failed)
+        code = ses__error_nomem(error);
+    if (code == SES_OK && found)
+        ses__json_add_string(&run->built, replaced.data, replaced.len);
+    else if (code == SES_OK)
+        ses__buffer_add(&run->built, token.ptr, token.len);
+    ses__buffer_free(&replaced);
+    *any |= found;
+    return code;
+}
+
+/* The end of the string that begins here, after its quote. */
+static const char *string_token_end(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\' && at + 1 < end;
+    return at < end ? at + 1 : end;
+}
+
+static bool is_of_number(char byte)
+{
+    return (byte >= '0' && byte <= '9') || byte == '-' || byte == '+' || byte == '.' || byte == 'e' ||
+           byte == 'E';
+}
+
+/* The token that begins here. An empty one: a byte between tokens. */
+static struct span token_at(const char *at, const char *end)
+{
+    const char *last = at;
+
+    if (*at == '"')
+        last = string_token_end(at, end);
+    else if (*at == '-' || (*at >= '0' && *at <= '9'))
+        while (last < end && is_of_number(*last))
+            last++;
+    return (struct span){at, (size_t)(last - at)};
+}
+
+int ses__found_replace(struct redacting *run, struct span value, struct span *after, ses_error *error)
+{
+    const size_t start = run->built.len;
+    const char *const end = value.ptr + value.len;
+    bool any = false;
+    int code = SES_OK;
+
+    *after = value;
+    for (const char *at = value.ptr; at < end && code == SES_OK;) {
+        const struct span token = token_at(at, end);
+        if (token.len > 0)
+            code = add_token(run, token, &any, error);
+        else
+            ses__buffer_add(&run->built, at, 1);
+        at += token.len > 0 ? token.len : 1;
+    }
+    if (code == SES_OK && run->built.failed)
+        code = ses__error_nomem(error);
+    if (code == SES_OK && any)
+        return ses__built_take(run, start, after, error);
+    ses__buffer_cut(&run->built, start);
+    return code;
+}
+
+/* Base64 of the text that replaces what was found. */
+static int add_replaced_data(struct redacting *run, struct span bytes, ses_error *error)
+{
+    struct buffer *built = &run->built;
+    const size_t len = ses__base64_len(bytes.len);
+
+    ses__buffer_add(built, "\"", 1);
+    if (!ses__buffer_reserve(built, len + 1))
+        return ses__error_nomem(error);
+    ses__base64_encode(built->data + built->len, bytes.ptr, bytes.len);
+    built->len += len;
+    ses__buffer_add(built, "\"", 1);
+    return SES_OK;
+}
+
+int ses__found_replace_data(struct redacting *run, struct span value, struct span *after, ses_error *error)
+{
+    const size_t start = run->built.len;
+    struct buffer bytes;
+    struct buffer replaced;
+    size_t len = 0;
+    bool any = false;
+    int code = SES_OK;
+
+    *after = value;
+    ses__buffer_init(&bytes, run->asked->allocator);
+    ses__buffer_init(&replaced, run->asked->allocator);
+    ses__json_add_replaced(&bytes, ses__json_string_of(value));
+    if (!bytes.failed && bytes.len > 0 &&
+        ses__base64_decode((struct span){bytes.data, bytes.len}, bytes.data, &len))
+        code = add_replaced(run->asked, &replaced, (struct span){bytes.data, len}, &any, error);
+    if (code == SES_OK && (bytes.failed || replaced.failed))
+        code = ses__error_nomem(error);
+    if (code == SES_OK && any)
+        code = add_replaced_data(run, (struct span){replaced.data, replaced.len}, error);
+    ses__buffer_free(&replaced);
+    ses__buffer_free(&bytes);
+    return code == SES_OK && any ? ses__built_take(run, start, after, error) : code;
+}

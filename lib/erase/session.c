@@ -1,0 +1,343 @@
+/* Plans the redaction of a session: reads the events, the state that they have set, and what repeats it. */
+#include "erase/erase.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "storage/sql/rows/artifact.h"
+#include "storage/sql/session/jobs.h"
+
+void ses__redacting_init(struct redacting *run, struct db *db, const struct redaction *asked)
+{
+    *run = (struct redacting){.asked = asked, .db = db};
+    ses__arena_init(&run->arena, asked->allocator);
+    ses__buffer_init(&run->plain, asked->allocator);
+    ses__buffer_init(&run->built, asked->allocator);
+}
+
+void ses__redacting_free(struct redacting *run)
+{
+    const ses_allocator *allocator = run->asked->allocator;
+
+    ses__memory_free(allocator, run->values.items);
+    ses__memory_free(allocator, run->versions.items);
+    ses__memory_free(allocator, run->events.items);
+    ses__buffer_free(&run->built);
+    ses__buffer_free(&run->plain);
+    ses__arena_free(&run->arena);
+}
+
+int ses__compare_seqs(const void *a, const void *b)
+{
+    const int64_t one = *(const int64_t *)a;
+    const int64_t other = *(const int64_t *)b;
+    return (one > other) - (one < other);
+}
+
+static bool is_seq_selected(const struct redaction *asked, int64_t seq)
+{
+    return !asked->seqs ||
+           bsearch(&seq, asked->seqs, asked->seq_count, sizeof *asked->seqs, ses__compare_seqs) != NULL;
+}
+
+/* ------------------------------------------------------------------------------------ the state before them */
+
+static int plan_initial(struct redacting *run, ses_error *error)
+{
+    struct span initial;
+    struct span after;
+    int code = ses__log_initial(run->db, run->row.id, &run->arena, &initial, error);
+
+    if (code != SES_OK || !initial.ptr)
+        return code;
+    code = ses__delta_redact(run, initial, 0, &after, error);
+    if (code == SES_OK && after.ptr != initial.ptr)
+        run->initial = after;
+    return code;
+}
+
+/* Another session may have pruned an event of its own that has this number: its value counts as a copy only if the bytes
+ * are those that were replaced in the origin. */
+static bool is_value_copied(const struct redacting *run, const struct base_value *value)
+{
+    const struct replaced_values *values = run->origin ? run->origin->values : NULL;
+
+    for (size_t i = 0; values && i < values->count; i++) {
+        const struct base_value *other = &values->items[i].before;
+        if (other->seq == value->seq && ses__span_is(other->name, value->name) &&
+            ses__span_is(other->value, value->value))
+            return true;
+    }
+    return !run->origin || run->asked->find;
+}
+
+static int plan_base_value(void *context, const struct base_value *value, ses_error *error)
+{
+    struct redacting *run = context;
+    struct span after;
+
+    if (!is_seq_selected(run->asked, value->seq) || !is_value_copied(run, value))
+        return SES_OK;
+    const int code = ses__value_redact(run, value->value, &after, error);
+    if (code != SES_OK || after.ptr == value->value.ptr)
+        return code;
+    if (run->asked->state)
+        return ses__value_keep(run, value, after, error);
+    run->counts.state_left++;
+    return SES_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- the events */
+
+struct marks {
+    struct mark_row *items; /* the newest first */
+    size_t count;
+    size_t capacity;
+};
+
+static int read_all_marks(struct redacting *run, struct marks *marks, ses_error *error)
+{
+    struct mark_rows rows;
+    struct mark_row row;
+
+    ses__mark_rows_open(&rows, run->db, run->row.id, run->row.last_seq, error);
+    while (ses__mark_rows_next(&rows, &row)) {
+        if (LIST_GROW(run->asked->allocator, marks))
+            marks->items[marks->count++] = row;
+        else
+            ses__query_keep(&rows.query, ses__error_nomem(error));
+    }
+    return ses__query_end(&rows.query);
+}
+
+static bool is_same_branch(struct span a, struct span b)
+{
+    return (a.ptr != NULL) == (b.ptr != NULL) && (!a.ptr || ses__span_is(a, b));
+}
+
+/* Is the event a copy of the one that the origin has? */
+static int check_is_copy(struct redacting *run, const struct event_row *event, bool *is_copy,
+                         ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row own;
+
+    *is_copy = !run->origin;
+    if (*is_copy)
+        return SES_OK;
+    ses__event_row_open(&rows, run->db, run->origin->row->id, event->id, error);
+    if (ses__event_rows_next(&rows, &own))
+        *is_copy = own.seq == event->seq && own.time_us == event->time_us &&
+                   ses__span_is(own.invocation_id, event->invocation_id) &&
+                   ses__span_is(own.author, event->author) && is_same_branch(own.branch, event->branch);
+    return ses__event_rows_close(&rows);
+}
+
+static int keep_redacted_event(struct redacting *run, const struct event_row *event, struct span body,
+                               ses_error *error)
+{
+    struct redacted_events *events = &run->events;
+    struct arena *arena = &run->arena;
+    const char *id = ses__arena_text(arena, event->id.ptr, event->id.len);
+    const char *invocation = ses__arena_text(arena, event->invocation_id.ptr, event->invocation_id.len);
+
+    if (!id || !invocation || !LIST_GROW(run->asked->allocator, events))
+        return ses__error_nomem(error);
+    events->items[events->count++] =
+        (struct event_row){.seq = event->seq,
+                           .id = {id, event->id.len},
+                           .invocation_id = {invocation, event->invocation_id.len},
+                           .body = body};
+    return SES_OK;
+}
+
+typedef int body_redactor(struct redacting *run, const struct event_row *event, struct span *after,
+                          ses_error *error);
+
+/* What the event has added is taken back if it is not a copy after all: most events have nothing to replace, and so need
+ * not be compared. */
+static int plan_redacted_event(struct redacting *run, const struct event_row *event, body_redactor *redact,
+                               ses_error *error)
+{
+    const size_t values = run->values.count;
+    const size_t versions = run->versions.count;
+    const ses_erased counts = run->counts;
+    bool is_copy = true;
+    struct span after;
+    int code = redact(run, event, &after, error);
+
+    if (code != SES_OK || (after.ptr == event->body.ptr && run->counts.state_left == counts.state_left))
+        return code;
+    code = check_is_copy(run, event, &is_copy, error);
+    if (code == SES_OK && is_copy)
+        return after.ptr != event->body.ptr ? keep_redacted_event(run, event, after, error) : SES_OK;
+    run->values.count = values;
+    run->versions.count = versions;
+    run->counts = counts;
+    return code;
+}
+
+/* Of the session of the call all must be there. */
+static int refuse_absent_event(const struct redacting *run, int64_t seq, ses_error *error)
+{
+    const struct session_row *row = &run->row;
+
+    if (run->origin)
+        return SES_OK;
+    if (seq <= row->base_seq)
+        return ses__error_set(
+            error, SES_NOTFOUND,
+            "event %lld was pruned: only the values that it has set can be there, and need SES_REDACT_STATE",
+            (long long)seq);
+    return ses__error_set(error, SES_NOTFOUND, "there is no event %lld: the last event is %lld",
+                          (long long)seq, (long long)row->last_seq);
+}
+
+static int refuse_marked(const struct mark_row *mark, ses_error *error)
+{
+    return ses__error_set(
+        error, SES_INVALID,
+        "event %lld is a %s, which is redacted only together with all events of the session",
+        (long long)mark->seq, mark->kind == MARK_REWIND ? "rewind" : "compaction");
+}
+
+static const struct mark_row *find_mark_of(const struct marks *marks, int64_t seq)
+{
+    for (size_t i = 0; i < marks->count; i++) {
+        if (marks->items[i].seq == seq)
+            return &marks->items[i];
+    }
+    return NULL;
+}
+
+static int plan_seq(struct redacting *run, const struct marks *marks, int64_t seq, body_redactor *redact,
+                    ses_error *error)
+{
+    const struct mark_row *mark = redact == ses__body_redact ? find_mark_of(marks, seq) : NULL;
+    struct event_rows rows;
+    struct event_row event;
+    bool any = false;
+
+    if (mark)
+        return refuse_marked(mark, error);
+    ses__event_rows_open(&rows, run->db, run->row.id, seq, seq, WALK_FORWARD, error);
+    any = ses__event_rows_next(&rows, &event);
+    if (any)
+        ses__query_keep(&rows.query, plan_redacted_event(run, &event, redact, error));
+    const int code = ses__event_rows_close(&rows);
+    return code == SES_OK && !any ? refuse_absent_event(run, seq, error) : code;
+}
+
+static int plan_seqs(struct redacting *run, const struct marks *marks, ses_error *error)
+{
+    const struct redaction *asked = run->asked;
+    int code = SES_OK;
+
+    for (size_t i = 0; i < asked->seq_count && code == SES_OK; i++) {
+        const int64_t seq = asked->seqs[i];
+        if (seq > run->row.base_seq)
+            code = plan_seq(run, marks, seq, ses__body_redact, error);
+        else if (!asked->state)
+            code = refuse_absent_event(run, seq, error);
+    }
+    return code;
+}
+
+static int plan_all_events(struct redacting *run, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row event;
+
+    ses__event_rows_open(&rows, run->db, run->row.id, run->row.base_seq + 1, run->row.last_seq, WALK_FORWARD,
+                         error);
+    while (ses__event_rows_next(&rows, &event))
+        ses__query_keep(&rows.query, plan_redacted_event(run, &event, ses__body_redact, error));
+    return ses__event_rows_close(&rows);
+}
+
+/* ------------------------------------------------------------------------------------- what repeats them */
+
+static bool has_version(const struct named_versions *versions, struct span name, int64_t version)
+{
+    for (size_t i = 0; i < versions->count; i++) {
+        if (versions->items[i].version == version && ses__span_is(versions->items[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+/* Adds the versions of the name that have the same bytes: a rewind has saved them again. */
+static int add_versions(struct redacting *run, const struct artifact_owner *owner, struct span name,
+                        int64_t content_id, ses_error *error)
+{
+    struct artifact_rows rows;
+    struct artifact_row row;
+
+    ses__artifact_versions_open(&rows, run->db, owner, name, -1, INT64_MAX, error);
+    while (ses__artifact_rows_next(&rows, &row)) {
+        if (row.content_id != content_id || has_version(&run->versions, name, row.version))
+            continue;
+        if (LIST_GROW(run->asked->allocator, &run->versions))
+            run->versions.items[run->versions.count++] = (struct named_version){name, row.version};
+        else
+            ses__query_keep(&rows.query, ses__error_nomem(error));
+    }
+    return ses__query_end(&rows.query);
+}
+
+static int plan_versions(struct redacting *run, ses_error *error)
+{
+    const struct artifact_owner owner = {run->row.user_id, ses__span_of(run->name)};
+    const size_t count = run->versions.count;
+    int code = SES_OK;
+
+    for (size_t i = 0; i < count && code == SES_OK; i++) {
+        const struct named_version item = run->versions.items[i];
+        struct artifact_rows rows;
+        struct artifact_row row = {.content_id = 0};
+        ses__artifact_open(&rows, run->db, &owner, item.name, item.version, error);
+        const bool found = ses__artifact_rows_next(&rows, &row) && row.version == item.version;
+        const bool has_bytes = found && row.size > 0;
+        code = ses__query_end(&rows.query);
+        if (code == SES_OK && has_bytes)
+            code = add_versions(run, &owner, item.name, row.content_id, error);
+    }
+    return code;
+}
+
+/* Rewinds repeat values, and name the artifacts that they have saved again. Compactions are only counted. */
+static int plan_repeated(struct redacting *run, const struct marks *marks, ses_error *error)
+{
+    const bool any = run->values.count > 0 || run->versions.count > 0;
+    const int64_t first = run->events.count > 0 ? run->events.items[0].seq : INT64_MAX;
+    int code = SES_OK;
+
+    for (size_t i = 0; i < marks->count && code == SES_OK && run->asked->seqs; i++) {
+        const struct mark_row *mark = &marks->items[i];
+        if (mark->kind == MARK_REWIND && any && mark->seq > run->row.base_seq)
+            code = plan_seq(run, marks, mark->seq, ses__body_redact_copies, error);
+        else if (mark->kind == MARK_COMPACTION && mark->seq > first)
+            run->counts.compactions_left++;
+    }
+    return code;
+}
+
+int ses__redacting_plan(struct redacting *run, ses_error *error)
+{
+    const struct redaction *asked = run->asked;
+    struct marks marks = {NULL, 0, 0};
+    int code = is_seq_selected(asked, 0) ? plan_initial(run, error) : SES_OK;
+
+    if (code == SES_OK && run->row.base_seq > 0)
+        code = ses__base_visit(run->db, &run->row, plan_base_value, run, error);
+    if (code == SES_OK)
+        code = read_all_marks(run, &marks, error);
+    if (code == SES_OK)
+        code = asked->seqs ? plan_seqs(run, &marks, error) : plan_all_events(run, error);
+    if (code == SES_OK && run->versions.count > 0)
+        code = plan_versions(run, error);
+    if (code == SES_OK)
+        code = plan_repeated(run, &marks, error);
+    ses__memory_free(asked->allocator, marks.items);
+    return code;
+}

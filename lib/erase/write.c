@@ -1,0 +1,115 @@
+/* Writes the redaction of a session. */
+#include "erase/erase.h"
+
+#include "base/error.h"
+#include "storage/sql/rows/artifact.h"
+#include "storage/sql/rows/state.h"
+#include "storage/sql/rows/words.h"
+
+/* The words of the text before must be given to the index while it is there. */
+static int write_redacted_event(struct redacting *run, const struct event_row *event, ses_error *error)
+{
+    struct words_removal words;
+    int code = ses__words_remove_begin(&words, run->db, &run->row, event->seq, event->seq, error);
+
+    if (code == SES_OK)
+        code = ses__event_replace(run->db, run->row.id, event, error);
+    if (code == SES_OK)
+        code = ses__words_remove_end(&words, error);
+    return code == SES_OK ? ses__words_put(run->db, &run->row, event, error) : code;
+}
+
+static int write_redacted_events(struct redacting *run, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < run->events.count && code == SES_OK; i++)
+        code = write_redacted_event(run, &run->events.items[i], error);
+    run->counts.events = (int64_t)run->events.count;
+    return code;
+}
+
+/* ---- values where they are stored, where the event is still the one that has set them, or they were imported */
+
+static int replace_value(struct redacting *run, const struct replaced_value *value, ses_error *error)
+{
+    static const struct statement *const replace[] = {
+        [SCOPE_APP] = STATEMENT_APP_STATE_REPLACE,
+        [SCOPE_USER] = STATEMENT_USER_STATE_REPLACE,
+        [SCOPE_SESSION] = STATEMENT_SESSION_STATE_REPLACE,
+    };
+    const struct session_row *row = &run->row;
+    const struct base_value *before = &value->before;
+    struct span key;
+    const enum scope scope = ses__scope_of(before->name, &key);
+    const int64_t owner = ses__scope_owner(scope, row);
+
+    if (scope == SCOPE_TEMP)
+        return SES_OK;
+    if (ses__scope_is_shared(scope))
+        ses__db_lock(run->db, scope, owner, false);
+    int code = ses__query_do(run->db, replace[scope], error,
+                             VALUES(INT(owner), TEXT(key), TEXT(value->after), INT(row->id), INT(before->seq),
+                                    TEXT(before->value)));
+    if (code == SES_OK)
+        run->counts.state_keys += ses__db_changed(run->db);
+    if (code == SES_OK && row->base_seq > 0)
+        code = ses__query_do(run->db, STATEMENT_BASE_STATE_REPLACE, error,
+                             VALUES(INT(row->id), TEXT(before->name), TEXT(value->after), INT(before->seq)));
+    return code;
+}
+
+static int write_redacted_values(struct redacting *run, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < run->values.count && code == SES_OK; i++)
+        code = replace_value(run, &run->values.items[i], error);
+    if (code == SES_OK && run->initial.ptr)
+        code = ses__query_do(run->db, STATEMENT_DETAILS_REPLACE_INITIAL, error,
+                             VALUES(INT(run->row.id), TEXT(run->initial)));
+    return code;
+}
+
+static int remove_versions(struct redacting *run, ses_error *error)
+{
+    const struct artifact_owner owner = {run->row.user_id, ses__span_of(run->name)};
+    int code = SES_OK;
+
+    if (run->versions.count > 0)
+        ses__db_lock(run->db, SCOPE_USER, owner.user_id, true);
+    for (size_t i = 0; i < run->versions.count && code == SES_OK; i++) {
+        const struct named_version *item = &run->versions.items[i];
+        struct artifact_rows rows;
+        struct artifact_row row;
+        ses__artifact_open(&rows, run->db, &owner, item->name, item->version, error);
+        if (ses__artifact_rows_next(&rows, &row) && row.version == item->version)
+            ses__query_keep(&rows.query, ses__artifact_remove(run->db, &owner, &row, error));
+        code = ses__query_end(&rows.query);
+    }
+    return code;
+}
+
+static int touch_redacted(struct redacting *run, ses_error *error)
+{
+    const struct session_row before = run->row;
+    struct session_row *row = &run->row;
+
+    if (row->version >= MAX_VERSION)
+        return ses__error_set(error, SES_LIMIT,
+                              "the session is at the last version below 2^53; fork it, or start another");
+    row->version++;
+    row->changed_us = run->asked->now_us;
+    return ses__session_touch(run->db, &before, row, error);
+}
+
+int ses__redacting_write(struct redacting *run, ses_error *error)
+{
+    int code = write_redacted_events(run, error);
+
+    if (code == SES_OK)
+        code = write_redacted_values(run, error);
+    if (code == SES_OK)
+        code = remove_versions(run, error);
+    return code == SES_OK ? touch_redacted(run, error) : code;
+}

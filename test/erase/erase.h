@@ -1,0 +1,50 @@
+/* What the tests of redaction share. */
+#ifndef SESLITE_TEST_ERASE_H
+#define SESLITE_TEST_ERASE_H
+
+#include "check.h"
+#include "seslite_artifact.h"
+#include "seslite_erase.h"
+#include "session/history.h"
+
+#define SECRET "xyzzy-4711"
+
+static const int64_t *const all = NULL;
+#define SEQS(...) (const int64_t[]){__VA_ARGS__}, (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+/* Finds a fixed text. */
+static inline int find_text(void *context, const char *text, size_t len, size_t from, size_t *begin,
+                            size_t *end)
+{
+    const char *wanted = context;
+    const size_t wanted_len = strlen(wanted);
+
+    for (size_t at = from; at + wanted_len <= len; at++) {
+        if (memcmp(text + at, wanted, wanted_len) == 0) {
+            *begin = at;
+            *end = at + wanted_len;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The text of the stored event; until the next call. */
+static inline const char *event_text(ses_store *store, const ses_key *of, int64_t seq)
+{
+    static char kept[20000];
+    ses_session *session = must_get(store, of);
+
+    kept[0] = '\0';
+    for (size_t i = 0; i < ses_session_event_count(session); i++) {
+        const ses_event *event = ses_session_event(session, i);
+        if (event->seq == seq)
+            snprintf(kept, sizeof kept, "%s", event->json);
+    }
+    ses_session_close(session);
+    return kept;
+}
+
+#define assert_event(store, of, seq, expected) assert_string_equal(event_text(store, of, seq), expected)
+
+#endif
