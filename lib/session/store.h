@@ -66,6 +66,13 @@ SESLITE_PRIVATE void ses__store_release(ses_store *store);
 SESLITE_PRIVATE int ses__take_call_options(ses_store *store, const ses_call_options *options,
                                            struct limits *limits, ses_error *error);
 
+/* The receipt that a call was asked for: checks the caller's struct, which may be NULL, before the call does anything. */
+SESLITE_PRIVATE int ses__receipt_begin(ses_erased *erased, struct erasure *erasure, ses_error *error);
+/* Fills it after the call, with the forks of what was deleted, after an event, where they are to be counted: the key's
+ * session, or (NULL) all of its user. */
+SESLITE_PRIVATE void ses__receipt_end(ses_store *store, ses_erased *erased, const struct erasure *erasure,
+                                      const ses_key *key, int64_t after);
+
 struct event_draft;
 /* Adds a missing id or time to an event that was read, and seals it. */
 SESLITE_PRIVATE int ses__store_complete_event(ses_store *store, struct event_draft *draft, ses_error *error);

@@ -4,7 +4,7 @@
 #include "session/followers.h"
 
 static int take_cut_options(struct session_call *call, const ses_cut_options *given, struct cut_op *op,
-                            ses_error *error)
+                            ses_erased **erased, ses_error *error)
 {
     ses_cut_options options;
     const unsigned known = SES_ANYWAY | SES_AT_VERSION | SES_SECURE;
@@ -16,7 +16,8 @@ static int take_cut_options(struct session_call *call, const ses_cut_options *gi
     op->version = call->version;
     op->erasure.secure = (options.flags & SES_SECURE) != 0;
     op->erasure.limits = LIMITS_OF(call->store, options);
-    return code;
+    *erased = options.erased;
+    return code == SES_OK ? ses__receipt_begin(options.erased, &op->erasure, error) : code;
 }
 
 static int cut(struct session_call *call, const ses_point *point, const ses_cut_options *options,
@@ -24,10 +25,11 @@ static int cut(struct session_call *call, const ses_point *point, const ses_cut_
 {
     struct cut_op op = {
         .session = call->ref, .seed = call->store->seed, .snapshot = call->snapshot, .kept = kept};
+    ses_erased *erased = NULL;
     int code = ses__point_take(point, &op.point, error);
 
     if (code == SES_OK)
-        code = take_cut_options(call, options, &op, error);
+        code = take_cut_options(call, options, &op, &erased, error);
     if (code != SES_OK)
         return code;
     op.now_us = ses__store_now(call->store);
@@ -40,6 +42,7 @@ static int cut(struct session_call *call, const ses_point *point, const ses_cut_
         return code;
     if (deleted)
         *deleted = op.deleted;
+    ses__receipt_end(call->store, erased, &op.erasure, &call->key, op.after);
     return op.erasure.unclean ? SES_MORE : op.deleted == 0 ? SES_UNCHANGED : SES_OK;
 }
 

@@ -6,7 +6,7 @@
 static const int64_t DEFAULT_LIMIT = 10000;
 
 static int take_prune_options(ses_store *store, const ses_prune_options *given, struct prune_op *op,
-                              ses_error *error)
+                              ses_erased **erased, ses_error *error)
 {
     const unsigned known = SES_PRUNE_KEEP | SES_PRUNE_BEFORE | SES_PRUNE_SEQ | SES_PRUNE_COMPACTED;
     ses_prune_options own;
@@ -35,14 +35,16 @@ static int take_prune_options(ses_store *store, const ses_prune_options *given, 
     op->limit = own.limit > 0 ? own.limit : DEFAULT_LIMIT;
     op->erasure.secure = (own.flags & SES_SECURE) != 0;
     op->erasure.limits = LIMITS_OF(store, own);
-    return SES_OK;
+    *erased = own.erased;
+    return ses__receipt_begin(own.erased, &op->erasure, error);
 }
 
 static int prune(const struct session_call *call, struct prune_op *op, const ses_prune_options *options,
                  int64_t *deleted, ses_error *error)
 {
     ses_store *store = call->store;
-    int code = take_prune_options(store, options, op, error);
+    ses_erased *erased = NULL;
+    int code = take_prune_options(store, options, op, &erased, error);
 
     op->session = call->ref;
     op->seed = store->seed;
@@ -53,6 +55,7 @@ static int prune(const struct session_call *call, struct prune_op *op, const ses
         return code;
     if (deleted)
         *deleted = op->deleted;
+    ses__receipt_end(store, erased, &op->erasure, op->session.key, op->after);
     return op->more || op->erasure.unclean ? SES_MORE : code;
 }
 

@@ -2,12 +2,15 @@
 #include "base/error.h"
 #include "session/followers.h"
 
-static int take_delete_options(const ses_delete_options *given, ses_delete_options *own, ses_error *error)
+static int take_delete_options(ses_store *store, const ses_delete_options *given, ses_delete_options *own,
+                               struct erasure *erasure, ses_error *error)
 {
     int code = ses__take_flagged(own, sizeof *own, given, SES_SECURE, "delete options", error);
     if (code == SES_OK && own->limit < 0)
         code = ses__error_set(error, SES_INVALID, "delete options: limit is negative");
-    return code;
+    erasure->secure = (own->flags & SES_SECURE) != 0;
+    erasure->limits = LIMITS_OF(store, *own);
+    return code == SES_OK ? ses__receipt_begin(own->erased, erasure, error) : code;
 }
 
 /* Ends a call that has deleted sessions of the key, of whose names the last may be missing. */
@@ -27,14 +30,14 @@ static int delete_session(ses_store *store, const ses_key *key, const ses_delete
     int code = ses__check_key(key, error);
 
     if (code == SES_OK)
-        code = take_delete_options(options, &own, error);
+        code = take_delete_options(store, options, &own, &op.erasure, error);
     if (code != SES_OK)
         return code;
-    op.erasure.secure = (own.flags & SES_SECURE) != 0;
-    op.erasure.limits = LIMITS_OF(store, own);
     code = ses__door_delete_session(store->storage, &op, error);
     if (code == SES_OK && deleted)
         *deleted = op.deleted;
+    if (code == SES_OK)
+        ses__receipt_end(store, own.erased, &op.erasure, key, -1);
     return end_deletion(store, code, key, op.erasure.unclean);
 }
 
@@ -54,13 +57,14 @@ static int delete_user(ses_store *store, struct delete_user_op *op, const ses_de
     if (code == SES_OK)
         code = ses__check_id(op->user, "user", error);
     if (code == SES_OK)
-        code = take_delete_options(options, &own, error);
+        code = take_delete_options(store, options, &own, &op->erasure, error);
     if (code != SES_OK)
         return code;
-    op->erasure.secure = (own.flags & SES_SECURE) != 0;
-    op->erasure.limits = LIMITS_OF(store, own);
+    const ses_key all = {op->app, op->user, NULL};
     code = ses__door_delete_user(store->storage, op, error);
-    return end_deletion(store, code, &(ses_key){op->app, op->user, NULL}, op->erasure.unclean);
+    if (code == SES_OK)
+        ses__receipt_end(store, own.erased, &op->erasure, &all, -1);
+    return end_deletion(store, code, &all, op->erasure.unclean);
 }
 
 int ses_delete_user(ses_store *store, const char *app, const char *user, const ses_delete_options *options,
@@ -85,14 +89,15 @@ static int delete_app(ses_store *store, struct delete_app_op *op, const ses_dele
     int code = ses__check_id(op->app, "app", error);
 
     if (code == SES_OK)
-        code = take_delete_options(options, &own, error);
+        code = take_delete_options(store, options, &own, &op->erasure, error);
     if (code != SES_OK)
         return code;
     op->limit = own.limit > 0 ? own.limit : default_limit;
-    op->erasure.secure = (own.flags & SES_SECURE) != 0;
-    op->erasure.limits = LIMITS_OF(store, own);
+    const ses_key all = {op->app, NULL, NULL};
     code = ses__door_delete_app(store->storage, op, error);
-    return end_deletion(store, code, &(ses_key){op->app, NULL, NULL}, op->more || op->erasure.unclean);
+    if (code == SES_OK) /* no fork is in another app */
+        ses__receipt_end(store, own.erased, &op->erasure, &all, -1);
+    return end_deletion(store, code, &all, op->more || op->erasure.unclean);
 }
 
 int ses_delete_app(ses_store *store, const char *app, const ses_delete_options *options, int64_t *sessions,

@@ -83,6 +83,9 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     op->count_only = (own.flags & SES_EXPIRE_COUNT) != 0;
     op->erasure.secure = (own.flags & SES_SECURE) != 0;
     op->erasure.limits = LIMITS_OF(store, own);
+    code = ses__receipt_begin(own.erased, &op->erasure, error);
+    if (code != SES_OK)
+        return code;
     (void)pthread_mutex_lock(&store->lock);
     op->place = store->expired_to;
     (void)pthread_mutex_unlock(&store->lock);
@@ -91,6 +94,8 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     if (code >= 0)
         store->expired_to = op->place;
     (void)pthread_mutex_unlock(&store->lock);
+    if (code >= 0)
+        ses__receipt_end(store, own.erased, &op->erasure, NULL, 0);
     if (op->count_only)
         return code;
     if (code == SES_OK && op->deleted > 0)

@@ -104,6 +104,7 @@ static int write_cut(struct db *db, void *context, const struct session_row *fou
     struct session_row row = *found;
 
     op->deleted = 0;
+    op->after = own->seq;
     ses__advance_free(&op->advance); /* of an earlier run */
     int code = cut_after(db, own, &row, error);
     return code == SES_OK && op->snapshot ? ses__read_advance(db, &op->advance, op->snapshot, &row, error)

@@ -13,6 +13,7 @@ struct pruning {
     struct prune_plan plan;
     bool goes_on;             /* the plan is good for a further step */
     int64_t deleted;          /* by all steps so far */
+    int64_t index_events;     /* whose words they have removed */
     struct session_row after; /* the last of them */
     bool more;
 };
@@ -115,6 +116,8 @@ static int plan_prune(struct db *db, void *context, const struct session_row *ro
     int code = make_plan(own, db, row, error);
 
     op->row = *row;
+    if (own->deleted == 0)
+        op->after = row->base_seq;
     if (code == SES_OK)
         code = find_step(db, &own->plan, &seq, &op->more, error);
     return code == SES_OK && seq == 0 ? SES_UNCHANGED : code;
@@ -146,6 +149,7 @@ static void note_step(struct pruning *own)
     const struct prune_op *op = own->op;
 
     own->deleted += op->deleted;
+    own->index_events += op->erasure.erased.index_events;
     own->after = op->row;
     own->more = op->more;
     own->plan.row = op->row;
@@ -172,6 +176,8 @@ static int prune_in_steps(struct storage *storage, struct pruning *own, const st
         own->more = true;
     }
     op->deleted = own->deleted;
+    op->erasure.erased.events = own->deleted;
+    op->erasure.erased.index_events = own->index_events;
     op->row = own->after;
     op->more = own->more;
     return SES_OK;
