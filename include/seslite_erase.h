@@ -66,7 +66,8 @@ typedef struct ses_redact_options {
  * made of them, and so are their names there. A value in state becomes `text`, as a JSON string; a removed key
  * stays removed, and the names of keys stay. With `find`, artifacts and their names stay.
  *
- * A rewind repeats values. Of those that are replaced, its copies are replaced, too. Changes of `app:` and
+ * A rewind repeats values. Of those that are replaced, its copies are replaced, too, and
+ * so is the same value of the same key at the base of a pruned log. Changes of `app:` and
  * `user:` keys that other sessions have made stay, whatever the value. The index of words follows in the same
  * transaction. With SES_SECURE nothing of what was replaced remains in the file and its log.
  *

@@ -25,6 +25,8 @@ static const char *const kept_members[] = {
     "model_version",
     "usageMetadata",
     "usage_metadata",
+    "isolationScope",
+    "isolation_scope",
     "avgLogprobs",
     "avg_logprobs",
 };

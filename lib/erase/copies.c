@@ -6,19 +6,28 @@
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
 
+/* A session that may have copies. `linked`: one of the two is named as the parent of the other, which took the events up to
+ * this number from there; -1: neither is. */
+struct relative {
+    int64_t id;
+    int64_t linked;
+    bool is_child;
+};
+
 struct fork_parent {
     const char *user;
     const char *session;
+    int64_t linked;
 };
 
 /* Sessions by their numbers, and those that they were forked from by their names. */
 struct relatives {
     struct arena arena;
     struct {
-        int64_t *items;
+        struct relative *items;
         size_t count;
         size_t capacity;
-    } ids;
+    } found;
     struct {
         struct fork_parent *items;
         size_t count;
@@ -26,30 +35,37 @@ struct relatives {
     } parents;
 };
 
-static bool add_relative(const struct redacting *run, struct relatives *relatives, int64_t id)
+static bool add_relative(const struct redacting *run, struct relatives *relatives, struct relative relative)
 {
-    if (id == run->row.id)
+    if (relative.id == run->row.id)
         return true;
-    if (!LIST_GROW(run->asked->allocator, &relatives->ids))
+    if (!LIST_GROW(run->asked->allocator, &relatives->found))
         return false;
-    relatives->ids.items[relatives->ids.count++] = id;
+    relatives->found.items[relatives->found.count++] = relative;
     return true;
 }
 
-/* Most forks of a session come one after the other. */
-static bool add_parent(const struct redacting *run, struct relatives *relatives, struct span user,
-                       struct span session)
+/* A row of a fork: its number, the names of its parent, and the last number that it took from there. */
+static bool add_fork(const struct redacting *run, struct relatives *relatives, struct query *query)
 {
-    const size_t count = relatives->parents.count;
-    const struct fork_parent *last = count > 0 ? &relatives->parents.items[count - 1] : NULL;
+    const struct redaction *asked = run->asked;
+    const int64_t id = ses__query_int(query, 0);
+    const struct span user = ses__query_text(query, 1);
+    const struct span session = ses__query_text(query, 2);
+    const int64_t seq = ses__query_int(query, 3);
 
-    if (!ses__is_id(user) || !ses__is_id(session) ||
-        (last && ses__span_is(user, ses__span_of(last->user)) &&
-         ses__span_is(session, ses__span_of(last->session))))
-        return true; /* a check says so of names that are none */
+    if (!ses__is_id(user) || !ses__is_id(session))
+        return true; /* a check says so */
+    const bool is_child = ses__span_is(user, ses__span_of(asked->key->user)) &&
+                          ses__span_is(session, ses__span_of(asked->key->session));
+    if (!add_relative(run, relatives, (struct relative){id, is_child ? seq : -1, is_child}))
+        return false;
+    if (is_child)
+        return true;
     const struct fork_parent parent = {ses__arena_text(&relatives->arena, user.ptr, user.len),
-                                       ses__arena_text(&relatives->arena, session.ptr, session.len)};
-    if (!parent.user || !parent.session || !LIST_GROW(run->asked->allocator, &relatives->parents))
+                                       ses__arena_text(&relatives->arena, session.ptr, session.len),
+                                       id == run->row.id ? seq : -1};
+    if (!parent.user || !parent.session || !LIST_GROW(asked->allocator, &relatives->parents))
         return false;
     relatives->parents.items[relatives->parents.count++] = parent;
     return true;
@@ -61,30 +77,39 @@ static int read_forks(const struct redacting *run, struct relatives *relatives, 
 
     ses__query_open(&query, run->db, STATEMENT_FORKS_OF_APP, error, VALUES(INT(run->row.app_id)));
     while (ses__query_row(&query)) {
-        if (!add_relative(run, relatives, ses__query_int(&query, 0)) ||
-            !add_parent(run, relatives, ses__query_text(&query, 1), ses__query_text(&query, 2)))
+        if (!add_fork(run, relatives, &query))
             ses__query_keep(&query, ses__error_nomem(error));
     }
     return ses__query_end(&query);
 }
 
-/* Adds the numbers of the parents that are there, and sorts all of them. */
+/* By number; of those with one number, the linked one first. */
+static int compare_relatives(const void *a, const void *b)
+{
+    const struct relative *one = a;
+    const struct relative *other = b;
+    const int order = (one->id > other->id) - (one->id < other->id);
+    return order != 0 ? order : (one->linked < other->linked) - (one->linked > other->linked);
+}
+
+/* Adds the parents that are there, and sorts all of them. */
 static int find_parents(const struct redacting *run, struct relatives *relatives, ses_error *error)
 {
     int code = SES_OK;
 
     for (size_t i = 0; i < relatives->parents.count && code == SES_OK; i++) {
         const struct fork_parent *parent = &relatives->parents.items[i];
-        const ses_key key = {run->asked->app, parent->user, parent->session};
+        const ses_key key = {run->asked->key->app, parent->user, parent->session};
         struct session_row row;
         code = ses__session_find(run->db, &key, &row, error);
-        if (code == SES_OK && !add_relative(run, relatives, row.id))
+        if (code == SES_OK && !add_relative(run, relatives, (struct relative){row.id, parent->linked, false}))
             code = ses__error_nomem(error);
         if (code == SES_NOTFOUND)
             code = SES_OK;
     }
-    if (code == SES_OK && relatives->ids.count > 0)
-        qsort(relatives->ids.items, relatives->ids.count, sizeof *relatives->ids.items, ses__compare_seqs);
+    if (code == SES_OK && relatives->found.count > 0)
+        qsort(relatives->found.items, relatives->found.count, sizeof *relatives->found.items,
+              compare_relatives);
     return code;
 }
 
@@ -105,9 +130,18 @@ static int read_relative_name(struct redacting *run, ses_error *error)
     return ses__query_end(&query);
 }
 
-/* A fork and its parent have all events in common up to the point, so the first one tells that neither has pruned. */
-static int is_relative(const struct redacting *run, const struct session_row *other, bool *is,
-                       ses_error *error)
+/* Is the fork the younger one? Another session may have got the parent's name since. */
+static bool is_link_sound(const struct redacting *run, const struct session_row *other,
+                          const struct relative *relative)
+{
+    return relative->linked >= 0 && (relative->is_child ? other->created_us >= run->row.created_us
+                                                        : other->created_us <= run->row.created_us);
+}
+
+/* Finds the number up to which both logs are known to be the same; -1: they are not related. A fork and its parent have all
+ * events in common up to the point, so the first one that neither has pruned tells. Where there is none, their names do. */
+static int find_common(const struct redacting *run, const struct session_row *other,
+                       const struct relative *relative, int64_t *common, ses_error *error)
 {
     struct event_rows rows;
     struct event_row event;
@@ -117,7 +151,6 @@ static int is_relative(const struct redacting *run, const struct session_row *ot
     int64_t seq = 0;
     int64_t own = 0;
 
-    *is = false;
     ses__event_rows_open_few(&rows, run->db, other->id, pruned + 1, other->last_seq,
                              &(struct few_events){1, INT64_MAX}, WALK_FORWARD, error);
     if (ses__event_rows_next(&rows, &event)) {
@@ -127,7 +160,9 @@ static int is_relative(const struct redacting *run, const struct session_row *ot
     int code = ses__event_rows_close(&rows);
     if (code == SES_OK && seq > 0)
         code = ses__event_find(run->db, run->row.id, first, &own, error);
-    *is = own == seq && seq > 0;
+    *common = own == seq && seq > 0                                               ? seq
+              : relative->linked <= pruned && is_link_sound(run, other, relative) ? relative->linked
+                                                                                  : -1;
     return code;
 }
 
@@ -140,61 +175,95 @@ static void add_erased(ses_erased *sum, const ses_erased *counts)
     sum->compactions_left += counts->compactions_left;
 }
 
-static int redact_relative(struct redacting *run, const struct session_row *row, bool counts,
-                           ses_error *error)
+/* `other` has the session's row, and is planned. */
+static int plan_relative(struct redacting *run, struct redacting *other, bool counts, ses_error *error)
 {
-    const struct redacted_origin origin = {&run->row, &run->values};
-    struct redacting other;
+    int code = read_relative_name(other, error);
 
-    ses__redacting_init(&other, run->db, run->asked);
-    other.row = *row;
-    other.origin = &origin;
-    int code = read_relative_name(&other, error);
     if (code == SES_OK)
-        code = ses__redacting_plan(&other, error);
-    const bool changes = code == SES_OK && ses__redacting_changes(&other);
-    if (changes && counts)
+        code = ses__redacting_plan(other, error);
+    if (code == SES_OK && counts && ses__redacting_changes(other))
         run->counts.forks_left++;
-    if (changes && !counts) {
-        code = ses__redacting_write(&other, error);
-        run->counts.sessions++;
-        add_erased(&run->counts, &other.counts);
+    return code == SES_OK && !counts ? ses__redacting_blank(other, error) : code;
+}
+
+static int redact_relative(struct redacting *run, const struct session_row *row, int64_t common, bool counts,
+                           struct redacting **copies, ses_error *error)
+{
+    const struct redacted_origin origin = {&run->row, common, &run->values};
+    struct redacting *other = ses__memory_new(run->asked->allocator, sizeof *other);
+
+    if (!other)
+        return ses__error_nomem(error);
+    ses__redacting_init(other, run->db, run->asked);
+    other->row = *row;
+    other->origin = &origin;
+    const int code = plan_relative(run, other, counts, error);
+    other->origin = NULL; /* it is planned */
+    other->next = *copies;
+    *copies = other;
+    if (code != SES_OK || counts || !ses__redacting_changes(other)) {
+        *copies = other->next;
+        other->next = NULL;
+        ses__copies_free(other);
     }
-    ses__redacting_free(&other);
     return code;
 }
 
-static int look_at_relative(struct redacting *run, int64_t id, bool counts, ses_error *error)
+int ses__copies_write(struct redacting *run, struct redacting *copies, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (struct redacting *other = copies; other && code == SES_OK; other = other->next) {
+        code = ses__redacting_write(other, error);
+        run->counts.sessions++;
+        add_erased(&run->counts, &other->counts);
+    }
+    return code;
+}
+
+void ses__copies_free(struct redacting *copies)
+{
+    while (copies) {
+        struct redacting *next = copies->next;
+        const ses_allocator *allocator = copies->asked->allocator;
+        ses__redacting_free(copies);
+        ses__memory_free(allocator, copies);
+        copies = next;
+    }
+}
+
+static int look_at_relative(struct redacting *run, const struct relative *relative, bool counts,
+                            struct redacting **copies, ses_error *error)
 {
     struct session_row row;
-    bool is = false;
-    int code = ses__session_by_id(run->db, id, &row, error);
+    int64_t common = -1;
+    int code = ses__session_by_id(run->db, relative->id, &row, error);
 
     if (code == SES_NOTFOUND) /* it was deleted meanwhile */
         return SES_OK;
     if (code == SES_OK && row.app_id != run->row.app_id)
         return ses__refuse_stranger(run->db, "app's session", error);
     if (code == SES_OK)
-        code = is_relative(run, &row, &is, error);
-    return code == SES_OK && is ? redact_relative(run, &row, counts, error) : code;
+        code = find_common(run, &row, relative, &common, error);
+    return code == SES_OK && common >= 0 ? redact_relative(run, &row, common, counts, copies, error) : code;
 }
 
-int ses__copies_redact(struct redacting *run, bool counts, ses_error *error)
+int ses__copies_plan(struct redacting *run, bool counts, struct redacting **copies, ses_error *error)
 {
-    struct relatives relatives = {.ids = {NULL, 0, 0}};
-    const int64_t *ids = NULL;
+    struct relatives relatives = {.found = {NULL, 0, 0}};
 
     ses__arena_init(&relatives.arena, run->asked->allocator);
     int code = read_forks(run, &relatives, error);
     if (code == SES_OK)
         code = find_parents(run, &relatives, error);
-    ids = relatives.ids.items;
-    for (size_t i = 0; i < relatives.ids.count && code == SES_OK; i++) {
-        if (i == 0 || ids[i] != ids[i - 1])
-            code = look_at_relative(run, ids[i], counts, error);
+    for (size_t i = 0; i < relatives.found.count && code == SES_OK; i++) {
+        const struct relative *relative = &relatives.found.items[i];
+        if (i == 0 || relative->id != relative[-1].id)
+            code = look_at_relative(run, relative, counts, copies, error);
     }
     ses__memory_free(run->asked->allocator, relatives.parents.items);
-    ses__memory_free(run->asked->allocator, relatives.ids.items);
+    ses__memory_free(run->asked->allocator, relatives.found.items);
     ses__arena_free(&relatives.arena);
     return code;
 }

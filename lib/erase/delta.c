@@ -32,7 +32,7 @@ int ses__value_keep(struct redacting *run, const struct base_value *before, stru
 
     if (!kept.name.ptr || !kept.value.ptr || !fresh.ptr || !LIST_GROW(run->asked->allocator, &run->values))
         return ses__error_nomem(error);
-    run->values.items[run->values.count++] = (struct replaced_value){kept, fresh};
+    run->values.items[run->values.count++] = (struct replaced_value){kept, kept.value, fresh};
     return SES_OK;
 }
 
@@ -108,9 +108,8 @@ int ses__delta_redact(struct redacting *run, struct span delta, int64_t seq, str
     return redact_members(run, delta, seq, redact_delta_value, after, error);
 }
 
-/* A value of the same key and the same bytes as one that was replaced, of whichever event. */
-static int redact_copied_value(struct redacting *run, const struct base_value *member, struct span *after,
-                               ses_error *error)
+int ses__value_redact_copy(struct redacting *run, const struct base_value *member, struct span *after,
+                           ses_error *error)
 {
     const size_t count = run->values.count;
 
@@ -129,7 +128,7 @@ static int redact_copied_value(struct redacting *run, const struct base_value *m
 int ses__delta_redact_copies(struct redacting *run, struct span delta, int64_t seq, struct span *after,
                              ses_error *error)
 {
-    return redact_members(run, delta, seq, redact_copied_value, after, error);
+    return redact_members(run, delta, seq, ses__value_redact_copy, after, error);
 }
 
 /* -------------------------------------------------------------------------------------------- artifacts */

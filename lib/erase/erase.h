@@ -9,11 +9,12 @@
 /* What a call asks, of all sessions. */
 struct redaction {
     const ses_allocator *allocator;
-    const char *app;
+    const ses_key *key;
     const int64_t *seqs; /* ascending, each once; NULL: all */
     size_t seq_count;
     bool state;
     bool forks;
+    bool secure;
     struct span plain;   /* in place of a text */
     struct span text;    /* the same as JSON */
     struct span object;  /* in place of arguments: an object with that text */
@@ -27,6 +28,7 @@ struct redaction {
 /* A value that an event has set: its number, the key and the value, and the value in its place. */
 struct replaced_value {
     struct base_value before;
+    struct span stored; /* the value that is stored by now */
     struct span after;
 };
 
@@ -46,20 +48,28 @@ struct named_versions {
     size_t count;
     size_t capacity;
 };
+struct redacted_event {
+    struct event_row row; /* only the number, the ids and the new body */
+    struct span before;   /* the old one, if it is to be overwritten; otherwise without text */
+};
+
 struct redacted_events {
-    struct event_row *items; /* of each only the number, the ids and the new body */
+    struct redacted_event *items;
     size_t count;
     size_t capacity;
 };
 
-/* The session of whose events another may have copies. */
+/* The session of whose events another has copies: all up to the number `common`, and of those after it the ones that are
+ * the same. */
 struct redacted_origin {
     const struct session_row *row;
+    int64_t common;
     const struct replaced_values *values;
 };
 
 /* The redaction of one session. All texts are in the arena. */
 struct redacting {
+    struct redacting *next; /* of the sessions with copies */
     const struct redaction *asked;
     const struct redacted_origin
         *origin; /* NULL: it is the session of the call; else only copies are redacted */
@@ -72,7 +82,8 @@ struct redacting {
     struct replaced_values values;
     struct named_versions versions;
     struct redacted_events events;
-    struct span initial; /* the new initial state; without text: it stays */
+    size_t initial_before; /* the length of the old initial state */
+    struct span initial;   /* the new initial state; without text: it stays */
     /* out */
     ses_erased counts;
 };
@@ -106,6 +117,9 @@ SESLITE_PRIVATE int ses__value_redact(struct redacting *run, struct span value, 
                                       ses_error *error);
 SESLITE_PRIVATE int ses__value_keep(struct redacting *run, const struct base_value *before, struct span after,
                                     ses_error *error);
+/* Replaces a value of the same key and the same bytes as one of an earlier event that was replaced. */
+SESLITE_PRIVATE int ses__value_redact_copy(struct redacting *run, const struct base_value *value,
+                                           struct span *after, ses_error *error);
 /* Gives the delta of a rewind in which copies of replaced values are replaced, too. */
 SESLITE_PRIVATE int ses__delta_redact_copies(struct redacting *run, struct span delta, int64_t seq,
                                              struct span *after, ses_error *error);
@@ -148,12 +162,22 @@ static inline bool ses__redacting_changes(const struct redacting *run)
 
 /* ---- write.c */
 
+/*
+ * Before anything of any session becomes shorter: overwrites in place what was planned, and takes it out of the index of words.
+ * SQLite moves rows when others become shorter, and leaves copies of their bytes behind.
+ */
+SESLITE_PRIVATE int ses__redacting_blank(struct redacting *run, ses_error *error);
 /* Writes what was planned, and raises the version. */
 SESLITE_PRIVATE int ses__redacting_write(struct redacting *run, ses_error *error);
 
 /* ---- copies.c */
 
-/* Redacts the copies of these events in other sessions of the app, or (`counts`) counts the sessions that have some. */
-SESLITE_PRIVATE int ses__copies_redact(struct redacting *run, bool counts, ses_error *error);
+/* Plans the redaction of other sessions of the app that have copies of these events, and blanks them: a list, of which each is
+ * to be freed. With `counts` only counts them. */
+SESLITE_PRIVATE int ses__copies_plan(struct redacting *run, bool counts, struct redacting **copies,
+                                     ses_error *error);
+/* Writes what was planned. */
+SESLITE_PRIVATE int ses__copies_write(struct redacting *run, struct redacting *copies, ses_error *error);
+SESLITE_PRIVATE void ses__copies_free(struct redacting *copies);
 
 #endif

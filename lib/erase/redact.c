@@ -134,9 +134,10 @@ static int take_redact_options(struct session_call *call, const ses_redact_optio
                                    .alone = own->find != NULL || op->counts,
                                    .counts = true};
     op->asked = (struct redaction){.allocator = &store->allocator,
-                                   .app = call->key.app,
+                                   .key = &call->key,
                                    .state = (own->flags & (unsigned)SES_REDACT_STATE) != 0,
                                    .forks = (own->flags & (unsigned)SES_REDACT_FORKS) != 0,
+                                   .secure = op->erasure.secure,
                                    .find = own->find,
                                    .find_context = own->find_context,
                                    .max_event_bytes = store->max_event_bytes + EVENT_ALLOWANCE,
@@ -166,15 +167,21 @@ static void begin_redacting(struct redacting *run, struct db *db, const struct r
     (void)memcpy(run->name, op->session.key->session, strlen(op->session.key->session) + 1);
 }
 
-static int redact_all(struct redacting *run, struct redact_op *op, ses_error *error)
+/* All that is replaced is overwritten before anything becomes shorter. */
+static int redact_all(struct redacting *run, struct redact_op *op, struct redacting **copies,
+                      ses_error *error)
 {
     int code = ses__redacting_plan(run, error);
     const bool changes = code == SES_OK && ses__redacting_changes(run);
 
     if (changes)
-        code = ses__redacting_write(run, error);
+        code = ses__redacting_blank(run, error);
     if (code == SES_OK && op->asked.forks)
-        code = ses__copies_redact(run, false, error);
+        code = ses__copies_plan(run, false, copies, error);
+    if (code == SES_OK && changes)
+        code = ses__redacting_write(run, error);
+    if (code == SES_OK)
+        code = ses__copies_write(run, *copies, error);
     op->changed = changes || run->counts.sessions > 0;
     op->erased = run->counts;
     op->erased.artifacts = run->db->erased->artifacts;
@@ -188,6 +195,7 @@ static int redact_all(struct redacting *run, struct redact_op *op, ses_error *er
 static int run_redact(struct db *db, void *context, ses_error *error)
 {
     struct redact_op *op = context;
+    struct redacting *copies = NULL;
     struct session_row row;
     struct redacting run;
 
@@ -197,7 +205,8 @@ static int run_redact(struct db *db, void *context, ses_error *error)
     if (code != SES_OK)
         return code;
     begin_redacting(&run, db, op, &row);
-    code = redact_all(&run, op, error);
+    code = redact_all(&run, op, &copies, error);
+    ses__copies_free(copies);
     ses__redacting_free(&run);
     op->undone = code == SES_OK && op->counts;
     return op->undone ? SES_INTERRUPTED : code;
@@ -208,13 +217,14 @@ static int count_copies(struct db *db, void *context, ses_error *error)
 {
     struct redact_op *op = context;
     struct session_row row;
+    struct redacting *none = NULL;
     struct redacting run;
     int code = ses__session_of(db, &op->session, &row, error);
 
     if (code != SES_OK)
         return code;
     begin_redacting(&run, db, op, &row);
-    code = ses__copies_redact(&run, true, error);
+    code = ses__copies_plan(&run, true, &none, error);
     op->erased.forks_left = run.counts.forks_left;
     ses__redacting_free(&run);
     return code;

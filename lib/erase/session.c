@@ -53,6 +53,7 @@ static int plan_initial(struct redacting *run, ses_error *error)
     code = ses__delta_redact(run, initial, 0, &after, error);
     if (code == SES_OK && after.ptr != initial.ptr)
         run->initial = after;
+    run->initial_before = initial.len;
     return code;
 }
 
@@ -68,7 +69,7 @@ static bool is_value_copied(const struct redacting *run, const struct base_value
             ses__span_is(other->value, value->value))
             return true;
     }
-    return !run->origin || run->asked->find;
+    return !run->origin || run->asked->find || value->seq <= run->origin->common;
 }
 
 static int plan_base_value(void *context, const struct base_value *value, ses_error *error)
@@ -122,7 +123,7 @@ static int check_is_copy(struct redacting *run, const struct event_row *event, b
     struct event_rows rows;
     struct event_row own;
 
-    *is_copy = !run->origin;
+    *is_copy = !run->origin || event->seq <= run->origin->common;
     if (*is_copy)
         return SES_OK;
     ses__event_row_open(&rows, run->db, run->origin->row->id, event->id, error);
@@ -141,13 +142,19 @@ static int keep_redacted_event(struct redacting *run, const struct event_row *ev
     const char *id = ses__arena_text(arena, event->id.ptr, event->id.len);
     const char *invocation = ses__arena_text(arena, event->invocation_id.ptr, event->invocation_id.len);
 
-    if (!id || !invocation || !LIST_GROW(run->asked->allocator, events))
+    struct span before = {NULL, event->body.len};
+
+    if (run->asked->secure)
+        before.ptr = ses__arena_text(arena, event->body.ptr, event->body.len);
+    if (!id || !invocation || (run->asked->secure && !before.ptr) ||
+        !LIST_GROW(run->asked->allocator, events))
         return ses__error_nomem(error);
     events->items[events->count++] =
-        (struct event_row){.seq = event->seq,
-                           .id = {id, event->id.len},
-                           .invocation_id = {invocation, event->invocation_id.len},
-                           .body = body};
+        (struct redacted_event){.row = {.seq = event->seq,
+                                        .id = {id, event->id.len},
+                                        .invocation_id = {invocation, event->invocation_id.len},
+                                        .body = body},
+                                .before = before};
     return SES_OK;
 }
 
@@ -305,11 +312,21 @@ static int plan_versions(struct redacting *run, ses_error *error)
     return code;
 }
 
+/* A pruned event may have been a rewind. */
+static int plan_base_copy(void *context, const struct base_value *value, ses_error *error)
+{
+    struct redacting *run = context;
+    struct span after;
+
+    return is_seq_selected(run->asked, value->seq) ? SES_OK
+                                                   : ses__value_redact_copy(run, value, &after, error);
+}
+
 /* Rewinds repeat values, and name the artifacts that they have saved again. Compactions are only counted. */
 static int plan_repeated(struct redacting *run, const struct marks *marks, ses_error *error)
 {
     const bool any = run->values.count > 0 || run->versions.count > 0;
-    const int64_t first = run->events.count > 0 ? run->events.items[0].seq : INT64_MAX;
+    const int64_t first = run->events.count > 0 ? run->events.items[0].row.seq : INT64_MAX;
     int code = SES_OK;
 
     for (size_t i = 0; i < marks->count && code == SES_OK && run->asked->seqs; i++) {
@@ -336,6 +353,8 @@ int ses__redacting_plan(struct redacting *run, ses_error *error)
         code = asked->seqs ? plan_seqs(run, &marks, error) : plan_all_events(run, error);
     if (code == SES_OK && run->versions.count > 0)
         code = plan_versions(run, error);
+    if (code == SES_OK && run->values.count > 0 && run->row.base_seq > 0)
+        code = ses__base_visit(run->db, &run->row, plan_base_copy, run, error);
     if (code == SES_OK)
         code = plan_repeated(run, &marks, error);
     ses__memory_free(asked->allocator, marks.items);

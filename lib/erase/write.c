@@ -6,16 +6,99 @@
 #include "storage/sql/rows/state.h"
 #include "storage/sql/rows/words.h"
 
+/* ------------------------------------------------------------------------------------- overwriting in place */
+
 /* The words of the text before must be given to the index while it is there. */
-static int write_redacted_event(struct redacting *run, const struct event_row *event, ses_error *error)
+static int remove_words_of(struct redacting *run, int64_t seq, ses_error *error)
 {
     struct words_removal words;
-    int code = ses__words_remove_begin(&words, run->db, &run->row, event->seq, event->seq, error);
+    int code = ses__words_remove_begin(&words, run->db, &run->row, seq, seq, error);
 
-    if (code == SES_OK)
-        code = ses__event_replace(run->db, run->row.id, event, error);
-    if (code == SES_OK)
-        code = ses__words_remove_end(&words, error);
+    return code == SES_OK ? ses__words_remove_end(&words, error) : code;
+}
+
+/* Keeps the quoted text where it is in the body, since columns of the row say where that is. */
+static void keep_quoted(char *filler, struct span body, struct span text)
+{
+    const char *const end = body.ptr + body.len;
+
+    for (const char *at = body.ptr; text.len > 0 && at + text.len < end; at++) {
+        if (at[text.len] == '"' && memcmp(at, text.ptr, text.len) == 0)
+            memcpy(filler + (at - body.ptr), at, text.len + 1);
+    }
+}
+
+/* So many spaces. */
+static char *make_filler(struct redacting *run, size_t len)
+{
+    char *filler = ses__arena_new(&run->arena, len + 1);
+
+    if (filler)
+        memset(filler, ' ', len);
+    return filler;
+}
+
+/* A text of the same length stays where the old one is. */
+static int blank_event(struct redacting *run, const struct redacted_event *event, ses_error *error)
+{
+    struct event_row row = event->row;
+    char *filler = make_filler(run, event->before.len);
+
+    if (!filler)
+        return ses__error_nomem(error);
+    keep_quoted(filler, event->before, row.id);
+    keep_quoted(filler, event->before, row.invocation_id);
+    row.body = (struct span){filler, event->before.len};
+    return ses__event_replace(run->db, run->row.id, &row, error);
+}
+
+static int replace_value(struct redacting *run, const struct base_value *before, struct span after,
+                         int64_t *count, ses_error *error);
+
+/* From then on the value is the filler. */
+static int blank_value(struct redacting *run, struct replaced_value *value, ses_error *error)
+{
+    const struct span filler = {make_filler(run, value->before.value.len), value->before.value.len};
+    int64_t count = 0;
+
+    if (!filler.ptr)
+        return ses__error_nomem(error);
+    const int code = replace_value(run, &value->before, filler, &count, error);
+    value->stored = filler;
+    return code;
+}
+
+static int blank_initial(struct redacting *run, ses_error *error)
+{
+    const struct span filler = {make_filler(run, run->initial_before), run->initial_before};
+
+    if (!filler.ptr)
+        return ses__error_nomem(error);
+    return ses__query_do(run->db, STATEMENT_DETAILS_REPLACE_INITIAL, error,
+                         VALUES(INT(run->row.id), TEXT(filler)));
+}
+
+int ses__redacting_blank(struct redacting *run, ses_error *error)
+{
+    const bool blanks = run->asked->secure && run->db->packs_events;
+    int code = SES_OK;
+
+    for (size_t i = 0; i < run->events.count && code == SES_OK; i++) {
+        const struct redacted_event *event = &run->events.items[i];
+        code = remove_words_of(run, event->row.seq, error);
+        if (code == SES_OK && blanks)
+            code = blank_event(run, event, error);
+    }
+    for (size_t i = 0; blanks && i < run->values.count && code == SES_OK; i++)
+        code = blank_value(run, &run->values.items[i], error);
+    return code == SES_OK && blanks && run->initial.ptr ? blank_initial(run, error) : code;
+}
+
+/* -------------------------------------------------------------------------------------------- what is new */
+
+static int write_redacted_event(struct redacting *run, const struct event_row *event, ses_error *error)
+{
+    const int code = ses__event_replace(run->db, run->row.id, event, error);
     return code == SES_OK ? ses__words_put(run->db, &run->row, event, error) : code;
 }
 
@@ -24,14 +107,15 @@ static int write_redacted_events(struct redacting *run, ses_error *error)
     int code = SES_OK;
 
     for (size_t i = 0; i < run->events.count && code == SES_OK; i++)
-        code = write_redacted_event(run, &run->events.items[i], error);
+        code = write_redacted_event(run, &run->events.items[i].row, error);
     run->counts.events = (int64_t)run->events.count;
     return code;
 }
 
 /* ---- values where they are stored, where the event is still the one that has set them, or they were imported */
 
-static int replace_value(struct redacting *run, const struct replaced_value *value, ses_error *error)
+static int replace_value(struct redacting *run, const struct base_value *before, struct span after,
+                         int64_t *count, ses_error *error)
 {
     static const struct statement *const replace[] = {
         [SCOPE_APP] = STATEMENT_APP_STATE_REPLACE,
@@ -39,7 +123,6 @@ static int replace_value(struct redacting *run, const struct replaced_value *val
         [SCOPE_SESSION] = STATEMENT_SESSION_STATE_REPLACE,
     };
     const struct session_row *row = &run->row;
-    const struct base_value *before = &value->before;
     struct span key;
     const enum scope scope = ses__scope_of(before->name, &key);
     const int64_t owner = ses__scope_owner(scope, row);
@@ -48,15 +131,21 @@ static int replace_value(struct redacting *run, const struct replaced_value *val
         return SES_OK;
     if (ses__scope_is_shared(scope))
         ses__db_lock(run->db, scope, owner, false);
-    int code = ses__query_do(run->db, replace[scope], error,
-                             VALUES(INT(owner), TEXT(key), TEXT(value->after), INT(row->id), INT(before->seq),
-                                    TEXT(before->value)));
+    int code = ses__query_do(
+        run->db, replace[scope], error,
+        VALUES(INT(owner), TEXT(key), TEXT(after), INT(row->id), INT(before->seq), TEXT(before->value)));
     if (code == SES_OK)
-        run->counts.state_keys += ses__db_changed(run->db);
+        *count += ses__db_changed(run->db);
     if (code == SES_OK && row->base_seq > 0)
         code = ses__query_do(run->db, STATEMENT_BASE_STATE_REPLACE, error,
-                             VALUES(INT(row->id), TEXT(before->name), TEXT(value->after), INT(before->seq)));
+                             VALUES(INT(row->id), TEXT(before->name), TEXT(after), INT(before->seq)));
     return code;
+}
+
+static int write_value(struct redacting *run, const struct replaced_value *value, ses_error *error)
+{
+    const struct base_value now = {value->before.name, value->stored, value->before.seq};
+    return replace_value(run, &now, value->after, &run->counts.state_keys, error);
 }
 
 static int write_redacted_values(struct redacting *run, ses_error *error)
@@ -64,7 +153,7 @@ static int write_redacted_values(struct redacting *run, ses_error *error)
     int code = SES_OK;
 
     for (size_t i = 0; i < run->values.count && code == SES_OK; i++)
-        code = replace_value(run, &run->values.items[i], error);
+        code = write_value(run, &run->values.items[i], error);
     if (code == SES_OK && run->initial.ptr)
         code = ses__query_do(run->db, STATEMENT_DETAILS_REPLACE_INITIAL, error,
                              VALUES(INT(run->row.id), TEXT(run->initial)));

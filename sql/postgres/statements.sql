@@ -768,10 +768,11 @@ UPDATE seslite.base_state SET value = $3 WHERE shard = SHARD($1) AND session_id 
 -- name: details_replace_initial
 UPDATE seslite.session_details SET initial_state = $2 WHERE shard = SHARD($1) AND session_id = $1;
 
--- The sessions of the app $1 that were forked, with the names of what they were forked from.
+-- The sessions of the app $1 that were forked, with the names of what they were forked from, and the
+-- last number taken from there.
 
 -- name: forks_of_app
-SELECT o.id, d.parent_user, d.parent_session
+SELECT o.id, d.parent_user, d.parent_session, d.parent_seq
 FROM seslite.sessions AS o CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
 WHERE o.app_id = $1 AND o.details & 1 <> 0;
 

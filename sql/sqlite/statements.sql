@@ -526,10 +526,11 @@ UPDATE base_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND seq = ?4
 -- name: details_replace_initial
 UPDATE session_details SET initial_state = ?2 WHERE session_id = ?1;
 
--- The sessions of the app ?1 that were forked, with the names of what they were forked from.
+-- The sessions of the app ?1 that were forked, with the names of what they were forked from, and the
+-- last number taken from there.
 
 -- name: forks_of_app
-SELECT s.id, d.parent_user, d.parent_session
+SELECT s.id, d.parent_user, d.parent_session, d.parent_seq
 FROM sessions AS s CROSS JOIN session_details AS d ON d.session_id = s.id
 WHERE s.app_id = ?1 AND s.details & 1;
 

@@ -258,6 +258,25 @@ static void test_values_of_pruned_events(void **state)
     assert_no_problems(fixture->store);
 }
 
+static void test_pruned_rewinds_repeat_no_secret(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 2};
+    ses_erased erased;
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'a':'secret','b':'secret'}"));
+    must_say(fixture->store, &key, "i1", "user", Q("{'a':'other'}"));
+    must_rewind(fixture->store, &key, AFTER_SEQ(0));
+    must_say(fixture->store, &key, "i2", "user", NULL);
+    assert_ok(ses_prune_by_key(fixture->store, &key, &prune, NULL, &error));
+    must_redact(fixture->store, &key, SEQS(0), &with_state, &erased);
+    assert_int_equal(erased.state_keys, 2);
+    assert_as_of(fixture->store, &key, AFTER_SEQ(2), Q("{'a':'[redacted]','b':'[redacted]'}"));
+    assert_stored_state(fixture->store, &key, Q("{'a':'[redacted]','b':'[redacted]'}"));
+    assert_no_problems(fixture->store);
+}
+
 /* ------------------------------------------------------------------------------------------- who hears of it */
 
 static void test_the_original_is_another_event(void **state)
@@ -503,6 +522,7 @@ int main(void)
         TEST(test_values_are_replaced_where_they_are_still_theirs),
         TEST(test_rewinds_repeat_no_secret),
         TEST(test_values_of_pruned_events),
+        TEST(test_pruned_rewinds_repeat_no_secret),
         TEST(test_the_original_is_another_event),
         TEST(test_handles_show_no_secret),
         TEST(test_counting_changes_nothing),
