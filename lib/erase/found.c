@@ -21,6 +21,15 @@ static int refuse_found_piece(ses_error *error)
                           "redact options: find gave a piece without bytes, or outside of the text");
 }
 
+/* A piece consists of whole characters. */
+static void widen_piece(struct span text, size_t from, size_t *begin, size_t *end)
+{
+    while (*begin > from && ((unsigned char)text.ptr[*begin] & 0xc0) == 0x80)
+        --*begin;
+    while (*end < text.len && ((unsigned char)text.ptr[*end] & 0xc0) == 0x80)
+        ++*end;
+}
+
 /* Adds the text to the buffer, with the pieces replaced. */
 static int add_replaced(const struct redaction *asked, struct buffer *out, struct span text, bool *any,
                         ses_error *error)
@@ -35,6 +44,7 @@ static int add_replaced(const struct redaction *asked, struct buffer *out, struc
            (found = asked->find(asked->find_context, text.ptr, text.len, from, &begin, &end)) > 0) {
         if (begin < from || end <= begin || end > text.len)
             return refuse_found_piece(error);
+        widen_piece(text, from, &begin, &end);
         ses__buffer_add(out, text.ptr + from, begin - from);
         ses__buffer_add(out, asked->plain.ptr, asked->plain.len);
         from = end;

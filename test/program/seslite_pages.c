@@ -128,7 +128,7 @@ static void test_bash_completes_commands_options_and_values(void **state)
 
     if (!has("bash"))
         return;
-    assert_completes(fixture, "re", "rewind\nredo\n");
+    assert_completes(fixture, "re", "rewind\nredo\nredact\n");
     assert_completes(fixture, "cut --d", "--dry-run\n");
     assert_completes(fixture, "list --d", "");
     assert_completes(fixture, "list --order ''", "newest\noldest\ncreated\n");
@@ -204,7 +204,9 @@ static void test_the_program_answers_with_descriptions(void **state)
 {
     const struct fixture *fixture = *state;
 
-    assert_answers(fixture, "red", 0, "redo\tundo the newest rewind\n");
+    assert_answers(fixture, "red", 0,
+                   "redo\tundo the newest rewind\n"
+                   "redact\treplace what must not be kept, in events that stay\n");
     assert_answers(fixture, "list --ord", 0, "--order\tnewest (the default), oldest, or created\n");
     assert_answers(fixture, "list --order=o", 0, "--order=oldest\n");
     assert_answers(fixture, "tail --foll", 0, "--follow\tcontinue with new events as they are appended\n");

@@ -146,7 +146,7 @@ static void test_cut_deletes_the_end(void **state)
 
     run_code(2, "cut", "one", "--yes");
     run_ok("cut", "one", "--to", "last-turn", "--yes", "--json");
-    assert_has(&reply.out, "{\"deleted\":2,\"dryRun\":false}");
+    assert_has(&reply.out, "{\"deleted\":2,\"dryRun\":false,\"erased\":{\"sessions\":0,\"events\":2,");
     assert_int_equal(events_of(fixture, &one), 4);
     run_ok("cut", "one", "--to", "start", "--yes", "--secure");
     assert_int_equal(events_of(fixture, &one), 0);
@@ -162,7 +162,7 @@ static void test_prune_deletes_the_beginning(void **state)
     run_ok("prune", "one", "--keep", "1", "--yes");
     assert_has(&reply.err, "4 events were deleted."); /* the invocation of the last two is not parted */
     run_ok("prune", "one", "--before", "2001-01-01", "--yes", "--json");
-    assert_has(&reply.out, "{\"deleted\":0,\"dryRun\":false}");
+    assert_has(&reply.out, "{\"deleted\":0,\"dryRun\":false,\"erased\":{");
     run_ok("show", "one");
     assert_has(&reply.err, "up to 4 were pruned");
     run_code(3, "-s", "one", "state", "--at", "2");

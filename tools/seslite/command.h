@@ -135,6 +135,12 @@ enum kind {
     X(TYPE, 0, "type", "MIME", KIND_TEXT, "the type, such as image/png; \"\": none")                         \
     X(METADATA, 0, "metadata", "JSON", KIND_TEXT, "a JSON object that is kept with the version")             \
     X(ANYWAY, 0, "anyway", NULL, KIND_NONE, "the session or user need not exist")                            \
+    X(EVENTS, 0, "events", "NUMBERS", KIND_TEXT, "the events with these numbers, such as 12,15-17")          \
+    X(FIND_TEXT, 0, "text", "TEXT", KIND_TEXT, "wherever this text is")                                      \
+    X(PATTERN, 0, "pattern", "REGEX", KIND_TEXT, "wherever this extended regular expression matches")        \
+    X(WITH, 0, "with", "TEXT", KIND_TEXT, "the text in its place; default: [redacted]")                      \
+    X(REDACT_STATE, 0, "state", NULL, KIND_NONE, "also the values that the events have set in state")        \
+    X(FORKS, 0, "forks", NULL, KIND_NONE, "also copies of the events in other sessions of the app")          \
     X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                  \
     X(BASH, 0, "bash", NULL, KIND_NONE, "print the completion script for bash")                              \
     X(ZSH, 0, "zsh", NULL, KIND_NONE, "print the completion script for zsh")                                 \

@@ -280,6 +280,23 @@ const struct command command_table[] = {
                 " seslite -f agents.db --app chat export --to sqlite -o session.db --artifacts artifacts",
      .run = run_export},
     {.group = "Tidy up",
+     .name = "redact",
+     .summary = "replace what must not be kept, in events that stay",
+     .words =
+         "With --events it replaces all contents of these events: texts, arguments, responses, inline data, "
+         "errors and metadata; their artifacts are deleted. With --text or --pattern it replaces what is found "
+         "in all events of the session, or with --everything of all sessions of the user or app, and leaves "
+         "artifacts alone. Numbers, ids, authors, times, names of functions and the usage of tokens stay. Event "
+         "0 is the state that the session was created with, which needs --state.\n"
+         "With --json it prints a receipt: what was erased, and what is left. Titles, labels, backups and what "
+         "was exported are not covered.",
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .options = OPTIONS_OF(O(EVENTS), O(FIND_TEXT), O(PATTERN), O(IGNORE_CASE), O(WITH), O(REDACT_STATE), O(FORKS),
+                           O(EVERYTHING), O(SECURE), O(DRY_RUN), O(YES)),
+     .example = " seslite -f agents.db redact s1 --events 12,15-17 --state --secure\n"
+                " seslite -f agents.db --app chat --user alice redact --everything --pattern 'sk-[A-Za-z0-9]{20,}'",
+     .run = run_redact},
+    {.group = "Tidy up",
      .name = "prune",
      .summary = "delete the oldest events of a session, for good",
      .words = "The state is kept. Events that belong together are not separated, so that fewer may be "

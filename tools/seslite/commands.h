@@ -24,6 +24,7 @@ int run_fork(struct run *run);
 int run_rewind(struct run *run);
 int run_redo(struct run *run);
 int run_cut(struct run *run);
+int run_redact(struct run *run);
 int run_prune(struct run *run);
 int run_expire(struct run *run);
 int run_delete(struct run *run);

@@ -62,8 +62,9 @@ static int count_after(struct run *run, const ses_point *point, int64_t *count)
 
 static int cut(struct run *run, const ses_point *point)
 {
-    const ses_cut_options options = {.size = sizeof options,
-                                     .flags = given(run, OPTION_SECURE) ? SES_SECURE : 0};
+    ses_erased erased = {.size = sizeof erased};
+    const ses_cut_options options = {
+        .size = sizeof options, .flags = given(run, OPTION_SECURE) ? SES_SECURE : 0, .erased = &erased};
     int64_t deleted = 0;
     int status =
         confirm(run, "Delete the events of %s after %s for good", run->key.session, run->values[OPTION_TO]);
@@ -75,7 +76,7 @@ static int cut(struct run *run, const ses_point *point)
         return fail(run);
     if (code == SES_MORE)
         report_log_kept();
-    return report_deleted(run, "event", deleted);
+    return report_erased(run, "event", deleted, &erased);
 }
 
 int run_cut(struct run *run)
@@ -155,8 +156,11 @@ static int report_prunable(struct run *run, const ses_prune_options *options)
 
 /* Prunes in steps until nothing is left. A step that deletes nothing was only waiting for a reader of the
  * WAL. */
-static int prune(struct run *run, const ses_prune_options *options)
+static int prune(struct run *run, ses_prune_options *options)
 {
+    ses_erased sum = {.size = sizeof sum};
+    ses_erased erased = {.size = sizeof erased};
+    int64_t forks = 0; /* the first call knows those that the later ones do not */
     int64_t total = 0;
     int64_t deleted = 0;
     int code = SES_MORE;
@@ -164,19 +168,24 @@ static int prune(struct run *run, const ses_prune_options *options)
 
     if (status != EXIT_OK)
         return status;
+    options->erased = &erased;
     progress_begin("pruning events");
     do {
         deleted = 0;
         code = ses_prune_by_key(run->store, &run->key, options, &deleted, &run->error);
         total += deleted;
+        if (code >= 0)
+            erased_add(&sum, &erased);
+        forks = sum.forks_left > forks ? sum.forks_left : forks;
         progress_set(total, 0);
     } while (code == SES_MORE && deleted > 0);
+    sum.forks_left = forks;
     progress_end();
     if (code == SES_MORE)
         report_log_kept();
     if (code < 0)
         return fail(run);
-    return report_deleted(run, "event", total);
+    return report_erased(run, "event", total, &sum);
 }
 
 int run_prune(struct run *run)

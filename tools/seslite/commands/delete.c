@@ -15,20 +15,21 @@ static unsigned flags_given(const struct run *run)
 }
 
 /* Reports the result of a call that deletes. */
-static int end(struct run *run, int code, int64_t sessions)
+static int end(struct run *run, int code, int64_t sessions, const ses_erased *erased)
 {
     if (code < 0)
         return fail(run);
     if (code == SES_MORE)
         report_log_kept();
-    return report_deleted(run, "session", sessions);
+    return report_erased(run, "session", sessions, erased);
 }
 
 /* -------------------------------------------------------------------------------------------- one session */
 
 static int delete_session(struct run *run)
 {
-    const ses_delete_options options = {.size = sizeof options, .flags = flags_given(run)};
+    ses_erased erased = {.size = sizeof erased};
+    const ses_delete_options options = {.size = sizeof options, .flags = flags_given(run), .erased = &erased};
     int64_t deleted = 0;
     int status = EXIT_OK;
     ses_session *session = session_read(run, &status);
@@ -42,26 +43,29 @@ static int delete_session(struct run *run)
     if (status != EXIT_OK || given(run, OPTION_DRY_RUN))
         return status == EXIT_OK ? report_deleted(run, "session", 1) : status;
     int code = ses_delete(run->store, &run->key, &options, &deleted, &run->error);
-    return end(run, code, deleted);
+    return end(run, code, deleted, &erased);
 }
 
 /* ----------------------------------------------------------------------------------- of a user, of an app */
 
 static int delete_user(struct run *run)
 {
-    const ses_delete_options options = {.size = sizeof options, .flags = flags_given(run)};
+    ses_erased erased = {.size = sizeof erased};
+    const ses_delete_options options = {.size = sizeof options, .flags = flags_given(run), .erased = &erased};
     int64_t deleted = 0;
     int code =
         ses_delete_user(run->store, run->key.app, run->key.user, &options, &deleted, NULL, &run->error);
 
-    return end(run, code, deleted);
+    return end(run, code, deleted, &erased);
 }
 
 /* Each call except the last returns SES_MORE. With --secure the last one does too if the WAL cannot be
  * emptied. */
 static int delete_app(struct run *run, int64_t total)
 {
-    const ses_delete_options options = {.size = sizeof options, .flags = flags_given(run)};
+    ses_erased erased = {.size = sizeof erased};
+    const ses_delete_options options = {.size = sizeof options, .flags = flags_given(run), .erased = &erased};
+    ses_erased total_erased = {.size = sizeof total_erased};
     int64_t sum = 0;
     int64_t deleted = 0;
     int code;
@@ -71,10 +75,12 @@ static int delete_app(struct run *run, int64_t total)
         deleted = 0;
         code = ses_delete_app(run->store, run->key.app, &options, &deleted, &run->error);
         sum += deleted;
+        if (code >= 0)
+            erased_add(&total_erased, &erased);
         progress_set(sum, total);
     } while (code == SES_MORE && name_is_there(run, NULL, run->key.app));
     progress_end();
-    return end(run, code, sum);
+    return end(run, code, sum, &total_erased);
 }
 
 /* Deletes only what the caller named: the command chooses nothing here. */

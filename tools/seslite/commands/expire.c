@@ -18,6 +18,8 @@ static void options_given(const struct run *run, ses_expire_options *options)
 
 static int expire(struct run *run)
 {
+    ses_erased sum = {.size = sizeof sum};
+    ses_erased erased = {.size = sizeof erased};
     ses_expire_options options;
     int64_t total = 0;
     int64_t deleted = 0;
@@ -28,11 +30,14 @@ static int expire(struct run *run)
     if (status != EXIT_OK)
         return status;
     options_given(run, &options);
+    options.erased = &erased;
     progress_begin("deleting sessions");
     do {
         deleted = 0;
         code = ses_store_expire(run->store, run->values[OPTION_APP], &options, &deleted, &run->error);
         total += deleted;
+        if (code >= 0)
+            erased_add(&sum, &erased);
         idle = deleted > 0 ? 0 : idle + 1;
         progress_set(total, 0);
     } while (code == SES_MORE && (!given(run, OPTION_SECURE) || idle < 3));
@@ -41,7 +46,7 @@ static int expire(struct run *run)
         return fail(run);
     if (code == SES_MORE)
         report_log_kept();
-    return report_deleted(run, "session", total);
+    return report_erased(run, "session", total, &sum);
 }
 
 static int report_due(struct run *run)

@@ -37,7 +37,63 @@ int confirm(struct run *run, const char *format, ...)
     return EXIT_FAILED;
 }
 
-static int report(struct run *run, const char *word, int64_t count, bool at_most)
+void erased_add(ses_erased *sum, const ses_erased *erased)
+{
+    sum->sessions += erased->sessions;
+    sum->events += erased->events;
+    sum->state_keys += erased->state_keys;
+    sum->artifacts += erased->artifacts;
+    sum->index_events += erased->index_events;
+    sum->forks_left = erased->forks_left;
+    sum->state_left += erased->state_left;
+    sum->artifacts_left += erased->artifacts_left;
+    sum->compactions_left += erased->compactions_left;
+}
+
+/* What was not looked for is null. */
+static void left_json(struct json *json, const char *name, int64_t count)
+{
+    if (count < 0)
+        json_raw(json, name, "null", 4);
+    else
+        json_number(json, name, count);
+}
+
+void erased_json(struct json *json, const ses_erased *erased)
+{
+    json_open(json, "erased", '{');
+    json_number(json, "sessions", erased->sessions);
+    json_number(json, "events", erased->events);
+    json_number(json, "stateKeys", erased->state_keys);
+    json_number(json, "artifacts", erased->artifacts);
+    json_number(json, "indexEvents", erased->index_events);
+    json_close(json, '}');
+    json_open(json, "left", '{');
+    left_json(json, "forks", erased->forks_left);
+    json_number(json, "stateValues", erased->state_left);
+    json_number(json, "artifacts", erased->artifacts_left);
+    json_number(json, "compactions", erased->compactions_left);
+    json_text(json, "backups", "not covered");
+    json_close(json, '}');
+}
+
+void note_left(const ses_erased *erased)
+{
+    if (erased->forks_left > 0)
+        note("%s still %s copies of events.", counted(erased->forks_left, "session"),
+             erased->forks_left == 1 ? "has" : "have");
+    if (erased->state_left > 0)
+        note("%s in state %s: add --state to replace values, too.", counted(erased->state_left, "value"),
+             erased->state_left == 1 ? "stays" : "stay");
+    if (erased->artifacts_left > 0)
+        note("%s that the events name %s.", counted(erased->artifacts_left, "artifact"),
+             erased->artifacts_left == 1 ? "stays" : "stay");
+    if (erased->compactions_left > 0)
+        note("%s may repeat the events: look at seslite show.",
+             counted(erased->compactions_left, "compaction"));
+}
+
+static int report(struct run *run, const char *word, int64_t count, bool at_most, const ses_erased *erased)
 {
     bool dry = given(run, OPTION_DRY_RUN);
     struct json json;
@@ -46,23 +102,32 @@ static int report(struct run *run, const char *word, int64_t count, bool at_most
         json_begin(&json, run, '{');
         json_number(&json, at_most ? "atMost" : "deleted", count);
         json_bool(&json, "dryRun", dry);
+        if (erased)
+            erased_json(&json, erased);
         return json_print_object(&json);
     }
     note("%s%s %s deleted.", at_most ? "At most " : "", counted(count, word),
          dry          ? "would be"
          : count == 1 ? "was"
                       : "were");
+    if (erased)
+        note_left(erased);
     return EXIT_OK;
 }
 
 int report_deleted(struct run *run, const char *word, int64_t count)
 {
-    return report(run, word, count, false);
+    return report(run, word, count, false, NULL);
+}
+
+int report_erased(struct run *run, const char *word, int64_t count, const ses_erased *erased)
+{
+    return report(run, word, count, false, erased);
 }
 
 int report_at_most(struct run *run, const char *word, int64_t count)
 {
-    return report(run, word, count, true);
+    return report(run, word, count, true, NULL);
 }
 
 void report_log_kept(void)

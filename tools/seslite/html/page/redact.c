@@ -185,25 +185,30 @@ static size_t secret_at(const struct redactor *redactor, const char *text, size_
     return longest;
 }
 
+/* A find_piece. Secrets that overlap are one piece. */
+static int find_secret(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+{
+    const struct redactor *redactor = context;
+
+    for (size_t at = from; at < len; at++) {
+        size_t last = at + secret_at(redactor, text + at, len - at);
+        if (last == at)
+            continue;
+        for (size_t inner = at + 1; inner < last; inner++) {
+            size_t other = inner + secret_at(redactor, text + inner, len - inner);
+            last = other > last ? other : last;
+        }
+        *begin = at;
+        *end = last;
+        return 1;
+    }
+    return 0;
+}
+
 bool redactor_add(const struct redactor *redactor, struct text *text, const char *more, size_t len)
 {
-    size_t copied = 0; /* the text up to here has been added or hidden */
-    bool found = false;
-
-    for (size_t at = 0; redactor->count > 0 && at < len; at++) {
-        size_t end = at + secret_at(redactor, more + at, len - at);
-        if (end == at)
-            continue;
-        text_add(text, more + copied, at - copied);
-        text_puts(text, REDACTED);
-        for (size_t inner = at + 1; inner < end; inner++) { /* overlapping secrets are hidden too */
-            size_t other = inner + secret_at(redactor, more + inner, len - inner);
-            end = other > end ? other : end;
-        }
-        copied = end;
-        at = end - 1;
-        found = true;
-    }
-    text_add(text, more + copied, len - copied);
-    return found;
+    if (redactor->count > 0)
+        return text_add_hidden(text, more, len, find_secret, (void *)redactor);
+    text_add(text, more, len);
+    return false;
 }

@@ -9,12 +9,10 @@
 #ifndef HTML_PAGE_REDACT_H
 #define HTML_PAGE_REDACT_H
 
-#include "text/text.h"
+#include "text/find.h"
 
 /* Shorter strings and numbers are not secrets: "yes" would hide every yes. */
 enum { SECRET_MIN = 6 };
-
-#define REDACTED "[redacted]"
 
 struct secret {
     char *text;

@@ -1,0 +1,150 @@
+/* The command redacts events: by number, by text, by pattern; and gives receipts. */
+#include "command.h"
+
+#define SECRET "sk-4711xyzzy"
+
+static const ses_key two = {"chat", "alice", "two"};
+
+/* The texts of all events of the session; until the next call. */
+static const char *log_of(const struct fixture *fixture, const ses_key *key)
+{
+    static char kept[20000];
+    ses_session *session = must_get(fixture->store, key);
+    size_t len = 0;
+
+    kept[0] = '\0';
+    for (size_t i = 0; i < ses_session_event_count(session) && len < sizeof kept - 3000; i++)
+        len += (size_t)snprintf(kept + len, sizeof kept - len, "%s\n", ses_session_event(session, i)->json);
+    ses_session_close(session);
+    return kept;
+}
+
+static void fill(const struct fixture *fixture)
+{
+    must_create(fixture->store, &two, Q("{'start':'" SECRET "'}"));
+    must_append_by_key(fixture->store, &two,
+                       Q("{'invocationId':'i1','author':'user','content':{'parts':[{'text':'my key is " SECRET
+                         ", \xc3\xa4 Sk-4711XYZZY'}]},'actions':{'stateDelta':{'key':'" SECRET "','n':1}}}"));
+    must_append_by_key(fixture->store, &two,
+                       Q("{'invocationId':'i1','author':'agent','content':{'parts':[{'text':'thanks'}]}}"));
+}
+
+static void test_by_number(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    fill(fixture);
+    run_ok("redact", "two", "--events", "1-2", "--dry-run", "--json");
+    assert_string_equal(reply.out.data,
+                        Q("{'redacted':2,'dryRun':true,'erased':{'sessions':0,'events':2,'stateKeys':0,"
+                          "'artifacts':0,'indexEvents':0},'left':{'forks':0,'stateValues':2,'artifacts':0,"
+                          "'compactions':0,'backups':'not covered'}}\n"));
+    assert_non_null(strstr(log_of(fixture, &two), "thanks"));
+    run_ok("redact", "two", "--events", "1", "--yes");
+    assert_has(&reply.err, "1 event was redacted.");
+    assert_has(&reply.err, "2 values in state stay: add --state to replace values, too.");
+    assert_null(strstr(log_of(fixture, &two), "my key"));
+    run_ok("redact", "two", "--events", "0,1", "--state", "--with", "gone", "--yes", "--secure");
+    assert_has(&reply.err, "3 values in stored state were replaced.");
+    assert_null(strstr(log_of(fixture, &two), SECRET));
+    run_ok("-s", "two", "state", "start");
+    assert_string_equal(reply.out.data, "gone\n");
+    reply_free(&reply);
+}
+
+static void test_by_text_and_by_pattern(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    fill(fixture);
+    run_ok("redact", "two", "--text", SECRET, "--yes");
+    assert_non_null(strstr(log_of(fixture, &two), "my key is [redacted], \xc3\xa4 Sk-4711XYZZY"));
+    assert_non_null(strstr(log_of(fixture, &two), "\"key\":\"" SECRET "\""));
+    run_ok("redact", "two", "--text", SECRET, "--ignore-case", "--state", "--yes");
+    assert_non_null(strstr(log_of(fixture, &two), "my key is [redacted], \xc3\xa4 [redacted]"));
+    assert_non_null(strstr(log_of(fixture, &two), "\"key\":\"[redacted]\""));
+    run_ok("redact", "two", "--pattern", "t[ah]+.k*", "--yes", "--with", "<>");
+    assert_non_null(strstr(log_of(fixture, &two), "\"text\":\"<>"));
+    run_ok("redact", "two", "--pattern", "\xc3", "--yes"); /* half of a character */
+    assert_non_null(strstr(log_of(fixture, &two), "[redacted], [redacted] [redacted]"));
+    run_ok("check");
+    reply_free(&reply);
+}
+
+static void test_all_sessions_of_a_user(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    fill(fixture);
+    run_ok("-s", "two", "fork", "--as", "three");
+    run_ok("redact", "two", "--text", SECRET, "--dry-run");
+    assert_has(&reply.err, "1 session still has copies of events.");
+    run_ok("--app", "chat", "redact", "--everything", "--text", SECRET, "--state", "--yes", "--json");
+    assert_has(&reply.out, "{\"redacted\":2,");
+    assert_has(&reply.out, "\"left\":{\"forks\":1,"); /* as of when the first was redacted */
+    run_ok("--app", "chat", "redact", "--everything", "--text", SECRET, "--state", "--yes", "--json");
+    assert_has(&reply.out, "{\"redacted\":0,");
+    run_code(3, "search", SECRET);
+    reply_free(&reply);
+}
+
+static void test_it_asks_and_says_what_is_wrong(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct how no = {.terminal = TERMINAL_IN | TERMINAL_ERR, .input = "n\n"};
+    struct reply reply = {0};
+
+    fill(fixture);
+    run_at(&reply, 1, &no, fixture->path, "redact", "two", "--events", "1");
+    assert_has(&reply.screen, "Redact events of two for good? [y/N] ");
+    run_code(2, "redact", "two", "--events", "1");
+    run_code(2, "redact", "two", "--yes");
+    run_code(2, "redact", "two", "--events", "1", "--text", "x", "--yes");
+    run_code(2, "redact", "two", "--text", "", "--yes");
+    run_code(2, "redact", "two", "--pattern", "(", "--yes");
+    assert_has(&reply.err, "--pattern: ");
+    run_code(2, "redact", "--everything", "--text", "x", "--yes");
+    static const char *const wrong[] = {"", "x", "1,", "1-", "3-1", "1,,2", "1-99999", "-1", "1;2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char option[64];
+        snprintf(option, sizeof option, "--events=%s", wrong[i]);
+        run_code(2, "redact", "two", option, "--yes");
+    }
+    run_code(3, "redact", "two", "--events", "9", "--yes");
+    assert_has(&reply.err, "there is no event 9");
+    assert_non_null(strstr(log_of(fixture, &two), "my key is " SECRET));
+    reply_free(&reply);
+}
+
+static void test_deletions_give_receipts(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    fill(fixture);
+    run_ok("-s", "two", "fork", "--as", "three");
+    run_ok("prune", "two", "--keep", "0", "--yes", "--json");
+    assert_has(&reply.out, Q("'deleted':2,'dryRun':false,'erased':{'sessions':0,'events':2,"));
+    assert_has(&reply.out, Q("'left':{'forks':1,"));
+    run_ok("delete", "two", "--yes", "--json");
+    assert_has(&reply.out, Q("'erased':{'sessions':1,'events':0,'stateKeys':3,"));
+    run_ok("--app", "chat", "--user", "alice", "delete", "--everything", "--yes", "--json");
+    assert_has(&reply.out, Q("'deleted':2,"));
+    assert_has(&reply.out, Q("'left':{'forks':0,"));
+    run_ok("expire", "--yes", "--json");
+    assert_has(&reply.out, Q("'left':{'forks':null,"));
+    reply_free(&reply);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_by_number), TEST(test_by_text_and_by_pattern), TEST(test_all_sessions_of_a_user),
+        TEST(test_it_asks_and_says_what_is_wrong), TEST(test_deletions_give_receipts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
