@@ -31,6 +31,7 @@ PURPOSES = {
     "artifact": "files of sessions and users",
     "search": "words of events",
     "usage": "tokens of models",
+    "erase": "redacting events",
     "cjson": "trees of cJSON",
 }
 FOREIGN = ("sqlite3.h", "libpq-fe.h", "cjson/cJSON.h")
