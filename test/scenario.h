@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "faults.h"
+#include "seslite_erase.h"
 
 static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
 {
@@ -320,6 +321,8 @@ static void faults_play_labels(struct faults *faults, ses_store *store)
 /* A session goes back and forth, and another begins on the way. */
 static void faults_play_history(struct faults *faults, ses_store *store)
 {
+    const ses_redact_options redact = {.size = sizeof redact, .flags = SES_REDACT_STATE | SES_REDACT_FORKS};
+    ses_erased erased = {.size = sizeof erased};
     const ses_key key = {"app", "history", "h"};
     const ses_key copy = {"app", "history", "copy"};
     const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
@@ -361,6 +364,7 @@ static void faults_play_history(struct faults *faults, ses_store *store)
                          NULL, &error));
     if (ses_session_event_count(session) != 5 || !fork || ses_session_event_count(fork) != 1)
         faults_complain(faults, "history lacks an event", 0, &error);
+    STEP(SES_OK, ses_redact(session, (int64_t[]){0, 1, 3}, 3, &redact, &erased, &error));
     ses_session_close(fork);
     ses_session_close(session);
     STEP(SES_OK, ses_pop_by_key(store, &key, &second, NULL, &popped, &error));

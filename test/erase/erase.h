@@ -6,6 +6,7 @@
 #include "seslite_artifact.h"
 #include "seslite_erase.h"
 #include "session/history.h"
+#include "session/lines_text.h"
 
 #define SECRET "xyzzy-4711"
 

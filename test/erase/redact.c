@@ -468,6 +468,46 @@ static void test_artifacts_of_the_events(void **state)
     assert_no_problems(fixture->store);
 }
 
+/* ------------------------------------------------------------------------------------------- in and out */
+
+static void test_a_redacted_log_comes_back(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_export_options sessions = {.size = sizeof sessions, .app = "app"};
+    ses_import_report report;
+    ses_erased erased;
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'given':'secret','user:u':'secret'}"));
+    must_append_by_key(
+        fixture->store, &key,
+        Q("{'id':'e\\u0031','invocationId':'i\\u0031','author':'user','timestamp':1,'content':{'parts':"
+          "[{'text':'a secret'}]},'actions':{'stateDelta':{'a':'secret','user:v':'secret'}}}"));
+    must_say(fixture->store, &key, "i2", "user", Q("{'a':1}"));
+    must_rewind(fixture->store, &key, AFTER_SEQ(1));
+    must_redact(fixture->store, &key, SEQS(0, 1), &with_state, &erased);
+    struct text lines = exported(fixture->store, &sessions);
+    assert_null(strstr(lines.data, "secret"));
+    ses_store *other = empty_store();
+    assert_ok(import_text(other, lines.data, lines.len, 0, &report, &error));
+    for (int64_t seq = 1; seq <= 3; seq++) {
+        char *text = strdup(event_text(fixture->store, &key, seq));
+        assert_event(other, &key, seq, text);
+        free(text);
+    }
+    assert_stored_state(
+        other, &key,
+        Q("{'user:u':'[redacted]','user:v':'[redacted]','a':'[redacted]','given':'[redacted]'}"));
+    assert_no_problems(other);
+    assert_no_problems(fixture->store);
+    /* What was imported has no session that has set it, but is the same. */
+    const ses_redact_options again = {.size = sizeof again, .flags = SES_REDACT_STATE, .text = "again"};
+    must_redact(other, &key, SEQS(0, 1), &again, &erased);
+    assert_int_equal(erased.state_keys, 4);
+    free(lines.data);
+    ses_close(other);
+}
+
 /* ---------------------------------------------------------------------------------------------- refusals */
 
 static void test_refusals(void **state)
@@ -529,6 +569,7 @@ int main(void)
         TEST(test_copies_in_forks),
         TEST(test_copies_in_the_parent),
         TEST(test_artifacts_of_the_events),
+        TEST(test_a_redacted_log_comes_back),
         TEST(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
