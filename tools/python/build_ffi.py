@@ -22,9 +22,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SOURCES = HERE / "csrc"
 PARTS = ("seslite.h", "seslite_history.h", "seslite_live.h", "seslite_transfer.h")
-NAMES = ("seslite.c", *PARTS, "seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_postgres.c", "seslite_postgres.h")
+NAMES = ("seslite.c", *PARTS, "seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_erase.h", "seslite_postgres.c", "seslite_postgres.h")
 POSTGRES = os.environ.get("SESLITE_WITH_POSTGRES", "") not in ("", "0")
-HEADERS = ("seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h") + (("seslite_postgres.h",) if POSTGRES else ())
+HEADERS = ("seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_erase.h") + (("seslite_postgres.h",) if POSTGRES else ())
 
 # What C calls in Python, and what Python cannot do itself: a follower's notify runs with locks held, so it must not wait
 # for the interpreter; and which SQLite a module of Python uses.
@@ -41,6 +41,7 @@ extern "Python" {
     int ses_py_answer(void *, const ses_function *, const ses_event *, int, char **, size_t *, ses_error *);
     int ses_py_artifact(void *, const char *, char **, size_t *, ses_error *);
     int64_t ses_py_artifact_read(void *, void *, size_t);
+    int ses_py_find(void *, const char *, size_t, size_t, size_t *, size_t *);
     int64_t ses_py_clock(void *);
     int ses_py_make_id(void *, char *, size_t);
     void ses_py_trace(void *, const ses_trace *);

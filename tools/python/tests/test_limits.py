@@ -89,7 +89,7 @@ def test_every_call_has_the_limits(store, session, traces, tmp_path):
         lambda: session.redo(), lambda: store.redo(KEY), lambda: session.cut(Point.seq(0)), lambda: store.cut(KEY, Point.seq(0)),
         lambda: session.pop(Point.seq(0)), lambda: store.pop(KEY, Point.seq(0)), lambda: session.fork(other),
         lambda: store.fork(KEY, other), lambda: session.prune(keep=0), lambda: store.prune(KEY, keep=0),
-        lambda: store.expire("app"), lambda: store.maintain(),
+        lambda: session.redact([1]), lambda: store.redact(KEY, [1]), lambda: store.expire("app"), lambda: store.maintain(),
         lambda: store.lease_take(KEY, "one"), lambda: store.lease_renew(KEY, lease.token),
         lambda: store.lease_release(KEY, lease.token), lambda: store.follow(KEY).next(0), lambda: store.load(other, [{}]),
         lambda: store.load_json(text, other), lambda: store.export(io.BytesIO()),

@@ -63,7 +63,7 @@ def test_lists_go_page_by_page(store):
 def test_deleting_counts(store, session):
     assert store.delete(KEY).total == 1 and store.delete(KEY, secure=True).total == 0
     store.create(KEY)
-    assert store.delete_user("app", "user") == (1, False, 1)
+    assert store.delete_user("app", "user") == (1, False, 1, None)
     store.create(KEY, expires_us=FAR)
     assert store.expire("app", now_us=FAR + 1, count=True).total == 1
     assert store.expire("app", now_us=FAR + 1).total == 1 and store.expire(idle_us=1, sessions_per_user=1, limit=5).total == 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
 from .artifacts import Artifacts, NewArtifact, attached
-from .values import Appended, Deleted, KeyLike, Labels, Lease, Point, Popped, Range, appended_of, event_of, key_of, labels_in
+from .values import Appended, Deleted, KeyLike, Labels, Lease, Point, Popped, Range, appended_of, erased_of, event_of, key_of, labels_in
 
 if TYPE_CHECKING:
     from .session import Session
@@ -145,8 +145,10 @@ def _cut_options(anyway: bool, secure: bool, version: int | None) -> _ffi.Pointe
     )
 
 
-def cut(run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, version: int | None = None) -> Deleted:
-    return deleted(run, function, point_of(point), _cut_options(anyway, secure, version))
+def cut(
+    run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, receipt: bool, version: int | None = None
+) -> Deleted:
+    return deleted(run, function, point_of(point), _cut_options(anyway, secure, version), receipt=receipt)
 
 
 def pop(run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, version: int | None = None) -> Popped:
@@ -157,10 +159,19 @@ def pop(run: Run, function: Any, point: Point | None, *, anyway: bool, secure: b
     return Popped(events, code == lib.SES_MORE)
 
 
-def deleted(run: Run, function: Any, *arguments: Any) -> Deleted:
-    count = ffi.new("int64_t *")
-    code = run(function, *arguments, count)
-    return Deleted(count[0], code == lib.SES_MORE)
+def receipt_of(options: Any, receipt: bool) -> Any:
+    """Makes the options ask for a receipt. The result is to be kept until it is read."""
+    if receipt:
+        options.erased = made = _ffi.struct("ses_erased")
+        return made
+    return None
+
+
+def deleted(run: Run, function: Any, *arguments: Any, receipt: bool = False) -> Deleted:
+    """A call whose last argument is its options."""
+    count, made = ffi.new("int64_t *"), receipt_of(arguments[-1], receipt)
+    more = run(function, *arguments, count) == lib.SES_MORE
+    return Deleted(count[0], more, erased=None if made is None else erased_of(made, more))
 
 
 def fork(
@@ -197,6 +208,7 @@ def prune(
     last_seq: int | None,
     compacted: bool,
     secure: bool,
+    receipt: bool,
     limit: int,
 ) -> Deleted:
     options = _ffi.struct(
@@ -211,7 +223,7 @@ def prune(
         last_seq=last_seq,
         limit=limit,
     )
-    return deleted(run, function, options)
+    return deleted(run, function, options, receipt=receipt)
 
 
 def title_set(run: Run, function: Any, title: str | None) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _calls, _ffi
 from ._ffi import NULL, JsonIn, lib
-from .values import Appended, Deleted, KeyLike, Labels, Point, Popped, Range
+from .erase import redact
+from .values import Appended, Deleted, Erased, KeyLike, Labels, Point, Popped, Range
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .erase import RedactOptions
     from .session import Session
     from .store import Store
 
@@ -46,10 +51,22 @@ class History:
         return _calls.rewind(run, lib.ses_redo_by_key, version=version, anyway=anyway, artifact_delta=artifact_delta)
 
     def cut(
-        self, key: KeyLike, point: Point | None = None, *, version: int | None = None, anyway: bool = False, secure: bool = False
+        self,
+        key: KeyLike,
+        point: Point | None = None,
+        *,
+        version: int | None = None,
+        anyway: bool = False,
+        secure: bool = False,
+        receipt: bool = False,
     ) -> Deleted:
-        """Deletes the events after the point for good."""
-        return _calls.cut(self._by_key(key), lib.ses_cut_by_key, point, version=version, anyway=anyway, secure=secure)
+        """Deletes the events after the point for good. With `receipt`, the result has one."""
+        run = self._by_key(key)
+        return _calls.cut(run, lib.ses_cut_by_key, point, version=version, anyway=anyway, secure=secure, receipt=receipt)
+
+    def redact(self, key: KeyLike, seqs: Iterable[int] | None = None, **options: Unpack[RedactOptions]) -> Erased:
+        """Redacts events, by their numbers, or all of them; see seslite.erase.RedactOptions."""
+        return redact(self._by_key(key), lib.ses_redact_by_key, seqs, **options)
 
     def pop(
         self, key: KeyLike, point: Point | None = None, *, version: int | None = None, anyway: bool = False, secure: bool = False
@@ -80,6 +97,7 @@ class History:
         last_seq: int | None = None,
         compacted: bool = False,
         secure: bool = False,
+        receipt: bool = False,
         limit: int = 0,
     ) -> Deleted:
         """Deletes the oldest events, in steps: again while `more` is set."""
@@ -91,6 +109,7 @@ class History:
             last_seq=last_seq,
             compacted=compacted,
             secure=secure,
+            receipt=receipt,
             limit=limit,
         )
 
@@ -104,6 +123,7 @@ class History:
         secure: bool = False,
         limit: int = 0,
         count: bool = False,
+        receipt: bool = False,
     ) -> Deleted:
         """Deletes the sessions whose time has come, in steps: again while `more` is set.
 
@@ -118,7 +138,8 @@ class History:
             sessions_per_user=sessions_per_user,
             limit=limit,
         )
-        return _calls.deleted(self._run, lib.ses_store_expire, NULL if app is None else _ffi.encode(app, "the app"), options)
+        name = NULL if app is None else _ffi.encode(app, "the app")
+        return _calls.deleted(self._run, lib.ses_store_expire, name, options, receipt=receipt)
 
     def set_title(self, key: KeyLike, title: str | None) -> None:
         """Sets the title; None removes it."""

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from . import _calls, _ffi
 from ._ffi import NULL, JsonIn, ffi, lib
 from .artifacts import Artifacts, NewArtifact, OfSession
-from .values import Appended, Deleted, Event, Key, KeyLike, Labels, Point, Popped, Range, event_of
+from .erase import redact
+from .values import Appended, Deleted, Erased, Event, Key, KeyLike, Labels, Point, Popped, Range, event_of
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .erase import RedactOptions
     from .store import Store
     from .tracked import Tracked
 
@@ -341,9 +345,16 @@ class Session(OfSession, _ffi.Handle):
         """Takes the newest rewind back. `unchanged`: there was nothing to redo."""
         return _calls.rewind(self._run, lib.ses_redo, anyway=anyway, artifact_delta=artifact_delta)
 
-    def cut(self, point: Point | None = None, *, anyway: bool = False, secure: bool = False) -> Deleted:
+    def cut(
+        self, point: Point | None = None, *, anyway: bool = False, secure: bool = False, receipt: bool = False
+    ) -> Deleted:
         """Deletes the events after the point for good."""
-        return _calls.cut(self._run, lib.ses_cut, point, anyway=anyway, secure=secure)
+        return _calls.cut(self._run, lib.ses_cut, point, anyway=anyway, secure=secure, receipt=receipt)
+
+    def redact(self, seqs: Iterable[int] | None = None, **options: Unpack[RedactOptions]) -> Erased:
+        """Redacts events, by their numbers, or all of them; see seslite.erase.RedactOptions. The handle shows them as they
+        are now."""
+        return redact(self._run, lib.ses_redact, seqs, **options)
 
     def pop(self, point: Point | None = None, *, anyway: bool = False, secure: bool = False) -> Popped:
         """Deletes the events after the point for good, and returns them. No two callers get the same event."""
@@ -371,6 +382,7 @@ class Session(OfSession, _ffi.Handle):
         last_seq: int | None = None,
         compacted: bool = False,
         secure: bool = False,
+        receipt: bool = False,
         limit: int = 0,
     ) -> Deleted:
         """Deletes the oldest events, in steps: again while `more` is set."""
@@ -382,6 +394,7 @@ class Session(OfSession, _ffi.Handle):
             last_seq=last_seq,
             compacted=compacted,
             secure=secure,
+            receipt=receipt,
             limit=limit,
         )
 

@@ -25,7 +25,7 @@ from .state import State
 from .transfer import Transfer
 from .upkeep import Upkeep
 from .usage import ModelUsage
-from .values import Appended, Deleted, Key, KeyLike, Labels, Range, Trace, key_of, labels_in
+from .values import Appended, Deleted, Key, KeyLike, Labels, Range, Trace, erased_of, key_of, labels_in
 
 SYNCHRONOUS = {"full": lib.SES_SYNC_FULL, "normal": lib.SES_SYNC_NORMAL}
 JOURNALS = {"auto": lib.SES_JOURNAL_AUTO, "wal": lib.SES_JOURNAL_WAL, "rollback": lib.SES_JOURNAL_ROLLBACK}
@@ -405,20 +405,23 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
             labels=labels,
         )
 
-    def delete(self, key: KeyLike, *, secure: bool = False) -> Deleted:
-        """Deletes a session. It is not an error if it does not exist."""
-        return _calls.deleted(self._by_key(key), lib.ses_delete, self._delete_options(secure))
+    def delete(self, key: KeyLike, *, secure: bool = False, receipt: bool = False) -> Deleted:
+        """Deletes a session. It is not an error if it does not exist. With `receipt`, the result has one."""
+        return _calls.deleted(self._by_key(key), lib.ses_delete, self._delete_options(secure), receipt=receipt)
 
-    def delete_user(self, app: str, user: str, *, secure: bool = False) -> Deleted:
+    def delete_user(self, app: str, user: str, *, secure: bool = False, receipt: bool = False) -> Deleted:
         """Deletes all sessions and the `user:` state of a user."""
         sessions, keys = ffi.new("int64_t *"), ffi.new("int64_t *")
         names = _ffi.encode(app, "the app"), _ffi.encode(user, "the user")
-        code = self._run(lib.ses_delete_user, *names, self._delete_options(secure), sessions, keys)
-        return Deleted(sessions[0], code == lib.SES_MORE, keys[0])
+        options = self._delete_options(secure)
+        made = _calls.receipt_of(options, receipt)
+        more = self._run(lib.ses_delete_user, *names, options, sessions, keys) == lib.SES_MORE
+        return Deleted(sessions[0], more, keys[0], None if made is None else erased_of(made, more))
 
-    def delete_app(self, app: str, *, secure: bool = False, limit: int = 0) -> Deleted:
+    def delete_app(self, app: str, *, secure: bool = False, limit: int = 0, receipt: bool = False) -> Deleted:
         """Deletes everything of an app, in steps: again while `more` is set."""
-        return _calls.deleted(self._run, lib.ses_delete_app, _ffi.encode(app, "the app"), self._delete_options(secure, limit))
+        options = self._delete_options(secure, limit)
+        return _calls.deleted(self._run, lib.ses_delete_app, _ffi.encode(app, "the app"), options, receipt=receipt)
 
     def _delete_options(self, secure: bool, limit: int = 0) -> Any:
         return _ffi.struct("ses_delete_options", flags=lib.SES_SECURE if secure else 0, limit=limit)

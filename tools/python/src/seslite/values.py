@@ -194,12 +194,36 @@ class Lease(NamedTuple):
     until_us: int
 
 
+class Erased(NamedTuple):
+    """A receipt: what a call has erased from the store, and what it knows to be left. Backups and exports are not covered.
+    `forks_left` is None if it is not known. `more`: as for Deleted."""
+
+    sessions: int
+    events: int
+    state_keys: int
+    artifacts: int
+    index_events: int
+    forks_left: int | None
+    state_left: int
+    artifacts_left: int
+    compactions_left: int
+    more: bool = False
+
+
+def erased_of(erased: Any, more: bool) -> Erased:
+    members: dict[str, Any] = {name: getattr(erased, name) for name in Erased._fields[:-1]}
+    if members["forks_left"] < 0:
+        members["forks_left"] = None
+    return Erased(**members, more=more)
+
+
 class Deleted(NamedTuple):
-    """How much a call deleted. `more`: call it again."""
+    """How much a call deleted. `more`: call it again. `erased`: the receipt, if one was asked for."""
 
     total: int
     more: bool = False
     state_keys: int = 0
+    erased: Erased | None = None
 
 
 class Popped(NamedTuple):
