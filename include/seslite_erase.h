@@ -26,7 +26,7 @@ typedef enum ses_redact_flags {
      * those from which it was forked, and so on, whoever the user is. A copy has the same number, id, invocation,
      * author, branch and time. Their versions go up, too. */
     SES_REDACT_FORKS = 0x20,
-    /* Only counts what the call would do. Nothing changes. */
+    /* Only counts what the call would do: it is done and rolled back, so the store must be open for writing. */
     SES_REDACT_COUNT = 0x40
 } ses_redact_flags;
 
