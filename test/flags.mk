@@ -52,6 +52,10 @@ TEST_LIBS_json/writer := -lm
 # A machine whose clock is wrong.
 TEST_LIBS_postgres/lease_clock := -Wl,--wrap=clock_gettime
 
+# A clock that counts what a call works: see work_clock.h.
+WORK_CLOCK := clock_gettime nanosleep pthread_cond_timedwait
+TEST_LIBS_storage/damage := $(WORK_CLOCK:%=-Wl,--wrap=%)
+
 TEST_LIBS_storage/backup_flush := -Wl,--wrap=fsync
 TEST_LIBS_storage/open_media := -Wl,--wrap=sqlite3_initialize
 TEST_LIBS_storage/open_identity := -Wl,--wrap=sqlite3_open_v2

@@ -6,19 +6,24 @@
  *     SESLITE_DAMAGE_FILES   how many (400; with the thread sanitizer 50)
  *     SESLITE_DAMAGE_FIRST   the number of the first (0)
  *     SESLITE_DAMAGE_JOBS    processes at work (1)
- *     SESLITE_DAMAGE_TIMEOUT the time limit of each call, in milliseconds (none); reports how late calls return
+ * With SESLITE_DAMAGE_FILES the second test, of time limits, has as many files too.
  * Files are driven in child processes, so that a crash or a call without an end can be told with its number.
  */
 #include "storage/damage.h"
 #include "storage/damage_bytes.h"
 #include "storage/damage_rows.h"
 #include "seslite_usage.h"
+#include "storage/work_clock.h"
 
 #include <limits.h>
 #include <signal.h>
 #include <sys/mman.h>
 
 enum { MOST_CALL_US = 10 * 1000 * 1000, BATCH = 200, MOST_JOBS = 64, BUSY_MS = 2000 };
+
+/* The time limit of each call in the second test, and how late a call may return: by the work clock, so the machine's
+ * load does not matter. Sanitizers make all work slower. */
+enum { LIMIT_MS = 1, MOST_LATE_US = 10000 * (UNDER_TSAN ? 20 : UNDER_ASAN ? 5 : 1) };
 
 /* How late the calls return that have used up their time. */
 enum { LATE_CLASSES = 5 };
@@ -29,8 +34,9 @@ struct progress {
     volatile long number;
     const char *volatile way;
     const char *volatile store;
-    const char *volatile call; /* NULL: none is under way; all texts are static */
-    volatile int64_t call_began_us;
+    const char *volatile call;           /* NULL: none is under way; all texts are static */
+    volatile int64_t call_began_us;      /* by the steady clock, which may be the work clock */
+    volatile int64_t call_began_wall_us; /* for the watchdog */
     volatile int64_t longest_us;
     const char *volatile longest_call;
     volatile long longest_number;
@@ -39,7 +45,12 @@ struct progress {
     volatile long corrupt;
     volatile long others;
     volatile long late[LATE_CLASSES];
+    volatile int64_t latest_us;
+    const char *volatile latest_call;
+    volatile long latest_number;
 };
+
+static long timeout_ms; /* of each call; 0: none */
 
 /* ------------------------------------------------------------------------------------ the sound stores */
 
@@ -298,30 +309,44 @@ static long setting(const char *name, long value)
     return text && text[0] ? strtol(text, NULL, 10) : value;
 }
 
-static long timeout_ms(void)
-{
-    return setting("SESLITE_DAMAGE_TIMEOUT", 0);
-}
-
 /* Opening and closing have no limit. */
 static bool is_limited(const char *call, int64_t us)
 {
-    return timeout_ms() > 0 && us >= timeout_ms() * 1000 && strncmp(call, "ses_open", 8) != 0 &&
+    return timeout_ms > 0 && us >= timeout_ms * 1000 && strncmp(call, "ses_open", 8) != 0 &&
            strcmp(call, "ses_close") != 0;
 }
 
-static void count_late(struct progress *progress, int64_t us)
+static void count_late(struct progress *progress, const char *call, int64_t us)
 {
+    const int64_t late_us = us - timeout_ms * 1000;
     size_t i = 0;
 
-    while (us - timeout_ms() * 1000 >= late_below_us[i])
+    while (late_us >= late_below_us[i])
         i++;
     progress->late[i]++;
+    if (late_us > progress->latest_us) {
+        progress->latest_us = late_us;
+        progress->latest_call = call;
+        progress->latest_number = progress->number;
+    }
+    if (late_us >= MOST_LATE_US) {
+        char what[64];
+        snprintf(what, sizeof what, "returned %ld us after its time limit", (long)late_us);
+        find_fault(progress, call, what, "");
+    }
+}
+
+static int64_t wall_us(void)
+{
+    struct timespec now;
+    (void)__real_clock_gettime(CLOCK_MONOTONIC, &now);
+    return work_clock_ns(&now) / 1000;
 }
 
 static void begin_call(struct progress *progress, const char *call)
 {
     progress->call_began_us = support_steady_us();
+    progress->call_began_wall_us = wall_us();
     progress->call = call;
 }
 
@@ -330,12 +355,12 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
 {
     const char *call = progress->call;
     int64_t us = support_steady_us() - progress->call_began_us;
-    bool good = code >= 0 || code == SES_CORRUPT;
+    bool good = code >= 0 || code == SES_CORRUPT || code == SES_UNSUPPORTED; /* no call lists the second */
 
     progress->call = NULL;
     if (is_limited(call, us))
-        count_late(progress, us);
-    if (timeout_ms() > 0) /* a cursor also returns such a failure when it is closed */
+        count_late(progress, call, us);
+    if (timeout_ms > 0) /* a cursor also returns such a failure when it is closed */
         good = good || code == SES_INTERRUPTED || code == SES_BUSY;
     if (us > progress->longest_us) {
         progress->longest_us = us;
@@ -964,7 +989,7 @@ static void drive_file(struct drive *drive, const char *sound)
     const ses_open_options options = {.size = sizeof options,
                                       .synchronous = SES_SYNC_NORMAL,
                                       .busy_timeout_ms = BUSY_MS,
-                                      .timeout_ms = timeout_ms()};
+                                      .timeout_ms = timeout_ms};
     ses_error error;
 
     (void)CALL(drive, "ses_open", OPEN_CODES, ses_open(drive->path, &options, &drive->store, &error));
@@ -1027,6 +1052,8 @@ struct worker {
 static void run_batch(struct worker *worker, long end)
 {
     long findings = worker->progress->findings;
+
+    atomic_store(&work_clock_on, timeout_ms > 0);
     for (int i = 0; i < BATCH && worker->next < end; i++, worker->next += worker->stride)
         make_and_drive(worker->test, worker->progress, worker->next, worker->path);
     for (int i = 0; i < STORES; i++) {
@@ -1053,7 +1080,7 @@ static void watch(struct worker *worker)
     struct progress *progress = worker->progress;
     const char *call = progress->call;
 
-    if (call && !worker->ended && support_steady_us() - progress->call_began_us > MOST_CALL_US) {
+    if (call && !worker->ended && wall_us() - progress->call_began_wall_us > MOST_CALL_US) {
         find_fault(progress, call, "still not over after 10 s", "");
         (void)kill(worker->child, SIGKILL);
         worker->ended = true;
@@ -1128,7 +1155,7 @@ static int damage_teardown(void **state)
 
 static long sum_up(const struct progress *progress, size_t count, long files)
 {
-    struct progress sum = {.findings = 0, .longest_call = "none"};
+    struct progress sum = {.findings = 0, .longest_call = "none", .latest_call = "none"};
 
     for (size_t i = 0; i < count; i++) {
         sum.findings += progress[i].findings;
@@ -1137,6 +1164,11 @@ static long sum_up(const struct progress *progress, size_t count, long files)
         sum.others += progress[i].others;
         for (size_t k = 0; k < LATE_CLASSES; k++)
             sum.late[k] += progress[i].late[k];
+        if (progress[i].latest_us > sum.latest_us) {
+            sum.latest_us = progress[i].latest_us;
+            sum.latest_call = progress[i].latest_call;
+            sum.latest_number = progress[i].latest_number;
+        }
         if (progress[i].longest_us > sum.longest_us) {
             sum.longest_us = progress[i].longest_us;
             sum.longest_call = progress[i].longest_call;
@@ -1148,16 +1180,17 @@ static long sum_up(const struct progress *progress, size_t count, long files)
         "(%s, file %ld); %ld findings\n",
         files, sum.ok, sum.corrupt, sum.others, (long)(sum.longest_us / 1000), sum.longest_call,
         sum.longest_number, sum.findings);
-    if (timeout_ms() > 0)
-        print_message("late by less than 1 ms: %ld, 3 ms: %ld, 10 ms: %ld, 100 ms: %ld, more: %ld\n",
-                      sum.late[0], sum.late[1], sum.late[2], sum.late[3], sum.late[4]);
+    if (timeout_ms > 0)
+        print_message(
+            "late by less than 1 ms: %ld, 3 ms: %ld, 10 ms: %ld, 100 ms: %ld, more: %ld; the latest by %ld "
+            "us (%s, file %ld)\n",
+            sum.late[0], sum.late[1], sum.late[2], sum.late[3], sum.late[4], (long)sum.latest_us,
+            sum.latest_call, sum.latest_number);
     return sum.findings;
 }
 
-static void test_damaged_files(void **state)
+static void drive_files(struct damage_test *test, long files)
 {
-    struct damage_test *test = *state;
-    long files = setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 50 : 400);
     long first = setting("SESLITE_DAMAGE_FIRST", 0);
     long jobs = setting("SESLITE_DAMAGE_JOBS", 1);
     struct worker workers[MOST_JOBS] = {{.next = 0}};
@@ -1184,10 +1217,24 @@ static void test_damaged_files(void **state)
     assert_int_equal(findings, 0);
 }
 
+static void test_damaged_files(void **state)
+{
+    timeout_ms = 0;
+    drive_files(*state, setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 50 : 400));
+}
+
+static void test_calls_on_damaged_files_return_at_their_time_limit(void **state)
+{
+    timeout_ms = LIMIT_MS;
+    drive_files(*state, setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 20 : 100));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_damaged_files, damage_setup, damage_teardown),
+        cmocka_unit_test_setup_teardown(test_calls_on_damaged_files_return_at_their_time_limit, damage_setup,
+                                        damage_teardown),
     };
     return cmocka_run_group_tests_name("damage", tests, NULL, NULL);
 }
