@@ -13,8 +13,23 @@
 struct server {
     pid_t pid;
     char url[64];
-    const char *lease_ms; /* NULL: the program's default */
+    const char *lease_ms;   /* NULL: the program's default */
+    const char *options[5]; /* more arguments; the first NULL ends them */
 };
+
+/* In the child. */
+static inline void server_exec(const struct server *server, const char *file, const char *port)
+{
+    const char *arguments[16] = {SERVER, "--port", port, "--lease",
+                                 server->lease_ms ? server->lease_ms : "10000"};
+    size_t count = 5;
+
+    for (size_t i = 0; i < 5 && server->options[i]; i++)
+        arguments[count++] = server->options[i];
+    arguments[count] = file;
+    execv(SERVER, (char **)(uintptr_t)arguments);
+    _exit(127);
+}
 
 /* Starts the program on that port, "0": any that is free, and waits until it listens. */
 static inline void server_start_at(struct server *server, const char *file, const char *port)
@@ -28,9 +43,7 @@ static inline void server_start_at(struct server *server, const char *file, cons
         (void)dup2(ends[1], 1);
         (void)close(ends[0]);
         (void)close(ends[1]);
-        execl(SERVER, SERVER, "--port", port, "--lease", server->lease_ms ? server->lease_ms : "10000", file,
-              (char *)NULL);
-        _exit(127);
+        server_exec(server, file, port);
     }
     (void)close(ends[1]);
     FILE *out = fdopen(ends[0], "r");
@@ -42,7 +55,7 @@ static inline void server_start_at(struct server *server, const char *file, cons
 
 static inline void server_start(struct server *server, const char *file)
 {
-    server->lease_ms = NULL;
+    *server = (struct server){.pid = 0};
     server_start_at(server, file, "0");
 }
 
@@ -73,28 +86,38 @@ static inline void server_stop(struct server *server)
 
 /* ------------------------------------------------------------------------------------------------ requests */
 
-struct reply {
+struct answer {
     long status; /* 0: there was none */
+    struct text headers;
     struct text body;
 };
 
-static inline size_t reply_add(char *data, size_t one, size_t len, void *context)
+static inline size_t answer_add_header(char *data, size_t bytes, size_t len, void *context)
 {
-    struct reply *reply = context;
-    (void)one;
+    struct answer *reply = context;
+    (void)bytes; /* always 1 */
+    text_add(&reply->headers, data, len);
+    return len;
+}
+
+static inline size_t answer_add(char *data, size_t bytes, size_t len, void *context)
+{
+    struct answer *reply = context;
+    (void)bytes; /* always 1 */
     text_add(&reply->body, data, len);
     return len;
 }
 
 /* `header` and `body` may be NULL. */
-static inline void request(struct reply *reply, const struct server *server, const char *method,
+static inline void request(struct answer *reply, const struct server *server, const char *method,
                            const char *path, const char *header, const char *body, size_t body_len)
 {
     struct text url = {NULL, 0};
     struct curl_slist *headers = header ? curl_slist_append(NULL, header) : NULL;
     CURL *curl = curl_easy_init();
 
-    *reply = (struct reply){0, {NULL, 0}};
+    *reply = (struct answer){.status = 0};
+    text_add(&reply->headers, "", 0);
     text_add(&reply->body, "", 0);
     text_printf(&url, "%s%s", server->url, path);
     assert_non_null(curl);
@@ -103,8 +126,12 @@ static inline void request(struct reply *reply, const struct server *server, con
     (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT, 120L);
     (void)curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    (void)curl_easy_setopt(curl, CURLOPT_NOBODY, (long)(strcmp(method, "HEAD") == 0));
+    headers = curl_slist_append(headers, "Content-Type: application/json");
     (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, reply_add);
+    (void)curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, answer_add_header);
+    (void)curl_easy_setopt(curl, CURLOPT_HEADERDATA, reply);
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, answer_add);
     (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
     if (body) {
         (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
@@ -117,8 +144,9 @@ static inline void request(struct reply *reply, const struct server *server, con
     free(url.data);
 }
 
-static inline void reply_free(struct reply *reply)
+static inline void answer_free(struct answer *reply)
 {
+    free(reply->headers.data);
     free(reply->body.data);
 }
 
@@ -126,7 +154,7 @@ static inline void reply_free(struct reply *reply)
 static inline cJSON *ask(const struct server *server, long status, const char *method, const char *path,
                          const char *body)
 {
-    struct reply reply;
+    struct answer reply;
 
     request(&reply, server, method, path, NULL, body ? body : "", body ? strlen(body) : 0);
     if (reply.status != status)
@@ -134,7 +162,7 @@ static inline cJSON *ask(const struct server *server, long status, const char *m
     assert_int_equal(reply.status, status);
     cJSON *json = cJSON_Parse(reply.body.data);
     assert_true(json || reply.body.len == 0);
-    reply_free(&reply);
+    answer_free(&reply);
     return json;
 }
 

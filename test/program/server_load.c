@@ -32,7 +32,7 @@ struct client {
     pthread_t thread;
 };
 
-static long post(const struct client *client, int message, struct reply *reply)
+static long post(const struct client *client, int message, struct answer *reply)
 {
     char header[64];
     char path[120];
@@ -51,9 +51,9 @@ static void *run_client(void *context)
     struct client *client = context;
 
     for (int message = 0; message < MESSAGES;) {
-        struct reply reply;
+        struct answer reply;
         long status = post(client, message, &reply);
-        reply_free(&reply);
+        answer_free(&reply);
         if (status == 200) {
             atomic_fetch_add(&client->answered, 1);
             message++;
@@ -157,7 +157,7 @@ static void sessions_of_one_user_do_not_lose_each_others_notes(void **state)
 
     server_start(&server, folder->path);
     for (int i = 0; i < CLIENTS; i++) {
-        cJSON *session = ask(&server, 201, "POST", "/apps/office/users/ann/sessions", NULL);
+        cJSON *session = ask(&server, 200, "POST", "/apps/office/users/ann/sessions", NULL);
         clients[i] = (struct client){.server = &server, .number = i, .command = "note "};
         snprintf(clients[i].path, sizeof clients[i].path, "/apps/office/users/ann/sessions/%s",
                  member(session, "id"));

@@ -1,12 +1,14 @@
 /*
  * The chat server's program:
- *     server [--port N] [--lease MILLISECONDS] FILE
+ *     server [--port N] [--app NAME] [--web FOLDER] [--allow-origins ORIGIN]... [--timeout MILLISECONDS]
+ *            [--lease MILLISECONDS] [--trace FILE] FILE
  * It listens on 127.0.0.1 only, prints its port (0, the default, picks a free one), and ends on SIGINT or
- * SIGTERM. A lease lasts 10 seconds by default.
+ * SIGTERM. A lease lasts 10 seconds by default, and a request at most 60. FOLDER holds google-adk's page.
  */
 #include "server.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <getopt.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -14,91 +16,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 4 /* serving connections; turns have their own */ };
-
-/* ------------------------------------------------------------------------------------------------- routes */
-
-struct route {
-    const char *method;
-    const char *path; /* "*" matches a name: app, user, session, label */
-    handler *handler;
+enum {
+    THREADS = 4, /* serving connections; turns have their own */
+    IDLE_S = 60, /* a connection that says nothing for so long is closed */
+    DAY_MS = 86400000
 };
-
-static const struct route routes[] = {
-    {"GET", "apps/*/users/*/sessions", list_sessions},
-    {"POST", "apps/*/users/*/sessions", create_session},
-    {"GET", "apps/*/users/*/sessions/*", show_session},
-    {"DELETE", "apps/*/users/*/sessions/*", delete_session},
-    {"POST", "apps/*/users/*/sessions/*/messages", post_message},
-    {"GET", "apps/*/users/*/sessions/*/events", stream_events},
-    {"GET", "apps/*/users/*/events", stream_events},
-    {"PUT", "apps/*/users/*/sessions/*/labels/*", set_label},
-    {"DELETE", "apps/*/users/*/sessions/*/labels/*", remove_label},
-    {"GET", "apps/*/state", show_shared_state},
-    {"GET", "apps/*/users/*/state", show_shared_state},
-    {"PATCH", "apps/*/state", change_shared_state},
-    {"PATCH", "apps/*/users/*/state", change_shared_state},
-    {"DELETE", "apps/*/users/*", delete_user},
-};
-
-/* Returns true if the path matches the pattern, and stores the names in it. */
-static bool match(struct request *request, const char *path)
-{
-    const char **names[] = {&request->key.app, &request->key.user, &request->key.session, &request->label};
-    size_t name = 0;
-    size_t i = 0;
-
-    request->key = (ses_key){NULL, NULL, NULL};
-    request->label = NULL;
-    for (; i < request->part_count && *path; i++) {
-        const char *part = request->texts[i];
-        size_t len = strcspn(path, "/");
-        if (*path == '*')
-            *names[name++] = part;
-        else if (strlen(part) != len || memcmp(part, path, len) != 0)
-            return false;
-        path += len;
-        path += *path == '/';
-    }
-    return i == request->part_count && *path == '\0';
-}
-
-static enum MHD_Result route(struct request *request, struct MHD_Connection *connection, const char *method)
-{
-    bool known = false;
-
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        if (!match(request, routes[i].path))
-            continue;
-        known = true;
-        if (strcmp(method, routes[i].method) == 0)
-            return routes[i].handler(request, connection);
-    }
-    return known ? reply_message(request, connection, MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed")
-                 : reply_message(request, connection, MHD_HTTP_NOT_FOUND, "no such page");
-}
 
 /* ----------------------------------------------------------------------------------------------- requests */
 
-static enum MHD_Result begin_request(struct server *server, const char *url, void **context)
+static bool is_too_long(const struct request *request)
+{
+    const char *length = request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    int64_t bytes = 0;
+
+    return length && (!read_number(length, &bytes) || bytes > MAX_BODY);
+}
+
+/* Its headers are there. A reply now ends the request before its body is read. */
+static enum MHD_Result begin_request(struct server *server, struct MHD_Connection *connection,
+                                     const char *url, const char *method, void **context)
 {
     struct request *request = calloc(1, sizeof *request);
+    const char *refusal = NULL;
 
     if (!request)
         return MHD_NO;
-    *context = request; /* end_request frees it */
     request->server = server;
+    request->connection = connection;
+    request->method = method;
+    request->work = work_begin(server, connection, method, url);
+    if (!request->work) {
+        free(request);
+        return MHD_NO;
+    }
+    *context = request; /* end_request frees it */
+    refusal = origin_refuse(request);
+    if (refusal)
+        return reply_static(request, MHD_HTTP_FORBIDDEN, refusal, "text/plain");
     if (!request_read_path(request, url))
-        request->part_count = 0; /* matches no route */
-    return MHD_YES;
-}
-
-static enum MHD_Result answer_request(struct request *request, struct MHD_Connection *connection,
-                                      const char *method)
-{
-    if (request->body_too_long)
-        return reply_message(request, connection, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long");
-    return route(request, connection, method);
+        return reply_detail(request, MHD_HTTP_NOT_FOUND, "Not Found");
+    return is_too_long(request) ? reply_detail(request, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long")
+                                : MHD_YES;
 }
 
 /* Called with the headers, with each piece of the body, then to answer, and again after a suspension. */
@@ -110,13 +68,18 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     enum MHD_Result result = MHD_YES;
 
     (void)version;
-    if (!request) {
-        result = begin_request(context, url, request_context);
-    } else if (*data_len > 0) {
+    if (!request)
+        return begin_request(context, connection, url, method, request_context);
+    if (*data_len > 0) {
         result = request_add_body(request, data, *data_len) ? MHD_YES : MHD_NO;
         *data_len = 0;
+    } else if (request->body_refused) {
+        result = reply_detail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "too many long requests at once");
     } else {
-        result = answer_request(request, connection, method);
+        request->method = method;
+        work_enter(request->work);
+        result = route_request(request);
+        work_enter(NULL);
     }
     return result;
 }
@@ -132,8 +95,10 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
     if (request) {
         for (size_t i = 0; i < request->text_count; i++)
             free(request->texts[i]);
-        turn_free(request->turn);
-        free(request->body);
+        turn_leave(request->turn);
+        work_client_left(request->work);
+        work_end(request->work);
+        request_free_body(request);
         free(request);
         *request_context = NULL;
     }
@@ -148,7 +113,7 @@ static size_t leave_encoded(void *context, struct MHD_Connection *connection, ch
     return strlen(text);
 }
 
-/* -------------------------------------------------------------------------------------------- the program */
+/* --------------------------------------------------------------------------------------------- the daemon */
 
 static struct MHD_Daemon *start_daemon(struct server *server, uint16_t port)
 {
@@ -156,10 +121,10 @@ static struct MHD_Daemon *start_daemon(struct server *server, uint16_t port)
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     return MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, handle,
-                            server, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
-                            MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_UNESCAPE_CALLBACK,
-                            leave_encoded, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL,
-                            MHD_OPTION_END);
+                            server, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_SOCK_ADDR,
+                            (struct sockaddr *)&address, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+                            MHD_OPTION_UNESCAPE_CALLBACK, leave_encoded, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+                            end_request, NULL, MHD_OPTION_END);
 }
 
 /* Blocks the signals in all threads, so that they never interrupt a call of the library. */
@@ -199,40 +164,120 @@ static int serve(struct server *server, uint16_t port, const sigset_t *signals)
     return 0;
 }
 
-struct arguments {
-    const char *file;
-    int64_t port;
-    int64_t lease_ms;
-};
+/* ---------------------------------------------------------------------------------------------- arguments */
+
+static bool read_limited(const char *text, int64_t limit, int64_t *number)
+{
+    return read_number(text, number) && *number <= limit;
+}
+
+static bool add_origin(struct arguments *arguments, const char *origin)
+{
+    if (arguments->origin_count == MAX_ORIGINS || !origin_is_valid(origin))
+        return false;
+    arguments->origins[arguments->origin_count++] = origin;
+    return true;
+}
+
+static bool read_option(struct arguments *arguments, int option, const char *value)
+{
+    switch (option) {
+    case 'p':
+        return read_limited(value, UINT16_MAX, &arguments->port);
+    case 'l':
+        return read_limited(value, DAY_MS, &arguments->lease_ms);
+    case 'm':
+        return read_limited(value, DAY_MS, &arguments->timeout_ms) && arguments->timeout_ms > 0;
+    case 'a':
+        arguments->app = value;
+        return *value != '\0';
+    case 'w':
+        arguments->web = value;
+        return true;
+    case 't':
+        arguments->trace = value;
+        return true;
+    case 'o':
+        return add_origin(arguments, value);
+    default:
+        return false;
+    }
+}
 
 static bool read_arguments(int argc, char **argv, struct arguments *arguments)
 {
     static const struct option options[] = {
-        {"port", required_argument, NULL, 'p'}, {"lease", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
+        {"port", required_argument, NULL, 'p'},          {"lease", required_argument, NULL, 'l'},
+        {"timeout", required_argument, NULL, 'm'},       {"app", required_argument, NULL, 'a'},
+        {"web", required_argument, NULL, 'w'},           {"trace", required_argument, NULL, 't'},
+        {"allow-origins", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0}};
     bool ok = true;
     int option;
 
-    while (ok && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (option == 'p')
-            ok = read_number(optarg, &arguments->port) && arguments->port <= UINT16_MAX;
-        else
-            ok = option == 'l' && read_number(optarg, &arguments->lease_ms) &&
-                 arguments->lease_ms <= INT64_C(86400000);
-    }
+    while (ok && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
+        ok = read_option(arguments, option, optarg);
     if (ok && optind == argc - 1)
         arguments->file = argv[optind];
     return arguments->file != NULL;
 }
 
-int main(int argc, char **argv)
+/* -------------------------------------------------------------------------------------------- the program */
+
+static bool open_trace(struct server *server)
 {
-    struct server server = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
-    struct arguments arguments = {.lease_ms = 10000};
-    sigset_t signals;
+    const char *path = server->arguments.trace;
+
+    if (path && !(server->tracer = tracer_open(path))) {
+        fprintf(stderr, "server: cannot open %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static bool open_store(struct server *server)
+{
+    ses_open_options options = {.size = sizeof options, .timeout_ms = server->arguments.timeout_ms};
     ses_error error;
 
-    if (!read_arguments(argc, argv, &arguments)) {
-        fprintf(stderr, "usage: server [--port N] [--lease MILLISECONDS] FILE\n");
+    if (server->tracer) {
+        options.trace = trace_call;
+        options.trace_context = server->tracer;
+    }
+    if (ses_open(server->arguments.file, &options, &server->store, &error) < 0) {
+        fprintf(stderr, "server: %s\n", error.message);
+        return false;
+    }
+    return true;
+}
+
+static int run(struct server *server, const sigset_t *signals)
+{
+    int status = 1;
+
+    if (open_trace(server) && open_store(server)) {
+        if (work_watch_start()) {
+            status = serve(server, (uint16_t)server->arguments.port, signals);
+            work_watch_stop();
+        } else {
+            fprintf(stderr, "server: cannot start a thread\n");
+        }
+    }
+    ses_close(server->store);
+    tracer_close(server->tracer);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct server server = {.arguments = {.app = agent_name, .lease_ms = 10000, .timeout_ms = 60000},
+                            .lock = PTHREAD_MUTEX_INITIALIZER,
+                            .idle = PTHREAD_COND_INITIALIZER};
+    sigset_t signals;
+
+    if (!read_arguments(argc, argv, &server.arguments)) {
+        fprintf(stderr,
+                "usage: server [--port N] [--app NAME] [--web FOLDER] [--allow-origins ORIGIN]...\n"
+                "              [--timeout MILLISECONDS] [--lease MILLISECONDS] [--trace FILE] FILE\n");
         return 2;
     }
     (void)signal(SIGPIPE, SIG_IGN);
@@ -240,12 +285,5 @@ int main(int argc, char **argv)
     (void)sigaddset(&signals, SIGINT);
     (void)sigaddset(&signals, SIGTERM);
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    if (ses_open(arguments.file, NULL, &server.store, &error) < 0) {
-        fprintf(stderr, "server: %s\n", error.message);
-        return 1;
-    }
-    server.lease_us = arguments.lease_ms * 1000;
-    int status = serve(&server, (uint16_t)arguments.port, &signals);
-    ses_close(server.store);
-    return status;
+    return run(&server, &signals);
 }

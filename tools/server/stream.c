@@ -185,12 +185,11 @@ static void stream_close(void *context)
 
 /* Finds where the stream begins: after the client's last position, after a given event, or with the next
  * event. Returns false if the given event is not a number. */
-static bool read_start(struct request *request, struct MHD_Connection *connection,
-                       ses_follow_options *options)
+static bool read_start(struct request *request, ses_follow_options *options)
 {
-    const char *after = request_parameter(request, connection, "after");
+    const char *after = request_parameter(request, "after");
 
-    options->place = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Last-Event-ID");
+    options->place = request_header(request, "Last-Event-ID");
     if (options->place)
         return true;
     if (!after)
@@ -215,37 +214,36 @@ static struct stream *stream_new(struct server *server, struct MHD_Connection *c
     return stream;
 }
 
-static enum MHD_Result reply_stream(struct MHD_Connection *connection, struct stream *stream)
+static enum MHD_Result reply_stream(struct request *request, struct stream *stream)
 {
     struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, (size_t)16 * 1024,
                                                                       send_some, stream, stream_close);
-    enum MHD_Result result = MHD_NO;
 
     if (!response) {
         stream_close(stream);
         return MHD_NO;
     }
-    if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream") == MHD_YES &&
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache") == MHD_YES)
-        result = MHD_queue_response(connection, MHD_HTTP_OK, response);
-    MHD_destroy_response(response);
-    return result;
+    if (MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache") != MHD_YES) {
+        MHD_destroy_response(response); /* which closes the stream */
+        return MHD_NO;
+    }
+    return reply_with(request, MHD_HTTP_OK, response, "text/event-stream");
 }
 
-enum MHD_Result stream_events(struct request *request, struct MHD_Connection *connection)
+enum MHD_Result stream_events(struct request *request)
 {
     ses_follow_options options = {.size = sizeof options, .notify = wake};
     ses_error error;
 
-    if (!read_start(request, connection, &options))
-        return reply_message(request, connection, MHD_HTTP_BAD_REQUEST, "after is not a number");
-    struct stream *stream = stream_new(request->server, connection);
+    if (!read_start(request, &options))
+        return reply_detail(request, MHD_HTTP_BAD_REQUEST, "after is not a number");
+    struct stream *stream = stream_new(request->server, request->connection);
     if (!stream)
         return MHD_NO;
     options.notify_context = stream;
     if (ses_follower_open(request->server->store, &request->key, &options, &stream->follower, &error) < 0) {
         stream_close(stream);
-        return reply_error(request, connection, &error);
+        return reply_error(request, &error);
     }
-    return reply_stream(connection, stream);
+    return reply_stream(request, stream);
 }
