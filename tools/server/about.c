@@ -1,6 +1,7 @@
 /* What the server says of itself, and what google-adk's page asks for besides sessions. */
 #include "server.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char json_type[] = "application/json";
@@ -21,6 +22,14 @@ enum MHD_Result show_version(struct request *request)
 }
 
 /* ------------------------------------------------------------------------------------------------- agents */
+
+static enum MHD_Result reply_written(struct request *request, FILE *out, char *const *text, const size_t *len)
+{
+    if (fclose(out) == 0)
+        return reply_text(request, MHD_HTTP_OK, *text, *len, json_type);
+    free(*text);
+    return MHD_NO;
+}
 
 /* Writes {"name": APP, and the agent's members. */
 static void put_app(struct request *request, FILE *out, const char *agents)
@@ -51,7 +60,7 @@ enum MHD_Result list_apps(struct request *request)
         json_put(request->server, out, request->server->arguments.app, SES_NUL);
         fputc(']', out);
     }
-    return fclose(out) == 0 ? reply_text(request, MHD_HTTP_OK, text, len, json_type) : MHD_NO;
+    return reply_written(request, out, &text, &len);
 }
 
 /* Replies if the app is not this server's. */
@@ -76,7 +85,7 @@ enum MHD_Result show_app(struct request *request)
     if (!out)
         return MHD_NO;
     put_app(request, out, agent_description);
-    return fclose(out) == 0 ? reply_text(request, MHD_HTTP_OK, text, len, json_type) : MHD_NO;
+    return reply_written(request, out, &text, &len);
 }
 
 /* ----------------------------------------------------------------------------------- for google-adk's page */

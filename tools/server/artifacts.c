@@ -296,7 +296,8 @@ enum MHD_Result save_artifact(struct request *request)
             reply_invalid(request, "bytes_invalid_encoding", "\"body\",\"artifact\",\"inlineData\",\"data\"",
                           "Data should be valid base64", (ses_text){NULL, 0});
     else if (!name)
-        result = reply_detail(request, MHD_HTTP_BAD_REQUEST, "a name cannot contain a NUL");
+        result =
+            reply_detail(request, MHD_HTTP_BAD_REQUEST, "a name cannot contain a NUL or half a character");
     else
         result = save(request, name, &part);
     free(name);

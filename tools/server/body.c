@@ -6,11 +6,13 @@
 
 /* ------------------------------------------------------------------------------------------------ replies */
 
+enum { MAX_SHOWN = 4096 /* bytes of what was wrong */ };
+
 /* One of the problems of a request. */
 static void put_problem(FILE *out, const char *type, const char *place, const char *message, ses_text input)
 {
     fprintf(out, "{\"type\":\"%s\",\"loc\":[%s],\"msg\":\"%s\",\"input\":", type, place, message);
-    if (input.text)
+    if (input.text && input.len <= MAX_SHOWN)
         fwrite(input.text, 1, input.len, out);
     else
         fputs("null", out);

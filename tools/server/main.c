@@ -71,7 +71,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (!request)
         return begin_request(context, connection, url, method, request_context);
     if (*data_len > 0) {
-        result = request_add_body(request, data, *data_len) ? MHD_YES : MHD_NO;
+        if (work_is_late(request->work) || !request_add_body(request, data, *data_len))
+            result = MHD_NO;
         *data_len = 0;
     } else if (request->body_refused) {
         result = reply_detail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "too many long requests at once");

@@ -173,9 +173,9 @@ static enum MHD_Result run(struct request *request, enum answer_form form)
 
     if (!body_read(request, fields, FIELDS, false, &result))
         return result;
-    result = read_names(fields, names)
-                 ? check_and_begin(request, fields, names, form)
-                 : reply_detail(request, MHD_HTTP_BAD_REQUEST, "an id cannot contain a NUL");
+    result = read_names(fields, names) ? check_and_begin(request, fields, names, form)
+                                       : reply_detail(request, MHD_HTTP_BAD_REQUEST,
+                                                      "an id cannot contain a NUL or half a character");
     for (size_t i = APP; i <= SESSION; i++)
         free(names[i]);
     return result;

@@ -165,7 +165,8 @@ bool json_key_is(ses_text key, const char *name);
 /* The member of that name, the last if there are several. Its text is NULL if there is none. */
 ses_text json_member(ses_text object, const char *name);
 bool json_is_null(ses_text value); /* also if there is none */
-/* The text of a string; free it. NULL: not a string, one that contains a NUL, or out of memory. */
+/* The text of a string; free it. NULL: not a string, one that contains a NUL or half of a surrogate pair, or out of
+ * memory. */
 char *json_string(ses_text value);
 /* Writes a text as a JSON string. */
 void json_put(struct server *server, FILE *out, const char *text, size_t len);
@@ -217,6 +218,10 @@ void work_watch_stop(void);
 /* The work of a request begins. It is given up when its time is over or the client has gone. NULL: out of memory. */
 struct work *work_begin(struct server *server, struct MHD_Connection *connection, const char *method,
                         const char *url);
+/* It goes on without an end, as long as the client reads. */
+void work_unwatch(struct work *work);
+/* Whether its time is over. */
+bool work_is_late(const struct work *work);
 /* One more thread works. */
 void work_share(struct work *work);
 /* The client got its reply, or is gone, which gives up what still goes on. */

@@ -148,7 +148,8 @@ enum MHD_Result create_session(struct request *request)
         return result;
     char *id = json_string(fields[0].value);
     if (fields[0].value.text && !id)
-        result = reply_detail(request, MHD_HTTP_BAD_REQUEST, "an id cannot contain a NUL");
+        result =
+            reply_detail(request, MHD_HTTP_BAD_REQUEST, "an id cannot contain a NUL or half a character");
     else {
         key.session = id && !is_blank(id) ? id : NULL;
         result = create(request, &key, fields[1].value, events);

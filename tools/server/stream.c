@@ -12,6 +12,7 @@
 struct stream {
     struct server *server;
     struct MHD_Connection *connection;
+    struct work *work; /* of its request, which lives longer */
     ses_follower *follower;
     char *text; /* the message being sent */
     size_t len;
@@ -151,7 +152,10 @@ static ssize_t send_some(void *context, uint64_t position, char *buffer, size_t 
     if (stream->sent == stream->len) {
         if (stream->ended)
             return MHD_CONTENT_READER_END_OF_STREAM;
-        if (!next_message(stream))
+        work_enter(stream->work);
+        const bool ok = next_message(stream);
+        work_enter(NULL);
+        if (!ok)
             return MHD_CONTENT_READER_END_WITH_ERROR;
     }
     size_t len = stream->len - stream->sent;
@@ -197,8 +201,9 @@ static bool read_start(struct request *request, ses_follow_options *options)
     return !after || read_number(after, &options->after_seq);
 }
 
-static struct stream *stream_new(struct server *server, struct MHD_Connection *connection)
+static struct stream *stream_new(const struct request *request)
 {
+    struct server *server = request->server;
     struct stream *stream = calloc(1, sizeof *stream);
 
     if (!stream || pthread_mutex_init(&stream->lock, NULL) != 0) {
@@ -206,7 +211,8 @@ static struct stream *stream_new(struct server *server, struct MHD_Connection *c
         return NULL;
     }
     stream->server = server;
-    stream->connection = connection;
+    stream->connection = request->connection;
+    stream->work = request->work;
     (void)pthread_mutex_lock(&server->lock);
     stream->next = server->streams;
     server->streams = stream;
@@ -237,7 +243,7 @@ enum MHD_Result stream_events(struct request *request)
 
     if (!read_start(request, &options))
         return reply_detail(request, MHD_HTTP_BAD_REQUEST, "after is not a number");
-    struct stream *stream = stream_new(request->server, request->connection);
+    struct stream *stream = stream_new(request);
     if (!stream)
         return MHD_NO;
     options.notify_context = stream;
@@ -245,5 +251,6 @@ enum MHD_Result stream_events(struct request *request)
         stream_close(stream);
         return reply_error(request, &error);
     }
+    work_unwatch(request->work);
     return reply_stream(request, stream);
 }

@@ -141,6 +141,7 @@ static void uncount_turn(struct server *server)
 static void end_turn(struct turn *turn)
 {
     struct server *server = turn->server;
+    struct work *work = turn->work;
 
     if (turn->form == ANSWER_STREAM && turn->code < 0)
         add_error(turn);
@@ -148,19 +149,27 @@ static void end_turn(struct turn *turn)
     turn->has_ended = true;
     turn_wake(turn);
     give_up(turn);
-    uncount_turn(server);
+    work_end(work);
+    uncount_turn(server); /* last: then the server may stop */
+}
+
+static void set_error(struct turn *turn, int code, const char *message)
+{
+    turn->code = code;
+    turn->error.code = code;
+    (void)snprintf(turn->error.message, sizeof turn->error.message, "%s", message);
 }
 
 static void *turn_main(void *argument)
 {
     struct turn *turn = argument;
-    struct work *work = turn->work;
 
-    work_enter(work);
+    work_enter(turn->work);
     turn->code = turn_perform(turn, &turn->error);
     work_enter(NULL);
+    if (turn->code < 0 && turn->error.code != turn->code)
+        set_error(turn, turn->code, "out of memory"); /* what is no call of the library only fails so */
     end_turn(turn);
-    work_end(work);
     return NULL;
 }
 
@@ -190,11 +199,8 @@ bool turn_start(struct turn *turn, struct request *request, enum MHD_Result *res
         MHD_suspend_connection(turn->connection); /* before the thread can resume it */
     }
     if (!start_thread(turn)) {
-        turn->code = SES_NOMEM;
-        (void)snprintf(turn->error.message, sizeof turn->error.message, "cannot start a thread");
-        turn->error.code = SES_NOMEM;
+        set_error(turn, SES_NOMEM, "cannot start a thread");
         end_turn(turn);
-        work_end(request->work);
     }
     return true;
 }

@@ -18,12 +18,12 @@ struct work {
     struct span *span; /* or NULL */
     const char *route;
     unsigned status; /* of the reply; 0: none yet */
+    int64_t deadline_us;
     /* Guarded by the lock of the watch. */
     unsigned threads;
     int socket; /* -1: the client has left */
-    int64_t deadline_us;
     struct work *next;
-    struct work **at;
+    struct work **at; /* NULL: nobody looks after it */
 };
 
 static struct {
@@ -139,6 +139,29 @@ static void add_to_watch(struct work *work)
     (void)pthread_mutex_unlock(&watch.lock);
 }
 
+/* The caller holds the lock. */
+static void remove_from_watch(struct work *work)
+{
+    if (!work->at)
+        return;
+    *work->at = work->next;
+    if (work->next)
+        work->next->at = work->at;
+    work->at = NULL;
+}
+
+void work_unwatch(struct work *work)
+{
+    (void)pthread_mutex_lock(&watch.lock);
+    remove_from_watch(work);
+    (void)pthread_mutex_unlock(&watch.lock);
+}
+
+bool work_is_late(const struct work *work)
+{
+    return steady_us() >= work->deadline_us;
+}
+
 static int socket_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -186,11 +209,8 @@ void work_end(struct work *work)
 {
     (void)pthread_mutex_lock(&watch.lock);
     const bool is_last = --work->threads == 0;
-    if (is_last) {
-        *work->at = work->next;
-        if (work->next)
-            work->next->at = work->at;
-    }
+    if (is_last)
+        remove_from_watch(work);
     (void)pthread_mutex_unlock(&watch.lock);
     if (is_last) {
         span_end(work->span, work->route, work->status);
