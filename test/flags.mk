@@ -53,7 +53,7 @@ TEST_LIBS_json/writer := -lm
 TEST_LIBS_postgres/lease_clock := -Wl,--wrap=clock_gettime
 
 # A clock that counts what a call works: see work_clock.h.
-WORK_CLOCK := clock_gettime nanosleep pthread_cond_timedwait
+WORK_CLOCK := clock_gettime nanosleep pthread_cond_timedwait sqlite3_step sqlite3_wal_checkpoint_v2
 TEST_LIBS_storage/damage := $(WORK_CLOCK:%=-Wl,--wrap=%)
 
 TEST_LIBS_storage/backup_flush := -Wl,--wrap=fsync

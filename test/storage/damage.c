@@ -6,7 +6,7 @@
  *     SESLITE_DAMAGE_FILES   how many (400; with the thread sanitizer 50)
  *     SESLITE_DAMAGE_FIRST   the number of the first (0)
  *     SESLITE_DAMAGE_JOBS    processes at work (1)
- *     SESLITE_DAMAGE_LIMITED how many with a time limit for each call (100; with the thread sanitizer 20)
+ *     SESLITE_DAMAGE_LIMITED how many with a time limit for each call (40; with the thread sanitizer 5)
  * Files are driven in child processes, so that a crash or a call without an end can be told with its number.
  */
 #include "storage/damage.h"
@@ -22,8 +22,9 @@
 enum { MOST_CALL_US = 10 * 1000 * 1000, BATCH = 200, MOST_JOBS = 64, BUSY_MS = 2000 };
 
 /* The time limit of each call in the second test, and how late a call may return: by the work clock, so the machine's
- * load does not matter. Sanitizers make all work slower. */
-enum { LIMIT_MS = 1, MOST_LATE_US = 10000 * (UNDER_TSAN ? 20 : UNDER_ASAN ? 5 : 1) };
+ * load does not matter. A log is so long that
+ * calls which do not look at their limit are later than that. Sanitizers make all work slower. */
+enum { LIMIT_MS = 1, LONG_LOG = 2500, MOST_LATE_US = 10000 * (UNDER_TSAN ? 20 : UNDER_ASAN ? 5 : 1) };
 
 /* How late the calls return that have used up their time. */
 enum { LATE_CLASSES = 5 };
@@ -156,7 +157,7 @@ static ses_store *make_store(const char *path, bool is_large, int journal)
     assert_ok(ses_open(path, &options, &store, &error));
     add_sessions(store, "app", is_large ? 8 : 2, is_large ? 10 : 2, is_large ? 2 : 3);
     add_sessions(store, "other", 1, 1, 2);
-    add_events(store, &victim, 4, is_large ? 120 : 12);
+    add_events(store, &victim, 4, is_large ? (timeout_ms > 0 ? LONG_LOG : 120) : 12);
     assert_ok(ses_rewind_by_key(store, &victim, &last_turn, NULL, NULL, &error));
     assert_ok(ses_redo_by_key(store, &victim, NULL, NULL, &error));
     assert_ok(ses_rewind_by_key(store, &victim, &last_turn, NULL, NULL, &error));
@@ -177,7 +178,7 @@ static void leave_log(struct damage_test *test, const char *path, int which)
     assert_int_equal(sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     add_sessions(store, "later", 2, 2, 2);
-    add_events(store, &victim, 300, 320);
+    add_events(store, &victim, LONG_LOG + 1, LONG_LOG + 20);
     store_files_read(&test->stores[which], path);
     ses_close(store);
 }
@@ -1141,6 +1142,12 @@ static int damage_setup(void **state)
     return 0;
 }
 
+static int limited_setup(void **state)
+{
+    timeout_ms = LIMIT_MS;
+    return damage_setup(state);
+}
+
 static int damage_teardown(void **state)
 {
     struct damage_test *test = *state;
@@ -1150,6 +1157,7 @@ static int damage_teardown(void **state)
     }
     support_folder_remove(test->folder);
     free(test);
+    timeout_ms = 0;
     return 0;
 }
 
@@ -1219,21 +1227,19 @@ static void drive_files(struct damage_test *test, long files)
 
 static void test_damaged_files(void **state)
 {
-    timeout_ms = 0;
     drive_files(*state, setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 50 : 400));
 }
 
 static void test_calls_on_damaged_files_return_at_their_time_limit(void **state)
 {
-    timeout_ms = LIMIT_MS;
-    drive_files(*state, setting("SESLITE_DAMAGE_LIMITED", UNDER_TSAN ? 20 : 100));
+    drive_files(*state, setting("SESLITE_DAMAGE_LIMITED", UNDER_TSAN ? 5 : 40));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_damaged_files, damage_setup, damage_teardown),
-        cmocka_unit_test_setup_teardown(test_calls_on_damaged_files_return_at_their_time_limit, damage_setup,
+        cmocka_unit_test_setup_teardown(test_calls_on_damaged_files_return_at_their_time_limit, limited_setup,
                                         damage_teardown),
     };
     return cmocka_run_group_tests_name("damage", tests, NULL, NULL);

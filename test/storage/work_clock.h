@@ -1,16 +1,19 @@
 /*
  * A steady clock that counts the work of a thread: the processor's time that it used, and the time for which it asked
  * to sleep. While it is on, the library goes by it (the test is linked with --wrap). So how late a call returns depends
- * on what the call does, and not on what else the machine does.
+ * on what the call does, and not on what else the machine does. It stands still during commits and while the write-ahead
+ * log is copied, for which every call waits (see Limits in seslite.h).
  */
 #ifndef SESLITE_TEST_WORK_CLOCK_H
 #define SESLITE_TEST_WORK_CLOCK_H
 
 #include <errno.h>
 #include <pthread.h>
+#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 static atomic_bool work_clock_on;
@@ -24,6 +27,11 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *time);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *lock,
                                   const struct timespec *until);
+
+int __real_sqlite3_step(sqlite3_stmt *statement);
+int __real_sqlite3_wal_checkpoint_v2(sqlite3 *db, const char *name, int mode, int *frames, int *copied);
+int __wrap_sqlite3_step(sqlite3_stmt *statement);
+int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *db, const char *name, int mode, int *frames, int *copied);
 
 static inline int64_t work_clock_ns(const struct timespec *time)
 {
@@ -67,6 +75,39 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *lo
     const int result = __real_pthread_cond_timedwait(condition, lock, &real);
     if (result == ETIMEDOUT)
         work_clock_slept_ns += left_ns;
+    return result;
+}
+
+/* Takes back what the thread has worked since. */
+static inline void work_clock_skip(int64_t since_ns)
+{
+    struct timespec now;
+
+    (void)__real_clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    work_clock_slept_ns -= work_clock_ns(&now) - since_ns;
+}
+
+int __wrap_sqlite3_step(sqlite3_stmt *statement)
+{
+    const char *sql = sqlite3_sql(statement);
+    const bool commits = sql && strncmp(sql, "COMMIT", 6) == 0;
+    struct timespec now = {.tv_sec = 0};
+
+    if (commits)
+        (void)__real_clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    const int result = __real_sqlite3_step(statement);
+    if (commits)
+        work_clock_skip(work_clock_ns(&now));
+    return result;
+}
+
+int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *db, const char *name, int mode, int *frames, int *copied)
+{
+    struct timespec now;
+
+    (void)__real_clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    const int result = __real_sqlite3_wal_checkpoint_v2(db, name, mode, frames, copied);
+    work_clock_skip(work_clock_ns(&now));
     return result;
 }
 
