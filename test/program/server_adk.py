@@ -289,6 +289,8 @@ def runs():
     for body in ({}, [], 5, {'userId': 1, 'session_id': None, 'streaming': 'maybe', 'stateDelta': [], 'newMessage': 5},
                  run(streaming=None), run(streaming=[]), run(customMetadata=1)):
       yield 'POST', path, json.dumps(body).encode()
+    yield 'POST', path, run(newMessage={'parts': 5})
+    yield 'POST', path, run(newMessage={'parts': [{'text': 'x'}, 5]})
     yield 'POST', path, b'{'
     yield 'POST', path
     yield 'POST', path, say('x'), {'Content-Type': 'text/plain'}

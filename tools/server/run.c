@@ -70,6 +70,35 @@ static bool has_call(ses_text parts)
     return false;
 }
 
+/* Returns false, after a reply, if the message cannot be a user's. */
+static bool check_message(struct request *request, ses_text message, enum MHD_Result *result)
+{
+    const ses_text parts = json_member(message, "parts");
+    struct json_walk walk;
+    ses_text none;
+    ses_text part;
+    char place[80];
+
+    if (!json_is_null(parts) && parts.text[0] != '[') {
+        *result = reply_invalid(request, "list_type", "\"body\",\"newMessage\",\"parts\"",
+                                "Input should be a valid list", parts);
+        return false;
+    }
+    json_walk_begin(&walk, parts);
+    for (size_t i = 0; json_walk_next(&walk, &none, &part); i++) {
+        if (part.text[0] != '{') {
+            (void)snprintf(place, sizeof place, "\"body\",\"newMessage\",\"parts\",%zu", i);
+            *result =
+                reply_invalid(request, "model_attributes_type", place,
+                              "Input should be a valid dictionary or object to extract fields from", part);
+            return false;
+        }
+    }
+    if (has_call(parts))
+        *result = reply_detail(request, MHD_HTTP_BAD_REQUEST, "User message cannot contain function calls.");
+    return !has_call(parts);
+}
+
 /* The names of the session that the body has. */
 static bool read_names(const struct field *fields, char **names)
 {
@@ -147,15 +176,15 @@ static enum MHD_Result check_and_begin(struct request *request, const struct fie
 {
     const char *app = request->server->arguments.app;
     const ses_key key = {names[APP] ? names[APP] : app, names[USER], names[SESSION]};
+    enum MHD_Result result = MHD_NO;
     char message[SES_ID_MAX + 40];
 
     if (strcmp(key.app, app) != 0) {
         (void)snprintf(message, sizeof message, "Agent not found: '%s'", key.app);
         return reply_detail(request, MHD_HTTP_NOT_FOUND, message);
     }
-    if (has_call(json_member(fields[MESSAGE].value, "parts")))
-        return reply_detail(request, MHD_HTTP_BAD_REQUEST, "User message cannot contain function calls.");
-    return begin(request, fields, &key, form);
+    return check_message(request, fields[MESSAGE].value, &result) ? begin(request, fields, &key, form)
+                                                                  : result;
 }
 
 static enum MHD_Result run(struct request *request, enum answer_form form)
