@@ -6,7 +6,7 @@
  *     SESLITE_DAMAGE_FILES   how many (400; with the thread sanitizer 50)
  *     SESLITE_DAMAGE_FIRST   the number of the first (0)
  *     SESLITE_DAMAGE_JOBS    processes at work (1)
- *     SESLITE_DAMAGE_LIMITED how many with a time limit for each call (40; with the thread sanitizer 5)
+ *     SESLITE_DAMAGE_LIMITED how many with a time limit for each call (40; with sanitizers fewer)
  * Files are driven in child processes, so that a crash or a call without an end can be told with its number.
  */
 #include "storage/damage.h"
@@ -1232,7 +1232,7 @@ static void test_damaged_files(void **state)
 
 static void test_calls_on_damaged_files_return_at_their_time_limit(void **state)
 {
-    drive_files(*state, setting("SESLITE_DAMAGE_LIMITED", UNDER_TSAN ? 5 : 40));
+    drive_files(*state, setting("SESLITE_DAMAGE_LIMITED", UNDER_TSAN ? 5 : UNDER_ASAN ? 10 : 40));
 }
 
 int main(void)
