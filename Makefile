@@ -499,9 +499,9 @@ coverage:
 
 # ------------------------------------------------------------------------------------------------ clients
 
-.PHONY: clients client-python client-rust types rust-package
+.PHONY: clients client-python client-rust client-go types rust-package go-package
 ## clients: build and test the packages for other languages, if their tools and registries are available
-clients: client-python client-rust
+clients: client-python client-rust client-go
 	@! build/python/venv/bin/python -c 'import pytest, seslite' 2>/dev/null || \
 	    build/python/venv/bin/python -m pytest -q -rs -p no:cacheprovider tools/python/tests/test_together.py
 
@@ -511,6 +511,9 @@ client-python: $(COMMAND)
 client-rust: $(COMMAND)
 	@sh tools/rust/test.sh
 
+client-go: amalgamation
+	@sh tools/go/test.sh $(B)
+
 ## types: check the types of the package for Python together with google-adk's, once `make client-python` has run
 types:
 	@build/python/venv/bin/python -m mypy --config-file tools/python/pyproject.toml --cache-dir build/python/mypy-adk \
@@ -519,6 +522,10 @@ types:
 ## rust-package: build each crate from its package
 rust-package: amalgamation
 	@sh tools/rust/package.sh $(B)
+
+## go-package: make the modules for Go, with the amalgamations in them (GO_MODULE=the path to publish them under)
+go-package: amalgamation
+	@sh tools/go/package.sh $(B) $(GO_MODULE)
 
 # ------------------------------------------------------------------------------------------------ fuzzing
 

@@ -1,0 +1,76 @@
+/* Each function gives Go what its declaration in the headers promises to be const, which Go cannot say. */
+#include "_cgo_export.h"
+#include "callbacks.h"
+
+#define VALUE(context) (*(uintptr_t *)(context))
+
+int64_t ses_go_clock(void *context)
+{
+    return sesGoClock(VALUE(context));
+}
+
+int ses_go_make_id(void *context, char *id, size_t capacity)
+{
+    return sesGoMakeID(VALUE(context), id, capacity);
+}
+
+void ses_go_trace(void *context, const ses_trace *trace)
+{
+    sesGoTrace(VALUE(context), (ses_trace *)trace);
+}
+
+int64_t ses_go_read_artifact(void *context, void *buffer, size_t capacity)
+{
+    return sesGoReadArtifact(VALUE(context), buffer, capacity);
+}
+
+int ses_go_next(void *context, ses_loaded_event *event, ses_error *error)
+{
+    (void)error;
+    return sesGoNext(VALUE(context), event);
+}
+
+int ses_go_write(void *context, const char *data, size_t len, ses_error *error)
+{
+    (void)error;
+    return sesGoWrite(VALUE(context), (char *)data, len);
+}
+
+int ses_go_read(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
+{
+    (void)error;
+    return sesGoRead(VALUE(context), buffer, capacity, len);
+}
+
+void ses_go_exported(void *context, int64_t sessions, int64_t events)
+{
+    (void)sesGoProgress(VALUE(context), sessions, events);
+}
+
+void ses_go_imported(void *context, const ses_import_item *item)
+{
+    sesGoImported(VALUE(context), (ses_import_item *)item);
+}
+
+int ses_go_progress(void *context, int64_t done, int64_t total)
+{
+    return sesGoProgress(VALUE(context), done, total);
+}
+
+int ses_go_problem(void *context, const ses_problem *problem)
+{
+    return sesGoProblem(VALUE(context), (ses_problem *)problem);
+}
+
+int ses_go_answer(void *context, const ses_function *call, const ses_event *event, int is_long_running,
+                  char **response, size_t *len, ses_error *error)
+{
+    (void)error;
+    return sesGoAnswer(VALUE(context), (ses_function *)call, (ses_event *)event, is_long_running, response, len);
+}
+
+int ses_go_artifact(void *context, const char *name, char **text, size_t *len, ses_error *error)
+{
+    (void)error;
+    return sesGoArtifact(VALUE(context), (char *)name, text, len);
+}

@@ -1,0 +1,3 @@
+module example.org/seslite
+
+go 1.24

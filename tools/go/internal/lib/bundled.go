@@ -1,0 +1,6 @@
+//go:build !libsqlite3
+
+package lib
+
+// #cgo CFLAGS: -DSESLITE_BUNDLED
+import "C"

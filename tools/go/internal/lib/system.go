@@ -1,0 +1,6 @@
+//go:build libsqlite3
+
+package lib
+
+// #cgo LDFLAGS: -lsqlite3
+import "C"
