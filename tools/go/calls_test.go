@@ -81,3 +81,24 @@ func TestVersions(t *testing.T) {
 		t.Fatal(seslite.Version(), seslite.VersionNumber())
 	}
 }
+
+func TestTheCodeOfTheREADMEIsThatOfTheExamples(t *testing.T) {
+	lines := func(text string) string { // without indentation and empty lines
+		var kept []string
+		for line := range strings.SplitSeq(text, "\n") {
+			if line = strings.TrimSpace(line); line != "" {
+				kept = append(kept, line)
+			}
+		}
+		return strings.Join(kept, "\n")
+	}
+	examples, err := os.ReadFile("example_test.go")
+	must(t, err)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md"), -1)
+	same(t, len(blocks), 6)
+	for _, block := range blocks {
+		if !strings.Contains(lines(string(examples)), lines(block[1])) {
+			t.Errorf("no example has this code:\n%s", block[1])
+		}
+	}
+}

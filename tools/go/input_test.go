@@ -2,6 +2,7 @@ package seslite_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -82,7 +83,8 @@ func TestNilIsMisuse(t *testing.T) {
 	got(t, err, seslite.ErrMisuse)
 	_, err = store.OpenArtifact(ctx, key, "a", nil)
 	got(t, err, seslite.ErrMisuse)
-	_, err = memory(t).Get(nil, key, nil) //nolint:staticcheck // a nil context is what is tested
+	var none context.Context
+	_, err = memory(t).Get(none, key, nil)
 	got(t, err, seslite.ErrMisuse)
 	same(t, []any{session.ID(), session.EventCount(), session.KeyCount(), session.Labels() == nil}, "[ 0 0 true]")
 }

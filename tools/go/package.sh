@@ -26,7 +26,7 @@ fi
 
 # The tree's files, with the path and the version under which they are published.
 rm -rf "$out/module" "$out/proxy"
-(cd $here && find . -type f \( -name '*.go' -o -name '*.[ch]' -o -name '*.md' -o -name 'go.*' \) ! -path './bench/*' \
+(cd $here && find . -type f \( -name '*.go' -o -name '*.[ch]' -o -name '*.md' -o -name '*.mod' -o -name '*.sum' \) ! -path './bench/*' \
     ! -name proxy.go) | while IFS= read -r file; do
     mkdir -p "$out/module/$(dirname "$file")"
     sed "s|$path\\([\"/ ]\\)|$module\\1|g; s|^module $path\$|module $module|; s|\\($module v\\)0\\.0\\.0|\\1${version#v}|" \

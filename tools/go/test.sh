@@ -35,6 +35,14 @@ cd "$build/go/module"
 go vet -tags libsqlite3 .
 go test -tags libsqlite3 -race .
 
+# The services for adk-go, with types that stand in for its own. (suite_test.go runs its own suite where its module is.)
+if [ "$minor" -lt 26 ]; then
+    echo "skipped: adksession, since adk-go needs Go 1.26 and this is $(go env GOVERSION)"
+else
+    (cd adksession && go vet -modfile=testdata/stub.mod -tags libsqlite3 . &&
+        go test -modfile=testdata/stub.mod -tags libsqlite3 -race .)
+fi
+
 # A program in an empty folder takes the module from the proxy, with its SQLite, and has go-sqlite3 beside it.
 module=$(sed -n 's/^module //p' go.mod)
 fresh=$(mktemp -d)
