@@ -22,7 +22,7 @@ func VersionNumber() int { return int(C.ses_version_number()) }
 
 // Info has facts about a store.
 type Info struct {
-	Engine        string // "sqlite" or "postgres"
+	Engine        string // "sqlite" or "postgresql"
 	Path          string // as it was given to Open
 	SchemaVersion int    // of the stored data
 	ReadOnly      bool

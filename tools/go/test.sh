@@ -70,3 +70,5 @@ go test -asan -tags libsqlite3 .
 go test .
 go test -tags libsqlite3 -run '^$' -fuzz FuzzKeysAndState -fuzztime 30s .
 go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 -tags libsqlite3 .
+# With a server, if SESLITE_POSTGRES names one.
+! pkg-config --exists libpq 2>/dev/null || go test -tags libsqlite3,seslite_postgres -run 'Postgres' -v .
