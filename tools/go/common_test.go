@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +29,9 @@ func TestMain(m *testing.M) {
 	}
 	before := runtime.NumGoroutine()
 	code := m.Run()
+	if flag.Lookup("test.fuzz").Value.String() != "" {
+		os.Exit(code) // a fuzzer keeps goroutines of its own
+	}
 	for i := 0; i < 100 && runtime.NumGoroutine() > before; i++ {
 		time.Sleep(20 * time.Millisecond)
 	}
