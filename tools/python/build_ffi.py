@@ -48,6 +48,8 @@ extern "Python" {
 }
 void ses_py_notify(void *);
 int ses_py_same_sqlite(const char *);
+size_t ses_py_members_room(const ses_session *);
+size_t ses_py_members(const ses_session *, const char *, char *);
 static char *const SES_PY_TOMBSTONE;
 #define SES_NUL ...
 #define SES_VERSION_NUMBER ...
@@ -56,6 +58,7 @@ static char *const SES_PY_TOMBSTONE;
 SOURCE = """
 #include <dlfcn.h>
 #include <sqlite3.h>
+#include <string.h>
 #include <unistd.h>
 #define SES_PY_TOMBSTONE ((char *)SES_TOMBSTONE)
 
@@ -74,6 +77,81 @@ static int ses_py_same_sqlite(const char *module)
     if (handle)
         dlclose(handle);
     return same;
+}
+
+/* The end of a string that begins at `at`: its quote has an even number of backslashes before it. */
+static const char *ses_py_skip_string(const char *at, const char *end)
+{
+    const char *const first = at + 1;
+    for (at = first; at < end && (at = memchr(at, '"', (size_t)(end - at))) != NULL; at++) {
+        const char *slash = at;
+        while (slash > first && slash[-1] == '\\\\')
+            slash--;
+        if ((at - slash) % 2 == 0)
+            return at + 1;
+    }
+    return end;
+}
+
+/* The end of a value, or of a member with its value: the first comma or closing bracket outside of all brackets. */
+static const char *ses_py_skip_value(const char *at, const char *end)
+{
+    for (int depth = 0; at < end;) {
+        if (depth == 0 && (*at == ',' || *at == '}' || *at == ']'))
+            return at;
+        depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+        at = *at == '"' ? ses_py_skip_string(at, end) : at + 1;
+    }
+    return end;
+}
+
+/* The value of a member of a JSON object that begins at `at`, with blanks around it; NULL: it has no such member. */
+static const char *ses_py_member(const char *at, const char *end, const char *name, const char **value_end)
+{
+    const size_t length = strlen(name);
+    for (at = memchr(at, '{', (size_t)(end - at)); at && at < end && *at != '}'; at = *value_end) {
+        const char *quote = memchr(at, '"', (size_t)(end - at));
+        if (!quote)
+            return NULL;
+        const char *name_end = ses_py_skip_string(quote, end);
+        const char *colon = memchr(name_end, ':', (size_t)(end - name_end));
+        if (!colon)
+            return NULL;
+        *value_end = ses_py_skip_value(colon + 1, end);
+        if ((size_t)(name_end - quote) == length + 2 && memcmp(quote + 1, name, length) == 0)
+            return colon + 1;
+    }
+    return NULL;
+}
+
+/* How many bytes ses_py_members needs. */
+static size_t ses_py_members_room(const ses_session *session)
+{
+    size_t room = 2;
+    for (size_t at = 0; at < ses_session_event_count(session); at++)
+        room += ses_session_event(session, at)->json_len + 1;
+    return room;
+}
+
+/* Writes the values of a member of the events as a JSON array, without those that lack it, and returns its length. Python reads
+ * one text several times as fast as the texts of a thousand events. */
+static size_t ses_py_members(const ses_session *session, const char *name, char *array)
+{
+    size_t length = 0;
+    array[length++] = '[';
+    for (size_t at = 0; at < ses_session_event_count(session); at++) {
+        const ses_event *event = ses_session_event(session, at);
+        const char *value_end = NULL;
+        const char *value = ses_py_member(event->json, event->json + event->json_len, name, &value_end);
+        if (!value)
+            continue;
+        if (length > 1)
+            array[length++] = ',';
+        memcpy(array + length, value, (size_t)(value_end - value));
+        length += (size_t)(value_end - value);
+    }
+    array[length++] = ']';
+    return length;
 }
 """
 

@@ -31,9 +31,21 @@ rm -f "$build"/seslite-*.tar.gz
     exit 1
 }
 pip install --no-build-isolation --force-reinstall --no-deps "$build"/seslite-*.tar.gz
-# With google-adk's own types, as in `make types`, it takes ten times as long.
-"$build/venv/bin/python" -m mypy --config-file tools/python/pyproject.toml --cache-dir "$build/mypy" --exclude /adk/ \
-    tools/python/src/seslite
+# With the types of google-adk and others, as in `make types`, it takes ten times as long.
+"$build/venv/bin/python" -m mypy --config-file tools/python/pyproject.toml --cache-dir "$build/mypy" \
+    --exclude '/(adk/|agents\.py)' tools/python/src/seslite
+
+# The tests that the OpenAI Agents SDK has for its own sessions are in its source archive.
+sdk=openai_agents-$(sed -n 's/^openai-agents==//p' tools/python/tests/requirements.txt)
+if [ -d "$build/$sdk/tests" ] || {
+    pip download --no-deps --no-binary :all: -d "$build" "openai-agents==${sdk#*-}" 2>>"$build/pip.log"
+    tar -xzf "$build/$sdk.tar.gz" -C "$build" 2>>"$build/pip.log"
+}; then
+    SESLITE_AGENTS_SDK=$(cd "$build/$sdk" && pwd)
+    export SESLITE_AGENTS_SDK
+else
+    echo "skipped: the tests of the OpenAI Agents SDK, for want of its sources"
+fi
 # shellcheck disable=SC2086 # words are meant to be split
 "$build/venv/bin/python" -m pytest -q -p no:cacheprovider tools/python/tests ${PYTEST_ARGS:-}
 

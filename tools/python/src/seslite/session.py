@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from .tracked import Tracked
 
 
+_uncleared = ffi.new_allocator(should_clear_after_alloc=False)
+
+
 class Summary(NamedTuple):
     """What the ADK's session services say of a session, besides its events."""
 
@@ -191,6 +194,23 @@ class Session(OfSession, _ffi.Handle):
             session = self._live()
             found = (lib.ses_session_event(session, at) for at in range(lib.ses_session_event_count(session)))
             return [ffi.unpack(event.json, event.json_len) for event in found]
+
+    def _members(self, name: bytes) -> list[Any]:
+        """The values of a member of the events that the handle holds, parsed, without the events that lack it."""
+        with self._guard:
+            session = self._live()
+            array = _uncleared("char[]", lib.ses_py_members_room(session))
+            return _ffi.loads(ffi.unpack(array, lib.ses_py_members(session, name, array)))
+
+    def _event_count(self) -> int:
+        return self._look(lib.ses_session_event_count)
+
+    def _first_seq(self) -> int:
+        """The number of the first event that the handle holds, or of the next one."""
+        with self._guard:
+            session = self._live()
+            event = lib.ses_session_event(session, 0)
+            return lib.ses_session_last_seq(session) + 1 if event == NULL else event.seq
 
     def json(self) -> bytes:
         """The session as the ADK writes it: id, appName, userId, state, events, lastUpdateTime."""

@@ -1,0 +1,88 @@
+"""What sessions and savers for other frameworks share: stores by their names, and calls in threads."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import Any, TypeVar
+
+from . import _ffi
+from .store import SERVERS, Store, StoreOptions
+
+T = TypeVar("T")
+
+# ------------------------------------------------------------------------------------------------------- stores
+
+
+class _Shared:
+    """A store that the sessions of a process share which name the same file. It is closed with the last of them."""
+
+    _by_name: dict[Any, _Shared] = {}
+    _lock = threading.Lock()
+
+    def __init__(self, name: Any, store: Store) -> None:
+        self.name, self.store, self.users = name, store, 0
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], options: StoreOptions) -> _Shared:
+        text = os.fspath(path)
+        if text == ":memory:":
+            return cls(None, Store(text, **options))
+        place = text if text.startswith(SERVERS) else os.path.realpath(text)
+        name = (_ffi.process(), place, *sorted((key, str(value)) for key, value in options.items()))
+        with cls._lock:
+            shared = cls._by_name.get(name)
+            if shared is None:
+                shared = cls._by_name[name] = cls(name, Store(text, **options))
+            shared.users += 1
+            return shared
+
+    def close(self) -> None:
+        with self._lock:
+            self.users -= 1
+            if self.users > 0:
+                return
+            self._by_name.pop(self.name, None)
+        self.store.close()
+
+
+class Opened:
+    """The use of a store that is given, or that is opened by its name. It ends with close(), or with the last that refers to it; a
+    store that is given stays open."""
+
+    def __init__(self, store: str | os.PathLike[str] | Store, options: StoreOptions) -> None:
+        self.close: Callable[[], Any] = lambda: None
+        if not isinstance(store, Store):
+            shared = _Shared.open(store, options)
+            self.store = shared.store
+            self.close = weakref.finalize(self, shared.close)
+        elif options:
+            raise TypeError(f"the store is open, so it takes no {', '.join(options)}")
+        else:
+            self.store = store
+
+
+# ------------------------------------------------------------------------------------------------------ threads
+
+
+def in_thread(function: Callable[..., T], *arguments: Any) -> asyncio.Future[T]:
+    """As asyncio.to_thread, without a coroutine in between."""
+    return asyncio.get_running_loop().run_in_executor(None, copy_context().run, function, *arguments)
+
+
+async def to_its_end(future: asyncio.Future[T]) -> T:
+    """Awaits a write also after the task was cancelled, so that nothing is written later than the task ends."""
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError as error:
+            cancelled = cancelled or error
+    if cancelled is not None:
+        future.exception()  # it is known, and the cancellation goes before it
+        raise cancelled
+    return future.result()
