@@ -1,5 +1,6 @@
-"""Times SesliteSessionService against the ADK's own services on SQLite, interleaved, at equal durability: all of them wait
-for the disk on each append (synchronous=FULL, which is SQLite's default and ours).
+"""Times SesliteSessionService against the ADK's own services on SQLite, SesliteSession against those of the OpenAI Agents SDK, and
+SesliteSaver against LangGraph's, interleaved, at equal durability: all of them wait for the disk on each write
+(synchronous=FULL, which is SQLite's default and ours). A peer that is not installed is left out.
 
     python bench.py [--folder FOLDER] [--rounds 20] [--seconds 10]
 
@@ -11,6 +12,7 @@ import asyncio
 import json
 import multiprocessing
 import pathlib
+import random
 import statistics
 import sys
 import tempfile
@@ -65,6 +67,112 @@ async def interleaved(names, folder, rounds):
     return {name: [statistics.median(each) / BATCH * 1000 for each in kinds] for name, kinds in taken.items()}
 
 
+def shuffled(kinds, opened, rounds):
+    """What is timed, in any order, and where the seconds go."""
+    jobs = [(kind, name) for kind in kinds for name in opened] * rounds
+    random.Random(1).shuffle(jobs)
+    return jobs, {job: [] for job in jobs}
+
+
+def compared(kinds, opened, taken):
+    """Prints a table; the first that is opened is ours."""
+    print(f"{'':16}" + "".join(f"{kind:>20}" for kind in kinds))
+    for name in opened:
+        line = f"{name:16}"
+        for kind in kinds:
+            ours, own = (statistics.median(taken[kind, each]) for each in (next(iter(opened)), name))
+            line += f"{own * 1e6:11.0f}us{own / ours:6.2f}x"
+        print(line)
+
+
+async def agents(folder, rounds):
+    """Sessions of the OpenAI Agents SDK, of 1,200 messages."""
+    from agents import SQLiteSession
+    from agents.extensions.memory import AdvancedSQLiteSession
+
+    from seslite.agents import SesliteSession
+
+    def message(number):
+        return {"role": "assistant" if number % 2 else "user", "content": f"{number}: " + "what a user may say in a turn " * 10}
+
+    opened = {
+        "seslite": SesliteSession("s", folder / "a.db"),
+        "SQLite": SQLiteSession("s", folder / "b.db"),
+        "AdvancedSQLite": AdvancedSQLiteSession(session_id="s", db_path=folder / "c.db", create_tables=True),
+    }
+    kinds = {
+        "add": lambda session: session.add_items([message(1)]),
+        "get 20": lambda session: session.get_items(20),
+        "get 1,000": lambda session: session.get_items(1000),
+        "pop": lambda session: session.pop_item(),
+    }
+    for session in opened.values():
+        await session.add_items([message(number) for number in range(1200)])
+    jobs, taken = shuffled(kinds, opened, rounds)
+    for kind, name in jobs:
+        begun = time.perf_counter()
+        await kinds[kind](opened[name])
+        taken[kind, name].append(time.perf_counter() - begun)
+    compared(kinds, opened, taken)
+
+
+def langgraph(folder, rounds, steps):
+    """Checkpoints of a thread that is so many steps long."""
+    import sqlite3
+
+    from langgraph.checkpoint.base import empty_checkpoint
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    from seslite.langgraph import SesliteSaver
+
+    opened = {
+        "seslite": SesliteSaver(folder / f"{steps}.db"),
+        "sqlite": SqliteSaver(sqlite3.connect(folder / f"{steps}.sqlite", check_same_thread=False)),
+    }
+    thread = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+    newest, done = dict.fromkeys(opened, thread), dict.fromkeys(opened, 0)
+    said = [{"role": "user", "content": "what a user may say in a turn " * 4}] * 10
+
+    def step(name):
+        number = done[name] = done[name] + 1
+        checkpoint = empty_checkpoint()
+        checkpoint["channel_values"] = {"messages": said, "document": "text " * 1000, "n": number}
+        checkpoint["channel_versions"] = {"messages": number, "document": 1, "n": number}
+        changed = {"messages": number, "n": number, **({"document": 1} if number == 1 else {})}
+        newest[name] = opened[name].put(newest[name], checkpoint, {"source": "loop", "step": number}, changed)
+        opened[name].put_writes(newest[name], [("messages", said[:1]), ("n", number)], f"task {number}")
+
+    kinds = {
+        "step": step,
+        "get": lambda name: opened[name].get_tuple(thread),
+        "list 5": lambda name: list(opened[name].list(thread, limit=5)),
+    }
+    for name in opened:
+        for _ in range(steps):
+            step(name)
+    jobs, taken = shuffled(kinds, opened, rounds)
+    for kind, name in jobs:
+        begun = time.perf_counter()
+        kinds[kind](name)
+        taken[kind, name].append(time.perf_counter() - begun)
+    compared(kinds, opened, taken)
+
+
+def peers(folder, rounds, steps):
+    for title, module, run in (
+        ("OpenAI Agents SDK", "agents", lambda: asyncio.run(agents(folder, rounds * 10))),
+        *((f"LangGraph, after {count:,} steps", "langgraph.checkpoint.sqlite", lambda count=count: langgraph(folder, rounds, count))
+          for count in steps),
+    ):  # fmt: skip
+        try:
+            __import__(module)
+        except ImportError:
+            print(f"\n{title}: not installed")
+            continue
+        print(f"\n{title}")
+        run()
+
+
 def write(name, folder, writer, seconds, results):
     """One of several processes that append to sessions of their own in one file."""
     import logging
@@ -113,6 +221,7 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=10, help="of the 8 writers; 0: without them")
+    parser.add_argument("--steps", type=int, nargs="*", default=[10, 1000, 10_000], help="of LangGraph's threads")
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     names = ["seslite", "sqlite", "database"]
@@ -130,6 +239,7 @@ def main():
             done, failed = writers(name, folder / name, 8, options.seconds)
             print(f"{name:10}{done:8} appends of 8 processes in {options.seconds:g} s, {failed} failed")
             reached &= failed == 0 or name != "seslite"
+        peers(folder, options.rounds, options.steps)
     print(json.dumps({"reached": reached}))
     return 0 if reached else 2
 

@@ -57,4 +57,4 @@ PYTHONPATH=$build/adk-oldest "$build/venv/bin/python" -m pytest -q -p no:cachepr
     tools/python/tests/adk/test_memory.py
 
 # The benchmark runs, without its many writers; whether its figures are good enough (2) means nothing here.
-"$build/venv/bin/python" tools/python/bench.py --rounds 1 --seconds 0 >"$build/bench.log" || [ $? -eq 2 ]
+"$build/venv/bin/python" tools/python/bench.py --rounds 1 --seconds 0 --steps 10 >"$build/bench.log" || [ $? -eq 2 ]

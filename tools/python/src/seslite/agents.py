@@ -34,6 +34,8 @@ HERE_MAX = 50
 """So many items are read in the thread of the event loop, unless that takes longer than HERE_SECONDS: handing them over to a thread
 takes longer than reading them does."""
 HERE_SECONDS = 0.005
+TAIL, LAST = Range(newest=16), Range(newest=1)
+"""What a pop reads, so that the next pops need not."""
 
 COMPACTION = "compaction"
 """An event with this member stands in the place of those from its number `first` on: it has the `items` that replaced theirs, and
@@ -112,6 +114,7 @@ class SesliteSession(SessionABC):
         self._key = Key(app, user, session_id)
         self.db_path = db_path
         self._closed = False
+        self._tail: tuple[int, list[int]] | None = None  # what _read_tail gave, for the next pop
         self._opened = Opened(db_path, options)
         self.store = self._opened.store
         self._is_near = self.store.info().engine == "sqlite"
@@ -209,10 +212,12 @@ class SesliteSession(SessionABC):
         """The newest event is taken off if it is an item. Whatever comes in between is noticed by the version."""
         while True:
             try:
-                with self.store.get(self._key, Range(newest=1)) as session:
-                    if session._members(b"item") and _compacted(session) is None:
-                        (event,) = session.pop(Point.seq(session._first_seq() - 1)).events
-                        return event.load()["item"]
+                version, numbers = self._tail or self._read_tail()
+                if numbers:
+                    self._tail = None
+                    (event,) = self.store.pop(self._key, Point.seq(numbers[-1] - 1), version=version).events
+                    self._tail = (version + 1, numbers[:-1]) if len(numbers) > 1 else None
+                    return event.load()["item"]
                 version, found, _ = self._snapshot(1)
                 if not found or self._replace(version, found[0], []):
                     return found[0].item if found else None
@@ -220,6 +225,15 @@ class SesliteSession(SessionABC):
                 return None
             except StaleError:
                 continue
+
+    def _read_tail(self) -> tuple[int, list[int]]:
+        """The version, and the numbers of the newest events, or of the newest alone, if they are items."""
+        for newest in (TAIL, LAST):
+            with self.store.get(self._key, newest) as session:
+                version, numbers = session.version, session._numbers()
+                if _compacted(session) is None and len(session._members(b"item")) == len(numbers):
+                    return version, numbers
+        return version, []
 
     def _snapshot(self, limit: int | None) -> tuple[int, list[_Stored], bool]:
         """The version, the newest items, and whether they are all."""

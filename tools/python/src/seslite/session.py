@@ -205,6 +205,11 @@ class Session(OfSession, _ffi.Handle):
     def _event_count(self) -> int:
         return self._look(lib.ses_session_event_count)
 
+    def _numbers(self) -> list[int]:
+        with self._guard:
+            session = self._live()
+            return [lib.ses_session_event(session, at).seq for at in range(lib.ses_session_event_count(session))]
+
     def _first_seq(self) -> int:
         """The number of the first event that the handle holds, or of the next one."""
         with self._guard:
