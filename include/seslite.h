@@ -29,8 +29,8 @@
  *
  * Other headers are not included: seslite_agent.h has calls for agent frameworks, seslite_artifact.h keeps files
  * of sessions and users, seslite_search.h finds events by words, seslite_usage.h adds up the tokens that models
- * have used, seslite_cjson.h has calls for programs that use cJSON, and seslite_postgres.h opens a store on a
- * PostgreSQL server.
+ * have used, seslite_erase.h erases what must not be kept from events that stay, seslite_cjson.h has calls for
+ * programs that use cJSON, and seslite_postgres.h opens a store on a PostgreSQL server.
  *
  * The words used below:
  *
@@ -1125,12 +1125,11 @@ SES_API void ses_names_close(ses_names *names);
  * and labels, except those of a deleted session. A call gives a receipt if its options have one in `erased`.
  */
 typedef struct ses_erased {
-    size_t size;      /* input: sizeof(ses_erased) */
-    int64_t sessions; /* that were deleted; for ses_redact: other sessions that were redacted */
-    int64_t events;   /* that were deleted or redacted */
-    int64_t
-        state_keys;    /* stored values that were deleted or replaced, those of `app:` and `user:` included */
-    int64_t artifacts; /* versions of artifacts that were deleted */
+    size_t size;          /* input: sizeof(ses_erased) */
+    int64_t sessions;     /* that were deleted; for ses_redact: other sessions that were redacted */
+    int64_t events;       /* that were deleted or redacted */
+    int64_t state_keys;   /* stored values that were deleted or replaced, with those of `app:` and `user:` */
+    int64_t artifacts;    /* versions of artifacts that were deleted */
     int64_t index_events; /* events whose words were taken out of the index (see seslite_search.h) */
     /* Sessions that have copies of these events, because they were forked. -1: not known; ses_store_expire
      * does not look for them, and another call could not. */

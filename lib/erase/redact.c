@@ -1,4 +1,4 @@
-/* The calls: redact_events events of a session. */
+/* ses_redact. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -74,8 +74,7 @@ static int take_replacement(struct redact_op *op, const char *given, ses_error *
 
     if (plain.len > SES_ID_MAX || !ses__utf8_valid(plain.ptr, plain.len))
         return ses__error_set(error, SES_INVALID,
-                              "redact_events options: text is not UTF-8, or longer than %d bytes",
-                              SES_ID_MAX);
+                              "redact options: text is not UTF-8, or longer than %d bytes", SES_ID_MAX);
     ses__buffer_init(&json, op->arena.allocator);
     ses__json_add_named(&json, "{\"redacted\":", plain);
     ses__buffer_add(&json, "}", 1);
@@ -100,16 +99,15 @@ static int take_given_content(struct redact_op *op, const ses_store *store, cons
     if (!options->content)
         return SES_OK;
     if (options->find)
-        return ses__error_set(error, SES_MISUSE,
-                              "redact_events options: content and find exclude each other");
+        return ses__error_set(error, SES_MISUSE, "redact options: content and find exclude each other");
     if (asked->seq_count != 1 || asked->seqs[0] == 0)
-        return ses__error_set(error, SES_INVALID, "redact_events options: content is for one event");
-    int code = ses__check_text(store, options->content, options->content_len,
-                               "redact_events options: content", &content, error);
+        return ses__error_set(error, SES_INVALID, "redact options: content is for one event");
+    int code = ses__check_text(store, options->content, options->content_len, "redact options: content",
+                               &content, error);
     if (code == SES_OK)
         code = ses__json_check_within(content.ptr, content.len, 1, &asked->content, error);
     if (code == SES_OK && ses__json_type_of(asked->content) != JSON_OBJECT)
-        code = ses__error_set(error, SES_INVALID, "redact_events options: content is not a JSON object");
+        code = ses__error_set(error, SES_INVALID, "redact options: content is not a JSON object");
     return code;
 }
 
@@ -120,10 +118,10 @@ static int take_redact_options(struct session_call *call, const ses_redact_optio
                            (unsigned)SES_REDACT_COUNT | (unsigned)SES_ANYWAY | (unsigned)SES_AT_VERSION |
                            (unsigned)SES_SECURE;
     const ses_store *store = call->store;
-    int code = ses__take_flagged(own, sizeof *own, given, known, "redact_events options", error);
+    int code = ses__take_flagged(own, sizeof *own, given, known, "redact options", error);
 
     if (code == SES_OK)
-        code = ses__call_take_version(call, own->flags, own->version, "redact_events options", error);
+        code = ses__call_take_version(call, own->flags, own->version, "redact options", error);
     if (code != SES_OK)
         return code;
     op->checks_version = call->checks_version && !call->anyway;
