@@ -33,6 +33,7 @@ pub type ses_search_flags = ::core::ffi::c_uint;
 pub type ses_index_flags = ::core::ffi::c_uint;
 pub type ses_usage_flags = ::core::ffi::c_uint;
 pub type ses_tally_flags = ::core::ffi::c_uint;
+pub type ses_redact_flags = ::core::ffi::c_uint;
 pub type ses_context_flags = ::core::ffi::c_uint;
 pub type ses_call_answerer = ::core::option::Option<
     unsafe extern "C" fn(
@@ -317,12 +318,27 @@ pub struct ses_names {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ses_erased {
+    pub size: usize,
+    pub sessions: i64,
+    pub events: i64,
+    pub state_keys: i64,
+    pub artifacts: i64,
+    pub index_events: i64,
+    pub forks_left: i64,
+    pub state_left: i64,
+    pub artifacts_left: i64,
+    pub compactions_left: i64,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ses_delete_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
     pub limit: i64,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub erased: *mut ses_erased,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -407,6 +423,7 @@ pub struct ses_cut_options {
     pub version: i64,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub erased: *mut ses_erased,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -435,6 +452,7 @@ pub struct ses_prune_options {
     pub limit: i64,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub erased: *mut ses_erased,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -447,6 +465,7 @@ pub struct ses_expire_options {
     pub limit: i64,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub erased: *mut ses_erased,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -838,6 +857,29 @@ pub struct ses_tally_options {
         ) -> ::core::ffi::c_int,
     >,
     pub progress_context: *mut ::core::ffi::c_void,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_redact_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
+    pub version: i64,
+    pub text: *const ::core::ffi::c_char,
+    pub content: *const ::core::ffi::c_char,
+    pub content_len: usize,
+    pub find: ::core::option::Option<
+        unsafe extern "C" fn(
+            context: *mut ::core::ffi::c_void,
+            text: *const ::core::ffi::c_char,
+            len: usize,
+            from: usize,
+            begin: *mut usize,
+            end: *mut usize,
+        ) -> ::core::ffi::c_int,
+    >,
+    pub find_context: *mut ::core::ffi::c_void,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
 }
@@ -1335,7 +1377,31 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_delete_options"][::core::mem::size_of::<ses_delete_options>() - 40usize];
+    ["Size of ses_erased"][::core::mem::size_of::<ses_erased>() - 80usize];
+    ["Alignment of ses_erased"][::core::mem::align_of::<ses_erased>() - 8usize];
+    ["Offset of field: ses_erased::size"][::core::mem::offset_of!(ses_erased, size) - 0usize];
+    ["Offset of field: ses_erased::sessions"]
+        [::core::mem::offset_of!(ses_erased, sessions) - 8usize];
+    ["Offset of field: ses_erased::events"][::core::mem::offset_of!(ses_erased, events) - 16usize];
+    ["Offset of field: ses_erased::state_keys"]
+        [::core::mem::offset_of!(ses_erased, state_keys) - 24usize];
+    ["Offset of field: ses_erased::artifacts"]
+        [::core::mem::offset_of!(ses_erased, artifacts) - 32usize];
+    ["Offset of field: ses_erased::index_events"]
+        [::core::mem::offset_of!(ses_erased, index_events) - 40usize];
+    ["Offset of field: ses_erased::forks_left"]
+        [::core::mem::offset_of!(ses_erased, forks_left) - 48usize];
+    ["Offset of field: ses_erased::state_left"]
+        [::core::mem::offset_of!(ses_erased, state_left) - 56usize];
+    ["Offset of field: ses_erased::artifacts_left"]
+        [::core::mem::offset_of!(ses_erased, artifacts_left) - 64usize];
+    ["Offset of field: ses_erased::compactions_left"]
+        [::core::mem::offset_of!(ses_erased, compactions_left) - 72usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_delete_options"][::core::mem::size_of::<ses_delete_options>() - 48usize];
     ["Alignment of ses_delete_options"][::core::mem::align_of::<ses_delete_options>() - 8usize];
     ["Offset of field: ses_delete_options::size"]
         [::core::mem::offset_of!(ses_delete_options, size) - 0usize];
@@ -1347,6 +1413,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_delete_options, timeout_ms) - 24usize];
     ["Offset of field: ses_delete_options::cancel"]
         [::core::mem::offset_of!(ses_delete_options, cancel) - 32usize];
+    ["Offset of field: ses_delete_options::erased"]
+        [::core::mem::offset_of!(ses_delete_options, erased) - 40usize];
 };
 pub const SES_TITLE_MAX: _bindgen_ty_3 = 1024;
 pub const SES_LABEL_NAME_MAX: _bindgen_ty_3 = 128;
@@ -1488,7 +1556,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_cut_options"][::core::mem::size_of::<ses_cut_options>() - 40usize];
+    ["Size of ses_cut_options"][::core::mem::size_of::<ses_cut_options>() - 48usize];
     ["Alignment of ses_cut_options"][::core::mem::align_of::<ses_cut_options>() - 8usize];
     ["Offset of field: ses_cut_options::size"]
         [::core::mem::offset_of!(ses_cut_options, size) - 0usize];
@@ -1500,6 +1568,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_cut_options, timeout_ms) - 24usize];
     ["Offset of field: ses_cut_options::cancel"]
         [::core::mem::offset_of!(ses_cut_options, cancel) - 32usize];
+    ["Offset of field: ses_cut_options::erased"]
+        [::core::mem::offset_of!(ses_cut_options, erased) - 40usize];
 };
 pub const SES_FORK_OTHER_USER: ses_fork_flags = 1;
 #[cfg(target_pointer_width = "64")]
@@ -1527,7 +1597,7 @@ pub const SES_PRUNE_COMPACTED: ses_prune_parts = 8;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_prune_options"][::core::mem::size_of::<ses_prune_options>() - 64usize];
+    ["Size of ses_prune_options"][::core::mem::size_of::<ses_prune_options>() - 72usize];
     ["Alignment of ses_prune_options"][::core::mem::align_of::<ses_prune_options>() - 8usize];
     ["Offset of field: ses_prune_options::size"]
         [::core::mem::offset_of!(ses_prune_options, size) - 0usize];
@@ -1547,12 +1617,14 @@ const _: () = {
         [::core::mem::offset_of!(ses_prune_options, timeout_ms) - 48usize];
     ["Offset of field: ses_prune_options::cancel"]
         [::core::mem::offset_of!(ses_prune_options, cancel) - 56usize];
+    ["Offset of field: ses_prune_options::erased"]
+        [::core::mem::offset_of!(ses_prune_options, erased) - 64usize];
 };
 pub const SES_EXPIRE_COUNT: ses_expire_flags = 16;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_expire_options"][::core::mem::size_of::<ses_expire_options>() - 64usize];
+    ["Size of ses_expire_options"][::core::mem::size_of::<ses_expire_options>() - 72usize];
     ["Alignment of ses_expire_options"][::core::mem::align_of::<ses_expire_options>() - 8usize];
     ["Offset of field: ses_expire_options::size"]
         [::core::mem::offset_of!(ses_expire_options, size) - 0usize];
@@ -1570,6 +1642,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_expire_options, timeout_ms) - 48usize];
     ["Offset of field: ses_expire_options::cancel"]
         [::core::mem::offset_of!(ses_expire_options, cancel) - 56usize];
+    ["Offset of field: ses_expire_options::erased"]
+        [::core::mem::offset_of!(ses_expire_options, erased) - 64usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2203,6 +2277,35 @@ const _: () = {
         [::core::mem::offset_of!(ses_tally_options, timeout_ms) - 32usize];
     ["Offset of field: ses_tally_options::cancel"]
         [::core::mem::offset_of!(ses_tally_options, cancel) - 40usize];
+};
+pub const SES_REDACT_STATE: ses_redact_flags = 16;
+pub const SES_REDACT_FORKS: ses_redact_flags = 32;
+pub const SES_REDACT_COUNT: ses_redact_flags = 64;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_redact_options"][::core::mem::size_of::<ses_redact_options>() - 80usize];
+    ["Alignment of ses_redact_options"][::core::mem::align_of::<ses_redact_options>() - 8usize];
+    ["Offset of field: ses_redact_options::size"]
+        [::core::mem::offset_of!(ses_redact_options, size) - 0usize];
+    ["Offset of field: ses_redact_options::flags"]
+        [::core::mem::offset_of!(ses_redact_options, flags) - 8usize];
+    ["Offset of field: ses_redact_options::version"]
+        [::core::mem::offset_of!(ses_redact_options, version) - 16usize];
+    ["Offset of field: ses_redact_options::text"]
+        [::core::mem::offset_of!(ses_redact_options, text) - 24usize];
+    ["Offset of field: ses_redact_options::content"]
+        [::core::mem::offset_of!(ses_redact_options, content) - 32usize];
+    ["Offset of field: ses_redact_options::content_len"]
+        [::core::mem::offset_of!(ses_redact_options, content_len) - 40usize];
+    ["Offset of field: ses_redact_options::find"]
+        [::core::mem::offset_of!(ses_redact_options, find) - 48usize];
+    ["Offset of field: ses_redact_options::find_context"]
+        [::core::mem::offset_of!(ses_redact_options, find_context) - 56usize];
+    ["Offset of field: ses_redact_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_redact_options, timeout_ms) - 64usize];
+    ["Offset of field: ses_redact_options::cancel"]
+        [::core::mem::offset_of!(ses_redact_options, cancel) - 72usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -3090,6 +3193,23 @@ extern "C" {
         store: *mut ses_store,
         options: *const ses_tally_options,
         events: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_redact(
+        session: *mut ses_session,
+        seqs: *const i64,
+        count: usize,
+        options: *const ses_redact_options,
+        erased: *mut ses_erased,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_redact_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        seqs: *const i64,
+        count: usize,
+        options: *const ses_redact_options,
+        erased: *mut ses_erased,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_builder_open(

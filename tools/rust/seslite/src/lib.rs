@@ -8,6 +8,7 @@ mod by_key;
 mod callback;
 mod create;
 mod delete;
+mod erase;
 mod error;
 mod event;
 mod facts;
@@ -42,6 +43,7 @@ pub use artifact::{
 };
 pub use create::CreateOptions;
 pub use delete::{Deleted, DeletedUser, ExpireOptions};
+pub use erase::{Erased, RedactOptions};
 pub use error::{Code, Error, Result};
 pub use event::{Event, EventCount, OwnedEvent};
 pub use facts::{version, Info, Space};

@@ -50,13 +50,13 @@ macro_rules! limits {
 zeroable! { ses_appended, ses_lease, ses_load_result, }
 
 sized! {
-    ses_open_options, ses_range, ses_filter, ses_point, ses_space, ses_loaded, ses_import_report, ses_info, ses_stats,
+    ses_open_options, ses_range, ses_filter, ses_point, ses_erased, ses_space, ses_loaded, ses_import_report, ses_info, ses_stats,
     ses_render_options,
 }
 
 limits! {
     ses_call_options, ses_create_options, ses_append_options, ses_list_options, ses_names_options, ses_delete_options,
-    ses_rewind_options, ses_cut_options, ses_fork_options, ses_prune_options, ses_expire_options,
+    ses_rewind_options, ses_cut_options, ses_redact_options, ses_fork_options, ses_prune_options, ses_expire_options,
     ses_maintain_options, ses_lease_options, ses_follow_options, ses_load_options, ses_export_options,
     ses_import_options, ses_backup_options, ses_check_options, ses_get_options, ses_cursor_options,
     ses_shared_state_options, ses_as_of_options, ses_context_options, ses_answer_options,

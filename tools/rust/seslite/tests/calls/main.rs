@@ -4,6 +4,7 @@ mod agent;
 mod artifacts;
 mod bad_input;
 mod common;
+mod erase;
 mod history;
 mod in_and_out;
 mod limits;
