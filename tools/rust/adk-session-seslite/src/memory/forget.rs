@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use adk_core::Result;
-use seslite::{Conflict, Filter, Key, LoadOptions, Loaded, LoadedEvent, Range};
+use seslite::{Filter, Key, Range, RedactOptions};
 
 use super::kept::{entry_of, event_of, kept_in, LABEL, PROJECT, SOURCE};
-use super::{Place, SesliteMemoryService};
+use super::{ignore_absent, Place, SesliteMemoryService};
 use crate::error::memory_error;
 
 impl SesliteMemoryService {
@@ -54,14 +54,8 @@ impl SesliteMemoryService {
 
     /// Copies are erased. The session keeps their numbers.
     pub(super) fn forget_copies(&self, key: Key<'_>, seqs: &[i64]) -> Result<()> {
-        let labels: Vec<(String, String)> =
-            self.store.get(key).map_err(memory_error)?.labels().map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
-        let rest = self.rest(key, i64::MAX, seqs)?;
-        let mut events = rest.into_iter().map(|json| LoadedEvent { json, ..LoadedEvent::default() });
-        let loaded =
-            Loaded { labels: labels.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect(), ..Loaded::default() };
-        let options = LoadOptions { conflict: Conflict::Replace, ..LoadOptions::default() };
-        self.store.load(key, &loaded, || Ok(events.next()), options).map(drop).map_err(memory_error)
+        let options = RedactOptions::new().text("");
+        ignore_absent(self.store.redact(key, Some(seqs), &options)).map_err(memory_error)
     }
 
     pub(super) fn forget_events(&self, key: Key<'_>, seqs: &[i64], project: Option<&str>) -> Result<()> {
@@ -89,9 +83,10 @@ impl SesliteMemoryService {
         let mut count = 0;
         for id in self.labelled(whose, Filter::new().label_value(PROJECT, project))? {
             let key = Key::new(whose.app, whose.user, &id);
-            let events = self.store.event_count(key);
+            let mut entries = Vec::new();
+            self.newest_of(key, i64::MAX, usize::MAX, &mut entries)?;
             self.store.delete(key, false)?;
-            count += events.map_or(0, |events| events.stored.unsigned_abs());
+            count += entries.len() as u64;
         }
         Ok(count)
     }
