@@ -35,11 +35,12 @@ struct tally {
     int others;
 };
 
-/* What calls on a damaged file may return: also NOTFOUND, if the key of the row was damaged. */
+/* What calls on a damaged file may return: also NOTFOUND, if the key of the row was damaged, and KEY, if the file has no
+ * header any more. */
 static void count_code(struct tally *tally, int code, const ses_error *error)
 {
     static const int allowed[] = {SES_CORRUPT,  SES_NOTASTORE, SES_TOONEW, SES_NOTFOUND, SES_EXISTS,
-                                  SES_READONLY, SES_STALE,     SES_TYPE,   SES_RANGE};
+                                  SES_READONLY, SES_STALE,     SES_TYPE,   SES_RANGE,    SES_KEY};
     int known = code >= 0;
 
     for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)

@@ -60,6 +60,8 @@ static int take_usage_name(struct usage_batch *batch, struct query *query, int c
 {
     const struct span text = ses__query_text(query, column);
 
+    if (query->code != SES_OK)
+        return query->code;
     if (!ses__is_id(text))
         return ses__error_set(query->error, SES_CORRUPT,
                               "%s: a session, or an owner of one, has a name that is not an id",
