@@ -1227,7 +1227,7 @@ SES_API const char *ses_session_label_value(const ses_session *session, const ch
 /* Facts about a store. Texts are static, or borrowed until the store is closed. */
 typedef struct ses_info {
     size_t size;        /* input: sizeof(ses_info) */
-    const char *engine; /* "sqlite" or "postgres" */
+    const char *engine; /* "sqlite" or "postgresql" */
     const char *path;   /* as passed to ses_open */
     int schema_version; /* of the stored data */
     int read_only;      /* 1: the store was opened with SES_OPEN_READ_ONLY */
