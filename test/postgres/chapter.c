@@ -40,9 +40,16 @@ static int64_t number_of(PGconn *conn, const char *sql)
     return number;
 }
 
+static int print_problem(void *context, const ses_problem *problem)
+{
+    (void)context;
+    print_error("a check found: %s\n", problem->message);
+    return 0;
+}
+
 static int64_t problems_of(ses_store *store, int level)
 {
-    const ses_check_options options = {.size = sizeof options, .level = level};
+    const ses_check_options options = {.size = sizeof options, .level = level, .report = print_problem};
     int64_t problems = -1;
     ses_error error;
 

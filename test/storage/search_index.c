@@ -295,7 +295,8 @@ static void test_check_holds_the_index_against_the_log(void **state)
         fixture->store = NULL;
         change_file(fixture, changes[i]);
         assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
-        if (problems_of(fixture->store, &kinds) != 1 ||
+        /* Newer versions of SQLite look into the index when they look at the pages. */
+        if (problems_of(fixture->store, &kinds) < 1 ||
             (kinds != 1 << SES_PROBLEM_INDEX && kinds != 1 << SES_PROBLEM_PAGE))
             fail_msg("%s: problems of the kinds %x", changes[i], (unsigned)kinds);
     }
