@@ -29,7 +29,11 @@ int64_t ses__clock_steady_us(void)
 
 int64_t ses__clock_thread_us(void)
 {
+#if defined(CLOCK_THREAD_CPUTIME_ID)
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
+#else /* WASI: the time that passes is at least that of the thread */
+    return read_clock(CLOCK_MONOTONIC);
+#endif
 }
 
 bool ses__uuid_source_init(struct uuid_source *source)

@@ -1,10 +1,13 @@
 #include "base/thread.h"
 
+#if HAS_THREADS
 #include <signal.h>
+#endif
 #include <time.h>
 
 #include "base/clock.h"
 
+#if HAS_THREADS
 bool ses__thread_start(pthread_t *thread, void *(*work)(void *context), void *context)
 {
     const size_t stack_bytes = 256 * 1024;
@@ -24,6 +27,15 @@ bool ses__thread_start(pthread_t *thread, void *(*work)(void *context), void *co
     (void)pthread_attr_destroy(&attributes);
     return ok;
 }
+#else
+bool ses__thread_start(pthread_t *thread, void *(*work)(void *context), void *context)
+{
+    (void)thread;
+    (void)work;
+    (void)context;
+    return false;
+}
+#endif
 
 bool ses__condition_init(pthread_cond_t *condition)
 {

@@ -6,6 +6,13 @@
 
 #include "base/common.h"
 
+/* Whether a program may have more than one thread. WebAssembly for WASI may not, unless it is compiled with -pthread. */
+#if defined(__wasi__) && !defined(_REENTRANT)
+#define HAS_THREADS 0
+#else
+#define HAS_THREADS 1
+#endif
+
 /* The thread has a small stack, and blocks all signals, which belong to the application. False: the system
  * could not start it. */
 SESLITE_PRIVATE bool ses__thread_start(pthread_t *thread, void *(*work)(void *context), void *context);

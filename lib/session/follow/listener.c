@@ -43,7 +43,8 @@ static bool enter_bucket(struct listener *listener)
     struct followers *home = listener->home;
 
     (void)pthread_mutex_lock(&home->lock);
-    bool ok = !home->store->is_shared || ses__poller_start(home);
+    /* Where there are no threads, a follower sees what other processes wrote when it is called. */
+    bool ok = !HAS_THREADS || !home->store->is_shared || ses__poller_start(home);
     if (ok) {
         struct listener **bucket = ses__followers_bucket(home, &listener->key);
         listener->next = *bucket;
