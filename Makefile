@@ -499,9 +499,9 @@ coverage:
 
 # ------------------------------------------------------------------------------------------------ clients
 
-.PHONY: clients client-python client-rust client-go types rust-package go-package
+.PHONY: clients client-python client-rust client-go client-js types rust-package go-package js
 ## clients: build and test the packages for other languages, if their tools and registries are available
-clients: client-python client-rust client-go
+clients: client-python client-rust client-go client-js
 	@! build/python/venv/bin/python -c 'import pytest, seslite' 2>/dev/null || \
 	    build/python/venv/bin/python -m pytest -q -rs -p no:cacheprovider tools/python/tests/test_together.py
 
@@ -513,6 +513,13 @@ client-rust: $(COMMAND)
 
 client-go: amalgamation
 	@sh tools/go/test.sh $(B)
+
+client-js: $(COMMAND) amalgamation
+	@sh tools/js/check.sh $(B)
+
+## js: the package for JavaScript, with the library as WebAssembly, in build/js/package, if zig is available
+js: amalgamation
+	@sh tools/js/build.sh $(B) || [ $$? -eq 2 ]
 
 ## types: check the types of the package for Python together with google-adk's, once `make client-python` has run
 types:

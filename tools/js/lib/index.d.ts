@@ -1,0 +1,351 @@
+/** Times are microseconds since 1970, exact. A number is taken if it is whole. */
+export type Micros = bigint;
+/** JSON as text, or as UTF-8. The library keeps its bytes. */
+export type Json = string | Uint8Array;
+
+export interface Key {
+    app: string;
+    user: string;
+    session: string;
+}
+/** A key whose session the store makes. */
+export type NewKey = Omit<Key, "session"> & { session?: string };
+
+/** Files, as a store uses them. A failure is thrown; its `code` (as of Node) or `name` (as of the DOM) says which it is. */
+export interface Host {
+    /** Takes the file, which no other store may have, and returns its path as the other functions get it. */
+    acquire(path: string, options: { readOnly: boolean; mustExist: boolean }): string | Promise<string>;
+    /** Gives it back. */
+    release(path: string): void | Promise<void>;
+    /** Returns a handle, which is 0 or more. */
+    open(path: string, options: { write: boolean; create: boolean; exclusive: boolean }): number;
+    close(handle: number): void;
+    /** Returns how many bytes it has read: fewer than there is room for only at the end of the file. */
+    read(handle: number, bytes: Uint8Array, offset: number): number;
+    write(handle: number, bytes: Uint8Array, offset: number): void;
+    truncate(handle: number, size: number): void;
+    /** Returns once the file is on the disk, and with `folder` also its name. */
+    sync(handle: number, folder: boolean): void;
+    size(handle: number): number;
+    delete(path: string, syncFolder: boolean): void;
+    /** `device` and `inode` tell files apart. */
+    stat(path: string): { size: bigint | number; device: bigint | number; inode: bigint | number } | undefined;
+}
+
+export interface OpenOptions {
+    /** The files. Node has a default; a store in memory needs none. */
+    host?: Host;
+    /** The WebAssembly, if it does not lie beside the package's files. */
+    wasm?: WebAssembly.Module | BufferSource | Promise<WebAssembly.Module | BufferSource>;
+    readOnly?: boolean;
+    mustExist?: boolean;
+    /** "full": a write survives power loss. */
+    synchronous?: "full" | "normal";
+    journal?: "auto" | "wal" | "rollback";
+    maxEventBytes?: number;
+    maxSessionEvents?: number;
+}
+
+export interface Range {
+    none?: boolean;
+    newest?: number;
+    since?: Micros | number;
+    firstSeq?: number;
+    lastSeq?: number;
+    /** Only events that no rewind has taken back. */
+    live?: boolean;
+}
+
+export type Point = "now" | "lastTurn" | { seq: number } | { event: string } | { invocation: string };
+
+/** A value of null removes the label. */
+export type Labels = Record<string, string | null>;
+
+export interface CreateOptions {
+    title?: string;
+    labels?: Record<string, string>;
+    expiresUs?: Micros | number;
+    createUs?: Micros | number;
+}
+
+export interface AppendOptions {
+    /** State changes in addition to the event's. */
+    delta?: Json;
+    /** The values of shared keys that the caller has seen; STALE if they are others now. */
+    expected?: Json;
+    title?: string;
+    labels?: Labels;
+    /** An outdated session catches up instead of STALE. */
+    anyway?: boolean;
+    /** Only for Store.append: STALE unless the session is at this version. */
+    version?: number;
+}
+
+export interface Appended {
+    status: "stored" | "partial" | "duplicate" | "unchanged";
+    seq: number;
+    version: number;
+    timeUs: Micros;
+    updatedUs: Micros;
+    /** The id that the store made. */
+    madeId: string | undefined;
+}
+
+export interface StoredEvent {
+    seq: number;
+    timeUs: Micros;
+    id: string;
+    /** "" if the event has none, as `author`. */
+    invocationId: string;
+    author: string;
+    branch: string | undefined;
+    /** The bytes that were appended, without `temp:` keys. */
+    json: string;
+}
+
+export interface SessionFacts {
+    app: string;
+    user: string;
+    id: string;
+    version: number;
+    lastSeq: number;
+    stored: number;
+    createdUs: Micros;
+    updatedUs: Micros;
+    expiresUs: Micros | undefined;
+    baseSeq: number;
+    title: string | undefined;
+    labels: Record<string, string>;
+    parent: (Key & { seq: number }) | undefined;
+}
+
+export interface ListedSession extends SessionFacts {
+    /** The merged state, unless `state: false` was given. */
+    stateJson?: string;
+}
+
+export interface Filter {
+    label?: string;
+    value?: string;
+    idPrefix?: string;
+    updatedSince?: Micros | number;
+    updatedBefore?: Micros | number;
+}
+
+export interface ListOptions {
+    order?: "newest" | "oldest" | "created";
+    limit?: number;
+    token?: string;
+    state?: boolean;
+    filter?: Filter;
+}
+
+export interface SearchOptions {
+    any?: boolean;
+    phrase?: boolean;
+    live?: boolean;
+    limit?: number;
+    token?: string;
+    snippetBytes?: number;
+    since?: Micros | number;
+    before?: Micros | number;
+}
+
+export interface Hit {
+    user: string;
+    session: string;
+    id: string;
+    author: string;
+    seq: number;
+    timeUs: Micros;
+    snippet: string | undefined;
+    /** Where in the snippet the word begins. */
+    snippetFound: number | undefined;
+}
+
+export interface FollowOptions {
+    onlyNew?: boolean;
+    afterSeq?: number;
+    /** Goes on after this place; see Follower.place. */
+    place?: string;
+    signal?: AbortSignal;
+}
+
+/** An event; or `reset`: events of the session that were given are gone, so read it again. */
+export type News =
+    | { session: string; event: StoredEvent; reset?: undefined }
+    | { session: string | undefined; reset: true; event?: undefined };
+
+export interface ImportOptions {
+    app?: string;
+    user?: string;
+    onConflict?: "refuse" | "replace" | "rename";
+    update?: boolean;
+    dryRun?: boolean;
+    skip?: boolean;
+    replaceKeys?: boolean;
+}
+
+export interface ImportReport {
+    lines: number;
+    made: number;
+    equal: number;
+    updated: number;
+    replaced: number;
+    renamed: number;
+    refused: number;
+    events: number;
+    keys: number;
+    keysKept: number;
+    artifacts: number;
+    artifactsKept: number;
+}
+
+/**
+ * A session: a snapshot, taken when it was created or read. Its own appends move it forward; `refresh` adds what others
+ * wrote. Close it to free its memory at once; otherwise that is freed some time after nothing refers to it.
+ */
+export class Session {
+    private constructor();
+    readonly app: string;
+    readonly user: string;
+    readonly id: string;
+    readonly version: number;
+    readonly lastSeq: number;
+    readonly eventCount: number;
+    facts(): SessionFacts;
+    event(index: number): StoredEvent | undefined;
+    events(): StoredEvent[];
+    /** The state of all scopes, merged, as one JSON object. */
+    stateJson(): string;
+    /** One value as JSON; undefined if there is none. */
+    stateGet(name: string): string | undefined;
+    /** The session's own state as it was at the point. */
+    stateAsOf(point: Point): string;
+    /** The session as the ADK writes it. */
+    json(): string;
+    refresh(): void;
+    append(event: Json, options?: Omit<AppendOptions, "version">): Appended;
+    /** All events in one transaction, or none. */
+    appendBatch(events: Iterable<Json>, options?: Omit<AppendOptions, "version" | "delta">): Appended[];
+    /** null removes it. */
+    setTitle(title: string | null): void;
+    setLabels(labels: Labels): void;
+    /** Takes back what came after the point, by an event. */
+    rewind(point: Point, options?: { anyway?: boolean }): Appended;
+    redo(options?: { anyway?: boolean }): Appended;
+    /** Deletes the events after the point, and returns how many there were. */
+    cut(point: Point, options?: { anyway?: boolean }): number;
+    fork(point: Point, options?: { user?: string; session?: string; range?: Range }): Session;
+    close(): void;
+    [Symbol.dispose](): void;
+}
+
+/** The events of a session, or of all of a user, as this store appends them. */
+export class Follower implements AsyncIterableIterator<News> {
+    private constructor();
+    [Symbol.asyncIterator](): this;
+    /** Waits for news. It ends once the follower or the store is closed, or the signal is aborted. */
+    next(): Promise<IteratorResult<News, undefined>>;
+    return(): Promise<IteratorResult<News, undefined>>;
+    /** The news that is there; undefined if there is none. */
+    poll(): News | undefined;
+    /** The place after the last news, for another follower of the same session or user. */
+    place(): string;
+    close(): void;
+    [Symbol.dispose](): void;
+}
+
+/** The sessions in one file, or in memory. Every call but `open` and `close` returns its result at once. */
+export class Store {
+    private constructor();
+    readonly path: string;
+    info(): { journalMode: string; sqliteVersion: string; schemaVersion: number; readOnly: boolean; version: string };
+    create(key: NewKey, state?: Json, options?: CreateOptions): Session;
+    getOrCreate(key: Key, state?: Json, options?: CreateOptions & { range?: Range }): Session;
+    get(key: Key, options?: { range?: Range }): Session;
+    /** Appends without reading the session. */
+    append(key: Key, event: Json, options?: AppendOptions): Appended;
+    /** Walks the events one page at a time, however long the log is. */
+    events(key: Key, options?: { backward?: boolean; range?: Range }): Generator<StoredEvent, void, undefined>;
+    /** Without a user: the sessions of all users. */
+    list(app: string, user?: string, options?: ListOptions): { sessions: ListedSession[]; token: string | undefined };
+    listAll(app: string, user?: string, options?: Omit<ListOptions, "token">): Generator<ListedSession, void, undefined>;
+    count(app: string, user?: string, filter?: Filter): number;
+    apps(): Generator<string, void, undefined>;
+    users(app: string): Generator<string, void, undefined>;
+    /** The keys of an app, or with `user` of a user, without their prefix. */
+    sharedStateJson(app: string, user?: string): string;
+    changeSharedState(app: string, user: string | undefined, delta: Json, options?: { expected?: Json }): void;
+    search(
+        scope: { app: string; user?: string; session?: string },
+        words: string,
+        options?: SearchOptions,
+    ): { hits: Hit[]; token: string | undefined; indexed: boolean };
+    /** Makes the index that makes searches fast, or brings it up to date. */
+    index(options?: { rebuild?: boolean; drop?: boolean }): number;
+    follow(key: NewKey, options?: FollowOptions): Follower;
+    /** Gives the store, an app, a user or a session as JSON lines, in pieces of UTF-8. */
+    export(
+        write: (bytes: Uint8Array) => void,
+        options?: { app?: string; user?: string; session?: string; onlySessions?: boolean },
+    ): void;
+    exportText(options?: { app?: string; user?: string; session?: string; onlySessions?: boolean }): string;
+    import(lines: string | Uint8Array | Iterable<string | Uint8Array>, options?: ImportOptions): ImportReport;
+    /** Returns whether there was such a session. */
+    delete(key: Key, options?: { secure?: boolean }): boolean;
+    deleteUser(app: string, user: string, options?: { secure?: boolean }): { sessions: number; stateKeys: number };
+    /** Gives free pages back to the file system; true: call again for more. */
+    maintain(): boolean;
+    /** With some hosts the file is free for others only after the promise. */
+    close(): void | Promise<void>;
+    [Symbol.dispose](): void;
+}
+
+/** Opens the store in a file, or creates it. ":memory:" is one in memory. */
+export function open(path: string, options?: OpenOptions): Promise<Store>;
+
+export type CodeName =
+    | "NOMEM" | "MISUSE" | "INVALID" | "JSON" | "NOTFOUND" | "EXISTS" | "STALE" | "BUSY" | "READONLY" | "FULL" | "IO"
+    | "CORRUPT" | "NOTASTORE" | "TOONEW" | "LIMIT" | "INTERRUPTED" | "TYPE" | "RANGE" | "CANTOPEN" | "INTERNAL" | "UNKNOWN"
+    | "LEASED" | "CONSTRAINT" | "KEY" | "UNSUPPORTED";
+
+/** A call that failed. Nothing has changed, unless it is an OutcomeUnknownError. */
+export class SesliteError extends Error {
+    readonly code: CodeName;
+    /** StaleError: the version that the session has now. */
+    readonly version: number | undefined;
+    /** SQLite's extended result code, or 0. */
+    readonly engineCode: number;
+    /** The byte of a JSON text at which the fault is. */
+    readonly offset: number | undefined;
+    /** The rejected event of a batch, counted from 0. */
+    readonly index: number | undefined;
+    /** OutcomeUnknownError: the ids that the store made for the events. */
+    readonly madeIds: (string | undefined)[] | undefined;
+}
+export class OutOfMemoryError extends SesliteError {}
+export class MisuseError extends SesliteError {}
+export class InvalidError extends SesliteError {}
+export class JsonError extends SesliteError {}
+export class NotFoundError extends SesliteError {}
+export class ExistsError extends SesliteError {}
+export class StaleError extends SesliteError {}
+export class BusyError extends SesliteError {}
+export class ReadOnlyError extends SesliteError {}
+export class FullError extends SesliteError {}
+export class IoError extends SesliteError {}
+export class CorruptError extends SesliteError {}
+export class NotAStoreError extends SesliteError {}
+export class TooNewError extends SesliteError {}
+export class LimitError extends SesliteError {}
+export class InterruptedError extends SesliteError {}
+export class StateTypeError extends SesliteError {}
+export class StateRangeError extends SesliteError {}
+export class CantOpenError extends SesliteError {}
+export class InternalError extends SesliteError {}
+export class OutcomeUnknownError extends SesliteError {}
+export class LeasedError extends SesliteError {}
+export class ConstraintError extends SesliteError {}
+export class WrongKeyError extends SesliteError {}
+export class UnsupportedError extends SesliteError {}

@@ -1,0 +1,211 @@
+// A session: a snapshot, which its own appends move forward.
+import { MisuseError } from "./errors.js";
+import { appendSlots, appended, dispose, event, facts, known, labelWords, pointValues, rangeSlots } from "./values.js";
+
+/** Closes the sessions that nobody has closed. */
+const forgotten = new FinalizationRegistry(({ engine, pointer }) => {
+    if (!engine.broken)
+        engine.calls.session_close(pointer);
+});
+
+const FLAG_ANYWAY = 1;
+
+export class Session {
+    #engine;
+    #pointer;
+
+    /** Only the library makes sessions. */
+    constructor(engine, pointer) {
+        this.#engine = engine;
+        this.#pointer = pointer;
+        forgotten.register(this, { engine, pointer }, this);
+    }
+
+    get #open() {
+        if (this.#pointer === 0)
+            throw new MisuseError("the session was closed");
+        return this.#pointer;
+    }
+
+    close() {
+        if (this.#pointer === 0)
+            return;
+        forgotten.unregister(this);
+        this.#engine.calls.session_close(this.#pointer);
+        this.#pointer = 0;
+    }
+
+    [dispose]() {
+        this.close();
+    }
+
+    // ------------------------------------------------------------------------------------------- reading
+
+    facts() {
+        return facts(this.#engine, this.#open);
+    }
+
+    #fact(slot) {
+        this.#engine.calls.session_facts(this.#open);
+        return this.#engine.out(slot);
+    }
+
+    get app() {
+        return this.#engine.string(this.#fact(0));
+    }
+
+    get user() {
+        return this.#engine.string(this.#fact(1));
+    }
+
+    get id() {
+        return this.#engine.string(this.#fact(2));
+    }
+
+    get version() {
+        return this.#fact(3);
+    }
+
+    get lastSeq() {
+        return this.#fact(4);
+    }
+
+    get eventCount() {
+        return this.#fact(10);
+    }
+
+    event(index) {
+        if (!Number.isInteger(index) || index < 0 || index >= this.eventCount)
+            return undefined;
+        this.#engine.calls.session_event(this.#open, index);
+        return event(this.#engine);
+    }
+
+    events() {
+        return Array.from({ length: this.eventCount }, (_, index) => this.event(index));
+    }
+
+    stateJson() {
+        this.#engine.check(this.#engine.calls.state_json(this.#open));
+        return this.#engine.slice(this.#engine.out(0), this.#engine.out(1));
+    }
+
+    stateGet(name) {
+        const engine = this.#engine;
+        return engine.frame(() => {
+            engine.check(engine.calls.state_get(this.#open, required(engine, name, "name")));
+            return engine.out(0) === 0 ? undefined : engine.slice(engine.out(0), engine.out(1));
+        });
+    }
+
+    stateAsOf(point) {
+        const engine = this.#engine;
+        return engine.frame(() => {
+            engine.check(engine.calls.state_as_of(this.#open, ...pointValues(engine, point)));
+            return engine.takeText();
+        });
+    }
+
+    json() {
+        this.#engine.check(this.#engine.calls.session_json(this.#open));
+        return this.#engine.takeText();
+    }
+
+    refresh() {
+        this.#engine.check(this.#engine.calls.refresh(this.#open));
+    }
+
+    // ------------------------------------------------------------------------------------------- writing
+
+    append(json, options) {
+        const engine = this.#engine;
+        return engine.frame(() => {
+            const { pointer, length } = engine.bytes(json, "event");
+            const code = engine.calls.append(this.#open, pointer, length, appendSlots(engine, options));
+            return checkAppended(engine, code);
+        });
+    }
+
+    appendBatch(events, options) {
+        const engine = this.#engine;
+        return engine.frame(() => {
+            const texts = Array.from(events, (json) => engine.bytes(json, "event"));
+            const words = engine.words(texts.flatMap(({ pointer, length }) => [pointer, length]));
+            const slots = appendSlots(engine, options);
+            const code = engine.calls.append_batch(this.#open, words, texts.length, slots);
+            return takeBatch(engine, code, texts.length);
+        });
+    }
+
+    setTitle(title) {
+        const engine = this.#engine;
+        engine.frame(() => engine.check(engine.calls.title_set(this.#open, engine.text(title, "title"))));
+    }
+
+    setLabels(labels) {
+        const engine = this.#engine;
+        engine.frame(() => engine.check(engine.calls.labels_set(this.#open, ...labelWords(engine, labels))));
+    }
+
+    // ------------------------------------------------------------------------------------------- history
+
+    rewind(point, options) {
+        const engine = this.#engine;
+        return engine.frame(() => checkAppended(engine,
+            engine.calls.rewind(this.#open, ...pointValues(engine, point), anyway(options, "rewind"))));
+    }
+
+    redo(options) {
+        return checkAppended(this.#engine, this.#engine.calls.redo(this.#open, anyway(options, "redo")));
+    }
+
+    cut(point, options) {
+        const engine = this.#engine;
+        return engine.frame(() => {
+            engine.check(engine.calls.cut(this.#open, ...pointValues(engine, point), anyway(options, "cut")));
+            return engine.out(0);
+        });
+    }
+
+    fork(point, options) {
+        const engine = this.#engine;
+        const { user, session, range } = known(options, ["user", "session", "range"], "fork");
+        return engine.frame(() => {
+            engine.check(engine.calls.fork(this.#open, ...pointValues(engine, point), engine.text(user, "user"),
+                engine.text(session, "session"), rangeSlots(engine, range)));
+            return new Session(engine, engine.out(0));
+        });
+    }
+}
+
+function anyway(options, what) {
+    return known(options, ["anyway"], what).anyway ? FLAG_ANYWAY : 0;
+}
+
+export function required(engine, value, name) {
+    if (typeof value !== "string")
+        throw new MisuseError(`${name}: a string is due`);
+    return engine.text(value, name);
+}
+
+/** The result of an append. An error whose outcome is unknown has the id that was made. */
+export function checkAppended(engine, code) {
+    const result = appended(engine);
+    engine.check(code, result.madeId ? { madeIds: [result.madeId] } : {});
+    return result;
+}
+
+function takeBatch(engine, code, count) {
+    const array = engine.out(0);
+    const results = [];
+    try {
+        for (let index = 0; index < count && array !== 0; index++) {
+            engine.calls.appended_at(array, index);
+            results.push(appended(engine));
+        }
+        engine.check(code, { madeIds: results.map((result) => result.madeId) });
+        return results;
+    } finally {
+        engine.calls.release(array);
+    }
+}

@@ -1,0 +1,453 @@
+// A store: opening, and the calls that need no session at hand.
+import { Engine } from "./engine.js";
+import { MisuseError } from "./errors.js";
+import { Follower } from "./follower.js";
+import { Session, checkAppended, required } from "./session.js";
+import {
+    appendSlots, dispose, event, facts, keyTexts, known, labelWords, optional, rangeSlots, whole,
+} from "./values.js";
+
+/** Closes the stores that nobody has closed. */
+const forgotten = new FinalizationRegistry((held) => held.close());
+
+const MEMORY = ":memory:";
+const OPEN_NAMES =
+    ["host", "wasm", "readOnly", "mustExist", "synchronous", "journal", "maxEventBytes", "maxSessionEvents"];
+
+function choose(value, choices, name) {
+    const chosen = choices[value];
+    if (chosen === undefined || !Object.hasOwn(choices, value))
+        throw new MisuseError(`${name}: one of ${Object.keys(choices).join(", ")} is due`);
+    return chosen;
+}
+
+/** A store in memory asks for no file. */
+const noFiles = {
+    acquire: (path) => path,
+    release: () => {},
+    stat: () => undefined,
+};
+
+export async function open(path, options) {
+    const given = known(options, OPEN_NAMES, "open");
+    if (typeof path !== "string")
+        throw new MisuseError("path: a string is due");
+    const host = path === MEMORY ? noFiles : given.host;
+    if (!host)
+        throw new MisuseError("host: a store in a file needs one");
+    const engine = await Engine.make(host, given.wasm);
+    const options64 = [
+        (given.readOnly ? 1 : 0) | (given.mustExist ? 2 : 0),
+        choose(given.synchronous ?? "full", { full: 0, normal: 1 }, "synchronous"),
+        choose(given.journal ?? "auto", { auto: 0, wal: 1, rollback: 2 }, "journal"),
+        whole(given.maxEventBytes ?? 0, "maxEventBytes"),
+        whole(given.maxSessionEvents ?? 0, "maxSessionEvents"),
+    ];
+    const resolved = await host.acquire(path, { readOnly: !!given.readOnly, mustExist: !!given.mustExist });
+    try {
+        return engine.frame(() => {
+            engine.check(engine.calls.open(required(engine, resolved, "path"), engine.slots(options64)));
+            return new Store(new Held(engine, engine.out(0), resolved), path);
+        });
+    } catch (error) {
+        await host.release(resolved);
+        throw error;
+    }
+}
+
+/** What a store holds. It does not know the store, so that it can be closed once nobody else does either. */
+class Held {
+    constructor(engine, pointer, path) {
+        this.engine = engine;
+        this.pointer = pointer;
+        this.path = path;
+    }
+
+    close() {
+        const { engine, pointer, path } = this;
+        if (pointer === 0)
+            return undefined;
+        this.pointer = 0;
+        if (!engine.broken)
+            engine.calls.close(pointer);
+        return engine.host.release(path);
+    }
+}
+
+export class Store {
+    #held;
+    #path;
+
+    /** Only `open` makes stores. */
+    constructor(held, path) {
+        this.#held = held;
+        this.#path = path;
+        forgotten.register(this, held, this);
+    }
+
+    get path() {
+        return this.#path;
+    }
+
+    get #engine() {
+        return this.#held.engine;
+    }
+
+    get #open() {
+        if (this.#held.pointer === 0)
+            throw new MisuseError("the store was closed");
+        return this.#held.pointer;
+    }
+
+    close() {
+        forgotten.unregister(this);
+        return this.#held.close();
+    }
+
+    [dispose]() {
+        void this.close();
+    }
+
+    info() {
+        const engine = this.#engine;
+        engine.check(engine.calls.info(this.#open));
+        return {
+            journalMode: engine.string(engine.out(0)),
+            sqliteVersion: engine.string(engine.out(1)),
+            schemaVersion: engine.out(2),
+            readOnly: engine.out(3) !== 0,
+            version: engine.string(engine.calls.version()),
+        };
+    }
+
+    maintain() {
+        return this.#engine.check(this.#engine.calls.maintain(this.#open)) > 0;
+    }
+
+    // ------------------------------------------------------------------------------------------- sessions
+
+    #make(engine, key, state, given, call) {
+        const text = engine.bytes(state, "state");
+        const [labels, count] = labelWords(engine, given.labels);
+        const slots = engine.slots([
+            engine.text(given.title, "title"), labels, count,
+            ...optional(given.expiresUs, "expiresUs"), ...optional(given.createUs, "createUs"),
+        ]);
+        return engine.check(call(...keyTexts(engine, key), text.pointer, text.length, slots));
+    }
+
+    create(key, state, options) {
+        const engine = this.#engine;
+        const given = known(options, ["title", "labels", "expiresUs", "createUs"], "create");
+        return engine.frame(() => {
+            this.#make(engine, key, state, given, (...values) => engine.calls.create(this.#open, ...values));
+            return new Session(engine, engine.out(0));
+        });
+    }
+
+    getOrCreate(key, state, options) {
+        const engine = this.#engine;
+        const given = known(options, ["title", "labels", "expiresUs", "createUs", "range"], "getOrCreate");
+        return engine.frame(() => {
+            const range = rangeSlots(engine, given.range);
+            this.#make(engine, key, state, given,
+                (...values) => engine.calls.get_or_create(this.#open, ...values, range));
+            return new Session(engine, engine.out(0));
+        });
+    }
+
+    get(key, options) {
+        const engine = this.#engine;
+        const { range } = known(options, ["range"], "get");
+        return engine.frame(() => {
+            engine.check(engine.calls.get(this.#open, ...keyTexts(engine, key), rangeSlots(engine, range)));
+            return new Session(engine, engine.out(0));
+        });
+    }
+
+    append(key, json, options) {
+        const engine = this.#engine;
+        return engine.frame(() => {
+            const { pointer, length } = engine.bytes(json, "event");
+            return checkAppended(engine, engine.calls.append_by_key(this.#open, ...keyTexts(engine, key), pointer, length,
+                appendSlots(engine, options)));
+        });
+    }
+
+    delete(key, options) {
+        const engine = this.#engine;
+        const flags = known(options, ["secure"], "delete").secure ? 4 : 0;
+        return engine.frame(() => {
+            engine.check(engine.calls.delete(this.#open, ...keyTexts(engine, key), flags));
+            return engine.out(0) === 1;
+        });
+    }
+
+    deleteUser(app, user, options) {
+        const engine = this.#engine;
+        const flags = known(options, ["secure"], "deleteUser").secure ? 4 : 0;
+        return engine.frame(() => {
+            engine.check(engine.calls.delete_user(this.#open, required(engine, app, "app"),
+                required(engine, user, "user"), flags));
+            return { sessions: engine.out(0), stateKeys: engine.out(1) };
+        });
+    }
+
+    *events(key, options) {
+        const engine = this.#engine;
+        const given = known(options, ["backward", "range"], "events");
+        const cursor = engine.frame(() => {
+            engine.check(engine.calls.cursor_open(this.#open, ...keyTexts(engine, key), given.backward ? 1 : 0,
+                rangeSlots(engine, given.range)));
+            return engine.out(0);
+        });
+        try {
+            while (engine.check(engine.calls.cursor_next(cursor)) > 0)
+                yield event(engine);
+        } finally {
+            if (!engine.broken)
+                engine.calls.cursor_close(cursor);
+        }
+    }
+
+    // ---------------------------------------------------------------------------------------------- lists
+
+    list(app, user, options) {
+        const engine = this.#engine;
+        const given = known(options, ["order", "limit", "token", "state", "filter"], "list");
+        return engine.frame(() => {
+            engine.check(engine.calls.list(this.#open, required(engine, app, "app"), engine.text(user, "user"),
+                choose(given.order ?? "newest", { newest: 0, oldest: 1, created: 2 }, "order"),
+                Number(whole(given.limit ?? 0, "limit")), engine.text(given.token, "token"),
+                given.state === false ? 1 : 0, filterSlots(engine, given.filter)));
+            return takePage(engine, given.state !== false);
+        });
+    }
+
+    *listAll(app, user, options) {
+        let page = this.list(app, user, options);
+        yield* page.sessions;
+        while (page.token !== undefined) {
+            page = this.list(app, user, { ...options, token: page.token });
+            yield* page.sessions;
+        }
+    }
+
+    count(app, user, filter) {
+        const engine = this.#engine;
+        return engine.frame(() => {
+            engine.check(engine.calls.list_count(this.#open, required(engine, app, "app"), engine.text(user, "user"),
+                filterSlots(engine, filter)));
+            return engine.out(0);
+        });
+    }
+
+    *apps() {
+        yield* this.#names(undefined);
+    }
+
+    *users(app) {
+        if (typeof app !== "string")
+            throw new MisuseError("app: a string is due");
+        yield* this.#names(app);
+    }
+
+    *#names(app) {
+        const engine = this.#engine;
+        let after;
+        do {
+            const page = engine.frame(() => {
+                engine.check(engine.calls.names(this.#open, engine.text(app, "app"), 0, engine.text(after, "after")));
+                return takeNames(engine);
+            });
+            yield* page.names;
+            after = page.next;
+        } while (after !== undefined);
+    }
+
+    // -------------------------------------------------------------------------------------- shared state
+
+    sharedStateJson(app, user) {
+        const engine = this.#engine;
+        return engine.frame(() => {
+            engine.check(engine.calls.shared_state(this.#open, required(engine, app, "app"), engine.text(user, "user")));
+            return engine.takeText();
+        });
+    }
+
+    changeSharedState(app, user, delta, options) {
+        const engine = this.#engine;
+        const given = known(options, ["expected"], "changeSharedState");
+        engine.frame(() => {
+            const change = engine.bytes(delta, "delta");
+            const expected = engine.bytes(given.expected, "expected");
+            engine.check(engine.calls.shared_state_change(this.#open, required(engine, app, "app"),
+                engine.text(user, "user"), change.pointer, change.length, expected.pointer, expected.length));
+        });
+    }
+
+    // ------------------------------------------------------------------------------------ search, follow
+
+    search(scope, words, options) {
+        const engine = this.#engine;
+        const given = known(options, ["any", "phrase", "live", "limit", "token", "snippetBytes", "since", "before"], "search");
+        return engine.frame(() => {
+            const text = engine.bytes(words, "words");
+            const slots = engine.slots([
+                (given.any ? 1 : 0) | (given.phrase ? 2 : 0) | (given.live ? 4 : 0), whole(given.limit ?? 0, "limit"),
+                engine.text(given.token, "token"), whole(given.snippetBytes ?? 0, "snippetBytes"),
+                ...optional(given.since, "since"), ...optional(given.before, "before"),
+            ]);
+            engine.check(engine.calls.search(this.#open, ...keyTexts(engine, scope), text.pointer, text.length, slots));
+            return takeHits(engine);
+        });
+    }
+
+    index(options) {
+        const given = known(options, ["rebuild", "drop"], "index");
+        this.#engine.check(this.#engine.calls.index(this.#open, (given.rebuild ? 1 : 0) | (given.drop ? 2 : 0)));
+        return this.#engine.out(0);
+    }
+
+    follow(key, options) {
+        const engine = this.#engine;
+        const given = known(options, ["onlyNew", "afterSeq", "place", "signal"], "follow");
+        return engine.frame(() => new Follower(engine, this.#open, this.#held, keyTexts(engine, key), given));
+    }
+
+    // ---------------------------------------------------------------------------------------------- texts
+
+    export(write, options) {
+        const engine = this.#engine;
+        const given = known(options, ["app", "user", "session", "onlySessions"], "export");
+        if (typeof write !== "function")
+            throw new MisuseError("write: a function is due");
+        engine.frame(() => {
+            const key = keyTexts(engine, given);
+            engine.transfer({ give: (bytes) => write(bytes.slice()) },
+                () => engine.calls.export(this.#open, ...key, given.onlySessions ? 1 : 0));
+        });
+    }
+
+    exportText(options) {
+        const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+        let text = "";
+        this.export((bytes) => { text += decoder.decode(bytes, { stream: true }); }, options);
+        return text + decoder.decode();
+    }
+
+    import(source, options) {
+        const engine = this.#engine;
+        const given = known(options, ["app", "user", "onConflict", "update", "dryRun", "skip", "replaceKeys"], "import");
+        const conflict = choose(given.onConflict ?? "refuse", { refuse: 0, replace: 2, rename: 4 }, "onConflict");
+        const flags = (given.update ? 1 : 0) | conflict | (given.dryRun ? 8 : 0) | (given.skip ? 16 : 0) |
+            (given.replaceKeys ? 32 : 0);
+        const take = reader(typeof source === "string" ? new TextEncoder().encode(source) : source);
+        return engine.frame(() => {
+            const app = engine.text(given.app, "app");
+            const user = engine.text(given.user, "user");
+            engine.transfer({ take }, () => engine.calls.import(this.#open, app, user, flags));
+            return takeReport(engine);
+        });
+    }
+}
+
+// ------------------------------------------------------------------------------------------------- results
+
+function filterSlots(engine, filter) {
+    const given = known(filter, ["label", "value", "idPrefix", "updatedSince", "updatedBefore"], "filter");
+    return engine.slots([
+        engine.text(given.label, "label"), engine.text(given.value, "value"), engine.text(given.idPrefix, "idPrefix"),
+        ...optional(given.updatedSince, "updatedSince"), ...optional(given.updatedBefore, "updatedBefore"),
+    ]);
+}
+
+function takePage(engine, withState) {
+    const page = engine.out(0);
+    const count = engine.out(1);
+    const token = engine.string(engine.out(2));
+    try {
+        const sessions = Array.from({ length: count }, (_, index) => {
+            const session = engine.calls.page_session(page, index);
+            const made = facts(engine, session);
+            if (withState) {
+                engine.check(engine.calls.state_json(session));
+                made.stateJson = engine.slice(engine.out(0), engine.out(1));
+            }
+            return made;
+        });
+        return { sessions, token };
+    } finally {
+        engine.calls.page_close(page);
+    }
+}
+
+function takeNames(engine) {
+    const page = engine.out(0);
+    const count = engine.out(1);
+    const next = engine.string(engine.out(2));
+    try {
+        return {
+            names: Array.from({ length: count }, (_, index) => engine.string(engine.calls.names_at(page, index))),
+            next,
+        };
+    } finally {
+        engine.calls.names_close(page);
+    }
+}
+
+function takeHit(engine) {
+    const snippet = engine.out(6);
+    const found = engine.out(8);
+    return {
+        seq: engine.out(0),
+        timeUs: engine.exact(1),
+        user: engine.string(engine.out(2)),
+        session: engine.string(engine.out(3)),
+        id: engine.string(engine.out(4)),
+        author: engine.string(engine.out(5)),
+        snippet: snippet === 0 ? undefined : engine.slice(snippet, engine.out(7)),
+        snippetFound: snippet === 0 ? undefined : engine.slice(snippet, found).length, // in units of JavaScript's strings
+    };
+}
+
+function takeHits(engine) {
+    const page = engine.out(0);
+    const count = engine.out(1);
+    const token = engine.string(engine.out(2));
+    const indexed = engine.out(3) === 1;
+    try {
+        const hits = Array.from({ length: count }, (_, index) => {
+            engine.calls.hits_at(page, index);
+            return takeHit(engine);
+        });
+        return { hits, token, indexed };
+    } finally {
+        engine.calls.hits_close(page);
+    }
+}
+
+const REPORT = ["lines", "made", "equal", "updated", "replaced", "renamed", "refused", "events", "keys", "keysKept",
+    "artifacts", "artifactsKept"];
+
+function takeReport(engine) {
+    return Object.fromEntries(REPORT.map((name, index) => [name, engine.out(index)]));
+}
+
+/** Fills buffers from bytes, or from the pieces of an iterable. */
+function reader(source) {
+    const pieces = (source instanceof Uint8Array ? [source] : source)[Symbol.iterator]();
+    let piece = new Uint8Array(0);
+    return (buffer) => {
+        while (piece.length === 0) {
+            const next = pieces.next();
+            if (next.done)
+                return 0;
+            piece = typeof next.value === "string" ? new TextEncoder().encode(next.value) : next.value;
+        }
+        const count = Math.min(piece.length, buffer.length);
+        buffer.set(piece.subarray(0, count));
+        piece = piece.subarray(count);
+        return count;
+    };
+}
