@@ -13,8 +13,20 @@ const skip = !fs.existsSync(compiler) && "TypeScript is not here";
 
 test("a program that uses the types compiles", { skip }, () => {
     const run = spawnSync(process.execPath, [compiler, "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext",
-        "--lib", "es2022,esnext.disposable,dom", "types_use.ts"], { cwd: here, encoding: "utf8" });
+        "--lib", "es2022,esnext.disposable,dom", "types_use.ts", "client_use.ts"], { cwd: here, encoding: "utf8" });
     assert.equal(run.status, 0, run.stdout);
+});
+
+test("every call of the client is declared, and no other", () => {
+    const lib = path.join(here, "..", "package", "lib");
+    const names = (text) => [...text.matchAll(/"(\w+)"/g)].map((match) => match[1]).sort();
+    const client = fs.readFileSync(path.join(lib, "client.js"), "utf8");
+    const types = fs.readFileSync(path.join(lib, "client.d.ts"), "utf8");
+    for (const name of ["RemoteStore", "RemoteSession", "RemoteFollower"]) {
+        const made = new RegExp(`class ${name} extends forward\\(\\[([^]*?)\\]\\)`).exec(client)[1];
+        const declared = new RegExp(`interface ${name}[^]*?Remoted<\\w+, ([^]*?)>`).exec(types)[1];
+        assert.deepEqual(names(declared), names(made), name);
+    }
 });
 
 test("every member of the classes is declared, and no other", async () => {
