@@ -1,4 +1,5 @@
-// For a page: stores in the browser's files, in a worker. The calls are those of Store, Session and Follower, and return promises.
+// For a page: stores in the browser's files, in a worker. The calls are those of Store, Session and Follower,
+// and return promises.
 import { MisuseError, makeError } from "./errors.js";
 
 export * from "./errors.js";
@@ -24,14 +25,14 @@ class Link {
     }
 
     call(object, method, values) {
-        if (this.#failure)
-            return Promise.reject(new MisuseError(this.#failure));
+        if (this.#failure) return Promise.reject(new MisuseError(this.#failure));
         return new Promise((resolve, reject) => {
             const id = ++this.#last;
             this.#waiting.set(id, { resolve, reject });
             try {
                 this.#worker.postMessage({ id, object, method, values });
-            } catch (error) { // a value that cannot be sent
+            } catch (error) {
+                // a value that cannot be sent
                 this.#waiting.delete(id);
                 reject(new MisuseError(`${method}: ${error.message}`, { cause: error }));
             }
@@ -41,17 +42,14 @@ class Link {
     #receive({ id, kind, object, value, error }) {
         const waiting = this.#waiting.get(id);
         this.#waiting.delete(id);
-        if (error)
-            waiting.reject(makeError(error.code, error.message, error));
-        else
-            waiting.resolve(kind ? new REMOTES[kind](this, object) : value);
+        if (error) waiting.reject(makeError(error.code, error.message, error));
+        else waiting.resolve(kind ? new REMOTES[kind](this, object) : value);
     }
 
     end(reason) {
         this.#failure = reason;
         this.#worker.terminate();
-        for (const { reject } of this.#waiting.values())
-            reject(new MisuseError(reason));
+        for (const { reject } of this.#waiting.values()) reject(new MisuseError(reason));
         this.#waiting.clear();
     }
 }
@@ -69,7 +67,9 @@ class Remote {
     }
 
     [CALL](method, values) {
-        return this.#closed ? Promise.reject(new MisuseError("it was closed")) : this.#link.call(this.#object, method, values);
+        return this.#closed
+            ? Promise.reject(new MisuseError("it was closed"))
+            : this.#link.call(this.#object, method, values);
     }
 
     close() {
@@ -98,8 +98,24 @@ function forward(methods) {
     return Forwarding;
 }
 
-export class RemoteSession extends forward(["facts", "event", "events", "stateJson", "stateGet", "stateAsOf", "json", "refresh",
-    "append", "appendBatch", "setTitle", "setLabels", "rewind", "redo", "cut", "fork"]) {}
+export class RemoteSession extends forward([
+    "facts",
+    "event",
+    "events",
+    "stateJson",
+    "stateGet",
+    "stateAsOf",
+    "json",
+    "refresh",
+    "append",
+    "appendBatch",
+    "setTitle",
+    "setLabels",
+    "rewind",
+    "redo",
+    "cut",
+    "fork",
+]) {}
 
 export class RemoteFollower extends forward(["next", "place"]) {
     [Symbol.asyncIterator]() {
@@ -112,9 +128,29 @@ export class RemoteFollower extends forward(["next", "place"]) {
     }
 }
 
-export class RemoteStore extends forward(["info", "create", "getOrCreate", "get", "append", "events", "list", "listAll", "count",
-    "apps", "users", "sharedStateJson", "changeSharedState", "search", "index", "follow", "exportText", "import", "delete",
-    "deleteUser", "maintain"]) {
+export class RemoteStore extends forward([
+    "info",
+    "create",
+    "getOrCreate",
+    "get",
+    "append",
+    "events",
+    "list",
+    "listAll",
+    "count",
+    "apps",
+    "users",
+    "sharedStateJson",
+    "changeSharedState",
+    "search",
+    "index",
+    "follow",
+    "exportText",
+    "import",
+    "delete",
+    "deleteUser",
+    "maintain",
+]) {
     async close() {
         await super.close();
         this[END]("the store was closed");

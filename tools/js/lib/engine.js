@@ -1,5 +1,5 @@
-// One instance of the WebAssembly module, and how JavaScript's values get into it and out of it. Each store has one of its
-// own, so its memory goes when nothing refers to the store and its sessions any more.
+// One instance of the WebAssembly module, and how JavaScript's values get into it and out of it. Each store
+// has one of its own, so its memory goes when nothing refers to the store and its sessions any more.
 import { CorruptError, InternalError, InvalidError, MisuseError, makeError } from "./errors.js";
 
 const encoder = new TextEncoder();
@@ -12,10 +12,16 @@ const CODE_INTERRUPTED = -16;
 const FAILED = -1;
 const ABSENT = -2;
 const FAILURES = new Map([
-    ["ENOENT", ABSENT], ["NotFoundError", ABSENT],
-    ["EBUSY", -3], ["EAGAIN", -3],
-    ["ENOSPC", -4], ["EDQUOT", -4], ["EFBIG", -4], ["QuotaExceededError", -4],
-    ["EACCES", -5], ["EPERM", -5],
+    ["ENOENT", ABSENT],
+    ["NotFoundError", ABSENT],
+    ["EBUSY", -3],
+    ["EAGAIN", -3],
+    ["ENOSPC", -4],
+    ["EDQUOT", -4],
+    ["EFBIG", -4],
+    ["QuotaExceededError", -4],
+    ["EACCES", -5],
+    ["EPERM", -5],
     ["EROFS", -6],
     ["EEXIST", -7],
 ]);
@@ -38,8 +44,7 @@ async function compileDefault() {
         return WebAssembly.compile(await readFile(url));
     }
     const answer = await fetch(url);
-    if (!answer.ok)
-        throw new InternalError(`${url}: the server answers ${answer.status}`);
+    if (!answer.ok) throw new InternalError(`${url}: the server answers ${answer.status}`);
     return WebAssembly.compile(await answer.arrayBuffer());
 }
 
@@ -69,8 +74,12 @@ export class Engine {
     /** `wasm`: a module, its bytes, or undefined for the one of the package. */
     static async make(host, wasm) {
         const given = await wasm;
-        const module = given === undefined ? await defaultModule()
-            : given instanceof WebAssembly.Module ? given : await WebAssembly.compile(given);
+        const module =
+            given === undefined
+                ? await defaultModule()
+                : given instanceof WebAssembly.Module
+                  ? given
+                  : await WebAssembly.compile(given);
         const engine = new Engine();
         engine.host = host;
         const instance = await WebAssembly.instantiate(module, engine.#imports());
@@ -81,8 +90,7 @@ export class Engine {
     #adopt(exports) {
         this.#memory = exports.memory;
         for (const [name, call] of Object.entries(exports)) {
-            if (typeof call === "function")
-                this.calls[name] = (...values) => this.#run(call, values);
+            if (typeof call === "function") this.calls[name] = (...values) => this.#run(call, values);
         }
         this.calls._initialize();
         this.#out = this.calls.out();
@@ -109,24 +117,35 @@ export class Engine {
     // ------------------------------------------------------------------------------------------ imports
 
     #imports() {
-        const guard = (work) => (...values) => {
-            try {
-                return work(...values) ?? 0;
-            } catch (error) {
-                const failure = FAILURES.get(error?.code) ?? FAILURES.get(error?.name) ?? FAILED;
-                if (failure !== ABSENT)
-                    this.#hostError ??= error; // the first is the cause of those that follow
-                return failure;
-            }
-        };
+        const guard =
+            (work) =>
+            (...values) => {
+                try {
+                    return work(...values) ?? 0;
+                } catch (error) {
+                    const failure = FAILURES.get(error?.code) ?? FAILURES.get(error?.name) ?? FAILED;
+                    // The first is the cause of those that follow.
+                    if (failure !== ABSENT) this.#hostError ??= error;
+                    return failure;
+                }
+            };
         const part = (pointer, count) => this.#heap().subarray(pointer, pointer + count);
         const files = () => this.host;
         const host = {
             open: guard((path, flags) =>
-                files().open(this.string(path), { write: !!(flags & 1), create: !!(flags & 2), exclusive: !!(flags & 4) })),
+                files().open(this.string(path), {
+                    write: !!(flags & 1),
+                    create: !!(flags & 2),
+                    exclusive: !!(flags & 4),
+                }),
+            ),
             close: guard((handle) => files().close(handle)),
-            read: guard((handle, pointer, count, offset) => files().read(handle, part(pointer, count), offset)),
-            write: guard((handle, pointer, count, offset) => void files().write(handle, part(pointer, count), offset)),
+            read: guard((handle, pointer, count, offset) =>
+                files().read(handle, part(pointer, count), offset),
+            ),
+            write: guard(
+                (handle, pointer, count, offset) => void files().write(handle, part(pointer, count), offset),
+            ),
             truncate: guard((handle, size) => files().truncate(handle, size)),
             sync: guard((handle, folder) => files().sync(handle, !!folder)),
             size: guard((handle) => files().size(handle)),
@@ -162,8 +181,7 @@ export class Engine {
 
     #stat(path, pointer) {
         const found = this.host.stat(path);
-        if (found === undefined)
-            return ABSENT;
+        if (found === undefined) return ABSENT;
         this.#look().setBigInt64(pointer, BigInt(found.size), true);
         this.#look().setBigInt64(pointer + 8, BigInt.asIntN(64, BigInt(found.device)), true);
         this.#look().setBigInt64(pointer + 16, BigInt.asIntN(64, BigInt(found.inode)), true);
@@ -195,7 +213,10 @@ export class Engine {
         }
     }
 
-    /** Returns a number for `listener`, which is called from within calls of the library and must not make any. */
+    /**
+     * Returns a number for `listener`, which is called from within calls of the library and must not make
+     * any.
+     */
     listen(listener) {
         this.#listeners.set(++this.#lastListener, listener);
         return this.#lastListener;
@@ -209,14 +230,12 @@ export class Engine {
 
     /** The memory, whose buffer is another one after it has grown. */
     #heap() {
-        if (this.#bytes.buffer !== this.#memory.buffer)
-            this.#bytes = new Uint8Array(this.#memory.buffer);
+        if (this.#bytes.buffer !== this.#memory.buffer) this.#bytes = new Uint8Array(this.#memory.buffer);
         return this.#bytes;
     }
 
     #look() {
-        if (this.#view.buffer !== this.#memory.buffer)
-            this.#view = new DataView(this.#memory.buffer);
+        if (this.#view.buffer !== this.#memory.buffer) this.#view = new DataView(this.#memory.buffer);
         return this.#view;
     }
 
@@ -228,8 +247,7 @@ export class Engine {
             return work();
         } finally {
             this.#used = used;
-            for (const pointer of this.#extra.splice(extra))
-                this.calls.release(pointer);
+            for (const pointer of this.#extra.splice(extra)) this.calls.release(pointer);
         }
     }
 
@@ -240,26 +258,26 @@ export class Engine {
             return pointer;
         }
         const pointer = this.calls.allocate(count);
-        if (pointer === 0)
-            throw makeError("NOMEM", "out of memory");
+        if (pointer === 0) throw makeError("NOMEM", "out of memory");
         this.#extra.push(pointer);
         return pointer;
     }
 
     /** Puts a text into the memory, or bytes as they are, and a NUL after it. Only within a frame. */
     bytes(value, name) {
-        if (value === undefined || value === null)
-            return { pointer: 0, length: 0 };
-        if (value instanceof Uint8Array)
-            return this.#copy(value);
-        if (typeof value !== "string")
-            throw new MisuseError(`${name}: a string is due, or a Uint8Array`);
+        if (value === undefined || value === null) return { pointer: 0, length: 0 };
+        if (value instanceof Uint8Array) return this.#copy(value);
+        if (typeof value !== "string") throw new MisuseError(`${name}: a string is due, or a Uint8Array`);
         if (!isWellFormed(value))
-            throw new InvalidError(`${name}: the text has half of a surrogate pair, which UTF-8 cannot express`);
-        if (value.length > SCRATCH_BYTES / 8)
-            return this.#copy(encoder.encode(value));
+            throw new InvalidError(
+                `${name}: the text has half of a surrogate pair, which UTF-8 cannot express`,
+            );
+        if (value.length > SCRATCH_BYTES / 8) return this.#copy(encoder.encode(value));
         const pointer = this.#room(value.length * 3 + 1);
-        const { written } = encoder.encodeInto(value, this.#heap().subarray(pointer, pointer + value.length * 3));
+        const { written } = encoder.encodeInto(
+            value,
+            this.#heap().subarray(pointer, pointer + value.length * 3),
+        );
         this.#heap()[pointer + written] = 0;
         return { pointer, length: written };
     }
@@ -273,12 +291,9 @@ export class Engine {
 
     /** Puts a string without a NUL into the memory and returns its address; 0 for undefined and null. */
     text(value, name) {
-        if (value === undefined || value === null)
-            return 0;
-        if (typeof value !== "string")
-            throw new MisuseError(`${name}: a string is due`);
-        if (value.includes("\0"))
-            throw new InvalidError(`${name}: the text holds a NUL`);
+        if (value === undefined || value === null) return 0;
+        if (typeof value !== "string") throw new MisuseError(`${name}: a string is due`);
+        if (value.includes("\0")) throw new InvalidError(`${name}: the text holds a NUL`);
         return this.bytes(value, name).pointer;
     }
 
@@ -306,8 +321,7 @@ export class Engine {
     }
 
     string(pointer) {
-        if (pointer === 0)
-            return undefined;
+        if (pointer === 0) return undefined;
         const heap = this.#heap();
         return this.slice(pointer, heap.indexOf(0, pointer) - pointer);
     }
@@ -334,8 +348,7 @@ export class Engine {
 
     /** Returns a code that is not negative, and throws the error of another. */
     check(code, facts = {}) {
-        if (code >= 0)
-            return code;
+        if (code >= 0) return code;
         const cause = this.#hostError;
         const message = this.string(this.calls.failure()) || "out of memory";
         const version = this.out(0);
@@ -354,12 +367,14 @@ export class Engine {
 
 let wallOffset = 0;
 
-/** Microseconds since 1970: finer than Date, but never far from it, also after the clock was set or the system slept. */
+/**
+ * Microseconds since 1970: finer than Date, but never far from it, also after the clock was set or the system
+ * slept.
+ */
 function wall() {
     const now = Date.now();
     const steady = performance.now();
-    if (Math.abs(steady + wallOffset - now) > 2)
-        wallOffset = now - steady;
+    if (Math.abs(steady + wallOffset - now) > 2) wallOffset = now - steady;
     return (steady + wallOffset) * 1000;
 }
 

@@ -25,7 +25,8 @@ function kind(number, code) {
     return made;
 }
 
-// The names are those of the package for Python. (A class that is assigned to a name has that name only if it has none.)
+// The names are those of the package for Python. (A class that is assigned to a name has that name only if it
+// has none.)
 function named(name, made) {
     Object.defineProperty(made, "name", { value: name });
     return made;

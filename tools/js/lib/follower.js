@@ -16,8 +16,7 @@ class HeldFollower {
     }
 
     close() {
-        if (this.pointer !== 0 && !this.engine.broken)
-            this.engine.calls.follower_close(this.pointer);
+        if (this.pointer !== 0 && !this.engine.broken) this.engine.calls.follower_close(this.pointer);
         this.pointer = 0;
         this.engine.unlisten(this.listener);
     }
@@ -38,7 +37,9 @@ export class Follower {
         const after = BigInt(whole(options.afterSeq ?? 0, "afterSeq"));
         const place = engine.text(options.place, "place");
         try {
-            engine.check(engine.calls.follower_open(pointer, ...key, options.onlyNew ? 1 : 0, after, place, listener));
+            engine.check(
+                engine.calls.follower_open(pointer, ...key, options.onlyNew ? 1 : 0, after, place, listener),
+            );
         } catch (error) {
             engine.unlisten(listener);
             throw error;
@@ -57,12 +58,10 @@ export class Follower {
 
     /** The news that is there; undefined: none. */
     poll() {
-        if (this.#held.pointer === 0)
-            throw new MisuseError("the follower was closed");
+        if (this.#held.pointer === 0) throw new MisuseError("the follower was closed");
         const engine = this.#engine;
         const code = engine.check(engine.calls.follower_next(this.#held.pointer));
-        if (code === CODE_ROW)
-            return { session: engine.string(engine.out(8)), event: event(engine) };
+        if (code === CODE_ROW) return { session: engine.string(engine.out(8)), event: event(engine) };
         return code === CODE_RESET ? { session: engine.string(engine.out(8)), reset: true } : undefined;
     }
 
@@ -77,8 +76,7 @@ export class Follower {
                 this.#news.wake = resolve;
             });
             const value = this.poll();
-            if (value)
-                return { value, done: false };
+            if (value) return { value, done: false };
             await waits;
         }
         this.close();
@@ -92,8 +90,7 @@ export class Follower {
 
     /** The place after the last news, with which a follower can go on; see ses_follower_place. */
     place() {
-        if (this.#held.pointer === 0)
-            throw new MisuseError("the follower was closed");
+        if (this.#held.pointer === 0) throw new MisuseError("the follower was closed");
         return this.#engine.string(this.#engine.calls.follower_place(this.#held.pointer));
     }
 

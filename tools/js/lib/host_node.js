@@ -1,7 +1,21 @@
 // Files of Node. Node has no locks on files, so a file next to the store says that a process has it open.
 import {
-    closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, linkSync, openSync, readFileSync, readSync, realpathSync,
-    renameSync, statSync, unlinkSync, writeFileSync, writeSync, constants,
+    closeSync,
+    fdatasyncSync,
+    fstatSync,
+    fsyncSync,
+    ftruncateSync,
+    linkSync,
+    openSync,
+    readFileSync,
+    readSync,
+    realpathSync,
+    renameSync,
+    statSync,
+    unlinkSync,
+    writeFileSync,
+    writeSync,
+    constants,
 } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
@@ -12,9 +26,12 @@ const LOCK = ".js-lock";
 /** The clocks of two readings of one start may differ by that. */
 const START_TOLERANCE_MS = 2000;
 
-// --------------------------------------------------------------------------------------------------- the lock
+// ------------------------------------------------------------------------------------------------- the lock
 
-/** When a process began: in ticks since the system's start where that is to be had, which tells it from an earlier one. */
+/**
+ * When a process began: in ticks since the system's start where that is to be had, which tells it from an
+ * earlier one.
+ */
 function beginning(pid) {
     try {
         const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -39,11 +56,12 @@ function isAlive(pid) {
     }
 }
 
-/** Whether the process that wrote the lock still runs. A text that is none was cut short by a power failure. */
+/**
+ * Whether the process that wrote the lock still runs. A text that is none was cut short by a power failure.
+ */
 function isHeld(text) {
     const [pid, begun] = text.split(" ");
-    if (!/^\d+$/.test(pid) || begun === undefined || !isAlive(Number(pid)))
-        return false;
+    if (!/^\d+$/.test(pid) || begun === undefined || !isAlive(Number(pid))) return false;
     const now = beginning(Number(pid));
     return now === undefined || isSameBeginning(now, begun);
 }
@@ -52,24 +70,24 @@ function readLock(path) {
     try {
         return readFileSync(path, "utf8");
     } catch (error) {
-        if (error.code === "ENOENT")
-            return undefined;
+        if (error.code === "ENOENT") return undefined;
         throw error;
     }
 }
 
-/** Takes a lock that nobody holds out of the way. It is moved first, and looked at again: another may have been faster. */
+/**
+ * Takes a lock that nobody holds out of the way. It is moved first, and looked at again: another may have
+ * been faster.
+ */
 function removeStale(lock, text) {
     const aside = `${lock}-${randomUUID()}`;
     try {
         renameSync(lock, aside);
     } catch (error) {
-        if (error.code === "ENOENT")
-            return;
+        if (error.code === "ENOENT") return;
         throw error;
     }
-    if (readLock(aside) !== text)
-        putBack(aside, lock);
+    if (readLock(aside) !== text) putBack(aside, lock);
     unlinkSync(aside);
 }
 
@@ -77,8 +95,7 @@ function putBack(aside, lock) {
     try {
         linkSync(aside, lock);
     } catch (error) {
-        if (error.code !== "EEXIST")
-            throw error;
+        if (error.code !== "EEXIST") throw error;
     }
 }
 
@@ -102,32 +119,28 @@ function takeLock(path) {
             makeLock(lock, text);
             return text;
         } catch (error) {
-            if (error.code !== "EEXIST")
-                throw error;
+            if (error.code !== "EEXIST") throw error;
         }
         const there = readLock(lock);
         if (there !== undefined && isHeld(there))
             throw new BusyError(`${path}: process ${there.split(" ")[0]} has the store open (${lock})`);
-        if (there !== undefined)
-            removeStale(lock, there);
+        if (there !== undefined) removeStale(lock, there);
     }
     throw new BusyError(`${path}: other processes are opening the store`);
 }
 
 function dropLock(path, text) {
-    if (readLock(path + LOCK) === text)
-        unlinkSync(path + LOCK);
+    if (readLock(path + LOCK) === text) unlinkSync(path + LOCK);
 }
 
-// -------------------------------------------------------------------------------------------------- the files
+// ------------------------------------------------------------------------------------------------ the files
 
 /** The path without links; of a file that does not exist, that of its folder. */
 function resolve(path) {
     try {
         return realpathSync(path);
     } catch (error) {
-        if (error.code !== "ENOENT")
-            throw new CantOpenError(`${path}: ${error.message}`, { cause: error });
+        if (error.code !== "ENOENT") throw new CantOpenError(`${path}: ${error.message}`, { cause: error });
     }
     try {
         return join(realpathSync(dirname(path)), basename(path));
@@ -137,8 +150,7 @@ function resolve(path) {
 }
 
 function syncFolder(path) {
-    if (process.platform === "win32")
-        return; // where a folder cannot be opened
+    if (process.platform === "win32") return; // where a folder cannot be opened
     const folder = openSync(dirname(path), constants.O_RDONLY);
     try {
         fsyncSync(folder);
@@ -154,22 +166,21 @@ class NodeHost {
     acquire(path, { readOnly, mustExist }) {
         const resolved = resolve(path);
         const found = this.stat(resolved);
-        if (!found && (readOnly || mustExist))
-            throw new NotFoundError(`${path}: there is no such file`);
-        if (found && !found.isFile)
-            throw new CantOpenError(`${path}: this is not a regular file`);
+        if (!found && (readOnly || mustExist)) throw new NotFoundError(`${path}: there is no such file`);
+        if (found && !found.isFile) throw new CantOpenError(`${path}: this is not a regular file`);
         try {
             this.#locks.set(resolved, takeLock(resolved));
         } catch (error) {
-            throw error instanceof BusyError ? error : new CantOpenError(`${path}: ${error.message}`, { cause: error });
+            throw error instanceof BusyError
+                ? error
+                : new CantOpenError(`${path}: ${error.message}`, { cause: error });
         }
         return resolved;
     }
 
     release(path) {
         const text = this.#locks.get(path);
-        if (text === undefined)
-            return;
+        if (text === undefined) return;
         this.#locks.delete(path);
         try {
             dropLock(path, text);
@@ -179,7 +190,9 @@ class NodeHost {
     }
 
     open(path, { write, create, exclusive }) {
-        const flags = (write ? constants.O_RDWR : constants.O_RDONLY) | (create ? constants.O_CREAT : 0) |
+        const flags =
+            (write ? constants.O_RDWR : constants.O_RDONLY) |
+            (create ? constants.O_CREAT : 0) |
             (exclusive ? constants.O_EXCL : 0);
         const descriptor = openSync(path, flags, 0o600);
         this.#files.set(descriptor, path);
@@ -195,8 +208,7 @@ class NodeHost {
         let done = 0;
         while (done < bytes.length) {
             const count = readSync(descriptor, bytes, done, bytes.length - done, offset + done);
-            if (count === 0)
-                break;
+            if (count === 0) break;
             done += count;
         }
         return done;
@@ -213,8 +225,7 @@ class NodeHost {
 
     sync(descriptor, folder) {
         fdatasyncSync(descriptor);
-        if (folder)
-            syncFolder(this.#files.get(descriptor));
+        if (folder) syncFolder(this.#files.get(descriptor));
     }
 
     size(descriptor) {
@@ -223,8 +234,7 @@ class NodeHost {
 
     delete(path, sync) {
         unlinkSync(path);
-        if (sync)
-            syncFolder(path);
+        if (sync) syncFolder(path);
     }
 
     stat(path) {

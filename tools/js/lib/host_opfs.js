@@ -1,5 +1,6 @@
-// Files in the browser's own file system (OPFS), in a dedicated worker. Handles there are opened asynchronously, so `acquire`
-// opens those that SQLite may ask for: the file, its journal and its write-ahead log. The browser gives each to one only.
+// Files in the browser's own file system (OPFS), in a dedicated worker. Handles there are opened
+// asynchronously, so `acquire` opens those that SQLite may ask for: the file, its journal and its write-ahead
+// log. The browser gives each to one only.
 import { BusyError, CantOpenError, MisuseError, NotFoundError } from "./errors.js";
 
 const SUFFIXES = ["", "-wal", "-journal"];
@@ -10,8 +11,7 @@ async function folderOf(path) {
     if (name === undefined || name === "." || name === ".." || names.includes(".") || names.includes(".."))
         throw new CantOpenError(`${path}: this is not a path of a file`);
     let folder = await navigator.storage.getDirectory();
-    for (const step of names)
-        folder = await folder.getDirectoryHandle(step, { create: true });
+    for (const step of names) folder = await folder.getDirectoryHandle(step, { create: true });
     return { folder, name };
 }
 
@@ -20,8 +20,7 @@ async function find(folder, name) {
     try {
         return await folder.getFileHandle(name);
     } catch (error) {
-        if (error.name === "NotFoundError")
-            return undefined;
+        if (error.name === "NotFoundError") return undefined;
         throw error;
     }
 }
@@ -33,12 +32,13 @@ class OpfsHost {
 
     async acquire(path, { readOnly, mustExist }) {
         if (typeof FileSystemSyncAccessHandle === "undefined")
-            throw new MisuseError("files of the browser can only be used in a dedicated worker: see seslite/client");
-        if (this.#folders.has(path))
-            throw new BusyError(`${path}: the store is open here`);
+            throw new MisuseError(
+                "files of the browser can only be used in a dedicated worker: see seslite/client",
+            );
+        if (this.#folders.has(path)) throw new BusyError(`${path}: the store is open here`);
         try {
             const { folder, name } = await folderOf(path);
-            if ((readOnly || mustExist) && !await find(folder, name))
+            if ((readOnly || mustExist) && !(await find(folder, name)))
                 throw new NotFoundError(`${path}: there is no such file`);
             await this.#openAll(path, folder, name);
             return path;
@@ -46,7 +46,9 @@ class OpfsHost {
             await this.release(path);
             if (error.name === "NoModificationAllowedError")
                 throw new BusyError(`${path}: another page has the store open`, { cause: error });
-            throw error instanceof DOMException ? new CantOpenError(`${path}: ${error.message}`, { cause: error }) : error;
+            throw error instanceof DOMException
+                ? new CantOpenError(`${path}: ${error.message}`, { cause: error })
+                : error;
         }
     }
 
@@ -65,23 +67,21 @@ class OpfsHost {
     /** Closes the files, and removes those that are empty. */
     async release(path) {
         const held = this.#folders.get(path);
-        if (!held)
-            return;
+        if (!held) return;
         this.#folders.delete(path);
         for (const suffix of held.opened) {
             const { access } = this.#files.get(path + suffix);
             this.#files.delete(path + suffix);
             const isEmpty = access.getSize() === 0;
             access.close();
-            if (isEmpty)
-                await held.folder.removeEntry(held.name + suffix).catch(() => {}); // another page has opened it by now
+            // It fails if another page has opened the file by now.
+            if (isEmpty) await held.folder.removeEntry(held.name + suffix).catch(() => {});
         }
     }
 
     #file(path) {
         const file = this.#files.get(path);
-        if (!file)
-            throw new Error(`${path}: SQLite asks for a file that is not open`);
+        if (!file) throw new Error(`${path}: SQLite asks for a file that is not open`);
         return file;
     }
 
@@ -93,8 +93,7 @@ class OpfsHost {
             throw Object.assign(new Error(`${path}: the file exists`), { code: "EEXIST" });
         file.exists = true;
         let handle = this.#handles.indexOf(undefined);
-        if (handle < 0)
-            handle = this.#handles.length;
+        if (handle < 0) handle = this.#handles.length;
         this.#handles[handle] = file;
         return handle;
     }
@@ -110,7 +109,9 @@ class OpfsHost {
     write(handle, bytes, offset) {
         const count = this.#handles[handle].access.write(bytes, { at: offset });
         if (count < bytes.length)
-            throw Object.assign(new Error(`only ${count} of ${bytes.length} bytes were written`), { code: "ENOSPC" });
+            throw Object.assign(new Error(`only ${count} of ${bytes.length} bytes were written`), {
+                code: "ENOSPC",
+            });
     }
 
     truncate(handle, size) {

@@ -11,7 +11,10 @@ export interface Key {
 /** A key whose session the store makes. */
 export type NewKey = Omit<Key, "session"> & { session?: string };
 
-/** Files, as a store uses them. A failure is thrown; its `code` (as of Node) or `name` (as of the DOM) says which it is. */
+/**
+ * Files, as a store uses them. A failure is thrown; its `code` (as of Node) or `name` (as of the DOM) says
+ * which it is.
+ */
 export interface Host {
     /** Takes the file, which no other store may have, and returns its path as the other functions get it. */
     acquire(path: string, options: { readOnly: boolean; mustExist: boolean }): string | Promise<string>;
@@ -29,7 +32,9 @@ export interface Host {
     size(handle: number): number;
     delete(path: string, syncFolder: boolean): void;
     /** `device` and `inode` tell files apart. */
-    stat(path: string): { size: bigint | number; device: bigint | number; inode: bigint | number } | undefined;
+    stat(
+        path: string,
+    ): { size: bigint | number; device: bigint | number; inode: bigint | number } | undefined;
 }
 
 export interface OpenOptions {
@@ -202,8 +207,9 @@ export interface ImportReport {
 }
 
 /**
- * A session: a snapshot, taken when it was created or read. Its own appends move it forward; `refresh` adds what others
- * wrote. Close it to free its memory at once; otherwise that is freed some time after nothing refers to it.
+ * A session: a snapshot, taken when it was created or read. Its own appends move it forward; `refresh` adds
+ * what others wrote. Close it to free its memory at once; otherwise that is freed some time after nothing
+ * refers to it.
  */
 export class Session {
     private constructor();
@@ -260,23 +266,45 @@ export class Follower implements AsyncIterableIterator<News> {
 export class Store {
     private constructor();
     readonly path: string;
-    info(): { journalMode: string; sqliteVersion: string; schemaVersion: number; readOnly: boolean; version: string };
+    info(): {
+        journalMode: string;
+        sqliteVersion: string;
+        schemaVersion: number;
+        readOnly: boolean;
+        version: string;
+    };
     create(key: NewKey, state?: Json, options?: CreateOptions): Session;
     getOrCreate(key: Key, state?: Json, options?: CreateOptions & { range?: Range }): Session;
     get(key: Key, options?: { range?: Range }): Session;
     /** Appends without reading the session. */
     append(key: Key, event: Json, options?: AppendOptions): Appended;
     /** Walks the events one page at a time, however long the log is. */
-    events(key: Key, options?: { backward?: boolean; range?: Range }): Generator<StoredEvent, void, undefined>;
+    events(
+        key: Key,
+        options?: { backward?: boolean; range?: Range },
+    ): Generator<StoredEvent, void, undefined>;
     /** Without a user: the sessions of all users. */
-    list(app: string, user?: string, options?: ListOptions): { sessions: ListedSession[]; token: string | undefined };
-    listAll(app: string, user?: string, options?: Omit<ListOptions, "token">): Generator<ListedSession, void, undefined>;
+    list(
+        app: string,
+        user?: string,
+        options?: ListOptions,
+    ): { sessions: ListedSession[]; token: string | undefined };
+    listAll(
+        app: string,
+        user?: string,
+        options?: Omit<ListOptions, "token">,
+    ): Generator<ListedSession, void, undefined>;
     count(app: string, user?: string, filter?: Filter): number;
     apps(): Generator<string, void, undefined>;
     users(app: string): Generator<string, void, undefined>;
     /** The keys of an app, or with `user` of a user, without their prefix. */
     sharedStateJson(app: string, user?: string): string;
-    changeSharedState(app: string, user: string | undefined, delta: Json, options?: { expected?: Json }): void;
+    changeSharedState(
+        app: string,
+        user: string | undefined,
+        delta: Json,
+        options?: { expected?: Json },
+    ): void;
     search(
         scope: { app: string; user?: string; session?: string },
         words: string,
@@ -294,7 +322,11 @@ export class Store {
     import(lines: string | Uint8Array | Iterable<string | Uint8Array>, options?: ImportOptions): ImportReport;
     /** Returns whether there was such a session. */
     delete(key: Key, options?: { secure?: boolean }): boolean;
-    deleteUser(app: string, user: string, options?: { secure?: boolean }): { sessions: number; stateKeys: number };
+    deleteUser(
+        app: string,
+        user: string,
+        options?: { secure?: boolean },
+    ): { sessions: number; stateKeys: number };
     /** Gives free pages back to the file system; true: call again for more. */
     maintain(): boolean;
     /** With some hosts the file is free for others only after the promise. */
@@ -306,9 +338,31 @@ export class Store {
 export function open(path: string, options?: OpenOptions): Promise<Store>;
 
 export type CodeName =
-    | "NOMEM" | "MISUSE" | "INVALID" | "JSON" | "NOTFOUND" | "EXISTS" | "STALE" | "BUSY" | "READONLY" | "FULL" | "IO"
-    | "CORRUPT" | "NOTASTORE" | "TOONEW" | "LIMIT" | "INTERRUPTED" | "TYPE" | "RANGE" | "CANTOPEN" | "INTERNAL" | "UNKNOWN"
-    | "LEASED" | "CONSTRAINT" | "KEY" | "UNSUPPORTED";
+    | "NOMEM"
+    | "MISUSE"
+    | "INVALID"
+    | "JSON"
+    | "NOTFOUND"
+    | "EXISTS"
+    | "STALE"
+    | "BUSY"
+    | "READONLY"
+    | "FULL"
+    | "IO"
+    | "CORRUPT"
+    | "NOTASTORE"
+    | "TOONEW"
+    | "LIMIT"
+    | "INTERRUPTED"
+    | "TYPE"
+    | "RANGE"
+    | "CANTOPEN"
+    | "INTERNAL"
+    | "UNKNOWN"
+    | "LEASED"
+    | "CONSTRAINT"
+    | "KEY"
+    | "UNSUPPORTED";
 
 /** A call that failed. Nothing has changed, unless it is an OutcomeUnknownError. */
 export class SesliteError extends Error {

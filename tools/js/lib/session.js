@@ -1,11 +1,20 @@
 // A session: a snapshot, which its own appends move forward.
 import { MisuseError } from "./errors.js";
-import { appendSlots, appended, dispose, event, facts, known, labelWords, pointValues, rangeSlots } from "./values.js";
+import {
+    appendSlots,
+    appended,
+    dispose,
+    event,
+    facts,
+    known,
+    labelWords,
+    pointValues,
+    rangeSlots,
+} from "./values.js";
 
 /** Closes the sessions that nobody has closed. */
 const forgotten = new FinalizationRegistry(({ engine, pointer }) => {
-    if (!engine.broken)
-        engine.calls.session_close(pointer);
+    if (!engine.broken) engine.calls.session_close(pointer);
 });
 
 const FLAG_ANYWAY = 1;
@@ -22,14 +31,12 @@ export class Session {
     }
 
     get #open() {
-        if (this.#pointer === 0)
-            throw new MisuseError("the session was closed");
+        if (this.#pointer === 0) throw new MisuseError("the session was closed");
         return this.#pointer;
     }
 
     close() {
-        if (this.#pointer === 0)
-            return;
+        if (this.#pointer === 0) return;
         forgotten.unregister(this);
         this.#engine.calls.session_close(this.#pointer);
         this.#pointer = 0;
@@ -75,8 +82,7 @@ export class Session {
     }
 
     event(index) {
-        if (!Number.isInteger(index) || index < 0 || index >= this.eventCount)
-            return undefined;
+        if (!Number.isInteger(index) || index < 0 || index >= this.eventCount) return undefined;
         this.#engine.calls.session_event(this.#open, index);
         return event(this.#engine);
     }
@@ -151,8 +157,12 @@ export class Session {
 
     rewind(point, options) {
         const engine = this.#engine;
-        return engine.frame(() => checkAppended(engine,
-            engine.calls.rewind(this.#open, ...pointValues(engine, point), anyway(options, "rewind"))));
+        return engine.frame(() =>
+            checkAppended(
+                engine,
+                engine.calls.rewind(this.#open, ...pointValues(engine, point), anyway(options, "rewind")),
+            ),
+        );
     }
 
     redo(options) {
@@ -171,8 +181,15 @@ export class Session {
         const engine = this.#engine;
         const { user, session, range } = known(options, ["user", "session", "range"], "fork");
         return engine.frame(() => {
-            engine.check(engine.calls.fork(this.#open, ...pointValues(engine, point), engine.text(user, "user"),
-                engine.text(session, "session"), rangeSlots(engine, range)));
+            engine.check(
+                engine.calls.fork(
+                    this.#open,
+                    ...pointValues(engine, point),
+                    engine.text(user, "user"),
+                    engine.text(session, "session"),
+                    rangeSlots(engine, range),
+                ),
+            );
             return new Session(engine, engine.out(0));
         });
     }
@@ -183,8 +200,7 @@ function anyway(options, what) {
 }
 
 export function required(engine, value, name) {
-    if (typeof value !== "string")
-        throw new MisuseError(`${name}: a string is due`);
+    if (typeof value !== "string") throw new MisuseError(`${name}: a string is due`);
     return engine.text(value, name);
 }
 

@@ -4,15 +4,32 @@ import { MisuseError } from "./errors.js";
 import { Follower } from "./follower.js";
 import { Session, checkAppended, required } from "./session.js";
 import {
-    appendSlots, dispose, event, facts, keyTexts, known, labelWords, optional, rangeSlots, whole,
+    appendSlots,
+    dispose,
+    event,
+    facts,
+    keyTexts,
+    known,
+    labelWords,
+    optional,
+    rangeSlots,
+    whole,
 } from "./values.js";
 
 /** Closes the stores that nobody has closed. */
 const forgotten = new FinalizationRegistry((held) => held.close());
 
 const MEMORY = ":memory:";
-const OPEN_NAMES =
-    ["host", "wasm", "readOnly", "mustExist", "synchronous", "journal", "maxEventBytes", "maxSessionEvents"];
+const OPEN_NAMES = [
+    "host",
+    "wasm",
+    "readOnly",
+    "mustExist",
+    "synchronous",
+    "journal",
+    "maxEventBytes",
+    "maxSessionEvents",
+];
 
 function choose(value, choices, name) {
     const chosen = choices[value];
@@ -30,11 +47,9 @@ const noFiles = {
 
 export async function open(path, options) {
     const given = known(options, OPEN_NAMES, "open");
-    if (typeof path !== "string")
-        throw new MisuseError("path: a string is due");
+    if (typeof path !== "string") throw new MisuseError("path: a string is due");
     const host = path === MEMORY ? noFiles : given.host;
-    if (!host)
-        throw new MisuseError("host: a store in a file needs one");
+    if (!host) throw new MisuseError("host: a store in a file needs one");
     const engine = await Engine.make(host, given.wasm);
     const options64 = [
         (given.readOnly ? 1 : 0) | (given.mustExist ? 2 : 0),
@@ -65,11 +80,9 @@ class Held {
 
     close() {
         const { engine, pointer, path } = this;
-        if (pointer === 0)
-            return undefined;
+        if (pointer === 0) return undefined;
         this.pointer = 0;
-        if (!engine.broken)
-            engine.calls.close(pointer);
+        if (!engine.broken) engine.calls.close(pointer);
         return engine.host.release(path);
     }
 }
@@ -94,8 +107,7 @@ export class Store {
     }
 
     get #open() {
-        if (this.#held.pointer === 0)
-            throw new MisuseError("the store was closed");
+        if (this.#held.pointer === 0) throw new MisuseError("the store was closed");
         return this.#held.pointer;
     }
 
@@ -130,8 +142,11 @@ export class Store {
         const text = engine.bytes(state, "state");
         const [labels, count] = labelWords(engine, given.labels);
         const slots = engine.slots([
-            engine.text(given.title, "title"), labels, count,
-            ...optional(given.expiresUs, "expiresUs"), ...optional(given.createUs, "createUs"),
+            engine.text(given.title, "title"),
+            labels,
+            count,
+            ...optional(given.expiresUs, "expiresUs"),
+            ...optional(given.createUs, "createUs"),
         ]);
         return engine.check(call(...keyTexts(engine, key), text.pointer, text.length, slots));
     }
@@ -150,8 +165,9 @@ export class Store {
         const given = known(options, ["title", "labels", "expiresUs", "createUs", "range"], "getOrCreate");
         return engine.frame(() => {
             const range = rangeSlots(engine, given.range);
-            this.#make(engine, key, state, given,
-                (...values) => engine.calls.get_or_create(this.#open, ...values, range));
+            this.#make(engine, key, state, given, (...values) =>
+                engine.calls.get_or_create(this.#open, ...values, range),
+            );
             return new Session(engine, engine.out(0));
         });
     }
@@ -169,8 +185,16 @@ export class Store {
         const engine = this.#engine;
         return engine.frame(() => {
             const { pointer, length } = engine.bytes(json, "event");
-            return checkAppended(engine, engine.calls.append_by_key(this.#open, ...keyTexts(engine, key), pointer, length,
-                appendSlots(engine, options)));
+            return checkAppended(
+                engine,
+                engine.calls.append_by_key(
+                    this.#open,
+                    ...keyTexts(engine, key),
+                    pointer,
+                    length,
+                    appendSlots(engine, options),
+                ),
+            );
         });
     }
 
@@ -187,8 +211,14 @@ export class Store {
         const engine = this.#engine;
         const flags = known(options, ["secure"], "deleteUser").secure ? 4 : 0;
         return engine.frame(() => {
-            engine.check(engine.calls.delete_user(this.#open, required(engine, app, "app"),
-                required(engine, user, "user"), flags));
+            engine.check(
+                engine.calls.delete_user(
+                    this.#open,
+                    required(engine, app, "app"),
+                    required(engine, user, "user"),
+                    flags,
+                ),
+            );
             return { sessions: engine.out(0), stateKeys: engine.out(1) };
         });
     }
@@ -197,16 +227,20 @@ export class Store {
         const engine = this.#engine;
         const given = known(options, ["backward", "range"], "events");
         const cursor = engine.frame(() => {
-            engine.check(engine.calls.cursor_open(this.#open, ...keyTexts(engine, key), given.backward ? 1 : 0,
-                rangeSlots(engine, given.range)));
+            engine.check(
+                engine.calls.cursor_open(
+                    this.#open,
+                    ...keyTexts(engine, key),
+                    given.backward ? 1 : 0,
+                    rangeSlots(engine, given.range),
+                ),
+            );
             return engine.out(0);
         });
         try {
-            while (engine.check(engine.calls.cursor_next(cursor)) > 0)
-                yield event(engine);
+            while (engine.check(engine.calls.cursor_next(cursor)) > 0) yield event(engine);
         } finally {
-            if (!engine.broken)
-                engine.calls.cursor_close(cursor);
+            if (!engine.broken) engine.calls.cursor_close(cursor);
         }
     }
 
@@ -216,10 +250,18 @@ export class Store {
         const engine = this.#engine;
         const given = known(options, ["order", "limit", "token", "state", "filter"], "list");
         return engine.frame(() => {
-            engine.check(engine.calls.list(this.#open, required(engine, app, "app"), engine.text(user, "user"),
-                choose(given.order ?? "newest", { newest: 0, oldest: 1, created: 2 }, "order"),
-                Number(whole(given.limit ?? 0, "limit")), engine.text(given.token, "token"),
-                given.state === false ? 1 : 0, filterSlots(engine, given.filter)));
+            engine.check(
+                engine.calls.list(
+                    this.#open,
+                    required(engine, app, "app"),
+                    engine.text(user, "user"),
+                    choose(given.order ?? "newest", { newest: 0, oldest: 1, created: 2 }, "order"),
+                    Number(whole(given.limit ?? 0, "limit")),
+                    engine.text(given.token, "token"),
+                    given.state === false ? 1 : 0,
+                    filterSlots(engine, given.filter),
+                ),
+            );
             return takePage(engine, given.state !== false);
         });
     }
@@ -236,8 +278,14 @@ export class Store {
     count(app, user, filter) {
         const engine = this.#engine;
         return engine.frame(() => {
-            engine.check(engine.calls.list_count(this.#open, required(engine, app, "app"), engine.text(user, "user"),
-                filterSlots(engine, filter)));
+            engine.check(
+                engine.calls.list_count(
+                    this.#open,
+                    required(engine, app, "app"),
+                    engine.text(user, "user"),
+                    filterSlots(engine, filter),
+                ),
+            );
             return engine.out(0);
         });
     }
@@ -247,8 +295,7 @@ export class Store {
     }
 
     *users(app) {
-        if (typeof app !== "string")
-            throw new MisuseError("app: a string is due");
+        if (typeof app !== "string") throw new MisuseError("app: a string is due");
         yield* this.#names(app);
     }
 
@@ -257,7 +304,9 @@ export class Store {
         let after;
         do {
             const page = engine.frame(() => {
-                engine.check(engine.calls.names(this.#open, engine.text(app, "app"), 0, engine.text(after, "after")));
+                engine.check(
+                    engine.calls.names(this.#open, engine.text(app, "app"), 0, engine.text(after, "after")),
+                );
                 return takeNames(engine);
             });
             yield* page.names;
@@ -270,7 +319,13 @@ export class Store {
     sharedStateJson(app, user) {
         const engine = this.#engine;
         return engine.frame(() => {
-            engine.check(engine.calls.shared_state(this.#open, required(engine, app, "app"), engine.text(user, "user")));
+            engine.check(
+                engine.calls.shared_state(
+                    this.#open,
+                    required(engine, app, "app"),
+                    engine.text(user, "user"),
+                ),
+            );
             return engine.takeText();
         });
     }
@@ -281,8 +336,17 @@ export class Store {
         engine.frame(() => {
             const change = engine.bytes(delta, "delta");
             const expected = engine.bytes(given.expected, "expected");
-            engine.check(engine.calls.shared_state_change(this.#open, required(engine, app, "app"),
-                engine.text(user, "user"), change.pointer, change.length, expected.pointer, expected.length));
+            engine.check(
+                engine.calls.shared_state_change(
+                    this.#open,
+                    required(engine, app, "app"),
+                    engine.text(user, "user"),
+                    change.pointer,
+                    change.length,
+                    expected.pointer,
+                    expected.length,
+                ),
+            );
         });
     }
 
@@ -290,22 +354,33 @@ export class Store {
 
     search(scope, words, options) {
         const engine = this.#engine;
-        const given = known(options, ["any", "phrase", "live", "limit", "token", "snippetBytes", "since", "before"], "search");
+        const given = known(
+            options,
+            ["any", "phrase", "live", "limit", "token", "snippetBytes", "since", "before"],
+            "search",
+        );
         return engine.frame(() => {
             const text = engine.bytes(words, "words");
             const slots = engine.slots([
-                (given.any ? 1 : 0) | (given.phrase ? 2 : 0) | (given.live ? 4 : 0), whole(given.limit ?? 0, "limit"),
-                engine.text(given.token, "token"), whole(given.snippetBytes ?? 0, "snippetBytes"),
-                ...optional(given.since, "since"), ...optional(given.before, "before"),
+                (given.any ? 1 : 0) | (given.phrase ? 2 : 0) | (given.live ? 4 : 0),
+                whole(given.limit ?? 0, "limit"),
+                engine.text(given.token, "token"),
+                whole(given.snippetBytes ?? 0, "snippetBytes"),
+                ...optional(given.since, "since"),
+                ...optional(given.before, "before"),
             ]);
-            engine.check(engine.calls.search(this.#open, ...keyTexts(engine, scope), text.pointer, text.length, slots));
+            engine.check(
+                engine.calls.search(this.#open, ...keyTexts(engine, scope), text.pointer, text.length, slots),
+            );
             return takeHits(engine);
         });
     }
 
     index(options) {
         const given = known(options, ["rebuild", "drop"], "index");
-        this.#engine.check(this.#engine.calls.index(this.#open, (given.rebuild ? 1 : 0) | (given.drop ? 2 : 0)));
+        this.#engine.check(
+            this.#engine.calls.index(this.#open, (given.rebuild ? 1 : 0) | (given.drop ? 2 : 0)),
+        );
         return this.#engine.out(0);
     }
 
@@ -320,27 +395,41 @@ export class Store {
     export(write, options) {
         const engine = this.#engine;
         const given = known(options, ["app", "user", "session", "onlySessions"], "export");
-        if (typeof write !== "function")
-            throw new MisuseError("write: a function is due");
+        if (typeof write !== "function") throw new MisuseError("write: a function is due");
         engine.frame(() => {
             const key = keyTexts(engine, given);
-            engine.transfer({ give: (bytes) => write(bytes.slice()) },
-                () => engine.calls.export(this.#open, ...key, given.onlySessions ? 1 : 0));
+            engine.transfer({ give: (bytes) => write(bytes.slice()) }, () =>
+                engine.calls.export(this.#open, ...key, given.onlySessions ? 1 : 0),
+            );
         });
     }
 
     exportText(options) {
         const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
         let text = "";
-        this.export((bytes) => { text += decoder.decode(bytes, { stream: true }); }, options);
+        this.export((bytes) => {
+            text += decoder.decode(bytes, { stream: true });
+        }, options);
         return text + decoder.decode();
     }
 
     import(source, options) {
         const engine = this.#engine;
-        const given = known(options, ["app", "user", "onConflict", "update", "dryRun", "skip", "replaceKeys"], "import");
-        const conflict = choose(given.onConflict ?? "refuse", { refuse: 0, replace: 2, rename: 4 }, "onConflict");
-        const flags = (given.update ? 1 : 0) | conflict | (given.dryRun ? 8 : 0) | (given.skip ? 16 : 0) |
+        const given = known(
+            options,
+            ["app", "user", "onConflict", "update", "dryRun", "skip", "replaceKeys"],
+            "import",
+        );
+        const conflict = choose(
+            given.onConflict ?? "refuse",
+            { refuse: 0, replace: 2, rename: 4 },
+            "onConflict",
+        );
+        const flags =
+            (given.update ? 1 : 0) |
+            conflict |
+            (given.dryRun ? 8 : 0) |
+            (given.skip ? 16 : 0) |
             (given.replaceKeys ? 32 : 0);
         const take = reader(typeof source === "string" ? new TextEncoder().encode(source) : source);
         return engine.frame(() => {
@@ -357,8 +446,11 @@ export class Store {
 function filterSlots(engine, filter) {
     const given = known(filter, ["label", "value", "idPrefix", "updatedSince", "updatedBefore"], "filter");
     return engine.slots([
-        engine.text(given.label, "label"), engine.text(given.value, "value"), engine.text(given.idPrefix, "idPrefix"),
-        ...optional(given.updatedSince, "updatedSince"), ...optional(given.updatedBefore, "updatedBefore"),
+        engine.text(given.label, "label"),
+        engine.text(given.value, "value"),
+        engine.text(given.idPrefix, "idPrefix"),
+        ...optional(given.updatedSince, "updatedSince"),
+        ...optional(given.updatedBefore, "updatedBefore"),
     ]);
 }
 
@@ -388,7 +480,9 @@ function takeNames(engine) {
     const next = engine.string(engine.out(2));
     try {
         return {
-            names: Array.from({ length: count }, (_, index) => engine.string(engine.calls.names_at(page, index))),
+            names: Array.from({ length: count }, (_, index) =>
+                engine.string(engine.calls.names_at(page, index)),
+            ),
             next,
         };
     } finally {
@@ -407,7 +501,8 @@ function takeHit(engine) {
         id: engine.string(engine.out(4)),
         author: engine.string(engine.out(5)),
         snippet: snippet === 0 ? undefined : engine.slice(snippet, engine.out(7)),
-        snippetFound: snippet === 0 ? undefined : engine.slice(snippet, found).length, // in units of JavaScript's strings
+        // In units of JavaScript's strings, where the library counts bytes.
+        snippetFound: snippet === 0 ? undefined : engine.slice(snippet, found).length,
     };
 }
 
@@ -427,8 +522,20 @@ function takeHits(engine) {
     }
 }
 
-const REPORT = ["lines", "made", "equal", "updated", "replaced", "renamed", "refused", "events", "keys", "keysKept",
-    "artifacts", "artifactsKept"];
+const REPORT = [
+    "lines",
+    "made",
+    "equal",
+    "updated",
+    "replaced",
+    "renamed",
+    "refused",
+    "events",
+    "keys",
+    "keysKept",
+    "artifacts",
+    "artifactsKept",
+];
 
 function takeReport(engine) {
     return Object.fromEntries(REPORT.map((name, index) => [name, engine.out(index)]));
@@ -441,8 +548,7 @@ function reader(source) {
     return (buffer) => {
         while (piece.length === 0) {
             const next = pieces.next();
-            if (next.done)
-                return 0;
+            if (next.done) return 0;
             piece = typeof next.value === "string" ? new TextEncoder().encode(next.value) : next.value;
         }
         const count = Math.min(piece.length, buffer.length);

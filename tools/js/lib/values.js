@@ -5,20 +5,16 @@ const MAX_SEQ = 2n ** 63n - 1n;
 
 /** A whole number, which may be a bigint. */
 export function whole(value, name) {
-    if (typeof value === "bigint" || Number.isSafeInteger(value))
-        return value;
+    if (typeof value === "bigint" || Number.isSafeInteger(value)) return value;
     throw new MisuseError(`${name}: a whole number is due, of which none was rounded`);
 }
 
 /** Refuses options that no call knows: they were misspelt. */
 export function known(options, names, what) {
-    if (options === undefined)
-        return {};
-    if (options === null || typeof options !== "object")
-        throw new MisuseError(`${what}: an object is due`);
+    if (options === undefined) return {};
+    if (options === null || typeof options !== "object") throw new MisuseError(`${what}: an object is due`);
     for (const name of Object.keys(options)) {
-        if (!names.includes(name))
-            throw new MisuseError(`${what}: there is no option ${name}`);
+        if (!names.includes(name)) throw new MisuseError(`${what}: there is no option ${name}`);
     }
     return options;
 }
@@ -38,12 +34,15 @@ const RANGE_NAMES = ["none", "newest", "since", "firstSeq", "lastSeq", "live"];
 
 /** The address of a range's slots; 0: all events. */
 export function rangeSlots(engine, range) {
-    if (range === undefined)
-        return 0;
+    if (range === undefined) return 0;
     const given = known(range, RANGE_NAMES, "range");
     const bySeq = given.firstSeq !== undefined || given.lastSeq !== undefined;
-    const which = (given.none ? 1 : 0) | (given.newest !== undefined ? 2 : 0) | (given.since !== undefined ? 4 : 0) |
-        (bySeq ? 8 : 0) | (given.live ? 16 : 0);
+    const which =
+        (given.none ? 1 : 0) |
+        (given.newest !== undefined ? 2 : 0) |
+        (given.since !== undefined ? 4 : 0) |
+        (bySeq ? 8 : 0) |
+        (given.live ? 16 : 0);
     return engine.slots([
         which,
         whole(given.newest ?? 0, "newest"),
@@ -55,25 +54,23 @@ export function rangeSlots(engine, range) {
 
 /** Kind, sequence number and id of a point of a log. */
 export function pointValues(engine, point) {
-    if (point === "now")
-        return [0, 0n, 0];
-    if (point === "lastTurn")
-        return [4, 0n, 0];
+    if (point === "now") return [0, 0n, 0];
+    if (point === "lastTurn") return [4, 0n, 0];
     const given = known(point, ["seq", "event", "invocation"], "point");
     const names = Object.keys(given);
     if (names.length !== 1)
         throw new MisuseError('point: "now", "lastTurn", {seq}, {event} or {invocation} is due');
-    if (given.seq !== undefined)
-        return [1, BigInt(whole(given.seq, "seq")), 0];
+    if (given.seq !== undefined) return [1, BigInt(whole(given.seq, "seq")), 0];
     return [given.event !== undefined ? 2 : 3, 0n, engine.text(given.event ?? given.invocation, "id")];
 }
 
 /** The address of labels and their number. A value of null removes the label. */
 export function labelWords(engine, labels) {
-    if (labels === undefined)
-        return [0, 0];
-    const words = Object.entries(labels).flatMap(([name, value]) =>
-        [engine.text(name, "label"), engine.text(value, `label ${name}`)]);
+    if (labels === undefined) return [0, 0];
+    const words = Object.entries(labels).flatMap(([name, value]) => [
+        engine.text(name, "label"),
+        engine.text(value, `label ${name}`),
+    ]);
     return [engine.words(words), words.length / 2];
 }
 
@@ -87,8 +84,13 @@ export function appendSlots(engine, options) {
     return engine.slots([
         (given.anyway ? 1 : 0) | (given.version !== undefined ? 2 : 0),
         whole(given.version ?? 0, "version"),
-        expected.pointer, expected.length, delta.pointer, delta.length,
-        engine.text(given.title, "title"), labels, count,
+        expected.pointer,
+        expected.length,
+        delta.pointer,
+        delta.length,
+        engine.text(given.title, "title"),
+        labels,
+        count,
     ]);
 }
 
@@ -140,12 +142,15 @@ export function facts(engine, pointer) {
         baseSeq: engine.out(9),
         title: engine.string(engine.out(11)),
         labels: {},
-        parent: parentSession === undefined ? undefined : {
-            app: engine.string(engine.out(13)),
-            user: engine.string(engine.out(14)),
-            session: parentSession,
-            seq: engine.out(16),
-        },
+        parent:
+            parentSession === undefined
+                ? undefined
+                : {
+                      app: engine.string(engine.out(13)),
+                      user: engine.string(engine.out(14)),
+                      session: parentSession,
+                      seq: engine.out(16),
+                  },
     };
     for (let index = 0; index < labels; index++) {
         engine.calls.session_label(pointer, index);

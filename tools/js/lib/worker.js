@@ -5,7 +5,11 @@ import { opfsHost } from "./host_opfs.js";
 import { Session } from "./session.js";
 import { Store, open } from "./store.js";
 
-const KINDS = [["store", Store], ["session", Session], ["follower", Follower]];
+const KINDS = [
+    ["store", Store],
+    ["session", Session],
+    ["follower", Follower],
+];
 
 const objects = new Map();
 let lastObject = 0;
@@ -24,24 +28,26 @@ function toSend(value) {
 }
 
 function isWalk(value) {
-    return typeof value === "object" && value !== null && !Array.isArray(value) && typeof value.next === "function";
+    return (
+        typeof value === "object" &&
+        value !== null &&
+        !Array.isArray(value) &&
+        typeof value.next === "function"
+    );
 }
 
 function errorToSend(error) {
     const { message, version, engineCode, offset, index, madeIds } = error;
-    if (!(error instanceof SesliteError))
-        return { code: "INTERNAL", message: String(error) };
+    if (!(error instanceof SesliteError)) return { code: "INTERNAL", message: String(error) };
     const cause = error.cause === undefined ? undefined : String(error.cause);
     return { code: error.code, message, version, engineCode, offset, index, madeIds, cause };
 }
 
 async function run({ object, method, values }) {
     const target = object === 0 ? root : objects.get(object);
-    if (!target)
-        throw new MisuseError("the object was closed");
+    if (!target) throw new MisuseError("the object was closed");
     const result = await target[method](...values);
-    if (method === "close")
-        objects.delete(object);
+    if (method === "close") objects.delete(object);
     return result;
 }
 

@@ -1,7 +1,8 @@
 /*
- * The calls that JavaScript makes (tools/js/lib). They are those of the headers, with flat arguments: a pointer to a text
- * ends in a NUL unless a length follows, and 0 is NULL. A result is put into `out`, whose slots are all of 64 bits, so that
- * JavaScript need not know the layout of a struct. A negative code leaves its error in `failure`.
+ * The calls that JavaScript makes (tools/js/lib). They are those of the headers, with flat arguments: a
+ * pointer to a text ends in a NUL unless a length follows, and 0 is NULL. A result is put into `out`, whose
+ * slots are all of 64 bits, so that JavaScript need not know the layout of a struct. A negative code leaves
+ * its error in `failure`.
  */
 #ifndef SESLITE_JS_CALLS_H
 #define SESLITE_JS_CALLS_H

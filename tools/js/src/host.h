@@ -1,6 +1,7 @@
 /*
- * The functions that the host gives: JavaScript, through tools/js/lib/engine.js. Those that return an int return a
- * negative HOST_* if they fail. Paths are UTF-8 and end in a NUL; offsets and sizes are whole numbers below 2^53.
+ * The functions that the host gives: JavaScript, through tools/js/lib/engine.js. Those that return an int
+ * return a negative HOST_* if they fail. Paths are UTF-8 and end in a NUL; offsets and sizes are whole
+ * numbers below 2^53.
  */
 #ifndef SESLITE_JS_HOST_H
 #define SESLITE_JS_HOST_H
@@ -47,7 +48,10 @@ HOST_CALL(random) void host_random(void *bytes, int count);
 HOST_CALL(notify) void host_notify(int id);
 /* A piece of an export. Returns 0, or a negative code of the library. */
 HOST_CALL(give) int host_give(const char *bytes, int count);
-/* Fills the buffer with a piece of an import, and returns its length; 0 at the end, or a negative code of the library. */
+/*
+ * Fills the buffer with a piece of an import, and returns its length; 0 at the end, or a negative code of the
+ * library.
+ */
 HOST_CALL(take) int host_take(char *bytes, int capacity);
 
 #endif

@@ -71,8 +71,8 @@ int js_statvfs(const char *path, struct statvfs *status)
 }
 
 /*
- * The library makes a file under another name and links it into place, because closing a file drops the locks that its
- * process has on it. Here there are no such locks: only the second step makes the file.
+ * The library makes a file under another name and links it into place, because closing a file drops the locks
+ * that its process has on it. Here there are no such locks: only the second step makes the file.
  */
 int js_mkstemp(char *pattern)
 {

@@ -1,6 +1,6 @@
 /*
- * Comes before the library (-include). WASI lacks these functions, or would ask a file system of its own, where the
- * library is to have the host's files.
+ * Comes before the library (-include). WASI lacks these functions, or would ask a file system of its own,
+ * where the library is to have the host's files.
  */
 #ifndef SESLITE_JS_SHIM_H
 #define SESLITE_JS_SHIM_H

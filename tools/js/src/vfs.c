@@ -1,6 +1,7 @@
 /*
- * SQLite's files, kept by the host. One instance of the module has a file alone: the host sees to that before it is opened.
- * So locks, and the shared memory of the write-ahead log, only concern the connections of this instance.
+ * SQLite's files, kept by the host. One instance of the module has a file alone: the host sees to that before
+ * it is opened. So locks, and the shared memory of the write-ahead log, only concern the connections of this
+ * instance.
  */
 #include <limits.h>
 #include <sqlite3.h>

@@ -1,4 +1,5 @@
-// Appends events to the store in a file until it is killed, and prints a line after each: node appender.js FILE JOURNAL
+// Appends events to the store in a file until it is killed, and prints a line after each: node appender.js
+// FILE JOURNAL
 import fs from "node:fs";
 import { open } from "seslite";
 

@@ -25,7 +25,9 @@ export async function serve(folder, pages) {
             response.end(fs.readFileSync(file));
         } else {
             response.setHeader("content-type", "text/html");
-            response.end(`<!doctype html><meta charset="utf-8">${pages[pathname] ?? "<title>a page</title>"}`);
+            response.end(
+                `<!doctype html><meta charset="utf-8">${pages[pathname] ?? "<title>a page</title>"}`,
+            );
         }
     });
     server.listen(0, "127.0.0.1");
@@ -57,14 +59,23 @@ export class Browser {
         browser.url = url;
         try {
             const { sessionId } = await browser.send("POST", "/session", {
-                capabilities: { alwaysMatch: {
-                    "goog:chromeOptions": {
-                        binary: spawnSync("sh", ["-c", `command -v ${chromium}`], { encoding: "utf8" }).stdout.trim(),
-                        args: ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                            `--user-data-dir=${browser.profile}`],
+                capabilities: {
+                    alwaysMatch: {
+                        "goog:chromeOptions": {
+                            binary: spawnSync("sh", ["-c", `command -v ${chromium}`], {
+                                encoding: "utf8",
+                            }).stdout.trim(),
+                            args: [
+                                "--headless=new",
+                                "--no-sandbox",
+                                "--disable-gpu",
+                                "--disable-dev-shm-usage",
+                                `--user-data-dir=${browser.profile}`,
+                            ],
+                        },
+                        timeouts: { script: 60000 },
                     },
-                    timeouts: { script: 60000 },
-                } },
+                },
             });
             browser.url += `/session/${sessionId}`;
             browser.begun = true;
@@ -78,8 +89,7 @@ export class Browser {
     async send(method, where, body) {
         const answer = await fetch(this.url + where, { method, body: body && JSON.stringify(body) });
         const { value } = await answer.json();
-        if (!answer.ok)
-            throw new Error(`${where}: ${value.error}: ${value.message}`);
+        if (!answer.ok) throw new Error(`${where}: ${value.error}: ${value.message}`);
         return value;
     }
 
@@ -109,16 +119,16 @@ export class Browser {
             (${work})(...Array.prototype.slice.call(arguments, 0, -1)).then((value) => done({ value }),
                 (error) => done({ error: error.code + ": " + error.message + "\\n" + error.stack }));`;
         const { value, error } = await this.send("POST", "/execute/async", { script, args: values });
-        if (error)
-            throw new Error(error);
+        if (error) throw new Error(error);
         return value;
     }
 
     async stop() {
-        if (this.begun)
-            await this.send("DELETE", "");
+        if (this.begun) await this.send("DELETE", "");
         this.child.kill();
-        await (this.child.exitCode === null && this.child.signalCode === null ? once(this.child, "exit") : undefined);
+        await (this.child.exitCode === null && this.child.signalCode === null
+            ? once(this.child, "exit")
+            : undefined);
         fs.rmSync(this.profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     }
 }

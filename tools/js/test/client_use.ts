@@ -8,8 +8,7 @@ async function use(): Promise<string[]> {
     const store: RemoteStore = await open("agents.db", { worker: new Worker("worker.js") });
     const session = await store.getOrCreate({ app: "a", user: "u", session: "s" });
     const time: bigint = (await session.append("{}")).timeUs;
-    for await (const news of await store.follow({ app: "a", user: "u" }))
-        void news.event?.json;
+    for await (const news of await store.follow({ app: "a", user: "u" })) void news.event?.json;
     // @ts-expect-error a host stays in the worker
     await open("agents.db", { host });
     // @ts-expect-error a promise, not the state

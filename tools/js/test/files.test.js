@@ -35,7 +35,10 @@ test("a file is written here and read by the command, and the other way", { skip
     session.appendBatch(Array.from({ length: 200 }, (_, at) => event(at)));
     assert.equal(store.index(), 200);
     store.close();
-    assert.deepEqual(fs.readdirSync(folder).filter((name) => name.startsWith(path.basename(file))), [path.basename(file)]);
+    assert.deepEqual(
+        fs.readdirSync(folder).filter((name) => name.startsWith(path.basename(file))),
+        [path.basename(file)],
+    );
     assert.equal(fs.statSync(file).mode & 0o777, 0o600);
     native("-f", file, "check");
     const lines = native("-f", file, "export");
@@ -63,8 +66,7 @@ async function appendUntilKilled(file, journal, count) {
     child.stdout.setEncoding("utf8");
     for await (const piece of child.stdout) {
         printed += piece;
-        if (printed.split("\n").length > count)
-            break;
+        if (printed.split("\n").length > count) break;
     }
     child.kill("SIGKILL");
     await (child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined);
@@ -73,22 +75,28 @@ async function appendUntilKilled(file, journal, count) {
 }
 
 for (const journal of ["wal", "rollback"]) {
-    test(`a process is killed while it appends (${journal}): nothing that was stored is lost`, { skip: !command }, async () => {
-        const file = fresh();
-        let stored = 0;
-        for (const count of [1, 7, 40]) {
-            stored += await appendUntilKilled(file, journal, count);
-            assert.ok(fs.existsSync(`${file}.js-lock`));
-            const lines = native("-f", file, "export").split("\n").filter((line) => line.includes('"text":"number'));
-            assert.ok(lines.length >= stored, `${lines.length} of ${stored} are there`);
-            native("-f", file, "check");
-            stored = lines.length;
-        }
-        const store = await open(file); // the lock of a process that is gone
-        assert.equal(store.get(key).eventCount, stored);
-        store.close();
-        assert.equal(fs.existsSync(`${file}.js-lock`), false);
-    });
+    test(
+        `a process is killed while it appends (${journal}): nothing that was stored is lost`,
+        { skip: !command },
+        async () => {
+            const file = fresh();
+            let stored = 0;
+            for (const count of [1, 7, 40]) {
+                stored += await appendUntilKilled(file, journal, count);
+                assert.ok(fs.existsSync(`${file}.js-lock`));
+                const lines = native("-f", file, "export")
+                    .split("\n")
+                    .filter((line) => line.includes('"text":"number'));
+                assert.ok(lines.length >= stored, `${lines.length} of ${stored} are there`);
+                native("-f", file, "check");
+                stored = lines.length;
+            }
+            const store = await open(file); // the lock of a process that is gone
+            assert.equal(store.get(key).eventCount, stored);
+            store.close();
+            assert.equal(fs.existsSync(`${file}.js-lock`), false);
+        },
+    );
 }
 
 test("a killed process leaves a log that is recovered here", async () => {
@@ -106,7 +114,8 @@ test("a store that is open is BUSY: here, in a thread, in another process", asyn
     await assert.rejects(open(file), seslite.BusyError);
     fs.symlinkSync(file, `${file}-link`);
     await assert.rejects(open(`${file}-link`), seslite.BusyError);
-    const source = `import { open } from "seslite"; import { workerData, parentPort } from "node:worker_threads";
+    const source = `import { open } from "seslite";
+        import { workerData, parentPort } from "node:worker_threads";
         const post = parentPort ? (text) => parentPort.postMessage(text) : console.log;
         open(workerData ?? process.argv[2]).then(() => post("open"), (error) => post(error.code));`;
     const script = path.join(path.dirname(fileURLToPath(import.meta.url)), "opener.tmp.mjs");
@@ -124,13 +133,16 @@ test("a store that is open is BUSY: here, in a thread, in another process", asyn
     (await open(file)).close(); // the process has ended without closing it
 });
 
-test("a lock of an earlier process with the same number, and one that is cut short, hold nobody up", async () => {
+test("a lock of an earlier process of the same number, or one cut short, holds nobody up", async () => {
     const file = fresh();
     for (const text of [`${process.pid} ticks:1 0 x\n`, `${process.pid} ms:1 0 x\n`, "", "17"]) {
         fs.writeFileSync(`${file}.js-lock`, text);
         (await open(file)).close();
     }
-    assert.deepEqual(fs.readdirSync(folder).filter((name) => name.startsWith(`${path.basename(file)}.js-lock`)), []);
+    assert.deepEqual(
+        fs.readdirSync(folder).filter((name) => name.startsWith(`${path.basename(file)}.js-lock`)),
+        [],
+    );
 });
 
 test("a store that nobody has closed is closed once nothing refers to it", async () => {
@@ -167,8 +179,7 @@ function failing(rule) {
         const work = host[name].bind(host);
         host[name] = (...values) => {
             const error = rule(name);
-            if (error)
-                throw error;
+            if (error) throw error;
             return work(...values);
         };
     }
@@ -177,16 +188,27 @@ function failing(rule) {
 
 test("a disk that is full or fails is an error with its cause, and the store goes on", async () => {
     for (const journal of ["wal", "rollback"]) {
-        for (const [name, code, kind] of [["write", "ENOSPC", seslite.FullError], ["write", "EIO", seslite.SesliteError],
-            ["sync", "EIO", seslite.SesliteError], ["size", "EIO", seslite.SesliteError], ["read", "EIO", seslite.SesliteError]]) {
+        for (const [name, code, kind] of [
+            ["write", "ENOSPC", seslite.FullError],
+            ["write", "EIO", seslite.SesliteError],
+            ["sync", "EIO", seslite.SesliteError],
+            ["size", "EIO", seslite.SesliteError],
+            ["read", "EIO", seslite.SesliteError],
+        ]) {
             let fails = false;
             const fault = Object.assign(new Error(`no ${name}`), { code });
-            const store = await open(fresh(), { journal, host: failing((operation) => fails && operation === name && fault) });
+            const store = await open(fresh(), {
+                journal,
+                host: failing((operation) => fails && operation === name && fault),
+            });
             const session = store.create(key);
             session.append(event(1));
             fails = true;
             if (name === "write" || name === "sync") {
-                assert.throws(() => session.append(event(2)), (error) => error instanceof kind && error.cause === fault);
+                assert.throws(
+                    () => session.append(event(2)),
+                    (error) => error instanceof kind && error.cause === fault,
+                );
             } else {
                 try {
                     session.append(event(2)); // it may need neither
@@ -196,36 +218,42 @@ test("a disk that is full or fails is an error with its cause, and the store goe
             }
             fails = false;
             session.append(event(2)); // once, also where the outcome was unknown
-            assert.deepEqual(Array.from(store.events(key), (stored) => stored.id), ["e1", "e2"]);
+            assert.deepEqual(
+                Array.from(store.events(key), (stored) => stored.id),
+                ["e1", "e2"],
+            );
             store.close();
         }
     }
 });
 
-test("each operation of opening and appending fails once: the file stays sound", { skip: !command }, async () => {
-    let total = Infinity;
-    for (let at = 1; at <= total; at += 1 + Math.floor(at / 12)) {
-        const file = fresh();
-        let done = 0;
-        const fault = Object.assign(new Error("it fails once"), { code: "EIO" });
-        const host = failing(() => ++done === at && fault);
-        try {
-            const store = await open(file, { host });
+test(
+    "each operation of opening and appending fails once: the file stays sound",
+    { skip: !command },
+    async () => {
+        let total = Infinity;
+        for (let at = 1; at <= total; at += 1 + Math.floor(at / 12)) {
+            const file = fresh();
+            let done = 0;
+            const fault = Object.assign(new Error("it fails once"), { code: "EIO" });
+            const host = failing(() => ++done === at && fault);
             try {
-                store.getOrCreate(key).append(event(1), { anyway: true });
-                if (done < at)
-                    total = done;
-            } finally {
-                store.close();
+                const store = await open(file, { host });
+                try {
+                    store.getOrCreate(key).append(event(1), { anyway: true });
+                    if (done < at) total = done;
+                } finally {
+                    store.close();
+                }
+            } catch (error) {
+                assert.ok(error instanceof seslite.SesliteError, error);
             }
-        } catch (error) {
-            assert.ok(error instanceof seslite.SesliteError, error);
+            const store = await open(file);
+            store.getOrCreate(key).append(event(1));
+            assert.equal(store.get(key).eventCount, 1);
+            store.close();
+            native("-f", file, "check");
         }
-        const store = await open(file);
-        store.getOrCreate(key).append(event(1));
-        assert.equal(store.get(key).eventCount, 1);
-        store.close();
-        native("-f", file, "check");
-    }
-    assert.ok(total > 20 && total < Infinity);
-});
+        assert.ok(total > 20 && total < Infinity);
+    },
+);

@@ -1,5 +1,8 @@
 // Sessions, events and state, in memory: that values go in and come out exactly, and what goes wrong.
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
 import { test } from "node:test";
 import * as seslite from "seslite";
 
@@ -15,159 +18,263 @@ async function withStore(work, options) {
     }
 }
 
-const user = (text, more = "") => `{"author":"user","content":{"parts":[{"text":${JSON.stringify(text)}}]}${more}}`;
+const user = (text, more = "") =>
+    `{"author":"user","content":{"parts":[{"text":${JSON.stringify(text)}}]}${more}}`;
 
-test("a session shows its state and the events that were appended", () => withStore((store) => {
-    const session = store.create(key, '{"app:theme":"dark","user:lang":"en","topic":"start","temp:x":1}', {
-        title: "A title", labels: { kind: "test", ["__proto__"]: "a name like any other" },
-    });
-    assert.equal(session.stateJson(), '{"app:theme":"dark","user:lang":"en","topic":"start"}');
-    const result = session.append('{"id":"e1","timestamp":1700000000.25,"author":"user","invocationId":"i1",' +
-        '"actions":{"stateDelta":{"topic":"travel","temp:seen":true}}}', { delta: '{"user:lang":"fr"}', labels: { kind: null } });
-    assert.deepEqual(result, {
-        status: "stored", seq: 1, version: 1, timeUs: 1700000000250000n, updatedUs: result.updatedUs, madeId: undefined,
-    });
-    assert.equal(session.stateJson(), '{"app:theme":"dark","user:lang":"fr","topic":"travel","temp:seen":true}');
-    assert.equal(session.stateGet("topic"), '"travel"');
-    assert.equal(session.stateGet("none"), undefined);
-    assert.deepEqual(session.events(), [{
-        seq: 1, timeUs: 1700000000250000n, id: "e1", invocationId: "i1", author: "user", branch: undefined,
-        json: '{"id":"e1","timestamp":1700000000.25,"author":"user","invocationId":"i1",' +
-            '"actions":{"stateDelta":{"topic":"travel","user:lang":"fr"}}}',
-    }]);
-    const facts = session.facts();
-    assert.equal(facts.title, "A title");
-    assert.deepEqual(Object.entries(facts.labels), [["__proto__", "a name like any other"]]);
-    assert.equal(JSON.parse(session.json()).id, "s1");
-}));
+test("the package has the version of the library, and what it exports is there", () =>
+    withStore((store) => {
+        const require = createRequire(import.meta.url);
+        const file = require.resolve("seslite/package.json");
+        const { version, exports } = require(file);
+        assert.equal(store.info().version, version);
+        for (const target of Object.values(exports).flatMap((found) =>
+            typeof found === "string" ? found : Object.values(found),
+        ))
+            assert.ok(fs.existsSync(path.join(path.dirname(file), target)), target);
+    }));
 
-test("JSON keeps its bytes: large integers, escapes, white space, characters outside the plane", () => withStore((store) => {
-    const session = store.create(key);
-    const values = ["12345678901234567890", "1.0", "1e400", "0.1000", '"\\u00e9 \\ud83d\\ude00 \u{1F600} \ufeff"', "[1 , 2]",
-        '"\\u0000"', '"\\ud800"'];
-    values.forEach((value, index) => session.append(`{"author":"a","actions":{"stateDelta":{"k${index}":${value}}}}`));
-    store.append(key, new TextEncoder().encode('  {"id":"bytes","timestamp":5,"n":9007199254740993}\n'));
-    session.refresh();
-    values.forEach((value, index) => assert.equal(session.stateGet(`k${index}`), value));
-    assert.equal(session.events().at(-1).json, '  {"id":"bytes","timestamp":5,"n":9007199254740993}\n');
-    assert.equal([...store.events(key)].length, values.length + 1);
-}));
+test("a session shows its state and the events that were appended", () =>
+    withStore((store) => {
+        const session = store.create(
+            key,
+            '{"app:theme":"dark","user:lang":"en","topic":"start","temp:x":1}',
+            {
+                title: "A title",
+                labels: { kind: "test", ["__proto__"]: "a name like any other" },
+            },
+        );
+        assert.equal(session.stateJson(), '{"app:theme":"dark","user:lang":"en","topic":"start"}');
+        const result = session.append(
+            '{"id":"e1","timestamp":1700000000.25,"author":"user","invocationId":"i1",' +
+                '"actions":{"stateDelta":{"topic":"travel","temp:seen":true}}}',
+            { delta: '{"user:lang":"fr"}', labels: { kind: null } },
+        );
+        assert.deepEqual(result, {
+            status: "stored",
+            seq: 1,
+            version: 1,
+            timeUs: 1700000000250000n,
+            updatedUs: result.updatedUs,
+            madeId: undefined,
+        });
+        assert.equal(
+            session.stateJson(),
+            '{"app:theme":"dark","user:lang":"fr","topic":"travel","temp:seen":true}',
+        );
+        assert.equal(session.stateGet("topic"), '"travel"');
+        assert.equal(session.stateGet("none"), undefined);
+        assert.deepEqual(session.events(), [
+            {
+                seq: 1,
+                timeUs: 1700000000250000n,
+                id: "e1",
+                invocationId: "i1",
+                author: "user",
+                branch: undefined,
+                json:
+                    '{"id":"e1","timestamp":1700000000.25,"author":"user","invocationId":"i1",' +
+                    '"actions":{"stateDelta":{"topic":"travel","user:lang":"fr"}}}',
+            },
+        ]);
+        const facts = session.facts();
+        assert.equal(facts.title, "A title");
+        assert.deepEqual(Object.entries(facts.labels), [["__proto__", "a name like any other"]]);
+        assert.equal(JSON.parse(session.json()).id, "s1");
+    }));
 
-test("an event of a megabyte, and a thousand in one batch", () => withStore((store) => {
-    const session = store.create(key);
-    const long = "é".repeat(1 << 19);
-    session.append(user(long));
-    assert.equal(JSON.parse(session.event(0).json).content.parts[0].text, long);
-    const results = session.appendBatch(Array.from({ length: 1000 }, (_, at) => `{"id":"b${at}","author":"x"}`));
-    assert.equal(results.at(-1).seq, 1001);
-    assert.equal(new Set(results.map((result) => result.status)).size, 1);
-    assert.equal(store.get(key, { range: { newest: 3 } }).events().map((event) => event.id).join(), "b997,b998,b999");
-    assert.equal(store.get(key, { range: { firstSeq: 2, lastSeq: 4 } }).eventCount, 3);
-    assert.equal(store.get(key, { range: { none: true } }).eventCount, 0);
-}));
+test("JSON keeps its bytes: large integers, escapes, white space, characters outside the plane", () =>
+    withStore((store) => {
+        const session = store.create(key);
+        const values = [
+            "12345678901234567890",
+            "1.0",
+            "1e400",
+            "0.1000",
+            '"\\u00e9 \\ud83d\\ude00 \u{1F600} \ufeff"',
+            "[1 , 2]",
+            '"\\u0000"',
+            '"\\ud800"',
+        ];
+        values.forEach((value, index) =>
+            session.append(`{"author":"a","actions":{"stateDelta":{"k${index}":${value}}}}`),
+        );
+        store.append(key, new TextEncoder().encode('  {"id":"bytes","timestamp":5,"n":9007199254740993}\n'));
+        session.refresh();
+        values.forEach((value, index) => assert.equal(session.stateGet(`k${index}`), value));
+        assert.equal(session.events().at(-1).json, '  {"id":"bytes","timestamp":5,"n":9007199254740993}\n');
+        assert.equal([...store.events(key)].length, values.length + 1);
+    }));
 
-test("a partial event is not stored, and a repeated one once", () => withStore((store) => {
-    const session = store.create(key);
-    assert.equal(session.append('{"author":"a","partial":true}').status, "partial");
-    const event = '{"id":"e","timestamp":1,"author":"a"}';
-    assert.equal(session.append(event).status, "stored");
-    assert.equal(session.append(event).status, "duplicate");
-    assert.throws(() => session.append('{"id":"e","timestamp":1,"author":"b"}'), seslite.ExistsError);
-    assert.equal(session.eventCount, 1);
-}));
+test("an event of a megabyte, and a thousand in one batch", () =>
+    withStore((store) => {
+        const session = store.create(key);
+        const long = "é".repeat(1 << 19);
+        session.append(user(long));
+        assert.equal(JSON.parse(session.event(0).json).content.parts[0].text, long);
+        const results = session.appendBatch(
+            Array.from({ length: 1000 }, (_, at) => `{"id":"b${at}","author":"x"}`),
+        );
+        assert.equal(results.at(-1).seq, 1001);
+        assert.equal(new Set(results.map((result) => result.status)).size, 1);
+        assert.equal(
+            store
+                .get(key, { range: { newest: 3 } })
+                .events()
+                .map((event) => event.id)
+                .join(),
+            "b997,b998,b999",
+        );
+        assert.equal(store.get(key, { range: { firstSeq: 2, lastSeq: 4 } }).eventCount, 3);
+        assert.equal(store.get(key, { range: { none: true } }).eventCount, 0);
+    }));
 
-test("an outdated session is STALE with the version, and catches up", () => withStore((store) => {
-    const one = store.create(key);
-    const other = store.get(key);
-    one.append(user("first"));
-    assert.throws(() => other.append(user("second")), (error) =>
-        error instanceof seslite.StaleError && error.code === "STALE" && error.version === 1 && error.name === "StaleError");
-    assert.equal(other.append(user("second"), { anyway: true }).seq, 2);
-    assert.equal(other.eventCount, 2);
-    assert.throws(() => store.append(key, user("third"), { version: 1 }), seslite.StaleError);
-    assert.equal(store.append(key, user("third"), { version: 2 }).version, 3);
-}));
+test("a partial event is not stored, and a repeated one once", () =>
+    withStore((store) => {
+        const session = store.create(key);
+        assert.equal(session.append('{"author":"a","partial":true}').status, "partial");
+        const event = '{"id":"e","timestamp":1,"author":"a"}';
+        assert.equal(session.append(event).status, "stored");
+        assert.equal(session.append(event).status, "duplicate");
+        assert.throws(() => session.append('{"id":"e","timestamp":1,"author":"b"}'), seslite.ExistsError);
+        assert.equal(session.eventCount, 1);
+    }));
 
-test("a shared value that has changed in the meantime is STALE", () => withStore((store) => {
-    const session = store.create(key, '{"user:n":1}');
-    session.append(user("a"), { expected: '{"user:n":1}', delta: '{"user:n":2}' });
-    assert.throws(() => session.append(user("b"), { expected: '{"user:n":1}', delta: '{"user:n":3}' }), seslite.StaleError);
-    store.changeSharedState("app", "alice", '{"n":7}', { expected: '{"n":2}' });
-    assert.equal(store.sharedStateJson("app", "alice"), '{"n":7}');
-    assert.equal(store.sharedStateJson("app"), "{}");
-}));
+test("an outdated session is STALE with the version, and catches up", () =>
+    withStore((store) => {
+        const one = store.create(key);
+        const other = store.get(key);
+        one.append(user("first"));
+        assert.throws(
+            () => other.append(user("second")),
+            (error) =>
+                error instanceof seslite.StaleError &&
+                error.code === "STALE" &&
+                error.version === 1 &&
+                error.name === "StaleError",
+        );
+        assert.equal(other.append(user("second"), { anyway: true }).seq, 2);
+        assert.equal(other.eventCount, 2);
+        assert.throws(() => store.append(key, user("third"), { version: 1 }), seslite.StaleError);
+        assert.equal(store.append(key, user("third"), { version: 2 }).version, 3);
+    }));
 
-test("sessions are listed page by page, with filters", () => withStore((store) => {
-    for (let at = 0; at < 25; at++)
-        store.create({ app: "app", user: at % 2 ? "bob" : "alice", session: `s${at}` }, `{"n":${at}}`,
-            at < 5 ? { labels: { few: "1" } } : undefined).close();
-    const first = store.list("app", undefined, { limit: 10, order: "created" });
-    assert.deepEqual(first.sessions.map((session) => session.id), Array.from({ length: 10 }, (_, at) => `s${at}`));
-    assert.equal(first.sessions[3].stateJson, '{"n":3}');
-    const second = store.list("app", undefined, { limit: 10, order: "created", token: first.token, state: false });
-    assert.equal(second.sessions[0].id, "s10");
-    assert.equal(second.sessions[0].stateJson, undefined);
-    assert.equal([...store.listAll("app", "bob", { limit: 5 })].length, 12);
-    assert.equal(store.count("app", undefined, { label: "few" }), 5);
-    assert.deepEqual([...store.apps()], ["app"]);
-    assert.deepEqual([...store.users("app")], ["alice", "bob"]);
-    assert.equal(store.delete({ app: "app", user: "alice", session: "s0" }), true);
-    assert.equal(store.delete({ app: "app", user: "alice", session: "s0" }), false);
-    assert.deepEqual(store.deleteUser("app", "bob"), { sessions: 12, stateKeys: 0 });
-}));
+test("a shared value that has changed in the meantime is STALE", () =>
+    withStore((store) => {
+        const session = store.create(key, '{"user:n":1}');
+        session.append(user("a"), { expected: '{"user:n":1}', delta: '{"user:n":2}' });
+        assert.throws(
+            () => session.append(user("b"), { expected: '{"user:n":1}', delta: '{"user:n":3}' }),
+            seslite.StaleError,
+        );
+        store.changeSharedState("app", "alice", '{"n":7}', { expected: '{"n":2}' });
+        assert.equal(store.sharedStateJson("app", "alice"), '{"n":7}');
+        assert.equal(store.sharedStateJson("app"), "{}");
+    }));
 
-test("rewind, redo, cut, fork, and the state at a point", () => withStore((store) => {
-    const session = store.create(key, '{"n":0}');
-    for (let at = 1; at <= 3; at++)
-        session.append(`{"id":"e${at}","invocationId":"i${at}","author":"user","content":{"parts":[{"text":"t"}]},` +
-            `"actions":{"stateDelta":{"n":${at}}}}`);
-    assert.equal(session.stateAsOf({ seq: 1 }), '{"n":1}');
-    assert.equal(session.rewind({ event: "e1" }).status, "stored");
-    assert.equal(session.stateGet("n"), "1");
-    assert.equal(store.get(key, { range: { live: true } }).eventCount, 1);
-    session.redo();
-    assert.equal(session.stateGet("n"), "3");
-    assert.equal(session.redo().status, "unchanged");
-    const fork = session.fork({ invocation: "i3" }, { session: "fork" });
-    assert.deepEqual(fork.facts().parent, { ...key, seq: 2 });
-    assert.equal(fork.stateJson(), '{"n":2}');
-    assert.equal(fork.rewind("lastTurn").status, "stored");
-    assert.equal(session.cut({ seq: 2 }), 3);
-    assert.equal(session.stateGet("n"), "2");
-    assert.throws(() => session.cut({ event: "nowhere" }), seslite.NotFoundError);
-}));
+test("sessions are listed page by page, with filters", () =>
+    withStore((store) => {
+        for (let at = 0; at < 25; at++)
+            store
+                .create(
+                    { app: "app", user: at % 2 ? "bob" : "alice", session: `s${at}` },
+                    `{"n":${at}}`,
+                    at < 5 ? { labels: { few: "1" } } : undefined,
+                )
+                .close();
+        const first = store.list("app", undefined, { limit: 10, order: "created" });
+        assert.deepEqual(
+            first.sessions.map((session) => session.id),
+            Array.from({ length: 10 }, (_, at) => `s${at}`),
+        );
+        assert.equal(first.sessions[3].stateJson, '{"n":3}');
+        const second = store.list("app", undefined, {
+            limit: 10,
+            order: "created",
+            token: first.token,
+            state: false,
+        });
+        assert.equal(second.sessions[0].id, "s10");
+        assert.equal(second.sessions[0].stateJson, undefined);
+        assert.equal([...store.listAll("app", "bob", { limit: 5 })].length, 12);
+        assert.equal(store.count("app", undefined, { label: "few" }), 5);
+        assert.deepEqual([...store.apps()], ["app"]);
+        assert.deepEqual([...store.users("app")], ["alice", "bob"]);
+        assert.equal(store.delete({ app: "app", user: "alice", session: "s0" }), true);
+        assert.equal(store.delete({ app: "app", user: "alice", session: "s0" }), false);
+        assert.deepEqual(store.deleteUser("app", "bob"), { sessions: 12, stateKeys: 0 });
+    }));
 
-test("a search finds words, without an index and with one", () => withStore((store) => {
-    const session = store.create(key);
-    session.append(user("The quick brown fox"));
-    session.append(user("🦊 jumps over the Füchse"));
-    const found = store.search({ app: "app" }, "fuchse", { snippetBytes: 100 });
-    assert.equal(found.indexed, false);
-    assert.equal(found.hits[0].seq, 2);
-    assert.equal(found.hits[0].snippet.slice(found.hits[0].snippetFound), "Füchse");
-    assert.equal(store.index(), 2);
-    assert.equal(store.search(key, "brown quick").indexed, true);
-    assert.equal(store.search(key, "brown quick", { phrase: true }).hits.length, 0);
-    const page = store.search(key, "the", { limit: 1 });
-    assert.equal(store.search(key, "the", { limit: 1, token: page.token }).hits[0].seq, 1);
-}));
+test("rewind, redo, cut, fork, and the state at a point", () =>
+    withStore((store) => {
+        const session = store.create(key, '{"n":0}');
+        for (let at = 1; at <= 3; at++)
+            session.append(
+                `{"id":"e${at}","invocationId":"i${at}","author":"user","content":{"parts":[{"text":"t"}]},` +
+                    `"actions":{"stateDelta":{"n":${at}}}}`,
+            );
+        assert.equal(session.stateAsOf({ seq: 1 }), '{"n":1}');
+        assert.equal(session.rewind({ event: "e1" }).status, "stored");
+        assert.equal(session.stateGet("n"), "1");
+        assert.equal(store.get(key, { range: { live: true } }).eventCount, 1);
+        session.redo();
+        assert.equal(session.stateGet("n"), "3");
+        assert.equal(session.redo().status, "unchanged");
+        const fork = session.fork({ invocation: "i3" }, { session: "fork" });
+        assert.deepEqual(fork.facts().parent, { ...key, seq: 2 });
+        assert.equal(fork.stateJson(), '{"n":2}');
+        assert.equal(fork.rewind("lastTurn").status, "stored");
+        assert.equal(session.cut({ seq: 2 }), 3);
+        assert.equal(session.stateGet("n"), "2");
+        assert.throws(() => session.cut({ event: "nowhere" }), seslite.NotFoundError);
+    }));
 
-test("each code has a class, and a message that says where", () => withStore((store) => {
-    assert.throws(() => store.get(key), (error) => error instanceof seslite.NotFoundError && error.message.includes("s1"));
-    const session = store.create(key);
-    assert.throws(() => store.create(key), seslite.ExistsError);
-    assert.throws(() => session.append('{"a":'), (error) => error instanceof seslite.JsonError && error.offset === 5);
-    assert.throws(() => session.appendBatch(['{"author":"a"}', '{"id":7}']), (error) =>
-        error instanceof seslite.InvalidError && error.index === 1);
-    assert.throws(() => session.append(`{"a":"${"x".repeat(2000)}"}`), seslite.LimitError);
-    assert.throws(() => session.append(user("\ud800").replace("\\ud800", "\ud800")), seslite.InvalidError);
-    assert.throws(() => store.create({ ...key, session: "a\0b" }), seslite.InvalidError);
-    assert.throws(() => store.get({ ...key, user: "" }), seslite.InvalidError);
-    assert.throws(() => session.append("{}", { detla: "{}" }), seslite.MisuseError);
-    assert.throws(() => session.append({ author: "a" }), seslite.MisuseError);
-    assert.throws(() => store.get(key, { range: { newest: 1.5 } }), seslite.MisuseError);
-    assert.equal(session.eventCount, 0);
-}, { maxEventBytes: 1000 }));
+test("a search finds words, without an index and with one", () =>
+    withStore((store) => {
+        const session = store.create(key);
+        session.append(user("The quick brown fox"));
+        session.append(user("🦊 jumps over the Füchse"));
+        const found = store.search({ app: "app" }, "fuchse", { snippetBytes: 100 });
+        assert.equal(found.indexed, false);
+        assert.equal(found.hits[0].seq, 2);
+        assert.equal(found.hits[0].snippet.slice(found.hits[0].snippetFound), "Füchse");
+        assert.equal(store.index(), 2);
+        assert.equal(store.search(key, "brown quick").indexed, true);
+        assert.equal(store.search(key, "brown quick", { phrase: true }).hits.length, 0);
+        const page = store.search(key, "the", { limit: 1 });
+        assert.equal(store.search(key, "the", { limit: 1, token: page.token }).hits[0].seq, 1);
+    }));
+
+test("each code has a class, and a message that says where", () =>
+    withStore(
+        (store) => {
+            assert.throws(
+                () => store.get(key),
+                (error) => error instanceof seslite.NotFoundError && error.message.includes("s1"),
+            );
+            const session = store.create(key);
+            assert.throws(() => store.create(key), seslite.ExistsError);
+            assert.throws(
+                () => session.append('{"a":'),
+                (error) => error instanceof seslite.JsonError && error.offset === 5,
+            );
+            assert.throws(
+                () => session.appendBatch(['{"author":"a"}', '{"id":7}']),
+                (error) => error instanceof seslite.InvalidError && error.index === 1,
+            );
+            assert.throws(() => session.append(`{"a":"${"x".repeat(2000)}"}`), seslite.LimitError);
+            assert.throws(
+                () => session.append(user("\ud800").replace("\\ud800", "\ud800")),
+                seslite.InvalidError,
+            );
+            assert.throws(() => store.create({ ...key, session: "a\0b" }), seslite.InvalidError);
+            assert.throws(() => store.get({ ...key, user: "" }), seslite.InvalidError);
+            assert.throws(() => session.append("{}", { detla: "{}" }), seslite.MisuseError);
+            assert.throws(() => session.append({ author: "a" }), seslite.MisuseError);
+            assert.throws(() => store.get(key, { range: { newest: 1.5 } }), seslite.MisuseError);
+            assert.equal(session.eventCount, 0);
+        },
+        { maxEventBytes: 1000 },
+    ));
 
 test("what is closed says so, and its other parts may be closed later", async () => {
     const store = await open(":memory:");
@@ -185,40 +292,57 @@ test("what is closed says so, and its other parts may be closed later", async ()
     await assert.rejects(open(":memory:", { journl: "wal" }), seslite.MisuseError);
 });
 
-test("memory is freed: of what is closed at once, and of what is forgotten later", () => withStore(async (store) => {
-    const big = `{"big":"${"x".repeat(1 << 20)}"}`;
-    store.create(key, big).close();
-    for (let at = 0; at < 3000; at++)
-        store.get(key).close(); // 3 GB, if they stayed
-    assert.ok(globalThis.gc, "run node with --expose-gc");
-    for (let at = 0; at < 60; at++) {
-        for (let some = 0; some < 60; some++)
-            store.get(key); // 3.7 GB in all
-        globalThis.gc();
-        await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    assert.equal(store.get(key).stateGet("big").length, (1 << 20) + 2);
-}));
+test("memory is freed: of what is closed at once, and of what is forgotten later", () =>
+    withStore(async (store) => {
+        const big = `{"big":"${"x".repeat(1 << 20)}"}`;
+        store.create(key, big).close();
+        for (let at = 0; at < 3000; at++) store.get(key).close(); // 3 GB, if they stayed
+        assert.ok(globalThis.gc, "run node with --expose-gc");
+        for (let at = 0; at < 60; at++) {
+            for (let some = 0; some < 60; some++) store.get(key); // 3.7 GB in all
+            globalThis.gc();
+            await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        assert.equal(store.get(key).stateGet("big").length, (1 << 20) + 2);
+    }));
 
-test("an export is imported into another store", () => withStore(async (store) => {
-    const session = store.create(key, '{"app:a":1,"n":12345678901234567890}', { title: "é" });
-    session.appendBatch(Array.from({ length: 300 }, (_, at) => user(`ü${at}`)));
-    const pieces = [];
-    store.export((bytes) => pieces.push(bytes));
-    await withStore((other) => {
-        const report = other.import(pieces);
-        assert.equal(report.made, 1);
-        assert.equal(report.events, 300);
-        assert.equal(other.get(key).json(), session.json());
-        assert.equal(other.import(store.exportText()).equal, 1);
-        assert.equal(other.exportText({ app: "app", user: "alice", session: "s1", onlySessions: true }).split("\n").length > 300,
-            true);
-        assert.throws(() => other.import('{"seslite"'), seslite.SesliteError);
-    });
-    const refusal = new Error("the caller's own");
-    assert.throws(() => store.export(() => { throw refusal; }), refusal);
-    assert.throws(() => store.import((function* () { throw refusal; })()), refusal);
-}));
+test("an export is imported into another store", () =>
+    withStore(async (store) => {
+        const session = store.create(key, '{"app:a":1,"n":12345678901234567890}', { title: "é" });
+        session.appendBatch(Array.from({ length: 300 }, (_, at) => user(`ü${at}`)));
+        const pieces = [];
+        store.export((bytes) => pieces.push(bytes));
+        await withStore((other) => {
+            const report = other.import(pieces);
+            assert.equal(report.made, 1);
+            assert.equal(report.events, 300);
+            assert.equal(other.get(key).json(), session.json());
+            assert.equal(other.import(store.exportText()).equal, 1);
+            assert.equal(
+                other.exportText({ app: "app", user: "alice", session: "s1", onlySessions: true }).split("\n")
+                    .length > 300,
+                true,
+            );
+            assert.throws(() => other.import('{"seslite"'), seslite.SesliteError);
+        });
+        const refusal = new Error("the caller's own");
+        assert.throws(
+            () =>
+                store.export(() => {
+                    throw refusal;
+                }),
+            refusal,
+        );
+        assert.throws(
+            () =>
+                store.import(
+                    (function* () {
+                        throw refusal;
+                    })(),
+                ),
+            refusal,
+        );
+    }));
 
 test("a follower gives events as they are appended, and ends with the store", async () => {
     const store = await open(":memory:");

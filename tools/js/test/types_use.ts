@@ -1,5 +1,13 @@
 // Compiled, not run: see types.test.js.
-import { open, nodeHost, StaleError, type Appended, type Json, type ListedSession, type Store } from "seslite";
+import {
+    open,
+    nodeHost,
+    StaleError,
+    type Appended,
+    type Json,
+    type ListedSession,
+    type Store,
+} from "seslite";
 
 async function use(path: string, event: Json): Promise<string | undefined> {
     using store: Store = await open(path, { host: nodeHost(), journal: "wal", readOnly: false });
@@ -8,8 +16,7 @@ async function use(path: string, event: Json): Promise<string | undefined> {
     const time: bigint = result.timeUs;
     const listed: ListedSession[] = store.list("a", undefined, { filter: { updatedSince: time } }).sessions;
     for await (const news of store.follow({ app: "a", user: "u" })) {
-        if (!news.reset)
-            return news.event.json + listed.length;
+        if (!news.reset) return news.event.json + listed.length;
     }
     session.rewind({ invocation: "i" });
     // @ts-expect-error an option that does not exist
