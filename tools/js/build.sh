@@ -43,16 +43,13 @@ END
     (cd "$out/sqlite" && cargo vendor --quiet vendor >/dev/null) || missing "the crate with SQLite"
 fi
 
-# compile OBJECT SOURCE FLAGS...: unless the object is newer than all that it is made of
+# compile OBJECT SOURCE FLAGS...: zig remembers what it has compiled of equal files
 compile() {
-    object=$out/$1
+    object=$1
     source=$2
     shift 2
-    if [ ! -e "$object" ] || [ -n "$(find "$source" "$here/src" "$here/build.sh" -newer "$object" | head -1)" ]; then
-        # shellcheck disable=SC2086 # words are meant to be split
-        $ZIG cc -target wasm32-wasi -Os -std=c11 -D_GNU_SOURCE "$@" -c -o "$object.new" "$source"
-        mv "$object.new" "$object"
-    fi
+    # shellcheck disable=SC2086 # words are meant to be split
+    $ZIG cc -target wasm32-wasi -Os -std=c11 -D_GNU_SOURCE "$@" -c -o "$out/$object" "$source"
 }
 # With mutexes that do nothing, since the library asks for a SQLite that is safe with threads.
 compile sqlite.o "$sqlite/sqlite3.c" -w -DSQLITE_OS_OTHER=1 -DSQLITE_THREADSAFE=2 -DSQLITE_TEMP_STORE=3 -DSQLITE_ENABLE_FTS5 \

@@ -28,6 +28,7 @@ export class Follower {
     #held;
     #news = { wake: undefined };
     #signal;
+    #turn = Promise.resolve();
     #onAbort = () => this.#news.wake?.();
 
     /** Only Store.follow makes followers; within its frame. */
@@ -69,8 +70,14 @@ export class Follower {
         return this.#held.pointer === 0 || this.#store.pointer === 0 || this.#signal?.aborted;
     }
 
-    /** Ends once the follower or the store is closed, or the signal is aborted. */
-    async next() {
+    /** Ends once the follower or the store is closed, or the signal is aborted. Calls are served one after another. */
+    next() {
+        const turn = this.#turn.then(() => this.#wait());
+        this.#turn = turn.catch(() => {}); // the caller of that turn has the failure
+        return turn;
+    }
+
+    async #wait() {
         while (!this.#ended) {
             const waits = new Promise((resolve) => {
                 this.#news.wake = resolve;

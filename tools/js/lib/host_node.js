@@ -183,9 +183,17 @@ class NodeHost {
         if (text === undefined) return;
         this.#locks.delete(path);
         try {
+            this.#closeLeft(path);
             dropLock(path, text);
         } catch (error) {
             throw new IoError(`${path}${LOCK}: ${error.message}`, { cause: error });
+        }
+    }
+
+    /** SQLite has closed its files, unless a call failed within WebAssembly. */
+    #closeLeft(path) {
+        for (const [descriptor, name] of this.#files) {
+            if (name === path || name === `${path}-wal` || name === `${path}-journal`) this.close(descriptor);
         }
     }
 

@@ -1,5 +1,5 @@
 import type { Host } from "./index.js";
 export * from "./index.js";
 
-/** Files of Node, which `open` uses if no host is given. It exists in Node only. */
+/** Files of Node, which `open` uses if no host is given. */
 export function nodeHost(): Host;

@@ -6,5 +6,5 @@ export * from "./index.js";
 export { nodeHost } from "./host_node.js";
 
 export function open(path, options) {
-    return openWith(path, { host: nodeHost(), ...options });
+    return openWith(path, { ...options, host: options?.host === undefined ? nodeHost() : options.host });
 }

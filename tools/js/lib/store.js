@@ -13,11 +13,18 @@ import {
     labelWords,
     optional,
     rangeSlots,
+    size,
     whole,
 } from "./values.js";
 
 /** Closes the stores that nobody has closed. */
-const forgotten = new FinalizationRegistry((held) => held.close());
+const forgotten = new FinalizationRegistry(async (held) => {
+    try {
+        await held.close();
+    } catch {
+        // Nobody is there to be told.
+    }
+});
 
 const MEMORY = ":memory:";
 const OPEN_NAMES = [
@@ -55,7 +62,7 @@ export async function open(path, options) {
         (given.readOnly ? 1 : 0) | (given.mustExist ? 2 : 0),
         choose(given.synchronous ?? "full", { full: 0, normal: 1 }, "synchronous"),
         choose(given.journal ?? "auto", { auto: 0, wal: 1, rollback: 2 }, "journal"),
-        whole(given.maxEventBytes ?? 0, "maxEventBytes"),
+        size(given.maxEventBytes, "maxEventBytes"),
         whole(given.maxSessionEvents ?? 0, "maxSessionEvents"),
     ];
     const resolved = await host.acquire(path, { readOnly: !!given.readOnly, mustExist: !!given.mustExist });
@@ -256,7 +263,7 @@ export class Store {
                     required(engine, app, "app"),
                     engine.text(user, "user"),
                     choose(given.order ?? "newest", { newest: 0, oldest: 1, created: 2 }, "order"),
-                    Number(whole(given.limit ?? 0, "limit")),
+                    size(given.limit, "limit"),
                     engine.text(given.token, "token"),
                     given.state === false ? 1 : 0,
                     filterSlots(engine, given.filter),
@@ -363,9 +370,9 @@ export class Store {
             const text = engine.bytes(words, "words");
             const slots = engine.slots([
                 (given.any ? 1 : 0) | (given.phrase ? 2 : 0) | (given.live ? 4 : 0),
-                whole(given.limit ?? 0, "limit"),
+                size(given.limit, "limit"),
                 engine.text(given.token, "token"),
-                whole(given.snippetBytes ?? 0, "snippetBytes"),
+                size(given.snippetBytes, "snippetBytes"),
                 ...optional(given.since, "since"),
                 ...optional(given.before, "before"),
             ]);

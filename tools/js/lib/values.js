@@ -9,6 +9,14 @@ export function whole(value, name) {
     throw new MisuseError(`${name}: a whole number is due, of which none was rounded`);
 }
 
+const MAX_SIZE = 0x7fffffff;
+
+/** A number that is a size_t of 32 bits in C; a larger one is above every limit, too. */
+export function size(value, name) {
+    const given = Number(whole(value ?? 0, name));
+    return given < 0 || given > MAX_SIZE ? MAX_SIZE : given;
+}
+
 /** Refuses options that no call knows: they were misspelt. */
 export function known(options, names, what) {
     if (options === undefined) return {};

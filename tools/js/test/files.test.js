@@ -157,6 +157,21 @@ test("a store that nobody has closed is closed once nothing refers to it", async
     store.close();
 });
 
+test("the write-ahead log is copied into the file as it grows", async () => {
+    const file = fresh();
+    const store = await open(file, { synchronous: "normal" });
+    const session = store.create(key);
+    let largest = 0;
+    for (let round = 0; round < 40; round++) {
+        session.appendBatch(
+            Array.from({ length: 100 }, () => `{"author":"a","text":"${"x".repeat(10000)}"}`),
+        );
+        largest = Math.max(largest, fs.statSync(`${file}-wal`).size);
+    }
+    assert.ok(fs.statSync(file).size > 35e6 && largest < 24e6, `log ${largest}`);
+    store.close();
+});
+
 test("files that are none, cannot be found or only read", async () => {
     await assert.rejects(open(fresh(), { mustExist: true }), seslite.NotFoundError);
     await assert.rejects(open(path.join(folder, "none", "x.db")), seslite.CantOpenError);

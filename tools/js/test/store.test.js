@@ -27,9 +27,9 @@ test("the package has the version of the library, and what it exports is there",
         const file = require.resolve("seslite/package.json");
         const { version, exports } = require(file);
         assert.equal(store.info().version, version);
-        for (const target of Object.values(exports).flatMap((found) =>
-            typeof found === "string" ? found : Object.values(found),
-        ))
+        const targets = (found) =>
+            typeof found === "string" ? [found] : Object.values(found).flatMap(targets);
+        for (const target of targets(exports))
             assert.ok(fs.existsSync(path.join(path.dirname(file), target)), target);
     }));
 
