@@ -13,25 +13,29 @@ skip() {
     exit 0
 }
 command -v node >/dev/null 2>&1 || skip "node (https://nodejs.org)"
-node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' || skip "Node 20 or newer"
-sh tools/js/build.sh "$build" || {
-    [ $? -eq 2 ] || exit 1
-    exit 0
-}
-
+node --test-concurrency=2 -e "" 2>/dev/null || skip "Node 20.10 or newer"
+[ -n "${ZIG:-}" ] || command -v zig >/dev/null 2>&1 || [ -x build/zig/bin/python ] || skip "zig (sh tools/deps.sh dev gets it)"
 mkdir -p "$js/test"
 rm -f "$js"/test/*.js "$js"/test/*.ts
+packages=
 if [ ! -e "$js/test/node_modules/.package-lock.json" ] || ! cmp -s tools/js/test/package.json "$js/test/package.json"; then
     cp tools/js/test/package.json "$js/test/"
-    if ! command -v npm >/dev/null 2>&1 ||
-        ! (cd "$js/test" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error) >"$js/npm.log" 2>&1; then
-        rm -f "$js/test/package.json"
-        echo "skipped: what needs packages of npm, for want of them"
-    fi
+    # while the module is compiled
+    (cd "$js/test" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error) >"$js/npm.log" 2>&1 &
+    packages=$!
 fi
+built=0
+sh tools/js/build.sh "$build" || built=$?
+if [ -n "$packages" ] && ! wait "$packages"; then
+    rm -f "$js/test/node_modules/.package-lock.json"
+    echo "skipped: what needs packages of npm, for want of them"
+fi
+[ "$built" -ne 2 ] || exit 0
+[ "$built" -eq 0 ] || exit 1
+
 cp tools/js/test/* "$js/test/"
 mkdir -p "$js/test/node_modules"
 rm -rf "$js/test/node_modules/seslite"
 cp -R "$js/package" "$js/test/node_modules/seslite" # no link: what it imports is looked for around it
 cd "$js/test"
-node --expose-gc --test-reporter=dot --test ./*.test.js
+node --expose-gc --test-reporter=dot --test-concurrency=2 --test ./*.test.js

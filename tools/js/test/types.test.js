@@ -17,6 +17,8 @@ test("a program that uses the types compiles", { skip }, () => {
         [
             compiler,
             "--noEmit",
+            "--types",
+            "node",
             "--strict",
             "--target",
             "es2022",
@@ -45,6 +47,10 @@ test(
             [
                 compiler,
                 "--noEmit",
+                "--types",
+                "node",
+            "--types",
+            "node",
                 "--strict",
                 "--skipLibCheck",
                 "--target",
