@@ -109,9 +109,9 @@ export class Engine {
         }
     }
 
-    /** A call has failed within WebAssembly, and every later one would. */
-    get broken() {
-        return this.#broken !== undefined;
+    /** Frees what a call has given. After a failure within WebAssembly nothing can be, nor need be. */
+    free(call, pointer) {
+        if (!this.#broken) this.calls[call](pointer);
     }
 
     // ------------------------------------------------------------------------------------------ imports
@@ -247,7 +247,7 @@ export class Engine {
             return work();
         } finally {
             this.#used = used;
-            for (const pointer of this.#extra.splice(extra)) this.calls.release(pointer);
+            for (const pointer of this.#extra.splice(extra)) this.free("release", pointer);
         }
     }
 
@@ -340,7 +340,7 @@ export class Engine {
         try {
             return this.slice(pointer, this.out(1));
         } finally {
-            this.calls.free_text(pointer);
+            this.free("free_text", pointer);
         }
     }
 

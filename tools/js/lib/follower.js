@@ -16,7 +16,7 @@ class HeldFollower {
     }
 
     close() {
-        if (this.pointer !== 0 && !this.engine.broken) this.engine.calls.follower_close(this.pointer);
+        if (this.pointer !== 0) this.engine.free("follower_close", this.pointer);
         this.pointer = 0;
         this.engine.unlisten(this.listener);
     }

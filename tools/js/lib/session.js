@@ -14,7 +14,7 @@ import {
 
 /** Closes the sessions that nobody has closed. */
 const forgotten = new FinalizationRegistry(({ engine, pointer }) => {
-    if (!engine.broken) engine.calls.session_close(pointer);
+    engine.free("session_close", pointer);
 });
 
 const FLAG_ANYWAY = 1;
@@ -38,7 +38,7 @@ export class Session {
     close() {
         if (this.#pointer === 0) return;
         forgotten.unregister(this);
-        this.#engine.calls.session_close(this.#pointer);
+        this.#engine.free("session_close", this.#pointer);
         this.#pointer = 0;
     }
 
@@ -222,6 +222,6 @@ function takeBatch(engine, code, count) {
         engine.check(code, { madeIds: results.map((result) => result.madeId) });
         return results;
     } finally {
-        engine.calls.release(array);
+        engine.free("release", array);
     }
 }

@@ -89,7 +89,7 @@ class Held {
         const { engine, pointer, path } = this;
         if (pointer === 0) return undefined;
         this.pointer = 0;
-        if (!engine.broken) engine.calls.close(pointer);
+        engine.free("close", pointer);
         return engine.host.release(path);
     }
 }
@@ -247,7 +247,7 @@ export class Store {
         try {
             while (engine.check(engine.calls.cursor_next(cursor)) > 0) yield event(engine);
         } finally {
-            if (!engine.broken) engine.calls.cursor_close(cursor);
+            engine.free("cursor_close", cursor);
         }
     }
 
@@ -477,7 +477,7 @@ function takePage(engine, withState) {
         });
         return { sessions, token };
     } finally {
-        engine.calls.page_close(page);
+        engine.free("page_close", page);
     }
 }
 
@@ -493,7 +493,7 @@ function takeNames(engine) {
             next,
         };
     } finally {
-        engine.calls.names_close(page);
+        engine.free("names_close", page);
     }
 }
 
@@ -525,7 +525,7 @@ function takeHits(engine) {
         });
         return { hits, token, indexed };
     } finally {
-        engine.calls.hits_close(page);
+        engine.free("hits_close", page);
     }
 }
 

@@ -2,7 +2,7 @@
 // do.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { open, ExistsError, NotFoundError } from "seslite";
+import { open, ExistsError, NotFoundError, Session } from "seslite";
 
 const adk = await import("@google/adk").catch(() => undefined);
 const skip = !adk && "@google/adk is not here";
@@ -33,8 +33,23 @@ function event(text, more = {}) {
 const plain = (value) => JSON.parse(JSON.stringify(value));
 const texts = (session) => session.events.map(({ content }) => content.parts[0].text);
 
+/** As the store of a page is: every call returns a promise, and nothing else can be read. */
+function later(object) {
+    return new Proxy(object, {
+        get: (target, name) =>
+            typeof target[name] !== "function"
+                ? undefined
+                : async (...values) => {
+                      const result = target[name](...values);
+                      return result instanceof Session ? later(result) : result;
+                  },
+    });
+}
+
 const services = {
     "the ADK's": async (work) => work(new adk.InMemorySessionService()),
+    "ours, with promises": (work) =>
+        services.ours((_, store) => work(new SesliteSessionService(later(store)))),
     ours: async (work) => {
         const store = await open(":memory:");
         try {

@@ -192,6 +192,17 @@ test(
     },
 );
 
+test("a store in memory needs no worker", { skip }, async () => {
+    await browser.go(server.url);
+    const seen = await browser.run(async () => {
+        const { open } = await import("/node_modules/seslite/lib/index.js");
+        const store = await open(":memory:");
+        const session = store.create({ app: "app", user: "alice" }, '{"n":1.0}');
+        return session.append('{"author":"user"}').status + session.stateJson();
+    });
+    assert.equal(seen, 'stored{"n":1.0}');
+});
+
 test("the page of the README works", { skip }, async () => {
     await browser.go(`${server.url}readme`);
     assert.equal(

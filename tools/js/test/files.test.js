@@ -84,6 +84,7 @@ for (const journal of ["wal", "rollback"]) {
             for (const count of [1, 7, 40]) {
                 stored += await appendUntilKilled(file, journal, count);
                 assert.ok(fs.existsSync(`${file}.js-lock`));
+            native("-f", file, "maintain"); // opens it for writing, without which a journal is not rolled back
                 const lines = native("-f", file, "export")
                     .split("\n")
                     .filter((line) => line.includes('"text":"number'));
@@ -170,6 +171,34 @@ test("the write-ahead log is copied into the file as it grows", async () => {
     }
     assert.ok(fs.statSync(file).size > 35e6 && largest < 24e6, `log ${largest}`);
     store.close();
+});
+
+test("a call that fails within WebAssembly ends the store, but not its file", async () => {
+    const file = fresh();
+    const store = await open(file);
+    const session = store.create(key);
+    session.append(event(1));
+    const fault = new Error("no random bytes");
+    crypto.getRandomValues = () => {
+        throw fault;
+    };
+    try {
+        assert.throws(
+            () => {
+                for (;;) store.append(key, '{"author":"needs an id"}');
+            },
+            (error) => error instanceof seslite.InternalError && error.cause === fault,
+        );
+    } finally {
+        delete crypto.getRandomValues;
+    }
+    assert.throws(() => store.get(key), seslite.InternalError);
+    assert.throws(() => session.append(event(2)), seslite.InternalError);
+    session.close();
+    store.close();
+    const again = await open(file);
+    assert.equal(again.events(key).next().value.id, "e1");
+    again.close();
 });
 
 test("files that are none, cannot be found or only read", async () => {
