@@ -69,7 +69,9 @@ $ZIG cc -target wasm32-wasi -mexec-model=reactor -Os -s -Wl,--gc-sections -Wl,-z
 # The package. Its files are copied, so that it lies together as npm has it.
 rm -rf "$out/package.new"
 mkdir -p "$out/package.new/lib"
-(cd "$here" && cp package.json README.md "$OLDPWD/$out/package.new/")
+for file in package.json README.md; do
+    cp "$here/$file" "$out/package.new/"
+done
 cp LICENSE "$out/package.new/"
 cp "$here"/lib/*.js "$here"/lib/*.d.ts "$out/seslite.wasm" "$out/package.new/lib/"
 rm -rf "$out/package"
