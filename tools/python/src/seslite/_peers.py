@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, TypeVar
@@ -19,9 +20,13 @@ T = TypeVar("T")
 
 
 class _Shared:
-    """A store that the sessions of a process share which name the same file. It is closed with the last of them."""
+    """A store that the sessions of a process share which name the same file. It is closed with the last of them.
+
+    A user may end as garbage, anywhere in a thread, also while that thread has the lock. So ends are queued, and whoever has the
+    lock, or gets it, works them off."""
 
     _by_name: dict[Any, _Shared] = {}
+    _ended: deque[_Shared] = deque()
     _lock = threading.Lock()
 
     def __init__(self, name: Any, store: Store) -> None:
@@ -34,20 +39,36 @@ class _Shared:
             return cls(None, Store(text, **options))
         place = text if text.startswith(SERVERS) else os.path.realpath(text)
         name = (_ffi.process(), place, *sorted((key, str(value)) for key, value in options.items()))
-        with cls._lock:
-            shared = cls._by_name.get(name)
-            if shared is None:
-                shared = cls._by_name[name] = cls(name, Store(text, **options))
-            shared.users += 1
-            return shared
+        try:
+            with cls._lock:
+                shared = cls._by_name.get(name)
+                if shared is None:
+                    shared = cls._by_name[name] = cls(name, Store(text, **options))
+                shared.users += 1
+                return shared
+        finally:
+            cls._end_users()
 
     def close(self) -> None:
-        with self._lock:
-            self.users -= 1
-            if self.users > 0:
-                return
-            self._by_name.pop(self.name, None)
-        self.store.close()
+        self._ended.append(self)
+        self._end_users()
+
+    @classmethod
+    def _end_users(cls) -> None:
+        """Does what is queued, unless another who has the lock will do it."""
+        while cls._ended and cls._lock.acquire(blocking=False):
+            unused = []
+            try:
+                while cls._ended:
+                    shared = cls._ended.popleft()
+                    shared.users -= 1
+                    if shared.users <= 0:
+                        cls._by_name.pop(shared.name, None)
+                        unused.append(shared.store)
+            finally:
+                cls._lock.release()
+            for store in unused:
+                store.close()
 
 
 class Opened:
