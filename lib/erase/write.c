@@ -52,19 +52,26 @@ static int blank_event(struct redacting *run, const struct redacted_event *event
     return ses__event_replace(run->db, run->row.id, &row, error);
 }
 
-static int replace_value(struct redacting *run, const struct base_value *before, struct span after,
-                         int64_t *count, ses_error *error);
+/* The rows of which a value was replaced. */
+struct replaced_rows {
+    int64_t state;
+    int64_t base;
+};
 
-/* From then on the value is the filler. */
+static int replace_value(struct redacting *run, const struct base_value *before, struct span after,
+                         struct replaced_rows *rows, ses_error *error);
+
+/* From then on the value is the filler, if it was stored: the filler may be that of another value of the same key. */
 static int blank_value(struct redacting *run, struct replaced_value *value, ses_error *error)
 {
     const struct span filler = {make_filler(run, value->before.value.len), value->before.value.len};
-    int64_t count = 0;
+    struct replaced_rows rows = {0, 0};
 
     if (!filler.ptr)
         return ses__error_nomem(error);
-    const int code = replace_value(run, &value->before, filler, &count, error);
-    value->stored = filler;
+    const int code = replace_value(run, &value->before, filler, &rows, error);
+    if (rows.state + rows.base > 0)
+        value->stored = filler;
     return code;
 }
 
@@ -115,7 +122,7 @@ static int write_redacted_events(struct redacting *run, ses_error *error)
 /* ---- values where they are stored, where the event is still the one that has set them, or they were imported */
 
 static int replace_value(struct redacting *run, const struct base_value *before, struct span after,
-                         int64_t *count, ses_error *error)
+                         struct replaced_rows *rows, ses_error *error)
 {
     static const struct statement *const replace[] = {
         [SCOPE_APP] = STATEMENT_APP_STATE_REPLACE,
@@ -135,17 +142,24 @@ static int replace_value(struct redacting *run, const struct base_value *before,
         run->db, replace[scope], error,
         VALUES(INT(owner), TEXT(key), TEXT(after), INT(row->id), INT(before->seq), TEXT(before->value)));
     if (code == SES_OK)
-        *count += ses__db_changed(run->db);
+        rows->state += ses__db_changed(run->db);
     if (code == SES_OK && row->base_seq > 0)
-        code = ses__query_do(run->db, STATEMENT_BASE_STATE_REPLACE, error,
-                             VALUES(INT(row->id), TEXT(before->name), TEXT(after), INT(before->seq)));
+        code = ses__query_do(
+            run->db, STATEMENT_BASE_STATE_REPLACE, error,
+            VALUES(INT(row->id), TEXT(before->name), TEXT(after), INT(before->seq), TEXT(before->value)));
+    if (code == SES_OK && row->base_seq > 0)
+        rows->base += ses__db_changed(run->db);
     return code;
 }
 
 static int write_value(struct redacting *run, const struct replaced_value *value, ses_error *error)
 {
     const struct base_value now = {value->before.name, value->stored, value->before.seq};
-    return replace_value(run, &now, value->after, &run->counts.state_keys, error);
+    struct replaced_rows rows = {0, 0};
+    const int code = replace_value(run, &now, value->after, &rows, error);
+
+    run->counts.state_keys += rows.state;
+    return code;
 }
 
 static int write_redacted_values(struct redacting *run, ses_error *error)

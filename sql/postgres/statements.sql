@@ -748,22 +748,24 @@ ON CONFLICT DO NOTHING;
 UPDATE seslite.events SET body = $5
 WHERE shard = SHARD($1) AND session_id = $1 AND seq = $2 AND id = $3 AND invocation_id = $4;
 
--- A value that an event $5 of the session $4 has set, or that was imported (then no session has set it) and is $6.
+-- The value $6 that an event $5 of the session $4 has set, or that was imported (then no session has set it). The event may
+-- name its key twice, so it may have set another value.
 
 -- name: app_state_replace
 UPDATE seslite.app_state SET value = $3 WHERE shard = SHARD($1) AND app_id = $1 AND key = $2
-  AND ((session_id = $4 AND seq = $5) OR (session_id = 0 AND value = $6)) AND value <> $3;
+  AND ((session_id = $4 AND seq = $5) OR session_id = 0) AND value = $6 AND value <> $3;
 
 -- name: user_state_replace
 UPDATE seslite.user_state SET value = $3 WHERE shard = SHARD($1) AND user_id = $1 AND key = $2
-  AND ((session_id = $4 AND seq = $5) OR (session_id = 0 AND value = $6)) AND value <> $3;
+  AND ((session_id = $4 AND seq = $5) OR session_id = 0) AND value = $6 AND value <> $3;
 
 -- name: session_state_replace
 UPDATE seslite.session_state SET value = $3 WHERE shard = SHARD($1) AND session_id = $1 AND key = $2
-  AND $4::bigint = $1 AND seq = $5 AND value <> $3 AND $6::text IS NOT NULL;
+  AND $4::bigint = $1 AND seq = $5 AND value = $6 AND value <> $3;
 
 -- name: base_state_replace
-UPDATE seslite.base_state SET value = $3 WHERE shard = SHARD($1) AND session_id = $1 AND key = $2 AND seq = $4;
+UPDATE seslite.base_state SET value = $3
+WHERE shard = SHARD($1) AND session_id = $1 AND key = $2 AND seq = $4 AND value = $5;
 
 -- name: details_replace_initial
 UPDATE seslite.session_details SET initial_state = $2 WHERE shard = SHARD($1) AND session_id = $1;

@@ -506,22 +506,23 @@ ON CONFLICT DO NOTHING;
 -- name: event_replace
 UPDATE events SET id_at = ?3, invocation_at = ?4, body = ?5 WHERE position = (?1 << 32) + ?2 AND +session_id = ?1;
 
--- A value that an event ?5 of the session ?4 has set, or that was imported (then no session has set it) and is ?6.
+-- The value ?6 that an event ?5 of the session ?4 has set, or that was imported (then no session has set it). The event may
+-- name its key twice, so it may have set another value.
 
 -- name: app_state_replace
 UPDATE app_state SET value = ?3
-WHERE app_id = ?1 AND key = ?2 AND ((session_id = ?4 AND seq = ?5) OR (session_id = 0 AND value = ?6)) AND value <> ?3;
+WHERE app_id = ?1 AND key = ?2 AND ((session_id = ?4 AND seq = ?5) OR session_id = 0) AND value = ?6 AND value <> ?3;
 
 -- name: user_state_replace
 UPDATE user_state SET value = ?3
-WHERE user_id = ?1 AND key = ?2 AND ((session_id = ?4 AND seq = ?5) OR (session_id = 0 AND value = ?6)) AND value <> ?3;
+WHERE user_id = ?1 AND key = ?2 AND ((session_id = ?4 AND seq = ?5) OR session_id = 0) AND value = ?6 AND value <> ?3;
 
 -- name: session_state_replace
 UPDATE session_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND ?4 = ?1 AND seq = ?5
-  AND value <> ?3 AND ?6 IS NOT NULL;
+  AND value = ?6 AND value <> ?3;
 
 -- name: base_state_replace
-UPDATE base_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND seq = ?4;
+UPDATE base_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND seq = ?4 AND value = ?5;
 
 -- name: details_replace_initial
 UPDATE session_details SET initial_state = ?2 WHERE session_id = ?1;

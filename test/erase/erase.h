@@ -46,6 +46,14 @@ static inline const char *event_text(ses_store *store, const ses_key *of, int64_
     return kept;
 }
 
+static inline void must_redact(ses_store *store, const ses_key *of, const int64_t *seqs, size_t count,
+                               const ses_redact_options *options, ses_erased *erased)
+{
+    ses_error error;
+    *erased = (ses_erased){.size = sizeof *erased};
+    assert_ok(ses_redact_by_key(store, of, seqs, count, options, erased, &error));
+}
+
 #define assert_event(store, of, seq, expected) assert_string_equal(event_text(store, of, seq), expected)
 
 #endif

@@ -3,14 +3,6 @@
 
 static const ses_redact_options with_state = {.size = sizeof with_state, .flags = SES_REDACT_STATE};
 
-static void must_redact(ses_store *store, const ses_key *of, const int64_t *seqs, size_t count,
-                        const ses_redact_options *options, ses_erased *erased)
-{
-    ses_error error;
-    *erased = (ses_erased){.size = sizeof *erased};
-    assert_ok(ses_redact_by_key(store, of, seqs, count, options, erased, &error));
-}
-
 /* ------------------------------------------------------------------------------------------ one event */
 
 static void test_an_event_keeps_what_makes_it_one(void **state)

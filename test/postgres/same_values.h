@@ -1,11 +1,11 @@
 /*
- * Random parameters for a statement. The kind of each is a letter: a, u, s: an app, a user, a session; O, o: a list of
- * users, of sessions; w: a user, or NULL; t: a time; h: a value of active_30s; q: a number of an event; n: a limit; b: no bound; B: 0
- * or 1; x: NULL; W, M: a text, or NULL; p, e: a prefix, and the end of what has it; v, V: the least and the highest value;
- * E: an event's id; D: the third parameter again; G: the session of the lease before it; C: the user of
- * the content before it; K: a key with a prefix; F, P, N,
- * I: an order, and the place in it (a time; a name, or a session; a user); Q: what an index of words is asked; f: the name of
- * its feature. Any other letter is a text.
+ * Random parameters for a statement. The kind of each is a letter: a, u, s: an app, a user, a session; O, o: a list
+ * of users, of sessions; w: a user, or NULL; t: a time; h: a value of active_30s; q: a number of an event; n: a
+ * limit; b: no bound; B: 0 or 1; x: NULL; W, M: a text, or NULL; p, e: a prefix, and the end of what has it; v, V:
+ * the least and the highest value; y: a value of state as it was first; Y: the first parameter's session again; E: an
+ * event's id; D: the third parameter again; G: the session of the lease before it; C: the user of the content before
+ * it; K: a key with a prefix; F, P, N, I: an order, and the place in it (a time; a name, or a session; a user); Q:
+ * what an index of words is asked; f: the name of its feature. Any other letter is a text.
  */
 #ifndef SESLITE_TEST_POSTGRES_SAME_VALUES_H
 #define SESLITE_TEST_POSTGRES_SAME_VALUES_H
@@ -142,6 +142,9 @@ static inline bool put_owning(struct same *same, struct values *values, int at, 
     else if (kind == 'G') {
         const int id = 3 * atoi(values->text[OF_FILE][at - 1]);
         put_int(values, at, id, moved(same, SESSIONS, id));
+    } else if (kind == 'Y') { /* the session of the first parameter */
+        const int id = atoi(values->text[OF_FILE][0]);
+        put_int(values, at, id, moved(same, SESSIONS, id));
     } else if (kind == 'C') {
         const int id = atoi(values->text[OF_FILE][at - 1]);
         put_int(values, at, id, moved(same, USERS, id));
@@ -166,6 +169,8 @@ static inline void put_words(struct same *same, struct values *values, int at, c
         snprintf(text, sizeof text, "%.60s", values->text[OF_FILE][2]);
     else if (kind == 'f')
         snprintf(text, sizeof text, "search");
+    else if (kind == 'y')
+        snprintf(text, sizeof text, "9007199254740993");
     else if (kind == 'v')
         snprintf(text, sizeof text, "%s", any(same, 2) ? "a" : "");
     else if (kind == 'V')

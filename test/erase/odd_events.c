@@ -1,0 +1,46 @@
+/* Redacting events that no ADK writes, but that a store can hold, and sessions that only look related. */
+#include "erase.h"
+
+/* Replaces what `wanted` is; a macro, as the options are const. */
+#define FINDING(wanted, ...)                                                                                 \
+    {                                                                                                        \
+        .size = sizeof(ses_redact_options), .flags = SES_REDACT_STATE, .find = find_text,                    \
+        .find_context = (wanted), __VA_ARGS__                                                                \
+    }
+
+/* -------------------------------------------------------------------------------------------- the state */
+
+/* Of a key that appears twice the last value counts, and it is harmless, or another secret of the same length. */
+static void test_a_key_that_appears_twice(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_redact_options secure = {.size = sizeof secure,
+                                       .flags = SES_REDACT_STATE | (support_on_server() ? 0U : SES_SECURE),
+                                       .find = find_text,
+                                       .find_context = "4711"};
+    const ses_prune_options prune = {
+        .size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 1};
+    ses_erased erased;
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'i':'4711','i':'harmless'}"));
+    must_append_by_key(fixture->store, &key,
+                       Q("{'author':'user','actions':{'stateDelta':{'a':'4711','a':'harmless','b':'4711-1','b':'4711-2',"
+                         "'user:c':'4711','user:c':'harmless'}}}"));
+    must_say(fixture->store, &key, "i2", "user", Q("{'d':'4711-1','d':'4711-2','e':'4711','e':'harmless','user:f':'4711','user:f':'harmless'}"));
+    assert_ok(ses_prune_by_key(fixture->store, &key, &prune, NULL, &error));
+    must_redact(fixture->store, &key, all, 0, &secure, &erased);
+    assert_stored_state(fixture->store, &key,
+                        Q("{'user:c':'harmless','user:f':'harmless','a':'harmless','b':'[redacted]-2','d':'[redacted]-2','e':'harmless','i':'harmless'}"));
+    assert_no_problems(fixture->store);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_key_that_appears_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
