@@ -7,15 +7,22 @@
 
 /* ----------------------------------------------------------------------------------------------- values */
 
+/* The text in place of a value is never taken for the tombstone: the key must not be removed. */
 int ses__value_redact(struct redacting *run, struct span value, struct span *after, ses_error *error)
 {
+    const struct span text = ses__scope_is_tombstone(run->asked->text) ? TOMBSTONE_AS_TEXT : run->asked->text;
+    int code = SES_OK;
+
     *after = value;
-    if (ses__scope_is_tombstone(value) || ses__span_is(value, run->asked->text))
+    if (ses__scope_is_tombstone(value) || ses__span_is(value, text))
         return SES_OK;
     if (run->asked->find)
-        return ses__found_replace(run, value, after, error);
-    *after = run->asked->text;
-    return SES_OK;
+        code = ses__found_replace(run, value, after, error);
+    else
+        *after = text;
+    if (ses__scope_is_tombstone(*after))
+        *after = TOMBSTONE_AS_TEXT;
+    return code;
 }
 
 static struct span keep_redacted_text(struct redacting *run, struct span text)

@@ -10,6 +10,31 @@
 
 /* -------------------------------------------------------------------------------------------- the state */
 
+/* The replacement spells the ADK's word for a removed key, but removes nothing. */
+static void test_a_value_that_would_remove_its_key(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_redact_options whole = {
+        .size = sizeof whole, .flags = SES_REDACT_STATE, .text = "__ADK_SENTINEL_REMOVED__"};
+    const ses_redact_options found = FINDING("4711", .text = "");
+    ses_erased erased;
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'a':'__ADK_SENTINEL_4711REMOVED__'}"));
+    must_say(fixture->store, &key, "i1", "user", Q("{'b':'__ADK_SENTINEL_4711REMOVED__','c':'other'}"));
+    must_redact(fixture->store, &key, all, 0, &found, &erased);
+    assert_stored_state(
+        fixture->store, &key,
+        Q("{'a':'\\u005f_ADK_SENTINEL_REMOVED__','b':'\\u005f_ADK_SENTINEL_REMOVED__','c':'other'}"));
+    assert_no_problems(fixture->store);
+    must_redact(fixture->store, &key, SEQS(1), &whole, &erased);
+    assert_stored_state(fixture->store, &key,
+                        Q("{'a':'\\u005f_ADK_SENTINEL_REMOVED__','b':'\\u005f_ADK_SENTINEL_REMOVED__',"
+                          "'c':'\\u005f_ADK_SENTINEL_REMOVED__'}"));
+    assert_no_problems(fixture->store);
+    assert_code(SES_UNCHANGED, ses_redact_by_key(fixture->store, &key, SEQS(1), &whole, NULL, &error));
+}
+
 /* Of a key that appears twice the last value counts, and it is harmless, or another secret of the same length. */
 static void test_a_key_that_appears_twice(void **state)
 {
@@ -40,6 +65,7 @@ static void test_a_key_that_appears_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_a_value_that_would_remove_its_key),
         TEST(test_a_key_that_appears_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,9 +41,7 @@ static int contradicts(const struct delta_op *op, ses_error *error)
  * it is written with an escape. */
 static void add_initial(struct buffer *initial, const struct delta_op *op)
 {
-    static const struct span escaped = {"\"\\u005f_ADK_SENTINEL_REMOVED__\"", 31};
-
-    ses__json_add_member(initial, 1, op->name, op->removes ? escaped : op->value);
+    ses__json_add_member(initial, 1, op->name, op->removes ? TOMBSTONE_AS_TEXT : op->value);
 }
 
 /* Checks that the touched keys before `name`, or all, are removed in the end. */

@@ -24,6 +24,8 @@ SESLITE_PRIVATE int ses__scope_check_name(struct span name, ses_error *error);
 #define TOMBSTONE "__ADK_SENTINEL_REMOVED__"
 /* The same as JSON. */
 #define TOMBSTONE_VALUE ((struct span){"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1})
+/* A string of the same characters that removes nothing. */
+#define TOMBSTONE_AS_TEXT ((struct span){"\"\\u005f_ADK_SENTINEL_REMOVED__\"", sizeof TOMBSTONE + 6})
 /* True if the JSON text is the tombstone, which removes its key. */
 SESLITE_PRIVATE bool ses__scope_is_tombstone(struct span value);
 
