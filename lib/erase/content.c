@@ -161,6 +161,7 @@ int ses__content_redact(struct redacting *run, struct span content, struct span 
 struct content_edits {
     struct redacting *run;
     struct span content;
+    bool in_response; /* at the parts of a response */
     struct edits edits;
 };
 
@@ -174,24 +175,57 @@ static int put_found(struct content_edits *own, struct span value, struct span f
     return ses__error_nomem(error);
 }
 
-/* The members of a call or a response, or of inline data. */
-static int find_inside(struct content_edits *own, struct span object, bool is_data, ses_error *error)
+/* A value of which nothing is known. */
+static int find_in_value(struct content_edits *own, struct span value, ses_error *error)
+{
+    struct span fresh;
+    const int code = ses__found_replace(own->run, value, &fresh, error);
+    return code == SES_OK ? put_found(own, value, fresh, error) : code;
+}
+
+static int find_in_data(struct content_edits *own, struct span value, ses_error *error)
+{
+    struct span fresh;
+    const int code = ses__found_replace_data(own->run, value, &fresh, error);
+    return code == SES_OK ? put_found(own, value, fresh, error) : code;
+}
+
+static int find_in_inline_data(struct content_edits *own, struct span object, ses_error *error)
 {
     struct json_reader reader;
     struct json_string key;
     struct span value;
-    struct span fresh;
     int code = SES_OK;
 
     (void)enter_object_of(&reader, object);
     while (code == SES_OK && next_of_object(&reader, &key, &value)) {
-        const bool is_base64 = is_data && ses__json_string_is(key, "data") && value.ptr[0] == '"';
-        if (!is_data && (ses__json_string_is(key, "id") || ses__json_string_is(key, "name")))
+        const bool is_base64 = ses__json_string_is(key, "data") && value.ptr[0] == '"';
+        code = is_base64 ? find_in_data(own, value, error) : find_in_value(own, value, error);
+    }
+    return code;
+}
+
+static int find_in_parts(struct content_edits *own, struct span parts, ses_error *error);
+
+/* The members of a call or a response. A response may have parts with inline data, and those have none themselves. */
+static int find_in_function(struct content_edits *own, struct span object, ses_error *error)
+{
+    struct json_reader reader;
+    struct json_string key;
+    struct span value;
+    int code = SES_OK;
+
+    (void)enter_object_of(&reader, object);
+    while (code == SES_OK && next_of_object(&reader, &key, &value)) {
+        if (ses__json_string_is(key, "id") || ses__json_string_is(key, "name"))
             continue;
-        code = is_base64 ? ses__found_replace_data(own->run, value, &fresh, error)
-                         : ses__found_replace(own->run, value, &fresh, error);
-        if (code == SES_OK)
-            code = put_found(own, value, fresh, error);
+        if (ses__json_string_is(key, "parts") && value.ptr[0] == '[' && !own->in_response) {
+            own->in_response = true;
+            code = find_in_parts(own, value, error);
+            own->in_response = false;
+        } else {
+            code = find_in_value(own, value, error);
+        }
     }
     return code;
 }
@@ -201,23 +235,18 @@ static int find_in_part(struct content_edits *own, struct span part, ses_error *
     struct json_reader reader;
     struct json_string key;
     struct span value;
-    struct span fresh;
     int code = SES_OK;
 
-    if (!enter_object_of(&reader, part)) {
-        code = ses__found_replace(own->run, part, &fresh, error);
-        return code == SES_OK ? put_found(own, part, fresh, error) : code;
-    }
+    if (!enter_object_of(&reader, part))
+        return find_in_value(own, part, error);
     while (code == SES_OK && next_of_object(&reader, &key, &value)) {
         const bool is_object = value.ptr[0] == '{';
-        const bool is_data = is_object && ses__key_is(key, "inlineData", "inline_data");
-        if (is_data || (is_object && (is_call_key(key) || is_response_key(key)))) {
-            code = find_inside(own, value, is_data, error);
-            continue;
-        }
-        code = ses__found_replace(own->run, value, &fresh, error);
-        if (code == SES_OK)
-            code = put_found(own, value, fresh, error);
+        if (is_object && ses__key_is(key, "inlineData", "inline_data"))
+            code = find_in_inline_data(own, value, error);
+        else if (is_object && (is_call_key(key) || is_response_key(key)))
+            code = find_in_function(own, value, error);
+        else
+            code = find_in_value(own, value, error);
     }
     return code;
 }
@@ -239,17 +268,13 @@ static int find_in_content(struct content_edits *own, struct json_reader *reader
 {
     struct json_string key;
     struct span value;
-    struct span fresh;
     int code = SES_OK;
 
     while (code == SES_OK && next_of_object(reader, &key, &value)) {
-        if (ses__json_string_is(key, "parts") && value.ptr[0] == '[') {
+        if (ses__json_string_is(key, "parts") && value.ptr[0] == '[')
             code = find_in_parts(own, value, error);
-        } else if (!ses__json_string_is(key, "role")) {
-            code = ses__found_replace(own->run, value, &fresh, error);
-            if (code == SES_OK)
-                code = put_found(own, value, fresh, error);
-        }
+        else if (!ses__json_string_is(key, "role"))
+            code = find_in_value(own, value, error);
     }
     return code;
 }

@@ -138,7 +138,9 @@ int ses__found_replace(struct redacting *run, struct span value, struct span *af
     }
     if (code == SES_OK && run->built.failed)
         code = ses__error_nomem(error);
-    if (code == SES_OK && any)
+    any = any && code == SES_OK &&
+          !ses__span_is((struct span){run->built.data + start, run->built.len - start}, value);
+    if (any)
         return ses__built_take(run, start, after, error);
     ses__buffer_cut(&run->built, start);
     return code;
@@ -166,14 +168,16 @@ int ses__found_replace_data(struct redacting *run, struct span value, struct spa
     struct buffer replaced;
     size_t len = 0;
     bool any = false;
+    bool decodes = false;
     int code = SES_OK;
 
     *after = value;
     ses__buffer_init(&bytes, run->asked->allocator);
     ses__buffer_init(&replaced, run->asked->allocator);
     ses__json_add_replaced(&bytes, ses__json_string_of(value));
-    if (!bytes.failed && bytes.len > 0 &&
-        ses__base64_decode((struct span){bytes.data, bytes.len}, bytes.data, &len))
+    if (!bytes.failed && bytes.len > 0)
+        decodes = ses__base64_decode((struct span){bytes.data, bytes.len}, bytes.data, &len);
+    if (decodes)
         code = add_replaced(run->asked, &replaced, (struct span){bytes.data, len}, &any, error);
     if (code == SES_OK && (bytes.failed || replaced.failed))
         code = ses__error_nomem(error);
@@ -181,5 +185,7 @@ int ses__found_replace_data(struct redacting *run, struct span value, struct spa
         code = add_replaced_data(run, (struct span){replaced.data, replaced.len}, error);
     ses__buffer_free(&replaced);
     ses__buffer_free(&bytes);
+    if (code == SES_OK && !decodes)
+        return ses__found_replace(run, value, after, error);
     return code == SES_OK && any ? ses__built_take(run, start, after, error) : code;
 }

@@ -60,6 +60,53 @@ static void test_a_key_that_appears_twice(void **state)
     assert_no_problems(fixture->store);
 }
 
+static int64_t stored_version(ses_store *store, const ses_key *of)
+{
+    ses_session *session = must_get(store, of);
+    const int64_t version = ses_session_version(session);
+    ses_session_close(session);
+    return version;
+}
+
+/* What is found is what it is replaced by. */
+static void test_a_secret_that_is_replaced_by_itself(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_redact_options same = FINDING("4711", .text = "4711");
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'a':'x4711'}"));
+    must_say(fixture->store, &key, "i1", "user", Q("{'b':['4711']}"));
+    const int64_t version = stored_version(fixture->store, &key);
+    assert_code(SES_UNCHANGED, ses_redact_by_key(fixture->store, &key, all, 0, &same, NULL, &error));
+    assert_int_equal(version, stored_version(fixture->store, &key));
+}
+
+/* ------------------------------------------------------------------------------------------ the contents */
+
+/* A response can have parts of its own, and data may be no base64. */
+static void test_inline_data_wherever_it_is(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_redact_options found = FINDING("4711", .text = "***");
+    ses_erased erased;
+
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(
+        fixture->store, &key,
+        Q("{'id':'e1','author':'user','timestamp':1,'content':{'parts':["
+          "{'functionResponse':{'id':'c1','name':'f','response':{},"
+          "'parts':[{'inlineData':{'mimeType':'text/plain','data':'cGluIDQ3MTE='}}]}},"
+          "{'inlineData':{'data':'pin: 4711!'}},{'inlineData':{'data':{'4711':4711}}}]}}"));
+    must_redact(fixture->store, &key, all, 0, &found, &erased);
+    assert_event(
+        fixture->store, &key, 1,
+        Q("{'id':'e1','author':'user','timestamp':1,'content':{'parts':["
+          "{'functionResponse':{'id':'c1','name':'f','response':{},"
+          "'parts':[{'inlineData':{'mimeType':'text/plain','data':'cGluICoqKg=='}}]}},"
+          "{'inlineData':{'data':'pin: ***!'}},{'inlineData':{'data':{'***':'***'}}}]}}"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -67,6 +114,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_value_that_would_remove_its_key),
         TEST(test_a_key_that_appears_twice),
+        TEST(test_a_secret_that_is_replaced_by_itself),
+        TEST(test_inline_data_wherever_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
