@@ -151,6 +151,12 @@ static int redact_event_artifacts(struct body_edits *own, struct span value, ses
 typedef int member_reader(struct body_edits *own, struct json_string key, struct span value,
                           ses_error *error);
 
+static int refuse_unreadable_event(const struct body_edits *own, ses_error *error)
+{
+    return ses__error_set(error, SES_CORRUPT, "the stored event %lld of session number %lld cannot be read",
+                          (long long)own->event->seq, (long long)own->run->row.id);
+}
+
 static int each_body_member(struct body_edits *own, struct span object, member_reader *read, ses_error *error)
 {
     struct json_reader reader;
@@ -163,7 +169,7 @@ static int each_body_member(struct body_edits *own, struct span object, member_r
         return SES_OK;
     while (code == SES_OK && ses__json_member(&reader, &key) && ses__json_skip(&reader, &value))
         code = read(own, key, ses__json_trim(value), error);
-    return code == SES_OK && reader.wrong ? ses__json_error(&reader, error) : code;
+    return code == SES_OK && reader.wrong ? refuse_unreadable_event(own, error) : code;
 }
 
 static int redact_compaction(struct body_edits *own, struct json_string key, struct span value,
@@ -285,10 +291,6 @@ static int redact_body(struct redacting *run, const struct event_row *event, boo
     int code = each_body_member(&own, event->body, redact_body_member, error);
 
     *after = event->body;
-    if (code == SES_JSON)
-        code =
-            ses__error_set(error, SES_CORRUPT, "the stored event %lld of session number %lld cannot be read",
-                           (long long)event->seq, (long long)run->row.id);
     if (code == SES_OK && run->asked->content.ptr && !copies && !own.has_content)
         code = ses__error_set(error, SES_INVALID, "redact options: event %lld has no content to be replaced",
                               (long long)event->seq);

@@ -107,6 +107,31 @@ static void test_inline_data_wherever_it_is(void **state)
           "{'inlineData':{'data':'pin: ***!'}},{'inlineData':{'data':{'***':'***'}}}]}}"));
 }
 
+static int find_as_told(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+{
+    (void)text, (void)len, (void)from, (void)begin, (void)end;
+    return *(int *)context;
+}
+
+/* The code of the caller's function is returned as it is. */
+static void test_every_code_of_the_function(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const int codes[] = {SES_JSON, SES_BUSY, SES_STALE, SES_NOTFOUND, SES_INTERRUPTED, SES_UNKNOWN, SES_NOMEM};
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'a':'x'}"));
+    must_say(fixture->store, &key, "i1", "user", Q("{'a':'y'}"));
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        int code = codes[i];
+        for (unsigned flags = 0; flags <= SES_REDACT_COUNT; flags += SES_REDACT_COUNT) {
+            const ses_redact_options options = {
+                .size = sizeof options, .flags = flags, .find = find_as_told, .find_context = &code};
+            assert_code(code, ses_redact_by_key(fixture->store, &key, SEQS(1), &options, NULL, &error));
+        }
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -116,6 +141,7 @@ int main(void)
         TEST(test_a_key_that_appears_twice),
         TEST(test_a_secret_that_is_replaced_by_itself),
         TEST(test_inline_data_wherever_it_is),
+        TEST(test_every_code_of_the_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
