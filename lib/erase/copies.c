@@ -145,22 +145,18 @@ static int find_common(const struct redacting *run, const struct session_row *ot
 {
     struct event_rows rows;
     struct event_row event;
-    char id[SES_ID_MAX];
-    struct span first = {id, 0};
     const int64_t pruned = other->base_seq > run->row.base_seq ? other->base_seq : run->row.base_seq;
     int64_t seq = 0;
-    int64_t own = 0;
+    bool is_copy = false;
 
     ses__event_rows_open_few(&rows, run->db, other->id, pruned + 1, other->last_seq,
                              &(struct few_events){1, INT64_MAX}, WALK_FORWARD, error);
     if (ses__event_rows_next(&rows, &event)) {
         seq = event.seq;
-        memcpy(id, event.id.ptr, first.len = event.id.len);
+        ses__query_keep(&rows.query, ses__find_copy(run->db, run->row.id, &event, &is_copy, error));
     }
-    int code = ses__event_rows_close(&rows);
-    if (code == SES_OK && seq > 0)
-        code = ses__event_find(run->db, run->row.id, first, &own, error);
-    *common = own == seq && seq > 0                                               ? seq
+    const int code = ses__event_rows_close(&rows);
+    *common = is_copy                                                             ? seq
               : relative->linked <= pruned && is_link_sound(run, other, relative) ? relative->linked
                                                                                   : -1;
     return code;

@@ -153,6 +153,9 @@ SESLITE_PRIVATE int ses__body_redact_copies(struct redacting *run, const struct 
 
 /* For qsort. */
 SESLITE_PRIVATE int ses__compare_seqs(const void *a, const void *b);
+/* Looks for the event in another session: with the same number, id, invocation, author, branch and time. */
+SESLITE_PRIVATE int ses__find_copy(struct db *db, int64_t session_id, const struct event_row *event,
+                                   bool *found, ses_error *error);
 /* Reads what is to be redacted in the session, which is run->row, and counts what is left. */
 SESLITE_PRIVATE int ses__redacting_plan(struct redacting *run, ses_error *error);
 static inline bool ses__redacting_changes(const struct redacting *run)

@@ -116,22 +116,27 @@ static bool is_same_branch(struct span a, struct span b)
     return (a.ptr != NULL) == (b.ptr != NULL) && (!a.ptr || ses__span_is(a, b));
 }
 
-/* Is the event a copy of the one that the origin has? */
-static int check_is_copy(struct redacting *run, const struct event_row *event, bool *is_copy,
-                         ses_error *error)
+int ses__find_copy(struct db *db, int64_t session_id, const struct event_row *event, bool *found,
+                   ses_error *error)
 {
     struct event_rows rows;
     struct event_row own;
 
-    *is_copy = !run->origin || event->seq <= run->origin->common;
-    if (*is_copy)
-        return SES_OK;
-    ses__event_row_open(&rows, run->db, run->origin->row->id, event->id, error);
-    if (ses__event_rows_next(&rows, &own))
-        *is_copy = own.seq == event->seq && own.time_us == event->time_us &&
-                   ses__span_is(own.invocation_id, event->invocation_id) &&
-                   ses__span_is(own.author, event->author) && is_same_branch(own.branch, event->branch);
+    ses__event_row_open(&rows, db, session_id, event->id, error);
+    *found = ses__event_rows_next(&rows, &own) && own.seq == event->seq && own.time_us == event->time_us &&
+             ses__span_is(own.invocation_id, event->invocation_id) &&
+             ses__span_is(own.author, event->author) && is_same_branch(own.branch, event->branch);
     return ses__event_rows_close(&rows);
+}
+
+/* Is the event a copy of the one that the origin has? */
+static int check_is_copy(struct redacting *run, const struct event_row *event, bool *is_copy,
+                         ses_error *error)
+{
+    const struct redacted_origin *origin = run->origin;
+
+    *is_copy = !origin || event->seq <= origin->common;
+    return *is_copy ? SES_OK : ses__find_copy(run->db, origin->row->id, event, is_copy, error);
 }
 
 static int keep_redacted_event(struct redacting *run, const struct event_row *event, struct span body,
@@ -162,7 +167,7 @@ typedef int body_redactor(struct redacting *run, const struct event_row *event, 
                           ses_error *error);
 
 /* What the event has added is taken back if it is not a copy after all: most events have nothing to replace, and so need
- * not be compared. */
+ * not be compared. A rewind that repeats a replaced value does so in whichever session it is. */
 static int plan_redacted_event(struct redacting *run, const struct event_row *event, body_redactor *redact,
                                ses_error *error)
 {
@@ -175,7 +180,8 @@ static int plan_redacted_event(struct redacting *run, const struct event_row *ev
 
     if (code != SES_OK || (after.ptr == event->body.ptr && run->counts.state_left == counts.state_left))
         return code;
-    code = check_is_copy(run, event, &is_copy, error);
+    if (redact == ses__body_redact)
+        code = check_is_copy(run, event, &is_copy, error);
     if (code == SES_OK && is_copy)
         return after.ptr != event->body.ptr ? keep_redacted_event(run, event, after, error) : SES_OK;
     run->values.count = values;
@@ -225,6 +231,8 @@ static int plan_seq(struct redacting *run, const struct marks *marks, int64_t se
     struct event_row event;
     bool any = false;
 
+    if (mark && run->origin) /* no copy, since the event of the call is neither */
+        return SES_OK;
     if (mark)
         return refuse_marked(mark, error);
     ses__event_rows_open(&rows, run->db, run->row.id, seq, seq, WALK_FORWARD, error);

@@ -132,6 +132,55 @@ static void test_every_code_of_the_function(void **state)
     }
 }
 
+/* --------------------------------------------------------------------------------------------- relatives */
+
+/* The fork has gone another way: the number is that of a rewind there. */
+static void test_a_rewind_in_a_fork_is_no_copy(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key fork = {"app", "user", "fork"};
+    const ses_redact_options forks = {.size = sizeof forks, .flags = SES_REDACT_FORKS | SES_REDACT_STATE};
+    ses_erased erased;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_say(fixture->store, &key, "i1", "user", Q("{'a':'secret'}"));
+    must_say(fixture->store, &key, "i2", "user", Q("{'a':'other'}"));
+    assert_ok(ses_fork_by_key(fixture->store, &key, NULL, &fork, NULL, NULL, &error));
+    must_rewind(fixture->store, &fork, AFTER_SEQ(1));
+    must_say(fixture->store, &key, "i3", "user", Q("{'a':'third'}"));
+    must_redact(fixture->store, &key, SEQS(3), NULL, &erased);
+    assert_int_equal(erased.forks_left, 0);
+    must_redact(fixture->store, &key, SEQS(1, 2, 3), &forks, &erased);
+    assert_int_equal(erased.sessions, 1);
+    for (int64_t seq = 1; seq <= 3; seq++)
+        assert_null(strstr(event_text(fixture->store, &fork, seq), "secret"));
+    assert_stored_state(fixture->store, &fork, Q("{'a':'[redacted]'}"));
+    assert_no_problems(fixture->store);
+}
+
+/* A program that numbers its events uses the same ids in all sessions. */
+static void test_forks_of_others_with_the_same_ids(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key other = {"app", "user", "other"};
+    const ses_key fork = {"app", "user", "fork"};
+    const ses_redact_options forks = {.size = sizeof forks, .flags = SES_REDACT_FORKS | SES_REDACT_STATE};
+    ses_erased erased;
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'i':1}"));
+    must_create(fixture->store, &other, Q("{'i':2}"));
+    must_append_by_key(fixture->store, &key, Q("{'id':'1','author':'user','timestamp':1,'errorMessage':'mine'}"));
+    must_append_by_key(fixture->store, &other,
+                       Q("{'id':'1','author':'user','timestamp':2,'errorMessage':'theirs'}"));
+    assert_ok(ses_fork_by_key(fixture->store, &other, NULL, &fork, NULL, NULL, &error));
+    must_redact(fixture->store, &key, all, 0, &forks, &erased);
+    assert_int_equal(erased.sessions, 0);
+    assert_non_null(strstr(event_text(fixture->store, &fork, 1), "theirs"));
+    assert_stored_state(fixture->store, &fork, Q("{'i':2}"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -142,6 +191,8 @@ int main(void)
         TEST(test_a_secret_that_is_replaced_by_itself),
         TEST(test_inline_data_wherever_it_is),
         TEST(test_every_code_of_the_function),
+        TEST(test_a_rewind_in_a_fork_is_no_copy),
+        TEST(test_forks_of_others_with_the_same_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
