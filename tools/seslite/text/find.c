@@ -69,16 +69,34 @@ static void copy_from(struct finder *finder, const char *text, size_t len)
     }
 }
 
+/* Matches the copy from the byte `from` on. Where the length can be given, regexec does not measure the rest of the text for
+ * each match. */
+static bool match_pattern(const struct finder *finder, size_t from, size_t *begin, size_t *end)
+{
+    const int flags = from > 0 ? REG_NOTBOL : 0;
+#ifdef REG_STARTEND
+    regmatch_t match = {.rm_so = (regoff_t)from, .rm_eo = (regoff_t)finder->copy.len};
+    const size_t start = 0;
+    const int code = regexec(&finder->pattern, finder->copy.data, 1, &match, flags | REG_STARTEND);
+#else
+    regmatch_t match;
+    const size_t start = from;
+    const int code = regexec(&finder->pattern, finder->copy.data + from, 1, &match, flags);
+#endif
+
+    if (code != 0)
+        return false;
+    *begin = start + (size_t)match.rm_so;
+    *end = start + (size_t)match.rm_eo;
+    return true;
+}
+
 static int find_pattern(struct finder *finder, const char *text, size_t len, size_t from, size_t *begin,
                         size_t *end)
 {
-    regmatch_t match;
-
-    copy_from(finder, text, len);
-    while (from < len &&
-           regexec(&finder->pattern, finder->copy.data + from, 1, &match, from ? REG_NOTBOL : 0) == 0) {
-        *begin = from + (size_t)match.rm_so;
-        *end = from + (size_t)match.rm_eo;
+    if (from == 0) /* once for a text: it may have as many matches as bytes */
+        copy_from(finder, text, len);
+    while (from < len && match_pattern(finder, from, begin, end)) {
         if (*end > *begin)
             return 1;
         from = *end + 1;

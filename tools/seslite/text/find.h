@@ -9,8 +9,8 @@
 /* In place of what is hidden. */
 #define REDACTED "[redacted]"
 
-/* Finds the next piece from the byte `from` on: 1 with its beginning and its end, or 0. It is that of
- * ses_redact_options.find. */
+/* Finds the next piece from the byte `from` on: 1 with its beginning and its end, or 0. The first call for a text has 0
+ * there. It is that of ses_redact_options.find. */
 typedef int find_piece(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end);
 
 /* Adds the text with the pieces hidden. Returns true if there were any. */
