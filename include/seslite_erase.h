@@ -44,8 +44,9 @@ typedef struct ses_redact_options {
      * arguments and responses, in the names of members there, in numbers, in inline data, which it is given
      * decoded, and in all else that is not kept. It searches from the byte `from` on. It returns 1 with the piece
      * in `*begin` and `*end` (the byte after it), 0 if there is none, or a negative code, which the call
-     * returns. The call may give it the same text several times. A piece that has no bytes, or lies outside, is
-     * MISUSE; one that begins or ends within a character is widened. NULL: events are redacted as a whole.
+     * returns. The call may give it the same text several times, and begins each time with 0. A piece that has no
+     * bytes, or lies outside, is MISUSE; one that begins or ends within a character is widened. It is called
+     * while the store is locked for writing, and must not use it. NULL: events are redacted as a whole.
      */
     int (*find)(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end);
     void *find_context;
