@@ -456,6 +456,56 @@ static void faults_play_erasure(struct faults *faults, ses_store *store)
         faults_complain(faults, "ses_delete has not deleted one session", 0, &error);
 }
 
+static int faults_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+{
+    const char *at = memchr(text + from, *(const char *)context, len - from);
+
+    if (!at)
+        return 0;
+    *begin = (size_t)(at - text);
+    *end = *begin + 1;
+    return 1;
+}
+
+/* A content that is given, pieces that are found, and artifacts. Forks that are only counted are left
+ * uncounted when that fails. */
+static void faults_play_redaction(struct faults *faults, ses_store *store)
+{
+    const ses_redact_options found = {.size = sizeof found,
+                                      .flags = SES_REDACT_STATE | SES_REDACT_FORKS | SES_REDACT_COUNT,
+                                      .find = faults_find,
+                                      .find_context = "4"};
+    const ses_redact_options given = {.size = sizeof given,
+                                      .flags = SES_REDACT_FORKS,
+                                      .content = "{\"parts\":[{\"functionResponse\":{\"id\":\"c\"}}]}",
+                                      .content_len = SES_NUL};
+    const ses_key key = {"app", "user", "redacted"};
+    const ses_text events[] = {
+        {Q("{'content':{'parts':[{'text':'4'},{'functionCall':{'id':'c','name':'f','args':{'4':4}}},"
+           "{'inlineData':{'data':'NDQ='}}]},'customMetadata':{'x':['4']},'actions':{'stateDelta':{'k':'4'},"
+           "'artifactDelta':{'a':0}}}"),
+         SES_NUL},
+        {Q("{'content':{'parts':[{'functionResponse':{'id':'c','parts':[{'inlineData':{'data':'4!'}}]}}]}}"),
+         SES_NUL}};
+    const ses_redact_options whole = {.size = sizeof whole, .flags = SES_REDACT_FORKS};
+    ses_redact_options replaced = found;
+    ses_erased erased = {.size = sizeof erased};
+    ses_error error;
+
+    replaced.flags = SES_REDACT_STATE | SES_REDACT_FORKS;
+    STEP(SES_OK, ses_create(store, &key, Q("{'i':'4'}"), SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_artifact_save_by_key(store, &key, "a", "4", 1, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_batch_by_key(store, &key, events, 2, NULL, NULL, &error));
+    STEP(SES_OK, ses_redact_by_key(store, &key, NULL, 0, &found, &erased, &error));
+    STEP(SES_OK, ses_redact_by_key(store, &key, NULL, 0, &replaced, &erased, &error));
+    if (erased.events != 2 || erased.state_keys != 2 || erased.artifacts_left != 1)
+        faults_complain(faults, "not all that is found was redacted", 0, &error);
+    STEP(SES_OK, ses_redact_by_key(store, &key, (int64_t[]){2}, 1, &given, &erased, &error));
+    STEP(SES_OK, ses_redact_by_key(store, &key, (int64_t[]){1}, 1, &whole, &erased, &error));
+    if (erased.events != 1 || erased.artifacts != 1)
+        faults_complain(faults, "the artifact was not deleted", 0, &error);
+}
+
 /* Turns of two owners. */
 static void faults_play_leases(struct faults *faults, ses_store *store)
 {
@@ -886,6 +936,7 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_history,
                                                                        faults_play_retention,
                                                                        faults_play_erasure,
+                                                                       faults_play_redaction,
                                                                        faults_play_leases,
                                                                        faults_play_following,
                                                                        faults_play_loading,
