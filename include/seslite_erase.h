@@ -35,8 +35,8 @@ typedef struct ses_redact_options {
     unsigned flags;   /* SES_REDACT_*, SES_ANYWAY, SES_AT_VERSION, SES_SECURE */
     int64_t version;  /* for SES_AT_VERSION */
     const char *text; /* in place of a text; at most SES_ID_MAX bytes of UTF-8; NULL: "[redacted]" */
-    /* In place of the event's `content`, for one event: a JSON object. INVALID: it has not the same function
-     * calls and responses, by their ids and names and in the same order. NULL: none. */
+    /* In place of the event's `content`, for one event: a JSON object with the same function calls and
+     * responses, by their ids and names, in the same order; otherwise INVALID. NULL: none. */
     const char *content;
     size_t content_len;
     /*
@@ -67,20 +67,20 @@ typedef struct ses_redact_options {
  * made of them, and so are their names there. A value in state becomes `text`, as a JSON string; a removed key
  * stays removed, and the names of keys stay. With `find`, artifacts and their names stay.
  *
- * A rewind repeats values. Of those that are replaced, its copies are replaced, too, and
- * so is the same value of the same key at the base of a pruned log. Changes of `app:` and
- * `user:` keys that other sessions have made stay, whatever the value. The index of words follows in the same
- * transaction. With SES_SECURE nothing of what was replaced remains in the file and its log.
+ * A rewind repeats values. Its copies of a replaced value are replaced, too, and so is the same value of the same
+ * key at the base of a pruned log. Changes of `app:` and `user:` keys that other sessions have made stay, whatever
+ * the value. The index of words follows in the same transaction. With SES_SECURE nothing of what was replaced
+ * remains in the file and its log.
  *
  * The version goes up by one, so other handles become STALE, followers are told to read again, and cursors end
- * with STALE at the next page.
- * The given handle shows the events as they are now. An append that repeats the original event is EXISTS, since
- * another event has its id now. `*erased` (may be NULL) becomes the receipt. Returns 0, SES_UNCHANGED if nothing
- * had to be replaced, or, with SES_SECURE, SES_MORE.
+ * with STALE at the next page. The given handle shows the events as they are now. An append that repeats the
+ * original event is EXISTS, since another event has its id now. `*erased` (may be NULL) becomes the receipt.
+ * Returns 0, SES_UNCHANGED if nothing had to be replaced, or, with SES_SECURE, SES_MORE.
  *
- * NOTFOUND: there is no such event; nothing has changed. INVALID: one is a rewind or a compaction, which are only
- * redacted with `seqs` NULL; or a number is negative, `text` or `content` is not valid. JSON: `content`. LIMIT:
- * an event would become longer than it is, and than max_event_bytes. MISUSE: `content` and `find` together.
+ * NOTFOUND: there is no such event; nothing has changed. INVALID: an event is a rewind or a compaction, which are
+ * only redacted with `seqs` NULL; a number is negative; or `text` or `content` is not valid. JSON: `content` is not
+ * JSON. LIMIT: an event would become longer than it is, and longer than max_event_bytes. MISUSE: `content` and
+ * `find` are both given.
  *
  * Codes: those of a write, INVALID, JSON, LIMIT, NOTFOUND, STALE.
  */

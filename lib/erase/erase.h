@@ -6,7 +6,7 @@
 #include "model/event/stored_event.h"
 #include "storage/sql/rows/event.h"
 
-/* What a call asks, of all sessions. */
+/* The options of a call; they hold for all sessions. */
 struct redaction {
     const ses_allocator *allocator;
     const ses_key *key;

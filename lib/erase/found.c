@@ -5,7 +5,7 @@
 #include "json/base64.h"
 #include "json/writer.h"
 
-/* What the function returns, as a code. */
+/* The result of the caller's function as a code. */
 static int check_found_result(int found, ses_error *error)
 {
     if (found >= 0)

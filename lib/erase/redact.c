@@ -189,7 +189,7 @@ static int redact_all(struct redacting *run, struct redact_op *op, struct redact
                : code;
 }
 
-/* What is only counted is done and rolled back. */
+/* To count, the redaction is done and rolled back. */
 static int run_redact(struct db *db, void *context, ses_error *error)
 {
     struct redact_op *op = context;

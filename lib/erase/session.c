@@ -166,8 +166,8 @@ static int keep_redacted_event(struct redacting *run, const struct event_row *ev
 typedef int body_redactor(struct redacting *run, const struct event_row *event, struct span *after,
                           ses_error *error);
 
-/* What the event has added is taken back if it is not a copy after all: most events have nothing to replace, and so need
- * not be compared. A rewind that repeats a replaced value does so in whichever session it is. */
+/* Most events have nothing to replace, and so need not be compared. If one has, and is no copy after all, its values and
+ * versions are dropped again. A rewind that repeats a replaced value does so in whichever session it is. */
 static int plan_redacted_event(struct redacting *run, const struct event_row *event, body_redactor *redact,
                                ses_error *error)
 {

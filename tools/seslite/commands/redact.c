@@ -12,7 +12,7 @@
 
 enum { NUMBERS_MAX = 10000 };
 
-/* What is redacted: events by their numbers, or what the finder finds. */
+/* Redacts events by their numbers, or the pieces that the finder finds. */
 struct redacting {
     struct run *run;
     int64_t *numbers; /* NULL: all events */
