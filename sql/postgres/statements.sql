@@ -7,7 +7,6 @@
 -- all shards.
 --
 -- Only in SQLite:
--- without: analyze          PostgreSQL does it by itself
 -- without: data_version     there is no such number: followers look at their sessions,
 -- without: session_version  many at once,
 -- without: user_versions    with the statement watch

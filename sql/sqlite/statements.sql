@@ -18,9 +18,6 @@ ROLLBACK;
 -- name: features_unknown
 SELECT name, needs FROM features WHERE name >= '' AND name <> 'search';
 
--- name: analyze
-ANALYZE main;
-
 -- name: app_add
 INSERT INTO apps (name) VALUES (?1) ON CONFLICT DO NOTHING;
 

@@ -57,6 +57,44 @@ static void test_trees_without_end(void **state)
     assert_in_range(endless, 2, 100);
 }
 
+/* Upkeep of a store with a tree that leads in circles. */
+static void maintain_without_end(struct rows_test *test, const struct store_files *sound, size_t root)
+{
+    struct store_files files = {.name = NULL};
+    ses_error error;
+
+    store_files_copy(&files, sound);
+    put_floors(&files.parts[STORE_FILE], root);
+    store_files_write(&files, test->path);
+    store_files_free(&files);
+    int code = ses_open(test->path, NULL, &test->store, &error);
+    if (code == SES_OK)
+        code = ses_store_maintain(test->store, NULL, &error);
+    close_store(test);
+    if (code != SES_OK)
+        assert_code(SES_CORRUPT, code);
+}
+
+/* SQLite counts the rows of a table without an index in one go, which nothing but an interrupt ends. */
+static void test_upkeep_of_trees_without_end(void **state)
+{
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+    char *names = raw_text(test->path, "SELECT name FROM sqlite_schema WHERE rootpage > 1");
+    char *rest = NULL;
+    int trees = 0;
+
+    store_files_read(&sound, test->path);
+    for (char *name = strtok_r(names, "\n", &rest); name; name = strtok_r(NULL, "\n", &rest)) {
+        maintain_without_end(test, &sound, root_of(test, name));
+        store_files_write(&sound, test->path);
+        trees++;
+    }
+    assert_in_range(trees, 20, 200);
+    free(names);
+    store_files_free(&sound);
+}
+
 /*
  * Opens the store after its schema has been made to lead in circles, with so many empty pages at the end of the file.
  * Returns the time that the processor has worked on it, in clock ticks.
@@ -144,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_trees_without_end),
+        TEST(test_upkeep_of_trees_without_end),
         TEST(test_a_schema_without_end),
         TEST(test_schema_changed_under_an_open_store),
     };

@@ -1,7 +1,9 @@
 /* Upkeep on request: free pages, statistics, the log; and how much of a file is in use. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "storage/sqlite/parts.h"
 
 /* `*more`: free pages are left. Those of a file that does not keep account of its pages (one that another program made
@@ -22,17 +24,56 @@ static int give_back_pages(struct connection *db, int64_t limit, bool *more, ses
     return code;
 }
 
+static int add_statement(void *context, sqlite3_stmt *row, ses_error *error)
+{
+    struct buffer *statements = context;
+    const char *sql = (const char *)sqlite3_column_text(row, 0);
+
+    if (sql)
+        ses__buffer_add(statements, sql, strlen(sql) + 1);
+    return sql && !statements->failed ? SES_OK : ses__error_nomem(error);
+}
+
+static int nothing_to_visit(void *context, sqlite3_stmt *row, ses_error *error)
+{
+    (void)context;
+    (void)row;
+    (void)error;
+    return SES_OK;
+}
+
 /*
- * ANALYZE reads at most 400 rows of each index. Statistics of small tables are removed, because a table may
- * grow, and with them SQLite would scan it instead of searching it. SQLite would keep the old statistics of a
- * table without an index in memory, so those are first set to a large number.
+ * ANALYZE reads at most 400 rows of each index. But it counts every row of a table that has no index of all its rows, and
+ * SQLite does not look at any limit while it counts. So such tables, whose statistics are not kept, are left out: a
+ * damaged one may lead in circles.
+ */
+static int analyze(struct connection *db, struct buffer *statements, ses_error *error)
+{
+    int code = ses__connection_visit(
+        db,
+        "SELECT printf('ANALYZE main.\"%w\"', t.name) FROM main.sqlite_schema AS t WHERE t.type = 'table' AND"
+        " EXISTS (SELECT 1 FROM pragma_index_list(t.name, 'main') AS i WHERE i.partial = 0)",
+        add_statement, statements, error);
+
+    for (size_t at = 0; at < statements->len && code == SES_OK; at += strlen(statements->data + at) + 1)
+        code = ses__connection_visit(db, statements->data + at, nothing_to_visit, NULL, error);
+    return code;
+}
+
+/*
+ * Statistics of small tables are removed, because a table may grow, and with them SQLite would scan it instead of
+ * searching it. SQLite would keep the old statistics of a table without an index in memory, so those (another program has
+ * made them) are first set to a large number.
  */
 static int refresh_statistics(struct connection *db, ses_error *error)
 {
+    struct buffer statements;
     int code = ses__connection_execute(db, "PRAGMA analysis_limit = 400", "bounding the analysis", error);
 
+    ses__buffer_init(&statements, db->base.allocator);
     if (code == SES_OK)
-        code = ses__query_do(&db->base, STATEMENT_ANALYZE, error, NULL);
+        code = analyze(db, &statements, error);
+    ses__buffer_free(&statements);
     return code == SES_OK
                ? ses__connection_execute(db,
                                          "UPDATE main.sqlite_stat1 SET stat = '1000' WHERE idx IS NULL;"
