@@ -123,6 +123,30 @@ static void test_prices(void **state)
     reply_free(&reply);
 }
 
+/* 5 * 30 and 7 * 30 of a million: as binary numbers, the first is less than 0.00015. */
+static void test_costs_are_exact(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    write_prices(fixture, "{\"small\":{\"prompt\":30,\"candidates\":0}}");
+    run_priced(&reply, 0, fixture, "--by=user");
+    assert_has(&reply.out, "ann    small      1        5                                         0.0002\n");
+    run_priced(&reply, 0, fixture, "--jsonl");
+    assert_has(&reply.out, "\"cost\":0.000360}");
+    write_prices(fixture, "{\"small\":{\"prompt\":0.000001,\"candidates\":0},\"large\":{\"prompt\":0.1,"
+                          "\"candidates\":0.7}}");
+    run_priced(&reply, 0, fixture, "--jsonl");
+    assert_has(&reply.out, "\"cost\":0.000000000012}");
+    assert_has(&reply.out, "\"cost\":0.310000}");
+    call_model(fixture->store, "ann", "large", "2024-03-03T12:00:00Z", "huge",
+               "\"promptTokenCount\":9007199254740991,\"candidatesTokenCount\":9007199254740991");
+    write_prices(fixture, "{\"huge\":{\"prompt\":1000000000,\"candidates\":1e9}}");
+    run_priced(&reply, 0, fixture, "--jsonl");
+    assert_has(&reply.out, "\"cost\":9223372036854.775807}");
+    reply_free(&reply);
+}
+
 static void test_prices_that_are_wrong(void **state)
 {
     static const char *const wrong[][2] = {
@@ -132,6 +156,9 @@ static void test_prices_that_are_wrong(void **state)
         {"{\"m\":{\"prompt\":1}}", "\"m\" must be"},
         {"{\"m\":{\"prompt\":-1,\"candidates\":1}}", "\"m\" must be"},
         {"{\"m\":{\"prompt\":\"1\",\"candidates\":1}}", "\"m\" must be"},
+        {"{\"m\":{\"prompt\":1e300,\"candidates\":1}}", "\"m\" must be"},
+        {"{\"m\":{\"prompt\":1000000000.000001,\"candidates\":1}}", "\"m\" must be"},
+        {"{\"m\":{\"prompt\":1e-7,\"candidates\":1}}", "up to 6 decimals"},
         {"{\"m\":{\"prompt\":1,\"candidates\":1,\"input\":1}}", "\"m\" must be"}};
     const struct fixture *fixture = *state;
     struct reply reply = {0};
@@ -223,6 +250,7 @@ int main(void)
         T(test_tables),
         T(test_json),
         T(test_prices),
+        T(test_costs_are_exact),
         T(test_prices_that_are_wrong),
         T(test_a_tally),
         cmocka_unit_test_setup_teardown(test_the_recorded_stores, fixture_setup, fixture_teardown),

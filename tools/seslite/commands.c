@@ -83,7 +83,8 @@ const struct command command_table[] = {
          "--json prints before you delete.\n"
          "The file of --prices names for each model what a million tokens cost: {\"some-model\": {\"prompt\": "
          "0.3, \"cached\": 0.03, \"candidates\": 2.5, \"thoughts\": 2.5, \"toolUse\": 0.3}}. Only prompt and "
-         "candidates are needed: the others cost the same as the prompt, and thoughts as candidates. Rows "
+         "candidates are needed: the others cost the same as the prompt, and thoughts as candidates. A price "
+         "has up to 6 decimals. Costs are exact: --json prints all of their digits, a table 4 decimals. Rows "
          "are then by model, too. Models without a price are named, and not in the sum.",
      .options = OPTIONS_OF(O(BY), O(SINCE), O(BEFORE), O(DAY_ZONE), O(PRICES), O(TALLY)),
      .example =

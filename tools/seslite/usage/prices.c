@@ -1,5 +1,7 @@
 #include "usage/prices.h"
 
+#include <stdio.h>
+
 #include "foreign/json/members.h"
 #include "json/decimal.h"
 #include "json/reader.h"
@@ -11,13 +13,19 @@
 /* The prices of a model. */
 static const char *const price_names[] = {"prompt", "cached", "candidates", "thoughts", "toolUse", NULL};
 
-/* Is it a number of 0 or more? */
-static bool read_price(struct span value, double *price)
-{
-    bool no_memory = false;
+enum { MILLION = 1000000 };
 
-    return ses__json_type_of(value) == JSON_NUMBER && ses__decimal_to_double(value, price, &no_memory) &&
-           *price >= 0;
+/* A billion for a million tokens, which is enough for any currency. In millionths, as a price is kept. */
+static const int64_t MAX_PRICE = INT64_C(1000000000) * MILLION;
+
+/* Is it a number from 0 to that price, with six decimals or fewer? */
+static bool read_price(struct span value, int64_t *price)
+{
+    bool half = false;
+
+    return ses__json_type_of(value) == JSON_NUMBER &&
+           ses__decimal_truncate(value, 6, price, &half) == DECIMAL_EXACT && *price >= 0 &&
+           *price <= MAX_PRICE;
 }
 
 /* Prints what is wrong with the prices of one model. */
@@ -28,8 +36,10 @@ static bool check_model(struct span model, struct run *run)
     if (ses__json_type_of(model) != JSON_OBJECT || members_only(model, price_names, &run->error) != SES_OK)
         return false;
     members_read(&members, model);
+    if (members.more)
+        return false;
     for (size_t i = 0; i < members.count; i++) {
-        double price = 0;
+        int64_t price = 0;
         if (!read_price(members.values[i], &price))
             return false;
     }
@@ -52,8 +62,8 @@ static int check_prices(struct run *run, const struct prices *prices)
         if (!sound)
             return say_usage(
                 run,
-                "%s: the prices of \"%.*s\" must be numbers of 0 or more: prompt and candidates, and "
-                "perhaps cached, thoughts and toolUse",
+                "%s: the prices of \"%.*s\" must be numbers from 0 to 1,000,000,000 with up to 6 decimals: "
+                "prompt and candidates, and perhaps cached, thoughts and toolUse",
                 run->values[OPTION_PRICES], (int)name.raw.len, name.raw.ptr);
     }
     return sound ? EXIT_OK : say_usage(run, "%s is not a JSON object", run->values[OPTION_PRICES]);
@@ -73,31 +83,74 @@ void prices_free(struct prices *prices)
     text_free(&prices->json);
 }
 
+/* -------------------------------------------------------------------------------------------- amounts */
+
+void amount_add(struct amount *sum, const struct amount *more)
+{
+    const int64_t carry = (sum->rest + more->rest) / MILLION;
+    const bool is_too_large = more->millionths >= INT64_MAX - carry - sum->millionths;
+
+    sum->rest = is_too_large ? 0 : (sum->rest + more->rest) % MILLION;
+    sum->millionths = is_too_large ? INT64_MAX : sum->millionths + more->millionths + carry;
+}
+
+/* Adds the price of so many tokens, which is a price for a million of them. */
+static void add_tokens(struct amount *sum, int64_t tokens, int64_t price)
+{
+    const int64_t millions = tokens / MILLION;
+    const int64_t others = tokens % MILLION;
+    const bool is_too_large = price > 0 && millions > INT64_MAX / price;
+    const int64_t rest = others * (price % MILLION);
+    const struct amount of_millions = {is_too_large ? INT64_MAX : millions * price, 0};
+    const struct amount of_others = {others * (price / MILLION) + rest / MILLION, rest % MILLION};
+
+    amount_add(sum, &of_millions);
+    amount_add(sum, &of_others);
+}
+
+void amount_write(const struct amount *amount, char text[AMOUNT_ROOM])
+{
+    int len = snprintf(text, AMOUNT_ROOM, "%lld.%06lld%06lld", (long long)(amount->millionths / MILLION),
+                       (long long)(amount->millionths % MILLION), (long long)amount->rest);
+
+    for (int zeros = 0; zeros < 6 && text[len - 1] == '0'; zeros++)
+        text[--len] = '\0';
+}
+
+void amount_write_rounded(const struct amount *amount, char text[AMOUNT_ROOM])
+{
+    const int64_t unit = MILLION / 10000;
+    const int64_t rounded = amount->millionths / unit + (amount->millionths % unit >= unit / 2);
+
+    (void)snprintf(text, AMOUNT_ROOM, "%lld.%04lld", (long long)(rounded / 10000),
+                   (long long)(rounded % 10000));
+}
+
 /* ---------------------------------------------------------------------------------------------- the costs */
 
 /* The price of that name, or of the other one if it is not given. */
-static double price_of(struct span model, const char *name, const char *other)
+static int64_t price_of(struct span model, const char *name, const char *other)
 {
     const struct span own = member_in(model, name);
-    double price = 0;
+    int64_t price = 0;
 
-    (void)read_price(own.ptr ? own : member_in(model, other), &price);
+    (void)read_price(own.ptr ? own : member_in(model, other), &price); /* the file was checked */
     return price;
 }
 
-bool prices_cost(const struct prices *prices, const ses_usage_row *row, double *cost)
+bool prices_cost(const struct prices *prices, const ses_usage_row *row, struct amount *cost)
 {
     const struct span all = {prices->json.data, prices->json.len};
     const struct span model = prices_given(prices) ? member_in(all, row->model) : (struct span){NULL, 0};
     const int64_t cached = row->cached < row->prompt ? row->cached : row->prompt;
 
+    *cost = (struct amount){0, 0};
     if (!model.ptr)
         return false;
-    *cost = ((double)(row->prompt - cached) * price_of(model, "prompt", "prompt") +
-             (double)cached * price_of(model, "cached", "prompt") +
-             (double)row->tool_use * price_of(model, "toolUse", "prompt") +
-             (double)row->candidates * price_of(model, "candidates", "candidates") +
-             (double)row->thoughts * price_of(model, "thoughts", "candidates")) /
-            1e6;
+    add_tokens(cost, row->prompt - cached, price_of(model, "prompt", "prompt"));
+    add_tokens(cost, cached, price_of(model, "cached", "prompt"));
+    add_tokens(cost, row->tool_use, price_of(model, "toolUse", "prompt"));
+    add_tokens(cost, row->candidates, price_of(model, "candidates", "candidates"));
+    add_tokens(cost, row->thoughts, price_of(model, "thoughts", "candidates"));
     return true;
 }

@@ -6,6 +6,12 @@
 #include "seslite_usage.h"
 #include "text/text.h"
 
+/* An amount of money, exactly: as prices have it, so that no rounding of binary numbers adds up. */
+struct amount {
+    int64_t millionths; /* INT64_MAX: it is that much or more */
+    int64_t rest;       /* millionths of a millionth, below a million */
+};
+
 struct prices {
     struct text json; /* of the file; empty: there is none */
 };
@@ -18,6 +24,13 @@ static inline bool prices_given(const struct prices *prices)
     return prices->json.len > 0;
 }
 /* Gives what the calls of a model have cost. Returns false if it has no price. */
-bool prices_cost(const struct prices *prices, const ses_usage_row *row, double *cost);
+bool prices_cost(const struct prices *prices, const ses_usage_row *row, struct amount *cost);
+
+void amount_add(struct amount *sum, const struct amount *more);
+enum { AMOUNT_ROOM = 40 };
+/* Writes all digits, six decimals at least. */
+void amount_write(const struct amount *amount, char text[AMOUNT_ROOM]);
+/* Writes four decimals, halves rounded up. */
+void amount_write_rounded(const struct amount *amount, char text[AMOUNT_ROOM]);
 
 #endif

@@ -23,7 +23,7 @@ struct usage {
     struct table table;
     struct json_rows rows;
     int64_t count;        /* rows */
-    double cost;          /* of all that have a price */
+    struct amount cost;   /* of all that have a price */
     struct text unpriced; /* the models that have none, each with a NUL after it */
 };
 
@@ -126,17 +126,18 @@ static void put_tokens(struct usage *usage, int64_t count)
         table_puts(&usage->table, "");
 }
 
-static void put_cost(struct usage *usage, bool has_price, double cost)
+/* NULL: there is no price. */
+static void put_cost(struct usage *usage, const struct amount *cost)
 {
-    char text[48] = "";
+    char text[AMOUNT_ROOM] = "";
 
-    if (has_price)
-        (void)snprintf(text, sizeof text, "%.4f", cost);
+    if (cost)
+        amount_write_rounded(cost, text);
     table_puts(&usage->table, text);
 }
 
-static void put_row(struct usage *usage, const ses_usage_row *row, const char *const names[6], bool has_price,
-                    double cost)
+static void put_row(struct usage *usage, const ses_usage_row *row, const char *const names[6],
+                    const struct amount *cost)
 {
     for (int i = 0; i < 6; i++)
         table_puts(&usage->table, names[i] ? names[i] : "");
@@ -147,14 +148,14 @@ static void put_row(struct usage *usage, const ses_usage_row *row, const char *c
     put_tokens(usage, row->thoughts);
     put_tokens(usage, row->tool_use);
     put_tokens(usage, row->total);
-    put_cost(usage, has_price, cost);
+    put_cost(usage, cost);
 }
 
-static int add_json_row(struct usage *usage, const ses_usage_row *row, bool has_price, double cost)
+static int add_json_row(struct usage *usage, const ses_usage_row *row, const struct amount *cost)
 {
     static const char *const names[] = {"appName", "userId", "sessionId", "day", "model", "invocationId"};
     const char *const texts[] = {row->app, row->user, row->session, row->day, row->model, row->invocation};
-    char number[48];
+    char number[AMOUNT_ROOM];
     struct json json;
 
     json_begin(&json, usage->run, '{');
@@ -171,9 +172,10 @@ static int add_json_row(struct usage *usage, const ses_usage_row *row, bool has_
     json_number(&json, "odd", row->odd);
     json_time(&json, "firstTime", row->first_us);
     json_time(&json, "lastTime", row->last_us);
-    const int len = snprintf(number, sizeof number, "%.6f", cost);
-    if (has_price)
-        json_raw(&json, "cost", number, (size_t)len);
+    if (cost) {
+        amount_write(cost, number);
+        json_raw(&json, "cost", number, strlen(number));
+    }
     return json_rows_add(&usage->rows, &json);
 }
 
@@ -196,16 +198,16 @@ static int add_row(struct usage *usage, const ses_usage_row *row)
                                  row->day,
                                  row->model && !row->model[0] ? "(none)" : row->model,
                                  row->invocation && !row->invocation[0] ? "(none)" : row->invocation};
-    double cost = 0;
+    struct amount cost;
     const bool has_price = prices_cost(&usage->prices, row, &cost);
 
     usage->count++;
-    usage->cost += cost;
+    amount_add(&usage->cost, &cost);
     if (prices_given(&usage->prices) && !has_price)
         note_unpriced(usage, row->model);
     if (wants_json(usage->run))
-        return add_json_row(usage, row, has_price, cost);
-    put_row(usage, row, names, has_price, cost);
+        return add_json_row(usage, row, has_price ? &cost : NULL);
+    put_row(usage, row, names, has_price ? &cost : NULL);
     return EXIT_OK;
 }
 
@@ -220,7 +222,7 @@ static void put_sum(struct usage *usage, const ses_usage_row *sum)
         first++;
     names[first] = "(all)";
     if (!wants_json(usage->run) && usage->count > 1)
-        put_row(usage, sum, names, prices_given(&usage->prices), usage->cost);
+        put_row(usage, sum, names, prices_given(&usage->prices) ? &usage->cost : NULL);
     if (sum->odd > 0)
         say("left out %s that are not integers of 0 or more", counted(sum->odd, "count"));
 }
