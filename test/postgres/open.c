@@ -160,6 +160,36 @@ static void test_what_is_about_files_is_misuse(void **state)
     ses_close(store);
 }
 
+/* A caller who gives a key expects encryption, which a server's tables do not have. */
+static void test_a_key_is_misuse(void **state)
+{
+    static const unsigned char secret[SES_KEY_BYTES] = "a key of 32 bytes that is secret";
+    static const ses_open_options with_key[] = {
+        {.size = sizeof with_key[0], .key = secret, .key_len = sizeof secret},
+        {.size = sizeof with_key[0], .key = secret},
+        {.size = sizeof with_key[0], .key_len = sizeof secret}};
+    const ses_backup_options backup = {.size = sizeof backup, .key = secret, .key_len = sizeof secret};
+    ses_store *store = NULL;
+    ses_error error;
+    char place[600];
+
+    database_fresh(*state, "keyless", "", place);
+    for (size_t i = 0; i < sizeof with_key / sizeof with_key[0]; i++) {
+        assert_code(SES_MISUSE, ses_open_postgres(place, &with_key[i], NULL, &store, &error));
+        assert_null(store);
+        assert_message("a key is about files");
+        assert_message("sslmode=verify-full");
+        assert_null(strstr(error.message, "secret"));
+    }
+    const ses_open_options must_exist = {.size = sizeof must_exist, .flags = SES_OPEN_MUST_EXIST};
+    assert_code(SES_NOTFOUND,
+                ses_open_postgres(place, &must_exist, NULL, &store, &error)); /* nothing was made */
+    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
+    assert_code(SES_MISUSE, ses_store_backup(store, "/nowhere", &backup, &error));
+    assert_message("pg_dump");
+    ses_close(store);
+}
+
 static void test_a_server_that_is_not_there_is_waited_for_in_time(void **state)
 {
     const ses_open_options brief = {.size = sizeof brief, .busy_timeout_ms = 300};
@@ -248,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_another_encoding_is_refused),
         cmocka_unit_test(test_a_store_on_a_server_is_checked_and_measured),
         cmocka_unit_test(test_what_is_about_files_is_misuse),
+        cmocka_unit_test(test_a_key_is_misuse),
         cmocka_unit_test(test_a_server_that_is_not_there_is_waited_for_in_time),
         cmocka_unit_test(test_killed_connections_lose_nothing),
     };
