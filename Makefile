@@ -467,7 +467,7 @@ sqlite-versions:
 
 ## encrypted: tests on encrypted stores, with SQLite3 Multiple Ciphers, which npm fetches or SQLITE=path/sqlite3mc.c names
 # Those whose outcome may depend on it.
-ENCRYPTED_TESTS := program/seslite_key $(addprefix storage/,key key_backup key_damage key_traces artifact_kills backup_at_once checkpoint \
+ENCRYPTED_TESTS := program/seslite_key $(addprefix storage/,key key_backup key_damage key_journal key_traces artifact_kills backup_at_once checkpoint \
     history_kills interrupt lines_kills maintain marks open open_journal open_life open_permissions processes \
     processes_fork readers search_index threads views) $(addprefix session/,append append_batch cursor fork lines list prune state)
 .PHONY: encrypted

@@ -119,6 +119,9 @@ SESLITE_PRIVATE int64_t ses__connection_file_bytes(struct connection *db);
 SESLITE_PRIVATE bool ses__connection_is_plain(struct connection *db);
 /* True if a file that SQLite takes for none has another key than the connection, or seems to have one. */
 SESLITE_PRIVATE bool ses__connection_lacks_key(struct connection *db);
+/* True if the file is plain and the connection has a key, or the other way round, as the first bytes say. No transaction
+ * changes them, and no journal is played back for it. */
+SESLITE_PRIVATE bool ses__connection_is_other_kind(struct connection *db);
 
 /* ---- failure.c */
 

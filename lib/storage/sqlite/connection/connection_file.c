@@ -49,13 +49,21 @@ bool ses__connection_is_plain(struct connection *db)
 
 /* The cipher leaves the eight bytes after the mark as they are. Three of them are the same in all files
  * (https://www.sqlite.org/fileformat.html#the_database_header). */
-bool ses__connection_lacks_key(struct connection *db)
+static bool seems_encrypted(struct connection *db)
 {
     static const unsigned char fractions[] = {64, 32, 32};
     unsigned char head[HEAD_BYTES];
 
-    if (db->config->key)
-        return !db->config->in_memory;
     return read_head(db, head, HEAD_BYTES) && !has_mark(head) &&
            memcmp(head + HEAD_BYTES - sizeof fractions, fractions, sizeof fractions) == 0;
+}
+
+bool ses__connection_lacks_key(struct connection *db)
+{
+    return db->config->key ? !db->config->in_memory : seems_encrypted(db);
+}
+
+bool ses__connection_is_other_kind(struct connection *db)
+{
+    return db->config->key ? ses__connection_is_plain(db) : seems_encrypted(db);
 }

@@ -109,6 +109,16 @@ int ses__schema_write_mark(struct connection *db)
     return ses__connection_execute(db, sql, "writing the mark", NULL);
 }
 
+/* A journal that a crash has left must not be played back without the key: what SQLite reads in it then looks like its end,
+ * so the journal would be deleted, and the file stay as it is in the middle of a transaction. */
+static int check_kind(struct connection *db, ses_error *error)
+{
+    return ses__connection_is_other_kind(db)
+               ? ses__connection_error(db, SQLITE_NOTADB, "looking at the file", error)
+               : SES_OK;
+}
+
+/* `pragma` comes first. NULL: how the file begins is all that is looked at. */
 static int peek(const struct sqlite_config *config, const char *path, int flags, const char *pragma,
                 ses_error *error)
 {
@@ -123,13 +133,15 @@ static int peek(const struct sqlite_config *config, const char *path, int flags,
         rc = sqlite3_db_config(db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (rc != SQLITE_OK)
         code = ses__connection_error(&db, rc, "looking at the file", error);
+    if (code == SES_OK)
+        code = check_kind(&db, error);
     if (code == SES_OK) {
         ses__connection_limit_work(&db, WORK_OF_OPENING);
         code = ses__key_apply(&db, error);
     }
-    if (code == SES_OK)
+    if (code == SES_OK && pragma)
         code = ses__connection_execute(&db, pragma, "looking at the file", error);
-    if (code == SES_OK)
+    if (code == SES_OK && pragma)
         code = ses__schema_version(&db, &version, error);
     (void)sqlite3_close_v2(db.handle); /* cannot fail: no statement is left */
     return code;
@@ -144,7 +156,7 @@ static bool is_verdict(int code)
 /*
  * Reads the file without locks and without its write-ahead log. A file that looks wrong may be a store that
  * another process is creating at this moment, so it is read again after a pause. While a rollback journal
- * exists, only a connection that takes locks can decide.
+ * exists, only a connection that takes locks can decide about more than how the file begins.
  */
 static int peek_at_file(const struct sqlite_config *config, ses_error *error)
 {
@@ -158,8 +170,8 @@ static int peek_at_file(const struct sqlite_config *config, ses_error *error)
             (void)nanosleep(&pause, NULL); /* a signal may cut it short: there are more looks */
         bool journal = false;
         code = ses__file_has_companion(config->allocator, config->path, "-journal", &journal, error);
-        if (code == SES_OK && !journal)
-            code = peek(config, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, "", error);
+        if (code == SES_OK)
+            code = peek(config, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, journal ? NULL : "", error);
     }
     ses__memory_free(config->allocator, uri);
     return code;
