@@ -52,25 +52,35 @@ static void write_day(int64_t days, char text[16])
                    day % 100);
 }
 
-/* Sets the quarter to that of the time, with its day. */
-static void find_quarter(struct usage_groups *groups, int64_t time_us)
+static void find_zone(struct usage_groups *groups, int64_t quarter, int64_t time_us)
 {
     const ses_usage_options *options = groups->options;
-    struct usage_quarter *quarter = &groups->quarter;
-    const int64_t seconds = floor_of(time_us, 1000000);
-    const int64_t number = floor_of(seconds, QUARTER_S);
+    struct usage_clock *clock = &groups->clock;
 
-    if (quarter->day[0] && quarter->number == number)
+    if (clock->text[0] && clock->quarter == quarter)
         return;
     const int64_t ahead = options->zone ? options->zone(options->zone_context, time_us) : 0;
-    int64_t local = seconds + (ahead > DAY_S ? DAY_S : ahead < -DAY_S ? -DAY_S : ahead);
+    clock->quarter = quarter;
+    clock->ahead_s = ahead > DAY_S ? DAY_S : ahead < -DAY_S ? -DAY_S : ahead;
+}
+
+/* Sets the clock to the day of that time. A day need not begin with a quarter: zones were once ahead by minutes and seconds. */
+static void find_day(struct usage_groups *groups, int64_t time_us)
+{
+    struct usage_clock *clock = &groups->clock;
+    const int64_t seconds = floor_of(time_us, 1000000);
+
+    find_zone(groups, floor_of(seconds, QUARTER_S), time_us);
+    int64_t local = seconds + clock->ahead_s;
     if (local < TIMESTAMP_MIN / 1000000)
         local = TIMESTAMP_MIN / 1000000;
     else if (local > TIMESTAMP_MAX / 1000000)
         local = TIMESTAMP_MAX / 1000000;
-    quarter->number = number;
-    quarter->local_day = floor_of(local, DAY_S);
-    write_day(quarter->local_day, quarter->day);
+    const int64_t day = floor_of(local, DAY_S);
+    if (clock->text[0] && clock->day == day)
+        return;
+    clock->day = day;
+    write_day(day, clock->text);
 }
 
 /* ------------------------------------------------------------------------------------------------- groups */
@@ -180,7 +190,7 @@ static ses_usage_row *find_row(struct usage_groups *groups, const struct usage_s
     put_key_text(groups, SES_USAGE_BY_APP, session->app);
     put_key_text(groups, SES_USAGE_BY_USER, session->user);
     put_key_text(groups, SES_USAGE_BY_SESSION, session->name);
-    put_key_text(groups, SES_USAGE_BY_DAY, ses__span_of(groups->quarter.day));
+    put_key_text(groups, SES_USAGE_BY_DAY, ses__span_of(groups->clock.text));
     put_key_text(groups, SES_USAGE_BY_MODEL, model);
     put_key_text(groups, SES_USAGE_BY_INVOCATION, invocation);
     return row_of_key(groups);
@@ -188,7 +198,7 @@ static ses_usage_row *find_row(struct usage_groups *groups, const struct usage_s
 
 /* Calls of a sheet that follow each other mostly belong to the same rows: one for each model, while the day is the same. */
 struct latest_rows {
-    int64_t day;                                /* a quarter's local_day */
+    int64_t day;                                /* as in struct usage_clock */
     ses_usage_row *of_model[USAGE_SHEET_CALLS]; /* NULL: not found yet */
 };
 
@@ -199,10 +209,10 @@ static int add_one(struct usage_groups *groups, struct latest_rows *latest,
     const unsigned flags = groups->options->flags;
 
     if (flags & SES_USAGE_BY_DAY)
-        find_quarter(groups, call->time_us);
-    if (flags & SES_USAGE_BY_INVOCATION || groups->quarter.local_day != latest->day)
+        find_day(groups, call->time_us);
+    if (flags & SES_USAGE_BY_INVOCATION || groups->clock.day != latest->day)
         memset(latest->of_model, 0, sizeof latest->of_model);
-    latest->day = groups->quarter.local_day;
+    latest->day = groups->clock.day;
     ses_usage_row **row = &latest->of_model[call->model];
     if (!*row)
         *row = find_row(groups, session, sheet->models[call->model], invocation);
@@ -218,7 +228,7 @@ int ses__groups_add(struct usage_groups *groups, const struct usage_session *ses
     const ses_usage_options *options = groups->options;
     const int64_t since_us = options->since_us ? *options->since_us : INT64_MIN;
     const int64_t before_us = options->before_us ? *options->before_us : INT64_MAX;
-    struct latest_rows latest = {.day = groups->quarter.local_day};
+    struct latest_rows latest = {.day = groups->clock.day};
     int code = SES_OK;
 
     for (size_t i = 0; i < sheet->count && code == SES_OK; i++) {

@@ -22,11 +22,12 @@ struct usage_group {
     ses_usage_row row;
 };
 
-/* The day of a quarter of an hour. */
-struct usage_quarter {
-    int64_t number;
-    int64_t local_day; /* since 1970 */
-    char day[16];      /* the same as a text; "": none is known yet */
+/* How far the zone is ahead of UTC in a quarter of an hour, and the latest day. */
+struct usage_clock {
+    int64_t quarter;
+    int64_t ahead_s;
+    int64_t day;   /* local, since 1970 */
+    char text[16]; /* the same as a text; "": nothing is known yet */
 };
 
 struct usage_groups {
@@ -37,7 +38,7 @@ struct usage_groups {
     struct arena *arena; /* the groups, and their keys */
     const ses_allocator *allocator;
     struct buffer key;
-    struct usage_quarter quarter;
+    struct usage_clock clock;
     ses_usage_row unseen; /* what is not kept is added to this */
 };
 

@@ -291,6 +291,29 @@ static void test_days(void **state)
                 "0000-01-01 1;1969-12-30 1;1970-01-02 2;1970-01-12 1;2000-03-01 1;9999-12-31 1;");
 }
 
+/* Amsterdam, until 1937. */
+static int zone_of_odd_minutes(void *context, int64_t time_us)
+{
+    (void)context;
+    (void)time_us;
+    return 19 * 60 + 32;
+}
+
+static void test_a_day_begins_within_a_quarter_of_an_hour(void **state)
+{
+    static const char *const times[] = {"1936-03-01T23:40:27Z", "1936-03-01T23:40:28Z",
+                                        "1936-03-01T23:31:00Z"};
+    const struct fixture *fixture = *state;
+
+    must_create(fixture->store, &one, NULL);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        char event[200];
+        snprintf(event, sizeof event, "{\"timestamp\":\"%s\",\"usageMetadata\":{}}", times[i]);
+        must_append_by_key(fixture->store, &one, event);
+    }
+    assert_days(fixture->store, zone_of_odd_minutes, "1936-03-01 2;1936-03-02 1;");
+}
+
 /* -------------------------------------------------------------------------------------------- what is left */
 
 static void assert_total(ses_store *store, const ses_key *scope, int64_t calls)
@@ -479,6 +502,7 @@ int main(void)
         TEST(test_sums_that_are_too_large),
         TEST(test_times),
         TEST(test_days),
+        TEST(test_a_day_begins_within_a_quarter_of_an_hour),
         TEST(test_what_counts),
         TEST(test_wrong_arguments),
         TEST(test_a_token_is_for_the_same_call),
