@@ -78,9 +78,9 @@ static void test_every_kind_of_command_takes_the_key(void **state)
     run_keyed(folder, 8, "wrong key", "-f a.db --key-fd 4 show");
     run_keyed(folder, 8, "no key is given", "-f a.db sql 'SELECT 1'");
     run_keyed(folder, 0, "a word to be found", "-f a.db --key-fd 3 export");
-    run_keyed(folder, 2, "is the store itself", "-f a.db --key-fd 3 export -o a.db --replace");
-    run_keyed(folder, 4, "is a store", "-f a.db --key-fd 3 export -o b.db --replace");
+    run_keyed(folder, 2, "the store itself", "-f a.db --key-fd 3 export -o a.db --replace");
     run_keyed(folder, 0, "", "-f b.db --key-fd 3 import a.db");
+    run_keyed(folder, 4, "is a store", "-f b.db --key-fd 3 export -o a.db --replace");
     run_keyed(folder, 0, "a word to be found", "-f b.db --key-fd 3 show");
     run_keyed(folder, 8, "wrong key", "-f plain.db import a.db");
 }
