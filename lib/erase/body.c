@@ -141,10 +141,10 @@ static int redact_event_artifacts(struct body_edits *own, struct span value, ses
 {
     if (own->copies)
         return redact_by(own, value, ses__versions_leave_out, error);
+    if (ses__json_type_of(value) != JSON_OBJECT)
+        return redact_unknown(own, value, error);
     own->named = value;
-    return own->run->asked->find || ses__json_type_of(value) != JSON_OBJECT
-               ? SES_OK
-               : put_edit(own, value, (struct span){"{}", 2}, error);
+    return own->run->asked->find ? SES_OK : put_edit(own, value, (struct span){"{}", 2}, error);
 }
 
 /* The members of an object, each with its value. */

@@ -13,6 +13,13 @@ static bool is_response_key(struct json_string key)
     return ses__key_is(key, "functionResponse", "function_response");
 }
 
+/* The names by which a response finds its call. One that is no string is no name. */
+static bool is_function_name(struct json_string key, struct span value)
+{
+    return ses__json_type_of(value) == JSON_STRING &&
+           (ses__json_string_is(key, "id") || ses__json_string_is(key, "name"));
+}
+
 static bool enter_object_of(struct json_reader *reader, struct span value)
 {
     ses__json_start(reader, value.ptr, value.len);
@@ -64,8 +71,8 @@ static void add_redacted_function(struct redacting *run, bool *first, struct jso
         if (ses__json_string_is(key, "args") || ses__json_string_is(key, "response"))
             add_redacted_member(run, &first_inside, key,
                                 is_empty_argument(value) ? value : run->asked->object);
-        else if (ses__json_string_is(key, "id") || ses__json_string_is(key, "name") ||
-                 ses__json_string_is(key, "scheduling") || type == JSON_BOOL || type == JSON_NULL)
+        else if (is_function_name(key, value) || type == JSON_BOOL || type == JSON_NULL ||
+                 (ses__json_string_is(key, "scheduling") && type == JSON_STRING))
             add_redacted_member(run, &first_inside, key, value);
     }
     ses__buffer_add(&run->built, "}", 1);
@@ -92,7 +99,8 @@ static void add_redacted_part(struct redacting *run, struct span part)
             const bool is_function = type == JSON_OBJECT && (is_call_key(key) || is_response_key(key));
             if (is_function)
                 add_redacted_function(run, &first, key, value);
-            else if (is_text || type == JSON_NULL || ses__json_string_is(key, "thought"))
+            else if (is_text || type == JSON_NULL ||
+                     (ses__json_string_is(key, "thought") && type == JSON_BOOL))
                 add_redacted_member(run, &first, key, is_text ? run->asked->text : value);
             else
                 other = true;
@@ -217,7 +225,7 @@ static int find_in_function(struct content_edits *own, struct span object, ses_e
 
     (void)enter_object_of(&reader, object);
     while (code == SES_OK && next_of_object(&reader, &key, &value)) {
-        if (ses__json_string_is(key, "id") || ses__json_string_is(key, "name"))
+        if (is_function_name(key, value))
             continue;
         if (ses__json_string_is(key, "parts") && value.ptr[0] == '[' && !own->in_response) {
             own->in_response = true;

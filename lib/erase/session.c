@@ -231,10 +231,10 @@ static int plan_seq(struct redacting *run, const struct marks *marks, int64_t se
     struct event_row event;
     bool any = false;
 
-    if (mark && run->origin) /* no copy, since the event of the call is neither */
-        return SES_OK;
-    if (mark)
+    if (mark && !run->origin)
         return refuse_marked(mark, error);
+    if (mark && seq > run->origin->common) /* no copy: the event of the call is neither, or was refused */
+        return SES_OK;
     ses__event_rows_open(&rows, run->db, run->row.id, seq, seq, WALK_FORWARD, error);
     any = ses__event_rows_next(&rows, &event);
     if (any)

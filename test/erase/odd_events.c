@@ -2,10 +2,10 @@
 #include "erase.h"
 
 /* Replaces what `wanted` is; a macro, as the options are const. */
-#define FINDING(wanted, ...)                                                                                 \
-    {                                                                                                        \
-        .size = sizeof(ses_redact_options), .flags = SES_REDACT_STATE, .find = find_text,                    \
-        .find_context = (wanted), __VA_ARGS__                                                                \
+#define FINDING(wanted, ...)                                                              \
+    {                                                                                     \
+        .size = sizeof(ses_redact_options), .flags = SES_REDACT_STATE, .find = find_text, \
+        .find_context = (wanted), __VA_ARGS__                                             \
     }
 
 /* -------------------------------------------------------------------------------------------- the state */
@@ -43,20 +43,22 @@ static void test_a_key_that_appears_twice(void **state)
                                        .flags = SES_REDACT_STATE | (support_on_server() ? 0U : SES_SECURE),
                                        .find = find_text,
                                        .find_context = "4711"};
-    const ses_prune_options prune = {
-        .size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 1};
+    const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 1};
     ses_erased erased;
     ses_error error;
 
     must_create(fixture->store, &key, Q("{'i':'4711','i':'harmless'}"));
-    must_append_by_key(fixture->store, &key,
-                       Q("{'author':'user','actions':{'stateDelta':{'a':'4711','a':'harmless','b':'4711-1','b':'4711-2',"
-                         "'user:c':'4711','user:c':'harmless'}}}"));
-    must_say(fixture->store, &key, "i2", "user", Q("{'d':'4711-1','d':'4711-2','e':'4711','e':'harmless','user:f':'4711','user:f':'harmless'}"));
+    must_append_by_key(
+        fixture->store, &key,
+        Q("{'author':'user','actions':{'stateDelta':{'a':'4711','a':'harmless','b':'4711-1','b':'4711-2',"
+          "'user:c':'4711','user:c':'harmless'}}}"));
+    must_say(fixture->store, &key, "i2", "user",
+             Q("{'d':'4711-1','d':'4711-2','e':'4711','e':'harmless','user:f':'4711','user:f':'harmless'}"));
     assert_ok(ses_prune_by_key(fixture->store, &key, &prune, NULL, &error));
     must_redact(fixture->store, &key, all, 0, &secure, &erased);
-    assert_stored_state(fixture->store, &key,
-                        Q("{'user:c':'harmless','user:f':'harmless','a':'harmless','b':'[redacted]-2','d':'[redacted]-2','e':'harmless','i':'harmless'}"));
+    assert_stored_state(
+        fixture->store, &key,
+        Q("{'user:c':'harmless','user:f':'harmless','a':'harmless','b':'[redacted]-2','d':'[redacted]-2','e':'harmless','i':'harmless'}"));
     assert_no_problems(fixture->store);
 }
 
@@ -92,19 +94,45 @@ static void test_inline_data_wherever_it_is(void **state)
     ses_erased erased;
 
     must_create(fixture->store, &key, NULL);
-    must_append_by_key(
-        fixture->store, &key,
-        Q("{'id':'e1','author':'user','timestamp':1,'content':{'parts':["
-          "{'functionResponse':{'id':'c1','name':'f','response':{},"
-          "'parts':[{'inlineData':{'mimeType':'text/plain','data':'cGluIDQ3MTE='}}]}},"
-          "{'inlineData':{'data':'pin: 4711!'}},{'inlineData':{'data':{'4711':4711}}}]}}"));
+    must_append_by_key(fixture->store, &key,
+                       Q("{'id':'e1','author':'user','timestamp':1,'content':{'parts':["
+                         "{'functionResponse':{'id':'c1','name':'f','response':{},"
+                         "'parts':[{'inlineData':{'mimeType':'text/plain','data':'cGluIDQ3MTE='}}]}},"
+                         "{'inlineData':{'data':'pin: 4711!'}},{'inlineData':{'data':{'4711':4711}}}]}}"));
     must_redact(fixture->store, &key, all, 0, &found, &erased);
-    assert_event(
-        fixture->store, &key, 1,
-        Q("{'id':'e1','author':'user','timestamp':1,'content':{'parts':["
-          "{'functionResponse':{'id':'c1','name':'f','response':{},"
-          "'parts':[{'inlineData':{'mimeType':'text/plain','data':'cGluICoqKg=='}}]}},"
-          "{'inlineData':{'data':'pin: ***!'}},{'inlineData':{'data':{'***':'***'}}}]}}"));
+    assert_event(fixture->store, &key, 1,
+                 Q("{'id':'e1','author':'user','timestamp':1,'content':{'parts':["
+                   "{'functionResponse':{'id':'c1','name':'f','response':{},"
+                   "'parts':[{'inlineData':{'mimeType':'text/plain','data':'cGluICoqKg=='}}]}},"
+                   "{'inlineData':{'data':'pin: ***!'}},{'inlineData':{'data':{'***':'***'}}}]}}"));
+}
+
+/* A member that is kept for what it says stays only if it can say that. */
+static void test_members_of_another_type(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_redact_options found = FINDING("4711", .text = "***");
+    static const char *const event =
+        ("{'id':'e%s','author':'user','timestamp':1,'content':{'parts':["
+         "{'thought':'%s','text':%s},{'functionCall':{'id':{'4711':1},'name':['4711'],'scheduling':{'a':4711}}}]},"
+         "'actions':{'artifactDelta':['4711']}}");
+    char text[600];
+    ses_erased erased;
+
+    must_create(fixture->store, &key, NULL);
+    snprintf(text, sizeof text, event, "1", "4711", "{'x':4711}");
+    must_append_by_key(fixture->store, &key, Q(text));
+    snprintf(text, sizeof text, event, "2", "4711", "''");
+    must_append_by_key(fixture->store, &key, Q(text));
+    must_redact(fixture->store, &key, SEQS(1), NULL, &erased);
+    assert_event(fixture->store, &key, 1,
+                 Q("{'id':'e1','author':'user','timestamp':1,'content':{'parts':[{'text':'[redacted]'},"
+                   "{'functionCall':{}}]},'actions':{'artifactDelta':[]}}"));
+    must_redact(fixture->store, &key, all, 0, &found, &erased);
+    assert_event(fixture->store, &key, 2,
+                 Q("{'id':'e2','author':'user','timestamp':1,'content':{'parts':[{'thought':'***','text':''},"
+                   "{'functionCall':{'id':{'***':1},'name':['***'],'scheduling':{'a':'***'}}}]},"
+                   "'actions':{'artifactDelta':['***']}}"));
 }
 
 static int find_as_told(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
@@ -117,7 +145,8 @@ static int find_as_told(void *context, const char *text, size_t len, size_t from
 static void test_every_code_of_the_function(void **state)
 {
     const struct fixture *fixture = *state;
-    static const int codes[] = {SES_JSON, SES_BUSY, SES_STALE, SES_NOTFOUND, SES_INTERRUPTED, SES_UNKNOWN, SES_NOMEM};
+    static const int codes[] = {SES_JSON,        SES_BUSY,    SES_STALE, SES_NOTFOUND,
+                                SES_INTERRUPTED, SES_UNKNOWN, SES_NOMEM};
     ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':'x'}"));
@@ -159,6 +188,31 @@ static void test_a_rewind_in_a_fork_is_no_copy(void **state)
     assert_no_problems(fixture->store);
 }
 
+/* A number that was pruned here can be that of a rewind, which a fork still has. */
+static void test_a_pruned_rewind_that_a_fork_has(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key fork = {"app", "user", "fork"};
+    const ses_redact_options forks = {.size = sizeof forks, .flags = SES_REDACT_FORKS | SES_REDACT_STATE};
+    const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 3};
+    ses_erased erased;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_say(fixture->store, &key, "i1", "user", Q("{'a':'secret'}"));
+    must_say(fixture->store, &key, "i2", "user", Q("{'a':'other'}"));
+    must_rewind(fixture->store, &key, AFTER_SEQ(1));
+    must_say(fixture->store, &key, "i3", "user", NULL);
+    assert_ok(ses_fork_by_key(fixture->store, &key, NULL, &fork, NULL, NULL, &error));
+    assert_ok(ses_prune_by_key(fixture->store, &key, &prune, NULL, &error));
+    must_redact(fixture->store, &key, SEQS(3), &forks, &erased);
+    assert_int_equal(erased.sessions, 1);
+    assert_stored_state(fixture->store, &key, Q("{'a':'[redacted]'}"));
+    assert_stored_state(fixture->store, &fork, Q("{'a':'[redacted]'}"));
+    assert_null(strstr(event_text(fixture->store, &fork, 3), "secret"));
+    assert_no_problems(fixture->store);
+}
+
 /* A program that numbers its events uses the same ids in all sessions. */
 static void test_forks_of_others_with_the_same_ids(void **state)
 {
@@ -171,7 +225,8 @@ static void test_forks_of_others_with_the_same_ids(void **state)
 
     must_create(fixture->store, &key, Q("{'i':1}"));
     must_create(fixture->store, &other, Q("{'i':2}"));
-    must_append_by_key(fixture->store, &key, Q("{'id':'1','author':'user','timestamp':1,'errorMessage':'mine'}"));
+    must_append_by_key(fixture->store, &key,
+                       Q("{'id':'1','author':'user','timestamp':1,'errorMessage':'mine'}"));
     must_append_by_key(fixture->store, &other,
                        Q("{'id':'1','author':'user','timestamp':2,'errorMessage':'theirs'}"));
     assert_ok(ses_fork_by_key(fixture->store, &other, NULL, &fork, NULL, NULL, &error));
@@ -190,8 +245,10 @@ int main(void)
         TEST(test_a_key_that_appears_twice),
         TEST(test_a_secret_that_is_replaced_by_itself),
         TEST(test_inline_data_wherever_it_is),
+        TEST(test_members_of_another_type),
         TEST(test_every_code_of_the_function),
         TEST(test_a_rewind_in_a_fork_is_no_copy),
+        TEST(test_a_pruned_rewind_that_a_fork_has),
         TEST(test_forks_of_others_with_the_same_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

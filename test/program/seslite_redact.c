@@ -82,6 +82,9 @@ static void test_all_sessions_of_a_user(void **state)
     run_ok("-s", "two", "fork", "--as", "three");
     run_ok("redact", "two", "--text", SECRET, "--dry-run");
     assert_has(&reply.err, "1 session still has copies of events.");
+    run_ok("--app", "chat", "redact", "--everything", "--text", SECRET, "--forks", "--dry-run", "--json");
+    assert_has(&reply.out, "{\"redacted\":2,");
+    assert_has(&reply.out, "\"left\":{\"forks\":0,");
     run_ok("--app", "chat", "redact", "--everything", "--text", SECRET, "--state", "--yes", "--json");
     assert_has(&reply.out, "{\"redacted\":2,");
     assert_has(&reply.out, "\"left\":{\"forks\":1,"); /* as of when the first was redacted */

@@ -92,6 +92,13 @@ static int take_finder(struct redacting *own)
     return status;
 }
 
+/* Where all sessions of an app are visited, the copies are, too: a dry run would count them once for each relative. */
+static bool takes_forks(const struct run *run)
+{
+    const bool visits_all = given(run, OPTION_EVERYTHING) && !given(run, OPTION_USER);
+    return given(run, OPTION_FORKS) && !(visits_all && given(run, OPTION_DRY_RUN));
+}
+
 /* Exactly one of the three says what is redacted. */
 static int take_options(struct redacting *own)
 {
@@ -100,7 +107,7 @@ static int take_options(struct redacting *own)
 
     own->options = (ses_redact_options){.size = sizeof own->options,
                                         .flags = (given(run, OPTION_REDACT_STATE) ? SES_REDACT_STATE : 0U) |
-                                                 (given(run, OPTION_FORKS) ? SES_REDACT_FORKS : 0U) |
+                                                 (takes_forks(run) ? SES_REDACT_FORKS : 0U) |
                                                  (given(run, OPTION_SECURE) ? SES_SECURE : 0U) |
                                                  (given(run, OPTION_DRY_RUN) ? SES_REDACT_COUNT : 0U),
                                         .text = run->values[OPTION_WITH]};
@@ -127,7 +134,8 @@ static int redact_session(struct redacting *own, const ses_key *key)
         return fail(run);
     own->log_kept |= code == SES_MORE;
     erased_add(&own->sum, &erased);
-    own->forks_left += erased.forks_left > 0 ? erased.forks_left : 0;
+    if (!given(run, OPTION_FORKS))
+        own->forks_left += erased.forks_left > 0 ? erased.forks_left : 0;
     progress_set(own->sum.events, 0);
     return EXIT_OK;
 }
