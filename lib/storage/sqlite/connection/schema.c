@@ -111,7 +111,7 @@ int ses__schema_write_mark(struct connection *db)
 
 /* A journal that a crash has left must not be played back without the key: what SQLite reads in it then looks like its end,
  * so the journal would be deleted, and the file stay as it is in the middle of a transaction. */
-static int check_kind(struct connection *db, ses_error *error)
+static int peek_at_kind(struct connection *db, ses_error *error)
 {
     return ses__connection_is_other_kind(db)
                ? ses__connection_error(db, SQLITE_NOTADB, "looking at the file", error)
@@ -134,7 +134,7 @@ static int peek(const struct sqlite_config *config, const char *path, int flags,
     if (rc != SQLITE_OK)
         code = ses__connection_error(&db, rc, "looking at the file", error);
     if (code == SES_OK)
-        code = check_kind(&db, error);
+        code = peek_at_kind(&db, error);
     if (code == SES_OK) {
         ses__connection_limit_work(&db, WORK_OF_OPENING);
         code = ses__key_apply(&db, error);
