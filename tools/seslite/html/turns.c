@@ -125,7 +125,7 @@ void turns_put(struct page *page, const struct turns *turns)
         "role=\"img\" aria-label=\"Tokens of each turn\">\n",
         width, HEIGHT, 2 * width);
     for (size_t i = 0; i < turns->count; i++)
-        put_bar(page, &turns->bars[i], i, HEIGHT / most);
+        put_bar(page, &turns->bars[i], i, (double)HEIGHT / most);
     page_puts(
         page,
         "</svg><figcaption>Tokens of each turn: <span class=\"bar-cached\">cached</span>, "
