@@ -102,7 +102,7 @@ def test_every_call_has_the_limits(store, session, traces, tmp_path):
         lambda: next(session.artifact_versions("a")), lambda: next(store.artifact_versions(KEY, "a")),
         lambda: session.artifact_delete("a"), lambda: store.artifact_delete(KEY, "a"),
         lambda: seslite.Artifacts(store, KEY).add("a", b"1" * 5_000_000), lambda: next(store.search("hi", app="app")),
-        lambda: store.index(),
+        lambda: store.index(), lambda: next(store.usage("model")), lambda: store.tally(),
     ]  # fmt: skip
     before = store.stats()["commits"]
     traces.clear()
