@@ -6,9 +6,12 @@
 
 /*
  * Calls that the SQLite which is linked may lack. Where the linker knows weak symbols, those are NULL then. Elsewhere a build
- * says by SESLITE_WITH_KEYS that they are there.
+ * says by SESLITE_WITH_KEYS that they are there. Where SQLite is part of the same translation unit, without a cipher,
+ * SESLITE_WITHOUT_KEYS says that they are not.
  */
-#if defined(__ELF__)
+#if defined(SESLITE_WITHOUT_KEYS)
+#define KEYS_ARE_POSSIBLE 0
+#elif defined(__ELF__)
 #define KEYS_ARE_POSSIBLE 1
 #define IF_LINKED __attribute__((weak))
 #elif defined(SESLITE_WITH_KEYS)

@@ -9,6 +9,7 @@
 
 #ifdef SESLITE_BUNDLED
 #define SQLITE_API static
+#define SESLITE_WITHOUT_KEYS 1
 #define SQLITE_THREADSAFE 1
 #define SQLITE_DQS 0
 #define SQLITE_ENABLE_FTS5 1
