@@ -385,9 +385,8 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
 #define CALL(drive, name, allowed, call) \
     (begin_call((drive)->progress, name), end_call((drive)->progress, (call), &error, allowed))
 
-/* The header of a file can say that it must not be written, or that it is as large as a file can be; without one the file
- * may look like one that needs a key; the header of a
- * log that it is of another version. */
+/* The header of a file can say that it must not be written, or that it is as large as a file can be. Without one the file
+ * may look like one that needs a key. The header of a log can say that it is of another version. */
 #define OPEN_CODES CODES(SES_NOTASTORE, SES_TOONEW, SES_READONLY, SES_CANTOPEN, SES_KEY, 0)
 #define READ_CODES CODES(SES_NOTFOUND, 0)
 #define LIST_CODES CODES(0)
