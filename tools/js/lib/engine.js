@@ -267,7 +267,7 @@ export class Engine {
     bytes(value, name) {
         if (value === undefined || value === null) return { pointer: 0, length: 0 };
         if (value instanceof Uint8Array) return this.#copy(value);
-        if (typeof value !== "string") throw new MisuseError(`${name}: a string is due, or a Uint8Array`);
+        if (typeof value !== "string") throw new MisuseError(`${name}: expected a string or a Uint8Array`);
         if (!isWellFormed(value))
             throw new InvalidError(
                 `${name}: the text has half of a surrogate pair, which UTF-8 cannot express`,
@@ -292,7 +292,7 @@ export class Engine {
     /** Puts a string without a NUL into the memory and returns its address; 0 for undefined and null. */
     text(value, name) {
         if (value === undefined || value === null) return 0;
-        if (typeof value !== "string") throw new MisuseError(`${name}: a string is due`);
+        if (typeof value !== "string") throw new MisuseError(`${name}: expected a string`);
         if (value.includes("\0")) throw new InvalidError(`${name}: the text holds a NUL`);
         return this.bytes(value, name).pointer;
     }

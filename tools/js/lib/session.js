@@ -200,7 +200,7 @@ function anyway(options, what) {
 }
 
 export function required(engine, value, name) {
-    if (typeof value !== "string") throw new MisuseError(`${name}: a string is due`);
+    if (typeof value !== "string") throw new MisuseError(`${name}: expected a string`);
     return engine.text(value, name);
 }
 

@@ -41,7 +41,7 @@ const OPEN_NAMES = [
 function choose(value, choices, name) {
     const chosen = choices[value];
     if (chosen === undefined || !Object.hasOwn(choices, value))
-        throw new MisuseError(`${name}: one of ${Object.keys(choices).join(", ")} is due`);
+        throw new MisuseError(`${name}: expected one of ${Object.keys(choices).join(", ")}`);
     return chosen;
 }
 
@@ -54,7 +54,7 @@ const noFiles = {
 
 export async function open(path, options) {
     const given = known(options, OPEN_NAMES, "open");
-    if (typeof path !== "string") throw new MisuseError("path: a string is due");
+    if (typeof path !== "string") throw new MisuseError("path: expected a string");
     const host = path === MEMORY ? noFiles : given.host;
     if (!host) throw new MisuseError("host: a store in a file needs one");
     const engine = await Engine.make(host, given.wasm);
@@ -302,7 +302,7 @@ export class Store {
     }
 
     *users(app) {
-        if (typeof app !== "string") throw new MisuseError("app: a string is due");
+        if (typeof app !== "string") throw new MisuseError("app: expected a string");
         yield* this.#names(app);
     }
 
@@ -402,7 +402,7 @@ export class Store {
     export(write, options) {
         const engine = this.#engine;
         const given = known(options, ["app", "user", "session", "onlySessions"], "export");
-        if (typeof write !== "function") throw new MisuseError("write: a function is due");
+        if (typeof write !== "function") throw new MisuseError("write: expected a function");
         engine.frame(() => {
             const key = keyTexts(engine, given);
             engine.transfer({ give: (bytes) => write(bytes.slice()) }, () =>

@@ -6,7 +6,7 @@ const MAX_SEQ = 2n ** 63n - 1n;
 /** A whole number, which may be a bigint. */
 export function whole(value, name) {
     if (typeof value === "bigint" || Number.isSafeInteger(value)) return value;
-    throw new MisuseError(`${name}: a whole number is due, of which none was rounded`);
+    throw new MisuseError(`${name}: expected a whole number that JavaScript holds exactly`);
 }
 
 const MAX_SIZE = 0x7fffffff;
@@ -20,7 +20,7 @@ export function size(value, name) {
 /** Refuses options that no call knows: they were misspelt. */
 export function known(options, names, what) {
     if (options === undefined) return {};
-    if (options === null || typeof options !== "object") throw new MisuseError(`${what}: an object is due`);
+    if (options === null || typeof options !== "object") throw new MisuseError(`${what}: expected an object`);
     for (const name of Object.keys(options)) {
         if (!names.includes(name)) throw new MisuseError(`${what}: there is no option ${name}`);
     }
@@ -34,7 +34,7 @@ export function optional(value, name) {
 
 export function keyTexts(engine, key) {
     if (key === null || typeof key !== "object")
-        throw new MisuseError("key: an object {app, user, session} is due");
+        throw new MisuseError("key: expected an object {app, user, session}");
     return [engine.text(key.app, "app"), engine.text(key.user, "user"), engine.text(key.session, "session")];
 }
 
@@ -67,7 +67,7 @@ export function pointValues(engine, point) {
     const given = known(point, ["seq", "event", "invocation"], "point");
     const names = Object.keys(given);
     if (names.length !== 1)
-        throw new MisuseError('point: "now", "lastTurn", {seq}, {event} or {invocation} is due');
+        throw new MisuseError('point: expected "now", "lastTurn", {seq}, {event} or {invocation}');
     if (given.seq !== undefined) return [1, BigInt(whole(given.seq, "seq")), 0];
     return [given.event !== undefined ? 2 : 3, 0n, engine.text(given.event ?? given.invocation, "id")];
 }
