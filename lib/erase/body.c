@@ -1,4 +1,4 @@
-/* Redacts the text of an event. What is not known to be harmless is replaced. */
+/* Redacts the text of an event. All that is not known to be harmless is replaced. */
 #include "erase/erase.h"
 
 #include "base/error.h"

@@ -199,7 +199,7 @@ static ses_usage_row *find_row(struct usage_groups *groups, const struct usage_s
 /* Calls of a sheet that follow each other mostly belong to the same rows: one for each model, while the day is the same. */
 struct latest_rows {
     int64_t day;                                /* as in struct usage_clock */
-    ses_usage_row *of_model[USAGE_SHEET_CALLS]; /* NULL: not found yet */
+    ses_usage_row *of_model[USAGE_SHEET_CALLS]; /* NULL until it is found */
 };
 
 static int add_one(struct usage_groups *groups, struct latest_rows *latest,

@@ -100,7 +100,7 @@ static bool read_integer(const char *text, int64_t *number)
     return ok;
 }
 
-/* Reads the number of a version. Returns false, after a reply, if it is none; NULL and "latest" are the newest. */
+/* Reads the number of a version. Replies and returns false if it is not a number; NULL and "latest" are the newest. */
 static bool read_version(struct request *request, const struct asked *asked, const int64_t **version,
                          int64_t *number, enum MHD_Result *result)
 {

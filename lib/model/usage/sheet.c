@@ -75,7 +75,7 @@ static int64_t unfolded(uint64_t number)
     return (int64_t)(number >> 1 ^ (number & 1 ? UINT64_MAX : 0));
 }
 
-/* What a total is that only adds up the others: the cached tokens are among those of the prompt. */
+/* Most totals are this sum, and are not stored then. The cached tokens are among those of the prompt. */
 static int64_t sum_of_parts(const int64_t counts[USAGE_COUNTS])
 {
     static const enum usage_count parts[] = {USAGE_PROMPT, USAGE_CANDIDATES, USAGE_THOUGHTS, USAGE_TOOL_USE};
