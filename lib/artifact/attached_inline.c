@@ -1,0 +1,84 @@
+/* Inline data of an event as artifacts that are saved with it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "artifact/attached.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+void ses__attached_drop_inline(ses_artifacts *artifacts)
+{
+    while (artifacts->count > artifacts->added)
+        ses__memory_free(&artifacts->store->allocator, artifacts->items[--artifacts->count]);
+    artifacts->inlined.count = 0;
+}
+
+/* A JSON string as a C text in the arena; NULL for one that cannot be one. */
+static const char *c_text_of(struct span json, struct arena *arena)
+{
+    struct span text;
+
+    if (!json.ptr || ses__json_decode(ses__json_string_of(json), arena, &text) != SES_OK ||
+        text.len > SES_ID_MAX || memchr(text.ptr, '\0', text.len))
+        return NULL;
+    return ses__arena_text(arena, text.ptr, text.len);
+}
+
+/* As google-adk's SaveFilesAsArtifactsPlugin names them: by their display name, or by the invocation and the number of the
+ * part among these. */
+static int name_inlined(struct attached *item, const struct inline_data *inlined, size_t index,
+                        const struct artifact_outline *outline, struct arena *arena)
+{
+    const struct span of = outline->invocation_id.ptr ? outline->invocation_id : outline->id.raw;
+    const char *shown = c_text_of(inlined->display_name, arena);
+    char name[SES_ID_MAX + 1];
+
+    if (shown && ses__artifact_take_name(&item->call, shown, NULL) == SES_OK)
+        return SES_OK;
+    if (of.ptr && of.len > 0 && of.len < 400)
+        (void)snprintf(name, sizeof name, "artifact_%.*s_%zu", (int)of.len, of.ptr, index);
+    else
+        (void)snprintf(name, sizeof name, "artifact_%.16s", item->fresh.blob.hash);
+    return ses__artifact_take_name(&item->call, name, NULL);
+}
+
+static int add_inlined(ses_artifacts *artifacts, size_t index, const struct artifact_outline *outline,
+                       ses_error *error)
+{
+    const ses_allocator *allocator = &artifacts->store->allocator;
+    const struct inline_data *inlined = &artifacts->inlined.items[index];
+    struct attached *item = NULL;
+    struct sha256 hash;
+
+    if (!LIST_GROW(allocator, artifacts) || !(item = ses__memory_zeroed(allocator, sizeof *item)))
+        return ses__error_nomem(error);
+    artifacts->items[artifacts->count++] = item;
+    item->call.at = (struct session_call){.store = artifacts->store, .key = artifacts->key};
+    item->fresh = (struct artifact_new){
+        .allocator = allocator,
+        .options = {.mime_type = c_text_of(inlined->mime_type, &artifacts->texts),
+                    .display_name = c_text_of(inlined->display_name, &artifacts->texts)},
+        .blob = {.size = (int64_t)inlined->data.len, .bytes = inlined->data.ptr}};
+    ses__sha256_init(&hash);
+    ses__sha256_add(&hash, inlined->data.ptr, inlined->data.len);
+    ses__sha256_end(&hash, item->fresh.blob.hash);
+    return name_inlined(item, inlined, index, outline, &artifacts->texts) == SES_OK
+               ? SES_OK
+               : ses__error_set(error, SES_INVALID, "the event's invocation or id is not valid");
+}
+
+int ses__attached_take_inline(ses_artifacts *artifacts, struct span event,
+                              const struct artifact_outline *outline, ses_error *error)
+{
+    int code = SES_OK;
+
+    ses__attached_drop_inline(artifacts);
+    if (artifacts->offload_bytes < 0 || outline->partial)
+        return SES_OK;
+    if (!ses__inline_data_find(&artifacts->inlined, event, (size_t)artifacts->offload_bytes,
+                               &artifacts->texts))
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < artifacts->inlined.count && code == SES_OK; i++)
+        code = add_inlined(artifacts, i, outline, error);
+    return code;
+}

@@ -1,0 +1,141 @@
+/* The versions that the artifacts of an event will have. */
+#include <string.h>
+
+#include "artifact/attached.h"
+#include "storage/sql/rows/event.h"
+
+struct versioning {
+    ses_artifacts *artifacts;
+    struct span id; /* of the event; without a pointer: it has none */
+};
+
+/* The versions that a stored event names; an artifact that it does not name keeps -1. */
+static int take_stored_versions(const struct versioning *versioning, struct span body, ses_error *error)
+{
+    ses_artifacts *artifacts = versioning->artifacts;
+    struct artifact_outline outline;
+    struct artifact_delta_walk walk;
+    struct json_string name;
+    struct span value;
+    int64_t version;
+
+    (void)error;
+    if (!ses__artifact_outline(body, &outline))
+        return SES_OK;
+    ses__artifact_delta_open(&walk, outline.delta);
+    while (ses__artifact_delta_next(&walk, &name, &value, &version)) {
+        for (size_t i = 0; i < artifacts->count; i++) {
+            if (ses__json_string_is(name, artifacts->items[i]->call.name))
+                artifacts->items[i]->version = version;
+        }
+    }
+    return SES_OK;
+}
+
+static int find_stored_versions(const struct versioning *versioning, struct event_rows *rows,
+                                int64_t session_id, ses_error *error)
+{
+    struct event_row event;
+
+    rows->session_id = session_id;
+    if (ses__event_rows_next(rows, &event))
+        ses__query_keep(&rows->query, take_stored_versions(versioning, event.body, error));
+    return ses__event_rows_close(rows);
+}
+
+struct artifact_owner ses__attached_owner(const ses_artifacts *artifacts, const struct attached *item,
+                                          int64_t user_id)
+{
+    const struct span none = {"", 0};
+    return (struct artifact_owner){user_id, item->call.of_user ? none : ses__span_of(artifacts->key.session)};
+}
+
+void ses__attached_ask_newest(const ses_artifacts *artifacts, struct attached *item, struct db *db,
+                              int64_t user_id, ses_error *error)
+{
+    const struct artifact_owner owner = ses__attached_owner(artifacts, item, user_id);
+    ses__artifact_newest_open(&item->newest, db, &owner, ses__span_of(item->call.name), error);
+}
+
+/* The version after the newest one, and after those of the same name that come before it in the list. */
+static int find_next_version(struct db *db, const ses_artifacts *artifacts, size_t index, int64_t user_id,
+                             ses_error *error)
+{
+    struct attached *item = artifacts->items[index];
+
+    if (!ses__db_asks_ahead(db))
+        ses__attached_ask_newest(artifacts, item, db, user_id, error);
+    const int code = ses__artifact_newest_take(&item->newest, &item->version);
+    for (size_t i = 0; i < index; i++)
+        item->version += ses__attached_is_same_name(item, artifacts->items[i]);
+    return code;
+}
+
+/* A version of a stored event counts if it has these bytes: then the append is the retry of one that was stored. */
+static int check_stored_version(struct db *db, const struct artifact_owner *owner, struct attached *item,
+                                ses_error *error)
+{
+    struct artifact_rows rows;
+    struct artifact_row row;
+    bool is_it = false;
+
+    ses__artifact_open(&rows, db, owner, ses__span_of(item->call.name), item->version, error);
+    if (ses__artifact_rows_next(&rows, &row))
+        is_it = row.version == item->version && memcmp(row.hash.ptr, item->fresh.blob.hash, SHA256_HEX) == 0;
+    if (!is_it)
+        item->version = -1;
+    return ses__query_end(&rows.query);
+}
+
+static int find_versions(struct db *db, const ses_artifacts *artifacts, int64_t user_id, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < artifacts->count && code == SES_OK; i++) {
+        struct attached *item = artifacts->items[i];
+        const struct artifact_owner owner = ses__attached_owner(artifacts, item, user_id);
+        if (item->version >= 0)
+            code = check_stored_version(db, &owner, item, error);
+        if (code == SES_OK && item->version < 0)
+            code = find_next_version(db, artifacts, i, user_id, error);
+    }
+    return code;
+}
+
+/* Asks a server for everything at once. */
+static int run_versioning(struct db *db, void *context, ses_error *error)
+{
+    const struct versioning *versioning = context;
+    ses_artifacts *artifacts = versioning->artifacts;
+    const struct session_ref ref = {.key = &artifacts->key};
+    struct session_row session;
+    struct event_rows event;
+    struct query query;
+    int code = ses__session_ask(&query, db, &ref, &session, error);
+
+    if (code == SES_OK && versioning->id.ptr)
+        ses__event_row_open(&event, db, session.id, versioning->id, error);
+    for (size_t i = 0; i < artifacts->count; i++) {
+        artifacts->items[i]->version = -1;
+        if (ses__db_asks_ahead(db))
+            ses__attached_ask_newest(artifacts, artifacts->items[i], db, 0, error);
+    }
+    if (code == SES_OK) {
+        ses__db_ask_last(db);
+        code = ses__session_take(&query, &ref, &session);
+    }
+    if (code == SES_OK && versioning->id.ptr)
+        code = find_stored_versions(versioning, &event, session.id, error);
+    if (code == SES_OK)
+        code = find_versions(db, artifacts, session.user_id, error);
+    return code == SES_NOTFOUND ? SES_OK : code; /* the append says what is missing */
+}
+
+int ses__attached_find_versions(ses_artifacts *artifacts, struct span id, const struct limits *limits,
+                                ses_error *error)
+{
+    struct versioning versioning = {artifacts, id};
+
+    return ses__run_within(artifacts->store->storage, limits, TO_READ_BEFORE_WRITING, run_versioning,
+                           &versioning, error);
+}
