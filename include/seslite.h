@@ -1083,7 +1083,7 @@ SES_API void ses_page_close(ses_page *page);
  * Codes: those of a read, INVALID.
  */
 SES_API int ses_list_count(ses_store *store, const char *app, const char *user, const ses_filter *filter,
-                           int64_t *count, ses_error *error);
+                           const ses_call_options *options, int64_t *count, ses_error *error);
 
 typedef struct ses_names_options {
     size_t size;

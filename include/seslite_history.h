@@ -345,7 +345,8 @@ typedef struct ses_space {
 } ses_space;
 
 /* Fills `space`, whose `size` the caller sets. Codes: those of a read. */
-SES_API int ses_store_space(ses_store *store, ses_space *space, ses_error *error);
+SES_API int ses_store_space(ses_store *store, const ses_call_options *options, ses_space *space,
+                            ses_error *error);
 
 #ifdef __cplusplus
 }

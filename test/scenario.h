@@ -200,8 +200,9 @@ static void faults_use_usage(struct faults *faults, ses_store *store)
 {
     const ses_key one = {"app", "user", "one"};
     const ses_tally_options rebuild = {.size = sizeof rebuild, .flags = SES_TALLY_REBUILD};
-    ses_usage_options options = {
-        .size = sizeof options, .flags = SES_USAGE_BY_MODEL | SES_USAGE_BY_SESSION | SES_USAGE_BY_DAY, .limit = 1};
+    ses_usage_options options = {.size = sizeof options,
+                                 .flags = SES_USAGE_BY_MODEL | SES_USAGE_BY_SESSION | SES_USAGE_BY_DAY,
+                                 .limit = 1};
     ses_error error;
 
     STEP(SES_OK, ses_store_tally(store, NULL, NULL, &error));
@@ -270,7 +271,7 @@ static void faults_use_filters(struct faults *faults, ses_store *store, const ch
             faults_complain(faults, "a filtered page lacks a session or its title", 0, &error);
         ses_page_close(page);
     }
-    STEP(SES_OK, ses_list_count(store, "app", user, &filter, &count, &error));
+    STEP(SES_OK, ses_list_count(store, "app", user, &filter, NULL, &count, &error));
     if (count != 1)
         faults_complain(faults, "the count is wrong", 0, &error);
 }
@@ -448,7 +449,7 @@ static void faults_play_erasure(struct faults *faults, ses_store *store)
     STEP(SES_OK, ses_append_by_key(store, &pruned, Q("{'actions':{'stateDelta':{'k':1,'user:p':2}}}"),
                                    SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_prune_by_key(store, &pruned, &all, &deleted, &error));
-    STEP(SES_OK, ses_store_space(store, &space, &error));
+    STEP(SES_OK, ses_store_space(store, NULL, &space, &error));
     STEP(SES_OK, ses_store_maintain(store, NULL, &error));
     faults_delete_securely(faults, store);
     STEP(SES_OK, ses_delete(store, &pruned, NULL, &deleted, &error));

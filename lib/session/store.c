@@ -375,15 +375,16 @@ int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
     return ses__store_end(store, SES_OK);
 }
 
-int ses_store_space(ses_store *store, ses_space *space, ses_error *error)
+int ses_store_space(ses_store *store, const ses_call_options *options, ses_space *space, ses_error *error)
 {
     struct space_op op;
     int code = begin_output(store, __func__, space, "space", error);
 
     if (code != SES_OK)
         return code;
-    op.limits = LIMITS_OF_STORE(store);
-    code = ses__door_space(store->storage, &op, error);
+    code = ses__take_call_options(store, options, &op.limits, error);
+    if (code == SES_OK)
+        code = ses__door_space(store->storage, &op, error);
     if (code == SES_OK)
         ses__give_output(space, &(ses_space){.bytes = op.bytes, .free_bytes = op.free_bytes}, sizeof *space);
     return ses__store_end(store, code);

@@ -60,8 +60,6 @@ SESLITE_PRIVATE void ses__store_release(ses_store *store);
 
 /* The limits of a call that has begun, from the members of its options. */
 #define LIMITS_OF(store, options) ses__limits((store), (options).timeout_ms, (options).cancel)
-/* The limits of a call that has no options. */
-#define LIMITS_OF_STORE(store) ses__limits((store), 0, NULL)
 /* Checks options that have no members but these. */
 SESLITE_PRIVATE int ses__take_call_options(ses_store *store, const ses_call_options *options,
                                            struct limits *limits, ses_error *error);

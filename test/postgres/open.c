@@ -134,7 +134,7 @@ static void test_a_store_on_a_server_is_checked_and_measured(void **state)
     must_append_by_key(store, &key, "{\"actions\":{\"stateDelta\":{\"c\":4}}}");
     assert_ok(ses_store_check(store, &log, &problems, &error));
     assert_int_equal(problems, 0);
-    assert_ok(ses_store_space(store, &space, &error));
+    assert_ok(ses_store_space(store, NULL, &space, &error));
     assert_true(space.bytes > 0);
     database_run_in(place, "UPDATE seslite.session_state SET value = '5'");
     assert_ok(ses_store_check(store, &log, &problems, &error));

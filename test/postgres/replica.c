@@ -77,7 +77,7 @@ static int list_all(ses_store *store, ses_error *error)
 static int count_all(ses_store *store, ses_error *error)
 {
     int64_t count;
-    return ses_list_count(store, "app", NULL, NULL, &count, error);
+    return ses_list_count(store, "app", NULL, NULL, NULL, &count, error);
 }
 
 static int name_apps(ses_store *store, ses_error *error)
@@ -127,7 +127,7 @@ static void assert_lists_of_the_replica(ses_store *store)
     assert_int_equal(ses_page_count(page), 1);
     assert_string_equal(support_state(ses_page_session(page, 0), NULL), "{\"side\":\"replica\"}");
     ses_page_close(page);
-    assert_ok(ses_list_count(store, "app", NULL, NULL, &count, &error));
+    assert_ok(ses_list_count(store, "app", NULL, NULL, NULL, &count, &error));
     assert_int_equal(count, 2);
     assert_ok(ses_list_users(store, "app", NULL, &users, &error));
     assert_int_equal(ses_names_count(users), 2);
@@ -366,7 +366,7 @@ static int64_t count_sessions(ses_store *store)
     int64_t count = -1;
     ses_error error;
 
-    assert_ok(ses_list_count(store, "app", NULL, NULL, &count, &error));
+    assert_ok(ses_list_count(store, "app", NULL, NULL, NULL, &count, &error));
     return count;
 }
 

@@ -18,7 +18,7 @@ static int64_t session_count(const struct fixture *fixture)
     int64_t count = 0;
     ses_error error;
 
-    assert_ok(ses_list_count(fixture->store, "chat", NULL, NULL, &count, &error));
+    assert_ok(ses_list_count(fixture->store, "chat", NULL, NULL, NULL, &count, &error));
     return count;
 }
 

@@ -185,7 +185,7 @@ static void fail_annotating(struct faults *faults, int code)
     assert_code(code, ses_labels_set_by_key(faults->store, &key, &label, 1, NULL, &error));
     assert_null(ses_session_title(faults->session));
     assert_int_equal(ses_session_label_count(faults->session), 0);
-    assert_code(code, ses_list_count(faults->store, "app", NULL, NULL, &count, &error));
+    assert_code(code, ses_list_count(faults->store, "app", NULL, NULL, NULL, &count, &error));
     assert_int_equal(count, 77);
     assert_code(code, ses_shared_state_json(faults->store, "app", NULL, NULL, &json, NULL, &error));
     assert_null(json);
@@ -466,7 +466,7 @@ static void play_labels(struct faults *faults, FILE *out)
         fprintf(out, "%s %s\n", ses_session_id(ses_page_session(page, i)),
                 ses_session_title(ses_page_session(page, i)));
     ses_page_close(page);
-    fprintf(out, "count %d\n", ses_list_count(faults->store, "app", NULL, &filter, &count, &error));
+    fprintf(out, "count %d\n", ses_list_count(faults->store, "app", NULL, &filter, NULL, &count, &error));
     fprintf(out, "%d\n", (int)count);
     fprintf(out, "change %d\n",
             ses_shared_state_change(faults->store, "app", "user", "{\"s\":1}", 7, NULL, &error));

@@ -67,7 +67,7 @@ static void assert_listed(struct fixture *fixture, const char *user, const ses_f
         } while (token[0]);
         assert_string_equal(names, expected);
     }
-    assert_ok(ses_list_count(fixture->store, "app", user, filter, &count, &error));
+    assert_ok(ses_list_count(fixture->store, "app", user, filter, NULL, &count, &error));
     assert_int_equal(count, expected[0] ? (strlen(expected) + 1) / 3 : 0);
 }
 
@@ -266,7 +266,8 @@ static void test_filters_that_break_a_rule_are_refused(void **state)
     for (size_t i = 0; i < sizeof invalid / sizeof invalid[0]; i++) {
         assert_code(SES_INVALID, list_by(fixture, "alice", invalid[i], SES_ORDER_NEWEST, &page, &error));
         assert_message("filter");
-        assert_code(SES_INVALID, ses_list_count(fixture->store, "app", "alice", invalid[i], &count, &error));
+        assert_code(SES_INVALID,
+                    ses_list_count(fixture->store, "app", "alice", invalid[i], NULL, &count, &error));
     }
     assert_code(SES_MISUSE,
                 list_by(fixture, NULL, FILTER(.label_value = "v"), SES_ORDER_NEWEST, &page, &error));
@@ -275,10 +276,10 @@ static void test_filters_that_break_a_rule_are_refused(void **state)
     assert_code(SES_MISUSE,
                 list_by(fixture, NULL, &(ses_filter){.size = 0}, SES_ORDER_NEWEST, &page, &error));
     assert_code(SES_MISUSE,
-                ses_list_count(fixture->store, "app", NULL, FILTER(.id_prefix = "v"), &count, &error));
-    assert_code(SES_MISUSE, ses_list_count(fixture->store, "app", NULL, NULL, NULL, &error));
-    assert_code(SES_INVALID, ses_list_count(fixture->store, "", NULL, NULL, &count, &error));
-    assert_code(SES_INVALID, ses_list_count(fixture->store, "app", "", NULL, &count, &error));
+                ses_list_count(fixture->store, "app", NULL, FILTER(.id_prefix = "v"), NULL, &count, &error));
+    assert_code(SES_MISUSE, ses_list_count(fixture->store, "app", NULL, NULL, NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_list_count(fixture->store, "", NULL, NULL, NULL, &count, &error));
+    assert_code(SES_INVALID, ses_list_count(fixture->store, "app", "", NULL, NULL, &count, &error));
     assert_null(page);
     assert_int_equal(count, 7);
 }
@@ -293,9 +294,9 @@ static void test_apps_do_not_mix(void **state)
 
     assert_ok(ses_create(fixture->store, &other, NULL, 0, &options, NULL, &error));
     assert_listed(fixture, NULL, FILTER(.label = "size"), "a1 a2");
-    assert_ok(ses_list_count(fixture->store, "other", NULL, FILTER(.label = "size"), &count, &error));
+    assert_ok(ses_list_count(fixture->store, "other", NULL, FILTER(.label = "size"), NULL, &count, &error));
     assert_int_equal(count, 1);
-    assert_ok(ses_list_count(fixture->store, "none", NULL, NULL, &count, &error));
+    assert_ok(ses_list_count(fixture->store, "none", NULL, NULL, NULL, &count, &error));
     assert_int_equal(count, 0);
 }
 

@@ -200,7 +200,7 @@ static void check_walk(ses_store *store, const struct question *question, size_t
     } while (token[0] && --pages > 0);
 
     int64_t counted = -1;
-    assert_ok(ses_list_count(store, "app", user, &filter, &counted, &error));
+    assert_ok(ses_list_count(store, "app", user, &filter, NULL, &counted, &error));
     assert_int_equal(counted, count);
 }
 

@@ -535,7 +535,7 @@ static void list_filtered(struct drive *drive, const char *user, int order, cons
                ses_list(drive->store, "app", user, &options, &page, &error));
     ses_page_close(page);
     (void)CALL(drive, "ses_list_count", LIST_CODES,
-               ses_list_count(drive->store, "app", user, &filter, &count, &error));
+               ses_list_count(drive->store, "app", user, &filter, NULL, &count, &error));
 }
 
 static void list_all_filtered(struct drive *drive, const char *user)
@@ -819,7 +819,7 @@ static void retain(struct drive *drive)
                    ses_prune_by_key(drive->store, &victim, &old, NULL, &error));
     (void)CALL(drive, "ses_store_expire", DELETE_CODES,
                ses_store_expire(drive->store, NULL, &due, NULL, &error));
-    (void)CALL(drive, "ses_store_space", READ_CODES, ses_store_space(drive->store, &space, &error));
+    (void)CALL(drive, "ses_store_space", READ_CODES, ses_store_space(drive->store, NULL, &space, &error));
     (void)CALL(drive, "ses_store_maintain", DELETE_CODES, ses_store_maintain(drive->store, NULL, &error));
 }
 

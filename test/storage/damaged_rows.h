@@ -187,7 +187,7 @@ static inline void list_by_label(struct rows_test *test, const char *user, int o
     if (code != SES_OK)
         assert_code(SES_CORRUPT, code);
     ses_page_close(page);
-    code = ses_list_count(test->store, "app", user, filter, &count, &error);
+    code = ses_list_count(test->store, "app", user, filter, NULL, &count, &error);
     if (code != SES_OK)
         assert_code(SES_CORRUPT, code);
 }

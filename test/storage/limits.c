@@ -216,6 +216,8 @@ static void test_a_pulled_handle_ends_every_call(void **state)
     ses_lease lease;
     char *json = NULL;
     int64_t problems = 0;
+    int64_t count = 0;
+    ses_space space = {.size = sizeof space};
     ses_error error;
 
     assert_ok(ses_follower_open(store, &one, &follow, &follower, &error));
@@ -224,6 +226,8 @@ static void test_a_pulled_handle_ends_every_call(void **state)
     assert_message("cancelled");
     assert_code(SES_INTERRUPTED, ses_get(store, &one, &get, &session, &error));
     assert_code(SES_INTERRUPTED, ses_list(store, "app", NULL, &list, &page, &error));
+    assert_code(SES_INTERRUPTED, ses_list_count(store, "app", NULL, NULL, &call, &count, &error));
+    assert_code(SES_INTERRUPTED, ses_store_space(store, &call, &space, &error));
     assert_code(SES_INTERRUPTED, ses_cursor_open(store, &one, &walk, &cursor, &error));
     assert_code(SES_INTERRUPTED, ses_store_check(store, &check, &problems, &error));
     assert_code(SES_INTERRUPTED, ses_store_backup(store, path, &backup, &error));

@@ -47,7 +47,7 @@ static void assert_free_pages(ses_store *store, int64_t expected)
     ses_space space = {.size = sizeof space};
     ses_error error;
 
-    assert_ok(ses_store_space(store, &space, &error));
+    assert_ok(ses_store_space(store, NULL, &space, &error));
     assert_int_equal(space.free_bytes, expected * 4096);
     assert_true(space.bytes > space.free_bytes);
 }
@@ -184,9 +184,9 @@ static void test_what_cannot_be_asked(void **state)
 
     assert_code(SES_MISUSE, ses_store_maintain(NULL, NULL, &error));
     assert_code(SES_INVALID, ses_store_maintain(fixture->store, &options, &error));
-    assert_code(SES_MISUSE, ses_store_space(fixture->store, NULL, &error));
-    assert_code(SES_MISUSE, ses_store_space(fixture->store, &(ses_space){.size = 0}, &error));
-    assert_code(SES_MISUSE, ses_store_space(NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_store_space(fixture->store, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_store_space(fixture->store, NULL, &(ses_space){.size = 0}, &error));
+    assert_code(SES_MISUSE, ses_store_space(NULL, NULL, NULL, &error));
     fixture->options.flags = SES_OPEN_READ_ONLY;
     fixture_reopen(fixture);
     assert_code(SES_READONLY, ses_store_maintain(fixture->store, NULL, &error));

@@ -133,7 +133,7 @@ func TestPruneAndExpire(t *testing.T) {
 	same(t, gone, "{1 1 false}")
 	_, err = store.Maintain(ctx, 0)
 	must(t, err)
-	bytes, free, err := store.Space()
+	bytes, free, err := store.Space(ctx)
 	must(t, err)
 	same(t, bytes > free, true)
 }

@@ -130,7 +130,7 @@ func (s *Store) Sessions(ctx context.Context, app, user string, options *ListOpt
 func (s *Store) CountSessions(ctx context.Context, app, user string, filter *Filter) (int64, error) {
 	var count C.int64_t
 	_, err := s.do(ctx, func(c *call) C.int {
-		return C.ses_list_count(c.store, c.text(app), c.optional(user), c.filter(filter), &count, &c.err)
+		return C.ses_list_count(c.store, c.text(app), c.optional(user), c.filter(filter), c.options(), &count, &c.err)
 	})
 	return int64(count), err
 }

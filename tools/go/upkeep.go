@@ -165,8 +165,8 @@ func (s *Store) Maintain(ctx context.Context, limit int) (more bool, err error) 
 }
 
 // Space returns the size of the stored data, and how much of that is free.
-func (s *Store) Space() (bytes, free int64, err error) {
+func (s *Store) Space(ctx context.Context) (bytes, free int64, err error) {
 	space := C.ses_space{size: C.sizeof_ses_space}
-	_, err = s.do(background, func(c *call) C.int { return C.ses_store_space(c.store, &space, &c.err) })
+	_, err = s.do(ctx, func(c *call) C.int { return C.ses_store_space(c.store, c.options(), &space, &c.err) })
 	return int64(space.bytes), int64(space.free_bytes), err
 }

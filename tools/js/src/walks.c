@@ -83,7 +83,7 @@ EXPORT(list_count)
 int js_list_count(ses_store *store, const char *app, const char *user, const int64_t *filter_slots)
 {
     const ses_filter filter = filter_of(filter_slots);
-    return ses_list_count(store, app, user, &filter, &js_out[0], &js_failure);
+    return ses_list_count(store, app, user, &filter, NULL, &js_out[0], &js_failure);
 }
 
 /* The names of apps, or of the users of one. */

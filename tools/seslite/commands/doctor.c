@@ -155,7 +155,7 @@ int run_doctor(struct run *run)
     if (status != EXIT_OK)
         return status;
     if (ses_store_info(run->store, &info, &run->error) < 0 ||
-        ses_store_space(run->store, &space, &run->error) < 0)
+        ses_store_space(run->store, NULL, &space, &run->error) < 0)
         return fail(run);
     if (wants_json(run))
         json_rows_begin(&report.rows, run);

@@ -121,7 +121,7 @@ static int read_sizes(struct run *run, struct sizes *sizes)
 
     *sizes = (struct sizes){.is_file = !is_on_server(run)};
     int code = sizes->is_file ? ses_store_stats(run->store, &stats, &run->error)
-                              : ses_store_space(run->store, &space, &run->error);
+                              : ses_store_space(run->store, NULL, &space, &run->error);
     if (code < 0)
         return fail(run);
     sizes->bytes = sizes->is_file ? stats.sqlite.file_bytes : space.bytes;

@@ -137,7 +137,7 @@ static int count_app(void *context, const char *app)
 
     if (!is_meant(run, app))
         return EXIT_OK;
-    if (ses_list_count(run->store, app, run->values[OPTION_USER], walk->sessions->filter, &count,
+    if (ses_list_count(run->store, app, run->values[OPTION_USER], walk->sessions->filter, NULL, &count,
                        &run->error) < 0)
         return fail(run);
     walk->count += count;

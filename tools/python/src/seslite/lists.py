@@ -162,10 +162,10 @@ class Lists:
                 return
 
     def count(self, app: str, user: str | None = None, filter: Filter | None = None) -> int:
-        """How many sessions a list would have. Of limits it has only the timeout of the store."""
+        """How many sessions a list would have."""
         count = ffi.new("int64_t *")
         names = _ffi.encode(app, "the app"), NULL if user is None else _ffi.encode(user, "the user")
-        self._run(lib.ses_list_count, *names, NULL if filter is None else filter.c, count)
+        self._run(lib.ses_list_count, *names, NULL if filter is None else filter.c, _ffi.plain(), count)
         return count[0]
 
     def apps(self, prefix: str | None = None) -> Iterator[str]:

@@ -95,7 +95,7 @@ class Upkeep:
     def space(self) -> tuple[int, int]:
         """The bytes of the stored data, and how many of them are free."""
         space = _ffi.struct("ses_space")
-        self._run(lib.ses_store_space, space)
+        self._run(lib.ses_store_space, _ffi.plain(), space)
         return space.bytes, space.free_bytes
 
     def maintain(self, *, limit: int = 0) -> bool:

@@ -2685,6 +2685,7 @@ extern "C" {
         app: *const ::core::ffi::c_char,
         user: *const ::core::ffi::c_char,
         filter: *const ses_filter,
+        options: *const ses_call_options,
         count: *mut i64,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
@@ -2932,6 +2933,7 @@ extern "C" {
     ) -> ::core::ffi::c_int;
     pub fn ses_store_space(
         store: *mut ses_store,
+        options: *const ses_call_options,
         space: *mut ses_space,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;

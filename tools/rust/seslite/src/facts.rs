@@ -45,8 +45,8 @@ impl Store {
     }
     /// How much of the file is in use.
     pub fn space(&self) -> Result<Space> {
-        let mut space: sys::ses_space = sized();
-        call(|error| unsafe { sys::ses_store_space(self.raw(), &mut space, error) })?;
+        let (mut space, options) = (sized::<sys::ses_space>(), self.limits.call_options());
+        call(|error| unsafe { sys::ses_store_space(self.raw(), &options, &mut space, error) })?;
         Ok(Space { bytes: space.bytes, free_bytes: space.free_bytes })
     }
     /// Facts about the store.

@@ -162,13 +162,13 @@ impl Store {
             })
         })
     }
-    /// Counts the sessions that a list would have on all pages. Of the limits it has only the time limit of the store.
+    /// Counts the sessions that a list would have on all pages.
     pub fn count(&self, app: &str, user: Option<&str>, filter: &Filter<'_>) -> Result<i64> {
         let (app, user) = (c_string("the app", app)?, c_string_or_null("the user", user)?);
-        let filter = filter.to_c()?;
+        let (filter, options) = (filter.to_c()?, self.limits.call_options());
         let mut count = 0;
         call(|error| unsafe {
-            sys::ses_list_count(self.raw(), app.as_ptr(), pointer(&user), &filter.raw(), &mut count, error)
+            sys::ses_list_count(self.raw(), app.as_ptr(), pointer(&user), &filter.raw(), &options, &mut count, error)
         })?;
         Ok(count)
     }
