@@ -374,7 +374,7 @@ typedef struct ses_open_options {
      * call it. NULL: lower-case UUIDs of version 7 (RFC 9562), ascending within the store.
      */
     int (*make_id)(void *context, char *id, size_t capacity);
-    void *id_context;
+    void *make_id_context;
     int checkpoint; /* SES_CHECKPOINT_* */
     /* The number of events that a session may hold. An event beyond it returns LIMIT. 0: no limit. */
     int64_t max_session_events;
@@ -726,15 +726,16 @@ typedef struct ses_append_options {
     ses_artifacts *artifacts;
 } ses_append_options;
 
-/* The result for one event. This struct will not change. After UNKNOWN the status is
- * SES_UNKNOWN (of a partial event SES_PARTIAL), and only `made_id` says more. */
+/* The result for one event. After UNKNOWN the status is SES_UNKNOWN (of a partial event SES_PARTIAL), and only
+ * `made_id` says more. The size of this struct will not change; later versions may use the reserved members. */
 typedef struct ses_appended {
-    int status;         /* 0: stored; SES_PARTIAL; SES_DUPLICATE; of a rewind also SES_UNCHANGED */
-    int64_t seq;        /* the event's sequence number, also of a duplicate; 0 when none is stored */
-    int64_t version;    /* the session's version after the call; 0 when partial */
-    int64_t time_us;    /* the event's timestamp, given or made; 0 when partial */
-    int64_t updated_us; /* the session's update time after the call; 0 when partial */
-    char made_id[64];   /* the id that the library made; "" if it made none or the id is longer */
+    int status;          /* 0: stored; SES_PARTIAL; SES_DUPLICATE; of a rewind also SES_UNCHANGED */
+    int64_t seq;         /* the event's sequence number, also of a duplicate; 0 when none is stored */
+    int64_t version;     /* the session's version after the call; 0 when partial */
+    int64_t time_us;     /* the event's timestamp, given or made; 0 when partial */
+    int64_t updated_us;  /* the session's update time after the call; 0 when partial */
+    int64_t reserved[3]; /* 0 */
+    char made_id[64];    /* the id that the library made; "" if it made none or the id is longer */
 } ses_appended;
 
 /*

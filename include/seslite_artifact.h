@@ -42,7 +42,7 @@ typedef struct ses_artifact_info {
     int64_t version;          /* 0, 1, 2 ... */
     int64_t created_us;       /* when it was saved, by the store's clock */
     int64_t size;             /* bytes */
-    ses_artifact_kind kind;   /* what the bytes are */
+    int kind;                 /* SES_ARTIFACT_BYTES, _TEXT or _URI */
     const char *mime_type;    /* NULL: none was given */
     const char *display_name; /* NULL: none was given */
     const char *metadata;     /* a JSON object, byte for byte as it was given; NULL: none was */
@@ -54,7 +54,7 @@ typedef struct ses_artifact_info {
 typedef struct ses_artifact_save_options {
     size_t size;
     unsigned flags;           /* SES_ANYWAY: the session need not exist, also by the time of its creation */
-    ses_artifact_kind kind;   /* what the bytes are */
+    int kind;                 /* SES_ARTIFACT_BYTES, _TEXT or _URI */
     const char *mime_type;    /* of up to SES_ID_MAX bytes; NULL: none */
     const char *display_name; /* of up to SES_ID_MAX bytes; NULL: none */
     const char *metadata;     /* a JSON object; NULL: none */

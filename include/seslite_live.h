@@ -40,10 +40,12 @@ typedef struct ses_lease_options {
     ses_cancel *cancel;  /* as in ses_call_options */
 } ses_lease_options;
 
-/* A lease that was taken. This struct will not change. */
+/* A lease that was taken. The size of this struct will not change; later versions may use the reserved
+ * members. */
 typedef struct ses_lease {
-    int64_t token;    /* for appends; 1 or more */
-    int64_t until_us; /* the lease holds until then, by the store's clock */
+    int64_t token;       /* for appends; 1 or more */
+    int64_t until_us;    /* the lease holds until then, by the store's clock */
+    int64_t reserved[2]; /* 0 */
 } ses_lease;
 
 /*

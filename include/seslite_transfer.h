@@ -23,7 +23,7 @@ typedef struct ses_loaded_value {
     int64_t seq; /* the event that set it; 0: the initial state has it with this value */
 } ses_loaded_value;
 
-/* An event of a session that is loaded. This struct will not change. */
+/* An event of a session that is loaded, lent to `next`, which fills it: never make or copy this struct. */
 typedef struct ses_loaded_event {
     const char *json; /* as for ses_append; must live until the next call */
     size_t json_len;
@@ -96,11 +96,12 @@ typedef enum ses_load_outcome {
     SES_LOADED_RENAMED = 4   /* it has another name; the existing one stays */
 } ses_load_outcome;
 
-/* The outcome of a load. This struct will not change. */
+/* The outcome of a load. The size of this struct will not change; later versions may use the reserved members. */
 typedef struct ses_load_result {
     int outcome;                  /* SES_LOADED_* */
     int64_t events;               /* stored now, and not already in the existing session */
     int64_t version;              /* the session's version */
+    int64_t reserved[4];          /* 0 */
     char session[SES_ID_MAX + 1]; /* its id */
 } ses_load_result;
 
@@ -220,12 +221,11 @@ typedef struct ses_import_item {
     const char *session;    /* as in the file; NULL: a shared key, or an artifact of the user */
     const char *loaded_as;  /* the session's id in this store */
     const char *key;        /* a shared key; NULL: it is not one */
+    const char *artifact;   /* of the user, or of a session that does not exist; NULL: it is not one */
     int outcome;            /* a ses_load_outcome or a ses_import_outcome */
     int64_t events;         /* events stored */
     int64_t line;           /* where it begins; for a key, approximately */
     const ses_error *error; /* why it was refused; NULL: it was not */
-    const char
-        *artifact; /* an artifact of the user, or of a session that does not exist; NULL: it is not one */
 } ses_import_item;
 
 typedef struct ses_import_options {

@@ -514,8 +514,8 @@ static void faults_play_leases(struct faults *faults, ses_store *store)
     const ses_key leased = {"app", "user", "leased"};
     const ses_key gone = {"app", "user", "gone"};
     ses_append_options options = {.size = sizeof options};
-    ses_lease first = {0, 0};
-    ses_lease second = {0, 0};
+    ses_lease first = {0};
+    ses_lease second = {0};
     ses_error error;
 
     STEP(SES_OK, ses_create(store, &leased, NULL, 0, NULL, NULL, &error));

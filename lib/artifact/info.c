@@ -20,7 +20,7 @@ int ses__artifact_info_make(struct artifact_info *info, const struct artifact_ro
                                       .version = row->version,
                                       .created_us = row->created_us,
                                       .size = row->size,
-                                      .kind = (ses_artifact_kind)row->kind,
+                                      .kind = (int)row->kind,
                                       .mime_type = copy(row->mime_type, arena, &copied),
                                       .display_name = copy(row->display_name, arena, &copied),
                                       .metadata = copy(row->metadata, arena, &copied),

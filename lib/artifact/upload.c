@@ -44,9 +44,8 @@ static int check_numbers(ses_artifact_save_options *options, ses_error *error)
 {
     const int64_t *created_us = options->created_us;
 
-    if (options->kind > SES_ARTIFACT_URI)
-        return ses__error_set(error, SES_MISUSE, "artifact options: kind %d is not known",
-                              (int)options->kind);
+    if (options->kind < SES_ARTIFACT_BYTES || options->kind > SES_ARTIFACT_URI)
+        return ses__error_set(error, SES_MISUSE, "artifact options: kind %d is not known", options->kind);
     if (options->max_bytes < 0 || options->max_bytes > LARGEST_ARTIFACT)
         return ses__error_set(error, SES_INVALID, "artifact options: max_bytes is not between 0 and 64 GiB");
     if (created_us && (*created_us < TIMESTAMP_MIN || *created_us > TIMESTAMP_MAX))
@@ -325,7 +324,7 @@ int ses__artifact_store(struct query *same, const struct artifact_owner *owner,
     struct artifact_row row = {.name = name,
                                .version = version,
                                .created_us = options->created_us ? *options->created_us : now_us,
-                               .kind = (int64_t)options->kind,
+                               .kind = options->kind,
                                .mime_type = ses__span_of(options->mime_type),
                                .display_name = ses__span_of(options->display_name),
                                .metadata = fresh->metadata};

@@ -220,7 +220,7 @@ static int lease_renew(ses_store *store, struct lease_op *op, const ses_lease_op
     op->limits = LIMITS_OF(store, options);
     code = ses__door_lease_set(store->storage, op, error);
     if (code == SES_OK && lease)
-        *lease = (ses_lease){op->token, op->until_us};
+        *lease = (ses_lease){.token = op->token, .until_us = op->until_us};
     return code;
 }
 

@@ -72,7 +72,7 @@ static void set_callbacks(ses_store *store, const ses_open_options *options)
     store->trace = options->trace;
     store->trace_context = options->trace_context;
     store->make_id = options->make_id;
-    store->id_context = options->id_context;
+    store->make_id_context = options->make_id_context;
 }
 
 static bool store_init_locks(ses_store *store)

@@ -278,7 +278,7 @@ int ses__store_make_id(ses_store *store, char *id, ses_error *error)
         return ses__uuid_make(&store->uuids, ses__store_now(store), id)
                    ? SES_OK
                    : ses__error_set(error, SES_IO, "the system provides no random bytes for an id");
-    return store->make_id(store->id_context, id, SES_ID_MAX + 1) == 0
+    return store->make_id(store->make_id_context, id, SES_ID_MAX + 1) == 0
                ? ses__check_id(id, "made", error)
                : ses__error_set(error, SES_INVALID, "the store's make_id failed");
 }

@@ -38,7 +38,7 @@ struct ses_store {
     int64_t (*clock)(void *context);
     void *clock_context;
     int (*make_id)(void *context, char *id, size_t capacity);
-    void *id_context;
+    void *make_id_context;
     void (*trace)(void *context, const ses_trace *trace);
     void *trace_context;
     struct uuid_source uuids;

@@ -357,7 +357,7 @@ static void test_the_log_is_not_read_again_for_events_that_do_not_matter(void **
     struct rival rival = {.store = fixture->store, .left = 3};
     const ses_allocator allocator = {sizeof allocator, &rival, rival_allocate, rival_resize, rival_release};
     const ses_open_options options = {
-        .size = sizeof options, .allocator = &allocator, .make_id = be_first, .id_context = &rival};
+        .size = sizeof options, .allocator = &allocator, .make_id = be_first, .make_id_context = &rival};
     ses_store *store = NULL;
     int64_t answered = 0;
     ses_error error;

@@ -362,8 +362,8 @@ static void test_bad_names_and_options_are_refused(void **state)
     options.metadata = NULL;
     options.kind = SES_ARTIFACT_TEXT;
     assert_code(SES_INVALID, ses_artifact_save_by_key(store, &key, "a", "\xff", 1, &options, NULL, &error));
-    options.kind = (ses_artifact_kind)3;
-    assert_code(SES_MISUSE, ses_artifact_save_by_key(store, &key, "a", "", 0, &options, NULL, &error));
+    for (options.kind = -1; options.kind <= 3; options.kind += 4)
+        assert_code(SES_MISUSE, ses_artifact_save_by_key(store, &key, "a", "", 0, &options, NULL, &error));
     options.kind = SES_ARTIFACT_BYTES;
     assert_code(SES_MISUSE, ses_artifact_save_by_key(store, &key, "a", NULL, 1, &options, NULL, &error));
     assert_no_artifact(store, &key, "a");

@@ -96,7 +96,7 @@ static void open_for(struct maker *maker, const char *place)
                                       .clock = tick,
                                       .clock_context = maker,
                                       .make_id = count_id,
-                                      .id_context = maker};
+                                      .make_id_context = maker};
     ses_error error;
 
     assert_ok(place ? ses_open_postgres(place, &options, NULL, &maker->store, &error)

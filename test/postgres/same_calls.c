@@ -494,7 +494,7 @@ static void test_random_calls_do_the_same(void **state)
                                           .clock = now,
                                           .clock_context = engine,
                                           .make_id = make_id,
-                                          .id_context = engine,
+                                          .make_id_context = engine,
                                           .max_session_events = MOST_EVENTS};
         engine->now_us = &calls.now_us;
         assert_ok(i == 0 ? ses_open(":memory:", &options, &engine->store, &error)

@@ -569,8 +569,8 @@ static void play_history(struct faults *faults, FILE *out)
 static void play_leases(struct faults *faults, FILE *out)
 {
     const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 100};
-    ses_lease lease = {0, 0};
-    ses_lease other = {0, 0};
+    ses_lease lease = {0};
+    ses_lease other = {0};
     ses_error error;
     int code = ses_lease_take(faults->store, &key, "a", NULL, &lease, &error);
 
@@ -624,7 +624,7 @@ static char *play(bool begins_again, bool moved_on)
     struct elsewhere place = {
         .faults = faults, .path = support_path(faults->fixture->folder, "copy.db"), .moved_on = moved_on};
     faults->store->make_id = make_id;
-    faults->store->id_context = &last_id;
+    faults->store->make_id_context = &last_id;
     if (begins_again) {
         faults->fake.context = &place;
         faults->fake.elsewhere = open_elsewhere;

@@ -305,7 +305,7 @@ static int make_id(void *context, char *id, size_t capacity)
 static void use_maker(struct fixture *fixture, struct id_maker *maker)
 {
     fixture->options.make_id = make_id;
-    fixture->options.id_context = maker;
+    fixture->options.make_id_context = maker;
     fixture_reopen(fixture);
 }
 

@@ -146,7 +146,7 @@ static void test_made_ids_come_from_the_store(void **state)
     ses_error error;
 
     fixture->options.make_id = make_id;
-    fixture->options.id_context = &len;
+    fixture->options.make_id_context = &len;
     fixture_reopen(fixture);
     session = must_open_new(fixture->store, &agent_key, NULL);
     assert_ok(ses_invocation_begin(session, NULL, &error));
@@ -180,7 +180,7 @@ static void test_an_id_for_the_caller(void **state)
     assert_code(SES_MISUSE, ses_store_make_id(NULL, other, sizeof other, &error));
 
     fixture->options.make_id = make_id;
-    fixture->options.id_context = &len;
+    fixture->options.make_id_context = &len;
     fixture_reopen(fixture);
     assert_code(SES_LIMIT, ses_store_make_id(fixture->store, other, sizeof other, &error));
     assert_ok(ses_store_make_id(fixture->store, id, sizeof id, &error));

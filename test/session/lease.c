@@ -6,7 +6,7 @@ static const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1}
 
 static ses_lease must_take(ses_store *store, const ses_key *of, const char *owner)
 {
-    ses_lease lease = {0, 0};
+    ses_lease lease = {0};
     ses_error error;
     assert_ok(ses_lease_take(store, of, owner, &at_once, &lease, &error));
     assert_true(lease.token > 0);
@@ -15,7 +15,7 @@ static ses_lease must_take(ses_store *store, const ses_key *of, const char *owne
 
 static void assert_held(ses_store *store, const ses_key *of, const char *owner)
 {
-    ses_lease lease = {77, 78};
+    ses_lease lease = {.token = 77, .until_us = 78};
     ses_error error;
     assert_code(SES_BUSY, ses_lease_take(store, of, owner, &at_once, &lease, &error));
     assert_int_equal(lease.token, 77);
@@ -87,7 +87,7 @@ static void test_a_lease_is_taken_for_as_long_as_asked(void **state)
 static void test_another_owner_does_not_get_a_lease_that_is_held(void **state)
 {
     struct fixture *fixture = *state;
-    ses_lease lease = {0, 0};
+    ses_lease lease = {0};
     ses_error error;
 
     must_create(fixture->store, &key, NULL);
@@ -225,7 +225,7 @@ static void test_a_lease_that_ran_out_and_was_not_taken_is_still_good(void **sta
 static void test_what_another_owner_has_taken_over_is_leased(void **state)
 {
     struct fixture *fixture = *state;
-    ses_lease renewed = {77, 78};
+    ses_lease renewed = {.token = 77, .until_us = 78};
     ses_error error;
 
     must_create(fixture->store, &key, NULL);

@@ -51,7 +51,7 @@ static int teardown(void **state)
 
 static ses_lease must_take(ses_store *store, const char *owner)
 {
-    ses_lease lease = {0, 0};
+    ses_lease lease = {0};
     ses_error error;
     assert_ok(ses_lease_take(store, &key, owner, &at_once, &lease, &error));
     return lease;
@@ -498,7 +498,7 @@ static void test_precedence_ends_with_the_waiting(void **state)
     join_waiter(&waiter);
     assert_int_equal(waiter.code, SES_INTERRUPTED);
     await_precedence(waiting, "");
-    assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "c", &brief, &(ses_lease){0, 0}, &error));
+    assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "c", &brief, &(ses_lease){0}, &error));
     await_precedence(waiting, "");
     must_release(waiting->store, lease.token);
     (void)must_take(waiting->second, "b");

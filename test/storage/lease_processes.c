@@ -56,7 +56,7 @@ static void *play_turns(void *context)
 
     while (player->code == SES_OK && (passed < PLAY_US || (atomic_load(behind) > 0 && passed < MOST_US))) {
         char owner[80];
-        ses_lease lease = {0, 0};
+        ses_lease lease = {0};
         snprintf(owner, sizeof owner, "%d-%d-%d", player->process, player->number, player->turns);
         player->code = ses_lease_take(player->store, &turns, owner, &patient, &lease, &player->error);
         if (player->code == SES_OK)
@@ -158,7 +158,7 @@ static void take_and_stay(const char *path, int begun)
 {
     const ses_lease_options brief = {.size = sizeof brief, .duration_us = 400000};
     ses_store *store = NULL;
-    ses_lease lease = {0, 0};
+    ses_lease lease = {0};
     ses_append_options options = {.size = sizeof options};
     int code = ses_open(path, NULL, &store, NULL);
 

@@ -304,7 +304,7 @@ static void close_during(const struct folder *folder, int (*call)(struct halt *,
         options.clock_context = halt;
     } else {
         options.make_id = halting_id;
-        options.id_context = halt;
+        options.make_id_context = halt;
     }
     assert_ok(ses_open(folder->path, &options, &halt->store, &error));
     assert_ok(

@@ -139,7 +139,7 @@ func (o *opening) hook() *hookup {
 		o.options.clock, o.options.clock_context = (*[0]byte)(C.ses_go_clock), h.context
 	}
 	if o.hooks.makeID != nil {
-		o.options.make_id, o.options.id_context = (*[0]byte)(C.ses_go_make_id), h.context
+		o.options.make_id, o.options.make_id_context = (*[0]byte)(C.ses_go_make_id), h.context
 	}
 	if o.hooks.trace != nil {
 		o.options.trace, o.options.trace_context = (*[0]byte)(C.ses_go_trace), h.context

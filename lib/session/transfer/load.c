@@ -304,9 +304,7 @@ static int store_loaded_session(struct load_call *call, ses_load_result *result,
     if (op->outcome == SES_LOADED_REPLACED)
         ses__lease_queue_wake(&call->store->leases, &key);
     if (result) {
-        result->outcome = op->outcome;
-        result->events = op->events;
-        result->version = op->version_now;
+        *result = (ses_load_result){.outcome = op->outcome, .events = op->events, .version = op->version_now};
         memcpy(result->session, op->name, sizeof result->session);
     }
     return op->outcome == SES_LOADED_EQUAL ? SES_UNCHANGED : SES_OK;

@@ -154,7 +154,7 @@ static int run_take(struct db *db, void *context, ses_error *error)
     else if (step != STEP_NONE)
         code = ses__lease_set(db, &row, error);
     if (op->taken)
-        op->lease = (ses_lease){row.token, row.until_us};
+        op->lease = (ses_lease){.token = row.token, .until_us = row.until_us};
     return code;
 }
 

@@ -206,7 +206,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
         if self._callbacks["clock"]:
             options.clock, options.clock_context = lib.ses_py_clock, context
         if self._callbacks["make_id"]:
-            options.make_id, options.id_context = lib.ses_py_make_id, context
+            options.make_id, options.make_id_context = lib.ses_py_make_id, context
         if self._callbacks["trace"]:
             options.trace, options.trace_context = lib.ses_py_trace, context
         return options, (context, self._callbacks)

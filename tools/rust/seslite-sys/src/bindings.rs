@@ -138,7 +138,7 @@ pub struct ses_open_options {
             capacity: usize,
         ) -> ::core::ffi::c_int,
     >,
-    pub id_context: *mut ::core::ffi::c_void,
+    pub make_id_context: *mut ::core::ffi::c_void,
     pub checkpoint: ::core::ffi::c_int,
     pub max_session_events: i64,
     pub timeout_ms: i64,
@@ -249,6 +249,7 @@ pub struct ses_appended {
     pub version: i64,
     pub time_us: i64,
     pub updated_us: i64,
+    pub reserved: [i64; 3usize],
     pub made_id: [::core::ffi::c_char; 64usize],
 }
 #[repr(C)]
@@ -496,6 +497,7 @@ pub struct ses_lease_options {
 pub struct ses_lease {
     pub token: i64,
     pub until_us: i64,
+    pub reserved: [i64; 2usize],
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -574,6 +576,7 @@ pub struct ses_load_result {
     pub outcome: ::core::ffi::c_int,
     pub events: i64,
     pub version: i64,
+    pub reserved: [i64; 4usize],
     pub session: [::core::ffi::c_char; 513usize],
 }
 #[repr(C)]
@@ -599,11 +602,11 @@ pub struct ses_import_item {
     pub session: *const ::core::ffi::c_char,
     pub loaded_as: *const ::core::ffi::c_char,
     pub key: *const ::core::ffi::c_char,
+    pub artifact: *const ::core::ffi::c_char,
     pub outcome: ::core::ffi::c_int,
     pub events: i64,
     pub line: i64,
     pub error: *const ses_error,
-    pub artifact: *const ::core::ffi::c_char,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -695,7 +698,7 @@ pub struct ses_artifact_info {
     pub version: i64,
     pub created_us: i64,
     pub size: i64,
-    pub kind: ses_artifact_kind,
+    pub kind: ::core::ffi::c_int,
     pub mime_type: *const ::core::ffi::c_char,
     pub display_name: *const ::core::ffi::c_char,
     pub metadata: *const ::core::ffi::c_char,
@@ -708,7 +711,7 @@ pub struct ses_artifact_info {
 pub struct ses_artifact_save_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
-    pub kind: ses_artifact_kind,
+    pub kind: ::core::ffi::c_int,
     pub mime_type: *const ::core::ffi::c_char,
     pub display_name: *const ::core::ffi::c_char,
     pub metadata: *const ::core::ffi::c_char,
@@ -1103,8 +1106,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_open_options, clock_context) - 64usize];
     ["Offset of field: ses_open_options::make_id"]
         [::core::mem::offset_of!(ses_open_options, make_id) - 72usize];
-    ["Offset of field: ses_open_options::id_context"]
-        [::core::mem::offset_of!(ses_open_options, id_context) - 80usize];
+    ["Offset of field: ses_open_options::make_id_context"]
+        [::core::mem::offset_of!(ses_open_options, make_id_context) - 80usize];
     ["Offset of field: ses_open_options::checkpoint"]
         [::core::mem::offset_of!(ses_open_options, checkpoint) - 88usize];
     ["Offset of field: ses_open_options::max_session_events"]
@@ -1266,7 +1269,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_appended"][::core::mem::size_of::<ses_appended>() - 104usize];
+    ["Size of ses_appended"][::core::mem::size_of::<ses_appended>() - 128usize];
     ["Alignment of ses_appended"][::core::mem::align_of::<ses_appended>() - 8usize];
     ["Offset of field: ses_appended::status"]
         [::core::mem::offset_of!(ses_appended, status) - 0usize];
@@ -1277,8 +1280,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_appended, time_us) - 24usize];
     ["Offset of field: ses_appended::updated_us"]
         [::core::mem::offset_of!(ses_appended, updated_us) - 32usize];
+    ["Offset of field: ses_appended::reserved"]
+        [::core::mem::offset_of!(ses_appended, reserved) - 40usize];
     ["Offset of field: ses_appended::made_id"]
-        [::core::mem::offset_of!(ses_appended, made_id) - 40usize];
+        [::core::mem::offset_of!(ses_appended, made_id) - 64usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1688,10 +1693,12 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_lease"][::core::mem::size_of::<ses_lease>() - 16usize];
+    ["Size of ses_lease"][::core::mem::size_of::<ses_lease>() - 32usize];
     ["Alignment of ses_lease"][::core::mem::align_of::<ses_lease>() - 8usize];
     ["Offset of field: ses_lease::token"][::core::mem::offset_of!(ses_lease, token) - 0usize];
     ["Offset of field: ses_lease::until_us"][::core::mem::offset_of!(ses_lease, until_us) - 8usize];
+    ["Offset of field: ses_lease::reserved"]
+        [::core::mem::offset_of!(ses_lease, reserved) - 16usize];
 };
 pub const SES_FOLLOW_NEW: ses_follow_flags = 1;
 #[cfg(target_pointer_width = "64")]
@@ -1810,7 +1817,7 @@ pub const SES_LOADED_RENAMED: ses_load_outcome = 4;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_load_result"][::core::mem::size_of::<ses_load_result>() - 544usize];
+    ["Size of ses_load_result"][::core::mem::size_of::<ses_load_result>() - 576usize];
     ["Alignment of ses_load_result"][::core::mem::align_of::<ses_load_result>() - 8usize];
     ["Offset of field: ses_load_result::outcome"]
         [::core::mem::offset_of!(ses_load_result, outcome) - 0usize];
@@ -1818,8 +1825,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_load_result, events) - 8usize];
     ["Offset of field: ses_load_result::version"]
         [::core::mem::offset_of!(ses_load_result, version) - 16usize];
+    ["Offset of field: ses_load_result::reserved"]
+        [::core::mem::offset_of!(ses_load_result, reserved) - 24usize];
     ["Offset of field: ses_load_result::session"]
-        [::core::mem::offset_of!(ses_load_result, session) - 24usize];
+        [::core::mem::offset_of!(ses_load_result, session) - 56usize];
 };
 pub const SES_EXPORT_ONLY_SESSIONS: ses_export_flags = 1;
 #[cfg(target_pointer_width = "64")]
@@ -1870,16 +1879,16 @@ const _: () = {
         [::core::mem::offset_of!(ses_import_item, loaded_as) - 24usize];
     ["Offset of field: ses_import_item::key"]
         [::core::mem::offset_of!(ses_import_item, key) - 32usize];
-    ["Offset of field: ses_import_item::outcome"]
-        [::core::mem::offset_of!(ses_import_item, outcome) - 40usize];
-    ["Offset of field: ses_import_item::events"]
-        [::core::mem::offset_of!(ses_import_item, events) - 48usize];
-    ["Offset of field: ses_import_item::line"]
-        [::core::mem::offset_of!(ses_import_item, line) - 56usize];
-    ["Offset of field: ses_import_item::error"]
-        [::core::mem::offset_of!(ses_import_item, error) - 64usize];
     ["Offset of field: ses_import_item::artifact"]
-        [::core::mem::offset_of!(ses_import_item, artifact) - 72usize];
+        [::core::mem::offset_of!(ses_import_item, artifact) - 40usize];
+    ["Offset of field: ses_import_item::outcome"]
+        [::core::mem::offset_of!(ses_import_item, outcome) - 48usize];
+    ["Offset of field: ses_import_item::events"]
+        [::core::mem::offset_of!(ses_import_item, events) - 56usize];
+    ["Offset of field: ses_import_item::line"]
+        [::core::mem::offset_of!(ses_import_item, line) - 64usize];
+    ["Offset of field: ses_import_item::error"]
+        [::core::mem::offset_of!(ses_import_item, error) - 72usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]

@@ -190,7 +190,7 @@ impl OpenOptions {
         }
         if let Some(make_id) = &callbacks.make_id {
             raw.make_id = Some(make_id_of);
-            raw.id_context = ptr::from_ref::<MakeId>(make_id).cast_mut().cast();
+            raw.make_id_context = ptr::from_ref::<MakeId>(make_id).cast_mut().cast();
         }
         if let Some(trace) = &callbacks.trace {
             raw.trace = Some(trace_of);

@@ -25,15 +25,16 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    pub(crate) fn number(self) -> sys::ses_artifact_kind {
-        match self {
+    pub(crate) fn number(self) -> c_int {
+        let number = match self {
             ArtifactKind::Bytes => sys::SES_ARTIFACT_BYTES,
             ArtifactKind::Text => sys::SES_ARTIFACT_TEXT,
             ArtifactKind::Uri => sys::SES_ARTIFACT_URI,
-        }
+        };
+        number as c_int
     }
-    fn from_number(number: sys::ses_artifact_kind) -> ArtifactKind {
-        match number {
+    fn from_number(number: c_int) -> ArtifactKind {
+        match number as sys::ses_artifact_kind {
             sys::SES_ARTIFACT_TEXT => ArtifactKind::Text,
             sys::SES_ARTIFACT_URI => ArtifactKind::Uri,
             _ => ArtifactKind::Bytes,
