@@ -190,6 +190,7 @@ typedef struct ses_usage {
     int64_t cached;     /* cachedContentTokenCount */
     int64_t candidates; /* candidatesTokenCount: the model's answer */
     int64_t thoughts;   /* thoughtsTokenCount */
+    int64_t tool_use;   /* toolUsePromptTokenCount */
     int64_t total;      /* totalTokenCount */
 } ses_usage;
 

@@ -7,10 +7,11 @@
 
 static inline char *usage_of_view(const char *path)
 {
-    return raw_text(path,
-                    "SELECT app, user, session, day, model, calls, coalesce(prompt, 0), coalesce(cached, 0),"
-                    " coalesce(candidates, 0), coalesce(thoughts, 0), coalesce(total, 0) FROM usage"
-                    " ORDER BY app, user, session, day, model");
+    return raw_text(
+        path,
+        "SELECT app, user, session, day, model, calls, coalesce(prompt, 0), coalesce(cached, 0),"
+        " coalesce(candidates, 0), coalesce(thoughts, 0), coalesce(tool_use, 0), coalesce(total, 0) FROM usage"
+        " ORDER BY app, user, session, day, model");
 }
 
 static inline char *usage_of_store(ses_store *store)
@@ -28,10 +29,10 @@ static inline char *usage_of_store(ses_store *store)
     assert_null(ses_usage_rows_token(rows));
     for (size_t i = 0; i < ses_usage_rows_count(rows); i++) {
         const ses_usage_row *row = ses_usage_rows_at(rows, i);
-        text_printf(&out, "%s|%s|%s|%s|%s|%lld|%lld|%lld|%lld|%lld|%lld\n", row->app, row->user, row->session,
-                    row->day, row->model, (long long)row->calls, (long long)row->prompt,
+        text_printf(&out, "%s|%s|%s|%s|%s|%lld|%lld|%lld|%lld|%lld|%lld|%lld\n", row->app, row->user,
+                    row->session, row->day, row->model, (long long)row->calls, (long long)row->prompt,
                     (long long)row->cached, (long long)row->candidates, (long long)row->thoughts,
-                    (long long)row->total);
+                    (long long)row->tool_use, (long long)row->total);
     }
     ses_usage_rows_close(rows);
     return out.data;

@@ -182,6 +182,7 @@ static const struct json_object usage_fields = {
                 {"cachedContentTokenCount", "cached_content_token_count", A_COUNT(cached), NULL},
                 {"candidatesTokenCount", "candidates_token_count", A_COUNT(candidates), NULL},
                 {"thoughtsTokenCount", "thoughts_token_count", A_COUNT(thoughts), NULL},
+                {"toolUsePromptTokenCount", "tool_use_prompt_token_count", A_COUNT(tool_use), NULL},
                 {"totalTokenCount", "total_token_count", A_COUNT(total), NULL}),
 };
 
@@ -190,7 +191,7 @@ static int read_usage(void *into, const struct json_found *found, ses_error *err
     ses_content *content = into;
 
     content->has_usage = true;
-    content->usage = (ses_usage){-1, -1, -1, -1, -1};
+    content->usage = (ses_usage){-1, -1, -1, -1, -1, -1};
     return ses__json_take_object(found, &usage_fields, &content->usage, error);
 }
 

@@ -432,6 +432,7 @@ SELECT log.app, log."user", log.session,
        sum(CASE WHEN t.cached ~ '^-?[0-9]{1,18}$' THEN t.cached::bigint END) AS cached,
        sum(CASE WHEN t.candidates ~ '^-?[0-9]{1,18}$' THEN t.candidates::bigint END) AS candidates,
        sum(CASE WHEN t.thoughts ~ '^-?[0-9]{1,18}$' THEN t.thoughts::bigint END) AS thoughts,
+       sum(CASE WHEN t.tool_use ~ '^-?[0-9]{1,18}$' THEN t.tool_use::bigint END) AS tool_use,
        sum(CASE WHEN t.total ~ '^-?[0-9]{1,18}$' THEN t.total::bigint END) AS total
 FROM seslite.event_log AS log
 CROSS JOIN LATERAL (
@@ -443,6 +444,8 @@ CROSS JOIN LATERAL (
                     log.json #>> '{usage_metadata,candidates_token_count}') AS candidates,
            coalesce(log.json #>> '{usageMetadata,thoughtsTokenCount}',
                     log.json #>> '{usage_metadata,thoughts_token_count}') AS thoughts,
+           coalesce(log.json #>> '{usageMetadata,toolUsePromptTokenCount}',
+                    log.json #>> '{usage_metadata,tool_use_prompt_token_count}') AS tool_use,
            coalesce(log.json #>> '{usageMetadata,totalTokenCount}',
                     log.json #>> '{usage_metadata,total_token_count}') AS total
 ) AS t

@@ -564,6 +564,8 @@ SELECT a.name AS app, u.name AS user, s.name AS session,
                     json_extract(e.body, '$.usage_metadata.candidates_token_count'))) AS candidates,
        sum(coalesce(json_extract(e.body, '$.usageMetadata.thoughtsTokenCount'),
                     json_extract(e.body, '$.usage_metadata.thoughts_token_count'))) AS thoughts,
+       sum(coalesce(json_extract(e.body, '$.usageMetadata.toolUsePromptTokenCount'),
+                    json_extract(e.body, '$.usage_metadata.tool_use_prompt_token_count'))) AS tool_use,
        sum(coalesce(json_extract(e.body, '$.usageMetadata.totalTokenCount'),
                     json_extract(e.body, '$.usage_metadata.total_token_count'))) AS total
 FROM apps AS a

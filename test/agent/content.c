@@ -134,11 +134,11 @@ static void test_actions_errors_usage_and_compactions_in_both_spellings(void **s
         "{'actions':{ 'stateDelta' : {'k': 1.10} ,'compaction':{'startTimestamp':1.5,"
         "'endTimestamp':'1970-01-01T00:00:02Z','compactedContent':{'parts':[]}}},'errorCode':'E\\u0031',"
         "'errorMessage':'no','usageMetadata':{'promptTokenCount':7,'cachedContentTokenCount':1.0,"
-        "'candidatesTokenCount':'x','thoughtsTokenCount':-1,'totalTokenCount':9007199254740993}}",
+        "'candidatesTokenCount':'x','thoughtsTokenCount':-1,'toolUsePromptTokenCount':4,'totalTokenCount':9007199254740993}}",
         "{'actions':{ 'state_delta' : {'k': 1.10} ,'compaction':{'start_timestamp':1.5,"
         "'end_timestamp':'1970-01-01T00:00:02Z','compacted_content':{'parts':[]}}},'error_code':'E1',"
         "'error_message':'no','usage_metadata':{'prompt_token_count':7,'cached_content_token_count':1,"
-        "'thoughts_token_count':1.5,'total_token_count':9007199254740993}}"};
+        "'thoughts_token_count':1.5,'tool_use_prompt_token_count':4,'total_token_count':9007199254740993}}"};
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
         ses_content *content = open_content(state, Q(events[i]));
@@ -149,7 +149,8 @@ static void test_actions_errors_usage_and_compactions_in_both_spellings(void **s
         assert_text(ses_content_error_code(content), "E1");
         assert_text(ses_content_error_message(content), "no");
         assert_true(usage->prompt == 7 && usage->cached == 1 && usage->candidates == -1 &&
-                    usage->thoughts == -1 && usage->total == INT64_C(9007199254740993));
+                    usage->thoughts == -1 && usage->tool_use == 4 &&
+                    usage->total == INT64_C(9007199254740993));
         assert_true(compaction->start_us == 1500000 && compaction->end_us == 2000000);
         assert_text(compaction->content, "{\"parts\":[]}");
         ses_content_close(content);

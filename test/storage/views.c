@@ -89,12 +89,12 @@ static void test_usage(void **state)
              "'totalTokenCount':12}"));
     append(fixture, 1, "",
            Q(",'model_version':'m1','usage_metadata':{'prompt_token_count':1,'thoughts_token_count':4,"
-             "'cached_content_token_count':3,'total_token_count':5}"));
+             "'tool_use_prompt_token_count':6,'cached_content_token_count':3,'total_token_count':5}"));
     append(fixture, 86400, "", Q(",'usageMetadata':{'totalTokenCount':7}"));
     append(fixture, 86400, "", "");
     assert_query(fixture->path, "SELECT * FROM usage",
-                 "app|user|one||2023-11-15|1|NULL|NULL|NULL|NULL|7\n"
-                 "app|user|one|m1|2023-11-14|2|11|3|2|4|17\n");
+                 "app|user|one||2023-11-15|1|NULL|NULL|NULL|NULL|NULL|7\n"
+                 "app|user|one|m1|2023-11-14|2|11|3|2|4|6|17\n");
 }
 
 static void test_titles_and_labels(void **state)

@@ -46,6 +46,7 @@ type Usage struct {
 	Cached     int64
 	Candidates int64 // the model's answer
 	Thoughts   int64
+	ToolUse    int64
 	Total      int64
 }
 
@@ -88,7 +89,9 @@ func usageOf(u *C.ses_usage) *Usage {
 	if u == nil {
 		return nil
 	}
-	return &Usage{int64(u.prompt), int64(u.cached), int64(u.candidates), int64(u.thoughts), int64(u.total)}
+	return &Usage{
+		int64(u.prompt), int64(u.cached), int64(u.candidates), int64(u.thoughts), int64(u.tool_use), int64(u.total),
+	}
 }
 
 func compactionOf(k *C.ses_compaction) *Compaction {

@@ -42,6 +42,7 @@ class Usage(NamedTuple):
     cached: int
     candidates: int
     thoughts: int
+    tool_use: int
     total: int
 
 
@@ -114,7 +115,7 @@ def read_event(store: Store, event: JsonIn) -> Content:
         _ffi.span(lib.ses_content_state_delta(content)),
         _decoded(_ffi.span(lib.ses_content_error_code(content))),
         _decoded(_ffi.span(lib.ses_content_error_message(content))),
-        None if usage == NULL else Usage(usage.prompt, usage.cached, usage.candidates, usage.thoughts, usage.total),
+        None if usage == NULL else Usage(*(getattr(usage, name) for name in Usage._fields)),
         None if compaction == NULL else Compaction(compaction.start_us, compaction.end_us, _ffi.span(compaction.content) or b""),
     )
 

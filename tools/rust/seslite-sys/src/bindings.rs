@@ -919,6 +919,7 @@ pub struct ses_usage {
     pub cached: i64,
     pub candidates: i64,
     pub thoughts: i64,
+    pub tool_use: i64,
     pub total: i64,
 }
 #[repr(C)]
@@ -2339,7 +2340,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_usage"][::core::mem::size_of::<ses_usage>() - 40usize];
+    ["Size of ses_usage"][::core::mem::size_of::<ses_usage>() - 48usize];
     ["Alignment of ses_usage"][::core::mem::align_of::<ses_usage>() - 8usize];
     ["Offset of field: ses_usage::prompt"][::core::mem::offset_of!(ses_usage, prompt) - 0usize];
     ["Offset of field: ses_usage::cached"][::core::mem::offset_of!(ses_usage, cached) - 8usize];
@@ -2347,7 +2348,9 @@ const _: () = {
         [::core::mem::offset_of!(ses_usage, candidates) - 16usize];
     ["Offset of field: ses_usage::thoughts"]
         [::core::mem::offset_of!(ses_usage, thoughts) - 24usize];
-    ["Offset of field: ses_usage::total"][::core::mem::offset_of!(ses_usage, total) - 32usize];
+    ["Offset of field: ses_usage::tool_use"]
+        [::core::mem::offset_of!(ses_usage, tool_use) - 32usize];
+    ["Offset of field: ses_usage::total"][::core::mem::offset_of!(ses_usage, total) - 40usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
