@@ -414,8 +414,14 @@ typedef enum ses_track_flags {
     SES_TRACK_ACCUMULATE = 0x2 /* ses_output_append saves all texts of the agent (see Output key) */
 } ses_track_flags;
 
-/* Opens a view. `flags` are SES_TRACK_*. Codes: MISUSE, NOMEM. */
-SES_API int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked, ses_error *error);
+typedef struct ses_track_options {
+    size_t size;
+    unsigned flags; /* SES_TRACK_* */
+} ses_track_options;
+
+/* Opens a view. Codes: MISUSE, NOMEM. */
+SES_API int ses_tracked_open(ses_session *session, const ses_track_options *options, ses_tracked **tracked,
+                             ses_error *error);
 /* Frees the view. NULL is allowed. */
 SES_API void ses_tracked_close(ses_tracked *tracked);
 /* Returns the handle that the view is on, or NULL for NULL. */

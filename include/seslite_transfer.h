@@ -172,8 +172,9 @@ typedef struct ses_export_options {
     const char *app;     /* NULL: all */
     const char *user;    /* NULL: all of the app */
     const char *session; /* NULL: all of the user */
-    /* Called after each session and every 1,000 events, with the numbers written so far. May be NULL. */
-    void (*progress)(void *context, int64_t sessions, int64_t events);
+    /* Called after each session and every 1,000 events, with the numbers written so far. Non-zero ends the
+     * export with INTERRUPTED. May be NULL. */
+    int (*progress)(void *context, int64_t sessions, int64_t events);
     void *progress_context;
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
@@ -286,10 +287,11 @@ typedef struct ses_import_report {
  *
  * Codes: those of a write, INVALID, JSON, LIMIT, EXISTS, TOONEW, NOTASTORE, INTERRUPTED, and those of `read`.
  */
-SES_API int ses_store_import(ses_store *store, const ses_import_options *options,
+SES_API int ses_store_import(ses_store *store,
                              int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
                                          ses_error *error),
-                             void *context, ses_import_report *report, ses_error *error);
+                             void *context, const ses_import_options *options, ses_import_report *report,
+                             ses_error *error);
 
 /* --------------------------------------------------------------------------------------- backup and check */
 

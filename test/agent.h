@@ -16,9 +16,10 @@ static inline ses_session *agent_session(struct fixture *fixture, const char *st
 
 static inline ses_tracked *agent_view(ses_session *session, unsigned flags)
 {
+    const ses_track_options options = {.size = sizeof options, .flags = flags};
     ses_tracked *tracked = NULL;
     ses_error error;
-    assert_ok(ses_tracked_open(session, flags, &tracked, &error));
+    assert_ok(ses_tracked_open(session, &options, &tracked, &error));
     return tracked;
 }
 

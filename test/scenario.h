@@ -727,7 +727,7 @@ static int faults_import(ses_store *store, struct faults_text *text, unsigned fl
     const ses_import_options options = {.size = sizeof options, .flags = flags, .app = "copy"};
 
     text->at = 0;
-    return ses_store_import(store, &options, faults_read, text, NULL, error);
+    return ses_store_import(store, faults_read, text, &options, NULL, error);
 }
 
 /* An app goes out, and comes in as another. */

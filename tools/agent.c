@@ -144,7 +144,7 @@ static void before_agent(ses_store *store, ses_session *session)
     ses_error error;
     int64_t messages = 0; /* stays 0 before the very first message */
 
-    must(ses_tracked_open(session, 0, &tracked, &error), &error);
+    must(ses_tracked_open(session, NULL, &tracked, &error), &error);
     must(ses_tracked_get_int64(tracked, "user:messages", &messages, &error), &error);
     must(ses_tracked_set_int64(tracked, "user:messages", messages + 1, &error), &error);
     append(store, session, tracked, build(store, session, travel_agent.name));
@@ -160,7 +160,7 @@ static void get_forecast(ses_store *store, ses_session *session, const struct ag
     ses_builder *builder = build(store, session, agent->name);
     ses_error error;
 
-    must(ses_tracked_open(session, 0, &tracked, &error), &error);
+    must(ses_tracked_open(session, NULL, &tracked, &error), &error);
     must(ses_tracked_set(tracked, "temp:asked", call->json.text, call->json.len, &error), &error);
     must(ses_tracked_set_string(tracked, "last_city", "Oslo", SES_NUL, &error), &error);
     must(ses_tracked_set(tracked, "temp:forecast", forecast, SES_NUL, &error), &error);
@@ -172,11 +172,12 @@ static void get_forecast(ses_store *store, ses_session *session, const struct ag
 /* Renders the instruction with the current state. A template should get a read-only view. */
 static char *render(ses_session *session, const struct agent *agent)
 {
+    const ses_track_options read_only = {.size = sizeof read_only, .flags = SES_TRACK_READ_ONLY};
     ses_tracked *tracked = NULL;
     ses_error error;
     char *text = NULL;
 
-    must(ses_tracked_open(session, SES_TRACK_READ_ONLY, &tracked, &error), &error);
+    must(ses_tracked_open(session, &read_only, &tracked, &error), &error);
     must(ses_tracked_render(tracked, agent->instruction, SES_NUL, NULL, &text, NULL, &error), &error);
     ses_tracked_close(tracked);
     return text;
@@ -200,7 +201,7 @@ static void store_answer(ses_store *store, ses_session *session, const struct ag
     }
     if (agent->branch)
         must(ses_builder_field_string(builder, "branch", agent->branch, SES_NUL, &error), &error);
-    must(ses_tracked_open(session, 0, &tracked, &error), &error);
+    must(ses_tracked_open(session, NULL, &tracked, &error), &error);
     size_t len = 0;
     const char *event = ses_builder_json(builder, &len);
     must(ses_output_append(tracked, event, len, agent->name, agent->output_key, NULL, NULL, &error), &error);

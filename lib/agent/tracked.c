@@ -70,15 +70,17 @@ static void free_view(ses_tracked *tracked, const ses_allocator *allocator)
     ses__memory_free(allocator, tracked);
 }
 
-int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked, ses_error *error)
+int ses_tracked_open(ses_session *session, const ses_track_options *options, ses_tracked **tracked,
+                     ses_error *error)
 {
+    ses_track_options own;
     int code = ses__check_output(tracked, "tracked", error);
 
     if (code == SES_OK)
         code = ses__session_check(session, error);
     if (code == SES_OK)
-        code = ses__check_flags(flags, SES_TRACK_READ_ONLY | SES_TRACK_ACCUMULATE,
-                                "flags of ses_tracked_open", error);
+        code = ses__take_flagged(&own, sizeof own, options, SES_TRACK_READ_ONLY | SES_TRACK_ACCUMULATE,
+                                 "track options", error);
     if (code != SES_OK)
         return code;
     const ses_allocator *allocator = ses__store_allocator(ses__session_store(session));
@@ -97,8 +99,8 @@ int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked
     ses__session_retain(session);
     fresh->session = session;
     fresh->allocator = allocator;
-    fresh->read_only = (flags & SES_TRACK_READ_ONLY) != 0;
-    fresh->accumulates = (flags & SES_TRACK_ACCUMULATE) != 0;
+    fresh->read_only = (own.flags & SES_TRACK_READ_ONLY) != 0;
+    fresh->accumulates = (own.flags & SES_TRACK_ACCUMULATE) != 0;
     ses__buffer_init(&fresh->turn, allocator);
     *tracked = fresh;
     return SES_OK;

@@ -94,7 +94,7 @@ static void scene_open(struct scene *scene)
     scene->heap = (struct heap){.until = -1};
     assert_ok(ses_open(":memory:", &options, &scene->store, &error));
     scene->session = must_open_new(scene->store, &agent_key, Q("{'s':'x\\ny','app:a':{'k':1}}"));
-    assert_ok(ses_tracked_open(scene->session, 0, &scene->tracked, &error));
+    assert_ok(ses_tracked_open(scene->session, NULL, &scene->tracked, &error));
     for (int i = 0; i < 7; i++) { /* the next write makes the list grow */
         char name[8];
         snprintf(name, sizeof name, "k%d", i);
@@ -149,7 +149,7 @@ typedef int agent_step(struct scene *scene, ses_error *error);
 static int step_track(struct scene *scene, ses_error *error)
 {
     ses_tracked *tracked = NULL;
-    int code = ses_tracked_open(scene->session, 0, &tracked, error);
+    int code = ses_tracked_open(scene->session, NULL, &tracked, error);
     ses_tracked_close(tracked);
     return code;
 }
@@ -474,7 +474,7 @@ static int step_render_long(struct scene *scene, ses_error *error)
 
     memset(value, '\n', sizeof value);
     scene->heap.until = -1;
-    assert_int_equal(ses_tracked_open(scene->session, 0, &tracked, NULL), SES_OK);
+    assert_int_equal(ses_tracked_open(scene->session, NULL, &tracked, NULL), SES_OK);
     assert_int_equal(ses_tracked_set_string(tracked, "v", value, sizeof value, NULL), SES_OK);
     assert_int_equal(ses_tracked_set(tracked, "j", "[1,2,3]", SES_NUL, NULL), SES_OK);
     scene->heap.until = until;

@@ -519,7 +519,7 @@ static void test_a_view_of_a_closed_handle_is_refused(void **state)
     assert_code(SES_MISUSE, ses_tracked_delta(tracked, &json, NULL, &error));
     assert_code(SES_MISUSE, ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_tracked_render(tracked, "x", SES_NUL, NULL, &json, NULL, &error));
-    assert_code(SES_MISUSE, ses_tracked_open(session, 0, &none, &error));
+    assert_code(SES_MISUSE, ses_tracked_open(session, NULL, &none, &error));
     assert_message("the session handle is closed");
     assert_null(none);
     assert_false(ses_tracked_has(tracked, "b"));
@@ -699,9 +699,12 @@ static void test_missing_arguments_are_misuse(void **state)
     ses_tracked *tracked = NULL;
     ses_error error;
 
-    assert_code(SES_MISUSE, ses_tracked_open(NULL, 0, &tracked, &error));
-    assert_code(SES_MISUSE, ses_tracked_open(session, 0, NULL, &error));
-    assert_code(SES_MISUSE, ses_tracked_open(session, 4, &tracked, &error));
+    assert_code(SES_MISUSE, ses_tracked_open(NULL, NULL, &tracked, &error));
+    assert_code(SES_MISUSE, ses_tracked_open(session, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_tracked_open(session, &(ses_track_options){.flags = SES_TRACK_READ_ONLY},
+                                             &tracked, &error));
+    const ses_track_options unknown = {.size = sizeof unknown, .flags = 4};
+    assert_code(SES_MISUSE, ses_tracked_open(session, &unknown, &tracked, &error));
     tracked = agent_view(session, 0);
     assert_code(SES_MISUSE, ses_tracked_get(tracked, "a", NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_tracked_json(tracked, NULL, NULL, &error));

@@ -271,7 +271,7 @@ static void test_memory_does_not_grow_with_an_artifact(void **state)
     assert_ok(ses_artifact_save_by_key(stores[0], &key, "a", NULL, SES_NUL, &made, NULL, &error));
     assert_ok(ses_store_export(stores[0], NULL, collect_watched, &watched, &error));
     watched.given = (struct piecewise){.data = watched.text.data, .len = watched.text.len};
-    assert_ok(ses_store_import(stores[1], NULL, give_watched, &watched, &report, &error));
+    assert_ok(ses_store_import(stores[1], give_watched, &watched, NULL, &report, &error));
     assert_int_equal(report.artifacts, 1);
     assert_in_range(watched.most, 100000, 2000000);
     assert_same_store(stores[0], stores[1]);
@@ -399,7 +399,7 @@ static void import_noting(ses_store *store, const struct text *text, unsigned fl
 
     *outcome = -1;
     report->size = sizeof *report;
-    assert_ok(ses_store_import(store, &options, give_lines, &piecewise, report, &error));
+    assert_ok(ses_store_import(store, give_lines, &piecewise, &options, report, &error));
 }
 
 static void test_a_users_artifact_is_kept_unless_it_is_asked_for(void **state)

@@ -384,7 +384,7 @@ static void test_values_have_one_spelling(void **state)
     ses_tracked *tracked = NULL;
     ses_error error;
 
-    assert_ok(ses_tracked_open(session, 0, &tracked, &error));
+    assert_ok(ses_tracked_open(session, NULL, &tracked, &error));
     for (size_t i = 0; i < DOUBLES; i++) {
         cJSON *number = cJSON_CreateNumber(doubles[i]);
         assert_ok(ses_tracked_set_cjson(tracked, "tree", number, &error));

@@ -80,7 +80,7 @@ static int append_by_view(const char *text, size_t size, ses_appended *appended)
     ses_tracked *tracked = NULL;
     ses_error error;
 
-    must(ses_tracked_open(session, 0, &tracked, &error) == SES_OK);
+    must(ses_tracked_open(session, NULL, &tracked, &error) == SES_OK);
     must(ses_tracked_set(tracked, "temp:mine", "[1]", SES_NUL, &error) == SES_OK);
     must(ses_tracked_set(tracked, "mine", "{\"k\": 1.0}", SES_NUL, &error) == SES_OK);
     int code = ses_tracked_append(tracked, text, size, NULL, appended, &error);

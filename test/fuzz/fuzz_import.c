@@ -42,7 +42,7 @@ static int import(ses_store *store, struct text *text, unsigned flags, ses_impor
 
     *report = (ses_import_report){.size = sizeof *report};
     text->at = 0;
-    code = ses_store_import(store, &options, give, text, report, &error);
+    code = ses_store_import(store, give, text, &options, report, &error);
     must_tell(code, &error);
     return code;
 }

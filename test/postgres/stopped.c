@@ -395,7 +395,7 @@ static void test_a_server_stops_in_the_middle_of_an_import(void **state)
     ses_page *page = NULL;
     ses_error error;
 
-    const int code = ses_store_import(store, NULL, give_and_stop, &interrupted, NULL, &error);
+    const int code = ses_store_import(store, give_and_stop, &interrupted, NULL, NULL, &error);
     assert_loss(code, &error);
     start_again(database);
     assert_ok(ses_list(store, "app", "user", NULL, &page, &error));

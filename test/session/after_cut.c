@@ -420,7 +420,7 @@ static void test_a_view_over_the_handle(void **state)
     log_begin(&log, *state);
     others_append(&log, 6); /* k1 is 6, k0 is 5 */
     hold(&held, &log, NULL);
-    assert_ok(ses_tracked_open(held.session, 0, &view, &error));
+    assert_ok(ses_tracked_open(held.session, NULL, &view, &error));
     assert_ok(ses_tracked_set(view, "k1", "\"mine\"", SES_NUL, &error));
     assert_ok(ses_tracked_get(view, "k0", &value, NULL, &error));
     assert_string_equal(value, "5");
@@ -451,7 +451,7 @@ static void test_a_view_that_read_a_shared_key(void **state)
     log_begin(&log, *state);
     others_append(&log, 2);
     hold(&held, &log, NULL);
-    assert_ok(ses_tracked_open(held.session, 0, &view, &error));
+    assert_ok(ses_tracked_open(held.session, NULL, &view, &error));
     assert_ok(ses_tracked_get(view, "user:u", &value, NULL, &error));
     assert_string_equal(value, "2");
     assert_ok(ses_tracked_set(view, "user:u", "3", SES_NUL, &error));

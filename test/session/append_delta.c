@@ -222,7 +222,7 @@ static void test_the_options_win_over_a_view(void **state)
     ses_tracked *tracked = NULL;
     ses_error error;
 
-    assert_ok(ses_tracked_open(session, 0, &tracked, &error));
+    assert_ok(ses_tracked_open(session, NULL, &tracked, &error));
     assert_ok(ses_tracked_append(tracked, EVENT(""), SES_NUL, &options, NULL, &error));
     assert_last_event(session, EVENT(",\"actions\":{\"stateDelta\":{\"c\":\"options\",\"b\":\"options\"}}"));
     assert_ok(ses_tracked_set(tracked, "a", Q("'view'"), SES_NUL, &error));

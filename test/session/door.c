@@ -144,7 +144,7 @@ static void test_appending_through_a_view_is_one_operation(void **state)
     ses_error error;
     int64_t number = 0;
 
-    assert_ok(ses_tracked_open(session, 0, &view, &error));
+    assert_ok(ses_tracked_open(session, NULL, &view, &error));
     assert_ok(ses_tracked_get_int64(view, "app:n", &number, &error));
     assert_ok(ses_tracked_set_int64(view, "app:n", number + 1, &error));
     assert_ok(ses_tracked_set_string(view, "s", "text", SES_NUL, &error));

@@ -121,7 +121,7 @@ static void fail_appending(struct faults *faults, int code)
 
     memset(before, 0x55, sizeof before);
     memcpy(appended, before, sizeof before);
-    assert_ok(ses_tracked_open(faults->session, 0, &view, &error));
+    assert_ok(ses_tracked_open(faults->session, NULL, &view, &error));
     assert_ok(ses_tracked_set_bool(view, "app:new", 1, &error));
     assert_code(code, ses_append(faults->session, event, SES_NUL, &anyway, appended, &error));
     assert_code(code, ses_append_by_key(faults->store, &key, event, SES_NUL, NULL, appended, &error));

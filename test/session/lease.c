@@ -341,7 +341,7 @@ static void test_a_view_appends_with_a_token(void **state)
     ses_tracked *view = NULL;
     ses_error error;
 
-    assert_ok(ses_tracked_open(session, 0, &view, &error));
+    assert_ok(ses_tracked_open(session, NULL, &view, &error));
     assert_ok(ses_tracked_set_bool(view, "k", 1, &error));
     assert_code(SES_LEASED, ses_tracked_append(view, "{}", SES_NUL, &options, NULL, &error));
     assert_true(ses_tracked_changed(view));

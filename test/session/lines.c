@@ -18,7 +18,7 @@ static void test_a_store_that_goes_out_and_in_is_the_same(void **state)
         ses_store *other = empty_store();
         struct piecewise text = {.data = first.data, .len = first.len, .piece = piece};
         report.size = sizeof report;
-        assert_ok(ses_store_import(other, NULL, give_lines, &text, &report, &error));
+        assert_ok(ses_store_import(other, give_lines, &text, NULL, &report, &error));
         assert_int_equal(report.made, 4);
         assert_int_equal(report.events, 10);
         assert_int_equal(report.keys, 5);
@@ -277,7 +277,7 @@ static void assert_outcomes(ses_store *store, const struct text *lines, unsigned
     ses_error error;
 
     text_add(&notes, "", 0);
-    assert_ok(ses_store_import(store, &options, give_lines, &text, NULL, &error));
+    assert_ok(ses_store_import(store, give_lines, &text, &options, NULL, &error));
     assert_string_equal(notes.data, expected);
     free(notes.data);
 }
@@ -331,7 +331,7 @@ static void test_everything_can_be_put_into_another_app_and_user(void **state)
     fill_store(store);
     struct text lines = exported(store, &user);
     struct piecewise text = {.data = lines.data, .len = lines.len};
-    assert_ok(ses_store_import(store, &options, give_lines, &text, NULL, &error));
+    assert_ok(ses_store_import(store, give_lines, &text, &options, NULL, &error));
     assert_ok(ses_get(store, &(ses_key){"new", "me", "one"}, NULL, &session, &error));
     assert_int_equal(ses_session_event_count(session), 5);
     assert_string_equal(support_state(session, NULL),
@@ -656,7 +656,7 @@ static void test_a_line_that_is_too_long_is_refused(void **state)
     fixture->options.max_event_bytes = 1000;
     fixture_reopen(fixture);
     report.size = sizeof report;
-    assert_code(SES_LIMIT, ses_store_import(fixture->store, NULL, read_endless, &(int){0}, &report, &error));
+    assert_code(SES_LIMIT, ses_store_import(fixture->store, read_endless, &(int){0}, NULL, &report, &error));
     assert_message("line 2");
     text_printf(&text, "%s\n%s\n{\"kind\":\"event\",\"body\":{\"id\":\"e\",\"x\":\"%01000d\"}}\n%s\n%s\n",
                 Q(HEAD), Q(SESSION), 1, Q(END), Q(TOTAL));
@@ -685,7 +685,7 @@ static void test_the_functions_can_end_the_calls(void **state)
     ses_store *store = ((struct fixture *)*state)->store;
     ses_error error;
 
-    assert_code(SES_IO, ses_store_import(store, NULL, fail_to_read, NULL, NULL, &error));
+    assert_code(SES_IO, ses_store_import(store, fail_to_read, NULL, NULL, NULL, &error));
     assert_message("has ended the call");
     assert_code(SES_FULL, ses_store_export(store, NULL, fail_to_write, NULL, &error));
     assert_message("no room");
@@ -808,18 +808,20 @@ static void test_lines_are_of_one_moment(void **state)
     free(out.text.data);
 }
 
-static void count_progress(void *context, int64_t sessions, int64_t events)
+/* Ends the call after seen[2] sessions, unless that is 0. */
+static int count_progress(void *context, int64_t sessions, int64_t events)
 {
     int64_t *seen = context;
     assert_true(sessions >= seen[0] && events >= seen[1]);
     seen[0] = sessions;
     seen[1] = events;
+    return seen[2] > 0 && sessions >= seen[2];
 }
 
 static void test_progress_is_told(void **state)
 {
     ses_store *store = ((struct fixture *)*state)->store;
-    int64_t seen[2] = {0, 0};
+    int64_t seen[3] = {0, 0, 0};
     const ses_export_options options = {
         .size = sizeof options, .progress = count_progress, .progress_context = seen};
 
@@ -827,6 +829,22 @@ static void test_progress_is_told(void **state)
     struct text text = exported(store, &options);
     assert_int_equal(seen[0], 4);
     assert_int_equal(seen[1], 10);
+    free(text.data);
+}
+
+static void test_progress_can_end_an_export(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    int64_t seen[3] = {0, 0, 2};
+    const ses_export_options options = {
+        .size = sizeof options, .progress = count_progress, .progress_context = seen};
+    struct text text = {0};
+    ses_error error;
+
+    fill_store(store);
+    assert_code(SES_INTERRUPTED, ses_store_export(store, &options, collect_lines, &text, &error));
+    assert_message("progress");
+    assert_int_equal(seen[0], 2);
     free(text.data);
 }
 
@@ -861,6 +879,7 @@ int main(void)
         LINES_TEST(test_what_another_program_wrote_is_not_written_out),
         LINES_TEST(test_lines_are_of_one_moment),
         LINES_TEST(test_progress_is_told),
+        LINES_TEST(test_progress_can_end_an_export),
     };
     return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
 }

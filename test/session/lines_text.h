@@ -51,7 +51,7 @@ static inline int import_text(ses_store *store, const char *data, size_t len, un
     const ses_import_options options = {.size = sizeof options, .flags = flags};
 
     report->size = sizeof *report;
-    return ses_store_import(store, &options, give_lines, &text, report, error);
+    return ses_store_import(store, give_lines, &text, &options, report, error);
 }
 
 static inline ses_store *empty_store(void)

@@ -192,7 +192,7 @@ static void test_an_import_holds_a_line_only(void **state)
     ses_import_report report = {.size = sizeof report};
     ses_error error;
 
-    assert_ok(ses_store_import(test->store, NULL, read_made_line, &lines, &report, &error));
+    assert_ok(ses_store_import(test->store, read_made_line, &lines, NULL, &report, &error));
     assert_int_equal(report.events, LINES);
     assert_in_range(lines.late, 1, lines.early + 20000);
 }

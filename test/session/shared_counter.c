@@ -82,7 +82,7 @@ static void *run_worker(void *context)
     if (code == SES_OK)
         code = ses_get(worker->store, &worker->key, GET_RANGE(&none), &worker->session, &error);
     if (code == SES_OK)
-        code = ses_tracked_open(worker->session, 0, &worker->view, &error);
+        code = ses_tracked_open(worker->session, NULL, &worker->view, &error);
     for (int i = 0; i < support_steps(STEPS) && code == SES_OK; i++)
         code = worker->count(worker, &error);
     if (code != SES_OK)

@@ -128,7 +128,7 @@ static void view_refuses(ses_session *session, const char *name)
     cJSON *tree = NULL;
     ses_error error;
 
-    assert_ok(ses_tracked_open(session, 0, &tracked, &error));
+    assert_ok(ses_tracked_open(session, NULL, &tracked, &error));
     assert_code(SES_CORRUPT, ses_tracked_get(tracked, name, &json, NULL, &error));
     assert_message(name);
     assert_null(json);
@@ -266,7 +266,7 @@ static void test_an_append_mends_what_it_overwrites(void **state)
     write_value(fixture->path, "user:k", PIECE("}"));
     ses_session *session = get(fixture->store);
     assert_code(SES_CORRUPT, ses_state_json(session, &(const char *){NULL}, NULL, &error));
-    assert_ok(ses_tracked_open(session, 0, &tracked, &error));
+    assert_ok(ses_tracked_open(session, NULL, &tracked, &error));
     assert_ok(ses_tracked_set_int64(tracked, "k", 4, &error));
     assert_ok(ses_tracked_remove(tracked, "user:k", &error));
     assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
@@ -333,7 +333,7 @@ static void key_refused_everywhere(ses_store *store)
     assert_int_equal(corrupt, 1);
     assert_code(SES_CORRUPT, ses_state_json(session, &json, NULL, &error));
     assert_message("key");
-    assert_ok(ses_tracked_open(session, 0, &tracked, &error));
+    assert_ok(ses_tracked_open(session, NULL, &tracked, &error));
     assert_code(SES_CORRUPT, ses_tracked_json(tracked, &all, NULL, &error));
     ses_tracked_close(tracked);
     for (size_t i = 0; i < 3; i++)

@@ -60,7 +60,7 @@ static int run_importer(void *context)
 
     if (ses_open(importer->path, NULL, &store, &error) != SES_OK || write(importer->ready, "r", 1) != 1)
         return 1;
-    int code = ses_store_import(store, NULL, give_lines, &text, NULL, &error);
+    int code = ses_store_import(store, give_lines, &text, NULL, NULL, &error);
     ses_close(store);
     return code == SES_OK ? 0 : 1;
 }

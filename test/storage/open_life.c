@@ -38,7 +38,7 @@ static void make_all(struct made *made, const char *path)
     assert_ok(ses_cursor_open(made->store, &key, NULL, &made->used_cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(made->used_cursor, &event, &error));
     assert_ok(ses_list(made->store, "app", NULL, NULL, &made->page, &error));
-    assert_ok(ses_tracked_open(made->session, 0, &made->tracked, &error));
+    assert_ok(ses_tracked_open(made->session, NULL, &made->tracked, &error));
     assert_ok(ses_tracked_set_int64(made->tracked, "own", 5, &error));
     assert_ok(ses_state_json_by_key(made->store, &key, NULL, &made->text, NULL, &error));
     assert_in_range(made->memory.live, 10, 10000);
@@ -236,7 +236,7 @@ static int call_tracked_render(struct made *made, ses_error *error)
 static int call_track(struct made *made, ses_error *error)
 {
     ses_tracked *tracked = NULL;
-    int code = ses_tracked_open(made->session, 0, &tracked, error);
+    int code = ses_tracked_open(made->session, NULL, &tracked, error);
     ses_tracked_close(tracked);
     return code;
 }

@@ -91,7 +91,7 @@ static double lines_import(struct lines_bench *bench)
     double start = now_us();
 
     bench->at = 0;
-    CHECK(ses_store_import(store, NULL, read_from_memory, bench, NULL, NULL) == SES_OK);
+    CHECK(ses_store_import(store, read_from_memory, bench, NULL, NULL, NULL) == SES_OK);
     double us = now_us() - start;
     ses_close(store);
     free(path);

@@ -42,11 +42,6 @@ int ses_go_read(void *context, char *buffer, size_t capacity, size_t *len, ses_e
     return sesGoRead(VALUE(context), buffer, capacity, len);
 }
 
-void ses_go_exported(void *context, int64_t sessions, int64_t events)
-{
-    (void)sesGoProgress(VALUE(context), sessions, events);
-}
-
 void ses_go_imported(void *context, const ses_import_item *item)
 {
     sesGoImported(VALUE(context), (ses_import_item *)item);

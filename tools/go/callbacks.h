@@ -13,7 +13,6 @@ int64_t ses_go_read_artifact(void *context, void *buffer, size_t capacity);
 int ses_go_next(void *context, ses_loaded_event *event, ses_error *error);
 int ses_go_write(void *context, const char *data, size_t len, ses_error *error);
 int ses_go_read(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error);
-void ses_go_exported(void *context, int64_t sessions, int64_t events);
 void ses_go_imported(void *context, const ses_import_item *item);
 int ses_go_progress(void *context, int64_t done, int64_t total);
 int ses_go_problem(void *context, const ses_problem *problem);

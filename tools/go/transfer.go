@@ -12,8 +12,8 @@ import (
 type ExportOptions struct {
 	Scope        Key
 	OnlySessions bool // without shared state and artifacts of users
-	// Progress is told how many sessions and events were written so far.
-	Progress func(sessions, events int64)
+	// Progress is told how many sessions and events were written so far. An error ends the export.
+	Progress func(sessions, events int64) error
 }
 
 // Export writes a store as JSON lines, as of one moment and in constant memory.
@@ -36,11 +36,8 @@ func (s *Store) Export(ctx context.Context, w io.Writer, options *ExportOptions)
 			cancel:     c.cancel,
 		}
 		if o.Progress != nil {
-			made.progress = (*[0]byte)(C.ses_go_exported)
-			made.progress_context = c.callback(&callback{progress: func(done, total int64) error {
-				o.Progress(done, total)
-				return nil
-			}})
+			made.progress = (*[0]byte)(C.ses_go_progress)
+			made.progress_context = c.callback(&callback{progress: o.Progress})
 		}
 		context := c.callback(&callback{write: func(b []byte) error {
 			n, err := w.Write(b)
@@ -143,7 +140,7 @@ func (s *Store) Import(ctx context.Context, r io.Reader, options *ImportOptions)
 			made.report_context = c.callback(&callback{imported: o.Report})
 		}
 		context := c.callback(&callback{read: r.Read})
-		return C.ses_store_import(c.store, lend(c, made), (*[0]byte)(C.ses_go_read), context, &report, &c.err)
+		return C.ses_store_import(c.store, (*[0]byte)(C.ses_go_read), context, lend(c, made), &report, &c.err)
 	})
 	return ImportReport{int64(report.lines), int64(report.made), int64(report.equal), int64(report.updated),
 		int64(report.replaced), int64(report.renamed), int64(report.refused), int64(report.events), int64(report.keys),

@@ -26,7 +26,10 @@ func TestExportAndImport(t *testing.T) {
 	must(t, err)
 	must(t, store.ChangeSharedState(ctx, "app", "", []byte(`{"x":1}`), nil))
 	sessions := int64(0)
-	lines := exported(t, store, &seslite.ExportOptions{Progress: func(s, _ int64) { sessions = s }})
+	lines := exported(t, store, &seslite.ExportOptions{Progress: func(s, _ int64) error {
+		sessions = s
+		return nil
+	}})
 	same(t, sessions, 1)
 	only := exported(t, store, &seslite.ExportOptions{Scope: key, OnlySessions: true})
 	same(t, len(only) < len(lines), true)
@@ -103,7 +106,7 @@ func TestErrorsOfReadersAndWritersComeBack(t *testing.T) {
 		"writer": func() { _ = store.Export(ctx, panicking{}, nil) },
 		"reader": func() { _, _ = store.Import(ctx, panicking{}, nil) },
 		"progress": func() {
-			_ = store.Export(ctx, io.Discard, &seslite.ExportOptions{Progress: func(_, _ int64) { panic("progress") }})
+			_ = store.Export(ctx, io.Discard, &seslite.ExportOptions{Progress: func(_, _ int64) error { panic("progress") }})
 		},
 	} {
 		func() {

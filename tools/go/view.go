@@ -31,7 +31,10 @@ func (s *Session) View(options *ViewOptions) (*View, error) {
 	}
 	var made *C.ses_tracked
 	flags := flag(options.ReadOnly, C.SES_TRACK_READ_ONLY) | flag(options.Accumulate, C.SES_TRACK_ACCUMULATE)
-	_, err := s.ask(func(c *call, p *C.ses_session) C.int { return C.ses_tracked_open(p, flags, &made, &c.err) })
+	_, err := s.ask(func(c *call, p *C.ses_session) C.int {
+		o := lend(c, &C.ses_track_options{size: C.sizeof_ses_track_options, flags: flags})
+		return C.ses_tracked_open(p, o, &made, &c.err)
+	})
 	if err != nil {
 		return nil, err
 	}

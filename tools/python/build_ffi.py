@@ -33,7 +33,7 @@ extern "Python" {
     int ses_py_next(void *, ses_loaded_event *, ses_error *);
     int ses_py_write(void *, const char *, size_t, ses_error *);
     int ses_py_read(void *, char *, size_t, size_t *, ses_error *);
-    void ses_py_exported(void *, int64_t, int64_t);
+    int ses_py_exported(void *, int64_t, int64_t);
     void ses_py_imported(void *, const ses_import_item *);
     int ses_py_progress(void *, int64_t, int64_t);
     int ses_py_problem(void *, const ses_problem *);

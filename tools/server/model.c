@@ -214,7 +214,7 @@ static int run_tool(const struct agent_run *run, const ses_function *call, ses_e
 {
     const ses_call_options options = {.size = sizeof options, .cancel = run->cancel};
     ses_tracked *tracked = NULL;
-    int code = ses_tracked_open(run->session, 0, &tracked, error);
+    int code = ses_tracked_open(run->session, NULL, &tracked, error);
 
     if (code != SES_OK)
         return code;
@@ -307,7 +307,7 @@ static int store_answer(const struct agent_run *run, const struct answer *answer
     if (code == SES_OK)
         code = build_answer(run, answer, id, builder, error);
     if (code == SES_OK)
-        code = ses_tracked_open(run->session, 0, &tracked, error);
+        code = ses_tracked_open(run->session, NULL, &tracked, error);
     if (code == SES_OK) {
         const char *event = ses_builder_json(builder, &len);
         code = ses_output_append(tracked, event, len, agent_name, output_key, &options, NULL, error);

@@ -126,10 +126,13 @@ static int export_base(void *context, const struct base_value *value, ses_error 
     return ses__export_end(call, error);
 }
 
-static void report_progress(const struct export_call *call)
+static int report_progress(const struct export_call *call, ses_error *error)
 {
-    if (call->options->progress)
-        call->options->progress(call->options->progress_context, call->sessions, call->events);
+    const ses_export_options *options = call->options;
+
+    if (!options->progress || options->progress(options->progress_context, call->sessions, call->events) == 0)
+        return SES_OK;
+    return ses__error_set(error, SES_INTERRUPTED, "the export: ended by the progress callback");
 }
 
 /* Checks the body only enough to keep the line a line; the reader checks all of it. */
@@ -162,8 +165,8 @@ static int export_event(void *context, const struct event_row *row, ses_error *e
     ses__export_json(call, "body", "body_text", row->body);
     call->session_events++;
     if (++call->events % EVENTS_BETWEEN_NEWS == 0)
-        report_progress(call);
-    return ses__export_end(call, error);
+        code = report_progress(call, error);
+    return code == SES_OK ? ses__export_end(call, error) : code;
 }
 
 static int export_end(void *context, ses_error *error)
@@ -175,8 +178,8 @@ static int export_end(void *context, ses_error *error)
     ses__export_begin(call, "end");
     ses__export_number(call, "events", call->session_events);
     ses__export_number(call, "crc", call->session_crc);
-    report_progress(call);
-    return ses__export_end(call, error);
+    int code = report_progress(call, error);
+    return code == SES_OK ? ses__export_end(call, error) : code;
 }
 
 /* --------------------------------------------------------------------------------------------- the call */

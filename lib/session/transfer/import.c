@@ -146,9 +146,10 @@ static int import_lines(ses_store *store, const ses_import_options *options,
     return code;
 }
 
-int ses_store_import(ses_store *store, const ses_import_options *options,
+int ses_store_import(ses_store *store,
                      int (*read)(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error),
-                     void *context, ses_import_report *report, ses_error *error)
+                     void *context, const ses_import_options *options, ses_import_report *report,
+                     ses_error *error)
 {
     int code = ses__store_begin(store, error);
     return code == SES_OK ? ses__store_end(store, import_lines(store, options, read, context, report, error))

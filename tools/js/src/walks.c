@@ -259,7 +259,7 @@ EXPORT(import) int js_import(ses_store *store, const char *app, const char *user
     const ses_import_options options = {
         .size = sizeof options, .flags = (unsigned)flags, .app = app, .user = user};
     ses_import_report report = {.size = sizeof report};
-    const int code = ses_store_import(store, &options, take, NULL, &report, &js_failure);
+    const int code = ses_store_import(store, take, NULL, &options, &report, &js_failure);
     const int64_t counts[] = {report.lines,    report.made,      report.equal,     report.updated,
                               report.replaced, report.renamed,   report.refused,   report.events,
                               report.keys,     report.keys_kept, report.artifacts, report.artifacts_kept};

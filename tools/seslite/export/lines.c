@@ -21,13 +21,14 @@ static int write_lines(void *context, const char *data, size_t len, ses_error *e
     return ferror(stdout) ? SES_IO : SES_OK;
 }
 
-static void report_progress(void *context, int64_t sessions, int64_t events)
+static int report_progress(void *context, int64_t sessions, int64_t events)
 {
     struct export *export = context;
 
     export->sessions = sessions;
     export->events = events;
     progress_set(events, -1);
+    return 0;
 }
 
 int export_lines(struct export *export)

@@ -80,7 +80,7 @@ static int import_from(struct lines_reader *reader, const ses_import_options *op
     own.report = note_item;
     own.report_context = reader;
     counts->size = sizeof *counts;
-    int code = ses_store_import(reader->run->store, &own, read_lines, reader, counts, error);
+    int code = ses_store_import(reader->run->store, read_lines, reader, &own, counts, error);
     /* The rejection has been reported with its name. */
     return code < 0 && !(own.flags & SES_IMPORT_SKIP) && code == reader->report->first_code ? SES_OK : code;
 }

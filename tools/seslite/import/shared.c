@@ -64,7 +64,7 @@ static int end_lines(const struct shared_import *import, struct key_lines *lines
     ses_import_report own = {.size = sizeof own};
 
     text_puts(&lines->text, "{\"kind\":\"total\"}\n");
-    int code = ses_store_import(import->store, import->options, give_lines, lines, &own, error);
+    int code = ses_store_import(import->store, give_lines, lines, import->options, &own, error);
     report->keys += own.keys;
     report->keys_kept += own.keys_kept;
     return code;

@@ -72,7 +72,7 @@ class Tracked(_ffi.Handle):
     def __init__(self, session: Session, *, read_only: bool = False, accumulate: bool = False) -> None:
         made = ffi.new("ses_tracked **")
         flags = (lib.SES_TRACK_READ_ONLY if read_only else 0) | (lib.SES_TRACK_ACCUMULATE if accumulate else 0)
-        session._run(lib.ses_tracked_open, flags, made)
+        session._run(lib.ses_tracked_open, _ffi.struct("ses_track_options", flags=flags), made)
         self._session = session
         super().__init__(made[0], lib.ses_tracked_close, session._guard)
 

@@ -75,11 +75,11 @@ def ses_py_read(context: Any, buffer: Any, capacity: int, length: Any, _error: A
     return 0
 
 
-@ffi.def_extern()
-def ses_py_exported(context: Any, sessions: int, events: int) -> None:
+@ffi.def_extern(error=1)
+def ses_py_exported(context: Any, sessions: int, events: int) -> int:
     caught, _, progress = ffi.from_handle(context)
-    if not caught.error:
-        caught.run(lambda: progress(sessions, events))
+    caught.run(lambda: progress(sessions, events))
+    return 1 if caught.error else 0
 
 
 @ffi.def_extern()
@@ -251,5 +251,5 @@ class Transfer:
                 report=lib.ses_py_imported if report else NULL,
                 report_context=context,
             )
-            self._run(lib.ses_store_import, options, lib.ses_py_read, context, counts)
+            self._run(lib.ses_store_import, lib.ses_py_read, context, options, counts)
         return {name: getattr(counts, name) for name, _ in ffi.typeof("ses_import_report").fields if name != "size"}

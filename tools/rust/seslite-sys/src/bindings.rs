@@ -588,7 +588,11 @@ pub struct ses_export_options {
     pub user: *const ::core::ffi::c_char,
     pub session: *const ::core::ffi::c_char,
     pub progress: ::core::option::Option<
-        unsafe extern "C" fn(context: *mut ::core::ffi::c_void, sessions: i64, events: i64),
+        unsafe extern "C" fn(
+            context: *mut ::core::ffi::c_void,
+            sessions: i64,
+            events: i64,
+        ) -> ::core::ffi::c_int,
     >,
     pub progress_context: *mut ::core::ffi::c_void,
     pub timeout_ms: i64,
@@ -964,6 +968,12 @@ pub struct ses_answer_options {
 #[derive(Debug, Copy, Clone)]
 pub struct ses_tracked {
     _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_track_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2405,6 +2415,16 @@ const _: () = {
 };
 pub const SES_TRACK_READ_ONLY: ses_track_flags = 1;
 pub const SES_TRACK_ACCUMULATE: ses_track_flags = 2;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_track_options"][::core::mem::size_of::<ses_track_options>() - 16usize];
+    ["Alignment of ses_track_options"][::core::mem::align_of::<ses_track_options>() - 8usize];
+    ["Offset of field: ses_track_options::size"]
+        [::core::mem::offset_of!(ses_track_options, size) - 0usize];
+    ["Offset of field: ses_track_options::flags"]
+        [::core::mem::offset_of!(ses_track_options, flags) - 8usize];
+};
 pub const SES_RENDER_ADK_BRACES: ses_render_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -3023,7 +3043,6 @@ extern "C" {
     ) -> ::core::ffi::c_int;
     pub fn ses_store_import(
         store: *mut ses_store,
-        options: *const ses_import_options,
         read: ::core::option::Option<
             unsafe extern "C" fn(
                 context: *mut ::core::ffi::c_void,
@@ -3034,6 +3053,7 @@ extern "C" {
             ) -> ::core::ffi::c_int,
         >,
         context: *mut ::core::ffi::c_void,
+        options: *const ses_import_options,
         report: *mut ses_import_report,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
@@ -3418,7 +3438,7 @@ extern "C" {
     ) -> ::core::ffi::c_int;
     pub fn ses_tracked_open(
         session: *mut ses_session,
-        flags: ::core::ffi::c_uint,
+        options: *const ses_track_options,
         tracked: *mut *mut ses_tracked,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;

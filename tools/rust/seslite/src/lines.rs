@@ -28,9 +28,13 @@ struct Sink<W, F> {
     progress: F,
 }
 
-unsafe extern "C" fn progress_of<W, F: FnMut(i64, i64)>(context: *mut c_void, sessions: i64, events: i64) {
-    // After a panic the next piece is refused.
-    unsafe { Callback::run(context, |sink: &mut Sink<W, F>| (sink.progress)(sessions, events)) };
+unsafe extern "C" fn progress_of<W, F: FnMut(i64, i64) -> bool>(
+    context: *mut c_void,
+    sessions: i64,
+    events: i64,
+) -> c_int {
+    let go_on = unsafe { Callback::run(context, |sink: &mut Sink<W, F>| (sink.progress)(sessions, events)) };
+    c_int::from(go_on != Some(true))
 }
 
 unsafe extern "C" fn write_of<W: Write, F>(
@@ -125,11 +129,12 @@ unsafe extern "C" fn report_of<R, F: FnMut(&ImportItem<'_>)>(context: *mut c_voi
 impl Store {
     /// Writes a store, an app, a user or a session as JSON lines, of one moment, in constant memory.
     pub fn export<W: Write>(&self, options: &ExportOptions<'_>, out: W) -> Result<()> {
-        self.export_with(options, out, |_, _| ())
+        self.export_with(options, out, |_, _| true)
     }
 
     /// The same; `progress` is told how many sessions and events were written, after each session and every 1,000 events.
-    pub fn export_with<W: Write, F: FnMut(i64, i64)>(
+    /// It ends the export by returning false.
+    pub fn export_with<W: Write, F: FnMut(i64, i64) -> bool>(
         &self,
         options: &ExportOptions<'_>,
         out: W,
@@ -192,7 +197,7 @@ impl Store {
         raw.report = Some(report_of::<R, F>);
         raw.report_context = context;
         let done = done(|error| unsafe {
-            sys::ses_store_import(self.raw(), &raw, Some(read_of::<R, F>), context, counts, error)
+            sys::ses_store_import(self.raw(), Some(read_of::<R, F>), context, &raw, counts, error)
         });
         source.end(done)
     }

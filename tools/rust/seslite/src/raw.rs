@@ -51,7 +51,7 @@ zeroable! { ses_appended, ses_lease, ses_load_result, }
 
 sized! {
     ses_open_options, ses_range, ses_filter, ses_point, ses_erased, ses_space, ses_loaded, ses_import_report, ses_info, ses_stats,
-    ses_render_options,
+    ses_render_options, ses_track_options,
 }
 
 limits! {

@@ -6,6 +6,7 @@ use seslite_sys as sys;
 use crate::agent::template::RenderOptions;
 use crate::append::{AppendOptions, Appended};
 use crate::error::{call, done, opened, Result};
+use crate::raw::sized;
 use crate::session::{Session, SessionView};
 use crate::text::{borrowed, c_string, c_string_or_null, pointer, take_required, Json};
 
@@ -21,7 +22,9 @@ unsafe impl Send for Tracked<'_> {}
 
 impl<'s> Tracked<'s> {
     fn open(session: &'s mut Session, flags: u32) -> Result<Tracked<'s>> {
-        let raw = opened(|tracked, error| unsafe { sys::ses_tracked_open(session.raw(), flags, tracked, error) })?;
+        let mut options: sys::ses_track_options = sized();
+        options.flags = flags;
+        let raw = opened(|tracked, error| unsafe { sys::ses_tracked_open(session.raw(), &options, tracked, error) })?;
         Ok(Tracked { raw, session })
     }
 

@@ -80,7 +80,10 @@ fn an_export_and_a_check_tell_how_far_they_are() {
     }
     let mut told = Vec::new();
     f.store
-        .export_with(&ExportOptions::default(), std::io::sink(), |sessions, events| told.push((sessions, events)))
+        .export_with(&ExportOptions::default(), std::io::sink(), |sessions, events| {
+            told.push((sessions, events));
+            true
+        })
         .unwrap();
     assert_eq!(told, [(1, 1), (2, 2), (3, 3)]);
     let mut told = Vec::new();

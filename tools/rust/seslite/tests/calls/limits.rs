@@ -157,7 +157,10 @@ fn cursors_and_followers_keep_the_handle_that_ends_them() {
 fn a_callback_may_cancel_the_call_that_it_is_part_of() {
     let f = with_events(2000);
     let (store, cancel) = cancellable(&f.store);
-    ended(store.export_with(&ExportOptions::default(), Vec::new(), |_, _| cancel.cancel()));
+    ended(store.export_with(&ExportOptions::default(), Vec::new(), |_, _| {
+        cancel.cancel();
+        true
+    }));
 }
 
 #[test]
