@@ -117,7 +117,9 @@ SET_SONAME   = $(INSTALL_NAME_TOOL) -id '$(LIBDIR)/$(SHARED_ABI)'
 INSTALL_NAME_TOOL ?= install_name_tool
 else
 shared_name = libseslite.so$(1)
-SONAME_FLAGS = -shared -Wl,-soname,$(SHARED_ABI)
+# The version of each call, so that a program which needs a later one is refused as it starts, by its name.
+SYMBOLS      := $(B)/gen/symbols.map
+SONAME_FLAGS = -shared -Wl,-soname,$(SHARED_ABI) -Wl,--version-script=$(SYMBOLS)
 SET_SONAME   = :
 endif
 SHARED     := $(B)/$(call shared_name,.$(VERSION))
@@ -201,7 +203,10 @@ $(LIBRARY): $(OBJECTS) $(B)/gen/engines
 ## shared: the shared library, build/libseslite.so
 shared: $(SHARED)
 
-$(SHARED): $(OBJECTS) $(B)/gen/engines
+$(SYMBOLS): tools/abi/symbols.map tools/abi/symbols.awk $(HEADERS) $(B)/gen/engines
+	$(AWK) -f tools/abi/symbols.awk tools/abi/symbols.map $(HEADERS) > $@.new && mv $@.new $@
+
+$(SHARED): $(OBJECTS) $(B)/gen/engines $(SYMBOLS)
 	$(CC) $(SONAME_FLAGS) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread -o $@ $(OBJECTS) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
 	ln -sf $(@F) $(B)/$(SHARED_ABI)
 	ln -sf $(@F) $(B)/$(SHARED_DEV)
@@ -626,8 +631,10 @@ uninstall: $(DOCS)/records
 amalgamation: $(AMALGAMATED)
 	@sh tools/amalgamate.sh $(B)/amalgamation $(B)/gen
 
-## abi: describe the binary interface of the headers in tools/abi/abi.txt; after a change of it, on a 64-bit system
+## abi: describe the binary interface of the headers in tools/abi; after a change of it, on a 64-bit system
 abi:
+	@$(AWK) -f tools/abi/symbols.awk tools/abi/symbols.map $(REFERENCE) > tools/abi/symbols.map.new
+	@mv tools/abi/symbols.map.new tools/abi/symbols.map
 	@CC='$(CC)' AWK='$(AWK)' sh tools/abi/describe.sh $(B)/abi $(REFERENCE) > tools/abi/abi.txt.new
 	@mv tools/abi/abi.txt.new tools/abi/abi.txt
 

@@ -18,6 +18,11 @@ describe $REFERENCE || {
     exit 0
 }
 failed=0
+# shellcheck disable=SC2086 # words are meant to be split
+if ! $awk -f tools/abi/symbols.awk tools/abi/symbols.map $REFERENCE | diff tools/abi/symbols.map -; then
+    echo "tools/abi/symbols.map and the headers (>) differ. If that is meant, run \`make abi\` and commit the file."
+    failed=1
+fi
 released=tools/abi/released.txt
 if [ -e "$released" ] && compare "$released" | grep '^BROKEN'; then
     echo "Programs that were compiled with a released header would break. Append instead, and keep what is there."
@@ -31,6 +36,31 @@ if [ -n "$differences" ]; then
     failed=1
 fi
 [ "$failed" -eq 0 ] || exit 1
+
+# ---- the versions of calls
+
+cat >"$folder/one.map" <<'END'
+SESLITE_0.2 {
+global:
+    ses_two;
+    ses_gone;
+    ses_one;
+local:
+    *;
+};
+END
+# versions MINOR: the map for headers of that version, on one line
+versions() {
+    printf '#define SES_VERSION_MAJOR 0\n#define SES_VERSION_MINOR %s\n' "$1" >"$folder/one.h"
+    printf 'SES_API int ses_%s(void);\n' one two three >>"$folder/one.h"
+    $awk -f tools/abi/symbols.awk "$folder/one.map" "$folder/one.h" | tr -d '\n' | tr -s ' '
+}
+expect() {
+    [ "$1" = "$2" ] || { echo "abi: the map is not as expected: $1" && exit 1; }
+}
+expect "$(versions 2)" 'SESLITE_0.2 {global: ses_one; ses_two; ses_three;local: *;};'
+expect "$(versions 3)" \
+    'SESLITE_0.2 {global: ses_one; ses_two;local: *;};SESLITE_0.3 {global: ses_three;} SESLITE_0.2;'
 
 # ---- what a change of the headers is found to be
 
