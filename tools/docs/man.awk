@@ -1,6 +1,6 @@
 # Writes man pages from the records of read.awk, one for each page and one for each further name on it:
 #
-#     awk -f records.awk -f man.awk -v version=0.1.0 -v folder=build/docs/man/man3 RECORDS
+#     awk -f records.awk -f man.awk -v version=0.2.0 -v folder=build/docs/man/man3 RECORDS
 
 END {
     find_uses()
