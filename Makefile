@@ -73,6 +73,8 @@ FLAVOUR_FLAGS_asan-coverage := $(FLAVOUR_FLAGS_asan) --coverage
 FLAVOUR_FLAGS_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                           -fno-omit-frame-pointer
 FLAVOUR_FLAGS          := $(FLAVOUR_FLAGS_$(FLAVOUR))
+# What is built names no folder of this machine: two builds of a version are equal. (gdb finds the files from this folder.)
+MAPPED_PATHS           := $(if $(FLAVOUR_FLAGS),,'-ffile-prefix-map=$(CURDIR)=.')
 
 # SQLITE=path/sqlite3mc.c builds that amalgamation into the library, in place of the system's SQLite: any, or SQLite3 Multiple
 # Ciphers, with which files can be encrypted. Its header is in the same folder. It has a folder of its own below build/.
@@ -126,7 +128,7 @@ SHARED     := $(B)/$(call shared_name,.$(VERSION))
 SHARED_ABI := $(call shared_name,.$(ABI))
 SHARED_DEV := $(call shared_name,)
 
-COMPILE = $(CC) $(BASE) -Iinclude -Ilib -I$(B)/gen $(CPPFLAGS) $(CFLAGS) $(FLAVOUR_FLAGS) -MMD -MP
+COMPILE = $(CC) $(BASE) $(MAPPED_PATHS) -Iinclude -Ilib -I$(B)/gen $(CPPFLAGS) $(CFLAGS) $(FLAVOUR_FLAGS) -MMD -MP
 # Coverage is that of lib/: nothing else counts. (gcc takes no option that takes --coverage back.)
 COMPILE_UNCOUNTED = $(filter-out --coverage,$(COMPILE))
 

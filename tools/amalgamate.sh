@@ -6,6 +6,7 @@
 set -eu
 out=$1
 gen=$2
+export LC_ALL=C # for the order of the files
 mkdir -p "$out"
 cp include/*.h "$out/"
 
