@@ -326,7 +326,7 @@ TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(i
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
 PROGRAMS     := $(B)
-CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers abi version exports names linking amalgamation embed schema docs install)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers abi version abidiff exports names linking amalgamation embed schema docs install)
 
 include test/flags.mk
 
@@ -426,7 +426,7 @@ check-layers: export SERVER_OBJECTS := $(if $(WITH_SERVER),$(SERVER_OBJECTS))
 check-readme: $(CHAPTER_OBJECTS) $(filter-out $(if $(POSTGRES),,%/postgres/README),$(CHAPTER_OBJECTS:.o=)) $(COMMAND)
 check-amalgamation: $(AMALGAMATED) $(B)/test/chapters/README.c
 check-exports check-linking check-install: $(LIBRARY)
-check-exports check-install: $(SHARED)
+check-exports check-abidiff check-install: $(SHARED)
 check-install: $(COMMAND) $(COMMAND_PAGE) $(DOCS)/records
 $(CHECKS:%=check-%): check-%:
 	@$(CHECK_SETTINGS) sh test/run.sh one $(B) $* sh test/$*.sh $(B)

@@ -20,7 +20,7 @@ if command -v apt-get >/dev/null 2>&1; then
     install="apt-get install -y --no-install-recommends"
     packages="make gcc g++ libc6-dev binutils pkg-config sqlite3 libsqlite3-dev libcjson-dev libcmocka-dev \
         libmicrohttpd-dev libcurl4-openssl-dev"
-    more="clang clang-format libclang-rt-dev gcovr valgrind git cmake meson ninja-build musl-tools mandoc python3-venv python3-dev"
+    more="clang clang-format libclang-rt-dev gcovr valgrind git cmake meson ninja-build musl-tools mandoc abigail-tools python3-venv python3-dev"
     chromium="chromium chromium-driver"
     server="libpq-dev postgresql postgresql-client pgbouncer"
     check="dpkg -s"
@@ -30,7 +30,7 @@ elif command -v dnf >/dev/null 2>&1; then
     install="dnf install -y"
     packages="make gcc gcc-c++ binutils pkgconf-pkg-config sqlite sqlite-devel cjson-devel libcmocka-devel \
         libmicrohttpd-devel libcurl-devel"
-    more="clang clang-tools-extra compiler-rt gcovr valgrind git libasan libubsan libtsan cmake meson"
+    more="clang clang-tools-extra compiler-rt gcovr valgrind git libasan libubsan libtsan libabigail cmake meson"
     chromium="chromium chromedriver"
     server="libpq-devel postgresql-server postgresql pgbouncer"
     check="rpm -q"
