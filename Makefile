@@ -326,7 +326,7 @@ TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(i
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
 PROGRAMS     := $(B)
-CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers abi version abidiff exports names linking amalgamation embed schema docs install)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers abi version abidiff exports names linking amalgamation embed schema docs install dist)
 
 include test/flags.mk
 
@@ -617,6 +617,18 @@ install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGE) $(DOCS
 	$(INSTALL) -d '$(DESTDIR)$(MANDIR)/man3' '$(DESTDIR)$(DOCDIR)/html'
 	$(INSTALL) -m 644 $(DOCS)/man/man3/*.3 '$(DESTDIR)$(MANDIR)/man3/'
 	$(INSTALL) -m 644 $(DOCS)/html/* '$(DESTDIR)$(DOCDIR)/html/'
+
+## dist: the files of a release from the last commit, in build/dist; SIGN='gpg --armor --detach-sign' also signs them
+DIST := $(B)/dist
+.PHONY: dist distcheck
+dist:
+	@MAKE='$(MAKE)' AWK='$(AWK)' SIGN='$(SIGN)' sh tools/packaging/dist/make.sh $(DIST)
+
+## distcheck: build, test and install from the tarball (DISTCHECK_TESTS=list,agent: these in place of the quick tests)
+DISTCHECK_TESTS ?=
+distcheck: dist $(LIBRARY) $(SHARED) $(COMMAND)
+	@MAKE='$(MAKE)' CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' TESTS='$(DISTCHECK_TESTS)' \
+	    sh tools/packaging/dist/check.sh $(DIST) $(B)
 
 ## uninstall: remove the installed files
 uninstall: $(DOCS)/records

@@ -96,7 +96,7 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
     storage/open_identity storage/open_files storage/group_commit_waiting storage/readers session/session_range storage/migrate \
     program/sqlite3_guards storage/threads storage/group_commit storage/interrupt storage/open storage/readers_waiting \
     storage/open_schema storage/plans_room storage/open_journal storage/plans_views storage/faults_memory_handle \
-    storage/open_life storage/group_commit_outcome storage/processes_fair program/sqlite3 agent/tracked_model install \
+    storage/open_life storage/group_commit_outcome storage/processes_fair program/sqlite3 agent/tracked_model install dist \
     amalgamation session/lease_waiting storage/lease_processes session/lines session/load storage/lines_kills \
     session/follow_wait storage/follow_watch storage/follow_at_once session/list_filter_model \
     storage/check_tampering storage/backup_at_once storage/backup storage/check program/seslite_habits \

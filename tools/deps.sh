@@ -2,7 +2,8 @@
 # Installs what seslite is built and tested with, by the system's own package manager.
 #     sh tools/deps.sh          to build, to run the demonstration and the tests
 #     sh tools/deps.sh dev      also what checks the code: clang, sanitizers, coverage, valgrind, formatting, and what it
-#                               is built for and with besides: 32 bit, musl, CMake, Meson, zig for other systems
+#                               is built for and with besides: 32 bit, musl, CMake, Meson, zig for other systems, a checker
+#                               of SBOMs
 #     sh tools/deps.sh browser  also Chromium and chromedriver, in which the page of `seslite html` is tested
 #     sh tools/deps.sh postgres also libpq, and for the tests a PostgreSQL server and PgBouncer
 # Without permission to install, it prints the commands and fails.
@@ -67,6 +68,7 @@ fi
 # Optional packages, which are not available everywhere.
 get_extras() {
     get_zig
+    get_spdx
     [ "$check" != "dpkg -s" ] || [ "$(dpkg --print-architecture)" != amd64 ] || get_32_bit
 }
 # The libraries for 32-bit x86; their headers are those of 64 bits.
@@ -85,6 +87,12 @@ get_zig() {
     [ -x build/zig/bin/python ] && return
     { python3 -m venv build/zig && build/zig/bin/pip install -q --disable-pip-version-check ziglang==0.17.1; } ||
         { rm -rf build/zig && echo "deps: no zig, so that make platforms will have nothing to do"; }
+}
+# pyspdxtools checks the SBOM of a release; without it, that is skipped.
+get_spdx() {
+    [ -x build/spdx/bin/pyspdxtools ] && return
+    { python3 -m venv build/spdx && build/spdx/bin/pip install -q --disable-pip-version-check spdx-tools==0.8.5; } ||
+        { rm -rf build/spdx && echo "deps: no spdx-tools, so that the SBOM will not be checked"; }
 }
 
 missing=""
