@@ -48,15 +48,24 @@ WITH_SERVER   ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd libcurl 2>/dev/nul
 MHD_CFLAGS    ?= $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null)
 MHD_LIBS      ?= $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null || echo -lmicrohttpd)
 CURL_LIBS     ?= $(shell $(PKG_CONFIG) --libs libcurl 2>/dev/null || echo -lcurl)
-# The engine for servers, by POSTGRES=1. ENGINE=postgres: the tests run on it, with a server of their own, but for those
-# that are about files.
+# The engines for servers, by POSTGRES=1 and MYSQL=1. ENGINE=postgres: the tests run on it, with a server of their own, but for
+# those that are about files. ENGINE=mysql: the same on the other.
 ifeq ($(ENGINE),postgres)
 override POSTGRES := 1
+endif
+ifeq ($(ENGINE),mysql)
+override MYSQL := 1
 endif
 ifneq ($(POSTGRES),)
 POSTGRES_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libpq 2>/dev/null || echo -I$$(pg_config --includedir))
 POSTGRES_LIBS   ?= $(shell $(PKG_CONFIG) --libs libpq 2>/dev/null || echo -lpq)
 endif
+ifneq ($(MYSQL),)
+MYSQL_CFLAGS    ?= $(shell $(PKG_CONFIG) --cflags libmariadb 2>/dev/null || mariadb_config --include)
+MYSQL_LIBS      ?= $(shell $(PKG_CONFIG) --libs libmariadb 2>/dev/null || echo -lmariadb)
+endif
+SERVERS := $(if $(POSTGRES),postgres) $(if $(MYSQL),mysql)
+SERVER_LIBS      = $(POSTGRES_LIBS) $(MYSQL_LIBS)
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 # The macros: POSIX and a little more; files above 2 GB and times after 2038 on 32-bit Linux.
@@ -94,10 +103,9 @@ endif
 # Every file below lib/ is part of it: a new one is named nowhere. An object is called after its room as well, since
 # rooms may have files of one name and an archive may not.
 SOURCES := $(sort $(wildcard $(addprefix lib/,*/*.c */*/*.c */*/*/*.c)))
-ifeq ($(POSTGRES),)
-SOURCES := $(foreach source,$(SOURCES),$(if $(findstring /postgres/,$(source)),,$(source)))
-endif
-HEADERS := $(filter-out $(if $(POSTGRES),,%/seslite_postgres.h),$(sort $(wildcard include/*.h)))
+LEFT_OUT := $(filter-out $(SERVERS),postgres mysql)
+SOURCES := $(foreach source,$(SOURCES),$(if $(strip $(foreach name,$(LEFT_OUT),$(findstring /$(name)/,$(source)))),,$(source)))
+HEADERS := $(filter-out $(foreach name,$(LEFT_OUT),%/seslite_$(name).h),$(sort $(wildcard include/*.h)))
 STATEMENTS := sql/sqlite/statements.sql
 SCRIPTS    := $(sort $(wildcard sql/sqlite/0*.sql))
 SCHEMA     := sql/sqlite/schema.sql
@@ -106,7 +114,10 @@ MADE_OBJECTS := $(B)/lib/storage-sql-statements.o $(B)/lib/storage-sqlite-script
 POSTGRES_STATEMENTS := sql/postgres/statements.sql
 POSTGRES_SCRIPTS    := $(sort $(wildcard sql/postgres/0*.sql))
 POSTGRES_OBJECT     := $(if $(POSTGRES),$(B)/lib/storage-postgres-sql_text.o)
-OBJECTS    := $(foreach source,$(SOURCES),$(call object_of,$(source))) $(MADE_OBJECTS) $(POSTGRES_OBJECT) $(SQLITE_OBJECT)
+MYSQL_STATEMENTS := sql/mysql/statements.sql
+MYSQL_SCRIPTS    := $(sort $(wildcard sql/mysql/0*.sql))
+MYSQL_OBJECT     := $(if $(MYSQL),$(B)/lib/storage-mysql-sql_text.o)
+OBJECTS    := $(foreach source,$(SOURCES),$(call object_of,$(source))) $(MADE_OBJECTS) $(POSTGRES_OBJECT) $(MYSQL_OBJECT) $(SQLITE_OBJECT)
 LIBRARY    := $(B)/libseslite.a
 
 # The compiler says what it builds for, since that need not be this system. The programs of a macOS find the library by
@@ -156,20 +167,32 @@ $(MADE_OBJECTS):
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-$(B)/gen/postgres_statements.h: $(STATEMENTS) $(POSTGRES_STATEMENTS) tools/embed_postgres.awk
+$(B)/gen/postgres_statements.h: $(STATEMENTS) $(POSTGRES_STATEMENTS) tools/embed_server.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_postgres.awk -v mode=names $(STATEMENTS) $(POSTGRES_STATEMENTS) > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed_server.awk -v engine=postgres -v mode=names $(STATEMENTS) $(POSTGRES_STATEMENTS) > $@.new && mv $@.new $@
 
-$(B)/gen/postgres_sql.c: $(STATEMENTS) $(POSTGRES_STATEMENTS) $(POSTGRES_SCRIPTS) tools/embed_postgres.awk
+$(B)/gen/postgres_sql.c: $(STATEMENTS) $(POSTGRES_STATEMENTS) $(POSTGRES_SCRIPTS) tools/embed_server.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_postgres.awk -v mode=text $(STATEMENTS) $(POSTGRES_STATEMENTS) $(POSTGRES_SCRIPTS) > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed_server.awk -v engine=postgres -v mode=text $(STATEMENTS) $(POSTGRES_STATEMENTS) $(POSTGRES_SCRIPTS) > $@.new && mv $@.new $@
 
 $(POSTGRES_OBJECT): $(B)/gen/postgres_sql.c $(B)/gen/postgres_statements.h $(B)/gen/statements.h
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
+$(B)/gen/mysql_statements.h: $(STATEMENTS) $(MYSQL_STATEMENTS) tools/embed_server.awk
+	@mkdir -p $(@D)
+	$(AWK) -f tools/embed_server.awk -v engine=mysql -v mode=names $(STATEMENTS) $(MYSQL_STATEMENTS) > $@.new && mv $@.new $@
+
+$(B)/gen/mysql_sql.c: $(STATEMENTS) $(MYSQL_STATEMENTS) $(MYSQL_SCRIPTS) tools/embed_server.awk
+	@mkdir -p $(@D)
+	$(AWK) -f tools/embed_server.awk -v engine=mysql -v mode=text $(STATEMENTS) $(MYSQL_STATEMENTS) $(MYSQL_SCRIPTS) > $@.new && mv $@.new $@
+
+$(MYSQL_OBJECT): $(B)/gen/mysql_sql.c $(B)/gen/mysql_statements.h $(B)/gen/statements.h
+	@mkdir -p $(@D)
+	$(COMPILE) $(MYSQL_CFLAGS) -c -o $@ $<
+
 # The files of the amalgamation that are not in lib/.
-AMALGAMATED := $(addprefix $(B)/gen/,statements.h statements.c scripts.c postgres_statements.h postgres_sql.c)
+AMALGAMATED := $(addprefix $(B)/gen/,statements.h statements.c scripts.c postgres_statements.h postgres_sql.c mysql_statements.h mysql_sql.c)
 
 # Only the room that knows a foreign library is given its headers.
 # What runs when a store is opened or a session created, when a call fails, for leases, titles and labels, and beside the
@@ -180,10 +203,10 @@ SHORT := lib/session/open.c lib/session/sqlite/open.c lib/session/create.c lib/s
     $(patsubst %,lib/storage/sqlite/%.c,engine wal/checkpoint wal/checkpoint_concurrent) \
     $(patsubst %,lib/storage/sqlite/connection/%.c,connection_file connection_open failure file key registry schema schema_check)
 cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS)) \
-    $(if $(filter lib/storage/postgres/%,$(1)),$(POSTGRES_CFLAGS)) \
+    $(if $(filter lib/storage/postgres/%,$(1)),$(POSTGRES_CFLAGS)) $(if $(filter lib/storage/mysql/%,$(1)),$(MYSQL_CFLAGS)) \
     $(if $(filter $(SHORT),$(1)),$(patsubst -O2,-Os,$(filter -O2,$(CFLAGS))))
 define compile_rule
-$(call object_of,$(1)): $(1) $(B)/gen/statements.h $(if $(findstring /postgres/,$(1)),$(B)/gen/postgres_statements.h)
+$(call object_of,$(1)): $(1) $(B)/gen/statements.h $(foreach name,postgres mysql,$(if $(findstring /$(name)/,$(1)),$(B)/gen/$(name)_statements.h))
 	@mkdir -p $$(@D)
 	$$(COMPILE) $$(call cflags_of,$(1)) -c -o $$@ $$<
 endef
@@ -196,7 +219,7 @@ $(SQLITE_OBJECT): $(SQLITE)
 # The engines in the library, which is rebuilt when they change.
 $(B)/gen/engines: FORCE
 	@mkdir -p $(@D)
-	@echo 'sqlite$(if $(POSTGRES), postgres)' | cmp -s - $@ || echo 'sqlite$(if $(POSTGRES), postgres)' > $@
+	@echo sqlite $(SERVERS) | cmp -s - $@ || echo sqlite $(SERVERS) > $@
 
 $(LIBRARY): $(OBJECTS) $(B)/gen/engines
 	@rm -f $@
@@ -209,7 +232,7 @@ $(SYMBOLS): tools/abi/symbols.map tools/abi/symbols.awk $(HEADERS) $(B)/gen/engi
 	$(AWK) -f tools/abi/symbols.awk tools/abi/symbols.map $(HEADERS) > $@.new && mv $@.new $@
 
 $(SHARED): $(OBJECTS) $(B)/gen/engines $(SYMBOLS)
-	$(CC) $(SONAME_FLAGS) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread -o $@ $(OBJECTS) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
+	$(CC) $(SONAME_FLAGS) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread -o $@ $(OBJECTS) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS) $(SERVER_LIBS)
 	ln -sf $(@F) $(B)/$(SHARED_ABI)
 	ln -sf $(@F) $(B)/$(SHARED_DEV)
 
@@ -252,11 +275,11 @@ $(B)/tools/seslite/embedded.o: $(B)/gen/command_files.c
 	@mkdir -p $(@D)
 	$(COMPILE) $(TOOL_CFLAGS) -c -o $@ $<
 
-$(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools/seslite $(if $(POSTGRES),-DWITH_POSTGRES)
+$(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools/seslite $(if $(POSTGRES),-DWITH_POSTGRES) $(if $(MYSQL),-DWITH_MYSQL)
 $(B)/tools/seslite/files/place.o: $(B)/gen/engines
 
 $(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)
-	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
+	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(SERVER_LIBS)
 
 # The command is run to print its man page, so that is not made when cross-compiling.
 COMMAND_PAGE := $(B)/tools/seslite/seslite.1
@@ -280,9 +303,9 @@ $(SERVER): $(SERVER_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(MHD_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
 .PHONY: deps deps-browser demo command server bench
-## deps: install the packages for building and testing, with the system's package manager; POSTGRES=1: also libpq and a server
+## deps: install the packages for building and testing, with the system's package manager; POSTGRES=1: also libpq and a server; MYSQL=1: the same of MariaDB
 deps:
-	@sh tools/deps.sh $(if $(POSTGRES),postgres)
+	@sh tools/deps.sh $(SERVERS)
 
 ## deps-browser: also Chromium and chromedriver, in which the page of `seslite html` is tested
 deps-browser:
@@ -322,7 +345,7 @@ endif
 # needs beyond that stands in test/flags.mk. The tests run from this folder.
 SERVER_TESTS := $(wildcard test/program/server*.c)
 CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
-TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(if $(POSTGRES),,test/postgres/%),$(sort $(wildcard test/*/*.c)))
+TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(patsubst %,test/%/%,$(LEFT_OUT)),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
 PROGRAMS     := $(B)
@@ -339,6 +362,16 @@ TEST_ALL     := $(filter-out $(ABOUT_FILES),$(filter session/% agent/% artifact/
 CHECK_ALL    :=
 PROGRAMS     := $(B)/on-postgres
 TEST_SUPPORT += $(B)/test/engine_postgres.o
+TEST_LINK    := -Wl,--wrap=ses_open -Wl,--wrap=ses_close
+endif
+
+ifeq ($(ENGINE),mysql)
+# The same; and there is no index of words.
+ABOUT_FILES  := session/codes session/door session/door_faults session/parent session/list_filter_model session/store
+TEST_ALL     := $(filter-out $(ABOUT_FILES),$(filter session/% agent/% artifact/% erase/% usage/%,$(TEST_ALL)))
+CHECK_ALL    :=
+PROGRAMS     := $(B)/on-mysql
+TEST_SUPPORT += $(B)/test/engine_mysql.o
 TEST_LINK    := -Wl,--wrap=ses_open -Wl,--wrap=ses_close
 endif
 
@@ -375,16 +408,16 @@ TEST_COMPILE = $(COMPILE_UNCOUNTED) $(TEST_OPTIMIZATION)
 
 $(TEST_SUPPORT): $(B)/test/%.o: test/%.c
 	@mkdir -p $(@D)
-	$(TEST_COMPILE) $(SQLITE_CFLAGS) $(POSTGRES_CFLAGS) -c -o $@ $<
+	$(TEST_COMPILE) $(SQLITE_CFLAGS) $(POSTGRES_CFLAGS) $(MYSQL_CFLAGS) -c -o $@ $<
 
 $(B)/test/%.o: test/%.c $(B)/gen/statements.h
 	@mkdir -p $(@D)
-	$(TEST_COMPILE) -Itest $(SQLITE_CFLAGS) $(TEST_ENGINE) $(CJSON_CFLAGS) $(POSTGRES_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
+	$(TEST_COMPILE) -Itest $(SQLITE_CFLAGS) $(TEST_ENGINE) $(CJSON_CFLAGS) $(POSTGRES_CFLAGS) $(MYSQL_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
 
 $(PROGRAMS)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
-	    $(LDFLAGS) $(TEST_LINK) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
+	    $(LDFLAGS) $(TEST_LINK) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS) $(SERVER_LIBS)
 
 # The code of the chapters, which are README files: all their fragments as one program, and the whole programs. The packages
 # for Python and Rust test their own. Without POSTGRES=1 the program for a server is compiled, but not linked.
@@ -408,7 +441,8 @@ $(CHAPTER_OBJECTS): %.o: %.c
 # Scripts that check the whole tree. test/NAME.sh gets its settings in the environment.
 CHECK_SETTINGS = HEADERS='$(HEADERS)' REFERENCE='$(REFERENCE)' AWK='$(AWK)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' TEST_OPTIMIZATION='$(TEST_OPTIMIZATION)' \
     SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)' \
-    POSTGRES='$(POSTGRES)' POSTGRES_CFLAGS='$(POSTGRES_CFLAGS)' POSTGRES_LIBS='$(POSTGRES_LIBS)'
+    POSTGRES='$(POSTGRES)' POSTGRES_CFLAGS='$(POSTGRES_CFLAGS)' POSTGRES_LIBS='$(POSTGRES_LIBS)' \
+    MYSQL='$(MYSQL)' MYSQL_CFLAGS='$(MYSQL_CFLAGS)' MYSQL_LIBS='$(MYSQL_LIBS)'
 
 # A run of one test is a target, so that -j runs several at once. One that fails leaves the others to run, and the sum to
 # be printed. All are built before the first runs: else make begins with those that are built last, and what takes long is
@@ -423,7 +457,7 @@ check-layers: export OBJECTS := $(OBJECTS)
 check-layers: export BENCH_OBJECTS := $(BENCH_OBJECTS)
 check-layers: export COMMAND_OBJECTS := $(COMMAND_OBJECTS)
 check-layers: export SERVER_OBJECTS := $(if $(WITH_SERVER),$(SERVER_OBJECTS))
-check-readme: $(CHAPTER_OBJECTS) $(filter-out $(if $(POSTGRES),,%/postgres/README),$(CHAPTER_OBJECTS:.o=)) $(COMMAND)
+check-readme: $(CHAPTER_OBJECTS) $(filter-out $(foreach name,$(LEFT_OUT),%/$(name)/README),$(CHAPTER_OBJECTS:.o=)) $(COMMAND)
 check-amalgamation: $(AMALGAMATED) $(B)/test/chapters/README.c
 check-exports check-linking check-install: $(LIBRARY)
 check-exports check-abidiff check-install: $(SHARED)
@@ -432,9 +466,10 @@ $(CHECKS:%=check-%): check-%:
 	@$(CHECK_SETTINGS) sh test/run.sh one $(B) $* sh test/$*.sh $(B)
 
 ## check: build and run all tests (also: make test); TESTS=list runs one, TESTS=agent a room of them
-ifeq ($(and $(filter postgres,$(ENGINE)),$(SESLITE_POSTGRES))$(if $(filter postgres,$(ENGINE)),,files),)
+SERVER_ADDRESS := $(if $(filter postgres,$(ENGINE)),$(SESLITE_POSTGRES),$(SESLITE_MYSQL))
+ifneq ($(if $(SERVER_ADDRESS),,$(filter postgres mysql,$(ENGINE))),)
 check test:
-	@sh test/postgres/with_server.sh $(MAKE) --no-print-directory $@
+	@sh test/$(ENGINE)/with_server.sh $(MAKE) --no-print-directory $@
 else
 check test: $(RUNS) $(CHECKS:%=check-%)
 	@sh test/run.sh sum $(PROGRAMS) $(TEST_NAMES) $(CHECKS)
@@ -581,7 +616,7 @@ fuzz:
 in_prefix     = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
 SQLITE_OF_ITS_PACKAGE = $(and $(filter file,$(origin SQLITE_LIBS)),$(shell $(PKG_CONFIG) --exists sqlite3 2>/dev/null && echo yes))
 PC_REQUIRES   = $(if $(SQLITE_OF_ITS_PACKAGE),sqlite3 >= 3.37)
-PC_LIBS       = $(strip $(if $(SQLITE_OF_ITS_PACKAGE),,$(SQLITE_LIBS)) $(POSTGRES_LIBS))
+PC_LIBS       = $(strip $(if $(SQLITE_OF_ITS_PACKAGE),,$(SQLITE_LIBS)) $(SERVER_LIBS))
 PACKAGE_FILES := $(patsubst tools/packaging/%.in,$(B)/packaging/%,$(wildcard tools/packaging/*.in))
 
 # Rewritten each time, with the values known only when installing.
@@ -608,6 +643,8 @@ install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGE) $(DOCS
 	$(INSTALL) -m 644 $(SCRIPTS) '$(DESTDIR)$(DATADIR)/seslite/sql/'
 	$(if $(POSTGRES),$(INSTALL) -d '$(DESTDIR)$(DATADIR)/seslite/sql/postgres')
 	$(if $(POSTGRES),$(INSTALL) -m 644 $(POSTGRES_SCRIPTS) sql/postgres/tenants.sql '$(DESTDIR)$(DATADIR)/seslite/sql/postgres/')
+	$(if $(MYSQL),$(INSTALL) -d '$(DESTDIR)$(DATADIR)/seslite/sql/mysql')
+	$(if $(MYSQL),$(INSTALL) -m 644 $(MYSQL_SCRIPTS) '$(DESTDIR)$(DATADIR)/seslite/sql/mysql/')
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
 	$(INSTALL) -m 755 $(COMMAND) '$(DESTDIR)$(BINDIR)/seslite'
 	$(INSTALL) -m 644 $(COMMAND_PAGE) '$(DESTDIR)$(MANDIR)/man1/seslite.1'

@@ -30,7 +30,7 @@
  * Other headers are not included: seslite_agent.h has calls for agent frameworks, seslite_artifact.h keeps files
  * of sessions and users, seslite_search.h finds events by words, seslite_usage.h adds up the tokens that models
  * have used, seslite_erase.h erases what must not be kept from events that stay, seslite_cjson.h has calls for
- * programs that use cJSON, and seslite_postgres.h opens a store on a PostgreSQL server.
+ * programs that use cJSON, and seslite_postgres.h and seslite_mysql.h open a store on a server.
  *
  * The words used below:
  *
@@ -1228,7 +1228,7 @@ SES_API const char *ses_session_label_value(const ses_session *session, const ch
 /* Facts about a store. Texts are static, or borrowed until the store is closed. */
 typedef struct ses_info {
     size_t size;        /* input: sizeof(ses_info) */
-    const char *engine; /* "sqlite" or "postgresql" */
+    const char *engine; /* "sqlite", "postgresql" or "mysql" */
     const char *path;   /* as passed to ses_open */
     int schema_version; /* of the stored data */
     int read_only;      /* 1: the store was opened with SES_OPEN_READ_ONLY */

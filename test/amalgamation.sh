@@ -2,7 +2,7 @@
 # The amalgamation compiles without a warning, also within a program that asks for more of the system than POSIX, and
 # programs link with it.
 #     sh test/amalgamation.sh BUILD     (CC, CFLAGS, LDFLAGS, SQLITE_CFLAGS, SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS;
-#                                        POSTGRES=1, POSTGRES_CFLAGS, POSTGRES_LIBS)
+#                                        POSTGRES=1, POSTGRES_CFLAGS, POSTGRES_LIBS, and the same with MYSQL)
 set -eu
 build=$1
 folder=$build/test/amalgamation
@@ -45,19 +45,23 @@ compile -pthread -o "$folder/program" "$folder/program.c" "$folder/seslite_cjson
 compile -pthread -o "$folder/readme_program" "$build/test/chapters/README.c" "$folder/seslite.o" \
     ${LDFLAGS:-} ${SQLITE_LIBS:--lsqlite3}
 
-[ -n "${POSTGRES:-}" ] || exit 0
-cat >"$folder/postgres.c" <<'END'
-#include "seslite_postgres.h"
+# try_server ENGINE CFLAGS LIBS: the file of an engine for servers
+try_server() {
+    cat >"$folder/$1.c" <<END
+#include "seslite_$1.h"
 
 int main(void)
 {
     ses_store *store = 0;
-    return ses_open_postgres("no connection string", 0, 0, &store, 0) == SES_INVALID ? 0 : 1;
+    return ses_open_$1("no connection string", 0, 0, &store, 0) == SES_INVALID ? 0 : 1;
 }
 END
-# shellcheck disable=SC2086
-compile ${POSTGRES_CFLAGS:-} -c -o "$folder/seslite_postgres.o" "$folder/seslite_postgres.c"
-# shellcheck disable=SC2086
-compile -pthread -o "$folder/postgres" "$folder/postgres.c" "$folder/seslite_postgres.o" "$folder/seslite.o" \
-    ${LDFLAGS:-} ${SQLITE_LIBS:--lsqlite3} ${POSTGRES_LIBS:--lpq}
-"$folder/postgres"
+    # shellcheck disable=SC2086
+    compile $2 -c -o "$folder/seslite_$1.o" "$folder/seslite_$1.c"
+    # shellcheck disable=SC2086
+    compile -pthread -o "$folder/$1" "$folder/$1.c" "$folder/seslite_$1.o" "$folder/seslite.o" \
+        ${LDFLAGS:-} ${SQLITE_LIBS:--lsqlite3} $3
+    "$folder/$1"
+}
+[ -z "${POSTGRES:-}" ] || try_server postgres "${POSTGRES_CFLAGS:-}" "${POSTGRES_LIBS:--lpq}"
+[ -z "${MYSQL:-}" ] || try_server mysql "${MYSQL_CFLAGS:-}" "${MYSQL_LIBS:--lmariadb}"

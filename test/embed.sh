@@ -1,5 +1,5 @@
 #!/bin/sh
-# tools/embed_postgres.awk replaces the calls of macros, and refuses those that it cannot replace. What
+# tools/embed_server.awk replaces the calls of macros, and refuses those that it cannot replace. What
 # tools/embed_scripts.awk packs has all characters of the schema and the scripts.
 #     sh test/embed.sh BUILD        (AWK)
 set -eu
@@ -15,7 +15,7 @@ embed() {
     done >"$folder/postgres.sql"
     printf '%s\n' '' '-- name: one' "$1" >>"$folder/postgres.sql"
     : >"$folder/0001.sql"
-    ${AWK:-awk} -f tools/embed_postgres.awk -v mode=text "$folder/sqlite.sql" "$folder/postgres.sql" "$folder/0001.sql" \
+    ${AWK:-awk} -f tools/embed_server.awk -v engine=postgres -v mode=text "$folder/sqlite.sql" "$folder/postgres.sql" "$folder/0001.sql" \
         >"$folder/sql.c" 2>"$folder/error" || {
         sed 's/.*: line/line/' "$folder/error"
         return 0

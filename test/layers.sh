@@ -33,6 +33,8 @@ storage/sqlite/backup  storage/sqlite/backup storage/sqlite storage/sqlite/conne
 storage/sqlite/wal     storage/sqlite/wal storage/sqlite storage/sqlite/connection $sql $models
 storage/postgres/connection  storage/postgres/connection storage/sql/rows $sql $models
 storage/postgres  storage/postgres storage/postgres/connection storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
+storage/mysql/connection  storage/mysql/connection storage/sql/rows $sql $models
+storage/mysql  storage/mysql storage/mysql/connection storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
 session         session storage $models
 session/follow  session/follow session storage $models
 session/history session/history session storage $models
@@ -45,6 +47,7 @@ usage           usage session/read session/sql session storage/sql/usage storage
 session/sql     session/sql session storage/sql/derived storage/sql/rows storage/sql storage $models
 session/sqlite  session/sqlite session storage/sqlite/connection storage $models
 session/postgres  session storage/postgres/connection storage $models
+session/mysql   session storage/mysql/connection storage $models
 agent           agent session/append_extras.h session/handle.h $models
 agent/context   agent/context agent artifact/begun.h session/append_extras.h session/handle.h $models
 search          search session/read session/sql session storage/sql/derived storage/sql/rows storage/sql storage $models
@@ -101,10 +104,11 @@ check_rooms() {
     done
 }
 public=$(cd include && echo *.h)
-check_rooms lib "$rooms" "$public statements.h postgres_statements.h"
+check_rooms lib "$rooms" "$public statements.h postgres_statements.h mysql_statements.h"
 check_rooms tools/seslite "$command_rooms" "$public"
 grep -rln '<sqlite3.h>' lib | grep -v '^lib/storage/sqlite/' >&2 && complain "only storage/sqlite knows SQLite"
 grep -rln '<libpq' lib include | grep -v '^lib/storage/postgres/' >&2 && complain "only storage/postgres knows libpq"
+grep -rln '<mysql' lib include | grep -v '^lib/storage/mysql/' >&2 && complain "only storage/mysql knows MariaDB's client library"
 grep -rln '<cjson/' lib include | grep -vx 'include/seslite_cjson.h' >&2 && complain "only cjson knows cJSON"
 grep -rn '<sqlite3.h>\|ses__' tools/seslite | grep -v '^tools/seslite/\(foreign\|import\|export\|usage\)/' >&2 &&
     complain "the command stands on public calls alone"
@@ -127,7 +131,7 @@ uses() {
 }
 # Symbols tell more than includes: nothing but its own rooms needs a named engine. (storage/sqlite/door.c is a part of the
 # door, for whichever engine.)
-for engine in sqlite postgres; do
+for engine in sqlite postgres mysql; do
     uses $OBJECTS | grep "/storage-$engine-[^/]*$" | grep -v '/storage-sqlite-door[a-z_]*.o$' | grep -v "^[^ ]*/\(storage\|session\)-$engine-" >&2 &&
         complain "objects need the engine $engine by name"
 done

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "seslite_search.h"
+
 void support_assert_code(int expected, int code, const ses_error *error, const char *call, const char *file,
                          int line)
 {
@@ -323,7 +325,19 @@ const char *support_json(const char *text)
 
 bool support_on_server(void)
 {
-    return getenv("SESLITE_POSTGRES") != NULL;
+    return getenv("SESLITE_POSTGRES") != NULL || getenv("SESLITE_MYSQL") != NULL;
+}
+
+void support_make_index(ses_store *store)
+{
+    ses_error error;
+    const int code = ses_store_index(store, NULL, NULL, &error);
+
+    if (code == SES_UNSUPPORTED && support_on_server()) {
+        printf("skipped: what needs the index of words, on a server that has none\n");
+        skip();
+    }
+    assert_ok(code);
 }
 
 int support_steps(int steps)

@@ -103,8 +103,10 @@ char *support_read_file(const char *path, size_t *len);
 /* A file of the shared test data, "data/..." or "vectors/..."; NULL where they are missing, after saying so. */
 char *support_test_data(const char *name, size_t *len);
 
-/* Do the tests run on a server (make ENGINE=postgres)? Then there is no file to look into. */
+/* Do the tests run on a server (make ENGINE=postgres, or mysql)? Then there is no file to look into. */
 bool support_on_server(void);
+/* Makes the index of words; a test is skipped where the engine has none. */
+void support_make_index(ses_store *store);
 /* So many of them; on a server, where each is several round trips, a tenth. */
 int support_steps(int steps);
 /* How far the steps of a walk through all cases are apart: 1; on a server more. It divides nothing that is likely. */

@@ -2,7 +2,7 @@
 # Puts the library into one C file and one header, for projects that compile it themselves.
 #     sh tools/amalgamate.sh OUT-FOLDER GEN-FOLDER
 # GEN-FOLDER has what tools/embed*.awk made. A header stands before the first file that includes
-# it. The engine for PostgreSQL, and the calls that know cJSON, have files of their own: they need more libraries.
+# it. The engines for servers, and the calls that know cJSON, have files of their own: they need more libraries.
 set -eu
 out=$1
 gen=$2
@@ -31,7 +31,7 @@ merge() {
                     continue
                 if (line ~ /^#include "/) {
                     split(line, name, "\"")
-                    add(name[2] ~ /^(postgres_)?statements\.h$/ ? gen "/" name[2] : "lib/" name[2])
+                    add(name[2] ~ /^((postgres|mysql)_)?statements\.h$/ ? gen "/" name[2] : "lib/" name[2])
                 } else {
                     lines[++at] = line
                 }
@@ -47,8 +47,9 @@ merge() {
 }
 
 merge "seslite_agent.h seslite_artifact.h seslite_search.h seslite_usage.h seslite_erase.h" "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
- * (Beside it, seslite_cjson.c has the calls for programs that use cJSON, and seslite_postgres.c stores on a PostgreSQL server.)" \
-    $(find lib -name '*.c' ! -path 'lib/cjson/*' ! -path '*/postgres/*' | sort) "$gen/statements.c" "$gen/scripts.c" >"$out/seslite.c.new"
+ * (Beside it, seslite_cjson.c has the calls for programs that use cJSON, seslite_postgres.c and
+ * seslite_mysql.c stores on a server.)" \
+    $(find lib -name '*.c' ! -path 'lib/cjson/*' ! -path '*/postgres/*' ! -path '*/mysql/*' | sort) "$gen/statements.c" "$gen/scripts.c" >"$out/seslite.c.new"
 mv "$out/seslite.c.new" "$out/seslite.c"
 merge seslite_cjson.h "The calls of seslite for programs that use cJSON, made by tools/amalgamate.sh: compile it beside seslite.c and
  * link with -lcjson." $(find lib/cjson -name '*.c' | sort) >"$out/seslite_cjson.c.new"
@@ -56,3 +57,6 @@ mv "$out/seslite_cjson.c.new" "$out/seslite_cjson.c"
 merge seslite_postgres.h "Stores of seslite on a PostgreSQL server, made by tools/amalgamate.sh: compile it beside seslite.c and link with
  * -lpq." $(find lib -path '*/postgres/*.c' | sort) "$gen/postgres_sql.c" >"$out/seslite_postgres.c.new"
 mv "$out/seslite_postgres.c.new" "$out/seslite_postgres.c"
+merge seslite_mysql.h "Stores of seslite on a server of MySQL or MariaDB, made by tools/amalgamate.sh: compile it beside seslite.c and link
+ * with -lmariadb." $(find lib -path '*/mysql/*.c' | sort) "$gen/mysql_sql.c" >"$out/seslite_mysql.c.new"
+mv "$out/seslite_mysql.c.new" "$out/seslite_mysql.c"

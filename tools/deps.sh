@@ -6,15 +6,18 @@
 #                               of SBOMs
 #     sh tools/deps.sh browser  also Chromium and chromedriver, in which the page of `seslite html` is tested
 #     sh tools/deps.sh postgres also libpq, and for the tests a PostgreSQL server and PgBouncer
+#     sh tools/deps.sh mysql    also MariaDB's client library, and for the tests a MariaDB server
 # Without permission to install, it prints the commands and fails.
 set -eu
 
 dev=
 browser=
 postgres=
+mysql=
 [ "${1:-}" != dev ] || dev=yes
 [ "${1:-}" != browser ] || browser=yes
-[ "${1:-}" != postgres ] || postgres=yes
+case " $* " in *" postgres "*) postgres=yes ;; esac
+case " $* " in *" mysql "*) mysql=yes ;; esac
 chromium=
 if command -v apt-get >/dev/null 2>&1; then
     update="apt-get update"
@@ -24,6 +27,7 @@ if command -v apt-get >/dev/null 2>&1; then
     more="clang clang-format libclang-rt-dev gcovr valgrind git cmake meson ninja-build musl-tools mandoc abigail-tools python3-venv python3-dev"
     chromium="chromium chromium-driver"
     server="libpq-dev postgresql postgresql-client pgbouncer"
+    mariadb="libmariadb-dev mariadb-server mariadb-client"
     check="dpkg -s"
     [ "$(dpkg --print-architecture)" != amd64 ] || more="$more gcc-multilib"
 elif command -v dnf >/dev/null 2>&1; then
@@ -34,6 +38,7 @@ elif command -v dnf >/dev/null 2>&1; then
     more="clang clang-tools-extra compiler-rt gcovr valgrind git libasan libubsan libtsan libabigail cmake meson"
     chromium="chromium chromedriver"
     server="libpq-devel postgresql-server postgresql pgbouncer"
+    mariadb="mariadb-connector-c-devel mariadb-server mariadb"
     check="rpm -q"
 elif command -v apk >/dev/null 2>&1; then
     update=""
@@ -42,6 +47,7 @@ elif command -v apk >/dev/null 2>&1; then
     more="clang clang-extra-tools compiler-rt gcovr valgrind git cmake meson"
     chromium="chromium chromium-chromedriver"
     server="libpq-dev postgresql pgbouncer"
+    mariadb="mariadb-connector-c-dev mariadb mariadb-client"
     check="apk info -e"
 elif command -v pacman >/dev/null 2>&1; then
     update=""
@@ -50,6 +56,7 @@ elif command -v pacman >/dev/null 2>&1; then
     more="clang compiler-rt gcovr valgrind git cmake meson"
     chromium="chromium"
     server="postgresql-libs postgresql"
+    mariadb="mariadb-libs mariadb mariadb-clients"
     check="pacman -Q"
 elif command -v brew >/dev/null 2>&1; then
     update=""
@@ -58,6 +65,7 @@ elif command -v brew >/dev/null 2>&1; then
     more="clang-format gcovr cmake meson"
     chromium="chromedriver"
     server="libpq postgresql pgbouncer"
+    mariadb="mariadb-connector-c mariadb"
     check="brew list --versions"
 else
     echo "No package manager that this script knows. Wanted: a C compiler, make, pkg-config, and the development" >&2
@@ -99,7 +107,8 @@ missing=""
 wanted=$packages
 [ -z "$dev" ] || wanted="$packages $more"
 [ -z "$browser" ] || wanted="$packages $chromium"
-[ -z "$postgres" ] || wanted="$packages $server"
+[ -z "$postgres" ] || wanted="$wanted $server"
+[ -z "$mysql" ] || wanted="$wanted $mariadb"
 for package in $wanted; do
     [ "$package" = libclang-rt-dev ] && continue
     $check "$package" >/dev/null 2>&1 || missing="$missing $package"

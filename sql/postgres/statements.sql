@@ -60,7 +60,7 @@
 -- own: append_touch         the session's row after these events
 -- own: create_session       a session whose version follows those of earlier ones
 
--- tools/embed_postgres.awk replaces calls such as SHARD($1). Each word of a macro's text that is the name of a parameter
+-- tools/embed_server.awk replaces calls such as SHARD($1). Each word of a macro's text that is the name of a parameter
 -- stands for the argument, also after a dot and in quotes.
 --
 -- The shards of a number, and of names:

@@ -46,7 +46,7 @@ static void make_log(ses_store *store)
 
     must_create(store, &key, NULL);
     say_numbered(store, 1, 6);
-    assert_ok(ses_store_index(store, NULL, NULL, &error));
+    support_make_index(store);
     assert_ok(ses_store_tally(store, NULL, NULL, &error));
     assert_ok(ses_fork_by_key(store, &key, AFTER_SEQ(4), &branched, NULL, NULL, &error));
     say_numbered(store, 7, 2); /* the tally lacks these so far */

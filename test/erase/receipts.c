@@ -46,7 +46,7 @@ static void test_deletions(void **state)
     fill(fixture->store, &other, 2);
     save(fixture->store, &key, "own");
     save(fixture->store, &key, "user:shared");
-    assert_ok(ses_store_index(fixture->store, NULL, NULL, &error));
+    support_make_index(fixture->store);
     fork_to(fixture->store, &key, NULL, "fork");
     assert_ok(ses_fork_by_key(fixture->store, &other, NULL, &foreign, &to_other, NULL, &error));
     assert_ok(ses_delete(fixture->store, &key, &options, NULL, &error));
@@ -70,7 +70,7 @@ static void test_cut_and_prune(void **state)
     ses_error error;
 
     fill(fixture->store, &key, 5);
-    assert_ok(ses_store_index(fixture->store, NULL, NULL, &error));
+    support_make_index(fixture->store);
     fork_to(fixture->store, &key, AFTER_SEQ(1), "first");
     fork_to(fixture->store, &key, AFTER_SEQ(4), "fourth");
     assert_ok(ses_cut_by_key(fixture->store, &key, AFTER_SEQ(3), &cut, NULL, &error));

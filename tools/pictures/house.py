@@ -23,10 +23,12 @@ PURPOSES = {
     "storage/sql": "the operations of the door, for SQL",
     "storage/sqlite": "SQLite",
     "storage/postgres": "PostgreSQL",
+    "storage/mysql": "MySQL and MariaDB",
     "session": "the store, handles and cursors",
     "session/sql": "calls that are a few statements",
     "session/sqlite": "stores in files",
-    "session/postgres": "stores on a server",
+    "session/postgres": "stores on PostgreSQL",
+    "session/mysql": "stores on MySQL",
     "agent": "contents, tool calls, templates",
     "artifact": "files of sessions and users",
     "search": "words of events",
@@ -34,7 +36,7 @@ PURPOSES = {
     "erase": "redacting events",
     "cjson": "trees of cJSON",
 }
-FOREIGN = ("sqlite3.h", "libpq-fe.h", "cjson/cJSON.h")
+FOREIGN = ("sqlite3.h", "libpq-fe.h", "mysql.h", "cjson/cJSON.h")
 
 
 # ----------------------------------------------------------------------------------------------------- the code

@@ -13,11 +13,15 @@ static int need_module(struct db *db, ses_error *error)
     int64_t one = 0;
     const int code = ses__query_number(db, STATEMENT_INDEX_MODULE, &one, error, NULL);
 
-    return code == SES_NOTFOUND
+    if (code != SES_NOTFOUND)
+        return code;
+    return db->engine->words
                ? ses__error_set(error, SES_UNSUPPORTED,
-                                "%s: the index of words needs FTS5, which the SQLite in use does not have",
+                                "%s: there is no index of words on such a server: searches read the events",
                                 db->name)
-               : code;
+               : ses__error_set(error, SES_UNSUPPORTED,
+                                "%s: the index of words needs FTS5, which the SQLite in use does not have",
+                                db->name);
 }
 
 /* UNSUPPORTED: there is one, but it cannot be used. */

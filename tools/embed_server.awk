@@ -1,10 +1,10 @@
-# Turns the scripts of sql/postgres/ into C.
+# Turns the scripts of an engine for servers, sql/postgres/ or sql/mysql/, into C. With -v engine=postgres:
 #
-#   awk -f embed_postgres.awk -v mode=names sqlite/statements.sql postgres/statements.sql    postgres_statements.h
-#   awk -f embed_postgres.awk -v mode=text sqlite/statements.sql postgres/statements.sql postgres/0*.sql    postgres_sql.c
+#   awk -f embed_server.awk -v mode=names sqlite/statements.sql postgres/statements.sql    postgres_statements.h
+#   awk -f embed_server.awk -v mode=text sqlite/statements.sql postgres/statements.sql postgres/0*.sql    postgres_sql.c
 #
-# A statement has the slot that SQLite's of that name has; PostgreSQL's own follow after these. Both must have all names
-# but those that the head of postgres/statements.sql excepts, as `-- without: NAME WHY` and `-- own: NAME WHY`.
+# A statement has the slot that SQLite's of that name has; the engine's own follow after these. Both must have all names
+# but those that the head of its statements.sql excepts, as `-- without: NAME WHY` and `-- own: NAME WHY`.
 #
 # The head also defines macros, as `-- macro: NAME(parameter, ...) = TEXT`, continued on lines that begin with `--` and five
 # spaces. A call is a name in capitals directly followed by a parenthesis, and is closed on its line. It is replaced by the
@@ -109,6 +109,7 @@ function define(text,    head, macro, names, i) {
     return macro
 }
 
+BEGIN { upper = toupper(engine) }
 FNR == 1 { file++ }
 
 file == 1 && /^-- name: / {
@@ -159,12 +160,17 @@ file == 2 {
     $0 = expand($0)
     if (first && /^(SELECT|WITH (page|found|RECURSIVE)) / || /RETURNING/)
         returns[name] = 1
+    else if (first) # the last of several returns the rows
+        returns[name] = 0
     if (/RETURNING/)
         gives[name] = 1
     if (first && /^DO /)
         blocks[name] = 1 # of statements, that ends with its tag
-    first = 0
     count_parameters($0)
+    if (engine == "mysql" && first && name in parts) # of several statements
+        text[name] = text[name] " \";\""
+    first = engine == "mysql" && /;$/
+    parts[name] += first
     if (!(name in blocks) || /\$;$/)
         sub(/;$/, "")
     text[name] = text[name] c_string($0)
@@ -180,15 +186,15 @@ FNR == 1 { scripts = scripts (file > 3 ? "},\n" : "") "    {" (base_name(FILENAM
 # -------------------------------------------------------------------------------------------------- the output
 
 function print_names(    i) {
-    print "#ifndef SESLITE_POSTGRES_STATEMENTS_H\n#define SESLITE_POSTGRES_STATEMENTS_H\n"
+    print "#ifndef SESLITE_" upper "_STATEMENTS_H\n#define SESLITE_" upper "_STATEMENTS_H\n"
     print "#include \"statements.h\"\n\n/* The slots of those that SQLite has not. */\nenum {"
     for (i = 0; i < own_count; i++)
-        print "    POSTGRES_" toupper(own[i]) (i == 0 ? " = STATEMENT_COUNT" : "") ","
-    print "    POSTGRES_STATEMENT_COUNT" (own_count == 0 ? " = STATEMENT_COUNT" : "") "\n};"
-    print "enum { POSTGRES_MAX_PARAMETERS = " max_parameters " };\n"
+        print "    " upper "_" toupper(own[i]) (i == 0 ? " = STATEMENT_COUNT" : "") ","
+    print "    " upper "_STATEMENT_COUNT" (own_count == 0 ? " = STATEMENT_COUNT" : "") "\n};"
+    print "enum { " upper "_MAX_PARAMETERS = " max_parameters " };\n"
     for (i = 0; i < own_count; i++) {
-        print "extern SESLITE_PRIVATE const char ses__statement_" own[i] "[];"
-        print "#define STATEMENT_" toupper(own[i]) " ((const struct statement *)ses__statement_" own[i] ")"
+        print "extern SESLITE_PRIVATE const char ses__" engine "_statement_" own[i] "[];"
+        print "#define STATEMENT_" toupper(own[i]) " ((const struct statement *)ses__" engine "_statement_" own[i] ")"
     }
     print "\n#endif"
 }
@@ -199,32 +205,32 @@ function print_statement(name,    locked) {
         fail("there is no statement " name)
     if (name in text)
         print "    [" slot[name] "] = {" text[name] ",\n        " locked ", " parameters[name] + 0 ", " \
-            returns[name] + 0 ", " gives[name] + 0 ", \"" name "\"},"
+            returns[name] + 0 ", " (engine == "mysql" ? parts[name] : gives[name] + 0) ", \"" name "\"},"
 }
 
 function print_text(    i) {
-    print "#include \"storage/postgres/connection/sql_text.h\"\n"
+    print "#include \"storage/" engine "/connection/sql_text.h\"\n"
     print "/* Longer than the 4095 characters that every C compiler must take; all we know of take more. */"
     print "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n"
-    print "const struct postgres_statement ses__postgres_statements[POSTGRES_STATEMENT_COUNT] = {"
+    print "const struct " engine "_statement ses__" engine "_statements[" upper "_STATEMENT_COUNT] = {"
     for (i = 0; i < count; i++)
         print_statement(names[i])
     for (i = 0; i < own_count; i++)
         print_statement(own[i])
     print "};\n"
     for (i = 0; i < own_count; i++)
-        printf "const char ses__statement_%s[] = \"\\%03o\\%03o\" \"%s\";\n", own[i], slot[own[i]] % 256, slot[own[i]] / 256, own[i]
-    print "\nstatic const struct postgres_script postgres_scripts[] = {\n" scripts "},\n};\n"
-    print "size_t ses__postgres_script_count(void)\n{"
-    print "    return sizeof postgres_scripts / sizeof postgres_scripts[0];\n}\n"
-    print "const struct postgres_script *ses__postgres_script(size_t index)\n{"
-    print "    return &postgres_scripts[index];\n}"
+        printf "const char ses__%s_statement_%s[] = \"\\%03o\\%03o\" \"%s\";\n", engine, own[i], slot[own[i]] % 256, slot[own[i]] / 256, own[i]
+    print "\nstatic const struct " engine "_script all_scripts[] = {\n" scripts "},\n};\n"
+    print "size_t ses__" engine "_script_count(void)\n{"
+    print "    return sizeof all_scripts / sizeof all_scripts[0];\n}\n"
+    print "const struct " engine "_script *ses__" engine "_script(size_t index)\n{"
+    print "    return &all_scripts[index];\n}"
 }
 
 END {
     if (failed)
         exit 1
-    print "/* Made from sql/ by tools/embed_postgres.awk. */"
+    print "/* Made from sql/ by tools/embed_server.awk. */"
     if (mode == "names")
         print_names()
     else

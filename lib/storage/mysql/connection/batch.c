@@ -1,0 +1,329 @@
+/*
+ * Statements that are sent as one text, and their answers. The server runs one after the other, and stops at the first that
+ * fails. The library does not wait for a statement that only changes rows. It sees the outcome with the next answer that it
+ * needs, or with the commit. So a later query of the transaction may report the failure.
+ *
+ * It waits itself, through the functions of the client library that return instead
+ * (https://mariadb.com/kb/en/using-the-non-blocking-library/), so that a call ends in time.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "storage/mysql/connection/connection.h"
+#include "storage/sql/rows/parts.h"
+
+/* The longest time until an interrupt is seen. */
+enum { LONGEST_POLL_MS = 50, POLL_WITH_CANCEL_MS = 3 };
+/* So much is collected before it is sent, unless one statement is longer. */
+enum { FULL_BYTES = 1024 * 1024 };
+
+/* ------------------------------------------------------------------------------------------- waiting */
+
+/* The call waits for the outcome of a commit that was sent: its own limits do not end that. */
+static bool is_committing(const struct my *my)
+{
+    return my->ended && my->writes;
+}
+
+/* 0, with BUSY or INTERRUPTED, when the time is over. */
+static int wait_in_time(const struct my *my, struct pollfd *polled, int *code)
+{
+    const struct limits *limits = is_committing(my) ? NULL : my->base.limits;
+    const int64_t own_us = my->base.deadline_us;
+    const int64_t deadline_us =
+        is_committing(my) && own_us < my->commit_deadline_us ? my->commit_deadline_us : own_us;
+    const int longest_ms = limits && limits->cancel ? POLL_WITH_CANCEL_MS : LONGEST_POLL_MS;
+    int ready = 0;
+
+    while (ready == 0 && *code == SES_OK) {
+        const int64_t left_us = deadline_us - ses__clock_steady_us();
+        const int64_t left_ms = left_us / 1000 + 1;
+        if (atomic_load(&my->interrupted) || ses__limits_cancelled(limits))
+            *code = SES_INTERRUPTED;
+        else if (left_us <= 0)
+            *code = SES_BUSY;
+        else
+            ready = poll(polled, 1, left_ms < longest_ms ? (int)left_ms : longest_ms);
+        if (ready < 0 && errno == EINTR)
+            ready = 0;
+    }
+    return ready;
+}
+
+int ses__my_wait(const struct my *my, int status, int *code)
+{
+    struct pollfd polled = {.fd = mysql_get_socket(my->conn),
+                            .events = (short)((status & MYSQL_WAIT_READ ? POLLIN : 0) |
+                                              (status & MYSQL_WAIT_WRITE ? POLLOUT : 0) |
+                                              (status & MYSQL_WAIT_EXCEPT ? POLLPRI : 0))};
+    int happened = MYSQL_WAIT_TIMEOUT; /* which ends the operation */
+
+    if (*code == SES_OK && wait_in_time(my, &polled, code) != 0) {
+        happened = (polled.revents & POLLIN ? MYSQL_WAIT_READ : 0) |
+                   (polled.revents & POLLOUT ? MYSQL_WAIT_WRITE : 0) |
+                   (polled.revents & POLLPRI ? MYSQL_WAIT_EXCEPT : 0);
+        /* Using the socket shows what is wrong with it. */
+        happened = happened ? happened : status & ~MYSQL_WAIT_TIMEOUT;
+    }
+    return happened;
+}
+
+/* Nobody will read the remaining answers. */
+static void stop_waiting(struct my *my, int code)
+{
+    const bool is_limit = !is_committing(my) && ses__limits_passed(my->base.limits);
+
+    my->lost = my->at_work = true;
+    ses__my_fail_as(my, is_limit ? SES_INTERRUPTED : code, "a statement");
+}
+
+/* The outcome of an operation: false, with the failure of the transaction, if it has failed, or its time is over. */
+static bool went_well(struct my *my, int code, bool good, const char *doing)
+{
+    if (code != SES_OK)
+        stop_waiting(my, code);
+    else if (!good)
+        ses__my_fail(my, doing);
+    return code == SES_OK && good;
+}
+
+static bool send_text(struct my *my, const char *text, size_t len)
+{
+    int code = SES_OK;
+    int result = 0;
+    int status = mysql_send_query_start(&result, my->conn, text, len);
+
+    while (status)
+        status = mysql_send_query_cont(&result, my->conn, ses__my_wait(my, status, &code));
+    return went_well(my, code, result == 0, "sending");
+}
+
+/* Reads the first answer, or the next one. */
+static bool read_answer(struct my *my, bool first, const char *doing)
+{
+    int code = SES_OK;
+    my_bool failed = 0;
+    int result = 0;
+
+    if (first) {
+        int status = mysql_read_query_result_start(&failed, my->conn);
+        while (status)
+            status = mysql_read_query_result_cont(&failed, my->conn, ses__my_wait(my, status, &code));
+    } else {
+        int status = mysql_next_result_start(&result, my->conn);
+        while (status)
+            status = mysql_next_result_cont(&result, my->conn, ses__my_wait(my, status, &code));
+    }
+    return went_well(my, code, !failed && result == 0, doing);
+}
+
+/* The rows of an answer: NULL, with the failure of the transaction, if they do not arrive. */
+static MYSQL_RES *read_rows(struct my *my, const char *doing)
+{
+    int code = SES_OK;
+    MYSQL_RES *rows = NULL;
+    int status = mysql_store_result_start(&rows, my->conn);
+
+    while (status)
+        status = mysql_store_result_cont(&rows, my->conn, ses__my_wait(my, status, &code));
+    if (went_well(my, code, rows != NULL, doing))
+        return rows;
+    mysql_free_result(rows);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- answers */
+
+/* True if the session is the one that was found, at the same version. */
+static bool is_same(const struct my *my, MYSQL_RES *rows)
+{
+    const MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
+
+    return row && row[3] && ses__my_number(row[3]) == my->base.found_version;
+}
+
+static void take_rows(struct my *my, const struct my_awaited *awaited, MYSQL_RES *rows)
+{
+    if (awaited->kind == MY_SAME && my->code == SES_OK && !is_same(my, rows)) {
+        ses__my_fail_as(my, SES_BUSY, "a read in which the session has changed");
+        my->again = true;
+    }
+    if (awaited->run && my->code == SES_OK)
+        awaited->run->result = rows;
+    else
+        mysql_free_result(rows);
+}
+
+static void take_changes(struct my *my, const char *table)
+{
+    const uint64_t given = mysql_insert_id(my->conn);
+
+    my->changed = (int64_t)mysql_affected_rows(my->conn);
+    if (given > 0)
+        my->given = (int64_t)given;
+    if (table && my->changed != 1 && my->code == SES_OK) {
+        my->code = ses__refuse_unchanged(&my->base, table, &my->error);
+        my->again = !my->ended; /* another transaction may have deleted the row */
+    }
+}
+
+/* Takes the answers to a statement, the last of which counts. False: the server has stopped at it. */
+static bool take_statement(struct my *my, const struct my_awaited *awaited, bool first)
+{
+    const struct mysql_statement *statement = awaited->statement;
+
+    for (int part = statement->parts; part > 0; part--) {
+        if (!read_answer(my, first, statement->name))
+            return false;
+        first = false;
+        MYSQL_RES *rows = mysql_field_count(my->conn) > 0 ? read_rows(my, statement->name) : NULL;
+        if (mysql_field_count(my->conn) > 0 && !rows)
+            return false;
+        if (!rows)
+            take_changes(my, part > 1 ? NULL : awaited->table);
+        else if (part > 1)
+            mysql_free_result(rows);
+        else
+            take_rows(my, awaited, rows);
+    }
+    return true;
+}
+
+static void take_all(struct my *my)
+{
+    bool goes_on = true;
+
+    for (size_t i = 0; i < my->awaited_count && goes_on && !my->lost; i++) {
+        const struct my_awaited *awaited = &my->awaited[i];
+        goes_on = take_statement(my, awaited, i == 0);
+        if (awaited->kind == MY_ENDS && !goes_on) /* of the transaction before */
+            my->lost = my->again = true;
+    }
+    my->awaited_count = 0;
+    my->sent = false;
+}
+
+/* ------------------------------------------------------------------------------------------- sending */
+
+void ses__my_dispatch(struct my *my)
+{
+    if (my->sent)
+        take_all(my);
+    if (my->text.len > 0 && !my->lost && my->code == SES_OK)
+        my->sent = send_text(my, my->text.data, my->text.len);
+    ses__buffer_cut(&my->text, 0);
+    if (!my->sent)
+        my->awaited_count = 0;
+}
+
+int ses__my_settle(struct my *my)
+{
+    if (my->text.len > 0)
+        ses__my_dispatch(my);
+    if (my->sent)
+        take_all(my);
+    return my->code;
+}
+
+static void refuse_size(struct my *my, size_t bytes, const char *name)
+{
+    if (my->code != SES_OK)
+        return;
+    my->code = ses__error_set(
+        &my->error, SES_LIMIT,
+        "%s: %s needs a packet of %zu bytes, and the server takes %zu: raise its max_allowed_packet, or write less at once",
+        my->base.name, name, bytes, my->packet_bytes);
+}
+
+/* Sends what was collected before the statement, the separator and statement after `len`, if all together is too much. */
+static void make_room(struct my *my, size_t len, const struct mysql_statement *statement)
+{
+    const size_t most = my->packet_bytes < FULL_BYTES ? my->packet_bytes : FULL_BYTES;
+    const size_t all = my->text.len;
+    const size_t begin = len + (len > 0);
+    const size_t own = all - begin;
+
+    if (own > my->packet_bytes) {
+        refuse_size(my, own, statement->name);
+    } else if (len > 0 && all > most) {
+        if (my->sent)
+            take_all(my);
+        if (my->code == SES_OK && !my->lost)
+            my->sent = send_text(my, my->text.data, len);
+        if (my->sent)
+            take_all(my);
+        memmove(my->text.data, my->text.data + begin, own);
+        ses__buffer_cut(&my->text, own);
+    }
+}
+
+static void count_bytes(const struct my *my, const struct value *values)
+{
+    struct meter *meter = ses__limits_meter(my->base.limits);
+
+    for (size_t i = 0; meter && values && values[i].type != 0; i++)
+        meter->bytes_in += values[i].type == SQL_INT ? 0 : (int64_t)values[i].text.len;
+}
+
+void ses__my_collect(struct my *my, const struct statement *source, const struct value *values,
+                     enum my_kind kind, struct my_run *run)
+{
+    const struct mysql_statement *statement = &ses__mysql_statements[ses__statement_slot(source)];
+    const bool locks = my->writes && statement->locked;
+
+    if (my->sent) /* the end of the transaction before */
+        take_all(my);
+    if (my->lost)
+        ses__my_fail(my, statement->name);
+    if (my->code != SES_OK)
+        return;
+    const size_t len = my->text.len;
+    ses__buffer_add(&my->text, ";", len > 0);
+    ses__my_format(&my->text, locks ? statement->locked : statement->text, statement->parameters, values);
+    count_bytes(my, values);
+    if (my->text.failed || !ses__memory_grow(my->config->allocator, &my->awaited, &my->awaited_capacity,
+                                             my->awaited_count + 1, sizeof *my->awaited)) {
+        ses__buffer_cut(&my->text, 0);
+        my->awaited_count = 0;
+        ses__my_fail_as(my, SES_NOMEM, statement->name);
+        return;
+    }
+    make_room(my, len, statement);
+    my->awaited[my->awaited_count++] = (struct my_awaited){kind, statement, run, NULL};
+}
+
+void ses__my_must_change(struct db *db, const char *table)
+{
+    struct my *my = ses__my_of(db);
+
+    if (my->awaited_count > 0)
+        my->awaited[my->awaited_count - 1].table = table;
+}
+
+void ses__my_abandon(struct my *my, const struct my_run *run)
+{
+    for (size_t i = 0; i < my->awaited_count; i++) {
+        if (my->awaited[i].run == run)
+            my->awaited[i].run = NULL;
+    }
+}
+
+MYSQL_RES *ses__my_script(struct my *my, const char *sql)
+{
+    MYSQL_RES *last = NULL;
+    bool more = my->code == SES_OK && send_text(my, sql, strlen(sql));
+
+    for (bool first = true; more; first = false) {
+        if (!read_answer(my, first, "a script"))
+            break;
+        if (mysql_field_count(my->conn) > 0) {
+            mysql_free_result(last);
+            last = read_rows(my, "a script");
+        }
+        more = my->code == SES_OK && mysql_more_results(my->conn);
+    }
+    return last;
+}

@@ -1,0 +1,165 @@
+/*
+ * One connection to a server. Statements are collected as text and sent together, when the answer of one of them is needed:
+ * so a job that asks all before it takes the first row waits once.
+ */
+#ifndef SESLITE_STORAGE_MYSQL_CONNECTION_H
+#define SESLITE_STORAGE_MYSQL_CONNECTION_H
+
+#include <mysql.h>
+#include <stdatomic.h>
+
+#include "base/memory.h"
+#include "storage/mysql/connection/config.h"
+#include "storage/mysql/connection/sql_text.h"
+#include "storage/sql/query.h"
+
+/* A query whose rows are wanted. */
+struct my_run {
+    struct my_run *next; /* of the job */
+    const struct mysql_statement *statement;
+    MYSQL_RES *result; /* NULL until it has arrived */
+    MYSQL_ROW row;
+    const unsigned long *lengths;
+};
+
+/* A statement that has not been answered yet. */
+enum my_kind {
+    MY_ROWS,
+    MY_CHANGES,
+    MY_ENDS, /* a transaction whose outcome nobody waits for */
+    MY_SAME  /* the session that was found, which must be as it was */
+};
+struct my_awaited {
+    enum my_kind kind;
+    const struct mysql_statement *statement; /* NULL: a text of several statements */
+    struct my_run *run;                      /* that wants the rows; NULL: nobody does */
+    const char *table;                       /* one row of it must change; NULL: any number */
+};
+
+/* Of a job that commits by itself: what it has sent does not suit what is stored, and nothing has changed; or it is
+ * committed, but its answers could not be taken. */
+enum { MY_UNSUITED = -1000, MY_UNREAD = -1001 };
+/* Of a job whose transaction was to end with the first answers: it has to ask or to write more. */
+enum { MY_MUST_GO_ON = -1003 };
+
+enum { MARK_SIZE = 64 };
+
+struct my {
+    struct db base;
+    MYSQL *conn;
+    const struct mysql_config *config;
+    struct my *next_idle; /* in the pool */
+    struct my *next_open;
+    char mark
+        [MARK_SIZE]; /* the name of a lock by which the server knows the connection; "": it has none yet */
+    size_t packet_bytes;        /* that the server takes in one piece */
+    bool writes;                /* the current transaction writes, and so locks the rows that it finds */
+    bool ended;                 /* the end of the current transaction was asked for */
+    bool wrote;                 /* the current transaction has asked for a statement that writes */
+    bool stays_open;            /* a transaction that only reads does not end before its job does */
+    bool sent;                  /* statements that were sent have not been answered */
+    bool lost;                  /* the connection cannot be used any more ... */
+    bool at_work;               /* ... though the server may still work for it */
+    int64_t commit_deadline_us; /* until when a commit that was sent is awaited */
+    int code;                   /* of the first failure in this transaction, */
+    ses_error error;            /* which the next query reports */
+    unsigned number;            /* of the server's error */
+    bool again;                 /* the transaction may succeed if it is run again */
+    int64_t changed;            /* rows changed by the last statement that writes */
+    int64_t given;              /* the number that the last row got */
+    atomic_bool interrupted;
+    atomic_bool interruptible;
+    struct my_run *runs; /* of queries that have not ended */
+    struct buffer text;  /* statements that have not been sent */
+    struct my_awaited *awaited;
+    size_t awaited_count;
+    size_t awaited_capacity;
+};
+
+static inline struct my *ses__my_of(struct db *db)
+{
+    return (struct my *)db;
+}
+
+/* Makes a connection that is not connected yet. Returns NULL if out of memory. */
+SESLITE_PRIVATE struct my *ses__my_new(const struct mysql_config *config);
+/* Connects before the deadline, and makes the settings that the statements depend on. */
+SESLITE_PRIVATE int ses__my_connect(struct my *my, ses_error *error);
+SESLITE_PRIVATE void ses__my_close(struct my *my);
+
+/* ---- failure.c */
+
+/* Keeps the first failure of a transaction, with the message of the server or of the client library. */
+SESLITE_PRIVATE void ses__my_fail(struct my *my, const char *doing);
+/* The same for a failure found by the library. */
+SESLITE_PRIVATE void ses__my_fail_as(struct my *my, int code, const char *doing);
+
+/* ---- transaction.c */
+
+SESLITE_PRIVATE void ses__my_forget_failure(struct my *my);
+/* Asks for the beginning of a transaction, and forgets all about the one before. */
+SESLITE_PRIVATE void ses__my_begin(struct my *my, bool writes);
+/* Sends the commit, and waits for all answers. A job may commit by itself: then it reads the answers after that. */
+SESLITE_PRIVATE int ses__my_commit(struct my *my, ses_error *error);
+/* The engine's ask_last. */
+SESLITE_PRIVATE void ses__my_ask_last(struct db *db);
+/* Ends the transaction without waiting for the server. */
+SESLITE_PRIVATE void ses__my_end_later(struct my *my, const struct statement *statement);
+/* More has to be asked after the transaction's end: another one goes on where it ended. It fails, and the call is made again,
+ * in a transaction that stays open, if the session has changed meanwhile. */
+SESLITE_PRIVATE void ses__my_resume(struct my *my);
+
+/* ---- query.c */
+
+/* The engine's functions for statements. */
+SESLITE_PRIVATE void ses__my_start(struct query *query, const struct value *values);
+SESLITE_PRIVATE bool ses__my_row(struct query *query);
+SESLITE_PRIVATE enum sql_type ses__my_type(const struct query *query, int column);
+SESLITE_PRIVATE int64_t ses__my_int_of(struct query *query, int column);
+SESLITE_PRIVATE struct span ses__my_text_of(struct query *query, int column);
+SESLITE_PRIVATE int ses__my_end(struct query *query);
+/* Asks for a statement whose answer is of no interest. The transaction keeps a failure, and the commit returns it. */
+SESLITE_PRIVATE void ses__my_ask(struct db *db, const struct statement *statement,
+                                 const struct value *values);
+/* Ends the queries that a job has left. */
+SESLITE_PRIVATE void ses__my_end_queries(struct my *my);
+SESLITE_PRIVATE int64_t ses__my_changed(const struct db *db);
+SESLITE_PRIVATE int64_t ses__my_given(const struct db *db);
+SESLITE_PRIVATE void ses__my_must_change(struct db *db, const char *table);
+SESLITE_PRIVATE void ses__my_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive);
+
+/* ---- format.c */
+
+/* Adds a statement with its values to the text. */
+SESLITE_PRIVATE void ses__my_format(struct buffer *text, const char *sql, int parameters,
+                                    const struct value *values);
+/* The number in a text. */
+SESLITE_PRIVATE int64_t ses__my_number(const char *text);
+
+/* ---- batch.c */
+
+/* Collects a statement; a failure is that of the transaction. */
+SESLITE_PRIVATE void ses__my_collect(struct my *my, const struct statement *source,
+                                     const struct value *values, enum my_kind kind, struct my_run *run);
+/* The rows for this run will be thrown away. */
+SESLITE_PRIVATE void ses__my_abandon(struct my *my, const struct my_run *run);
+/* Sends what was collected, and waits for all answers. Returns the first failure of the transaction, or SES_OK. */
+SESLITE_PRIVATE int ses__my_settle(struct my *my);
+/* Sends what was collected, without waiting for answers. */
+SESLITE_PRIVATE void ses__my_dispatch(struct my *my);
+/* Runs a text of statements by itself. Returns the first row of the last one that has rows, or NULL: to be freed by the caller.
+ * The connection keeps a failure, after which no script is run. */
+SESLITE_PRIVATE MYSQL_RES *ses__my_script(struct my *my, const char *sql);
+/* For operations of the client library that wait: waits for what it says, and returns what has happened. After the deadline,
+ * or an interrupt, makes the operation fail; `*code` is then BUSY or INTERRUPTED. */
+SESLITE_PRIVATE int ses__my_wait(const struct my *my, int status, int *code);
+
+/* Sets where the server is, how to log in, and that the client library reads no files of settings. */
+SESLITE_PRIVATE bool ses__my_set_address(MYSQL *conn, const struct mysql_address *address);
+
+/* ---- leave.c */
+
+/* Closes the connection. If the server may still work for it, it is told to stop, in the background. */
+SESLITE_PRIVATE void ses__my_leave(struct my *my);
+
+#endif

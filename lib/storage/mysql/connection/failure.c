@@ -1,0 +1,126 @@
+/* Translates failures of the server, or of the connection to it, into codes. */
+#include <errmsg.h>
+#include <mysqld_error.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/mysql/connection/connection.h"
+
+#define USE_GRANTS                                                                                     \
+    ": the head of sql/mysql/0001_initial.sql says who creates a store, and which rights other users " \
+    "need"
+#define USE_NEWER \
+    ": the store uses a feature that this seslite does not know: open it read-only, or use a newer one"
+#define USE_PACKET ": raise the server's max_allowed_packet, or write less at once"
+
+/* Errors that one of the two servers has, and the headers of the other do not name. */
+enum {
+    READ_ONLY_MODE = 1836,
+    CONNECTION_KILLED = 1927,
+    STATEMENT_TIMEOUT = 1969,
+    QUERY_TIMEOUT = 3024,
+    DISK_FULL_WRITE = 3,
+    CHECK_VIOLATED = 4025
+};
+
+/* By the number of the error (https://mariadb.com/kb/en/mariadb-error-code-reference). */
+struct meaning {
+    unsigned number;
+    int code;
+    bool again;       /* the transaction may succeed if it is run again */
+    bool lost;        /* the connection is over */
+    const char *hint; /* or NULL */
+};
+
+static const struct meaning meanings[] = {
+    {ER_LOCK_DEADLOCK, SES_BUSY, true, false, NULL},
+    {ER_LOCK_WAIT_TIMEOUT, SES_BUSY, true, false, NULL},
+    {ER_DUP_ENTRY, SES_CORRUPT, true, false, NULL},      /* another call has added this row; else damage */
+    {ER_BAD_NULL_ERROR, SES_CORRUPT, true, false, NULL}, /* another call has deleted the owner; else damage */
+    {ER_SUBQUERY_NO_1_ROW, SES_READONLY, false, false, USE_NEWER}, /* begin_settings has met a feature */
+    {ER_CON_COUNT_ERROR, SES_BUSY, true, true, NULL},
+    {ER_TOO_MANY_USER_CONNECTIONS, SES_BUSY, true, true, NULL},
+    {ER_USER_LIMIT_REACHED, SES_BUSY, false, false, NULL},
+    {ER_QUERY_INTERRUPTED, SES_BUSY, false, false, NULL}, /* by somebody, or by a limit of the server */
+    {STATEMENT_TIMEOUT, SES_BUSY, false, false, NULL},
+    {QUERY_TIMEOUT, SES_BUSY, false, false, NULL},
+    {ER_SERVER_SHUTDOWN, SES_IO, true, true, NULL},
+    {CONNECTION_KILLED, SES_IO, true, true, NULL},
+    {CR_SERVER_GONE_ERROR, SES_IO, true, true, NULL},
+    {CR_SERVER_LOST, SES_IO, true, true, NULL},
+    {CR_MALFORMED_PACKET, SES_IO, true, true, NULL},
+    {CR_COMMANDS_OUT_OF_SYNC, SES_INTERNAL, false, true, NULL},
+    {CR_OUT_OF_MEMORY, SES_NOMEM, false, true, NULL},
+    {CR_NET_PACKET_TOO_LARGE, SES_LIMIT, false, true, USE_PACKET},
+    {ER_NET_PACKET_TOO_LARGE, SES_LIMIT, false, true, USE_PACKET},
+    {ER_DISK_FULL, SES_FULL, false, false, NULL},
+    {DISK_FULL_WRITE, SES_FULL, false, false, NULL},
+    {ER_RECORD_FILE_FULL, SES_FULL, false, false, NULL},
+    {ER_LOCK_TABLE_FULL, SES_LIMIT, false, false, NULL},
+    {ER_DATA_TOO_LONG, SES_LIMIT, false, false, NULL},
+    {ER_TOO_BIG_ROWSIZE, SES_LIMIT, false, false, NULL},
+    {ER_OPTION_PREVENTS_STATEMENT, SES_READONLY, false, false, NULL},
+    {READ_ONLY_MODE, SES_READONLY, false, false, NULL},
+    {ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, SES_READONLY, false, false, NULL},
+    {ER_TABLEACCESS_DENIED_ERROR, SES_READONLY, false, false, USE_GRANTS},
+    {ER_COLUMNACCESS_DENIED_ERROR, SES_READONLY, false, false, USE_GRANTS},
+    {ER_DBACCESS_DENIED_ERROR, SES_READONLY, false, false, USE_GRANTS},
+    {ER_SPECIFIC_ACCESS_DENIED_ERROR, SES_READONLY, false, false, USE_GRANTS},
+    {ER_NO_SUCH_TABLE, SES_CORRUPT, false, false, NULL},
+    {ER_BAD_FIELD_ERROR, SES_CORRUPT, false, false, NULL},
+    {ER_NO_REFERENCED_ROW_2, SES_CONSTRAINT, false, false, NULL}, /* of a table that is not the store's */
+    {ER_ROW_IS_REFERENCED_2, SES_CONSTRAINT, false, false, NULL},
+    {CHECK_VIOLATED, SES_CONSTRAINT, false, false, NULL},
+    {ER_CRASHED_ON_USAGE, SES_CORRUPT, false, false, NULL},
+    {ER_INDEX_CORRUPT, SES_CORRUPT, false, false, NULL},
+    {ER_TABLE_CORRUPT, SES_CORRUPT, false, false, NULL},
+    {ER_NOT_KEYFILE, SES_CORRUPT, false, false, NULL},
+    {ER_GET_ERRNO, SES_IO, false, false, NULL},
+    {ER_OUTOFMEMORY, SES_IO, false, false, NULL},
+    {ER_OUT_OF_RESOURCES, SES_IO, false, false, NULL},
+};
+
+static const struct meaning *meaning_of(unsigned number)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        if (meanings[i].number == number)
+            return &meanings[i];
+    }
+    return NULL;
+}
+
+void ses__my_fail_as(struct my *my, int code, const char *doing)
+{
+    if (my->code != SES_OK)
+        return;
+    my->code = code;
+    if (code == SES_NOMEM)
+        (void)ses__error_nomem(&my->error);
+    else if (code == SES_INTERRUPTED && ses__limits_passed(my->base.limits))
+        (void)ses__limits_refuse(my->base.name, &my->error);
+    else if (code == SES_INTERRUPTED)
+        (void)ses__refuse_interrupted(doing, &my->error);
+    else
+        (void)ses__error_set(&my->error, code, "%s: %s was not answered within %lld ms", my->base.name, doing,
+                             (long long)(my->base.timeout_us / 1000));
+}
+
+void ses__my_fail(struct my *my, const char *doing)
+{
+    const unsigned number = mysql_errno(my->conn);
+    const char *text = mysql_error(my->conn);
+    const char *state = mysql_sqlstate(my->conn);
+    const struct meaning *meaning = meaning_of(number);
+
+    if (meaning && meaning->lost)
+        my->lost = true;
+    if (my->code != SES_OK)
+        return;
+    my->number = number;
+    my->code = meaning ? meaning->code : my->lost ? SES_IO : SES_INTERNAL;
+    my->again = my->lost || (meaning && meaning->again);
+    (void)ses__error_set(&my->error, my->code, "%s: %s failed: %.400s (error %u)%s", my->base.name, doing,
+                         *text ? text : "the connection was closed", number,
+                         meaning && meaning->hint ? meaning->hint : "");
+    (void)strncpy(my->error.sqlstate, state, sizeof my->error.sqlstate - 1);
+}

@@ -1,0 +1,167 @@
+/* The driver: running statements on MySQL. */
+#include "storage/mysql/connection/connection.h"
+
+/* ------------------------------------------------------------------------------------------------- runs */
+
+static struct my_run *run_of(const struct query *query)
+{
+    return query->run;
+}
+
+/* Copies a failure of the transaction to the query. */
+static void look_at(struct query *query, const struct my *my)
+{
+    if (query->code == SES_OK && my->code != SES_OK) {
+        query->code = my->code;
+        if (query->error)
+            *query->error = my->error;
+    }
+}
+
+static struct my_run *add_run(struct my *my, size_t slot)
+{
+    struct my_run *run = ses__memory_new(my->config->allocator, sizeof *run);
+
+    if (run) {
+        *run = (struct my_run){.next = my->runs, .statement = &ses__mysql_statements[slot]};
+        my->runs = run;
+    } else {
+        ses__my_fail_as(my, SES_NOMEM, ses__mysql_statements[slot].name);
+    }
+    return run;
+}
+
+/* A read whose transaction has ended goes on in another. */
+static void collect(struct my *my, const struct query *query, const struct value *values)
+{
+    struct my_run *run = run_of(query);
+    const bool returns = run->statement->returns;
+
+    my->wrote |= !returns;
+    if (my->ended && my->writes)
+        ses__my_fail_as(my, MY_MUST_GO_ON, run->statement->name);
+    else if (my->ended)
+        ses__my_resume(my);
+    ses__my_collect(my, query->source, values, returns ? MY_ROWS : MY_CHANGES, returns ? run : NULL);
+}
+
+void ses__my_start(struct query *query, const struct value *values)
+{
+    struct my *my = ses__my_of(query->db);
+
+    if (my->code == SES_OK)
+        query->run = add_run(my, ses__statement_slot(query->source));
+    if (query->run)
+        collect(my, query, values);
+    look_at(query, my);
+}
+
+static void end_run(struct my *my, struct my_run *run)
+{
+    struct my_run **link = &my->runs;
+
+    while (*link != run)
+        link = &(*link)->next;
+    *link = run->next;
+    ses__my_abandon(my, run);
+    mysql_free_result(run->result);
+    ses__memory_free(my->config->allocator, run);
+}
+
+/* -------------------------------------------------------------------------------------------------- rows */
+
+bool ses__my_row(struct query *query)
+{
+    struct my *my = ses__my_of(query->db);
+    struct my_run *run = run_of(query);
+
+    if (query->code != SES_OK)
+        return false;
+    if (run->statement->returns && !run->result)
+        (void)ses__my_settle(my);
+    look_at(query, my);
+    if (query->code != SES_OK || !run->result)
+        return false;
+    run->row = mysql_fetch_row(run->result);
+    run->lengths = run->row ? mysql_fetch_lengths(run->result) : NULL;
+    return run->row != NULL;
+}
+
+enum sql_type ses__my_type(const struct query *query, int column)
+{
+    const struct my_run *run = run_of(query);
+
+    if (!run->row[column])
+        return SQL_NULL;
+    return IS_NUM(mysql_fetch_field_direct(run->result, (unsigned)column)->type) ? SQL_INT : SQL_TEXT;
+}
+
+/* 0: it is NULL. */
+int64_t ses__my_int_of(struct query *query, int column)
+{
+    const char *text = run_of(query)->row[column];
+    return text ? ses__my_number(text) : 0;
+}
+
+struct span ses__my_text_of(struct query *query, int column)
+{
+    const struct my_run *run = run_of(query);
+    struct meter *meter = ses__limits_meter(query->db->limits);
+
+    if (!run->row[column])
+        return (struct span){NULL, 0};
+    if (meter)
+        meter->bytes_out += (int64_t)run->lengths[column];
+    return (struct span){run->row[column], run->lengths[column]};
+}
+
+int ses__my_end(struct query *query)
+{
+    struct my_run *run = run_of(query);
+
+    if (run) {
+        end_run(ses__my_of(query->db), run);
+        query->run = NULL;
+    }
+    return query->code;
+}
+
+void ses__my_end_queries(struct my *my)
+{
+    while (my->runs)
+        end_run(my, my->runs);
+}
+
+void ses__my_ask(struct db *db, const struct statement *statement, const struct value *values)
+{
+    struct query query;
+
+    ses__query_open(&query, db, statement, NULL, values);
+    (void)ses__query_end(&query);
+}
+
+/* The statement in question was collected last, so all answers have arrived with its own. */
+int64_t ses__my_changed(const struct db *db)
+{
+    struct my *my = (struct my *)(uintptr_t)db;
+
+    return ses__my_settle(my) == SES_OK ? my->changed : -1;
+}
+
+int64_t ses__my_given(const struct db *db)
+{
+    struct my *my = (struct my *)(uintptr_t)db;
+
+    return ses__my_settle(my) == SES_OK ? my->given : 0;
+}
+
+/* Does not wait: later statements of the transaction run after it anyway. */
+void ses__my_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
+{
+    const struct statement *statement = scope == SCOPE_APP
+                                            ? (exclusive ? STATEMENT_LOCK_APP : STATEMENT_SHARE_APP)
+                                            : (exclusive ? STATEMENT_LOCK_USER : STATEMENT_SHARE_USER);
+
+    if (ses__my_of(db)->writes)
+        ses__my_ask(db, statement, VALUES(OWNER(owner)));
+}

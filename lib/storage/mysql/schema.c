@@ -1,0 +1,133 @@
+/* Creates, upgrades or refuses the schema of a database. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "storage/mysql/parts.h"
+#include "storage/sql/features.h"
+
+enum { NO_SCHEMA = 0, FOREIGN_SCHEMA = -1 };
+
+int ses__mysql_latest(void)
+{
+    return ses__mysql_script(ses__mysql_script_count() - 1)->version;
+}
+
+static int ask_number(struct my *my, const char *sql, int otherwise)
+{
+    MYSQL_RES *rows = ses__my_script(my, sql);
+    const MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
+    const int number = row && row[0] ? (int)ses__my_number(row[0]) : otherwise;
+
+    mysql_free_result(rows);
+    return number;
+}
+
+/* A script that was not run to its end has left tables, and no version: it is run again. */
+static int find_version(struct my *my)
+{
+    const int tables =
+        ask_number(my,
+                   "SELECT count(*) FROM information_schema.tables"
+                   " WHERE table_schema = database() AND table_name = 'seslite_schema_version'",
+                   0);
+
+    if (my->code != SES_OK || tables == 0)
+        return NO_SCHEMA;
+    return ask_number(my,
+                      "SELECT CASE count(*) WHEN 0 THEN 0 WHEN 1 THEN max(version) ELSE -1 END"
+                      " FROM seslite_schema_version",
+                      FOREIGN_SCHEMA);
+}
+
+static int check_version(const struct mysql *storage, int version, ses_error *error)
+{
+    const char *name = storage->config.name;
+
+    if (version < NO_SCHEMA)
+        return ses__error_set(
+            error, SES_NOTASTORE,
+            "%s: the table seslite_schema_version in this database is not that of a store: use another database",
+            name);
+    if (version > ses__mysql_latest())
+        return ses__error_set(
+            error, SES_TOONEW,
+            "%s: the store needs a seslite that knows schema version %d; this one (%s) knows up to %d", name,
+            version, ses_version(), ses__mysql_latest());
+    if (version == NO_SCHEMA && (storage->config.must_exist || storage->config.read_only))
+        return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in this database", name);
+    if (version < ses__mysql_latest() && storage->config.read_only)
+        return ses__error_set(
+            error, SES_READONLY,
+            "%s: the store has schema version %d and must be migrated to %d first: run seslite migrate, or open it once for writing",
+            name, version, ses__mysql_latest());
+    return SES_OK;
+}
+
+static void run_script(struct my *my, const char *sql)
+{
+    mysql_free_result(ses__my_script(my, sql));
+}
+
+/* The lock is the database's, whose name may be longer than that of a lock. */
+#define LOCK_NAME "concat('seslite migrates ', left(sha1(database()), 40))"
+
+/* Runs under a lock, so that other programs that open the store wait. The server commits after each change of the schema, so a
+ * script that is cut off is run again by the next that opens the store. */
+static void migrate(const struct mysql *storage, struct my *my)
+{
+    const int64_t left_us = my->base.deadline_us - ses__clock_steady_us();
+    char sql[128];
+
+    (void)snprintf(sql, sizeof sql, "SELECT get_lock(" LOCK_NAME ", %lld)", (long long)(left_us / 1000000));
+    if (ask_number(my, sql, 0) != 1)
+        ses__my_fail_as(my, SES_BUSY, "waiting for another program that makes the store");
+    const int version = my->code == SES_OK ? find_version(my) : NO_SCHEMA;
+    if (my->code == SES_OK)
+        my->code = check_version(storage, version, &my->error);
+    for (size_t i = 0; i < ses__mysql_script_count(); i++) {
+        if (ses__mysql_script(i)->version > version)
+            run_script(my, ses__mysql_script(i)->sql);
+    }
+    run_script(my, "DO release_lock(" LOCK_NAME ")");
+}
+
+/* Refuses a store with a feature that this library does not know. */
+static int check_features(struct db *db, void *context, ses_error *error)
+{
+    const struct mysql *storage = context;
+
+    return ses__features_check(db, storage->config.read_only ? SES_OK : SES_READONLY, error);
+}
+
+/* After a failure, which the connection keeps, the rest is not run, and the connection is not used again. */
+static int bring_up_to_date(const struct mysql *storage, struct my *my, ses_error *error)
+{
+    (void)ses__my_settle(my); /* the end of a read before, which has not waited for it */
+    ses__my_forget_failure(my);
+    const int version = find_version(my);
+    if (my->code == SES_READONLY) /* without the right to read */
+        my->code = my->error.code = SES_CANTOPEN;
+    if (my->code == SES_OK)
+        my->code = check_version(storage, version, &my->error);
+    if (my->code == SES_OK && version < ses__mysql_latest())
+        migrate(storage, my);
+    if (my->code != SES_OK && error)
+        *error = my->error;
+    my->lost = my->lost || my->code != SES_OK;
+    return my->code;
+}
+
+int ses__mysql_migrate(struct mysql *storage, ses_error *error)
+{
+    const int64_t deadline_us = ses__clock_steady_us() + storage->config.timeout_us;
+    struct my *my = NULL;
+    int code = ses__mysql_take(storage, NULL, deadline_us, false, &my, error);
+
+    if (code != SES_OK)
+        return code;
+    code = bring_up_to_date(storage, my, error);
+    ses__mysql_give_back(storage, my);
+    return code == SES_OK ? ses__run(&storage->base, TO_READ_BEFORE_WRITING, check_features, storage, error)
+                          : code;
+}

@@ -1,0 +1,1241 @@
+-- Every statement of the library for MySQL and MariaDB. The names, parameters and columns are those of
+-- sql/sqlite/statements.sql. The text after `-- locks: ` is appended to a statement that runs in a transaction that writes.
+--
+-- Statements are sent as text, many at once (see README.md). Each parameter is replaced by its value; `$1@ses_user` is the
+-- variable @ses_user if the value is NULL. Everything that is sent is bytes (SET NAMES binary), and text columns are VARBINARY
+-- or LONGBLOB. What has a name here may be several statements: the last of them gives the rows and counts the changes.
+--
+-- Only in SQLite:
+-- without: data_version     there is no such number: followers look at their sessions, many at once
+-- without: words_add        there is no index of words: searches read the events
+-- without: words_remove     there is no index of words,
+-- without: words_found      and none is asked
+-- without: index_merge      nothing is left behind
+-- without: index_make       never begun, since index_module has no row
+--
+-- Only here, since SQLite locks the whole file:
+-- own: lock_user            nobody else adds to the user, or removes from it,
+-- own: lock_app             or the app
+-- own: share_user           nobody deletes the user meanwhile,
+-- own: share_app            or the app
+--
+-- Only here, since a file answers it in another way:
+-- own: space                the bytes of the tables and their indexes
+-- own: check_columns        missing columns (SQLite itself compares them with the schema),
+-- own: check_indexes        and indexes
+-- own: check_orphans        violations that foreign keys would prevent
+-- own: check_floors         groups of users whose new sessions have few versions left, or none
+-- own: check_count          the number of sessions for a check, which their ids do not give
+-- own: words_delete         would remove words from an index
+--
+-- Only here, since the clocks of many machines differ:
+-- own: lease_now            a lease and the server's time
+--
+-- Only here, since rows of a file are read one by one:
+-- own: events_newest        as events_backward, however many bytes they have
+--
+-- Only here, for each transaction:
+-- own: begin_settings       how long to wait for a lock, and no unknown feature
+-- own: begin_read_settings  forgets the numbers that the transaction before has found
+--
+-- Only here, for creations that are sent as a whole, without waiting for numbers from the server:
+-- own: create_session       a session whose version follows those of earlier ones
+--
+-- tools/embed_server.awk replaces calls such as SESSION_COLUMNS(s). Each word of a macro's text that is the name of a parameter
+-- stands for the argument, also after a dot.
+--
+-- The columns of a session and of an event:
+-- macro: STATE_COLUMNS(row) = row.version, row.last_seq, row.event_count, row.created_us, row.updated_us, row.expires_us,
+--     row.base_seq, row.details
+-- macro: SESSION_COLUMNS(row) = row.id, row.app_id, row.user_id, STATE_COLUMNS(row)
+-- macro: EVENT_COLUMNS() = seq, id, invocation_id, author, branch, time_us, high_us, body
+--
+-- session_find and its like keep the numbers of the session and of its owners until the transaction ends. A statement about
+-- one of them that is given no number is about these, so that everything can be asked for before the session is found.
+-- macro: FOUND_COLUMNS(row) = @ses_session := row.id AS id, @ses_app := row.app_id AS app_id, @ses_user := row.user_id AS user_id,
+--     STATE_COLUMNS(row)
+-- macro: THE_SESSION(id) = id@ses_session
+-- macro: THE_USER(id) = id@ses_user
+-- macro: THE_APP(id) = id@ses_app
+-- The same for the content that this transaction added last:
+-- macro: THE_CONTENT(id) = id@ses_content
+--
+-- The numbers that belong to names. (They are looked up by subqueries, since a locking query locks all tables that it joins.)
+-- macro: APP_ID(app) = (SELECT a.id FROM seslite_apps AS a WHERE a.name = app)
+-- macro: USER_ID(app, user) = (SELECT u.id FROM seslite_users AS u WHERE u.name = user AND u.app_id = APP_ID(app))
+--
+-- The group of a user, for version_floor:
+-- macro: GROUP_OF(user) = (SELECT crc32(g.name) & 255 FROM seslite_users AS g WHERE g.id = user)
+--
+-- The rows of a list of numbers, which is JSON, in its order.
+-- macro: LIST_OF(numbers) = json_table(convert(numbers USING utf8mb4), '$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH '$'))
+-- macro: AS_LIST(numbers) = concat('[', numbers, ']')
+--
+-- Keeps the numbers of a page of a list until the transaction ends: of its rows, of these but the one after the page, and of
+-- their users. Statements about lists of owners that are given none are about these.
+-- macro: BY_TIME(direction) = group_concat(p.id ORDER BY p.active_30s direction, p.updated_us direction, p.name, p.user_id)
+-- macro: KEEP_PAGE(numbers, limit) = AS_LIST(numbers), AS_LIST(substring_index(numbers, ',', limit - 1))
+--     INTO @ses_page, @ses_listed
+-- macro: PAGE() = SELECT AS_LIST(group_concat(DISTINCT s.user_id ORDER BY s.user_id)) INTO @ses_listed_users
+--     FROM LIST_OF(@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id
+-- macro: PAGE_ROWS() = SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id
+--     FROM LIST_OF(@ses_page) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id
+--     STRAIGHT_JOIN seslite_users AS u ON u.id = s.user_id ORDER BY o.place
+--
+-- What the filter of a list asks of a session: the label $5 with a value from $6 to $7, and a name from $13 to before $14.
+-- Nothing is asked if $5 or $13 is NULL. (details & 4: the session has labels.)
+-- macro: HAS_LABEL(row) = ($5 IS NULL OR ((row.details & 4) <> 0 AND EXISTS (
+--     SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = row.id AND l.name = $5 AND l.value BETWEEN $6 AND $7)))
+-- macro: HAS_NAME(row) = ($13 IS NULL OR (row.name >= $13 AND row.name < $14))
+--
+-- A server sorts all that it has found before it takes the first few. So a list by time looks first for the 30 seconds up to which
+-- it has as many sessions as it needs, besides those of the 30 seconds in which it begins, of which some may not belong to it. A
+-- filter may leave fewer.
+-- macro: LAST_NEWEST(owner, number) = if($5 IS NULL AND $13 IS NULL, coalesce((SELECT z.active_30s FROM seslite_sessions AS z
+--     WHERE z.owner = number AND z.active_30s >= $11 AND z.active_30s < $12 ORDER BY z.active_30s DESC LIMIT 1 OFFSET $2), $11), $11)
+-- macro: LAST_OLDEST(owner, number) = if($5 IS NULL AND $13 IS NULL, coalesce((SELECT z.active_30s FROM seslite_sessions AS z
+--     WHERE z.owner = number AND z.active_30s > $11 AND z.active_30s <= $12 ORDER BY z.active_30s LIMIT 1 OFFSET $2), $12), $12)
+--
+-- The columns of an artifact, and of its contents. A row that leads to another's contents must not show them.
+-- macro: ARTIFACT_COLUMNS() = f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id,
+--     c.size, c.hash
+-- macro: ARTIFACTS() = seslite_artifacts AS f LEFT JOIN seslite_artifact_contents AS c
+--     ON c.id = f.content_id AND c.user_id = f.user_id
+--
+-- A session with which a feature has not come as far as its events, or that was cut since then:
+-- macro: IS_BEHIND(row, feature) = NOT EXISTS (SELECT 1 FROM seslite_derived AS d
+--     WHERE d.session_id = row.id AND d.what = feature AND d.seq >= row.last_seq AND d.epoch = row.version - row.last_seq)
+--
+-- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
+-- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq, d.seq, d.epoch, row.name,
+--     u.name AS user_name, a.name AS app_name
+-- macro: USAGE_SESSIONS(named) = seslite_sessions AS s
+--     LEFT JOIN seslite_derived AS d ON d.session_id = s.id AND d.what = 'usage'
+--     LEFT JOIN seslite_users AS u ON u.id = s.user_id AND named <> 0
+--     LEFT JOIN seslite_apps AS a ON a.id = s.app_id AND named <> 0
+--
+-- Rows whose owner does not exist:
+-- macro: ORPHANS(children, parents, parent_id) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
+--     FROM children AS r WHERE NOT EXISTS (SELECT 1 FROM parents AS p WHERE p.id = r.parent_id)
+--
+-- Up to which number, or down to which, the events of a session from $2 to $3 have less than $5 bytes before them, and are at
+-- most $4, so that nothing is sent for which the caller has no room.
+-- macro: UP_TO(id) = (SELECT max(p.seq) FROM (
+--     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
+--     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq LIMIT $4) AS x) AS p
+--     WHERE coalesce(p.earlier, 0) < $5)
+-- macro: DOWN_TO(id) = (SELECT min(p.seq) FROM (
+--     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
+--     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq DESC LIMIT $4) AS x) AS p
+--     WHERE coalesce(p.earlier, 0) < $5)
+
+-- Each statement sees all earlier commits, since the rows that it depends on are locked.
+
+-- name: begin_write
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+START TRANSACTION;
+
+-- All statements see the same moment.
+
+-- name: begin_read
+START TRANSACTION READ ONLY;
+
+-- name: features_unknown
+SELECT name, needs FROM seslite_features WHERE name <> 'search';
+
+-- Sent after each of these. Waiting longer than $1 seconds for a lock ends the statement, so that the server does not go on
+-- waiting after the caller has given up. A feature that this library does not know makes the subquery have two rows, which fails
+-- (see failure.c).
+
+-- name: begin_settings
+SET innodb_lock_wait_timeout = $1, @ses_app = NULL, @ses_user = NULL, @ses_session = NULL, @ses_content = NULL,
+    @ses_feature = (SELECT 1 UNION ALL SELECT 1 FROM seslite_features WHERE needs <> 1 AND name <> 'search');
+
+-- name: begin_read_settings
+SET @ses_app = NULL, @ses_user = NULL, @ses_session = NULL;
+
+-- name: commit
+COMMIT;
+
+-- name: rollback
+ROLLBACK;
+
+-- name: space
+SELECT cast(coalesce(sum(data_length + index_length), 0) AS SIGNED)
+FROM information_schema.tables WHERE table_schema = database() AND table_name LIKE 'seslite\\_%';
+
+-- name: lock_user
+SELECT 1 FROM seslite_users WHERE id = THE_USER($1) FOR UPDATE;
+
+-- name: lock_app
+SELECT 1 FROM seslite_apps WHERE id = THE_APP($1) FOR UPDATE;
+
+-- name: share_user
+SELECT 1 FROM seslite_users WHERE id = THE_USER($1) LOCK IN SHARE MODE;
+
+-- name: share_app
+SELECT 1 FROM seslite_apps WHERE id = THE_APP($1) LOCK IN SHARE MODE;
+
+-- (IGNORE is about a name that is there already. The columns hold whatever the library lets through.)
+
+-- name: app_add
+INSERT IGNORE INTO seslite_apps (name) VALUES ($1);
+
+-- The last columns of this and the next say that it is the row that was asked for: an index leads to no other.
+
+-- name: app_find
+-- locks: LOCK IN SHARE MODE
+SELECT @ses_app := id AS id, 1 FROM seslite_apps WHERE name = $1;
+
+-- name: user_add
+INSERT INTO seslite_users (app_id, name) VALUES (THE_APP($1), $2) ON DUPLICATE KEY UPDATE name = name;
+
+-- name: user_find
+-- locks: FOR UPDATE
+SELECT @ses_user := id AS id, @ses_app := app_id AS app_id, 1 FROM seslite_users WHERE name = $2 AND app_id = APP_ID($1);
+
+-- Names in order, from $2 on, except $3.
+
+-- name: apps_named
+SELECT id, name FROM seslite_apps
+WHERE ($1 IS NULL OR true) AND name >= $2 AND ($3 IS NULL OR name <> $3) ORDER BY name LIMIT $4;
+
+-- name: users_named
+SELECT id, name FROM seslite_users
+WHERE app_id = $1 AND name >= $2 AND ($3 IS NULL OR name <> $3) ORDER BY name LIMIT $4;
+
+-- name: user_delete
+DELETE FROM seslite_users WHERE id = $1;
+
+-- name: app_delete
+DELETE FROM seslite_apps WHERE id = $1;
+
+-- name: session_add
+INSERT INTO seslite_sessions
+    (app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
+     changed_us, ahead_hour)
+VALUES ($1, $2, $3, $4, $4, $5, $6, 0, 0, $7, $8, $9);
+
+-- The user's number is also a parameter: each of 256 groups of users has a floor, which is 0 until one of their sessions is
+-- deleted. A user who is deleted, and comes again, is of the same group.
+
+-- name: version_floor
+SELECT coalesce((SELECT floor FROM seslite_version_floor WHERE user_group = GROUP_OF($1)), 0);
+
+-- name: version_floor_raise
+INSERT INTO seslite_version_floor (user_group, floor) VALUES (GROUP_OF($2), $1)
+ON DUPLICATE KEY UPDATE floor = greatest(floor, values(floor));
+
+-- name: details_add
+INSERT INTO seslite_session_details (session_id, initial_state) VALUES (THE_SESSION($1), $2);
+
+-- name: details_initial
+SELECT initial_state FROM seslite_session_details WHERE session_id = $1;
+
+-- name: title_set
+INSERT INTO seslite_session_details (session_id, title) VALUES (THE_SESSION($1), $2)
+ON DUPLICATE KEY UPDATE title = values(title);
+
+-- name: label_set
+INSERT INTO seslite_session_labels (session_id, name, value, app_id)
+VALUES (THE_SESSION($1), $2, $3, THE_APP($4))
+ON DUPLICATE KEY UPDATE value = values(value), app_id = values(app_id);
+
+-- name: label_remove
+DELETE FROM seslite_session_labels WHERE session_id = $1 AND name = $2;
+
+-- Parents, titles and labels of many sessions, in the given order.
+
+-- name: details_of_owners
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
+FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id AND (s.details & 3) <> 0
+STRAIGHT_JOIN seslite_session_details AS d ON d.session_id = o.id
+ORDER BY o.place;
+
+-- name: labels_of_owners
+SELECT l.session_id, l.name, l.value, l.app_id
+FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id AND (s.details & 4) <> 0
+STRAIGHT_JOIN seslite_session_labels AS l ON l.session_id = o.id
+ORDER BY o.place, l.name;
+
+-- The row of details comes first: NULL sorts before any name.
+
+-- name: details_of_session
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title,
+       NULL AS name, NULL AS value, NULL AS app_id
+FROM seslite_session_details AS d WHERE d.session_id = THE_SESSION($1)
+UNION ALL
+SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id
+FROM seslite_session_labels AS l WHERE l.session_id = THE_SESSION($1)
+ORDER BY name;
+
+-- name: base_state_all
+SELECT session_id, `key`, value, seq FROM seslite_base_state WHERE session_id = $1 ORDER BY `key`;
+
+-- Keeps the numbers that it finds: see THE_SESSION.
+
+-- name: session_find
+-- locks: FOR UPDATE
+SELECT FOUND_COLUMNS(s) FROM seslite_sessions AS s WHERE s.name = $3 AND s.user_id = USER_ID($1, $2);
+
+-- Includes the names, for a deletion.
+
+-- name: session_is
+SELECT (s.name <=> $4) AND (u.name <=> $3) AND (u.app_id <=> s.app_id) AND (a.name <=> $2)
+FROM seslite_sessions AS s
+LEFT JOIN seslite_users AS u ON u.id = s.user_id
+LEFT JOIN seslite_apps AS a ON a.id = s.app_id
+WHERE s.id = $1;
+
+-- name: session_by_id
+-- locks: FOR UPDATE
+SELECT FOUND_COLUMNS(s) FROM seslite_sessions AS s WHERE s.id = $1;
+
+-- name: session_describe
+UPDATE seslite_sessions SET details = $2 WHERE id = THE_SESSION($1);
+
+-- name: session_expiry
+UPDATE seslite_sessions SET expires_us = $2 WHERE id = $1;
+
+-- name: session_touch
+UPDATE seslite_sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
+       changed_us = $6
+WHERE id = $1;
+
+-- name: session_touch_active
+UPDATE seslite_sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
+       changed_us = $6, active_30s = $7, ahead_hour = $8
+WHERE id = $1;
+
+-- Also deletes the row of details, for which SQLite has a foreign `key`.
+
+-- name: session_delete
+DELETE FROM seslite_session_details WHERE session_id = $1;
+DELETE FROM seslite_sessions WHERE id = $1;
+
+-- name: sessions_of_user
+SELECT id FROM seslite_sessions WHERE user_id = $1 LIMIT 1;
+
+-- For followers.
+
+-- name: sessions_by_name
+SELECT SESSION_COLUMNS(s), s.name
+FROM seslite_sessions AS s WHERE s.user_id = $1 AND s.name > $2
+ORDER BY s.name LIMIT $3;
+
+-- name: session_version
+SELECT version FROM seslite_sessions WHERE id = $1;
+
+-- A sum of parts of 32 bits cannot overflow.
+
+-- name: user_versions
+SELECT max(s.id), count(s.id), cast(sum(s.version & 4294967295) AS SIGNED)
+FROM seslite_sessions AS s WHERE s.user_id = USER_ID($1, $2);
+
+-- The sessions that ses_store_expire and ses_delete_app delete, a few at a time.
+
+-- name: app_after
+SELECT id FROM seslite_apps WHERE id > $1 ORDER BY id LIMIT 1;
+
+-- name: user_name
+SELECT name FROM seslite_users WHERE id = $1;
+
+-- name: sessions_of_app
+-- locks: FOR UPDATE
+SELECT id FROM seslite_sessions WHERE app_id = $1 ORDER BY id LIMIT $2;
+
+-- name: sessions_expired
+-- locks: FOR UPDATE
+SELECT id FROM seslite_sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY expires_us, id LIMIT $2;
+
+-- name: sessions_idle
+-- locks: FOR UPDATE
+SELECT id FROM seslite_sessions
+WHERE app_id = $1 AND active_30s <= $4 AND changed_us < $3 AND ahead_hour IS NULL
+ORDER BY active_30s, id LIMIT $2;
+
+-- name: sessions_idle_ahead
+-- locks: FOR UPDATE
+SELECT id FROM seslite_sessions
+WHERE app_id = $1 AND ahead_hour <= $4 AND changed_us < $3 ORDER BY ahead_hour, id LIMIT $2;
+
+-- The oldest of a user's sessions, as many as there are beyond $3. They are counted where they are selected, since others may
+-- delete some meanwhile.
+
+-- name: list_user_beyond
+SELECT p.id FROM (
+    SELECT s.id, row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name DESC) AS place, count(*) OVER () AS total
+    FROM seslite_sessions AS s WHERE s.user_id = $1) AS p
+WHERE p.place <= p.total - $3 ORDER BY p.place LIMIT $2;
+
+-- name: user_has_more
+SELECT 1 FROM seslite_sessions WHERE user_id = $1 LIMIT 1 OFFSET $2;
+
+-- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per user.
+
+-- name: due_count
+SELECT cast(coalesce(sum(greatest(n.total - $4, n.due)), 0) AS SIGNED)
+FROM (SELECT count(*) AS total, sum(coalesce(s.expires_us <= $2, 0) OR coalesce(s.changed_us < $3, 0)) AS due
+      FROM seslite_sessions AS s WHERE s.app_id = $1 GROUP BY s.user_id) AS n;
+
+-- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The list begins
+-- after a position: a time $8, then for ties a session name and a user id, or, in order of creation, a session number $8. A
+-- list by time goes through the 30 seconds from $11 to $12. If the next session in order of creation is of other times, that
+-- list begins at the first one that was active between $11 and $12.
+
+-- name: list_app_newest
+SELECT KEEP_PAGE(BY_TIME(DESC), $2)
+FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
+      WHERE c.app_id = THE_APP($1) AND c.active_30s >= LAST_NEWEST(app_id, THE_APP($1))
+        AND c.active_30s <= $12
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_LABEL(c)
+      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2) AS p;
+PAGE();
+PAGE_ROWS();
+
+-- name: list_app_oldest
+SELECT KEEP_PAGE(BY_TIME(ASC), $2)
+FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
+      WHERE c.app_id = THE_APP($1) AND c.active_30s >= $11
+        AND c.active_30s <= LAST_OLDEST(app_id, THE_APP($1))
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_LABEL(c)
+      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2) AS p;
+PAGE();
+PAGE_ROWS();
+
+-- name: list_app_created
+SELECT KEEP_PAGE(group_concat(p.id ORDER BY p.id), $2)
+FROM (SELECT c.id FROM seslite_sessions AS c
+      WHERE c.app_id = THE_APP($1)
+        AND c.id > greatest($8, coalesce((SELECT min(i.id) - 1 FROM seslite_sessions AS i
+                WHERE i.app_id = THE_APP($1) AND i.active_30s BETWEEN $11 AND $12
+                  AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite_sessions AS n
+                           WHERE n.app_id = THE_APP($1) AND n.id > $8 ORDER BY n.id LIMIT 1)), 0))
+        AND ($9 IS NULL OR true) AND ($10 IS NULL OR true)
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND HAS_LABEL(c)
+      ORDER BY c.id LIMIT $2) AS p;
+PAGE();
+PAGE_ROWS();
+
+-- name: list_user_newest
+SELECT KEEP_PAGE(BY_TIME(DESC), $2)
+FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
+      WHERE c.user_id = THE_USER($1) AND c.active_30s >= LAST_NEWEST(user_id, THE_USER($1))
+        AND c.active_30s <= $12
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_NAME(c) AND HAS_LABEL(c)
+      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2) AS p;
+PAGE();
+PAGE_ROWS();
+
+-- name: list_user_oldest
+SELECT KEEP_PAGE(BY_TIME(ASC), $2)
+FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
+      WHERE c.user_id = THE_USER($1) AND c.active_30s >= $11
+        AND c.active_30s <= LAST_OLDEST(user_id, THE_USER($1))
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_NAME(c) AND HAS_LABEL(c)
+      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2) AS p;
+PAGE();
+PAGE_ROWS();
+
+-- name: list_user_created
+SELECT KEEP_PAGE(group_concat(p.id ORDER BY p.id), $2)
+FROM (SELECT c.id FROM seslite_sessions AS c
+      WHERE c.user_id = THE_USER($1)
+        AND c.id > greatest($8, coalesce((SELECT min(i.id) - 1 FROM seslite_sessions AS i
+                WHERE i.user_id = THE_USER($1) AND i.active_30s BETWEEN $11 AND $12
+                  AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite_sessions AS n
+                           WHERE n.user_id = THE_USER($1) AND n.id > $8 ORDER BY n.id LIMIT 1)), 0))
+        AND ($9 IS NULL OR true) AND ($10 IS NULL OR true)
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND HAS_NAME(c) AND HAS_LABEL(c)
+      ORDER BY c.id LIMIT $2) AS p;
+PAGE();
+PAGE_ROWS();
+
+-- The same lists among sessions that an index found: $15 is -1 for the newest first, 1 for the oldest first, 0 for the
+-- order of creation, and multiplies $8. $16 is the user, if it is not NULL. $11: they must have labels.
+
+-- name: list_among
+SELECT SESSION_COLUMNS(c), c.name, u.name AS user_name, u.app_id AS users_app_id
+FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_sessions AS c ON c.id = o.id STRAIGHT_JOIN seslite_users AS u ON u.id = c.user_id
+WHERE ($16 IS NULL OR c.user_id = $16) AND c.updated_us >= $3 AND c.updated_us < $4
+  AND CASE $15 WHEN 0 THEN c.id > $8
+      ELSE $15 * c.updated_us > $8 OR ($15 * c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)) END
+  AND HAS_NAME(c)
+  AND ($11 = 0 OR (c.details & 4) <> 0) AND ($12 IS NULL OR true)
+  AND HAS_LABEL(c)
+ORDER BY $15 * c.updated_us, CASE $15 WHEN 0 THEN c.id END, CASE $15 WHEN 0 THEN '' ELSE c.name END, c.user_id
+LIMIT $2;
+
+-- The numbers of at most $2 sessions that an index finds: those with a label $3 of a value from $4 to $5, those with a
+-- name from $3 to before $4, or those that were active in the 30 seconds from $3 to $4.
+
+-- name: ids_labelled
+SELECT session_id FROM seslite_session_labels
+WHERE app_id = $1 AND name = $3 AND value BETWEEN $4 AND $5 LIMIT $2;
+
+-- name: ids_named
+SELECT id FROM seslite_sessions WHERE user_id = $1 AND name >= $3 AND name < $4 LIMIT $2;
+
+-- name: ids_active_of_app
+SELECT id FROM seslite_sessions WHERE app_id = $1 AND active_30s BETWEEN $3 AND $4 LIMIT $2;
+
+-- name: ids_active_of_user
+SELECT id FROM seslite_sessions WHERE user_id = $1 AND active_30s BETWEEN $3 AND $4 LIMIT $2;
+
+-- Counts for the same filters, with the parameters of lists. ($8: the times have to be checked.)
+
+-- name: count_of_user
+SELECT count(*) FROM seslite_sessions AS c
+WHERE c.user_id = $1 AND c.name >= $13 AND c.name < $14
+  AND ($8 = 0 OR (c.updated_us >= $3 AND c.updated_us < $4))
+  AND HAS_LABEL(c);
+
+-- name: count_labelled
+SELECT count(*)
+FROM seslite_session_labels AS l JOIN seslite_sessions AS c ON c.id = l.session_id
+WHERE l.app_id = $1 AND l.name = $5 AND l.value BETWEEN $6 AND $7 AND (c.details & 4) <> 0
+  AND c.updated_us >= $3 AND c.updated_us < $4;
+
+-- Between the first and the last 30 seconds no time has to be checked.
+
+-- name: count_active
+SELECT count(*) FROM seslite_sessions AS c
+WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
+  AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4));
+
+-- name: app_state_set
+INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq) VALUES (THE_APP($1), $2, $3, coalesce($4@ses_session, 0), $5)
+ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
+
+-- name: user_state_set
+INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq) VALUES (THE_USER($1), $2, $3, coalesce($4@ses_session, 0), $5)
+ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
+
+-- name: session_state_set
+INSERT INTO seslite_session_state (session_id, `key`, value, seq) VALUES (THE_SESSION($1), $2, $3, $5)
+ON DUPLICATE KEY UPDATE value = values(value), seq = values(seq);
+
+-- name: app_state_remove
+DELETE FROM seslite_app_state WHERE app_id = THE_APP($1) AND `key` = $2;
+
+-- name: user_state_remove
+DELETE FROM seslite_user_state WHERE user_id = THE_USER($1) AND `key` = $2;
+
+-- name: session_state_remove
+DELETE FROM seslite_session_state WHERE session_id = THE_SESSION($1) AND `key` = $2;
+
+-- name: app_state_all
+SELECT `key`, value FROM seslite_app_state WHERE app_id = THE_APP($1) ORDER BY `key`;
+
+-- name: user_state_all
+SELECT `key`, value FROM seslite_user_state WHERE user_id = THE_USER($1) ORDER BY `key`;
+
+-- name: session_state_all
+SELECT `key`, value FROM seslite_session_state WHERE session_id = THE_SESSION($1) ORDER BY `key`;
+
+-- name: state_of_session
+SELECT `key`, value, 0 AS scope FROM seslite_app_state WHERE app_id = THE_APP($1)
+UNION ALL
+SELECT `key`, value, 1 FROM seslite_user_state WHERE user_id = THE_USER($2)
+UNION ALL
+SELECT `key`, value, 2 FROM seslite_session_state WHERE session_id = THE_SESSION($3);
+
+-- The state of all owners of a page, in the page's order.
+
+-- name: user_state_of_owners
+SELECT st.`key`, st.value, st.user_id
+FROM LIST_OF($1@ses_listed_users) AS o STRAIGHT_JOIN seslite_user_state AS st ON st.user_id = o.id
+ORDER BY o.place, st.`key`;
+
+-- name: session_state_of_owners
+SELECT st.`key`, st.value, st.session_id
+FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_session_state AS st ON st.session_id = o.id
+ORDER BY o.place, st.`key`;
+
+-- Includes the event that set each key.
+
+-- name: session_state_rows
+SELECT session_id, `key`, value, seq FROM seslite_session_state WHERE session_id = $1 ORDER BY `key`;
+
+-- name: app_state_get
+SELECT `key`, value FROM seslite_app_state WHERE app_id = THE_APP($1) AND `key` = $2;
+
+-- name: user_state_get
+SELECT `key`, value FROM seslite_user_state WHERE user_id = THE_USER($1) AND `key` = $2;
+
+-- name: session_state_get
+SELECT `key`, value FROM seslite_session_state WHERE session_id = THE_SESSION($1) AND `key` = $2;
+
+-- name: app_state_delete
+DELETE FROM seslite_app_state WHERE app_id = $1;
+
+-- name: user_state_delete
+DELETE FROM seslite_user_state WHERE user_id = $1;
+
+-- name: session_state_delete
+DELETE FROM seslite_session_state WHERE session_id = $1;
+
+-- name: base_state_add
+INSERT INTO seslite_base_state (session_id, `key`, value, seq) VALUES ($1, $2, $3, $4);
+
+-- name: base_state_delete
+DELETE FROM seslite_base_state WHERE session_id = $1;
+
+-- name: session_labels_delete
+DELETE FROM seslite_session_labels WHERE session_id = $1;
+
+-- name: session_lease_delete
+DELETE FROM seslite_session_leases WHERE session_id = $1;
+
+-- name: derived_delete
+DELETE FROM seslite_derived WHERE session_id = $1;
+
+-- name: lease_find
+-- locks: FOR UPDATE
+SELECT token, session_id, owner, taken_us, until_us, next_owner, next_until_us
+FROM seslite_session_leases WHERE session_id = THE_SESSION($1);
+
+-- The time is read after the session was found, whose lock keeps its lease from changing. There is a row even without a
+-- lease.
+
+-- name: lease_now
+SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
+       cast(unix_timestamp(now(6)) * 1000000 AS SIGNED)
+FROM (SELECT 1) AS one LEFT JOIN seslite_session_leases AS l ON l.session_id = THE_SESSION($1);
+
+-- name: lease_add
+INSERT INTO seslite_session_leases (session_id, owner, taken_us, until_us) VALUES ($1, $2, $3, $4);
+
+-- name: lease_set
+UPDATE seslite_session_leases SET taken_us = $3, until_us = $4, next_owner = $5, next_until_us = $6
+WHERE session_id = $2 AND token = $1;
+
+-- name: lease_replace
+DELETE FROM seslite_session_leases WHERE session_id = $2 AND token = $1;
+
+-- name: event_marks_delete
+DELETE FROM seslite_event_marks WHERE session_id = $1;
+
+-- name: event_marks_cut
+DELETE FROM seslite_event_marks WHERE session_id = $1 AND seq > $2;
+
+-- name: event_marks_prune
+DELETE FROM seslite_event_marks WHERE session_id = $1 AND seq <= $2;
+
+-- name: session_prune
+UPDATE seslite_sessions SET base_seq = $2, event_count = $3 WHERE id = $1;
+
+-- name: event_add
+INSERT IGNORE INTO seslite_events (session_id, EVENT_COLUMNS()) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- The event with a new body.
+
+-- name: event_replace
+UPDATE seslite_events SET body = $5
+WHERE session_id = $1 AND seq = $2 AND id = $3 AND invocation_id = $4;
+
+-- The value $6 that an event $5 of the session $4 has set, or that was imported (then no session has set it). The event may
+-- name its `key` twice, so it may have set another value.
+
+-- name: app_state_replace
+UPDATE seslite_app_state SET value = $3 WHERE app_id = $1 AND `key` = $2
+  AND ((session_id = $4 AND seq = $5) OR session_id = 0) AND value = $6 AND value <> $3;
+
+-- name: user_state_replace
+UPDATE seslite_user_state SET value = $3 WHERE user_id = $1 AND `key` = $2
+  AND ((session_id = $4 AND seq = $5) OR session_id = 0) AND value = $6 AND value <> $3;
+
+-- name: session_state_replace
+UPDATE seslite_session_state SET value = $3 WHERE session_id = $1 AND `key` = $2
+  AND $4 = $1 AND seq = $5 AND value = $6 AND value <> $3;
+
+-- name: base_state_replace
+UPDATE seslite_base_state SET value = $3
+WHERE session_id = $1 AND `key` = $2 AND seq = $4 AND value = $5;
+
+-- name: details_replace_initial
+UPDATE seslite_session_details SET initial_state = $2 WHERE session_id = $1;
+
+-- The sessions of the app $1 that were forked, with the names of what they were forked from, and the
+-- last number taken from there.
+
+-- name: forks_of_app
+SELECT o.id, d.parent_user, d.parent_session, d.parent_seq
+FROM seslite_sessions AS o JOIN seslite_session_details AS d ON d.session_id = o.id
+WHERE o.app_id = $1 AND (o.details & 1) <> 0;
+
+-- Counts the forks of the sessions of the user $2, or of his session $3, that took events after the number $4.
+
+-- name: forks_of
+SELECT count(*)
+FROM seslite_sessions AS o JOIN seslite_session_details AS d ON d.session_id = o.id
+WHERE o.app_id = APP_ID($1) AND (o.details & 1) <> 0 AND d.parent_user = $2
+  AND ($3 IS NULL OR d.parent_session = $3) AND d.parent_seq > $4;
+
+-- name: event_marks_backward
+SELECT session_id, seq, kind, target_seq FROM seslite_event_marks
+WHERE session_id = THE_SESSION($1) AND seq <= $2 ORDER BY seq DESC LIMIT $3;
+
+-- Copies of a session's rows for a fork.
+
+-- name: events_copy
+INSERT INTO seslite_events (session_id, EVENT_COLUMNS())
+SELECT $2, EVENT_COLUMNS() FROM seslite_events WHERE session_id = $1 AND seq <= $3 ORDER BY seq;
+
+-- name: event_marks_copy
+INSERT INTO seslite_event_marks (session_id, seq, kind, target_seq)
+SELECT $2, seq, kind, target_seq FROM seslite_event_marks WHERE session_id = $1 AND seq <= $3;
+
+-- name: base_state_copy
+INSERT INTO seslite_base_state (session_id, `key`, value, seq)
+SELECT $2, `key`, value, seq FROM seslite_base_state WHERE session_id = $1;
+
+-- name: session_state_copy
+INSERT INTO seslite_session_state (session_id, `key`, value, seq)
+SELECT $2, `key`, value, seq FROM seslite_session_state WHERE session_id = $1;
+
+-- name: session_labels_copy
+INSERT INTO seslite_session_labels (session_id, name, value, app_id)
+SELECT $2, name, value, app_id FROM seslite_session_labels WHERE session_id = $1;
+
+-- name: details_copy
+INSERT INTO seslite_session_details (session_id, title, parent_user, parent_session, parent_seq, initial_state)
+SELECT $2, d.title, $3, $4, $5, d.initial_state
+FROM (SELECT 1) AS one LEFT JOIN seslite_session_details AS d ON d.session_id = $1;
+
+-- name: session_fill
+UPDATE seslite_sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_30s = $5, base_seq = $6,
+       details = $7, version = $8, changed_us = $9, ahead_hour = $10
+WHERE id = $1;
+
+-- For loading: a session is created without a name, and gets it when it is complete.
+
+-- name: session_name
+UPDATE seslite_sessions SET name = $2 WHERE id = $1;
+
+-- name: parent_set
+INSERT INTO seslite_session_details (session_id, parent_user, parent_session, parent_seq)
+VALUES ($1, $2, $3, $4)
+ON DUPLICATE KEY UPDATE parent_user = values(parent_user), parent_session = values(parent_session), parent_seq = values(parent_seq);
+
+-- The number of the first event of $1 in which the log of $2 differs.
+
+-- name: event_unlike
+SELECT a.seq
+FROM seslite_events AS a LEFT JOIN seslite_events AS b ON b.session_id = $2 AND b.seq = a.seq
+WHERE a.session_id = $1 AND NOT (b.body <=> a.body)
+ORDER BY a.seq LIMIT 1;
+
+-- name: event_mark_add
+INSERT INTO seslite_event_marks (session_id, seq, kind, target_seq) VALUES ($1, $2, $3, $4);
+
+-- Selects the first event in the order of ids, from this id on: for a condition on the id alone, a planner without
+-- statistics may read the whole log by the other index.
+
+-- name: event_by_id
+SELECT EVENT_COLUMNS() FROM seslite_events WHERE session_id = THE_SESSION($1) AND id = $2;
+
+-- The events of a session with numbers from $2 to $3.
+
+-- name: events_forward
+SELECT EVENT_COLUMNS() FROM seslite_events
+WHERE session_id = THE_SESSION($1) AND seq BETWEEN $2 AND UP_TO(THE_SESSION($1)) ORDER BY seq;
+
+-- name: events_backward
+SELECT EVENT_COLUMNS() FROM seslite_events
+WHERE session_id = THE_SESSION($1) AND seq BETWEEN DOWN_TO(THE_SESSION($1)) AND $3 ORDER BY seq DESC;
+
+-- name: events_newest
+SELECT EVENT_COLUMNS() FROM seslite_events
+WHERE session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3 ORDER BY seq DESC LIMIT $4;
+
+-- For a replay.
+
+-- name: event_bodies_forward
+SELECT seq, body FROM seslite_events WHERE session_id = $1 AND seq BETWEEN $2 AND UP_TO($1) ORDER BY seq;
+
+-- Finds where a walk begins, without reading the wide columns.
+
+-- name: event_times_backward
+SELECT seq, time_us, high_us
+FROM seslite_events WHERE session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3
+ORDER BY seq DESC LIMIT $4;
+
+-- name: events_delete
+DELETE FROM seslite_events WHERE session_id = $1 AND seq BETWEEN $2 AND $3;
+
+-- The remains of a session, a user or an app after its rows were deleted.
+
+-- name: session_left
+SELECT 1 FROM seslite_events WHERE session_id = $1
+UNION ALL SELECT 1 FROM seslite_event_marks WHERE session_id = $1
+UNION ALL SELECT 1 FROM seslite_session_state WHERE session_id = $1
+UNION ALL SELECT 1 FROM seslite_base_state WHERE session_id = $1
+UNION ALL SELECT 1 FROM seslite_session_labels WHERE session_id = $1
+UNION ALL SELECT 1 FROM seslite_session_leases WHERE session_id = $1
+UNION ALL SELECT 1 FROM seslite_derived WHERE session_id = $1
+LIMIT 1;
+
+-- name: user_left
+SELECT 1 FROM seslite_user_state WHERE user_id = $1 LIMIT 1;
+
+-- name: app_left
+SELECT 1 FROM seslite_app_state WHERE app_id = $1
+UNION ALL SELECT 1 FROM seslite_users WHERE app_id = $1
+UNION ALL SELECT 1 FROM seslite_sessions WHERE app_id = $1
+LIMIT 1;
+
+-- For a check: single rows in order, without joins to other tables.
+
+-- name: check_app_after
+SELECT id, name FROM seslite_apps WHERE id > $1 ORDER BY id LIMIT 1;
+
+-- name: check_user_after
+SELECT u.id, u.app_id, u.name, a.name AS app_name
+FROM seslite_users AS u LEFT JOIN seslite_apps AS a ON a.id = u.app_id
+WHERE u.id > $1 ORDER BY u.id LIMIT 1;
+
+-- name: check_session_after
+SELECT SESSION_COLUMNS(s), s.active_30s, s.changed_us, s.ahead_hour, u.app_id AS users_app_id, a.name AS app_name,
+       u.name AS user_name, s.name
+FROM seslite_sessions AS s
+LEFT JOIN seslite_users AS u ON u.id = s.user_id
+LEFT JOIN seslite_apps AS a ON a.id = s.app_id
+WHERE s.id > $1 ORDER BY s.id LIMIT 1;
+
+-- name: check_details
+SELECT title, parent_user, parent_session, parent_seq, more FROM seslite_session_details
+WHERE session_id = $1;
+
+-- name: check_labels
+SELECT name, value, app_id FROM seslite_session_labels WHERE session_id = $1 ORDER BY name;
+
+-- name: check_app_state
+SELECT `key`, value, session_id, seq FROM seslite_app_state WHERE app_id = $1 ORDER BY `key`;
+
+-- name: check_user_state
+SELECT `key`, value, session_id, seq FROM seslite_user_state WHERE user_id = $1 ORDER BY `key`;
+
+-- The next one of a user that has a hash, and the next one that has none.
+
+-- name: check_content_after
+SELECT id, hash, size, uses, written_us FROM seslite_artifact_contents
+WHERE user_id = $1 AND hash > $2 ORDER BY hash LIMIT 1;
+
+-- name: check_unfinished_after
+SELECT id, hash, size, uses, written_us FROM seslite_artifact_contents
+WHERE user_id = $1 AND hash IS NULL AND id > $2 ORDER BY id LIMIT 1;
+
+-- The chunks from $2 on; with 0 also those below, which cannot be.
+
+-- name: check_chunks
+SELECT number, bytes FROM seslite_artifact_chunks
+WHERE content_id = $1 AND number >= if($2 = 0, -9223372036854775808, $2) ORDER BY number LIMIT $3;
+
+-- name: check_uses
+SELECT count(*) FROM seslite_artifacts WHERE user_id = $1 AND content_id = $2;
+
+-- name: base_state_get
+SELECT value, seq FROM seslite_base_state WHERE session_id = $1 AND `key` = $2;
+
+-- Like session_add, for the user that was found, and with the version from the floor of his group. Becomes the session that was
+-- found.
+
+-- name: create_session
+INSERT INTO seslite_sessions
+    (app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
+     changed_us, ahead_hour)
+VALUES (@ses_app, @ses_user, $1, $2, $2, $3,
+        (SELECT CASE WHEN coalesce(max(f.floor), 0) <= 9007199254740991 THEN coalesce(max(f.floor), 0) END
+         FROM seslite_version_floor AS f WHERE f.user_group = GROUP_OF(@ses_user)),
+        0, 0, $4, $5, $6);
+SELECT @ses_session := s.id AS id, s.app_id, s.user_id, STATE_COLUMNS(s) FROM seslite_sessions AS s WHERE s.id = last_insert_id();
+
+-- Checks, of which each row is the text of a problem. Every column that statements use must exist with its type.
+
+-- name: check_columns
+SELECT concat('the table ', substring_index(w.word, '.', 1), ' has no column ',
+              substring_index(substring_index(w.word, '.', -1), ':', 1), ' of type ', substring_index(w.word, ':', -1))
+FROM json_table(convert('["schema_version.version:int", "features.name:varbinary", "features.needs:bigint", "apps.id:bigint",
+    "apps.name:varbinary", "users.id:bigint", "users.app_id:bigint", "users.name:varbinary",
+    "sessions.id:bigint", "sessions.app_id:bigint", "sessions.user_id:bigint", "sessions.name:varbinary",
+    "sessions.created_us:bigint", "sessions.updated_us:bigint", "sessions.active_30s:bigint",
+    "sessions.version:bigint", "sessions.last_seq:bigint", "sessions.event_count:bigint",
+    "sessions.expires_us:bigint", "sessions.base_seq:bigint", "sessions.details:bigint",
+    "sessions.changed_us:bigint", "sessions.ahead_hour:bigint", "version_floor.user_group:bigint",
+    "version_floor.floor:bigint", "session_details.session_id:bigint", "session_details.title:varbinary",
+    "session_details.parent_user:varbinary", "session_details.parent_session:varbinary",
+    "session_details.parent_seq:bigint", "session_details.more:longblob",
+    "session_details.initial_state:longblob", "session_labels.session_id:bigint",
+    "session_labels.name:varbinary", "session_labels.value:varbinary", "session_labels.app_id:bigint",
+    "session_leases.token:bigint", "session_leases.session_id:bigint", "session_leases.owner:varbinary",
+    "session_leases.taken_us:bigint", "session_leases.until_us:bigint",
+    "session_leases.next_owner:varbinary", "session_leases.next_until_us:bigint",
+    "derived.session_id:bigint", "derived.what:varbinary", "derived.seq:bigint", "derived.epoch:bigint",
+    "app_state.app_id:bigint", "app_state.key:varbinary", "app_state.value:longblob",
+    "app_state.session_id:bigint", "app_state.seq:bigint", "user_state.user_id:bigint",
+    "user_state.key:varbinary", "user_state.value:longblob", "user_state.session_id:bigint",
+    "user_state.seq:bigint", "session_state.session_id:bigint", "session_state.key:varbinary",
+    "session_state.value:longblob", "session_state.seq:bigint", "base_state.session_id:bigint",
+    "base_state.key:varbinary", "base_state.value:longblob", "base_state.seq:bigint",
+    "events.session_id:bigint", "events.seq:bigint", "events.id:varbinary", "events.invocation_id:longblob",
+    "events.author:longblob", "events.branch:longblob", "events.time_us:bigint", "events.high_us:bigint",
+    "events.body:longblob", "events.size:bigint", "event_marks.session_id:bigint", "event_marks.seq:bigint",
+    "event_marks.kind:bigint", "event_marks.target_seq:bigint", "artifacts.user_id:bigint",
+    "artifacts.session:varbinary", "artifacts.name:varbinary", "artifacts.version:bigint",
+    "artifacts.created_us:bigint", "artifacts.kind:bigint", "artifacts.mime_type:varbinary",
+    "artifacts.display_name:varbinary", "artifacts.metadata:longblob", "artifacts.content_id:bigint",
+    "artifact_contents.id:bigint", "artifact_contents.user_id:bigint", "artifact_contents.hash:varbinary",
+    "artifact_contents.size:bigint", "artifact_contents.uses:bigint", "artifact_contents.written_us:bigint",
+    "artifact_chunks.content_id:bigint", "artifact_chunks.number:bigint", "artifact_chunks.bytes:longblob",
+    "usage_counts.session_id:bigint", "usage_counts.first_seq:bigint", "usage_counts.last_seq:bigint",
+    "usage_counts.what:varbinary", "usage_counts.counts:longblob"]'
+    USING utf8mb4), '$[*]' COLUMNS (word varchar(100) PATH '$')) AS w
+WHERE NOT EXISTS (SELECT 1 FROM information_schema.columns AS c
+                  WHERE c.table_schema = database()
+                    AND cast(concat(substring(c.table_name, 9), '.', c.column_name, ':', c.data_type) AS BINARY) = cast(w.word AS BINARY))
+ORDER BY 1 LIMIT $1;
+
+-- name: check_indexes
+SELECT concat('the index ', substring_index(w.word, '.', -1), ' of ', substring_index(w.word, '.', 1), ' is missing')
+FROM json_table(convert('["apps.PRIMARY", "apps.name", "users.PRIMARY", "users.app_id", "sessions.PRIMARY", "sessions.user_id",
+    "sessions.by_activity", "sessions.by_user_activity", "sessions.by_app", "sessions.ahead",
+    "sessions.by_expiry", "version_floor.PRIMARY", "session_details.PRIMARY", "session_labels.PRIMARY",
+    "session_labels.by_value", "session_leases.PRIMARY", "session_leases.session_id", "derived.PRIMARY",
+    "app_state.PRIMARY", "user_state.PRIMARY", "session_state.PRIMARY", "base_state.PRIMARY",
+    "events.PRIMARY", "events.id", "event_marks.PRIMARY", "artifacts.PRIMARY", "artifact_contents.PRIMARY",
+    "artifact_contents.user_id", "artifact_contents.unused", "artifact_chunks.PRIMARY",
+    "usage_counts.PRIMARY", "features.PRIMARY"]'
+    USING utf8mb4), '$[*]' COLUMNS (word varchar(100) PATH '$')) AS w
+WHERE NOT EXISTS (SELECT 1 FROM information_schema.statistics AS i
+                  WHERE i.table_schema = database()
+                    AND cast(concat(substring(i.table_name, 9), '.', i.index_name) AS BINARY) = cast(w.word AS BINARY))
+ORDER BY 1 LIMIT $1;
+
+-- name: check_orphans
+SELECT concat(count(*), ' rows of ', o.name, ' belong to row ', o.id, ' of ', o.owner, ', which does not exist')
+FROM (
+    ORPHANS(seslite_users, seslite_apps, app_id)
+    UNION ALL ORPHANS(seslite_sessions, seslite_apps, app_id)
+    UNION ALL ORPHANS(seslite_sessions, seslite_users, user_id)
+    UNION ALL ORPHANS(seslite_app_state, seslite_apps, app_id)
+    UNION ALL ORPHANS(seslite_user_state, seslite_users, user_id)
+    UNION ALL ORPHANS(seslite_session_details, seslite_sessions, session_id)
+    UNION ALL ORPHANS(seslite_session_labels, seslite_sessions, session_id)
+    UNION ALL ORPHANS(seslite_session_leases, seslite_sessions, session_id)
+    UNION ALL ORPHANS(seslite_derived, seslite_sessions, session_id)
+    UNION ALL ORPHANS(seslite_session_state, seslite_sessions, session_id)
+    UNION ALL ORPHANS(seslite_base_state, seslite_sessions, session_id)
+    UNION ALL ORPHANS(seslite_events, seslite_sessions, session_id)
+    UNION ALL ORPHANS(seslite_event_marks, seslite_sessions, session_id)
+    UNION ALL ORPHANS(seslite_artifacts, seslite_users, user_id)
+    UNION ALL ORPHANS(seslite_artifacts, seslite_artifact_contents, content_id)
+    UNION ALL ORPHANS(seslite_artifact_contents, seslite_users, user_id)
+    UNION ALL ORPHANS(seslite_artifact_chunks, seslite_artifact_contents, content_id)
+) AS o
+GROUP BY o.name, o.owner, o.id
+ORDER BY o.name, o.owner, o.id LIMIT $1;
+
+-- name: check_floors
+SELECT floor FROM seslite_version_floor WHERE floor < 0 OR floor >= 9007199254740991 - 1099511627776
+ORDER BY floor DESC LIMIT $1;
+
+-- name: check_count
+SELECT count(*) FROM seslite_sessions;
+
+-- Artifacts. $4 is the version, or the highest number for the newest one. Includes an address, if it is no longer than one
+-- that leads to an artifact can be.
+
+-- name: artifact_find
+SELECT ARTIFACT_COLUMNS(),
+       CASE WHEN f.kind = 2 AND c.size <= 2176
+            THEN (SELECT k.bytes FROM seslite_artifact_chunks AS k WHERE k.content_id = c.id AND k.number = 0) END
+FROM ARTIFACTS()
+WHERE f.user_id = THE_USER($1) AND f.session = $2 AND f.name = $3 AND f.version <= $4
+ORDER BY f.version DESC LIMIT 1;
+
+-- The versions above $4.
+
+-- name: artifact_versions
+SELECT ARTIFACT_COLUMNS()
+FROM ARTIFACTS()
+WHERE f.user_id = THE_USER($1) AND f.session = $2 AND f.name = $3 AND f.version > $4
+ORDER BY f.version LIMIT $5;
+
+-- All of a user, in order, after the one with the session's name $2, the name $3 and the version $4.
+
+-- name: artifacts_after
+SELECT ARTIFACT_COLUMNS(), f.session
+FROM ARTIFACTS()
+WHERE f.user_id = $1 AND (f.session, f.name, f.version) > ($2, $3, $4)
+ORDER BY f.session, f.name, f.version LIMIT $5;
+
+-- The names above $3, at most $4, each with its newest version. Older versions are passed over.
+
+-- name: artifact_names
+WITH RECURSIVE n (name, rest) AS (
+    SELECT (SELECT a.name FROM seslite_artifacts AS a
+            WHERE a.user_id = THE_USER($1) AND a.session = $2 AND a.name > $3 ORDER BY a.name LIMIT 1),
+           $4
+    UNION ALL
+    SELECT (SELECT a.name FROM seslite_artifacts AS a
+            WHERE a.user_id = THE_USER($1) AND a.session = $2 AND a.name > n.name ORDER BY a.name LIMIT 1),
+           n.rest - 1
+    FROM n WHERE n.name IS NOT NULL AND n.rest > 1)
+SELECT ARTIFACT_COLUMNS()
+FROM n
+JOIN seslite_artifacts AS f ON f.user_id = THE_USER($1) AND f.session = $2 AND f.name = n.name
+    AND f.version = (SELECT v.version FROM seslite_artifacts AS v
+                     WHERE v.user_id = THE_USER($1) AND v.session = $2 AND v.name = n.name
+                     ORDER BY v.version DESC LIMIT 1)
+LEFT JOIN seslite_artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
+ORDER BY f.name LIMIT $4;
+
+-- name: artifact_add
+INSERT INTO seslite_artifacts
+    (user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, THE_CONTENT($10));
+
+-- name: artifact_remove
+DELETE FROM seslite_artifacts WHERE user_id = $1 AND session = $2 AND name = $3 AND version = $4;
+
+-- Before the versions of a name, all of a session, or all that one took over from another, are removed or added, their
+-- contents get as many uses less or more. Without a name (NULL) all names count. (A version that another transaction removes
+-- meanwhile is waited for, and does not count.)
+
+-- name: contents_use
+UPDATE seslite_artifact_contents AS c
+JOIN (SELECT l.content_id, count(*) AS count
+      FROM (SELECT f.content_id FROM seslite_artifacts AS f
+            WHERE f.user_id = THE_USER($1) AND f.session = $2 AND ($3 IS NULL OR f.name = $3) FOR UPDATE) AS l
+      GROUP BY l.content_id) AS n ON c.id = n.content_id
+SET c.uses = c.uses + $4 * n.count
+WHERE c.user_id = THE_USER($1);
+
+-- name: artifacts_remove
+DELETE FROM seslite_artifacts WHERE user_id = THE_USER($1) AND session = $2 AND ($3 IS NULL OR name = $3);
+
+-- name: artifacts_copy
+INSERT INTO seslite_artifacts
+    (user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
+SELECT user_id, $3, name, version, created_us, kind, mime_type, display_name, metadata, content_id
+FROM seslite_artifacts WHERE user_id = $1 AND session = $2;
+
+-- The first version after version $4 of the name $3.
+
+-- name: artifact_after
+SELECT ARTIFACT_COLUMNS()
+FROM ARTIFACTS()
+WHERE f.user_id = $1 AND f.session = $2 AND (f.name, f.version) > ($3, $4)
+ORDER BY f.name, f.version LIMIT 1;
+
+-- Artifacts that a session has get another name of a session.
+
+-- name: artifacts_move
+UPDATE seslite_artifacts SET session = $3 WHERE user_id = $1 AND session = $2;
+
+-- An artifact of the session $2, with the name $4 if there is one, that the session $3 lacks, or has in another way.
+
+-- name: artifact_unlike
+SELECT a.version
+FROM seslite_artifacts AS a
+LEFT JOIN seslite_artifacts AS b ON b.user_id = $1 AND b.session = $3 AND b.name = a.name AND b.version = a.version
+WHERE a.user_id = $1 AND a.session = $2 AND ($4 IS NULL OR a.name = $4)
+    AND (b.name IS NULL OR b.created_us <> a.created_us OR b.kind <> a.kind OR NOT (b.mime_type <=> a.mime_type)
+         OR NOT (b.display_name <=> a.display_name) OR NOT (b.metadata <=> a.metadata) OR b.content_id <> a.content_id)
+LIMIT 1;
+
+-- The next name after $2 under which artifacts are, but no session.
+
+-- name: artifacts_without_session
+SELECT a.session FROM seslite_artifacts AS a
+WHERE a.user_id = $1 AND a.session > $2
+    AND NOT EXISTS (SELECT 1 FROM seslite_sessions AS s
+                    WHERE s.user_id = $1 AND s.name = a.session)
+ORDER BY a.session LIMIT 1;
+
+-- name: session_called
+SELECT name FROM seslite_sessions WHERE id = $1;
+
+-- name: content_find
+-- locks: FOR UPDATE
+SELECT id, size FROM seslite_artifact_contents WHERE user_id = THE_USER($1) AND hash = $2;
+
+-- name: content_add
+INSERT INTO seslite_artifact_contents (user_id, hash, size, uses, written_us) VALUES ($1, $2, $3, $4, $5);
+SET @ses_content = last_insert_id();
+
+-- name: content_use
+UPDATE seslite_artifact_contents SET uses = uses + $3 WHERE id = $1 AND user_id = $2;
+
+-- Only contents that are being written.
+
+-- name: content_grow
+UPDATE seslite_artifact_contents SET size = $3, written_us = $4
+WHERE id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
+
+-- name: content_finish
+UPDATE seslite_artifact_contents SET hash = $3, uses = 1
+WHERE id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
+
+-- name: chunk_add
+INSERT INTO seslite_artifact_chunks (content_id, number, bytes) VALUES (THE_CONTENT($1), $2, $3);
+
+-- name: chunks_copy
+INSERT INTO seslite_artifact_chunks (content_id, number, bytes)
+SELECT $2, number, bytes FROM seslite_artifact_chunks WHERE content_id = $1;
+
+-- A row of NULLs: the content is there, but no such chunk.
+
+-- name: chunks_read
+SELECT k.number, k.bytes
+FROM seslite_artifact_contents AS c
+LEFT JOIN seslite_artifact_chunks AS k ON k.content_id = c.id AND k.number BETWEEN $4 AND $5
+WHERE c.id = $1 AND c.user_id = $2 AND c.hash = $3 ORDER BY k.number;
+
+-- What no artifact of a user has any more, and what was being written and was left before the time $2.
+-- (It is locked, or it might be finished before contents_sweep.)
+
+-- name: chunks_sweep
+SELECT c.id FROM seslite_artifact_contents AS c
+WHERE c.user_id = THE_USER($1) AND c.uses = 0 AND (c.hash IS NOT NULL OR c.written_us < $2) FOR UPDATE;
+DELETE k FROM seslite_artifact_chunks AS k JOIN seslite_artifact_contents AS c ON c.id = k.content_id
+WHERE c.user_id = THE_USER($1) AND c.uses = 0 AND (c.hash IS NOT NULL OR c.written_us < $2);
+
+-- name: contents_sweep
+DELETE FROM seslite_artifact_contents
+WHERE user_id = THE_USER($1) AND uses = 0 AND (hash IS NOT NULL OR written_us < $2);
+
+-- name: chunks_delete
+DELETE FROM seslite_artifact_chunks WHERE content_id = $1;
+
+-- name: content_delete
+DELETE FROM seslite_artifact_contents WHERE id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
+
+-- name: user_chunks_delete
+DELETE k FROM seslite_artifact_chunks AS k JOIN seslite_artifact_contents AS c ON c.id = k.content_id
+WHERE c.user_id = $1;
+
+-- name: user_contents_delete
+DELETE FROM seslite_artifact_contents WHERE user_id = $1;
+
+-- name: user_artifacts_delete
+DELETE FROM seslite_artifacts WHERE user_id = $1;
+
+-- What is derived from the events: a row in `features`, and for each session how far it has come. $1 (of behind_*: $4) is the
+-- name of the feature.
+
+-- name: feature_find
+SELECT 1 FROM seslite_features WHERE name = $1;
+
+-- name: feature_enter
+INSERT IGNORE INTO seslite_features (name, needs) VALUES ($1, $2);
+
+-- name: feature_leave
+DELETE FROM seslite_features WHERE name = $1;
+
+-- name: derived_forget
+DELETE FROM seslite_derived WHERE what = $1;
+
+-- name: derived_find
+SELECT seq, epoch FROM seslite_derived WHERE session_id = $1 AND what = $2;
+
+-- name: derived_set
+INSERT INTO seslite_derived (session_id, what, seq, epoch) VALUES ($1, $2, $3, $4)
+ON DUPLICATE KEY UPDATE seq = values(seq), epoch = values(epoch);
+
+-- name: derived_leave
+DELETE FROM seslite_derived WHERE session_id = $1 AND what = $2;
+
+-- name: behind_any
+SELECT s.id
+FROM seslite_sessions AS s LEFT JOIN seslite_derived AS d ON d.session_id = s.id AND d.what = $4
+WHERE s.id > $1 AND s.event_count > 0 AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
+  AND $3 = 0
+ORDER BY s.id LIMIT $2;
+
+-- name: behind_app
+SELECT s.id FROM seslite_sessions AS s
+WHERE s.app_id = $3 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4) ORDER BY s.id LIMIT $2;
+
+-- name: behind_user
+SELECT s.id FROM seslite_sessions AS s
+WHERE s.user_id = $3 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4) ORDER BY s.id LIMIT $2;
+
+-- name: behind_session
+SELECT s.id FROM seslite_sessions AS s
+WHERE s.id = $3 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4) LIMIT $2;
+
+-- name: derived_lag
+SELECT cast(coalesce(sum(greatest(0, s.last_seq - greatest(s.base_seq, coalesce(d.seq, 0)))), 0) AS SIGNED)
+FROM seslite_sessions AS s
+LEFT JOIN seslite_derived AS d ON d.session_id = s.id AND d.what = $1 AND d.epoch = s.version - s.last_seq
+WHERE s.event_count > 0;
+
+-- There is no index of words.
+
+-- name: index_serves
+SELECT 1 FROM seslite_features WHERE name = 'search';
+
+-- name: index_module
+SELECT 1 FROM (SELECT 1) AS one WHERE false;
+
+-- name: index_drop
+DO 0;
+
+-- name: words_delete
+DO 0;
+
+-- The use of tokens, which is derived from the events on demand: what each sheet holds is described in lib/model/usage/sheet.c. The
+-- rows go with the row of `derived` to which they lead, also where a library deletes it that does not know them. (A server commits
+-- before it makes a table, so there is always one.)
+
+-- name: usage_make
+INSERT IGNORE INTO seslite_features (name, needs) VALUES ('usage', 1);
+
+-- A server keeps none.
+
+-- name: usage_sql
+SELECT NULL;
+
+-- name: usage_drop
+DELETE FROM seslite_usage_counts;
+
+-- name: usage_last
+SELECT first_seq, last_seq, counts FROM seslite_usage_counts
+WHERE session_id = $1 ORDER BY first_seq DESC LIMIT 1;
+
+-- name: usage_put
+INSERT INTO seslite_usage_counts (session_id, first_seq, last_seq, what, counts) VALUES ($1, $2, $3, 'usage', $4)
+ON DUPLICATE KEY UPDATE last_seq = values(last_seq), counts = values(counts);
+
+-- name: usage_of_sessions
+SELECT c.session_id, c.first_seq, c.last_seq, c.counts
+FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_usage_counts AS c ON c.session_id = o.id
+ORDER BY o.place, c.first_seq;
+
+-- name: usage_any
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
+WHERE s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 AND $1 = 0 ORDER BY s.id LIMIT $4;
+
+-- name: usage_of_app
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
+WHERE s.app_id = $1 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 ORDER BY s.id LIMIT $4;
+
+-- name: usage_of_user
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
+WHERE s.user_id = $1 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 ORDER BY s.id LIMIT $4;
+
+-- name: usage_of_session
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
+WHERE s.id = $1 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 LIMIT $4;
