@@ -33,10 +33,10 @@ runs() { [ -f "$folder/server.pid" ] && alive "$(cat "$folder/server.pid")"; }
 make_data() {
     # shellcheck disable=SC2086
     case $server in
-    *mariadbd) mariadb-install-db --no-defaults $user --datadir="$folder/data" --auth-root-authentication-method=normal \
+    *mariadbd) mariadb-install-db --no-defaults $user --datadir="$folder/data" --tmpdir="$folder/tmp" --auth-root-authentication-method=normal \
         --skip-test-db --innodb-log-file-size=16M >"$folder/install.log" 2>&1 ;;
     *) "$server" --no-defaults $user --datadir="$folder/data" --initialize-insecure >"$folder/install.log" 2>&1 ;;
-    esac || fail "the server's files cannot be made: $(tail -3 "$folder/install.log")"
+    esac || fail "the server's files cannot be made: $(grep -m1 ERROR "$folder/install.log" || tail -3 "$folder/install.log")"
     cat >"$folder/init.sql" <<'SQL'
 CREATE USER IF NOT EXISTS seslite@'%' IDENTIFIED BY 'secret';
 CREATE USER IF NOT EXISTS seslite@localhost IDENTIFIED BY 'secret';
@@ -49,16 +49,17 @@ start() {
     port=${1:-}
     # 107 bytes are as many as the path of a socket can have.
     [ "$(printf %s "$folder/socket" | wc -c)" -le 107 ] || fail "the path $folder is too long for a socket"
-    [ "$(id -u)" -ne 0 ] || chown "$owner" "$folder"
+    mkdir -p "$folder/tmp"
+    [ "$(id -u)" -ne 0 ] || chown "$owner" "$folder" "$folder/tmp"
     [ -d "$folder/data" ] || make_data
     if ! runs; then
         rm -f "$folder/socket"
         network=--skip-networking
         [ -z "$port" ] || network="--bind-address=127.0.0.1 --port=$port"
         # shellcheck disable=SC2086
-        "$server" --no-defaults $user --datadir="$folder/data" --socket="$folder/socket" --pid-file="$folder/server.pid" \
+        "$server" --no-defaults $user --datadir="$folder/data" --tmpdir="$folder/tmp" --socket="$folder/socket" --pid-file="$folder/server.pid" \
             --log-error="$folder/server.log" --init-file="$folder/init.sql" $network --skip-name-resolve --max-connections=200 \
-            --innodb-buffer-pool-size=64M --innodb-flush-log-at-trx-commit=0 --innodb-flush-method=nosync \
+            --innodb-buffer-pool-size=64M --innodb-flush-log-at-trx-commit=2 --innodb-flush-method=nosync \
             --innodb-log-file-size=16M --skip-innodb-doublewrite --performance-schema=off --table-open-cache=4000 \
             ${SERVER_OPTIONS:-} </dev/null >/dev/null 2>&1 &
         first=$!

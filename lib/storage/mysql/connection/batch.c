@@ -17,8 +17,8 @@
 
 /* The longest time until an interrupt is seen. */
 enum { LONGEST_POLL_MS = 50, POLL_WITH_CANCEL_MS = 3 };
-/* So much is collected before it is sent, unless one statement is longer. */
-enum { FULL_BYTES = 1024 * 1024 };
+/* So much is collected before it is sent, unless one statement is longer; and no more memory than four times as much is kept. */
+enum { FULL_BYTES = 256 * 1024 };
 
 /* ------------------------------------------------------------------------------------------- waiting */
 
@@ -208,13 +208,22 @@ static void take_all(struct my *my)
 
 /* ------------------------------------------------------------------------------------------- sending */
 
+static void empty_text(struct my *my)
+{
+    if (my->text.capacity > (size_t)FULL_BYTES * 4) {
+        ses__buffer_free(&my->text);
+        ses__buffer_init(&my->text, my->config->allocator);
+    }
+    ses__buffer_cut(&my->text, 0);
+}
+
 void ses__my_dispatch(struct my *my)
 {
     if (my->sent)
         take_all(my);
     if (my->text.len > 0 && !my->lost && my->code == SES_OK)
         my->sent = send_text(my, my->text.data, my->text.len);
-    ses__buffer_cut(&my->text, 0);
+    empty_text(my);
     if (!my->sent)
         my->awaited_count = 0;
 }

@@ -25,7 +25,11 @@ static void add_number(struct buffer *text, int64_t number)
 /* A quote is doubled rather than escaped: so even in another mode none would end the string. */
 static void add_string(struct buffer *text, struct span string)
 {
-    if (!ses__buffer_reserve(text, 2 * string.len + 2))
+    size_t len = string.len + 2;
+
+    for (size_t i = 0; i < string.len; i++)
+        len += string.ptr[i] == '\'' || string.ptr[i] == '\\';
+    if (!ses__buffer_reserve(text, len))
         return;
     char *to = text->data + text->len;
     *to++ = '\'';

@@ -1,0 +1,111 @@
+/* What is longer than the server takes at once, and bytes that mean something in a statement. */
+#include "mysql/database.h"
+#include "seslite_artifact.h"
+
+static const ses_key key = {"app", "user", "s1"};
+enum { MEGABYTE = 1 << 20 };
+
+/* An event of about so many bytes, half of which have to be doubled in a statement. */
+static char *event_of(size_t bytes)
+{
+    static const char begin[] = "{\"content\":{\"parts\":[{\"text\":\"";
+    static const char end[] = "\"}]}}";
+    char *event = malloc(bytes + sizeof begin + sizeof end);
+
+    assert_non_null(event);
+    strcpy(event, begin);
+    memset(event + strlen(begin), 'x', bytes);
+    for (size_t i = 1; i < bytes; i += 2)
+        event[strlen(begin) + i] = '\'';
+    strcpy(event + strlen(begin) + bytes, end);
+    return event;
+}
+
+static void test_an_event_that_is_too_long_for_a_packet_is_refused(void **state)
+{
+    const struct database *database = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    (void)database_ask(database, "SET GLOBAL max_allowed_packet = 1048576");
+    ses_store *store = database_open(database->uri, 20000);
+    char *large = event_of(MEGABYTE);
+    char *small = event_of(600000);
+    must_create(store, &key, NULL);
+    assert_code(SES_LIMIT, ses_append_by_key(store, &key, large, SES_NUL, NULL, NULL, &error));
+    assert_non_null(strstr(error.message, "max_allowed_packet"));
+    assert_ok(ses_append_by_key(store, &key, small, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    assert_int_equal(ses_session_last_seq(session), 1);
+    assert_code(SES_LIMIT, ses_append(session, large, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append(session, small, SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+    ses_close(store);
+    free(large);
+    free(small);
+    (void)database_ask(database, "SET GLOBAL max_allowed_packet = 16777216");
+}
+
+/* Many statements are sent in pieces, and are one transaction all the same. */
+static void test_a_batch_that_is_longer_than_a_packet_is_sent_in_pieces(void **state)
+{
+    enum { COUNT = 40 };
+    const struct database *database = *state;
+    const ses_key batch = {"app", "user", "batch"};
+    ses_text events[COUNT];
+    ses_session *session = NULL;
+    ses_error error;
+
+    (void)database_ask(database, "SET GLOBAL max_allowed_packet = 1048576");
+    ses_store *store = database_open(database->uri, 20000);
+    char *event = event_of(100000);
+    for (int i = 0; i < COUNT; i++)
+        events[i] = (ses_text){event, strlen(event)};
+    must_create(store, &batch, NULL);
+    assert_ok(ses_append_batch_by_key(store, &batch, events, COUNT, NULL, NULL, &error));
+    assert_ok(ses_get(store, &batch, NULL, &session, &error));
+    assert_int_equal(ses_session_event_count(session), COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_non_null(strstr(ses_session_event(session, i)->json, event + 1));
+    ses_session_close(session);
+    ses_close(store);
+    free(event);
+    (void)database_ask(database, "SET GLOBAL max_allowed_packet = 16777216");
+}
+
+/* All bytes, also at the edges of chunks. */
+static void test_every_byte_comes_back(void **state)
+{
+    const struct database *database = *state;
+    const size_t len = 3 * 65536 + 7;
+    unsigned char *bytes = malloc(len);
+    unsigned char *read = malloc(len);
+    ses_artifact *artifact = NULL;
+    size_t got = 0;
+    ses_error error;
+
+    assert_non_null(bytes);
+    assert_non_null(read);
+    for (size_t i = 0; i < len; i++)
+        bytes[i] = (unsigned char)(i * 31 + i / 256);
+    ses_store *store = database_open(database->uri, 20000);
+    assert_ok(ses_artifact_save_by_key(store, &key, "all", bytes, len, NULL, NULL, &error));
+    assert_ok(ses_artifact_open_by_key(store, &key, "all", NULL, &artifact, &error));
+    assert_ok(ses_artifact_read(artifact, 0, read, len, &got, &error));
+    assert_int_equal(got, len);
+    assert_memory_equal(bytes, read, len);
+    ses_artifact_close(artifact);
+    ses_close(store);
+    free(bytes);
+    free(read);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_event_that_is_too_long_for_a_packet_is_refused),
+        cmocka_unit_test(test_a_batch_that_is_longer_than_a_packet_is_sent_in_pieces),
+        cmocka_unit_test(test_every_byte_comes_back),
+    };
+    return cmocka_run_group_tests_name("packets", tests, database_setup, database_teardown);
+}
