@@ -214,7 +214,7 @@ SES_API const char *ses_code_name(int code);
 SES_API const char *ses_code_text(int code);
 
 /*
- * What went wrong in one call. A call fills it when it returns a negative code, and clears it (code 0, empty
+ * The failure of one call. A call fills it when it returns a negative code, and clears it (code 0, empty
  * message) when it does not. It needs no initialisation and no freeing. Its size will not change; later
  * versions may use the reserved members.
  */

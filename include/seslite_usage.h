@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* What usage is added up by. */
+/* The parts of a row's key: usage is added up for each combination of them. */
 typedef enum ses_usage_flags {
     SES_USAGE_BY_APP = 0x1,        /* by the name of the app */
     SES_USAGE_BY_USER = 0x2,       /* by the name of the user */

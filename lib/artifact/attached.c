@@ -121,7 +121,7 @@ int64_t ses_artifacts_version(const ses_artifacts *artifacts, size_t index)
     return index < artifacts->added ? artifacts->items[index]->version : -1;
 }
 
-/* What was written to the store and no artifact has is dropped, if the store is still open. */
+/* Drops the bytes that were written to the store and that no artifact has, if the store is still open. */
 void ses_artifacts_close(ses_artifacts *artifacts)
 {
     if (!artifacts)

@@ -13,7 +13,7 @@ struct attached {
     struct artifact_call call; /* with its name */
     struct artifact_new fresh;
     int64_t version; /* -1: it has none yet */
-    /* What a server was asked for, if `asked`: its newest version, and its bytes. */
+    /* If `asked`, the questions to a server: the newest version, and its bytes. */
     bool asked;
     struct artifact_rows newest;
     struct query same;

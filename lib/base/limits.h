@@ -13,7 +13,7 @@ struct ses_cancel {
     atomic_bool pulled;
 };
 
-/* What a traced call has done. Another thread may run its jobs, while its own waits. */
+/* The work of a traced call. Another thread may run its jobs while its own waits. */
 struct meter {
     atomic_int_least64_t wait_us;
     int64_t bytes_in;  /* of texts that statements were given */

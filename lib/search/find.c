@@ -238,7 +238,8 @@ static int run_finding_on(struct index_search *own, ses_error *error)
                            own, error);
 }
 
-/* What nothing can be written to has an index that stays as it is. Without FTS5 it cannot even be read. */
+/* True if the index could not be brought up to date for a reason that stays: the store cannot be written to, or there is no
+ * FTS5, without which the index cannot even be read. */
 static bool cannot_be_used(int code)
 {
     return code == SES_READONLY || code == SES_FULL || code == SES_UNSUPPORTED;

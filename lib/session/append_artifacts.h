@@ -1,4 +1,4 @@
-/* What an append has to do with artifacts that are saved together with its event. The room `artifact` does it, so that
+/* The part of an append that saves artifacts together with its event. The room `artifact` does it, so that
  * programs without artifacts do not link it. */
 #ifndef SESLITE_SESSION_APPEND_ARTIFACTS_H
 #define SESLITE_SESSION_APPEND_ARTIFACTS_H

@@ -128,7 +128,7 @@ static int run_once(struct adding_up *own, ses_error *error)
                            error);
 }
 
-/* What nothing can be written to is read as it is. */
+/* Brings the tally up to date. A store that cannot be written to is read as it is. */
 static int bring_up_to_date(const struct adding_up *own, ses_error *error)
 {
     struct catch_up catching_up = {.store = own->store,

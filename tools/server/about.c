@@ -1,4 +1,4 @@
-/* What the server says of itself, and what google-adk's page asks for besides sessions. */
+/* Answers what is asked about the server, and what google-adk's page asks for besides sessions. */
 #include "server.h"
 
 #include <stdlib.h>

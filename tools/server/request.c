@@ -1,4 +1,4 @@
-/* What a request says: its path, its parameters, its body. */
+/* Reads a request: its path, its parameters, its body. */
 #include "server.h"
 
 #include <errno.h>

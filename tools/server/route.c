@@ -42,7 +42,7 @@ static const struct route routes[] = {
     {"DELETE", "apps/*/users/*", delete_user},
 };
 
-/* What google-adk's page asks for besides, and the page. They are there with --web. */
+/* The page of google-adk, and the paths that only it asks for. They are there with --web. */
 static const struct route page_routes[] = {
     {"GET", "", show_root},
     {"GET", "dev-ui", show_page},

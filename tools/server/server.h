@@ -314,7 +314,7 @@ struct agent_run {
 };
 
 extern const char agent_name[];
-/* What google-adk says about an agent, as members of JSON, and as whole values. */
+/* Descriptions of the agent as google-adk gives them: members of JSON, and whole values. */
 extern const char agent_info[], agent_description[], agent_graph[], agent_graph_image[];
 /* Answers the function calls left open by a turn that did not complete. */
 int agent_mend(const struct agent_run *run, ses_error *error);

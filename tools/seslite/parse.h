@@ -7,7 +7,7 @@
 /* Returns EXIT_OK, or the exit code after printing the error. */
 int parse(struct run *run, int argc, char **argv);
 
-/* What the beginning of a command line says of its next word. */
+/* The meaning that the beginning of a command line gives to its next word. */
 struct unfinished {
     size_t option; /* whose value it is; otherwise OPTION_COUNT */
     bool options_end;

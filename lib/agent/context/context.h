@@ -76,7 +76,7 @@ SESLITE_PRIVATE bool ses__context_recall(struct context_work *work, struct hash_
 
 /* ---- context_inline.c */
 
-/* What the references of a context to artifacts are replaced with. */
+/* The artifacts that replace the references of a context. */
 struct context_inlining {
     ses_store *store; /* of a call that has begun */
     const ses_key *key;

@@ -29,7 +29,7 @@ static int add_base64(struct buffer *out, ses_artifact *artifact, ses_error *err
 
 /* -------------------------------------------------------------------------------------------- references */
 
-/* What the reference says of the artifact, or else what the artifact says of itself. */
+/* Adds a word of the reference, or, if it has none, the artifact's own. */
 static void add_word_of(struct buffer *out, const char *name, struct span json, const char *otherwise)
 {
     if (json.ptr || otherwise)

@@ -27,7 +27,7 @@ static bool is_inline_data(struct json_string key)
     return is_one_of(key, names, 2);
 }
 
-/* What nobody has written. */
+/* True of a member whose text nobody wrote. */
 static bool is_hidden(const struct json_reader *reader, struct json_string key, bool within_inline_data)
 {
     static const char *const names[] = {

@@ -25,7 +25,7 @@ SESLITE_PRIVATE void ses__index_text(const struct buffer *words, struct buffer *
 SESLITE_PRIVATE void ses__index_query(const struct terms *terms, const struct words_syntax *syntax,
                                       const char *owner, struct buffer *out);
 
-/* What an index holds is compared with what it must hold by the sum of the weights of its words. The weight of a word is its
+/* A check compares the words of an index with those of the events by the sum of their weights. The weight of a word is its
  * hash with its event and its place in there, so no order and no memory is needed. */
 enum { PLACE_OF_OWNERS = -1 }; /* of the words that name the owners */
 SESLITE_PRIVATE uint64_t ses__word_weight(const struct hash_seed *seed, int64_t session_id, int64_t seq,

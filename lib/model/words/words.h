@@ -24,7 +24,7 @@ struct words {
 };
 
 SESLITE_PRIVATE void ses__words_begin(struct words *words, struct buffer *out);
-/* What follows is another text. */
+/* Begins another text. */
 SESLITE_PRIVATE void ses__words_next_text(struct words *words);
 SESLITE_PRIVATE void ses__words_add(struct words *words, uint32_t character);
 /* Adds plain text. A byte that is not UTF-8 stands between words. */

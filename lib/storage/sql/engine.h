@@ -1,5 +1,5 @@
-/* What an engine is: how it runs transactions and statements, and the few operations that every engine does in its own
- * way. All else is made of these. */
+/* An engine: how it runs transactions and statements, and the few operations that every engine does in its own way.
+ * Everything else is made of these. */
 #ifndef SESLITE_STORAGE_SQL_ENGINE_H
 #define SESLITE_STORAGE_SQL_ENGINE_H
 

@@ -98,7 +98,7 @@ int js_link(const char *from, const char *to)
     return closed < 0 ? fail(errno_of(closed)) : 0;
 }
 
-/* What the library removes and renames is the file that js_mkstemp did not make. */
+/* The library removes and renames only temporary files, and js_mkstemp makes none. */
 int js_unlink(const char *path)
 {
     (void)path;

@@ -24,7 +24,7 @@ static bool has_drive(const char *name)
     return ((name[0] >= 'A' && name[0] <= 'Z') || (name[0] >= 'a' && name[0] <= 'z')) && name[1] == ':';
 }
 
-/* What Python takes for white space, in UTF-8. */
+/* The characters that Python takes for white space, in UTF-8. */
 static const char *const spaces[] = {
     "\t",           "\n",           "\v",           "\f",           "\r",
     "\x1c",         "\x1d",         "\x1e",         "\x1f",         " ",

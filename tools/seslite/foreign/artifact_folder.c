@@ -146,7 +146,7 @@ static int each_folder(struct folder_walk *walk, int at, visit_folder *visit)
 
 /* ---------------------------------------------------------------------------------------------- a version */
 
-/* What is taken of metadata.json. */
+/* The members of metadata.json that are taken over. */
 struct described {
     struct text json;
     struct text mime_type;

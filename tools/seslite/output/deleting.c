@@ -50,7 +50,7 @@ void erased_add(ses_erased *sum, const ses_erased *erased)
     sum->compactions_left += erased->compactions_left;
 }
 
-/* What was not looked for is null. */
+/* Adds a count, or null if it was not looked for. */
 static void left_json(struct json *json, const char *name, int64_t count)
 {
     if (count < 0)

@@ -1,5 +1,5 @@
 /*
- * What is derived from the events of a store: features that are made on demand, each with a table of its own and a name in
+ * Data that is derived from the events of a store: features that are made on demand, each with a table of its own and a name in
  * `features`. `derived` says up to which event a feature has come in each session. Appends write nothing of it: calls that
  * need it bring it up to date first.
  */

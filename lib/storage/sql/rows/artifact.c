@@ -4,7 +4,7 @@
 #include "model/event/timestamp.h"
 #include "storage/sql/rows/parts.h"
 
-/* What was being written, and then nothing for so long, is abandoned. Its writer gives up earlier. */
+/* Contents to which nothing was written for so long are abandoned. Their writer gives up earlier. */
 #define ABANDONED_US (2 * HOUR_US)
 
 /* -------------------------------------------------------------------------------------------- the rows */

@@ -70,7 +70,7 @@ struct details_asked {
 SESLITE_PRIVATE void ses__details_ask(struct details_asked *asked, struct db *db,
                                       const struct described_list *list, ses_error *error);
 SESLITE_PRIVATE int ses__details_take(struct details_asked *asked, const struct described_list *list);
-/* What a session has before a change. */
+/* The title and the labels of a session before a change. */
 struct annotated {
     bool has_title;
     size_t other_labels; /* that the change does not name */

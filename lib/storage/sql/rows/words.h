@@ -63,7 +63,7 @@ SESLITE_PRIVATE int ses__words_remove_end(struct words_removal *removal, ses_err
 SESLITE_PRIVATE int ses__words_put(struct db *db, const struct session_row *row,
                                    const struct event_row *event, ses_error *error);
 
-/* What may be hits. */
+/* An event that may be a hit. */
 struct found_event {
     int64_t session_id;
     int64_t seq;

@@ -237,7 +237,7 @@ static int check_foreign_index(struct connection *db, const char *table, const c
     return code;
 }
 
-/* What the SQL of an object of that name must be; NULL: it may be any. */
+/* Returns the SQL that an object of that name must have; NULL: it may have any. */
 static const char *due_sql(const struct schema_object *object, const char *name)
 {
     const char *const index = STATEMENT_INDEX_MAKE->name;
