@@ -87,6 +87,18 @@
 -- macro: SESSION_COLUMNS(row) = row.id, row.app_id, row.user_id, STATE_COLUMNS(row)
 -- macro: EVENT_COLUMNS() = seq, id, invocation_id, author, branch, time_us, high_us, body
 --
+-- The end of a DO block that makes a table with rows of sessions: it gets the rights and the row security that `derived` has.
+-- `granted` is a record.
+-- macro: GUARD_AS_DERIVED(made) = FOR granted IN
+--     SELECT a.privilege_type AS what, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS role
+--     FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
+--     WHERE c.oid = 'seslite.derived'::regclass AND a.grantee <> c.relowner
+--     LOOP EXECUTE format('GRANT %s ON seslite.made TO %s', granted.what, granted.role); END LOOP;
+--     IF (SELECT c.relrowsecurity FROM pg_class AS c WHERE c.oid = 'seslite.derived'::regclass) THEN
+--     ALTER TABLE seslite.made ENABLE ROW LEVEL SECURITY;
+--     CREATE POLICY tenant ON seslite.made USING (EXISTS (
+--     SELECT FROM seslite.sessions AS o WHERE o.shard = made.shard AND o.id = made.session_id OFFSET 0)); END IF;
+--
 -- session_find and its like keep the numbers of the session and of its owners until the transaction ends. A statement about
 -- one of them that is given no number is about these, so that everything can be asked for before the session is found.
 -- macro: FOUND_COLUMNS(row) = set_config('seslite.session', row.id::text, true)::bigint AS id,
@@ -1481,19 +1493,7 @@ BEGIN
         PRIMARY KEY (shard, session_id, seq)
     );
     CREATE INDEX search_words_by_word ON seslite.search_words USING gin (words) WITH (fastupdate = off);
-    FOR granted IN
-        SELECT a.privilege_type AS what, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS role
-        FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
-        WHERE c.oid = 'seslite.derived'::regclass AND a.grantee <> c.relowner
-    LOOP
-        EXECUTE format('GRANT %s ON seslite.search_words TO %s', granted.what, granted.role);
-    END LOOP;
-    IF (SELECT c.relrowsecurity FROM pg_class AS c WHERE c.oid = 'seslite.derived'::regclass) THEN
-        ALTER TABLE seslite.search_words ENABLE ROW LEVEL SECURITY;
-        CREATE POLICY tenant ON seslite.search_words USING (EXISTS (
-            SELECT FROM seslite.sessions AS o
-            WHERE o.shard = search_words.shard AND o.id = search_words.session_id OFFSET 0));
-    END IF;
+    GUARD_AS_DERIVED(search_words)
     INSERT INTO seslite.features (name, needs) VALUES ('search', 2);
 END $make$;
 
@@ -1571,19 +1571,7 @@ BEGIN
         PRIMARY KEY (shard, session_id, first_seq),
         FOREIGN KEY (shard, session_id, what) REFERENCES seslite.derived ON DELETE CASCADE
     );
-    FOR granted IN
-        SELECT a.privilege_type AS what, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS role
-        FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
-        WHERE c.oid = 'seslite.derived'::regclass AND a.grantee <> c.relowner
-    LOOP
-        EXECUTE format('GRANT %s ON seslite.usage_counts TO %s', granted.what, granted.role);
-    END LOOP;
-    IF (SELECT c.relrowsecurity FROM pg_class AS c WHERE c.oid = 'seslite.derived'::regclass) THEN
-        ALTER TABLE seslite.usage_counts ENABLE ROW LEVEL SECURITY;
-        CREATE POLICY tenant ON seslite.usage_counts USING (EXISTS (
-            SELECT FROM seslite.sessions AS o
-            WHERE o.shard = usage_counts.shard AND o.id = usage_counts.session_id OFFSET 0));
-    END IF;
+    GUARD_AS_DERIVED(usage_counts)
     INSERT INTO seslite.features (name, needs) VALUES ('usage', 1);
 END $make$;
 
