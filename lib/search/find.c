@@ -4,8 +4,11 @@
 /* If the index finds more events than that, one in so many of them is a hit that a scan would come upon, too; and to sort them
  * would take longer. (Measured in a file of 1,000,000 events.) */
 enum { FOUND_MAX = 10000 };
-/* The index finds more than there is: so many rows are asked for beyond those that the page has room for. */
-enum { FOUND_MORE = 10, FOUND_AT_ONCE = 100 };
+/* The index finds more than there is: so many rows are asked for beyond those that the page has room for, and if that was not
+ * enough, so many times as many. */
+enum { FOUND_MORE = 10, FOUND_TIMES = 10, FOUND_AT_ONCE = 1010 };
+/* From a server, so many events are asked for together. */
+enum { OPEN_AT_ONCE = 100 };
 
 enum index_search_end { FINDING_DONE, FINDING_NONE, FINDING_BEHIND, FINDING_MANY };
 
@@ -25,8 +28,8 @@ struct index_search {
 struct found_batch {
     struct arena names;
     struct found_event items[FOUND_AT_ONCE];
-    struct event_rows events[FOUND_AT_ONCE]; /* of a server, asked for together */
     size_t count;
+    struct event_rows events[OPEN_AT_ONCE];
 };
 
 static int take_found(struct found_batch *batch, struct found_rows *rows, ses_error *error)
@@ -34,7 +37,7 @@ static int take_found(struct found_batch *batch, struct found_rows *rows, ses_er
     struct found_event found;
 
     batch->count = 0;
-    while (batch->count < FOUND_AT_ONCE && ses__found_rows_next(rows, &found)) {
+    while ((int64_t)batch->count < rows->asked->limit && ses__found_rows_next(rows, &found)) {
         found.name.ptr = ses__arena_text(&batch->names, found.name.ptr, found.name.len);
         found.user.ptr = ses__arena_text(&batch->names, found.user.ptr, found.user.len);
         if (!found.name.ptr || !found.user.ptr)
@@ -44,11 +47,10 @@ static int take_found(struct found_batch *batch, struct found_rows *rows, ses_er
     return ses__query_end(&rows->query);
 }
 
-static void open_event(struct found_batch *batch, size_t i, struct db *db, ses_error *error)
+static void open_event(const struct found_event *found, struct event_rows *rows, struct db *db,
+                       ses_error *error)
 {
-    const struct found_event *found = &batch->items[i];
-    ses__event_rows_open(&batch->events[i], db, found->session_id, found->seq, found->seq, WALK_FORWARD,
-                         error);
+    ses__event_rows_open(rows, db, found->session_id, found->seq, found->seq, WALK_FORWARD, error);
 }
 
 /* The live events of the session that was read last. */
@@ -93,21 +95,36 @@ static int look_at_found(struct search *search, const struct found_event *found,
     return ses__event_rows_close(rows);
 }
 
-static int look_at_batch(struct found_batch *batch, struct search *search, struct live_of *live_of,
-                         struct db *db, ses_error *error)
+/* At most OPEN_AT_ONCE events. */
+static int look_at_some(struct search *search, const struct found_event *some, size_t count,
+                        struct event_rows *events, struct live_of *live_of, struct db *db, ses_error *error)
 {
     const bool ahead = ses__db_asks_ahead(db);
     int code = SES_OK;
 
-    for (size_t i = 0; i < batch->count && ahead; i++)
-        open_event(batch, i, db, error);
-    for (size_t i = 0; i < batch->count && code == SES_OK && !ses__search_is_full(search); i++) {
+    for (size_t i = 0; i < count && ahead; i++)
+        open_event(&some[i], &events[i], db, error);
+    for (size_t i = 0; i < count && code == SES_OK && !ses__search_is_full(search); i++) {
         bool wanted = true;
-        code = is_live_hit(live_of, search, db, &batch->items[i], &wanted, error);
+        code = is_live_hit(live_of, search, db, &some[i], &wanted, error);
         if (code == SES_OK && !ahead)
-            open_event(batch, i, db, error);
+            open_event(&some[i], &events[i], db, error);
         if (code == SES_OK)
-            code = look_at_found(search, &batch->items[i], &batch->events[i], wanted, error);
+            code = look_at_found(search, &some[i], &events[i], wanted, error);
+    }
+    return code;
+}
+
+static int look_at_batch(struct found_batch *batch, struct search *search, struct live_of *live_of,
+                         struct db *db, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < batch->count && code == SES_OK && !ses__search_is_full(search);
+         i += OPEN_AT_ONCE) {
+        const size_t left = batch->count - i;
+        code = look_at_some(search, &batch->items[i], left < OPEN_AT_ONCE ? left : OPEN_AT_ONCE,
+                            batch->events, live_of, db, error);
     }
     return code;
 }
@@ -117,12 +134,7 @@ static void go_on_after(struct words_asked *asked, struct list_place *after, con
     *after = (struct list_place){last->updated_us, last->name, last->user_id, 0};
     asked->after = after;
     asked->after_seq = last->seq;
-}
-
-static int64_t rows_wanted(const struct search *search)
-{
-    const size_t left = search->hits->limit - search->hits->count + FOUND_MORE;
-    return (int64_t)(left < FOUND_AT_ONCE ? left : FOUND_AT_ONCE);
+    asked->limit = asked->limit * FOUND_TIMES < FOUND_AT_ONCE ? asked->limit * FOUND_TIMES : FOUND_AT_ONCE;
 }
 
 /* Each batch begins after the one before. */
@@ -137,7 +149,6 @@ static int look_at_all(struct index_search *own, struct words_asked *asked, stru
 
     ses__live_init(&live_of.live, &own->search->store->allocator);
     while (code == SES_OK && more && !ses__search_is_full(own->search)) {
-        asked->limit = rows_wanted(own->search);
         ses__found_rows_open(&rows, db, asked, error);
         if (rows.count >= asked->most) {
             own->end = FINDING_MANY;
@@ -167,7 +178,8 @@ static int ask_index(struct index_search *own, struct db *db, ses_error *error)
                                 .filter = &search->filter,
                                 .after = from->session ? &after : NULL,
                                 .after_seq = from->seq,
-                                .most = FOUND_MAX};
+                                .most = FOUND_MAX,
+                                .limit = (int64_t)search->hits->limit + FOUND_MORE};
     struct found_batch *batch = ses__memory_new(&search->store->allocator, sizeof *batch);
 
     if (!batch)

@@ -10,6 +10,10 @@
 -- without: data_version     there is no such number: followers look at their sessions,
 -- without: session_version  many at once,
 -- without: user_versions    with the statement watch
+-- without: places_make      rows have the numbers of their events, so there is no table of places
+-- without: places_drop      to make, to drop,
+-- without: place_add        to add to,
+-- without: places_remove    or to remove from,
 -- without: words_remove     rows are deleted by their place, with words_delete,
 -- without: index_merge      and leave nothing behind
 --
@@ -1532,7 +1536,8 @@ WITH found AS MATERIALIZED (
     FROM found AS f
     JOIN seslite.sessions AS s ON s.shard = f.shard AND s.id = f.session_id
     JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
-    WHERE s.updated_us >= $3 AND s.updated_us < $4 AND HAS_LABEL(s) AND HAS_NAME(s)
+    WHERE (SELECT count(*) FROM found) < $2::bigint AND s.updated_us >= $3 AND s.updated_us < $4
+      AND HAS_LABEL(s) AND HAS_NAME(s)
       AND ($8::bigint IS NULL OR CASE
                WHEN s.user_id = $10::bigint AND s.name = $9::text THEN f.seq < $11::bigint
                WHEN s.updated_us = $8::bigint THEN (s.name, s.user_id) > ($9::text, $10::bigint)

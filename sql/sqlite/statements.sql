@@ -915,9 +915,11 @@ FROM sessions AS s
 LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?1 AND d.epoch = s.version - s.last_seq
 WHERE s.event_count > 0;
 
--- The index of words for searches, which is made on demand. Its rows are found by the position of the event and have two
--- columns: words of the event, and marks of its owners. FTS5 keeps no text: it must be told the words of a row that is
--- removed. (A word of this index is what lies between two blanks: the library has folded it.)
+-- The index of words for searches, which is made on demand. Each row has the words of an event, and marks of its owners. FTS5
+-- writes the distance between the row ids in which a word is, and events have positions that are far apart. So search_places
+-- gives an id to each eight numbers of a session that follow each other, and the row id is eight times that, plus the place
+-- among these. FTS5 keeps no text: it must be told the words of a row that is removed. (A word of this index is what lies
+-- between two blanks: the library has folded it.)
 --
 -- May a search use it?
 
@@ -925,7 +927,15 @@ WHERE s.event_count > 0;
 SELECT 1 FROM features WHERE name = 'search';
 
 -- name: index_make
-CREATE VIRTUAL TABLE search_words USING fts5(words, owners, content='', columnsize=0, tokenize='ascii');
+CREATE VIRTUAL TABLE search_words USING fts5(words, content='', columnsize=0, detail=none, tokenize="ascii tokenchars '='");
+
+-- name: places_make
+CREATE TABLE search_places (
+    id         INTEGER PRIMARY KEY,
+    session_id INTEGER NOT NULL,
+    first_seq  INTEGER NOT NULL,
+    UNIQUE (session_id, first_seq)
+) STRICT;
 
 -- The module of the SQLite in use that such an index needs.
 
@@ -935,39 +945,55 @@ SELECT 1 FROM pragma_module_list WHERE name = 'fts5';
 -- name: index_drop
 DROP TABLE IF EXISTS search_words;
 
+-- name: places_drop
+DROP TABLE IF EXISTS search_places;
+
 -- Merges all parts of the index, so that nothing is left of what was removed.
 
 -- name: index_merge
 INSERT INTO search_words (search_words) VALUES ('optimize');
 
+-- name: place_add
+INSERT INTO search_places (session_id, first_seq) VALUES (?1, ((?2 - 1) & ~7) + 1) ON CONFLICT DO NOTHING;
+
+-- Those that have only numbers from ?2 to ?3.
+
+-- name: places_remove
+DELETE FROM search_places WHERE session_id = ?1 AND first_seq BETWEEN ?2 AND ?3 - 7;
+
 -- name: words_add
-INSERT INTO search_words (rowid, words, owners) VALUES ((?1 << 32) + ?2, ?3, ?4);
+INSERT INTO search_words (rowid, words)
+SELECT id * 8 + ((?2 - 1) & 7), ?4 || ' ' || ?3 FROM search_places
+WHERE session_id = ?1 AND first_seq = ((?2 - 1) & ~7) + 1;
 
 -- name: words_remove
-INSERT INTO search_words (search_words, rowid, words, owners) VALUES ('delete', (?1 << 32) + ?2, ?3, ?4);
+INSERT INTO search_words (search_words, rowid, words)
+SELECT 'delete', id * 8 + ((?2 - 1) & 7), ?4 || ' ' || ?3 FROM search_places
+WHERE session_id = ?1 AND first_seq = ((?2 - 1) & ~7) + 1;
 
--- First a row with the number of events that the index finds for ?1, at most ?2. Then those in sessions that were updated from
--- ?3 to before ?4, with the label ?5 (if it is not NULL) and a value from ?6 to ?7, and with a name from ?13 to before ?14
--- (unless they are NULL). They come in the order of a list, the newest first, and begin after a place (unless it is NULL):
--- event ?11 of the session with the name ?9 of the user ?10, which had the time ?8. At most ?12 of them.
+-- First a row with the number of events that the index finds for ?1, at most ?2. If they are fewer, then those in sessions
+-- that were updated from ?3 to before ?4, with the label ?5 (if it is not NULL) and a value from ?6 to ?7, and with a name from
+-- ?13 to before ?14 (unless they are NULL). They come in the order of a list, the newest first, and begin after a place (unless
+-- it is NULL): event ?11 of the session with the name ?9 of the user ?10, which had the time ?8. At most ?12 of them.
 
 -- name: words_found
 WITH found AS MATERIALIZED (
-    SELECT rowid AS position FROM search_words WHERE search_words MATCH ?1 LIMIT ?2
+    SELECT rowid AS id FROM search_words WHERE search_words MATCH ?1 LIMIT ?2
 ), placed AS (
-    SELECT s.id AS session_id, f.position & 4294967295 AS seq, s.name, u.name AS user_name, s.user_id, s.app_id,
+    SELECT s.id AS session_id, p.first_seq + (f.id & 7) AS seq, s.name, u.name AS user_name, s.user_id, s.app_id,
            iif(s.user_id = ?10 AND s.name = ?9, ?8, s.updated_us) AS updated_us
-    FROM found AS f CROSS JOIN sessions AS s ON s.id = f.position >> 32 CROSS JOIN users AS u ON u.id = s.user_id
-    WHERE s.updated_us >= ?3 AND s.updated_us < ?4 AND (?13 IS NULL OR (s.name >= ?13 AND s.name < ?14))
+    FROM found AS f CROSS JOIN search_places AS p ON p.id = f.id >> 3 CROSS JOIN sessions AS s ON s.id = p.session_id
+    CROSS JOIN users AS u ON u.id = s.user_id
+    WHERE (SELECT count(*) FROM found) < ?2 AND s.updated_us >= ?3 AND s.updated_us < ?4 AND (?13 IS NULL OR (s.name >= ?13 AND s.name < ?14))
       AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
            SELECT 1 FROM session_labels AS l
            WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
       AND (?8 IS NULL OR CASE
-               WHEN s.user_id = ?10 AND s.name = ?9 THEN f.position & 4294967295 < ?11
+               WHEN s.user_id = ?10 AND s.name = ?9 THEN p.first_seq + (f.id & 7) < ?11
                WHEN s.updated_us = ?8 THEN (s.name, s.user_id) > (?9, ?10)
                ELSE s.updated_us < ?8
            END)
-    ORDER BY updated_us DESC, s.name, s.user_id, f.position DESC LIMIT ?12
+    ORDER BY updated_us DESC, s.name, s.user_id, seq DESC LIMIT ?12
 )
 SELECT session_id, seq, name, user_name, user_id, updated_us, app_id, count
 FROM (SELECT NULL AS session_id, NULL AS seq, NULL AS name, NULL AS user_name, NULL AS user_id, NULL AS updated_us,

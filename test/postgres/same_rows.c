@@ -254,14 +254,21 @@ static int indexed_same_setup(void **state)
 
     if (failed)
         return failed;
-    sqlite3_stmt *make = prepare_in_file(same, "index_make");
-    assert_int_equal(sqlite3_step(make), SQLITE_DONE);
-    sqlite3_finalize(make);
+    static const char *const makes[] = {"index_make", "places_make"};
+    for (size_t i = 0; i < 2; i++) {
+        sqlite3_stmt *make = prepare_in_file(same, makes[i]);
+        assert_int_equal(sqlite3_step(make), SQLITE_DONE);
+        sqlite3_finalize(make);
+    }
     assert_int_equal(
         sqlite3_exec(
             same->file,
             "UPDATE derived SET what = 'search'; INSERT INTO features VALUES ('search', 2);"
-            "INSERT INTO search_words (rowid, words) SELECT position, 'w' || (position % 3) FROM events",
+            "INSERT INTO search_places (session_id, first_seq)"
+            " SELECT DISTINCT position >> 32, (((position & 4294967295) - 1) & ~7) + 1 FROM events;"
+            "INSERT INTO search_words (rowid, words) SELECT p.id * 8 + (position & 4294967295) - first_seq,"
+            " 'w' || (position % 3) FROM events, search_places AS p WHERE p.session_id = position >> 32"
+            " AND (position & 4294967295) BETWEEN first_seq AND first_seq + 7",
             NULL, NULL, NULL),
         SQLITE_OK);
     database_run(same->database, statement_of("index_make")->text);

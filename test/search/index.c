@@ -301,6 +301,39 @@ static void test_texts_of_all_scripts(void **state)
     fixture_teardown(&plain);
 }
 
+/* Any part of a text is found, whatever is before and after it, and of which scripts. */
+static void test_letters_that_follow_each_other(void **state)
+{
+    static const char *const letters[] = {"\u4e2d", "\u6587", "\u304b", "\u30ab", "\u0e01",
+                                          "\u0e32", "\ud55c", "a",      " "};
+    enum { TEXTS = 150, TEXT_LEN = 12, LETTERS = sizeof letters / sizeof letters[0] };
+    static const char *texts[TEXTS][TEXT_LEN];
+    void *plain = NULL;
+    struct twins twins;
+    size_t found = 0;
+
+    open_twins(&twins, state, &plain);
+    for (int i = 0; i < TEXTS; i++) {
+        char text[TEXT_LEN * 4 + 1] = "";
+        for (int k = 0; k < TEXT_LEN; k++) {
+            texts[i][k] = letters[random_below(&twins.seed, LETTERS)];
+            strcat(text, texts[i][k]);
+        }
+        append_to_both(&twins, text);
+    }
+    for (int round = 0; round < 4 * TEXTS; round++) {
+        const char **from = texts[random_below(&twins.seed, TEXTS)];
+        const size_t len = 1 + random_below(&twins.seed, 5);
+        const size_t first = random_below(&twins.seed, TEXT_LEN - len + 1);
+        char asked[5 * 4 + 1] = "";
+        for (size_t k = 0; k < len; k++)
+            strcat(asked, from[first + k]);
+        found += search_both(&twins, asked, strlen(asked), SES_SEARCH_PHRASE) > 0;
+    }
+    assert_in_range(found, 3 * TEXTS, 4 * TEXTS);
+    fixture_teardown(&plain);
+}
+
 static char *repeated(char letter, size_t count, const char *end)
 {
     char *text = malloc(count + strlen(end) + 1);
@@ -459,6 +492,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_random_changes),
         TEST(test_texts_of_all_scripts),
+        TEST(test_letters_that_follow_each_other),
         TEST(test_long_words_and_many),
         TEST(test_make_rebuild_and_drop),
         TEST(test_progress),

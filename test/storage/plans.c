@@ -15,7 +15,8 @@ struct plan_test {
 /* The tables of features, by the statements that make them. */
 static void make_features(struct plan_test *test)
 {
-    static const char *const beginnings[] = {"CREATE VIRTUAL TABLE", "CREATE TABLE"};
+    static const char *const beginnings[] = {"CREATE VIRTUAL TABLE", "CREATE TABLE search_places",
+                                             "CREATE TABLE usage_counts"};
 
     for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
         sqlite3_stmt *statement = NULL;
@@ -195,7 +196,7 @@ static void look_at(struct plan_test *test, const char *name, const char *sql)
 {
     char explain[4096];
 
-    if (strcmp(name, "index_make") == 0 || strcmp(name, "usage_make") == 0)
+    if (strcmp(name, "index_make") == 0 || strcmp(name, "places_make") == 0 || strcmp(name, "usage_make") == 0)
         return;
     snprintf(explain, sizeof explain, "EXPLAIN QUERY PLAN %s", sql);
     sqlite3_stmt *statement = prepare(test, explain);

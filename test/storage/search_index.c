@@ -211,9 +211,16 @@ static void test_damage(void **state)
         "DELETE FROM search_words_data WHERE id > 10",
         "DELETE FROM search_words_data",
         "DELETE FROM search_words_idx",
-        "INSERT INTO search_words (rowid, words, owners) SELECT (id << 32) + 77, 'word', 'A1 U1 S' || id FROM sessions",
-        "INSERT INTO search_words (rowid, words, owners) VALUES ((99 << 32) + 1, 'word', 'A1 U1 S1')",
-        "INSERT INTO search_words (rowid, words, owners) VALUES (-1, 'word', 'A1 U1 S1')",
+        "INSERT INTO search_words (rowid, words) SELECT 77 * 8, '=a1 =u1 =s' || id || ' word' FROM sessions;"
+        "INSERT INTO search_places SELECT 77, id, 73 FROM sessions",
+        "INSERT INTO search_words (rowid, words) VALUES (77 * 8, '=a1 =u1 =s1 word');"
+        "INSERT INTO search_places VALUES (77, 99, 1)",
+        "INSERT INTO search_words (rowid, words) VALUES (-1, '=a1 =u1 =s1 word')",
+        "INSERT INTO search_places SELECT 77, id, -7 FROM sessions;"
+        "INSERT INTO search_words (rowid, words) VALUES (77 * 8, '=a1 =u1 =s1 word')",
+        "UPDATE search_places SET first_seq = first_seq + 2",
+        "UPDATE search_places SET session_id = 99",
+        "DELETE FROM search_places",
         "UPDATE derived SET seq = -5",
         "UPDATE derived SET seq = 1000",
         "UPDATE derived SET seq = 9223372036854775807",
@@ -262,22 +269,28 @@ static int64_t problems_of(ses_store *store, int *kinds)
     return problems;
 }
 
+#define ADD_OF "INSERT INTO search_words (rowid, words) SELECT id * 8 + 1, "
+#define OWNED "'=a1 =u1 =s' || session_id || ' ' || "
+#define FROM_PLACES " FROM search_places"
+#define ADD(words) ADD_OF OWNED words FROM_PLACES
+#define REMOVE(words)                                                                                 \
+    "INSERT INTO search_words (search_words, rowid, words) SELECT 'delete', id * 8 + 1, " OWNED words \
+        FROM_PLACES
+
 /* Each leaves the index as FTS5 wants it, but not as the log does. */
 static void test_check_holds_the_index_against_the_log(void **state)
 {
     static const char *const changes[] = {
-        "INSERT INTO search_words (search_words, rowid, words, owners)"
-        " SELECT 'delete', (id << 32) + 2, 'something else', 'a1 u1 s' || id FROM sessions",
-        "INSERT INTO search_words (rowid, words, owners) SELECT (id << 32) + 9, 'left', 'a1 u1 s' || id FROM sessions",
-        "INSERT INTO search_words (rowid, words, owners) VALUES ((77 << 32) + 1, 'deleted', 'a1 u1 s77')",
-        "INSERT INTO search_words (search_words, rowid, words, owners)"
-        " SELECT 'delete', (id << 32) + 2, 'something else', 'a1 u1 s' || id FROM sessions;"
-        "INSERT INTO search_words (rowid, words, owners)"
-        " SELECT (id << 32) + 2, 'else something', 'a1 u1 s' || id FROM sessions",
-        "INSERT INTO search_words (search_words, rowid, words, owners)"
-        " SELECT 'delete', (id << 32) + 2, 'something else', 'a1 u1 s' || id FROM sessions;"
-        "INSERT INTO search_words (rowid, words, owners)"
-        " SELECT (id << 32) + 2, 'something else', 'a1 u2 s' || id FROM sessions",
+        REMOVE("'something else'"),
+        REMOVE("'else'"),
+        ADD("'more'"),
+        REMOVE("'something else'") ";" ADD_OF "'=a1 =u2 =s' || session_id || ' something else'" FROM_PLACES,
+        "INSERT INTO search_words (rowid, words) SELECT id * 8 + 5, '=a1 =u1 =s' || session_id || ' left'" FROM_PLACES,
+        "INSERT INTO search_words (rowid, words) VALUES (77 * 8, '=a1 =u1 =s77 deleted')",
+        "INSERT INTO search_words (rowid, words) VALUES (77 * 8, '=a1 =u1 =s77 deleted');"
+        "INSERT INTO search_places VALUES (77, 77, 1)",
+        "UPDATE search_places SET first_seq = 9",
+        "DELETE FROM search_places",
         "UPDATE derived SET seq = seq - 1",
         "DELETE FROM search_words_data WHERE id > 10",
     };
@@ -335,7 +348,10 @@ static void test_a_foreign_table(void **state)
     change_file(fixture, "CREATE TABLE search_words (mine)");
     assert_code(SES_CORRUPT, ses_open(fixture->path, &fixture->options, &store, &error));
     assert_message("search_words");
-    change_file(fixture, "DROP TABLE search_words");
+    change_file(fixture, "DROP TABLE search_words; CREATE TABLE search_places (mine)");
+    assert_code(SES_CORRUPT, ses_open(fixture->path, &fixture->options, &store, &error));
+    assert_message("search_places");
+    change_file(fixture, "DROP TABLE search_places");
     assert_ok(ses_open(fixture->path, &fixture->options, &store, &error));
     ses_close(store);
 }

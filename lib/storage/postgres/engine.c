@@ -99,7 +99,7 @@ static void weigh_words(struct query *query, const struct hash_seed *seed, uint6
     for (const char *at = words.ptr; at < end;) {
         const char *blank = memchr(at, ' ', (size_t)(end - at));
         const struct span word = {at, (size_t)((blank ? blank : end) - at)};
-        *sum += ses__word_weight(seed, session_id, seq, *at >= 'A' && *at <= 'Z' ? PLACE_OF_OWNERS : 0, word);
+        *sum += ses__word_weight(seed, session_id, seq, word);
         at += word.len + 1;
     }
 }
@@ -129,13 +129,13 @@ static int weigh_tsvectors(struct db *db, const struct hash_seed *seed, uint64_t
 /* https://www.postgresql.org/docs/current/datatype-textsearch.html#DATATYPE-TSQUERY; for L, see index_make. */
 static const struct words_engine tsvector_words = {.syntax = {.begin = "('L' | (",
                                                               .end = "))",
-                                                              .term_begin = "('",
-                                                              .word_end = "' & '",
-                                                              .term_end = "')",
+                                                              .term_begin = "(",
+                                                              .term_end = ")",
+                                                              .word_begin = "'",
+                                                              .word_end = "'",
+                                                              .prefix_end = "':*",
                                                               .both = " & ",
-                                                              .either = " | ",
-                                                              .owner_begin = " & '",
-                                                              .owner_end = "'"},
+                                                              .either = " | "},
                                                    .remove = STATEMENT_WORDS_DELETE,
                                                    .weigh = weigh_tsvectors,
                                                    .bytes_max = 500000 /* see words_add */};

@@ -45,13 +45,11 @@ static int weigh_word(void *context, sqlite3_stmt *row, ses_error *error)
     const struct weighing *weighing = context;
     const char *word = (const char *)sqlite3_column_text(row, 0);
     const size_t len = (size_t)sqlite3_column_bytes(row, 0);
-    const int64_t position = sqlite3_column_int64(row, 1);
-    const int64_t place = sqlite3_column_int(row, 2) ? PLACE_OF_OWNERS : sqlite3_column_int64(row, 3);
 
     if (!word)
         return ses__error_nomem(error);
-    *weighing->sum +=
-        ses__word_weight(weighing->seed, position >> 32, position & MAX_SEQ, place, (struct span){word, len});
+    *weighing->sum += ses__word_weight(weighing->seed, sqlite3_column_int64(row, 1),
+                                       sqlite3_column_int64(row, 2), (struct span){word, len});
     return SES_OK;
 }
 
@@ -63,7 +61,9 @@ static int weigh_index(struct db *base, const struct hash_seed *seed, uint64_t *
         "PRAGMA query_only = OFF;"
         "CREATE VIRTUAL TABLE temp.search_terms USING fts5vocab(main, search_words, instance);"
         "PRAGMA query_only = ON;";
-    static const char words[] = "SELECT term, doc, col = 'owners', \"offset\" FROM temp.search_terms";
+    static const char words[] =
+        "SELECT t.term, p.session_id, p.first_seq + (t.doc & 7) FROM temp.search_terms AS t"
+        " LEFT JOIN main.search_places AS p ON p.id = t.doc >> 3";
     struct weighing weighing = {seed, sum};
     struct connection *db = ses__connection_of(base);
     const int code = ses__connection_execute(db, table, "looking into the index of words", error);
@@ -71,15 +71,14 @@ static int weigh_index(struct db *base, const struct hash_seed *seed, uint64_t *
     return code == SES_OK ? ses__connection_visit(db, words, weigh_word, &weighing, error) : code;
 }
 
-const struct words_engine ses__sqlite_words = {.syntax = {.begin = "words : (",
+const struct words_engine ses__sqlite_words = {.syntax = {.begin = "(",
                                                           .end = ")",
-                                                          .term_begin = "\"",
-                                                          .word_end = " ",
-                                                          .term_end = "\"",
+                                                          .term_begin = "(",
+                                                          .term_end = ")",
+                                                          .word_begin = "\"",
+                                                          .word_end = "\"",
+                                                          .prefix_end = "\" *",
                                                           .both = " AND ",
-                                                          .either = " OR ",
-                                                          .owner_begin = " AND owners : \"",
-                                                          .owner_end = "\""},
+                                                          .either = " OR "},
                                                .clear = clear_index,
-                                               .weigh = weigh_index,
-                                               .has_places = true};
+                                               .weigh = weigh_index};

@@ -52,6 +52,8 @@ int ses__index_drop(struct db *db, ses_error *error)
 
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_INDEX_DROP, error, NULL);
+    if (code == SES_OK && !words->remove)
+        code = ses__query_do(db, STATEMENT_PLACES_DROP, error, NULL);
     return code == SES_OK ? ses__feature_leave(db, WORDS_FEATURE, error) : code;
 }
 
@@ -63,6 +65,8 @@ int ses__index_make(struct db *db, ses_error *error)
         code = ses__index_drop(db, error); /* what somebody has left of one */
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_INDEX_MAKE, error, NULL);
+    if (code == SES_OK && !ses__words_engine(db)->remove)
+        code = ses__query_do(db, STATEMENT_PLACES_MAKE, error, NULL);
     return code == SES_OK ? ses__feature_enter(db, WORDS_FEATURE, FEATURE_NEEDS_READING, error) : code;
 }
 
@@ -70,7 +74,7 @@ int ses__index_make(struct db *db, ses_error *error)
 
 struct span ses__index_owners(const struct session_row *row, char text[OWNERS_MAX])
 {
-    const int len = snprintf(text, OWNERS_MAX, "A%lld U%lld S%lld", (long long)row->app_id,
+    const int len = snprintf(text, OWNERS_MAX, "=a%lld =u%lld =s%lld", (long long)row->app_id,
                              (long long)row->user_id, (long long)row->id);
     return (struct span){text, (size_t)len};
 }
@@ -87,11 +91,15 @@ static int add_words(struct db *db, const struct session_row *row, const struct 
 {
     const struct buffer *const text = &indexing->text;
     char owners[OWNERS_MAX];
-    const int code = ses__index_text_take(indexing, event->body, error);
+    int code = ses__index_text_take(indexing, event->body, error);
 
     indexing->events++;
     indexing->bytes_left -= (int64_t)event->body.len;
     if (code != SES_OK || text->len == 0)
+        return code;
+    if (!ses__words_engine(db)->remove)
+        code = ses__query_do(db, STATEMENT_PLACE_ADD, error, VALUES(INT(row->id), INT(event->seq)));
+    if (code != SES_OK)
         return code;
     return ses__query_do(db, STATEMENT_WORDS_ADD, error,
                          VALUES(INT(row->id), INT(event->seq), TEXT(((struct span){text->data, text->len})),
@@ -173,8 +181,11 @@ static int remove_indexed(struct db *db, const struct words_removal *removal, in
     struct deriving indexing;
 
     ses__deriving_init(&indexing, db, 0);
-    const int code = remove_words(db, removal->row, removal->first,
-                                  removal->last < indexed ? removal->last : indexed, &indexing, error);
+    int code = remove_words(db, removal->row, removal->first,
+                            removal->last < indexed ? removal->last : indexed, &indexing, error);
+    if (code == SES_OK)
+        code = ses__query_do(db, STATEMENT_PLACES_REMOVE, error,
+                             VALUES(INT(removal->row->id), INT(removal->first), INT(removal->last)));
     db->removed_words = true;
     ses__deriving_free(&indexing);
     return code;
@@ -255,9 +266,9 @@ static void write_query(const struct words_asked *asked, const struct db *db)
     char whose[OWNERS_MAX];
 
     if (asked->session_id)
-        (void)snprintf(whose, sizeof whose, "S%lld", (long long)asked->session_id);
+        (void)snprintf(whose, sizeof whose, "=s%lld", (long long)asked->session_id);
     else
-        (void)snprintf(whose, sizeof whose, "%c%lld", owner->id ? 'U' : 'A',
+        (void)snprintf(whose, sizeof whose, "=%c%lld", owner->id ? 'u' : 'a',
                        (long long)(owner->id ? owner->id : owner->app_id));
     ses__index_query(asked->terms, &ses__words_engine(db)->syntax, whose, asked->text);
 }

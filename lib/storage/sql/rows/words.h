@@ -24,7 +24,6 @@ struct words_engine {
     int (*clear)(struct db *db, ses_error *error);
     /* Adds the weights of all words in the index. */
     int (*weigh)(struct db *db, const struct hash_seed *seed, uint64_t *sum, ses_error *error);
-    bool has_places;  /* the index knows at which place of the event a word is */
     size_t bytes_max; /* of an event whose words are in the index; 0: any has */
 };
 SESLITE_PRIVATE const struct words_engine *ses__words_engine(const struct db *db);
@@ -38,7 +37,7 @@ SESLITE_PRIVATE int ses__index_drop(struct db *db, ses_error *error);
 
 /* Makes the text that the index has of an event. Without any, the event is not in there. */
 SESLITE_PRIVATE int ses__index_text_take(struct deriving *indexing, struct span body, ses_error *error);
-/* Whose events they are, as words that no text has: those of texts have no capitals. */
+/* Whose events they are, as words that no text has. */
 enum { OWNERS_MAX = 80 };
 SESLITE_PRIVATE struct span ses__index_owners(const struct session_row *row, char text[OWNERS_MAX]);
 /* The last event of a session that is in the index, or where its log begins; `*current`: nothing was cut since. */
@@ -81,8 +80,8 @@ struct words_asked {
     const struct list_filter *filter;
     const struct list_place *after; /* NULL: from the first on */
     int64_t after_seq;              /* in the session there */
-    int64_t most;                   /* that the index may find in all: more are not looked at ... */
-    int64_t limit;                  /* ... and of these, so many rows are given */
+    int64_t most;                   /* if the index finds so many in all, no row is given ... */
+    int64_t limit;                  /* ... and else at most so many */
 };
 struct found_rows {
     struct query query;

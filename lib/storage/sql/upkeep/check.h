@@ -13,7 +13,7 @@
 struct word_weights {
     const struct hash_seed *seed;
     struct deriving indexing; /* the words of an event */
-    struct buffer each;       /* of words of which an event has each once */
+    struct buffer each;       /* the weights of its words, which are added once each */
     uint64_t sum;
 };
 

@@ -60,23 +60,15 @@ static void add_each_once(struct word_weights *weights)
     }
 }
 
-/* An index with places has each word of a text there, and one without has it once. */
-static void add_weights(struct word_weights *weights, int64_t session_id, int64_t seq, struct span text,
-                        bool has_places, bool of_owners)
+/* The index has each word of an event once. */
+static void add_weights(struct word_weights *weights, int64_t session_id, int64_t seq, struct span text)
 {
     struct span word;
 
-    ses__buffer_cut(&weights->each, 0);
-    for (int64_t place = 0; next_indexed_word(&text, &word); place++) {
-        const int64_t at = of_owners ? PLACE_OF_OWNERS : has_places ? place : 0;
-        const uint64_t weight = ses__word_weight(weights->seed, session_id, seq, at, word);
-        if (has_places)
-            weights->sum += weight;
-        else
-            ses__buffer_add(&weights->each, (const char *)&weight, sizeof weight);
+    while (next_indexed_word(&text, &word)) {
+        const uint64_t weight = ses__word_weight(weights->seed, session_id, seq, word);
+        ses__buffer_add(&weights->each, (const char *)&weight, sizeof weight);
     }
-    if (!has_places && !weights->each.failed)
-        add_each_once(weights);
 }
 
 int ses__check_words_add(struct check *check, const struct session_row *row, const struct event_row *event)
@@ -89,13 +81,16 @@ int ses__check_words_add(struct check *check, const struct session_row *row, con
 
     if (code != SES_OK || text->len == 0)
         return code;
+    ses__buffer_cut(&weights->each, 0);
     if (words->bytes_max == 0 || text->len < words->bytes_max)
-        add_weights(weights, row->id, event->seq, (struct span){text->data, text->len}, words->has_places,
-                    false);
+        add_weights(weights, row->id, event->seq, (struct span){text->data, text->len});
     else
-        add_weights(weights, row->id, event->seq, ses__span_of("L"), words->has_places, true);
-    add_weights(weights, row->id, event->seq, ses__index_owners(row, owners), words->has_places, true);
-    return weights->each.failed ? ses__error_nomem(&check->error) : SES_OK;
+        add_weights(weights, row->id, event->seq, ses__span_of("L"));
+    add_weights(weights, row->id, event->seq, ses__index_owners(row, owners));
+    if (weights->each.failed)
+        return ses__error_nomem(&check->error);
+    add_each_once(weights);
+    return SES_OK;
 }
 
 /* --------------------------------------------------------------------------------------------- all of it */

@@ -241,10 +241,13 @@ static int check_foreign_index(struct connection *db, const char *table, const c
 static const char *due_sql(const struct schema_object *object, const char *name)
 {
     const char *const index = STATEMENT_INDEX_MAKE->name;
+    const char *const places = STATEMENT_PLACES_MAKE->name;
 
     if (object)
         return object->sql;
-    return sqlite3_stricmp(name, "search_words") == 0 ? index + strlen(index) + 1 : NULL;
+    if (sqlite3_stricmp(name, "search_words") == 0)
+        return index + strlen(index) + 1;
+    return sqlite3_stricmp(name, "search_places") == 0 ? places + strlen(places) + 1 : NULL;
 }
 
 /* One row of sqlite_schema. SQLite refuses one whose columns do not agree with its SQL, but for their case. */
