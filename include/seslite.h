@@ -670,13 +670,18 @@ typedef enum ses_flags {
     SES_ANYWAY = 0x1,     /* an outdated handle catches up in the same transaction instead of STALE */
     SES_AT_VERSION = 0x2, /* by key (a handle has its own), not with SES_ANYWAY: STALE unless at `version` */
     /*
-     * Overwrites the deleted data (`PRAGMA secure_delete`), and empties the write-ahead log. If a reader
-     * keeps the log from being emptied for the whole busy timeout, the deletion is done all the same and the
-     * call returns SES_MORE: call it again later, even though nothing is left to delete. With
-     * SES_CHECKPOINT_EXTERNAL it returns SES_MORE until the other program has emptied the log.
+     * Overwrites the deleted data (`PRAGMA secure_delete`), empties the write-ahead log, and overwrites all
+     * bytes of the file that belong to no row: when SQLite moves rows between pages, it leaves copies of them
+     * there. For that the file is read once, while other writers wait: about 0.1 s for 100 MB. When a call
+     * returns SES_MORE because more is to be deleted, the next one does it.
      *
-     * When SQLite moved rows between pages, it may have left copies of them in unused parts of pages. It does
-     * not overwrite those; VACUUM does, run with the sqlite3 program. The flag does not reach rows that were
+     * If a reader keeps the log from being emptied for the whole busy timeout, the deletion is done all the
+     * same and the call returns SES_MORE: call it again later, even though nothing is left to delete. So it
+     * does if the time of the call is over before the file is read, or if a page is damaged.
+     *
+     * With SES_CHECKPOINT_EXTERNAL it returns SES_MORE until the other program has emptied the log. Then, and
+     * in a store with a key, the copies that SQLite has left are not overwritten. (With a key they are
+     * encrypted.) VACUUM overwrites them, run with the sqlite3 program. The flag does not reach rows that were
      * deleted earlier without it, nor copies that the file system or the disk has kept.
      */
     SES_SECURE = 0x4

@@ -415,7 +415,7 @@ static void faults_play_retention(struct faults *faults, ses_store *store)
     ses_session_close(session);
 }
 
-/* What keeps a log from being emptied does not undo a deletion. */
+/* What keeps a log from being emptied, or unused bytes from being overwritten, does not undo a deletion. */
 static void faults_delete_securely(struct faults *faults, ses_store *store)
 {
     const ses_delete_options options = {.size = sizeof options, .flags = SES_SECURE};
@@ -424,6 +424,8 @@ static void faults_delete_securely(struct faults *faults, ses_store *store)
 
     if (code < 0)
         faults_failed(faults, "ses_delete_app", code, &error);
+    if (code == SES_MORE)
+        faults->failures++;
     if (code != SES_OK) {
         fault_lift();
         code = ses_delete_app(store, "short", &options, NULL, &error);

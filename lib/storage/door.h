@@ -300,13 +300,15 @@ struct names_op {
 };
 SESLITE_PRIVATE int ses__door_list_names(struct storage *storage, struct names_op *op, ses_error *error);
 
-/* With `secure`, deleted bytes are overwritten. `unclean` (out): a reader kept the write-ahead log, which
- * still holds them, from being emptied. */
+/* With `secure`, deleted bytes are overwritten. `unclean` (out): they may still be in the write-ahead log, which a reader kept
+ * from being emptied, or in unused bytes of the file. */
 struct erasure {
     struct limits limits;
     bool secure;
     bool alone;  /* the job runs on the caller's thread, in a transaction that no other job shares */
     bool counts; /* a receipt is asked for */
+    /* True after the job if the call has to be made again, which then also does the rest of the overwriting. NULL: never. */
+    const bool *more;
     /* out */
     bool unclean;
     ses_erased erased; /* what this transaction has erased, as far as it is counted there */

@@ -1,11 +1,9 @@
 /*
  * After a secure redaction nothing of what was redacted is in the file or its log, and the state at every point is what the
  * log leads to: over random histories with rewinds, forks, prunes, artifacts and an index of words. SESLITE_HISTORIES says
- * how many (40), SESLITE_TEST_SEED with which seed. SQLite may have left copies in unused parts of pages when it moved rows
- * before the redaction, as SES_SECURE says; that is rare here, and VACUUM removes them.
+ * how many (40), SESLITE_TEST_SEED with which seed. In the twelfth one from the seed below on, SQLite leaves copies of the
+ * mark in unused bytes of pages, before the redaction.
  */
-#include <sqlite3.h>
-
 #include "erase.h"
 #include "random.h"
 #include "seslite_agent.h"
@@ -292,18 +290,6 @@ static void redact_marked(struct history *history)
     assert_int_equal(erased.forks_left, 0);
 }
 
-static int vacuumed; /* so many histories needed it */
-
-static void vacuum(const char *path)
-{
-    sqlite3 *file = NULL;
-
-    assert_int_equal(sqlite3_open(path, &file), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(file, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_close(file), SQLITE_OK);
-}
-
 /* A value that an event has set, and that was overwritten before the event was pruned, is nowhere any more. */
 static void run_history(const struct fixture *fixture, uint64_t seed)
 {
@@ -324,9 +310,7 @@ static void run_history(const struct fixture *fixture, uint64_t seed)
                 assert_null(strstr(ses_session_event(fork, e)->json, MARKER));
         ses_session_close(fork);
     }
-    if (!support_on_server() && count_in(fixture->path, "") + count_in(fixture->path, "-wal") > 0) {
-        vacuumed++;
-        vacuum(fixture->path);
+    if (!support_on_server()) {
         assert_int_equal(count_in(fixture->path, ""), 0);
         assert_int_equal(count_in(fixture->path, "-wal"), 0);
     }
@@ -352,7 +336,7 @@ static int tell_seed(void **state)
 static void test_nothing_is_left_of_what_was_redacted(void **state)
 {
     const char *given = getenv("SESLITE_TEST_SEED");
-    const uint64_t seed = given ? strtoull(given, NULL, 10) : 20261124;
+    const uint64_t seed = given ? strtoull(given, NULL, 10) : 2000;
     struct fixture *fixture = *state;
 
     fixture->options.synchronous = SES_SYNC_NORMAL;
@@ -363,8 +347,6 @@ static void test_nothing_is_left_of_what_was_redacted(void **state)
         run_history(fixture, seed_now);
     }
     seed_now = 0;
-    print_message("%d of %d histories needed VACUUM\n", vacuumed, histories());
-    assert_true(vacuumed * 50 <= histories());
 }
 
 int main(void)

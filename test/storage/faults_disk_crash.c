@@ -4,75 +4,9 @@
  * call that was under way may be there if its outcome was UNKNOWN. N goes over every operation, so also over those of
  * making the schema and of the checkpoints.
  */
-#include "open.h"
-
-#include "../../tools/bench/over_vfs.h"
+#include "stopping_disk.h"
 
 enum { EVENTS = 10 };
-
-/* ------------------------------------------------------------------------------------------ the disk */
-
-static struct {
-    long operations; /* that change something */
-    long stop_at;    /* from this one on nothing is changed; 0: never */
-    bool stopped;
-} disk;
-
-/* True when the operation is not done. `*is_first`: it is the one at which everything stops. */
-static bool stops(bool *is_first)
-{
-    *is_first = false;
-    if (!disk.stopped && ++disk.operations == disk.stop_at) {
-        disk.stopped = true;
-        *is_first = true;
-    }
-    return disk.stopped;
-}
-
-static int disk_write(sqlite3_file *file, const void *data, int bytes, sqlite3_int64 offset)
-{
-    bool is_first;
-    bool stopped = stops(&is_first);
-    int rc = SQLITE_OK;
-
-    /* The write at which it stops is torn: half of it is done. */
-    if (!stopped || is_first)
-        rc = over_file_of(file)->real->xWrite(file, data, is_first ? bytes / 2 : bytes, offset);
-    return stopped ? SQLITE_IOERR_WRITE : rc;
-}
-
-static int disk_sync(sqlite3_file *file, int flags)
-{
-    bool is_first;
-    return stops(&is_first) ? SQLITE_IOERR_FSYNC : over_file_of(file)->real->xSync(file, flags);
-}
-
-static int disk_truncate(sqlite3_file *file, sqlite3_int64 size)
-{
-    bool is_first;
-    return stops(&is_first) ? SQLITE_IOERR_TRUNCATE : over_file_of(file)->real->xTruncate(file, size);
-}
-
-static int disk_delete(sqlite3_vfs *vfs, const char *name, int sync)
-{
-    bool is_first;
-    (void)vfs;
-    return stops(&is_first) ? SQLITE_IOERR_DELETE : over_below->xDelete(over_below, name, sync);
-}
-
-static int disk_shm_unmap(sqlite3_file *file, int remove_it)
-{
-    return over_file_of(file)->real->xShmUnmap(file, remove_it && !disk.stopped);
-}
-
-static void make_disk(void)
-{
-    over_init("stopping", (sqlite3_io_methods){.xWrite = disk_write,
-                                               .xTruncate = disk_truncate,
-                                               .xSync = disk_sync,
-                                               .xShmUnmap = disk_shm_unmap});
-    over_vfs.xDelete = disk_delete;
-}
 
 /* --------------------------------------------------------------------------------------- the program */
 
@@ -117,19 +51,15 @@ static void run_part(const char *path, int journal, int until, struct progress *
     ses_close(store);
 }
 
-static void run_program(const char *path, int journal, struct progress *progress)
+static void run_program(const char *path, int journal, long stop_at, struct progress *progress)
 {
     *progress = (struct progress){.acknowledged = 0};
-    assert_int_equal(sqlite3_vfs_register(&over_vfs, 1), SQLITE_OK);
+    disk_begin(stop_at);
     run_part(path, journal, EVENTS / 2, progress);
     if (progress->code >= 0 && !disk.stopped)
         run_part(path, journal, EVENTS, progress);
-    assert_int_equal(sqlite3_vfs_unregister(&over_vfs), SQLITE_OK);
-    if (progress->code < 0 && progress->code != SES_IO && progress->code != SES_CANTOPEN &&
-        progress->code != SES_UNKNOWN) {
-        print_error("%s: %s\n", ses_code_name(progress->code), progress->error.message);
-        fail();
-    }
+    disk_end();
+    assert_stopped(progress->code, &progress->error);
 }
 
 /* -------------------------------------------------------------------------------------- what is left */
@@ -183,17 +113,6 @@ static void look_again(const char *path, int journal, const struct progress *pro
     assert_sound(path);
 }
 
-static void remove_files(const char *path)
-{
-    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        struct text name = {NULL, 0};
-        text_printf(&name, "%s%s", path, suffixes[i]);
-        (void)unlink(name.data);
-        free(name.data);
-    }
-}
-
 /* What was going on; a test that fails leaves it for the teardown to tell. */
 static char where[128];
 
@@ -211,17 +130,14 @@ static void stop_everywhere(const struct folder *folder, int journal)
     int refused = 0;
     int silent = 0;
 
-    memset(&disk, 0, sizeof disk);
-    run_program(folder->path, journal, &progress);
+    run_program(folder->path, journal, 0, &progress);
     assert_int_equal(progress.code, SES_OK);
     assert_int_equal(progress.acknowledged, EVENTS);
     long operations = disk.operations;
     assert_in_range(operations, 100, 5000);
     for (long n = 1; n <= operations; n++) {
-        remove_files(folder->path);
-        memset(&disk, 0, sizeof disk);
-        disk.stop_at = n;
-        run_program(folder->path, journal, &progress);
+        disk_remove_files(folder->path);
+        run_program(folder->path, journal, n, &progress);
         assert_true(disk.stopped);
         refused += progress.code < 0;
         silent += progress.code >= 0;
@@ -252,7 +168,7 @@ int main(void)
         TEST(test_stop_with_a_write_ahead_file),
         TEST(test_stop_with_a_rollback_journal),
     };
-    make_disk();
+    disk_make();
     /* Where syncing costs nothing, if there is such a place. */
     if (access("/dev/shm", W_OK) == 0)
         (void)setenv("TMPDIR", "/dev/shm", 0);

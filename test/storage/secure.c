@@ -3,6 +3,7 @@
  * itself here, as it was built on some systems.
  */
 #include "open.h"
+#include "unused_bytes.h"
 
 #define SECRET "xyzzy-4711"
 
@@ -231,6 +232,48 @@ static void test_plain_deletions_leave_no_copies_of_others(void **state)
     assert_int_equal(count_secrets(fixture), 0);
 }
 
+/* Those that an earlier deletion left, too. */
+static void test_copies_in_unused_bytes(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    leave_copies(fixture->store, SECRET);
+    fixture_reopen(fixture);
+    assert_true(count_in(fixture->path, "") > 0);
+    assert_ok(ses_delete(fixture->store, &key, &secure, NULL, &error));
+    assert_int_equal(count_secrets(fixture), 0);
+    assert_sound(fixture->path);
+}
+
+/* Another program has the pages in memory, and writes some after they were overwritten. */
+static void other_program_writes(struct fixture *fixture)
+{
+    ses_error error;
+
+    leave_copies(fixture->store, SECRET);
+    fixture_reopen(fixture);
+    sqlite3 *other = raw_open(fixture->path);
+    raw_run(other, "SELECT sum(length(value)) FROM user_state");
+    assert_ok(ses_delete(fixture->store, &key, &secure, NULL, &error));
+    assert_int_equal(count_secrets(fixture), 0);
+    raw_run(other, "UPDATE user_state SET value = '1' WHERE value <> 'null'");
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+    assert_int_equal(count_secrets(fixture), 0);
+    assert_sound(fixture->path);
+}
+
+static void test_another_program_does_not_bring_them_back(void **state)
+{
+    other_program_writes(*state);
+}
+
+static void test_another_program_does_not_bring_them_back_with_a_rollback_journal(void **state)
+{
+    reopen_with(*state, SES_JOURNAL_ROLLBACK);
+    other_program_writes(*state);
+}
+
 static void test_a_reader_keeps_the_log_from_being_emptied(void **state)
 {
     struct fixture *fixture = *state;
@@ -331,6 +374,9 @@ int main(void)
         TEST(test_expired_sessions_are_in_no_file),
         TEST(test_replaced_values_leave_nothing_behind),
         TEST(test_plain_deletions_leave_no_copies_of_others),
+        TEST(test_copies_in_unused_bytes),
+        TEST(test_another_program_does_not_bring_them_back),
+        TEST(test_another_program_does_not_bring_them_back_with_a_rollback_journal),
         TEST(test_a_reader_keeps_the_log_from_being_emptied),
         TEST(test_the_log_of_another_program_is_left_to_it),
         TEST(test_writers_do_not_wait_for_the_reader),

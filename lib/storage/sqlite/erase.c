@@ -1,4 +1,5 @@
 /* Deleting so that what is deleted cannot be found in the files any more. */
+#include "base/clock.h"
 #include "storage/sqlite/parts.h"
 #include "storage/sql/query.h"
 
@@ -31,6 +32,32 @@ static int run_erasing(struct db *db, void *context, ses_error *error)
     return merged == SES_OK ? code : merged;
 }
 
+/* The log of another program must be all that this one writes, since it copies the log elsewhere. What is encrypted cannot be
+ * overwritten in part. */
+static bool may_sweep(const struct sqlite *storage)
+{
+    return !storage->config.in_memory && !storage->config.key &&
+           storage->config.checkpoint != SES_CHECKPOINT_EXTERNAL;
+}
+
+/* Until nothing is in the log and in unused bytes. True when that is reached. */
+static bool leave_nothing(struct sqlite *storage, const struct limits *limits)
+{
+    const int64_t deadline =
+        ses__limits_until(limits, ses__clock_steady_us() + storage->config.busy_timeout_us);
+    bool wrote = false;
+    ses_error error;
+    int code;
+
+    do { /* again if another process has written in the meantime */
+        code = ses__wal_empty(storage, limits, &error);
+        if (code != SES_OK || !may_sweep(storage))
+            return code == SES_OK;
+        code = ses__sweep(storage, limits, &wrote, &error);
+    } while (code == SES_MORE && ses__clock_steady_us() < deadline);
+    return code == SES_OK && (!wrote || ses__wal_empty(storage, limits, &error) == SES_OK);
+}
+
 int ses__sqlite_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
                            ses_error *error)
 {
@@ -38,8 +65,10 @@ int ses__sqlite_run_delete(struct storage *storage, struct erasure *erasure, sto
     const struct manner manner = {.writes = true, .alone = erasure->alone};
     const int result = ses__run_within(storage, &erasure->limits, manner, run_erasing, &deletion, error);
 
+    const bool is_last = !erasure->more || !*erasure->more;
+
     /* The deletion is committed, even if something keeps the log from being emptied. */
-    erasure->unclean = erasure->secure && result >= 0 &&
-                       ses__wal_empty((struct sqlite *)storage, &erasure->limits, NULL) != SES_OK;
+    erasure->unclean = erasure->secure && result >= 0 && is_last &&
+                       !leave_nothing((struct sqlite *)storage, &erasure->limits);
     return result;
 }

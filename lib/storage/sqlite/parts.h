@@ -179,6 +179,16 @@ SESLITE_PRIVATE int ses__erase_setup(struct connection *db, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job,
                                            void *context, ses_error *error);
 
+/* ---- sweep.c */
+
+/*
+ * Overwrites the bytes of the file that belong to no row, and to no page that is free. The log must be empty, and `*wrote` says
+ * whether it has a commit afterwards. SES_MORE: the log was not empty, since another process has written, or the limits are
+ * passed.
+ */
+SESLITE_PRIVATE int ses__sweep(struct sqlite *storage, const struct limits *limits, bool *wrote,
+                               ses_error *error);
+
 /* ---- engine.c */
 
 /* May a file of that kind be opened as a store? MISUSE in a forked process that had it open; NOTASTORE, TOONEW. */

@@ -196,6 +196,7 @@ int ses__door_prune(struct storage *storage, struct prune_op *op, ses_error *err
     int code = ses__prune_plan_init(&own.plan, op, storage->allocator, error);
 
     op->deleted = 0;
+    op->erasure.more = &op->more;
     if (code == SES_OK)
         code = prune_in_steps(storage, &own, &planned, error);
     ses__prune_plan_free(&own.plan);

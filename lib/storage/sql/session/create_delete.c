@@ -196,5 +196,6 @@ static int run_delete_app(struct db *db, void *context, ses_error *error)
 
 int ses__door_delete_app(struct storage *storage, struct delete_app_op *op, ses_error *error)
 {
+    op->erasure.more = &op->more;
     return ses__run_delete(storage, &op->erasure, run_delete_app, op, error);
 }

@@ -288,6 +288,7 @@ int ses__door_expire(struct storage *storage, struct expire_op *op, ses_error *e
     op->deleted = 0;
     op->more = false;
     op->erasure.unclean = false;
+    op->erasure.more = &op->more;
     if (code == SES_OK && (own.app_count > 0 || own.user_count > 0 || op->erasure.secure || read_only))
         code = ses__run_delete(storage, &op->erasure, run_expire, &own, error);
     return code;
