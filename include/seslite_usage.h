@@ -43,6 +43,8 @@ typedef struct ses_usage_options {
     const char *token;  /* the token of the previous page; NULL: the first page */
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
+    const ses_filter
+        *filter; /* only sessions that match it; its id_prefix needs a user in the scope; NULL: all */
 } ses_usage_options;
 
 /* Model calls that were added up, lent by a page: never make or copy this struct. A count that no event has is 0, and a sum

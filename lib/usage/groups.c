@@ -112,6 +112,22 @@ static ALWAYS_INLINE void add_call(ses_usage_row *row, const struct usage_call *
     row->calls++;
 }
 
+static void add_sums(ses_usage_row *row, const struct usage_sums *sums)
+{
+    add_to(&row->prompt, sums->counts[USAGE_PROMPT]);
+    add_to(&row->cached, sums->counts[USAGE_CACHED]);
+    add_to(&row->candidates, sums->counts[USAGE_CANDIDATES]);
+    add_to(&row->thoughts, sums->counts[USAGE_THOUGHTS]);
+    add_to(&row->tool_use, sums->counts[USAGE_TOOL_USE]);
+    add_to(&row->total, sums->counts[USAGE_TOTAL]);
+    row->odd += sums->odd;
+    if (row->calls == 0 || sums->first_us < row->first_us)
+        row->first_us = sums->first_us;
+    if (row->calls == 0 || sums->last_us > row->last_us)
+        row->last_us = sums->last_us;
+    row->calls += sums->calls;
+}
+
 static void add_row(ses_usage_row *sum, const ses_usage_row *row)
 {
     if (row->calls == 0)
@@ -222,18 +238,65 @@ static int add_one(struct usage_groups *groups, struct latest_rows *latest,
     return SES_OK;
 }
 
+/* The times that count. */
+static bool counts_time(const struct usage_groups *groups, int64_t time_us)
+{
+    const ses_usage_options *options = groups->options;
+    return (!options->since_us || time_us >= *options->since_us) &&
+           (!options->before_us || time_us < *options->before_us);
+}
+
+/* Between two times on a day a zone may have had another one, for a moment. */
+static bool are_on_one_day(struct usage_groups *groups, int64_t first_us, int64_t last_us)
+{
+    const int64_t unit = (groups->options->zone ? QUARTER_S : DAY_S) * INT64_C(1000000);
+
+    if (floor_of(first_us, unit) != floor_of(last_us, unit))
+        return false;
+    find_day(groups, first_us);
+    const int64_t day = groups->clock.day;
+    find_day(groups, last_us);
+    return day == groups->clock.day;
+}
+
+bool ses__groups_take_sums(struct usage_groups *groups, const struct usage_sheet *sheet)
+{
+    bool takes = true;
+
+    for (size_t i = 0; i < sheet->model_count && takes; i++) {
+        const struct usage_sums *sums = &sheet->sums[i];
+        takes = counts_time(groups, sums->first_us) && counts_time(groups, sums->last_us) &&
+                (!(groups->options->flags & SES_USAGE_BY_DAY) ||
+                 are_on_one_day(groups, sums->first_us, sums->last_us));
+    }
+    return takes;
+}
+
+static int add_sums_of_sheet(struct usage_groups *groups, const struct usage_session *session,
+                             const struct usage_sheet *sheet, ses_error *error)
+{
+    for (size_t i = 0; i < sheet->model_count; i++) {
+        if (groups->options->flags & SES_USAGE_BY_DAY)
+            find_day(groups, sheet->sums[i].first_us);
+        ses_usage_row *row = find_row(groups, session, sheet->models[i], (struct span){"", 0});
+        if (!row)
+            return ses__error_nomem(error);
+        add_sums(row, &sheet->sums[i]);
+    }
+    return SES_OK;
+}
+
 int ses__groups_add(struct usage_groups *groups, const struct usage_session *session,
                     const struct usage_sheet *sheet, const struct span *invocations, ses_error *error)
 {
-    const ses_usage_options *options = groups->options;
-    const int64_t since_us = options->since_us ? *options->since_us : INT64_MIN;
-    const int64_t before_us = options->before_us ? *options->before_us : INT64_MAX;
     struct latest_rows latest = {.day = groups->clock.day};
     int code = SES_OK;
 
+    if (sheet->packed.ptr)
+        return add_sums_of_sheet(groups, session, sheet, error);
     for (size_t i = 0; i < sheet->count && code == SES_OK; i++) {
         const struct usage_call *call = &sheet->calls[i];
-        if (call->time_us >= since_us && call->time_us < before_us)
+        if (counts_time(groups, call->time_us))
             code = add_one(groups, &latest, session, sheet, call,
                            invocations ? invocations[i] : (struct span){"", 0}, error);
     }

@@ -19,6 +19,7 @@ struct adding_up {
     ses_store *store;
     ses_key scope;
     const ses_usage_options *options;
+    struct list_filter filter;
     struct limits limits;
     struct usage_groups groups;
     bool as_it_is; /* even if the tally lacks events */
@@ -38,6 +39,7 @@ static uint32_t hash_of_usage(const struct adding_up *own)
     hash = ses__filter_add_text(hash, 'a', own->scope.app);
     hash = ses__filter_add_text(hash, 'u', own->scope.user);
     hash = ses__filter_add_text(hash, 's', own->scope.session);
+    hash = ses__filter_hash(hash, &own->filter);
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         const uint64_t time = times[i] ? (uint64_t)*times[i] : 0;
         unsigned char bytes[9] = {times[i] != NULL};
@@ -72,6 +74,11 @@ static int take_usage_token(struct adding_up *own, struct buffer *bytes, ses_err
 }
 
 /* ---------------------------------------------------------------------------------------------- the job */
+
+static bool take_sums(void *context, const struct usage_sheet *sheet)
+{
+    return ses__groups_take_sums(context, sheet);
+}
 
 static int visit_usage(void *context, const struct usage_session *session, const struct usage_sheet *sheet,
                        const struct span *invocations, ses_error *error)
@@ -108,12 +115,13 @@ static int run_adding_up(struct db *db, void *context, ses_error *error)
     const bool reads_events = (options->flags & SES_USAGE_BY_INVOCATION) != 0;
 
     ses__groups_restart(&own->groups); /* after an earlier run */
-    own->walk = (struct usage_walk){.since_us = options->since_us ? *options->since_us : INT64_MIN,
+    own->walk = (struct usage_walk){.filter = own->filter,
                                     .names = (options->flags & USAGE_NAMES) != 0,
                                     .is_kept = is_kept,
                                     .reads_events = reads_events,
                                     .stops_if_late = is_kept && !reads_events && !own->as_it_is,
                                     .context = &own->groups,
+                                    .takes_sums = take_sums,
                                     .visit = visit_usage};
     if (code == SES_OK)
         code = find_usage_scope(own, db, error);
@@ -221,8 +229,12 @@ static int usage_begun(ses_store *store, const ses_key *scope, const ses_usage_o
 
     if (code == SES_OK)
         code = take_usage_options(&options, given, error);
+    if (code == SES_OK)
+        code = ses__filter_take(options.filter, own.scope.user, &own.filter, error);
     if (code != SES_OK)
         return code;
+    if (options.since_us && *options.since_us > own.filter.since_us) /* no event is later than its session */
+        own.filter.since_us = *options.since_us;
     own.limits = LIMITS_OF(store, options);
     ses_usage_rows *made = new_rows(store);
     if (!made)

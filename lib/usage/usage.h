@@ -48,6 +48,8 @@ SESLITE_PRIVATE void ses__groups_init(struct usage_groups *groups, ses_store *st
 SESLITE_PRIVATE void ses__groups_free(struct usage_groups *groups);
 /* Forgets all that was added. */
 SESLITE_PRIVATE void ses__groups_restart(struct usage_groups *groups);
+/* True if the calls of each model of the sheet belong to one row. */
+SESLITE_PRIVATE bool ses__groups_take_sums(struct usage_groups *groups, const struct usage_sheet *sheet);
 /* Adds calls of a session; see usage_walk.visit. */
 SESLITE_PRIVATE int ses__groups_add(struct usage_groups *groups, const struct usage_session *session,
                                     const struct usage_sheet *sheet, const struct span *invocations,

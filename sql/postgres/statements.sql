@@ -173,6 +173,9 @@
 --         WHERE u.shard = s.shard AND u.id = s.user_id AND named::bigint <> 0 OFFSET 0) AS u ON true
 --     LEFT JOIN LATERAL (SELECT a.name FROM seslite.apps AS a
 --         WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id AND named::bigint <> 0 OFFSET 0) AS a ON true
+-- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3 AND row.updated_us < $4
+--     AND HAS_LABEL(row) AND ($10::text IS NULL
+--     OR (row.name >= $10 AND row.name < coalesce($11, $10 || repeat(chr(1114111), 129))))
 --
 -- Rows whose owner does not exist, or is not in the given shard:
 -- macro: ORPHANS(children, parents, parent_id, place) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
@@ -1604,18 +1607,17 @@ CROSS JOIN LATERAL OF_OWNER(usage_counts, session_id) AS c
 ORDER BY o.place, c.first_seq;
 
 -- name: usage_any
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
-WHERE s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 AND $1::bigint = 0 ORDER BY s.id LIMIT $4::bigint;
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9)
+WHERE $1::bigint = 0 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2::bigint;
 
 -- name: usage_of_app
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
-WHERE s.app_id = $1 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 ORDER BY s.id LIMIT $4::bigint;
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9)
+WHERE s.app_id = $1 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2::bigint;
 
 -- name: usage_of_user
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
-WHERE s.shard = SHARD($1) AND s.user_id = $1 AND s.user_id > 0 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3
-ORDER BY s.id LIMIT $4::bigint;
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9)
+WHERE s.shard = SHARD($1) AND s.user_id = $1 AND s.user_id > 0 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2::bigint;
 
 -- name: usage_of_session
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
-WHERE s.shard = SHARD($1) AND s.id = $1 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 LIMIT $4::bigint;
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9)
+WHERE s.shard = SHARD($1) AND s.id = $1 AND USAGE_FILTER(s) LIMIT $2::bigint;

@@ -1040,37 +1040,54 @@ SELECT c.session_id, c.first_seq, c.last_seq, c.counts
 FROM temp.seslite_owners(?1) AS o CROSS JOIN usage_counts AS c ON c.session_id = o.id
 ORDER BY o.rowid;
 
--- Sessions with events and with a number above ?2, of the owner ?1, that were updated at ?3 or later, with how far their use of
--- tokens has come: at most ?4. Names of users and apps are given if ?5 is not 0.
+-- Sessions with events, of the owner ?1, with how far their use of tokens has come: at most ?2, which were updated at ?3 or later
+-- and before ?4, have the label ?5 (if it is not NULL) with a value from ?6 to ?7, a number above ?8, and a name from ?10 to
+-- before ?11 (if it is not NULL). Names of users and apps are given if ?9 is not 0.
 
 -- name: usage_any
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
 FROM sessions AS s
 LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
-LEFT JOIN users AS u ON u.id = s.user_id AND ?5
-LEFT JOIN apps AS a ON a.id = s.app_id AND ?5
-WHERE s.id > ?2 AND s.event_count > 0 AND s.updated_us >= ?3 AND ?1 = 0 ORDER BY s.id LIMIT ?4;
+LEFT JOIN users AS u ON u.id = s.user_id AND ?9
+LEFT JOIN apps AS a ON a.id = s.app_id AND ?9
+WHERE ?1 = 0 AND s.id > ?8 AND s.event_count > 0 AND s.updated_us >= ?3 AND s.updated_us < ?4
+  AND (?10 IS NULL OR (s.name >= ?10 AND s.name < ?11))
+  AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
+       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+ORDER BY s.id LIMIT ?2;
 
 -- name: usage_of_app
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
 FROM sessions AS s INDEXED BY sessions_by_app
 LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
-LEFT JOIN users AS u ON u.id = s.user_id AND ?5
-LEFT JOIN apps AS a ON a.id = s.app_id AND ?5
-WHERE s.app_id = ?1 AND s.id > ?2 AND s.event_count > 0 AND s.updated_us >= ?3 ORDER BY s.id LIMIT ?4;
+LEFT JOIN users AS u ON u.id = s.user_id AND ?9
+LEFT JOIN apps AS a ON a.id = s.app_id AND ?9
+WHERE s.app_id = ?1 AND s.id > ?8 AND s.event_count > 0 AND s.updated_us >= ?3 AND s.updated_us < ?4
+  AND (?10 IS NULL OR (s.name >= ?10 AND s.name < ?11))
+  AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
+       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+ORDER BY s.id LIMIT ?2;
 
 -- name: usage_of_user
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
 FROM sessions AS s INDEXED BY sessions_by_user
 LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
-LEFT JOIN users AS u ON u.id = s.user_id AND ?5
-LEFT JOIN apps AS a ON a.id = s.app_id AND ?5
-WHERE s.user_id = ?1 AND s.id > ?2 AND s.event_count > 0 AND s.updated_us >= ?3 ORDER BY s.id LIMIT ?4;
+LEFT JOIN users AS u ON u.id = s.user_id AND ?9
+LEFT JOIN apps AS a ON a.id = s.app_id AND ?9
+WHERE s.user_id = ?1 AND s.id > ?8 AND s.event_count > 0 AND s.updated_us >= ?3 AND s.updated_us < ?4
+  AND (?10 IS NULL OR (s.name >= ?10 AND s.name < ?11))
+  AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
+       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+ORDER BY s.id LIMIT ?2;
 
 -- name: usage_of_session
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
 FROM sessions AS s
 LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
-LEFT JOIN users AS u ON u.id = s.user_id AND ?5
-LEFT JOIN apps AS a ON a.id = s.app_id AND ?5
-WHERE s.id = ?1 AND s.id > ?2 AND s.event_count > 0 AND s.updated_us >= ?3 LIMIT ?4;
+LEFT JOIN users AS u ON u.id = s.user_id AND ?9
+LEFT JOIN apps AS a ON a.id = s.app_id AND ?9
+WHERE s.id = ?1 AND s.id > ?8 AND s.event_count > 0 AND s.updated_us >= ?3 AND s.updated_us < ?4
+  AND (?10 IS NULL OR (s.name >= ?10 AND s.name < ?11))
+  AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
+       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+LIMIT ?2;

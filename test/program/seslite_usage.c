@@ -71,6 +71,12 @@ static void test_tables(void **state)
     assert_string_equal(reply.out.data, "SESSION  CALLS  PROMPT\ntwo          1       5\n");
     run_at(&reply, 0, NULL, fixture->path, "usage", "--since", "2024-03-02T00:00:00Z", "--by", "user");
     assert_string_equal(reply.out.data, "USER  CALLS  PROMPT\nbob       1       7\n");
+    run_at(&reply, 0, NULL, fixture->path, "-u", "ann", "-s", "one", "label", "team=x");
+    run_at(&reply, 0, NULL, fixture->path, "usage", "--label", "team", "--by", "user,session");
+    assert_has(&reply.out, "ann   one          1  1000000");
+    assert_null(strstr(reply.out.data, "two"));
+    run_at(&reply, 0, NULL, fixture->path, "usage", "--label", "team=y");
+    assert_string_equal(reply.out.data, "");
     run_at(&reply, 0, NULL, fixture->path, "usage", "--before", "2020-01-01");
     assert_string_equal(reply.out.data, "");
     assert_has(&reply.err, "no event says");

@@ -80,7 +80,7 @@ static void change_both(struct twins *twins)
     twins->events += EVENTS * 14;
 }
 
-static char *all_usage(ses_store *store, const ses_key *scope, unsigned flags, const int64_t *since_us)
+static char *all_usage(ses_store *store, const ses_key *scope, ses_usage_options options)
 {
     char token[2000] = "";
     struct text all = {NULL, 0};
@@ -88,12 +88,9 @@ static char *all_usage(ses_store *store, const ses_key *scope, unsigned flags, c
 
     text_printf(&all, "%s", "");
     do {
-        const ses_usage_options options = {.size = sizeof options,
-                                           .flags = flags,
-                                           .since_us = since_us,
-                                           .limit = 3,
-                                           .token = token[0] ? token : NULL};
         ses_usage_rows *rows = NULL;
+        options.limit = 3;
+        options.token = token[0] ? token : NULL;
         assert_ok(ses_store_usage(store, scope, &options, &rows, &error));
         for (size_t i = 0; i < ses_usage_rows_count(rows); i++) {
             const ses_usage_row *row = ses_usage_rows_at(rows, i);
@@ -110,19 +107,40 @@ static char *all_usage(ses_store *store, const ses_key *scope, unsigned flags, c
     return all.data;
 }
 
+/* Ahead by another hour in each. */
+static int moving_zone(void *context, int64_t time_us)
+{
+    (void)context;
+    return (int)(time_us / 1000000 / 3600 % 24) * 3600;
+}
+
+/* NULL, or a time around those of the events. */
+static const int64_t *some_time(struct twins *twins, int64_t *time_us)
+{
+    *time_us = (twins->second + (int64_t)random_below(&twins->seed, 300000) - 100000) * 1000000;
+    return random_below(&twins->seed, 3) == 0 ? time_us : NULL;
+}
+
 static void compare_usage(struct twins *twins, int round)
 {
     const ses_key scopes[] = {
         {NULL, NULL, NULL}, {"app", NULL, NULL}, {"app", "u", NULL}, {"app", "v", NULL}};
     const ses_key *scope = &scopes[random_below(&twins->seed, 4)];
-    const unsigned flags = (unsigned)random_below(&twins->seed, 64);
-    const int64_t since_us = (twins->second + 100000) * 1000000;
-    const int64_t *since = random_below(&twins->seed, 4) == 0 ? &since_us : NULL;
-    char *tallied = all_usage(twins->tallied->store, scope, flags, since);
-    char *plain = all_usage(twins->plain->store, scope, flags, since);
+    int64_t since;
+    int64_t before;
+    int64_t updated;
+    const ses_filter filter = {.size = sizeof filter, .updated_since_us = some_time(twins, &updated)};
+    const ses_usage_options options = {.size = sizeof options,
+                                       .flags = (unsigned)random_below(&twins->seed, 64),
+                                       .since_us = some_time(twins, &since),
+                                       .before_us = some_time(twins, &before),
+                                       .zone = random_below(&twins->seed, 2) ? moving_zone : NULL,
+                                       .filter = &filter};
+    char *tallied = all_usage(twins->tallied->store, scope, options);
+    char *plain = all_usage(twins->plain->store, scope, options);
 
     if (strcmp(tallied, plain) != 0)
-        fail_msg("round %d, flags %x: with a tally\n%swithout\n%s", round, flags, tallied, plain);
+        fail_msg("round %d, flags %x: with a tally\n%swithout\n%s", round, options.flags, tallied, plain);
     free(plain);
     free(tallied);
 }

@@ -493,6 +493,55 @@ static void test_a_tally_in_steps(void **state)
     free(event);
 }
 
+/* ----------------------------------------------------------------------------------------------- a filter */
+
+static void assert_filtered(ses_store *store, const ses_key *scope, const ses_filter *filter, int64_t calls)
+{
+    const ses_usage_options options = {.size = sizeof options, .filter = filter};
+    ses_usage_rows *rows = must_add_up(store, scope, &options);
+
+    assert_int_equal(ses_usage_rows_sum(rows)->calls, calls);
+    ses_usage_rows_close(rows);
+}
+
+/* `one` has a call and a label, `two` has two, and `other` has three and the label with another value. */
+static void test_a_filter(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key app = {"app", NULL, NULL};
+    const ses_key ann = {"app", "ann", NULL};
+    const ses_key *const keys[] = {&one, &two, &other};
+    const int64_t late = 200 * 1000000;
+    const ses_filter labelled = {.size = sizeof labelled, .label = "team"};
+    const ses_filter of_team = {.size = sizeof of_team, .label = "team", .label_value = "x"};
+    const ses_filter prefix = {.size = sizeof prefix, .id_prefix = "t"};
+    const ses_filter since = {.size = sizeof since, .updated_since_us = &late};
+    const ses_filter before = {.size = sizeof before, .updated_before_us = &late};
+    const ses_usage_options options = {.size = sizeof options, .filter = &prefix};
+    ses_usage_rows *rows = NULL;
+    ses_error error;
+
+    for (int k = 0; k < 3; k++) {
+        fixture->now = (k + 1) * 100 * 1000000;
+        must_create(fixture->store, keys[k], NULL);
+        for (int i = 0; i <= k; i++)
+            call_model(fixture->store, keys[k], 100 * (k + 1), "i", USAGE_M1);
+    }
+    assert_ok(ses_labels_set_by_key(fixture->store, &one, &(ses_label){"team", "x"}, 1, NULL, &error));
+    assert_ok(ses_labels_set_by_key(fixture->store, &other, &(ses_label){"team", "y"}, 1, NULL, &error));
+    for (int i = 0; i < 2; i++) {
+        assert_filtered(fixture->store, NULL, &labelled, 4);
+        assert_filtered(fixture->store, &ann, &labelled, 1);
+        assert_filtered(fixture->store, &two, &labelled, 0);
+        assert_filtered(fixture->store, &app, &of_team, 1);
+        assert_filtered(fixture->store, &ann, &prefix, 2);
+        assert_filtered(fixture->store, &app, &since, 5);
+        assert_filtered(fixture->store, &app, &before, 1);
+        must_tally(fixture->store, 0);
+    }
+    assert_code(SES_MISUSE, ses_store_usage(fixture->store, &app, &options, &rows, &error));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -508,6 +557,7 @@ int main(void)
         TEST(test_a_token_is_for_the_same_call),
         TEST(test_a_page_after_the_close),
         TEST(test_a_tally_in_steps),
+        TEST(test_a_filter),
     };
     return cmocka_run_group_tests_name("the use of tokens", tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ const struct command command_table[] = {
          "candidates are needed: the others cost the same as the prompt, and thoughts as candidates. A price "
          "has up to 6 decimals. Costs are exact: --json prints all of their digits, a table 4 decimals. Rows "
          "are then by model, too. Models without a price are named, and not in the sum.",
-     .options = OPTIONS_OF(O(BY), O(SINCE), O(BEFORE), O(DAY_ZONE), O(PRICES), O(TALLY)),
+     .options = OPTIONS_OF(O(BY), O(LABEL), O(SINCE), O(BEFORE), O(DAY_ZONE), O(PRICES), O(TALLY)),
      .example =
          " seslite -f agents.db usage --by user,model --since 30d\n seslite -f agents.db usage --by day "
          "--zone Europe/Berlin --prices prices.json --json",

@@ -1,17 +1,29 @@
 /*
- * The stored form of a sheet: four bytes with a CRC-32 of the rest and of the numbers of its row, so that no row is taken
- * for another or read after it was damaged; the number of models, and each as its length and its text; and the calls.
+ * The stored form of a sheet: four bytes with a CRC-32 of the head and of the numbers of its row, so that no row is taken for
+ * another or read after it was damaged; the head; and the calls. The head has four bytes with a CRC-32 of the calls, the
+ * number of models, and of each the length of its name, the name, and its sums. Where sums are all that is asked, the calls
+ * are not read.
  *
- * A call begins with a byte, which has a bit for each count that it has (1 << USAGE_...), and TOTAL_IS_SUM. Then come the
- * distance of its number from that of the call before, twice its model (and 1 if it has odd counts, whose number follows),
- * the distance in time, and the counts. All numbers have 7 bits a byte, the lowest first. Those that may be negative have
- * their sign in the lowest bit.
+ * Sums begin with a byte, which has a bit for each count that is not 0 (1 << USAGE_...), and TOTAL_IS_SUM. Then come twice the
+ * number of calls (and 1 if some have odd counts, whose number follows), the distance of the earliest time from that of the
+ * model before, the distance of the latest from that, and the counts.
+ *
+ * A call begins with such a byte, of the counts that it has. Then come the distance of its number from that of the call
+ * before, twice its model (and 1 if it has odd counts, whose number follows), the distance in time, at first from the earliest
+ * of the first model, and the counts. All numbers have 7 bits a byte, the lowest first. Those that may be negative have their
+ * sign in the lowest bit.
  */
 #include "base/crc32.h"
 #include "model/event/timestamp.h"
 #include "model/usage/usage.h"
 
-enum { SUM_BYTES = 4, TOTAL_IS_SUM = 1 << USAGE_COUNTS, ALL_FLAGS = 2 * TOTAL_IS_SUM - 1 };
+enum {
+    SUM_BYTES = 4,
+    HEAD_AT = SUM_BYTES,
+    SUMS_AT = 2 * SUM_BYTES,
+    TOTAL_IS_SUM = 1 << USAGE_COUNTS,
+    ALL_FLAGS = 2 * TOTAL_IS_SUM - 1
+};
 
 void ses__usage_sheet_begin(struct usage_sheet *sheet, int64_t session_id, int64_t first)
 {
@@ -20,6 +32,7 @@ void ses__usage_sheet_begin(struct usage_sheet *sheet, int64_t session_id, int64
     sheet->last = first - 1;
     sheet->model_count = 0;
     sheet->count = 0;
+    sheet->packed = (struct span){NULL, 0};
 }
 
 bool ses__usage_sheet_add(struct usage_sheet *sheet, const struct usage_call *call, struct span model,
@@ -86,23 +99,93 @@ static int64_t sum_of_parts(const int64_t counts[USAGE_COUNTS])
     return sum;
 }
 
+static unsigned without_sum(unsigned flags, const int64_t counts[USAGE_COUNTS])
+{
+    const bool is_sum = flags & 1U << USAGE_TOTAL && counts[USAGE_TOTAL] == sum_of_parts(counts);
+    return is_sum ? flags ^ (TOTAL_IS_SUM | 1U << USAGE_TOTAL) : flags;
+}
+
+static void pack_counts(struct buffer *bytes, unsigned flags, const int64_t counts[USAGE_COUNTS])
+{
+    for (unsigned i = 0; i < USAGE_COUNTS; i++)
+        if (flags & 1U << i)
+            pack_number(bytes, (uint64_t)counts[i]);
+}
+
+/* Twice the number, and 1 if some counts are odd, whose number follows. */
+static void pack_with_odd(struct buffer *bytes, uint64_t number, int64_t odd)
+{
+    pack_number(bytes, 2 * number + (odd > 0));
+    if (odd > 0)
+        pack_number(bytes, (uint64_t)odd);
+}
+
 static void pack_call(struct buffer *bytes, const struct usage_call *call, int64_t seq, int64_t time_us)
 {
     unsigned flags = 0;
 
     for (unsigned i = 0; i < USAGE_COUNTS; i++)
         flags |= call->counts[i] >= 0 ? 1U << i : 0;
-    if (call->counts[USAGE_TOTAL] >= 0 && call->counts[USAGE_TOTAL] == sum_of_parts(call->counts))
-        flags ^= TOTAL_IS_SUM | 1U << USAGE_TOTAL;
+    flags = without_sum(flags, call->counts);
     pack_number(bytes, flags);
     pack_number(bytes, (uint64_t)(call->seq - seq));
-    pack_number(bytes, 2 * (uint64_t)call->model + (call->odd > 0));
-    if (call->odd > 0)
-        pack_number(bytes, call->odd);
+    pack_with_odd(bytes, call->model, call->odd);
     pack_number(bytes, folded(call->time_us - time_us));
+    pack_counts(bytes, flags, call->counts);
+}
+
+static void pack_sums(struct buffer *bytes, const struct usage_sums *sums, int64_t time_us)
+{
+    unsigned flags = 0;
+
     for (unsigned i = 0; i < USAGE_COUNTS; i++)
-        if (flags & 1U << i)
-            pack_number(bytes, (uint64_t)call->counts[i]);
+        flags |= sums->counts[i] > 0 ? 1U << i : 0;
+    flags = without_sum(flags, sums->counts);
+    pack_number(bytes, flags);
+    pack_with_odd(bytes, (uint64_t)sums->calls, sums->odd);
+    pack_number(bytes, folded(sums->first_us - time_us));
+    pack_number(bytes, (uint64_t)(sums->last_us - sums->first_us));
+    pack_counts(bytes, flags, sums->counts);
+}
+
+/* Adds the calls up, for each model. */
+static void sum_up(const struct usage_sheet *sheet, struct usage_sums sums[USAGE_SHEET_CALLS])
+{
+    memset(sums, 0, sheet->model_count * sizeof *sums);
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct usage_call *call = &sheet->calls[i];
+        struct usage_sums *own = &sums[call->model];
+        if (own->calls == 0 || call->time_us < own->first_us)
+            own->first_us = call->time_us;
+        if (own->calls == 0 || call->time_us > own->last_us)
+            own->last_us = call->time_us;
+        own->calls++;
+        own->odd += call->odd;
+        for (int c = 0; c < USAGE_COUNTS; c++)
+            own->counts[c] += call->counts[c] > 0 ? call->counts[c] : 0;
+    }
+}
+
+static void put_sum(char *at, uint32_t sum)
+{
+    for (int i = 0; i < SUM_BYTES; i++)
+        at[i] = (char)(sum >> 8 * i & 0xFF);
+}
+
+static int64_t pack_head(const struct usage_sheet *sheet, struct buffer *bytes)
+{
+    struct usage_sums sums[USAGE_SHEET_CALLS];
+    int64_t time_us = 0;
+
+    sum_up(sheet, sums);
+    pack_number(bytes, sheet->model_count);
+    for (size_t i = 0; i < sheet->model_count; i++) {
+        pack_number(bytes, sheet->models[i].len);
+        ses__buffer_add(bytes, sheet->models[i].ptr, sheet->models[i].len);
+        pack_sums(bytes, &sums[i], time_us);
+        time_us = sums[i].first_us;
+    }
+    return sheet->model_count > 0 ? sums[0].first_us : 0;
 }
 
 void ses__usage_sheet_write(const struct usage_sheet *sheet, const struct crc32_tables *sums,
@@ -110,14 +193,10 @@ void ses__usage_sheet_write(const struct usage_sheet *sheet, const struct crc32_
 {
     const size_t start = bytes->len;
     int64_t seq = sheet->first - 1;
-    int64_t time_us = 0;
 
-    ses__buffer_add(bytes, "\0\0\0\0", SUM_BYTES);
-    pack_number(bytes, sheet->model_count);
-    for (size_t i = 0; i < sheet->model_count; i++) {
-        pack_number(bytes, sheet->models[i].len);
-        ses__buffer_add(bytes, sheet->models[i].ptr, sheet->models[i].len);
-    }
+    ses__buffer_add(bytes, "\0\0\0\0\0\0\0\0", SUMS_AT);
+    int64_t time_us = pack_head(sheet, bytes);
+    const size_t calls = bytes->len;
     for (size_t i = 0; i < sheet->count; i++) {
         pack_call(bytes, &sheet->calls[i], seq, time_us);
         seq = sheet->calls[i].seq;
@@ -125,11 +204,10 @@ void ses__usage_sheet_write(const struct usage_sheet *sheet, const struct crc32_
     }
     if (bytes->failed)
         return;
-    char *const sum = bytes->data + start;
-    const uint32_t value =
-        sheet_sum(sheet, sums, (struct span){sum + SUM_BYTES, bytes->len - start - SUM_BYTES});
-    for (int i = 0; i < SUM_BYTES; i++)
-        sum[i] = (char)(value >> 8 * i & 0xFF);
+    char *const at = bytes->data + start;
+    const struct span head = {at + HEAD_AT, calls - start - HEAD_AT};
+    put_sum(at + HEAD_AT, ses__crc32(sums, 0, bytes->data + calls, bytes->len - calls));
+    put_sum(at, sheet_sum(sheet, sums, head));
 }
 
 /* ----------------------------------------------------------------------------------------------- reading */
@@ -155,31 +233,55 @@ static ALWAYS_INLINE uint64_t unpack_number(struct sheet_reader *reader)
     return 0;
 }
 
+static ALWAYS_INLINE void unpack_counts(int64_t counts[USAGE_COUNTS], unsigned flags, int64_t most,
+                                        int64_t absent, struct sheet_reader *reader)
+{
+    for (unsigned i = 0; i < USAGE_COUNTS; i++) {
+        const uint64_t count = flags & 1U << i ? unpack_number(reader) : 0;
+        reader->wrong = reader->wrong || count > (uint64_t)most;
+        counts[i] = flags & 1U << i ? (int64_t)count : absent;
+    }
+    if (flags & TOTAL_IS_SUM)
+        counts[USAGE_TOTAL] = sum_of_parts(counts);
+}
+
+static bool unpack_sums(struct usage_sums *sums, int64_t time_us, struct sheet_reader *reader)
+{
+    const uint64_t flags = unpack_number(reader);
+    const uint64_t calls = unpack_number(reader);
+    const uint64_t odd = calls & 1 ? unpack_number(reader) : 0;
+
+    sums->first_us = (int64_t)((uint64_t)time_us + (uint64_t)unfolded(unpack_number(reader)));
+    sums->last_us = (int64_t)((uint64_t)sums->first_us + unpack_number(reader));
+    if (flags > ALL_FLAGS || calls / 2 == 0 || calls / 2 > USAGE_SHEET_CALLS ||
+        odd > USAGE_SHEET_CALLS * (uint64_t)USAGE_COUNTS || !ses__timestamp_holds(sums->first_us) ||
+        !ses__timestamp_holds(sums->last_us) || sums->first_us > sums->last_us)
+        return false;
+    sums->calls = (int64_t)(calls / 2);
+    sums->odd = (int64_t)odd;
+    unpack_counts(sums->counts, (unsigned)flags, USAGE_SHEET_CALLS * MAX_USAGE_COUNT, 0, reader);
+    return !reader->wrong;
+}
+
 static bool unpack_models(struct usage_sheet *sheet, struct sheet_reader *reader)
 {
     const uint64_t count = unpack_number(reader);
+    int64_t time_us = 0;
 
     if (count > USAGE_SHEET_CALLS)
         return false;
     for (sheet->model_count = 0; sheet->model_count < count; sheet->model_count++) {
+        struct usage_sums *sums = &sheet->sums[sheet->model_count];
         const uint64_t len = unpack_number(reader);
         if (reader->wrong || len > SES_ID_MAX || len > (uint64_t)(reader->end - reader->at))
             return false;
         sheet->models[sheet->model_count] = (struct span){(const char *)reader->at, (size_t)len};
         reader->at += len;
+        if (!unpack_sums(sums, time_us, reader))
+            return false;
+        time_us = sums->first_us;
     }
     return !reader->wrong;
-}
-
-static ALWAYS_INLINE void unpack_counts(struct usage_call *call, unsigned flags, struct sheet_reader *reader)
-{
-    for (unsigned i = 0; i < USAGE_COUNTS; i++) {
-        const uint64_t count = flags & 1U << i ? unpack_number(reader) : 0;
-        reader->wrong = reader->wrong || count > MAX_USAGE_COUNT;
-        call->counts[i] = flags & 1U << i ? (int64_t)count : -1;
-    }
-    if (flags & TOTAL_IS_SUM)
-        call->counts[USAGE_TOTAL] = sum_of_parts(call->counts);
 }
 
 /* The call after the one with that number and time. */
@@ -198,30 +300,44 @@ static ALWAYS_INLINE bool unpack_call(const struct usage_sheet *sheet, struct us
     call->seq = seq + (int64_t)step;
     call->model = (uint32_t)(model / 2);
     call->odd = (uint32_t)odd;
-    unpack_counts(call, (unsigned)flags, reader);
+    unpack_counts(call->counts, (unsigned)flags, MAX_USAGE_COUNT, -1, reader);
     return !reader->wrong;
 }
 
-static uint32_t stored_sum(struct span bytes)
+static uint32_t stored_sum(const char *at)
 {
     uint32_t sum = 0;
 
     for (int i = 0; i < SUM_BYTES; i++)
-        sum |= (uint32_t)(unsigned char)bytes.ptr[i] << 8 * i;
+        sum |= (uint32_t)(unsigned char)at[i] << 8 * i;
     return sum;
 }
 
-bool ses__usage_sheet_read(struct usage_sheet *sheet, const struct crc32_tables *sums, struct span bytes)
+bool ses__usage_sheet_read_sums(struct usage_sheet *sheet, const struct crc32_tables *sums, struct span bytes)
 {
-    int64_t seq = sheet->first - 1;
-    int64_t time_us = 0;
-
-    if (!bytes.ptr || bytes.len < SUM_BYTES || sheet->last < sheet->first)
+    if (!bytes.ptr || bytes.len < SUMS_AT || sheet->last < sheet->first)
         return false;
-    const struct span rest = {bytes.ptr + SUM_BYTES, bytes.len - SUM_BYTES};
-    struct sheet_reader reader = {(const unsigned char *)rest.ptr, (const unsigned char *)rest.ptr + rest.len,
-                                  false};
-    if (stored_sum(bytes) != sheet_sum(sheet, sums, rest) || !unpack_models(sheet, &reader))
+    const unsigned char *const end = (const unsigned char *)bytes.ptr + bytes.len;
+    struct sheet_reader reader = {(const unsigned char *)bytes.ptr + SUMS_AT, end, false};
+    if (!unpack_models(sheet, &reader))
+        return false;
+    const char *const calls = (const char *)reader.at;
+    const struct span head = {bytes.ptr + HEAD_AT, (size_t)(calls - bytes.ptr - HEAD_AT)};
+    sheet->count = 0;
+    sheet->packed = (struct span){calls, (size_t)(end - reader.at)};
+    sheet->packed_sum = stored_sum(head.ptr);
+    return stored_sum(bytes.ptr) == sheet_sum(sheet, sums, head);
+}
+
+bool ses__usage_sheet_read_calls(struct usage_sheet *sheet, const struct crc32_tables *sums)
+{
+    const struct span packed = sheet->packed;
+    int64_t seq = sheet->first - 1;
+    int64_t time_us = sheet->model_count > 0 ? sheet->sums[0].first_us : 0;
+    struct sheet_reader reader = {(const unsigned char *)packed.ptr,
+                                  (const unsigned char *)packed.ptr + packed.len, false};
+
+    if (sheet->packed_sum != ses__crc32(sums, 0, packed.ptr, packed.len))
         return false;
     for (sheet->count = 0; reader.at < reader.end; sheet->count++) {
         struct usage_call *call = &sheet->calls[sheet->count];
@@ -230,5 +346,14 @@ bool ses__usage_sheet_read(struct usage_sheet *sheet, const struct crc32_tables 
         seq = call->seq;
         time_us = call->time_us;
     }
+    sheet->packed = (struct span){NULL, 0};
     return true;
+}
+
+bool ses__usage_sheet_agrees(const struct usage_sheet *sheet)
+{
+    struct usage_sums sums[USAGE_SHEET_CALLS];
+
+    sum_up(sheet, sums);
+    return memcmp(sums, sheet->sums, sheet->model_count * sizeof *sums) == 0;
 }

@@ -37,6 +37,15 @@ SESLITE_PRIVATE int ses__usage_read(struct span body, struct arena *arena, struc
  * row is on a page of its own.) */
 enum { USAGE_SHEET_CALLS = 56 };
 
+/* What the calls of one model add up to, which has at least one. */
+struct usage_sums {
+    int64_t calls;
+    int64_t odd;
+    int64_t first_us;
+    int64_t last_us;
+    int64_t counts[USAGE_COUNTS]; /* absent ones are 0 */
+};
+
 /* The calls of the events from one number to another, both included. */
 struct usage_sheet {
     int64_t session_id;
@@ -45,6 +54,9 @@ struct usage_sheet {
     size_t model_count;
     size_t count;
     struct span models[USAGE_SHEET_CALLS];
+    struct usage_sums sums[USAGE_SHEET_CALLS]; /* of these; set by reading */
+    struct span packed;  /* the calls, while they are not read; without text: they are */
+    uint32_t packed_sum; /* the CRC-32 that they have */
     struct usage_call calls[USAGE_SHEET_CALLS]; /* in the order of their events */
 };
 
@@ -60,9 +72,19 @@ SESLITE_PRIVATE bool ses__usage_sheet_add(struct usage_sheet *sheet, const struc
 /* Appends the stored form to the buffer. */
 SESLITE_PRIVATE void ses__usage_sheet_write(const struct usage_sheet *sheet, const struct crc32_tables *sums,
                                             struct buffer *bytes);
-/* Reads it. The session and the numbers are set before; names of models stay where the bytes are. False: these are not the
- * bytes of such a sheet. */
-SESLITE_PRIVATE bool ses__usage_sheet_read(struct usage_sheet *sheet, const struct crc32_tables *sums,
-                                           struct span bytes);
+/* Reads its sums. The session and the numbers are set before; names of models and calls stay where the bytes are. False: these
+ * are not the bytes of such a sheet. */
+SESLITE_PRIVATE bool ses__usage_sheet_read_sums(struct usage_sheet *sheet, const struct crc32_tables *sums,
+                                                struct span bytes);
+/* Then reads its calls. */
+SESLITE_PRIVATE bool ses__usage_sheet_read_calls(struct usage_sheet *sheet, const struct crc32_tables *sums);
+/* True if the sums are those of the calls. */
+SESLITE_PRIVATE bool ses__usage_sheet_agrees(const struct usage_sheet *sheet);
+/* Reads sums and calls. */
+static inline bool ses__usage_sheet_read(struct usage_sheet *sheet, const struct crc32_tables *sums,
+                                         struct span bytes)
+{
+    return ses__usage_sheet_read_sums(sheet, sums, bytes) && ses__usage_sheet_read_calls(sheet, sums);
+}
 
 #endif

@@ -8,6 +8,7 @@
 #include "output/table.h"
 #include "store/choose.h"
 #include "store/containing.h"
+#include "store/labels.h"
 #include "store/missing.h"
 #include "store/sessions.h"
 #include "store/walk.h"
@@ -45,14 +46,7 @@ static void filter_given(const struct run *run, ses_filter *filter, struct filte
 {
     *texts = (struct filter_texts){.label = NULL};
     *filter = (ses_filter){.size = sizeof *filter, .id_prefix = run->values[OPTION_PREFIX]};
-    if (given(run, OPTION_LABEL)) {
-        texts->label = copy_text(run->values[OPTION_LABEL]);
-        char *equals = strchr(texts->label, '=');
-        if (equals)
-            *equals = '\0';
-        filter->label = texts->label;
-        filter->label_value = equals ? equals + 1 : NULL;
-    }
+    texts->label = filter_label_given(run, filter);
     if (given(run, OPTION_SINCE) && time_read(run->values[OPTION_SINCE], &texts->since_us))
         filter->updated_since_us = &texts->since_us;
     if (given(run, OPTION_BEFORE) && time_read(run->values[OPTION_BEFORE], &texts->before_us))

@@ -28,6 +28,19 @@ size_t labels_given(const struct run *run, ses_label *labels)
     return count;
 }
 
+char *filter_label_given(const struct run *run, ses_filter *filter)
+{
+    if (!given(run, OPTION_LABEL))
+        return NULL;
+    char *label = copy_text(run->values[OPTION_LABEL]);
+    char *equals = strchr(label, '=');
+    if (equals)
+        *equals = '\0';
+    filter->label = label;
+    filter->label_value = equals ? equals + 1 : NULL;
+    return label;
+}
+
 void labels_free(ses_label *labels, size_t count)
 {
     for (size_t i = 0; i < count; i++)

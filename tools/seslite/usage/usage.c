@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "foreign/zone.h"
@@ -9,6 +10,7 @@
 #include "output/progress.h"
 #include "output/table.h"
 #include "store/choose.h"
+#include "store/labels.h"
 #include "text/times.h"
 #include "usage/prices.h"
 
@@ -17,6 +19,8 @@ enum { ROWS_AT_ONCE = 1000 };
 struct usage {
     struct run *run;
     ses_usage_options options;
+    ses_filter filter;
+    char *label; /* whose texts are in this */
     int64_t since_us;
     int64_t before_us;
     struct prices prices;
@@ -87,7 +91,10 @@ static int read_usage_options(struct usage *usage)
 {
     struct run *run = usage->run;
 
-    usage->options = (ses_usage_options){.size = sizeof usage->options, .limit = ROWS_AT_ONCE};
+    usage->filter = (ses_filter){.size = sizeof usage->filter};
+    usage->label = filter_label_given(run, &usage->filter);
+    usage->options =
+        (ses_usage_options){.size = sizeof usage->options, .limit = ROWS_AT_ONCE, .filter = &usage->filter};
     int status = prices_read(run, &usage->prices);
     if (status == EXIT_OK)
         status = read_groupings(usage);
@@ -310,5 +317,6 @@ int run_usage(struct run *run)
         status = print_usage(&usage);
     text_free(&usage.unpriced);
     prices_free(&usage.prices);
+    free(usage.label);
     return status;
 }

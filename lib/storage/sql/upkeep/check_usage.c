@@ -66,11 +66,12 @@ static int hash_sheet(void *context, const struct usage_session *session, const 
 {
     uint64_t *hash = context;
 
-    (void)session;
     (void)invocations;
     (void)error;
     for (size_t i = 0; i < sheet->count; i++)
         *hash = hash_call(*hash, &sheet->calls[i], sheet->models[sheet->calls[i].model]);
+    if (sheet->first > session->base_seq && !ses__usage_sheet_agrees(sheet))
+        *hash = mix(*hash, 1);
     return SES_OK;
 }
 
@@ -79,7 +80,7 @@ int ses__check_usage_compare(struct check *check, const struct check_usage *usag
 {
     uint64_t hash = 0;
     struct usage_walk walk = {.session_id = row->id,
-                              .since_us = INT64_MIN,
+                              .filter = {.since_us = INT64_MIN, .before_us = INT64_MAX},
                               .is_kept = true,
                               .reads_table = true,
                               .context = &hash,

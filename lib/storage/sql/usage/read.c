@@ -1,6 +1,7 @@
 /* Reads the use of tokens: what the table holds of a session, and the events after that. */
 #include "base/error.h"
 #include "storage/sql/rows/event.h"
+#include "storage/sql/rows/list.h"
 #include "storage/sql/rows/parts.h"
 #include "storage/sql/usage/usage.h"
 
@@ -120,12 +121,20 @@ static int read_usage_sessions(struct usage_batch *batch, int64_t after, ses_err
                                         : walk->app_id   ? STATEMENT_USAGE_OF_APP
                                                          : STATEMENT_USAGE_ANY;
     const int64_t of = walk->session_id ? walk->session_id : walk->user_id ? walk->user_id : walk->app_id;
+    const struct list_filter *filter = &walk->filter;
+    struct value values[12] = {INT(of), INT(USAGE_SESSIONS), INT(filter->since_us), INT(filter->before_us)};
+    struct prefix_end end;
     struct query query;
 
     batch->count = batch->counted_count = 0;
     ses__arena_reset(&batch->names);
-    ses__query_open(&query, batch->db, statement, error,
-                    VALUES(INT(of), INT(after), INT(walk->since_us), INT(USAGE_SESSIONS), INT(walk->names)));
+    ses__label_values(values + 4, filter);
+    values[7] = INT(after);
+    values[8] = INT(walk->names);
+    values[9] = values[10] = STRING(NULL);
+    if (filter->id_prefix)
+        ses__prefix_values(values + 9, filter, &end);
+    ses__query_open(&query, batch->db, statement, error, values);
     while (batch->count < USAGE_SESSIONS && ses__query_row(&query)) {
         ses__query_keep(&query, take_usage_session(batch, &query, after));
         after = batch->sessions[batch->count - 1].id;
@@ -139,8 +148,9 @@ static int give_sheet(struct usage_batch *batch, const struct usage_session *ses
                       const struct span *invocations, ses_error *error)
 {
     const struct usage_walk *walk = batch->walk;
-    return batch->sheet.count == 0 ? SES_OK
-                                   : walk->visit(walk->context, session, &batch->sheet, invocations, error);
+    return batch->sheet.count == 0 && !batch->sheet.packed.ptr
+               ? SES_OK
+               : walk->visit(walk->context, session, &batch->sheet, invocations, error);
 }
 
 /* The events after that one. */
@@ -185,6 +195,11 @@ static void drop_pruned(struct usage_sheet *sheet, int64_t base_seq)
     memmove(sheet->calls, sheet->calls + pruned, sheet->count * sizeof *sheet->calls);
 }
 
+static bool sums_are_enough(const struct usage_walk *walk, const struct usage_sheet *sheet)
+{
+    return walk->takes_sums && walk->takes_sums(walk->context, sheet);
+}
+
 /* The next sheet of the session, of which the calls up to `*seq` were read. */
 static int take_sheet(struct usage_batch *batch, const struct usage_session *session, struct query *query,
                       int64_t *seq)
@@ -197,10 +212,14 @@ static int take_sheet(struct usage_batch *batch, const struct usage_session *ses
     /* The first may begin with events that were pruned. */
     const bool follows = *seq == 0 ? first > 0 && first <= session->base_seq + 1 : first == *seq + 1;
     if (!follows || sheet->last > session->counted_seq ||
-        !ses__usage_sheet_read(sheet, &batch->sums, ses__query_bytes(query, 3)))
+        !ses__usage_sheet_read_sums(sheet, &batch->sums, ses__query_bytes(query, 3)))
         return ses__usage_refuse(batch->db, session->id, query->error);
     *seq = sheet->last;
-    if (sheet->first <= session->base_seq)
+    const bool has_pruned = sheet->first <= session->base_seq;
+    if ((has_pruned || !sums_are_enough(batch->walk, sheet)) &&
+        !ses__usage_sheet_read_calls(sheet, &batch->sums))
+        return ses__usage_refuse(batch->db, session->id, query->error);
+    if (has_pruned)
         drop_pruned(sheet, session->base_seq);
     return give_sheet(batch, session, NULL, query->error);
 }

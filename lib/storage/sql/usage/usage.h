@@ -39,15 +39,17 @@ struct usage_walk {
     int64_t app_id; /* as in struct behind */
     int64_t user_id;
     int64_t session_id;
-    int64_t since_us;   /* sessions that were last updated before this are left out */
+    struct list_filter filter;
     bool names;         /* of users and apps, too */
     bool is_kept;       /* there is a table */
     bool reads_events;  /* and not the table, for the invocations */
     bool reads_table;   /* and not the events after it */
     bool stops_if_late; /* where the table lacks events */
     void *context;
-    /* Is given the calls of a session, in their order, some at a time; and their invocations, which are NULL if
-     * they come from the table. */
+    /* Are the sums of a sheet enough, so that its calls need not be read? NULL: never. */
+    bool (*takes_sums)(void *context, const struct usage_sheet *sheet);
+    /* Is given the calls of a session, in their order, some at a time, or (sheet->packed) only their sums; and their
+     * invocations, which are NULL if they come from the table. */
     int (*visit)(void *context, const struct usage_session *session, const struct usage_sheet *sheet,
                  const struct span *invocations, ses_error *error);
     /* out */

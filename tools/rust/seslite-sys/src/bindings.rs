@@ -825,6 +825,7 @@ pub struct ses_usage_options {
     pub token: *const ::core::ffi::c_char,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub filter: *const ses_filter,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2221,7 +2222,7 @@ pub const SES_USAGE_BY_INVOCATION: ses_usage_flags = 32;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_usage_options"][::core::mem::size_of::<ses_usage_options>() - 80usize];
+    ["Size of ses_usage_options"][::core::mem::size_of::<ses_usage_options>() - 88usize];
     ["Alignment of ses_usage_options"][::core::mem::align_of::<ses_usage_options>() - 8usize];
     ["Offset of field: ses_usage_options::size"]
         [::core::mem::offset_of!(ses_usage_options, size) - 0usize];
@@ -2243,6 +2244,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_usage_options, timeout_ms) - 64usize];
     ["Offset of field: ses_usage_options::cancel"]
         [::core::mem::offset_of!(ses_usage_options, cancel) - 72usize];
+    ["Offset of field: ses_usage_options::filter"]
+        [::core::mem::offset_of!(ses_usage_options, filter) - 80usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
