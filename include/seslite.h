@@ -314,7 +314,8 @@ enum { SES_KEY_BYTES = 32 /* bytes in the key of a file */ };
 typedef enum ses_open_flags {
     /* Opens the store for reading only: every write returns READONLY. The file must exist. If the store uses
      * WAL, SQLite may still need to create files in its folder. Where it cannot, opening returns CANTOPEN,
-     * except on a read-only file system if there is no write-ahead log. */
+     * except on a read-only file system if there is no write-ahead log. CANTOPEN also if a crash has left a
+     * rollback journal: open the store for writing first. */
     SES_OPEN_READ_ONLY = 0x1,
     SES_OPEN_MUST_EXIST = 0x2 /* do not create the file; NOTFOUND if it does not exist */
 } ses_open_flags;

@@ -300,6 +300,7 @@ static void test_unreadable_event_in_the_way(void **state)
 /* A rollback journal that a crash left is played back before the file is judged. */
 static void assert_journal_is_played_back(const struct folder *folder, bool by_link)
 {
+    const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
     char *crashed = support_path(folder->folder, "crashed.db");
     char *crashed_journal = support_path(folder->folder, "crashed.db-journal");
     char *journal = support_path(folder->folder, "store.db-journal");
@@ -319,6 +320,9 @@ static void assert_journal_is_played_back(const struct folder *folder, bool by_l
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 
     assert_int_equal(symlink(crashed, link_path), 0);
+    assert_code(SES_CANTOPEN, ses_open(by_link ? link_path : crashed, &read_only, &store, &error));
+    assert_message("open the store once for writing");
+    assert_int_equal(stat(crashed_journal, &status), 0);
     assert_ok(ses_open(by_link ? link_path : crashed, NULL, &store, &error));
     session = must_get(store, &key);
     assert_int_equal(ses_session_event_count(session), 40);

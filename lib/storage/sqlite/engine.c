@@ -177,7 +177,12 @@ static int check_read_only(struct sqlite *storage, ses_error *error)
     int version = 0;
     int code = ses__schema_version(storage->writer.db, &version, error);
 
-    if (code == SES_CANTOPEN || code == SES_READONLY)
+    if (code == SES_READONLY && error && error->engine_code == SQLITE_READONLY_ROLLBACK)
+        code = ses__error_set(
+            error, SES_CANTOPEN,
+            "%s: a program ended while it wrote, and its rollback journal must be played back first: open the store once for writing, or run seslite migrate",
+            path);
+    else if (code == SES_CANTOPEN || code == SES_READONLY)
         code = ses__error_set(
             error, SES_CANTOPEN,
             "%s: SQLite creates files next to a store with a write-ahead log, even to read it: make the folder writable, or copy the file (and its -wal file) to one that is",
