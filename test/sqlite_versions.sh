@@ -15,21 +15,7 @@ command -v cargo >/dev/null || {
 
 source_of() { echo "$build/$1/vendor/libsqlite3-sys/sqlite3"; }
 
-fetch() {
-    [ ! -e "$(source_of "$1")/sqlite3.c" ] || return 0
-    mkdir -p "$build/$1/src"
-    : >"$build/$1/src/lib.rs"
-    cat >"$build/$1/Cargo.toml" <<END
-[package]
-name = "sqlite"
-version = "0.0.0"
-edition = "2021"
-[dependencies]
-libsqlite3-sys = { version = "=$1", default-features = false }
-[workspace]
-END
-    (cd "$build/$1" && cargo vendor --quiet vendor >/dev/null)
-}
+fetch() { sh tools/sqlite.sh "$build" "$1" >/dev/null; }
 
 compile() {
     [ ! -e "$build/$1/libsqlite3.so.0" ] || return 0

@@ -2,13 +2,11 @@
 # Compiles the library and SQLite to WebAssembly, and puts the package together as npm has it, into BUILD/js/package:
 #     sh tools/js/build.sh BUILD-FOLDER      (after `make amalgamation`; `make js` does both)
 # zig is ZIG, or the program of that name, or what `sh tools/deps.sh dev` puts into build/zig. SQLite's amalgamation is in
-# SQLITE_AMALGAMATION, or comes from the crate libsqlite3-sys, which cargo fetches. Where one of them is missing, it says so,
-# makes nothing, and ends with 2.
+# SQLITE_AMALGAMATION, or comes from tools/sqlite.sh. Where one of them is missing, it says so, makes nothing, and ends with 2.
 set -eu
 build=$1
 here=tools/js
 out=$build/js
-crate=0.40.0 # SQLite 3.54.1
 
 missing() {
     echo "skipped: the package for JavaScript, for want of $1"
@@ -26,22 +24,7 @@ if [ -z "${ZIG:-}" ]; then
 fi
 
 mkdir -p "$out"
-sqlite=${SQLITE_AMALGAMATION:-$out/sqlite/vendor/libsqlite3-sys/sqlite3}
-if [ ! -e "$sqlite/sqlite3.c" ]; then
-    command -v cargo >/dev/null 2>&1 || missing "cargo, which fetches SQLite"
-    mkdir -p "$out/sqlite/src"
-    : >"$out/sqlite/src/lib.rs"
-    cat >"$out/sqlite/Cargo.toml" <<END
-[package]
-name = "sqlite"
-version = "0.0.0"
-edition = "2021"
-[dependencies]
-libsqlite3-sys = { version = "=$crate", default-features = false }
-[workspace]
-END
-    (cd "$out/sqlite" && cargo vendor --quiet vendor >/dev/null) || missing "the crate with SQLite"
-fi
+sqlite=${SQLITE_AMALGAMATION:-$(sh tools/sqlite.sh build/sqlite)} || missing "SQLite's sources"
 
 # compile OBJECT SOURCE FLAGS...: zig remembers what it has compiled of equal files
 compile() {
