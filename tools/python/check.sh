@@ -33,7 +33,7 @@ rm -f "$build"/seslite-*.tar.gz
 pip install --no-build-isolation --force-reinstall --no-deps "$build"/seslite-*.tar.gz
 # With the types of google-adk and others, as in `make types`, it takes ten times as long.
 "$build/venv/bin/python" -m mypy --config-file tools/python/pyproject.toml --cache-dir "$build/mypy" \
-    --exclude '/(adk/|agents\.py|langgraph\.py)' tools/python/src/seslite
+    --exclude '/(adk/|agents\.py|langgraph/)' tools/python/src/seslite
 
 # The tests that the OpenAI Agents SDK has for its own sessions are in its source archive.
 sdk=openai_agents-$(sed -n 's/^openai-agents==//p' tools/python/tests/requirements.txt)
