@@ -114,7 +114,7 @@ class SesliteSession(SessionABC):
         self._key = Key(app, user, session_id)
         self.db_path = db_path
         self._closed = False
-        self._tail: tuple[int, list[int]] | None = None  # what _read_tail gave, for the next pop
+        self._tail: tuple[int, list[int]] | None = None  # as _read_tail gives it, for the next pop
         self._opened = Opened(db_path, options)
         self.store = self._opened.store
         self._is_near = self.store.info().engine == "sqlite"
@@ -203,10 +203,11 @@ class SesliteSession(SessionABC):
     def _add(self, events: list[bytes]) -> None:
         while True:
             try:
-                self.store.append_batch(self._key, events)
-                return
+                added = self.store.append_batch(self._key, events)
+                break
             except NotFoundError:
                 self.store.get_or_create(self._key, events=NO_EVENTS)
+        self._tail = (added[-1].version, [each.seq for each in added])
 
     def _pop(self) -> Any:
         """The newest event is taken off if it is an item. Whatever comes in between is noticed by the version."""
