@@ -541,7 +541,7 @@ coverage:
 
 # ------------------------------------------------------------------------------------------------ clients
 
-.PHONY: clients client-python client-rust client-go client-js types rust-package go-package js
+.PHONY: clients client-python client-rust client-go client-js types wheels rust-package go-package js
 ## clients: build and test the packages for other languages, if their tools and registries are available
 clients: client-python client-rust client-go client-js
 	@! build/python/venv/bin/python -c 'import pytest, seslite' 2>/dev/null || \
@@ -567,6 +567,10 @@ js: amalgamation
 types:
 	@build/python/venv/bin/python -m mypy --config-file tools/python/pyproject.toml --cache-dir build/python/mypy-adk \
 	    tools/python/src/seslite
+
+## wheels: the package for Python as its registry takes it, for glibc and musl, with SQLite in it, in build/python/dist
+wheels:
+	@sh tools/python/wheels.sh build
 
 ## rust-package: build each crate from its package
 rust-package: amalgamation

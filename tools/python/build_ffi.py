@@ -2,8 +2,9 @@
 
 The library is compiled from csrc/, which a source archive brings. In a checkout of the repository `make amalgamation`
 makes it anew. SQLite is the system's, as it is for Python's sqlite3: found by pkg-config, otherwise -lsqlite3.
-SQLITE_CFLAGS and SQLITE_LIBS say it otherwise. With SESLITE_WITH_POSTGRES=1 it also has stores on a PostgreSQL server, and links
-libpq: POSTGRES_CFLAGS and POSTGRES_LIBS.
+SQLITE_CFLAGS and SQLITE_LIBS say it otherwise. SESLITE_SQLITE is a folder with sqlite3.c and sqlite3.h, which are then compiled into
+the extension, as wheels have it; nothing else in the process sees that copy. With SESLITE_WITH_POSTGRES=1 the extension also has
+stores on a PostgreSQL server, and links libpq: POSTGRES_CFLAGS and POSTGRES_LIBS.
 """
 
 import os
@@ -23,6 +24,8 @@ ROOT = HERE.parent.parent
 SOURCES = HERE / "csrc"
 PARTS = ("seslite.h", "seslite_history.h", "seslite_live.h", "seslite_transfer.h")
 NAMES = ("seslite.c", *PARTS, "seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_erase.h", "seslite_postgres.c", "seslite_postgres.h")
+# Of an SQLite that is compiled into the extension.
+SQLITE_MACROS = {"THREADSAFE": "1", "DQS": "0", "ENABLE_FTS5": "1", "ENABLE_DBSTAT_VTAB": "1", "OMIT_LOAD_EXTENSION": "1", "OMIT_DEPRECATED": "1"}
 POSTGRES = os.environ.get("SESLITE_WITH_POSTGRES", "") not in ("", "0")
 HEADERS = ("seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_erase.h") + (("seslite_postgres.h",) if POSTGRES else ())
 
@@ -46,6 +49,7 @@ extern "Python" {
     int ses_py_make_id(void *, char *, size_t);
     void ses_py_trace(void *, const ses_trace *);
 }
+const char *sqlite3_libversion(void);
 void ses_py_notify(void *);
 int ses_py_same_sqlite(const char *);
 size_t ses_py_members_room(const ses_session *);
@@ -222,12 +226,24 @@ def flags_of(prefix, package, fallback):
     return ask(f"{prefix}_CFLAGS", "--cflags", []), ask(f"{prefix}_LIBS", "--libs", [fallback])
 
 
+def sqlite():
+    """The sources, macros, and flags of the compiler and of the linker for SQLite."""
+    folder = os.environ.get("SESLITE_SQLITE", "")
+    if not folder:
+        return [], [], *flags_of("SQLITE", "sqlite3", "-lsqlite3")
+    source = pathlib.Path(folder, "sqlite3.c").resolve()
+    if not source.is_file():
+        raise SystemExit(f"seslite: SESLITE_SQLITE is the folder of SQLite's sources, but there is no {source}")
+    macros = [("HAVE_USLEEP", "1"), *((f"SQLITE_{name}", value) for name, value in SQLITE_MACROS.items())]
+    return [str(source)], macros, ["-I", str(source.parent)], ["-lm"]
+
+
 def builder():
     """What cffi compiles. (setuptools calls it by name.)"""
     ffi = cffi.FFI()
     ffi.cdef(declarations() + CALLBACKS)
-    cflags, libs = flags_of("SQLITE", "sqlite3", "-lsqlite3")
-    sources = ["csrc/seslite.c"]
+    sources, macros, cflags, libs = sqlite()
+    sources.append("csrc/seslite.c")
     if POSTGRES:
         more_cflags, more_libs = flags_of("POSTGRES", "libpq", "-lpq")
         cflags, libs = cflags + more_cflags, libs + more_libs
@@ -237,7 +253,7 @@ def builder():
         includes() + SOURCE,
         sources=sources,
         include_dirs=["csrc"],
-        define_macros=[("SES_API", "")],
+        define_macros=[("SES_API", ""), *macros],
         extra_compile_args=["-fvisibility=hidden", "-pthread", *cflags],
         extra_link_args=["-pthread", *STRIPPED, *libs],
     )

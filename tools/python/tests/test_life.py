@@ -16,7 +16,7 @@ import tracemalloc
 import warnings
 
 import pytest
-from common import KEY
+from common import HAS_OWN_SQLITE, KEY
 
 import seslite
 
@@ -309,9 +309,15 @@ def another_sqlite(monkeypatch):
 
 def test_another_copy_of_sqlite_is_warned_of(tmp_path, another_sqlite, monkeypatch):
     seslite.Store(":memory:").close()
+    seslite.Store(tmp_path / "a.db").close()
+    connection = another_sqlite[0].connect(tmp_path / "a.db")
+    connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     with pytest.warns(seslite.TwoSqlitesWarning, match="sqlite3 has a copy.*a.db") as told:
         seslite.Store(tmp_path / "a.db").close()
     assert told[0].filename == __file__
+    connection.close()
+    with seslite.Store(tmp_path / "a.db"):
+        seslite.Store(tmp_path / "a.db").close()
     monkeypatch.setitem(sys.modules, "apsw", sys.modules.pop("_sqlite3"))
     with pytest.warns(seslite.TwoSqlitesWarning, match="apsw has a copy.*a.db"):
         seslite.Store(tmp_path / "a.db").close()
@@ -335,6 +341,7 @@ def test_another_copy_of_sqlite_that_comes_later_is_warned_of(tmp_path, another_
     sys.audit("import", "apsw", module, None, None, None)
 
 
+@pytest.mark.skipif(HAS_OWN_SQLITE, reason="the package has a copy of its own")
 def test_the_same_copy_of_sqlite_is_not_warned_of(tmp_path):
     import sqlite3
 

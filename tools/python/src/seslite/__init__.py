@@ -16,6 +16,7 @@ seslite.agents has the session of the OpenAI Agents SDK, and seslite.langgraph t
 from ._ffi import ffi as _c
 from ._ffi import lib as _lib
 from ._sqlite import TwoSqlitesWarning
+from ._sqlite import version as _sqlite_version
 from .agent import (
     Builder,
     Compaction,
@@ -91,6 +92,8 @@ from .values import (
 )
 
 __version__: str = _c.string(_lib.ses_version()).decode()
+sqlite_version: str = _sqlite_version()
+"""The version of the SQLite that stores use. It need not be the one that Python's module sqlite3 has."""
 SCHEMA_VERSION: int = _lib.SES_SCHEMA_VERSION
 REMOVED: str = _c.string(_lib.SES_PY_TOMBSTONE).decode().strip('"')
 """Written as a state value, it removes the key."""
@@ -177,5 +180,6 @@ __all__ = [
     "read_context",
     "read_event",
     "render",
+    "sqlite_version",
     "text_cut",
 ]

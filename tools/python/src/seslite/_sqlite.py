@@ -8,9 +8,9 @@ import warnings
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ._ffi import NULL, lib
+from ._ffi import NULL, ffi, lib
 
-# Modules that bring, or may bring, a copy of SQLite. Python's own says which file it connects to, the others do not.
+# Modules that bring, or may bring, a copy of SQLite. Python's own announces which file it connects to, the others do not.
 OWN = "_sqlite3"
 OTHERS = ("apsw", "pysqlite3._sqlite3", "sqlcipher3._sqlite3")
 
@@ -23,8 +23,35 @@ class TwoSqlitesWarning(RuntimeWarning):
     drops a process's locks when any descriptor of the file is closed."""
 
 
-def opened(store: object, path: str) -> None:
-    """To be called when a file is opened: looks at what is loaded now, and from then on at what is loaded or connects later."""
+def version() -> str:
+    """That of the SQLite that stores use."""
+    return str(ffi.string(lib.sqlite3_libversion()).decode())
+
+
+def is_held(path: str) -> bool:
+    """To be asked before a file is opened: whether Python's own sqlite3 is another copy and may have the file open. A file that a
+    store has open is none of its."""
+    module = sys.modules.get(OWN)
+    if module is None or path == ":memory:" or _stored_at(path) or not _is_another(getattr(module, "__file__", None)):
+        return False
+    try:
+        found = os.stat(path)
+        descriptors = [int(each) for each in os.listdir("/dev/fd")]
+    except OSError:
+        return False
+    return any(_is_open_on(each, found) for each in descriptors)
+
+
+def _is_open_on(descriptor: int, found: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), found)
+    except OSError:  # closed in the meantime
+        return False
+
+
+def opened(store: object, path: str, held: bool) -> None:
+    """To be called when a file is opened, with what is_held said before: warns of what is loaded now, and from then on of what is
+    loaded or connects later."""
     global _hooked
     if path == ":memory:":
         return
@@ -32,7 +59,9 @@ def opened(store: object, path: str) -> None:
     if not _hooked:  # a hook cannot be removed, so it is added only when a file is opened
         _hooked = True
         sys.addaudithook(_audit)
-    for name in (OWN, *OTHERS):
+    if held:
+        _warn(OWN, path, 4)
+    for name in OTHERS:
         module = sys.modules.get(name)
         if module is not None and _is_another(getattr(module, "__file__", None)):
             _warn(name, path, 4)

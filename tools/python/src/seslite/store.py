@@ -187,6 +187,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
         own_key = _ffi.set_key(options, key)
         made = ffi.new("ses_store **")
         on_server = name.decode().startswith(SERVERS)
+        held = not on_server and _sqlite.is_held(name.decode())
         if on_server:
             second = NULL if replica is None else ffi.new("char[]", _ffi.encode(replica, "the replica"))
             own = {"max_connections": max_connections, "unprepared": unprepared, "replica": second}
@@ -198,7 +199,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
         del own_key  # which the library has copied
         self._begin(made[0], keep)
         if not on_server:
-            _sqlite.opened(self._state, name.decode())
+            _sqlite.opened(self._state, name.decode(), held)
 
     def _open_options(self) -> tuple[Any, Any]:
         context = ffi.new_handle(self._callbacks)
