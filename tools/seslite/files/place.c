@@ -3,52 +3,65 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef int open_server(const char *, const ses_open_options *, ses_store **, ses_error *);
+
 #ifdef WITH_POSTGRES
 #include "seslite_postgres.h"
-#endif
 
-/* The length of the scheme at the beginning of an address, or 0 if the text is not an address. */
-static size_t scheme_of(const char *place)
-{
-    static const char *const schemes[] = {"postgresql://", "postgres://"}; /* as libpq knows them */
-
-    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
-        if (strncmp(place, schemes[i], strlen(schemes[i])) == 0)
-            return strlen(schemes[i]);
-    return 0;
-}
-
-bool place_is_server(const char *place)
-{
-    return scheme_of(place) > 0;
-}
-
-/* ------------------------------------------------------------------------------------------------ opening */
-
-#ifdef WITH_POSTGRES
-static int open_server(const char *place, const ses_open_options *options, ses_store **store,
-                       ses_error *error)
+static int open_postgres(const char *place, const ses_open_options *options, ses_store **store,
+                         ses_error *error)
 {
     return ses_open_postgres(place, options, NULL, store, error);
 }
 #else
-static int open_server(const char *place, const ses_open_options *options, ses_store **store,
-                       ses_error *error)
+#define open_postgres NULL
+#endif
+
+/* The engines for servers, by the schemes of their addresses. `open` is NULL if this command lacks the engine,
+ * which `option` builds in. */
+static const struct server {
+    const char *scheme;
+    open_server *open;
+    const char *name;
+    const char *option;
+} servers[] = {
+    {"postgresql://", open_postgres, "PostgreSQL", "POSTGRES=1"}, /* libpq knows both schemes */
+    {"postgres://", open_postgres, "PostgreSQL", "POSTGRES=1"},
+};
+
+/* The engine whose address the text begins with, or NULL. */
+static const struct server *server_of(const char *place)
 {
-    (void)place;
-    (void)options;
-    *store = NULL;
+    for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++)
+        if (strncmp(place, servers[i].scheme, strlen(servers[i].scheme)) == 0)
+            return &servers[i];
+    return NULL;
+}
+
+bool place_is_server(const char *place)
+{
+    return server_of(place) != NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static int refuse_server(const struct server *server, ses_error *error)
+{
     *error = (ses_error){.code = SES_MISUSE, .version = -1, .offset = -1, .index = -1};
     (void)snprintf(error->message, sizeof error->message,
-                   "this seslite was built without PostgreSQL: rebuild it with make POSTGRES=1");
+                   "this seslite was built without %s: rebuild it with make %s", server->name,
+                   server->option);
     return SES_MISUSE;
 }
-#endif
 
 int place_open(const char *place, const ses_open_options *options, ses_store **store, ses_error *error)
 {
-    return place_is_server(place) ? open_server(place, options, store, error)
-                                  : ses_open(place, options, store, error);
+    const struct server *server = server_of(place);
+
+    if (!server)
+        return ses_open(place, options, store, error);
+    *store = NULL;
+    return server->open ? server->open(place, options, store, error) : refuse_server(server, error);
 }
 
 /* ------------------------------------------------------------------------------------------------ showing */
@@ -71,8 +84,9 @@ static void add_address(struct text *text, const char *address, size_t len)
 void place_add_clean(struct text *text, const char *words)
 {
     while (*words) {
-        const size_t scheme = scheme_of(words);
-        if (scheme > 0) {
+        const struct server *server = server_of(words);
+        if (server) {
+            const size_t scheme = strlen(server->scheme);
             const size_t len = strcspn(words + scheme, " \t\n\"'");
             text_add(text, words, scheme);
             add_address(text, words + scheme, len);
