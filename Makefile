@@ -263,6 +263,13 @@ $(BENCH_POSTGRES_OBJECTS): TOOL_CFLAGS = -Itest $(POSTGRES_CFLAGS)
 $(B)/tools/bench/postgres/bench: $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) FORCE
 	$(LINK) -o $@ $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
 
+BENCH_MYSQL_OWN     := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/mysql/*.c))
+BENCH_MYSQL_OBJECTS := $(BENCH_MYSQL_OWN) $(addprefix $(B)/tools/bench/,measure.o postgres/library.o postgres/adk.o)
+$(BENCH_MYSQL_OWN): TOOL_CFLAGS = -Itest $(MYSQL_CFLAGS)
+
+$(B)/tools/bench/mysql/bench: $(BENCH_MYSQL_OBJECTS) $(BENCH_LIBRARY) FORCE
+	$(LINK) -o $@ $(BENCH_MYSQL_OBJECTS) $(BENCH_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(MYSQL_LIBS)
+
 # The page of `seslite html`, and the scripts for shells.
 COMMAND_FILES := $(addprefix tools/seslite/html/page/page.,css js) $(addprefix tools/seslite/complete/completion.,bash zsh fish)
 COMMAND_OBJECTS += $(B)/tools/seslite/embedded.o
@@ -337,6 +344,17 @@ else
 bench-postgres: $(B)/tools/bench/postgres/bench
 	sh test/postgres/with_server.sh sh -c '"$$0" $(if $(QUICK),--quick) $(if $(BENCH_PYTHON),--adk $(BENCH_PYTHON)) \
 	    --json $(B)/bench-postgres.jsonl "$$SESLITE_POSTGRES" || [ $$? -eq 2 ]' $<
+endif
+
+## bench-mysql: the same on MySQL
+.PHONY: bench-mysql
+ifeq ($(MYSQL),)
+bench-mysql:
+	@$(MAKE) --no-print-directory $@ MYSQL=1
+else
+bench-mysql: $(B)/tools/bench/mysql/bench
+	sh test/mysql/with_server.sh sh -c '"$$0" $(if $(QUICK),--quick) $(if $(BENCH_PYTHON),--adk $(BENCH_PYTHON)) \
+	    --json $(B)/bench-mysql.jsonl "$$SESLITE_MYSQL" || [ $$? -eq 2 ]' $<
 endif
 
 # ---------------------------------------------------------------------------------------------- the tests

@@ -69,7 +69,7 @@ $(SERVER_TESTS:test/%.c=$(B)/test/%): $(if $(WITH_SERVER),$(SERVER))
 
 # The command, which is run as a program.
 COMMAND_TESTS := $(patsubst test/%.c,%,$(wildcard test/program/seslite_*.c)) $(if $(POSTGRES),postgres/command)
-$(foreach test,$(COMMAND_TESTS),$(eval TEST_CFLAGS_$(test) := -DCOMMAND='"$(COMMAND)"' $(if $(POSTGRES),-DWITH_POSTGRES))$(eval TEST_LIBS_$(test) := -lutil))
+$(foreach test,$(COMMAND_TESTS),$(eval TEST_CFLAGS_$(test) := -DCOMMAND='"$(COMMAND)"' $(if $(POSTGRES),-DWITH_POSTGRES) $(if $(MYSQL),-DWITH_MYSQL))$(eval TEST_LIBS_$(test) := -lutil))
 $(COMMAND_TESTS:%=$(B)/test/%): $(COMMAND)
 TEST_LIBS_program/seslite_html_browser += $(CURL_LIBS)
 

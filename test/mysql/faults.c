@@ -208,7 +208,7 @@ static void test_cuts_of_connections(void **state)
     start_all(proxy->place);
     for (int i = 0; i < cuts; i++) {
         atomic_long *const left = i % 2 ? &proxy->up_left : &proxy->down_left;
-        atomic_store(left, (long)random_below(&seed, 3000));
+        atomic_store(left, (long)random_below(&seed, 12000));
         for (int k = 0; k < 5000 && atomic_load(left) >= 0; k++)
             support_pause_us(1000);
         assert_true(atomic_load(left) < 0);
@@ -220,6 +220,9 @@ static void test_cuts_of_connections(void **state)
 
 int main(void)
 {
+    /* What is written must be whole, and a commit is on the disk, as servers have it by default. */
+    (void)setenv("SERVER_OPTIONS",
+                 "--innodb-doublewrite=ON --innodb-flush-method=fsync --innodb-flush-log-at-trx-commit=1", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_kills_of_the_server, fresh_database),
         cmocka_unit_test_setup(test_cuts_of_connections, fresh_database),

@@ -66,7 +66,7 @@ start() {
         # The file comes before the server listens.
         for _ in $(seq 600); do
             [ ! -S "$folder/socket" ] || [ ! -f "$folder/server.pid" ] || break
-            alive "$first" || fail "the server does not start: $(tail -3 "$folder/server.log")"
+            alive "$first" || fail "the server does not start: $(grep ERROR "$folder/server.log" | tail -1)"
             sleep 0.1
         done
     fi

@@ -241,6 +241,14 @@ static void test_an_address_of_a_server_is_told_from_a_file(void **state)
     assert_has(&reply.err, "make POSTGRES=1");
 #endif
     assert_lacks(&reply.err, "secret");
+#ifdef WITH_MYSQL
+    run_at(&reply, 1, NULL, "mysql://user:secret@127.0.0.1:1/agents?tls=encrypt", "list");
+    assert_has(&reply.err, "mysql://127.0.0.1:1/agents");
+#else
+    run_at(&reply, 2, NULL, "mysql://user:secret@127.0.0.1:1/agents?tls=encrypt", "list");
+    assert_has(&reply.err, "make MYSQL=1");
+#endif
+    assert_lacks(&reply.err, "secret");
     run_at(&reply, 2, NULL, address, "backup", "copy.db");
     assert_has(&reply.err, "only for files");
     run_code(2, address);

@@ -1,6 +1,6 @@
 """google-adk's DatabaseSessionService, asked for what the benchmark asks of the others.
 
-    python tools/bench/postgres/adk.py PLACE      a connection string of libpq, with host (a folder) and port
+    python tools/bench/postgres/adk.py PLACE      a connection string of libpq, with host (a folder) and port; or a URL
 
 Reads lines "append COUNT" and "get COUNT", and prints "done" after each. Needs google-adk, sqlalchemy, asyncpg and
 greenlet. Makes google-adk's own tables in the database, and a session with the rows that the others read.
@@ -22,6 +22,8 @@ NAMES = {"app_name": "app", "user_id": "user"}
 
 
 def url_of(place):
+    if "://" in place:
+        return place
     words = dict(word.split("=", 1) for word in place.split())
     return (f"postgresql+asyncpg://{words['user']}@/{words['dbname']}"
             f"?host={words['host'].strip(chr(39))}&port={words['port']}")

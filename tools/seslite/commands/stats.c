@@ -107,7 +107,7 @@ static int count_all(struct figures *figures)
     return status;
 }
 
-/* The sizes of a file and its WAL; or of a PostgreSQL database, which has no log of its own. */
+/* The sizes of a file and its WAL; or of a database on a server, which has no log of its own. */
 struct sizes {
     bool is_file;
     int64_t bytes;

@@ -17,6 +17,17 @@ static int open_postgres(const char *place, const ses_open_options *options, ses
 #define open_postgres NULL
 #endif
 
+#ifdef WITH_MYSQL
+#include "seslite_mysql.h"
+
+static int open_mysql(const char *place, const ses_open_options *options, ses_store **store, ses_error *error)
+{
+    return ses_open_mysql(place, options, NULL, store, error);
+}
+#else
+#define open_mysql NULL
+#endif
+
 /* The engines for servers, by the schemes of their addresses. `open` is NULL if this command lacks the engine,
  * which `option` builds in. */
 static const struct server {
@@ -27,6 +38,8 @@ static const struct server {
 } servers[] = {
     {"postgresql://", open_postgres, "PostgreSQL", "POSTGRES=1"}, /* libpq knows both schemes */
     {"postgres://", open_postgres, "PostgreSQL", "POSTGRES=1"},
+    {"mysql://", open_mysql, "MySQL", "MYSQL=1"},
+    {"mariadb://", open_mysql, "MySQL", "MYSQL=1"},
 };
 
 /* The engine whose address the text begins with, or NULL. */

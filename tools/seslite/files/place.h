@@ -7,7 +7,7 @@
 #include "seslite.h"
 #include "text/text.h"
 
-/* True for the address of a server, such as postgresql://...; anything else is a file. */
+/* True for the address of a server, such as postgresql://... or mysql://...; anything else is a file. */
 bool place_is_server(const char *place);
 /* Opens a file or a server. Fails with MISUSE if the command was built without the engine for that server. */
 int place_open(const char *place, const ses_open_options *options, ses_store **store, ses_error *error);

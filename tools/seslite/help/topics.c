@@ -9,12 +9,13 @@ const struct topic topic_table[] = {
      "a session without its user, the command searches the list of sessions.\n"
      "Commands that only read open the file read-only and never create it. If the store uses a write-ahead "
      "log and no other program has it open, SQLite may leave an empty FILE-wal and a FILE-shm next to it.\n"
-     "A store may also be in a PostgreSQL database, if the command was built with POSTGRES=1. Give its "
-     "address instead of FILE:\n"
+     "A store may also be in a PostgreSQL or a MySQL database, if the command was built with POSTGRES=1 or "
+     "MYSQL=1. Give its address instead of FILE:\n"
      " postgresql://USER@HOST/DATABASE\n"
      " postgresql:///DATABASE?host=/var/run/postgresql\n"
-     "Other users of the machine can see the command line, so keep a password in ~/.pgpass or PGPASSWORD "
-     "instead. export and import move a store between a file and a server."},
+     " mysql://USER@HOST/DATABASE\n"
+     "Other users of the machine can see the command line, so keep a password in ~/.pgpass or PGPASSWORD, or "
+     "in MYSQL_PWD, instead. export and import move a store between a file and a server."},
     {"keys", "Keys of files",
      "A store can be encrypted if the command was built with SQLite3 Multiple Ciphers (make SQLITE=...). Its "
      "key is 32 random bytes. --key-fd N reads it from a file descriptor, as raw bytes or as 64 hexadecimal "

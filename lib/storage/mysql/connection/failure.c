@@ -37,7 +37,7 @@ static const struct meaning meanings[] = {
     {ER_LOCK_WAIT_TIMEOUT, SES_BUSY, true, false, NULL},
     {ER_DUP_ENTRY, SES_CORRUPT, true, false, NULL},      /* another call has added this row; else damage */
     {ER_BAD_NULL_ERROR, SES_CORRUPT, true, false, NULL}, /* another call has deleted the owner; else damage */
-    {ER_SUBQUERY_NO_1_ROW, SES_READONLY, false, false, USE_NEWER}, /* begin_settings has met a feature */
+    {ER_DATA_OUT_OF_RANGE, SES_READONLY, false, false, USE_NEWER}, /* begin_settings has met a feature */
     {ER_CON_COUNT_ERROR, SES_BUSY, true, true, NULL},
     {ER_TOO_MANY_USER_CONNECTIONS, SES_BUSY, true, true, NULL},
     {ER_USER_LIMIT_REACHED, SES_BUSY, false, false, NULL},
