@@ -38,7 +38,15 @@
 -- own: begin_settings       how long to wait for a lock, and no unknown feature
 -- own: begin_read_settings  forgets the numbers that the transaction before has found
 --
--- Only here, for creations that are sent as a whole, without waiting for numbers from the server:
+-- Only here, for transactions that are sent as a whole, without waiting for numbers from the server:
+-- own: append_by_id         the session to append one event to, if it is in the expected state,
+-- own: append_by_key        or the same by its names
+-- own: append_event         the event, with the next number
+-- own: append_mark          a mark for an event that changes how the log is read
+-- own: append_app_key       a key that the event sets in the app's state,
+-- own: append_user_key      in the user's,
+-- own: append_session_key   and in the session's
+-- own: append_touch         the session's row after the event
 -- own: create_session       a session whose version follows those of earlier ones
 --
 -- tools/embed_server.awk replaces calls such as SESSION_COLUMNS(s). Each word of a macro's text that is the name of a parameter
@@ -846,6 +854,45 @@ SELECT count(*) FROM seslite_artifacts WHERE user_id = $1 AND content_id = $2;
 
 -- name: base_state_get
 SELECT value, seq FROM seslite_base_state WHERE session_id = $1 AND `key` = $2;
+
+-- An append that is sent as a whole. A number is out of range, which fails, if a job has to look first: the session does not have
+-- the version that is expected (NULL: any), or has no room among the events that it may hold. If there is no session, the event
+-- would belong to NULL, which fails, too.
+-- macro: TO_APPEND(row, expected, most) = FOUND_COLUMNS(row), @ses_high := row.updated_us, @ses_seq := row.last_seq + 1,
+--     CASE WHEN row.version = coalesce(expected, row.version) AND row.version < 9007199254740991 AND row.last_seq < 4294967295
+--               AND row.event_count < most THEN 0 ELSE row.id + 9223372036854775807 END
+
+-- name: append_by_id
+SELECT TO_APPEND(s, $2, $3) FROM seslite_sessions AS s WHERE s.id = $1 FOR UPDATE;
+
+-- name: append_by_key
+SELECT TO_APPEND(s, $4, $5) FROM seslite_sessions AS s WHERE s.name = $3 AND s.user_id = USER_ID($1, $2) FOR UPDATE;
+
+-- name: append_event
+INSERT INTO seslite_events (session_id, EVENT_COLUMNS())
+VALUES (@ses_session, @ses_seq, $1, $2, $3, $4, $5, nullif(greatest(@ses_high, $5), $5), $6);
+
+-- name: append_mark
+INSERT INTO seslite_event_marks (session_id, seq, kind, target_seq) VALUES (@ses_session, @ses_seq, $1, $2);
+
+-- name: append_app_key
+INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq) VALUES (@ses_app, $1, $2, @ses_session, @ses_seq)
+ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
+
+-- name: append_user_key
+INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq) VALUES (@ses_user, $1, $2, @ses_session, @ses_seq)
+ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
+
+-- name: append_session_key
+INSERT INTO seslite_session_state (session_id, `key`, value, seq) VALUES (@ses_session, $1, $2, @ses_seq)
+ON DUPLICATE KEY UPDATE value = values(value), seq = values(seq);
+
+-- name: append_touch
+UPDATE seslite_sessions
+SET version = version + 1, last_seq = last_seq + 1, event_count = event_count + 1, updated_us = greatest(updated_us, $1),
+    active_30s = greatest(active_30s, $2), changed_us = $3,
+    ahead_hour = CASE WHEN greatest(updated_us, $1) > $3 + 3600000000 THEN $4 END
+WHERE id = @ses_session;
 
 -- Like session_add, for the user that was found, and with the version from the floor of his group. Becomes the session that was
 -- found.

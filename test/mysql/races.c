@@ -225,7 +225,7 @@ static void test_a_call_that_waits_for_a_lock_ends_in_time(void **state)
     const int64_t begun = steady_ms();
     const int code = ses_append_by_key(store, &locked, "{}", SES_NUL, &soon, NULL, &error);
     assert_true(code == SES_BUSY || code == SES_INTERRUPTED);
-    assert_in_range(steady_ms() - begun, 150, 1500);
+    assert_in_range(steady_ms() - begun, 150, 8000); /* long before the lock is given up */
     int64_t waiting = -1;
     for (int i = 0; i < 200 && waiting != 0; i++) {
         support_pause_us(20000);

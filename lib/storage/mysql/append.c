@@ -1,8 +1,132 @@
-/* Appending, in two round trips: one that asks for all that is stored already, and one that writes, with the commit. */
+/*
+ * Appending. One event is sent as a whole, with the commit, before anything is answered: the server keeps the numbers that later
+ * statements need in variables. What has to look first takes two round trips: one that asks for all that is stored, and one
+ * that writes.
+ */
+#include <mysqld_error.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "storage/mysql/parts.h"
+#include "storage/sql/rows/parts.h"
 #include "storage/sql/session/jobs.h"
+
+/* ------------------------------------------------------------------------------------ sent as a whole */
+
+/* True for a single event that needs no more of what is stored than its session. */
+static bool is_whole(const struct append_op *op)
+{
+    const struct event_draft *draft = op->count == 1 ? &op->drafts[0] : NULL;
+    const bool looks = (op->expected && !op->anyway) || op->annotating || op->artifacts || op->lease != 0;
+    const bool aims = draft && draft->row.rewinds_before.len > 0 && draft->row.rewinds_to == 0;
+
+    return draft && !looks && !aims && !draft->partial && !draft->too_long;
+}
+
+/* Locks the session, if it is as expected and has room. A handle that is behind has to catch up first, even if the caller
+ * does not insist. */
+static void ask_session(struct query *query, struct db *db, const struct append_op *op, ses_error *error)
+{
+    const ses_key *key = op->session.key;
+    const struct value version = op->snapshot ? INT(op->snapshot->row.version)
+                                              : INT_IF(op->checks_version && !op->anyway, op->version);
+
+    if (op->session.known)
+        ses__query_open(query, db, STATEMENT_APPEND_BY_ID, error,
+                        VALUES(INT(op->session.known->id), version, INT(op->max_events)));
+    else
+        ses__query_open(
+            query, db, STATEMENT_APPEND_BY_KEY, error,
+            VALUES(STRING(key->app), STRING(key->user), STRING(key->session), version, INT(op->max_events)));
+}
+
+/* A rewind is never live, so a compaction in it has no effect. */
+static void ask_event(struct db *db, const struct event_row *event)
+{
+    const bool rewinds = event->rewinds_before.len > 0;
+
+    ses__my_ask(db, STATEMENT_APPEND_EVENT,
+                VALUES(TEXT(event->id), TEXT(event->invocation_id), TEXT(event->author), TEXT(event->branch),
+                       INT(event->time_us), TEXT(event->body)));
+    if (rewinds || event->compacts)
+        ses__my_ask(db, STATEMENT_APPEND_MARK,
+                    VALUES(INT(rewinds ? MARK_REWIND : MARK_COMPACTION), INT_IF(rewinds, event->rewinds_to)));
+}
+
+/* As ses__delta_store does it. */
+static void ask_keys(struct db *db, const struct delta *delta)
+{
+    static const struct statement *const statements[][2] = {
+        [SCOPE_APP] = {STATEMENT_APPEND_APP_KEY, STATEMENT_APP_STATE_REMOVE},
+        [SCOPE_USER] = {STATEMENT_APPEND_USER_KEY, STATEMENT_USER_STATE_REMOVE},
+        [SCOPE_SESSION] = {STATEMENT_APPEND_SESSION_KEY, STATEMENT_SESSION_STATE_REMOVE},
+    };
+    bool is_locked[SCOPE_TEMP] = {[SCOPE_SESSION] = true};
+
+    for (size_t i = 0; i < delta->count; i++) {
+        const struct delta_op *op = &delta->ops[i];
+        if (op->scope == SCOPE_TEMP)
+            continue;
+        if (!is_locked[op->scope])
+            ses__db_lock(db, op->scope, 0, false);
+        is_locked[op->scope] = true;
+        ses__my_ask(db, statements[op->scope][op->removes],
+                    op->removes ? VALUES(OWNER(0), TEXT(op->key)) : VALUES(TEXT(op->key), TEXT(op->value)));
+    }
+}
+
+static void ask_touch(struct db *db, const struct append_op *op, int64_t time_us)
+{
+    ses__my_ask(
+        db, STATEMENT_APPEND_TOUCH,
+        VALUES(INT(time_us), INT(ses__active_30s(time_us)), INT(op->now_us), INT(ses__hour_of(op->now_us))));
+}
+
+/* Nothing has changed, and a job can say why: the session is another than was expected, or an event of that id is there. */
+static bool must_look(const struct my *my)
+{
+    return my->number == ER_DATA_OUT_OF_RANGE ? my->code != SES_READONLY
+                                              : my->number == ER_DUP_ENTRY || my->number == ER_BAD_NULL_ERROR;
+}
+
+/* The event is stored: a short lack of memory must not make it look otherwise. */
+static int take_stored(struct append_op *op, const struct db *db, ses_error *error)
+{
+    int code = SES_NOMEM;
+
+    for (int tries = 0; tries < 3 && code == SES_NOMEM; tries++) {
+        ses__advance_free(&op->advance);
+        code = ses__append_stored(op, error);
+    }
+    return code == SES_NOMEM
+               ? ses__error_set(error, SES_UNKNOWN, "%s: the event is stored, but memory ran out", db->name)
+               : code;
+}
+
+static int run_whole(struct db *db, void *context, ses_error *error)
+{
+    struct append_op *op = context;
+    const struct event_draft *draft = &op->drafts[0];
+    struct my *my = ses__my_of(db);
+    struct query session;
+
+    ses__advance_free(&op->advance); /* of an earlier run */
+    ask_session(&session, db, op, error);
+    ask_event(db, &draft->row);
+    ask_keys(db, &draft->delta);
+    ask_touch(db, op, draft->row.time_us);
+    int code = ses__my_commit(my, error);
+    if (code != SES_OK && code != SES_UNKNOWN && must_look(my)) {
+        my->again = false;
+        return MY_UNSUITED;
+    }
+    if (code == SES_OK)
+        code = ses__session_take(&session, &op->session, &op->before);
+    if (code != SES_OK)
+        return code;
+    db->events = 1;
+    return take_stored(op, db, error);
+}
 
 /* ---------------------------------------------------------------------------------- an unknown outcome */
 
@@ -51,7 +175,11 @@ int ses__mysql_append(struct storage *storage, struct append_op *op, ses_error *
     const struct manner manner = {.writes = true,
                                   .deadline_us = ses__clock_steady_us() + own->config.timeout_us,
                                   .limits = &op->limits};
-    const int code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
+    int code = MY_UNSUITED;
 
+    if (is_whole(op))
+        code = storage->engine->run(storage, &manner, run_whole, op, error);
+    if (code == MY_UNSUITED)
+        code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
     return code == SES_UNKNOWN ? append_again(storage, &manner, op, error) : code;
 }
