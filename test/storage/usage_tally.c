@@ -341,6 +341,34 @@ static void test_a_flipped_bit(void **state)
     must_add_up(fixture->store, 20);
 }
 
+/* Pages that are damaged keep SQLite from dropping the table. The events can still be read. */
+static void test_damaged_pages(void **state)
+{
+    const ses_tally_options rebuild = {.size = sizeof rebuild, .flags = SES_TALLY_REBUILD};
+    struct fixture *fixture = *state;
+    const unsigned char nonsense[100] = {0xFF, 0xFF, 0xFF};
+    ses_session *session = NULL;
+    ses_error error;
+
+    fill(fixture->store, 130);
+    must_tally(fixture->store, 0);
+    ses_close(fixture->store);
+    char *root = raw_text(fixture->path,
+                          "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'usage_counts'");
+    FILE *file = fopen(fixture->path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, atol(root), SEEK_SET), 0);
+    assert_int_equal(fwrite(nonsense, 1, sizeof nonsense, file), sizeof nonsense);
+    assert_int_equal(fclose(file), 0);
+    free(root);
+    assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+    assert_code(SES_CORRUPT, ses_store_tally(fixture->store, &rebuild, NULL, &error));
+    assert_message("recover the file");
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_int_equal(ses_session_event_count(session), 130);
+    ses_session_close(session);
+}
+
 /* A row that was made for other events is as it should be. Only a check reads these. */
 static void test_a_check_compares_the_tally_with_the_events(void **state)
 {
@@ -425,6 +453,7 @@ int main(void)
         TEST(test_secure_deletions),
         TEST(test_damage),
         TEST(test_a_flipped_bit),
+        TEST(test_damaged_pages),
         TEST(test_a_check_compares_the_tally_with_the_events),
         TEST(test_kills),
     };

@@ -6,6 +6,12 @@
 int ses__usage_drop(struct db *db, ses_error *error)
 {
     const int code = ses__query_do(db, STATEMENT_USAGE_DROP, error, NULL);
+
+    if (code == SES_CORRUPT) /* SQLite walks over the pages of a table to free them */
+        return ses__error_set(
+            error, code,
+            "%s: the table usage_counts cannot be dropped, since its pages are damaged: recover the file (.recover of the sqlite3 program), or restore a backup",
+            db->name);
     return code == SES_OK ? ses__feature_leave(db, USAGE_FEATURE, error) : code;
 }
 
