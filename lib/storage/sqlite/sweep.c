@@ -15,6 +15,7 @@
 
 enum {
     FILE_HEAD_BYTES = 24,
+    RESERVED_AT = 20, /* so many bytes at the end of each page are not SQLite's */
     INTERIOR_INDEX = 2,
     INTERIOR_TABLE = 5,
     LEAF_INDEX = 10,
@@ -167,8 +168,11 @@ static int begin_sweep(struct sweep *sweep, ses_error *error)
 {
     const ses_allocator *allocator = sweep->storage->config.allocator;
     unsigned char head[FILE_HEAD_BYTES];
+    int64_t page_bytes = 0;
     int code = ses__pages_count(sweep->db, &sweep->pages, error);
 
+    if (code == SES_OK)
+        code = ses__connection_read_int(sweep->db, "PRAGMA page_size", &page_bytes, error);
     if (code != SES_OK)
         return code;
     sweep->file = ses__connection_file(sweep->db, SQLITE_FCNTL_FILE_POINTER);
@@ -176,8 +180,8 @@ static int begin_sweep(struct sweep *sweep, ses_error *error)
         sweep->file ? sweep->file->pMethods->xRead(sweep->file, head, FILE_HEAD_BYTES, 0) : SQLITE_IOERR;
     if (rc != SQLITE_OK)
         return ses__connection_error(sweep->db, rc, "looking for unused bytes", error);
-    sweep->page_bytes = two_bytes(head + 16) == 1 ? 65536 : two_bytes(head + 16);
-    sweep->usable_bytes = sweep->page_bytes - head[20];
+    sweep->page_bytes = (uint32_t)page_bytes;
+    sweep->usable_bytes = sweep->page_bytes - head[RESERVED_AT];
     sweep->page = ses__memory_new(allocator, sweep->page_bytes);
     sweep->seen = ses__memory_zeroed(allocator, (size_t)sweep->pages / 8 + 1);
     return sweep->page && sweep->seen ? SES_OK : ses__error_nomem(error);
