@@ -5,7 +5,9 @@ use adk_artifact::{
 use adk_core::{AdkError, ErrorCategory, ErrorComponent, Part, Result};
 use async_trait::async_trait;
 use serde_json::{json, Map, Value};
-use seslite::{Artifact, ArtifactInfo, ArtifactKind, ArtifactOpenOptions, ArtifactSaveOptions, Code, Key, Store};
+use seslite::{
+    Artifact, ArtifactInfo, ArtifactKind, ArtifactOpenOptions, ArtifactSaveOptions, Code, DeleteOptions, Key, Store,
+};
 
 use crate::error::artifact_error;
 use crate::work::{blocking, write};
@@ -227,7 +229,7 @@ impl ArtifactService for SesliteArtifactService {
         let session = request.session_id.clone();
         self.write("delete", &session, move |store| {
             let key = Key::new(&request.app_name, &request.user_id, &request.session_id);
-            store.delete_artifact(key, &request.file_name, false).map(drop).map_err(artifact_error)
+            store.delete_artifact(key, &request.file_name, &DeleteOptions::new()).map(drop).map_err(artifact_error)
         })
         .await
     }

@@ -7,7 +7,9 @@ use adk_core::{AdkError, ErrorComponent, Event, Result};
 use adk_session::{AppendEventRequest, CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use seslite::{AppendOptions, Code, CutOptions, Key, ListOptions, OpenOptions, Order, Point, Range, Store};
+use seslite::{
+    AppendOptions, Code, CutOptions, DeleteOptions, Key, ListOptions, OpenOptions, Order, Point, Range, Store,
+};
 
 use crate::decode::state_json;
 use crate::encode::event_json;
@@ -235,7 +237,7 @@ impl SesliteSessionService {
             }
             let page = self.store.list(app, Some(user), &options).map_err(adk_error)?;
             for view in page.sessions().filter(|view| !is_for_memory(view.labels())) {
-                self.store.delete(view.key(), false).map_err(adk_error)?;
+                self.store.delete(view.key(), &DeleteOptions::new()).map_err(adk_error)?;
                 self.forget(view.id());
             }
             token = page.token().map(str::to_owned);
@@ -312,7 +314,7 @@ impl SessionService for SesliteSessionService {
         self.write("delete", &id, move |service| {
             service.forget(&request.session_id);
             let key = Key::new(&request.app_name, &request.user_id, &request.session_id);
-            service.store.delete(key, false).map(drop).map_err(adk_error)
+            service.store.delete(key, &DeleteOptions::new()).map(drop).map_err(adk_error)
         })
         .await
     }

@@ -68,17 +68,19 @@ impl Store {
     /// See [`Session::cut`].
     pub fn cut(&self, key: Key<'_>, point: Point<'_>, options: &CutOptions) -> Result<Deleted> {
         let (key, point) = (key.to_c()?, point.to_c()?);
-        let (point, options) = (point.raw(), options.raw(&self.limits));
-        Deleted::of(|deleted, error| unsafe {
-            sys::ses_cut_by_key(self.raw(), &key.raw(), &point, &options, deleted, error)
+        let (point, mut raw) = (point.raw(), options.raw(&self.limits));
+        Deleted::of(options.receipt, |deleted, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_cut_by_key(self.raw(), &key.raw(), &point, &raw, deleted, error)
         })
     }
     /// See [`Session::pop`].
     pub fn pop(&self, key: Key<'_>, point: Point<'_>, options: &CutOptions) -> Result<Popped> {
         let (key, point) = (key.to_c()?, point.to_c()?);
-        let (point, options) = (point.raw(), options.raw(&self.limits));
-        Popped::of(|popped, error| unsafe {
-            sys::ses_pop_by_key(self.raw(), &key.raw(), &point, &options, popped, error)
+        let (point, mut raw) = (point.raw(), options.raw(&self.limits));
+        Popped::of(options.receipt, |popped, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_pop_by_key(self.raw(), &key.raw(), &point, &raw, popped, error)
         })
     }
     /// See [`Session::fork`].
@@ -95,7 +97,10 @@ impl Store {
     }
     /// See [`Session::prune`].
     pub fn prune(&self, key: Key<'_>, options: &PruneOptions) -> Result<Deleted> {
-        let (key, options) = (key.to_c()?, options.raw(&self.limits));
-        Deleted::of(|deleted, error| unsafe { sys::ses_prune_by_key(self.raw(), &key.raw(), &options, deleted, error) })
+        let (key, mut raw) = (key.to_c()?, options.raw(&self.limits));
+        Deleted::of(options.receipt, |deleted, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_prune_by_key(self.raw(), &key.raw(), &raw, deleted, error)
+        })
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use seslite_sys as sys;
 
+use crate::erase::{Erased, Receipt};
 use crate::error::{call, Result};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -18,14 +19,21 @@ pub struct Deleted {
     pub count: i64,
     /// There is more to do: call again. After a secure deletion it can mean that the write-ahead log could not be emptied.
     pub more: bool,
+    /// The receipt, if one was asked for.
+    pub erased: Option<Erased>,
 }
 
 impl Deleted {
-    /// A call that deletes.
-    pub(crate) fn of(delete: impl FnOnce(*mut i64, *mut sys::ses_error) -> c_int) -> Result<Deleted> {
+    /// A call that deletes, and whether its receipt is asked for.
+    pub(crate) fn of(
+        receipt: bool,
+        delete: impl FnOnce(*mut i64, *mut sys::ses_erased, *mut sys::ses_error) -> c_int,
+    ) -> Result<Deleted> {
         let mut count = 0;
-        let code = call(|error| delete(&mut count, error))?;
-        Ok(Deleted { count, more: code == sys::SES_MORE })
+        let mut receipt = Receipt::new(receipt);
+        let code = call(|error| delete(&mut count, receipt.raw(), error))?;
+        let more = code == sys::SES_MORE;
+        Ok(Deleted { count, more, erased: receipt.take(more) })
     }
 }
 
@@ -37,6 +45,44 @@ pub struct DeletedUser {
     pub state_keys: i64,
     /// As for [`Deleted::more`].
     pub more: bool,
+    /// The receipt, if one was asked for.
+    pub erased: Option<Erased>,
+}
+
+/// How to delete.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DeleteOptions {
+    secure: bool,
+    pub(crate) receipt: bool,
+    limit: i64,
+}
+
+impl DeleteOptions {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Overwrites what is deleted.
+    pub fn secure(mut self) -> Self {
+        self.secure = true;
+        self
+    }
+    /// Asks for a receipt, which takes time: forks are looked for.
+    pub fn receipt(mut self) -> Self {
+        self.receipt = true;
+        self
+    }
+    /// Only of [`Store::delete_app`]: at most so many sessions per call.
+    pub fn limit(mut self, sessions: i64) -> Self {
+        self.limit = sessions;
+        self
+    }
+
+    pub(crate) fn raw(&self, limits: &Limits) -> sys::ses_delete_options {
+        let mut raw: sys::ses_delete_options = limited(limits);
+        raw.flags = if self.secure { sys::SES_SECURE } else { 0 };
+        raw.limit = self.limit;
+        raw
+    }
 }
 
 /// Further sessions that [`Store::expire`](crate::Store::expire) removes besides expired ones.
@@ -48,6 +94,7 @@ pub struct ExpireOptions {
     limit: i64,
     secure: bool,
     count: bool,
+    pub(crate) receipt: bool,
 }
 
 impl ExpireOptions {
@@ -79,13 +126,18 @@ impl ExpireOptions {
         self.secure = true;
         self
     }
+    /// Asks for a receipt. It does not look for forks.
+    pub fn receipt(mut self) -> Self {
+        self.receipt = true;
+        self
+    }
     /// Deletes nothing: the answer is how many sessions all calls would delete.
     pub fn count(mut self) -> Self {
         self.count = true;
         self
     }
 
-    pub(crate) fn with_raw<T>(&self, limits: &Limits, function: impl FnOnce(*const sys::ses_expire_options) -> T) -> T {
+    pub(crate) fn with_raw<T>(&self, limits: &Limits, function: impl FnOnce(&mut sys::ses_expire_options) -> T) -> T {
         let mut raw: sys::ses_expire_options = limited(limits);
         raw.flags = if self.secure { sys::SES_SECURE } else { 0 };
         if self.count {
@@ -95,47 +147,47 @@ impl ExpireOptions {
         raw.idle_us = self.idle_us;
         raw.sessions_per_user = self.sessions_per_user;
         raw.limit = self.limit;
-        function(&raw)
+        function(&mut raw)
     }
-}
-
-pub(crate) fn delete_options(limits: &Limits, secure: bool, limit: i64) -> sys::ses_delete_options {
-    let mut options: sys::ses_delete_options = limited(limits);
-    options.flags = if secure { sys::SES_SECURE } else { 0 };
-    options.limit = limit;
-    options
 }
 
 impl Store {
     /// Deletes a session. If it does not exist, the count is 0 and there is no error.
-    pub fn delete(&self, key: Key<'_>, secure: bool) -> Result<Deleted> {
+    pub fn delete(&self, key: Key<'_>, options: &DeleteOptions) -> Result<Deleted> {
         let key = key.to_c()?;
-        let options = delete_options(&self.limits, secure, 0);
-        Deleted::of(|deleted, error| unsafe { sys::ses_delete(self.raw(), &key.raw(), &options, deleted, error) })
+        let mut raw = options.raw(&self.limits);
+        Deleted::of(options.receipt, |deleted, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_delete(self.raw(), &key.raw(), &raw, deleted, error)
+        })
     }
     /// Deletes everything of a user in an app, `user:` state included, in one transaction.
-    pub fn delete_user(&self, app: &str, user: &str, secure: bool) -> Result<DeletedUser> {
+    pub fn delete_user(&self, app: &str, user: &str, options: &DeleteOptions) -> Result<DeletedUser> {
         let (app, user) = (c_string("the app", app)?, c_string("the user", user)?);
-        let options = delete_options(&self.limits, secure, 0);
-        let (mut sessions, mut state_keys) = (0, 0);
-        let code = call(|error| unsafe {
-            let (app, user) = (app.as_ptr(), user.as_ptr());
-            sys::ses_delete_user(self.raw(), app, user, &options, &mut sessions, &mut state_keys, error)
+        let mut raw = options.raw(&self.limits);
+        let mut state_keys = 0;
+        let deleted = Deleted::of(options.receipt, |sessions, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_delete_user(self.raw(), app.as_ptr(), user.as_ptr(), &raw, sessions, &mut state_keys, error)
         })?;
-        Ok(DeletedUser { sessions, state_keys, more: code == sys::SES_MORE })
+        Ok(DeletedUser { sessions: deleted.count, state_keys, more: deleted.more, erased: deleted.erased })
     }
-    /// Deletes everything of an app, at most `limit` sessions per call (0: 100). Call it until nothing is left.
-    pub fn delete_app(&self, app: &str, secure: bool, limit: i64) -> Result<Deleted> {
+    /// Deletes everything of an app, at most [`DeleteOptions::limit`] sessions per call (100). Call it until nothing is left.
+    pub fn delete_app(&self, app: &str, options: &DeleteOptions) -> Result<Deleted> {
         let app = c_string("the app", app)?;
-        let options = delete_options(&self.limits, secure, limit);
-        Deleted::of(|deleted, error| unsafe { sys::ses_delete_app(self.raw(), app.as_ptr(), &options, deleted, error) })
+        let mut raw = options.raw(&self.limits);
+        Deleted::of(options.receipt, |deleted, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_delete_app(self.raw(), app.as_ptr(), &raw, deleted, error)
+        })
     }
     /// Deletes sessions whose expiry time has come, in one app or in all, and others as the options say.
     pub fn expire(&self, app: Option<&str>, options: &ExpireOptions) -> Result<Deleted> {
         let app = c_string_or_null("the app", app)?;
-        options.with_raw(&self.limits, |options| {
-            Deleted::of(|deleted, error| unsafe {
-                sys::ses_store_expire(self.raw(), pointer(&app), options, deleted, error)
+        options.with_raw(&self.limits, |raw| {
+            Deleted::of(options.receipt, |deleted, erased, error| unsafe {
+                raw.erased = erased;
+                sys::ses_store_expire(self.raw(), pointer(&app), raw, deleted, error)
             })
         })
     }

@@ -20,11 +20,11 @@ use crate::text::{c_string, optional_bytes, pointer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Erased {
-    /// Other sessions that were redacted.
+    /// Sessions that were deleted; for a redaction, others that were redacted.
     pub sessions: i64,
-    /// Events that were redacted.
+    /// Events that were redacted or deleted.
     pub events: i64,
-    /// Values in stored state that were replaced.
+    /// Values in stored state that were replaced or deleted.
     pub state_keys: i64,
     /// Versions of artifacts that were deleted.
     pub artifacts: i64,
@@ -40,6 +40,39 @@ pub struct Erased {
     pub compactions_left: i64,
     /// The write-ahead log could not be emptied: call again.
     pub more: bool,
+}
+
+impl Erased {
+    fn of(raw: &sys::ses_erased, more: bool) -> Self {
+        Erased {
+            sessions: raw.sessions,
+            events: raw.events,
+            state_keys: raw.state_keys,
+            artifacts: raw.artifacts,
+            index_events: raw.index_events,
+            forks_left: (raw.forks_left >= 0).then_some(raw.forks_left),
+            state_left: raw.state_left,
+            artifacts_left: raw.artifacts_left,
+            compactions_left: raw.compactions_left,
+            more,
+        }
+    }
+}
+
+/// Where a call that deletes puts its receipt, if one was asked for.
+pub(crate) struct Receipt(Option<sys::ses_erased>);
+
+impl Receipt {
+    pub(crate) fn new(asked: bool) -> Self {
+        Receipt(asked.then(sized))
+    }
+    /// Valid while the receipt stays where it is.
+    pub(crate) fn raw(&mut self) -> *mut sys::ses_erased {
+        self.0.as_mut().map_or(ptr::null_mut(), ptr::from_mut)
+    }
+    pub(crate) fn take(self, more: bool) -> Option<Erased> {
+        self.0.map(|raw| Erased::of(&raw, more))
+    }
 }
 
 /// How to redact.
@@ -111,18 +144,7 @@ impl<'a> RedactOptions<'a> {
         (raw.content, raw.content_len) = optional_bytes(self.content);
         let mut erased: sys::ses_erased = sized();
         let code = call(|error| function(&mut raw, &mut erased, error))?;
-        Ok(Erased {
-            sessions: erased.sessions,
-            events: erased.events,
-            state_keys: erased.state_keys,
-            artifacts: erased.artifacts,
-            index_events: erased.index_events,
-            forks_left: (erased.forks_left >= 0).then_some(erased.forks_left),
-            state_left: erased.state_left,
-            artifacts_left: erased.artifacts_left,
-            compactions_left: erased.compactions_left,
-            more: code == sys::SES_MORE,
-        })
+        Ok(Erased::of(&erased, code == sys::SES_MORE))
     }
 }
 

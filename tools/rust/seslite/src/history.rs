@@ -3,6 +3,7 @@ use std::ptr::NonNull;
 
 use seslite_sys as sys;
 
+use crate::erase::{Erased, Receipt};
 use crate::error::{opened, Result};
 use crate::event::Event;
 use crate::limits::Limits;
@@ -20,6 +21,7 @@ pub(crate) fn as_of(limits: &Limits, shared: bool) -> sys::ses_as_of_options {
 pub struct CutOptions {
     flags: u32,
     version: i64,
+    pub(crate) receipt: bool,
 }
 
 impl CutOptions {
@@ -42,6 +44,11 @@ impl CutOptions {
         self.flags |= sys::SES_SECURE;
         self
     }
+    /// Asks for a receipt, which takes time: forks are looked for.
+    pub fn receipt(mut self) -> Self {
+        self.receipt = true;
+        self
+    }
 
     pub(crate) fn raw(&self, limits: &Limits) -> sys::ses_cut_options {
         let mut raw: sys::ses_cut_options = limited(limits);
@@ -55,19 +62,25 @@ impl CutOptions {
 pub struct Popped {
     raw: NonNull<sys::ses_popped>,
     more: bool,
+    erased: Option<Erased>,
 }
 
 // Copies of the events, which nothing else refers to.
 unsafe impl Send for Popped {}
 
 impl Popped {
-    pub(crate) fn of(pop: impl FnOnce(*mut *mut sys::ses_popped, *mut sys::ses_error) -> c_int) -> Result<Popped> {
+    pub(crate) fn of(
+        receipt: bool,
+        pop: impl FnOnce(*mut *mut sys::ses_popped, *mut sys::ses_erased, *mut sys::ses_error) -> c_int,
+    ) -> Result<Popped> {
         let mut code = 0;
+        let mut receipt = Receipt::new(receipt);
         let raw = opened(|popped, error| {
-            code = pop(popped, error);
+            code = pop(popped, receipt.raw(), error);
             code
         })?;
-        Ok(Popped { raw, more: code == sys::SES_MORE })
+        let more = code == sys::SES_MORE;
+        Ok(Popped { raw, more, erased: receipt.take(more) })
     }
 
     pub fn len(&self) -> usize {
@@ -85,6 +98,10 @@ impl Popped {
     /// After [`CutOptions::secure`]: the write-ahead log could not be emptied; cut again.
     pub fn more(&self) -> bool {
         self.more
+    }
+    /// The receipt, if one was asked for.
+    pub fn erased(&self) -> Option<Erased> {
+        self.erased
     }
 }
 
@@ -141,6 +158,7 @@ pub struct PruneOptions {
     before_us: i64,
     last_seq: i64,
     limit: i64,
+    pub(crate) receipt: bool,
 }
 
 impl PruneOptions {
@@ -178,6 +196,11 @@ impl PruneOptions {
     /// Events per transaction.
     pub fn limit(mut self, events: i64) -> Self {
         self.limit = events;
+        self
+    }
+    /// Asks for a receipt, which takes time: forks are looked for.
+    pub fn receipt(mut self) -> Self {
+        self.receipt = true;
         self
     }
 

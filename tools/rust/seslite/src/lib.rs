@@ -42,7 +42,7 @@ pub use artifact::{
     Artifact, ArtifactInfo, ArtifactKind, ArtifactList, ArtifactOpenOptions, ArtifactSaveOptions, Artifacts,
 };
 pub use create::CreateOptions;
-pub use delete::{Deleted, DeletedUser, ExpireOptions};
+pub use delete::{DeleteOptions, Deleted, DeletedUser, ExpireOptions};
 pub use erase::{Erased, RedactOptions};
 pub use error::{Code, Error, Result};
 pub use event::{Event, EventCount, OwnedEvent};

@@ -273,14 +273,20 @@ impl Session {
     /// Deletes the events after the point for good.
     pub fn cut(&mut self, point: Point<'_>, options: &CutOptions) -> Result<Deleted> {
         let point = point.to_c()?;
-        let (point, options) = (point.raw(), options.raw(&self.limits));
-        Deleted::of(|deleted, error| unsafe { sys::ses_cut(self.raw(), &point, &options, deleted, error) })
+        let (point, mut raw) = (point.raw(), options.raw(&self.limits));
+        Deleted::of(options.receipt, |deleted, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_cut(self.raw(), &point, &raw, deleted, error)
+        })
     }
     /// Deletes the events after the point for good, and returns them. No two callers get the same event.
     pub fn pop(&mut self, point: Point<'_>, options: &CutOptions) -> Result<Popped> {
         let point = point.to_c()?;
-        let (point, options) = (point.raw(), options.raw(&self.limits));
-        Popped::of(|popped, error| unsafe { sys::ses_pop(self.raw(), &point, &options, popped, error) })
+        let (point, mut raw) = (point.raw(), options.raw(&self.limits));
+        Popped::of(options.receipt, |popped, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_pop(self.raw(), &point, &raw, popped, error)
+        })
     }
     /// For each event that the handle holds, whether no rewind has taken it back, as of what the handle shows.
     pub fn live(&mut self) -> Result<Vec<bool>> {
@@ -305,8 +311,11 @@ impl Session {
     }
     /// Deletes the oldest events, in steps of one transaction.
     pub fn prune(&mut self, options: &PruneOptions) -> Result<Deleted> {
-        let options = options.raw(&self.limits);
-        Deleted::of(|deleted, error| unsafe { sys::ses_prune(self.raw(), &options, deleted, error) })
+        let mut raw = options.raw(&self.limits);
+        Deleted::of(options.receipt, |deleted, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_prune(self.raw(), &raw, deleted, error)
+        })
     }
 
     /// The place after the last event that the handle knows, for [`FollowOptions::place`](crate::FollowOptions::place).

@@ -2,13 +2,14 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void, CString};
 use std::iter::FusedIterator;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::vec;
 
 use seslite_sys as sys;
 
 use crate::callback::Callback;
 use crate::error::{done, opened, Result};
+use crate::lists::{CFilter, Filter};
 use crate::raw::{limited, optional_ref};
 use crate::store::Store;
 use crate::text::{c_string_or_null, optional_name, pointer};
@@ -27,6 +28,7 @@ pub struct UsageOptions<'a> {
     since_us: Option<i64>,
     before_us: Option<i64>,
     zone: Option<Zone<'a>>,
+    filter: Option<Filter<'a>>,
 }
 
 impl<'a> UsageOptions<'a> {
@@ -89,6 +91,11 @@ impl<'a> UsageOptions<'a> {
     /// once for each quarter of an hour with calls.
     pub fn zone(mut self, seconds_ahead: Zone<'a>) -> Self {
         self.zone = Some(seconds_ahead);
+        self
+    }
+    /// Only of the sessions that match it. A prefix of ids needs a user.
+    pub fn filter(mut self, filter: Filter<'a>) -> Self {
+        self.filter = Some(filter);
         self
     }
 }
@@ -180,6 +187,7 @@ pub struct UsageRows<'a> {
     app: Option<CString>,
     user: Option<CString>,
     session: Option<CString>,
+    filter: Option<CFilter>,
     options: UsageOptions<'a>,
     page: vec::IntoIter<UsageRow>,
     sum: UsageRow,
@@ -197,6 +205,7 @@ impl UsageRows<'_> {
         let token = self.token.take();
         let scope =
             sys::ses_key { app: pointer(&self.app), user: pointer(&self.user), session: pointer(&self.session) };
+        let filter = self.filter.as_ref().map(CFilter::raw);
         let mut zone = self.options.zone.map(Callback::new);
         let mut raw: sys::ses_usage_options = limited(&self.store.limits);
         raw.flags = self.options.flags;
@@ -204,6 +213,7 @@ impl UsageRows<'_> {
         raw.before_us = optional_ref(&self.options.before_us);
         raw.limit = PAGE;
         raw.token = pointer(&token);
+        raw.filter = filter.as_ref().map_or(ptr::null(), ptr::from_ref);
         if let Some(zone) = &mut zone {
             raw.zone = Some(zone_of);
             raw.zone_context = zone.context();
@@ -264,6 +274,7 @@ impl Store {
             app: c_string_or_null("the app", options.app)?,
             user: c_string_or_null("the user", options.user)?,
             session: c_string_or_null("the session id", options.session)?,
+            filter: options.filter.map(Filter::to_c).transpose()?,
             options: *options,
             page: Vec::new().into_iter(),
             sum: UsageRow::default(),

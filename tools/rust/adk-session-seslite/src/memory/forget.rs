@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use adk_core::Result;
-use seslite::{Filter, Key, Range, RedactOptions};
+use seslite::{DeleteOptions, Filter, Key, Range, RedactOptions};
 
 use super::kept::{entry_of, event_of, kept_in, LABEL, PROJECT, SOURCE};
 use super::{ignore_absent, Place, SesliteMemoryService};
@@ -15,7 +15,7 @@ impl SesliteMemoryService {
             self.forget_session(Key::new(whose.app, whose.user, &id))?;
         }
         for id in self.labelled(whose, Filter::new().label(PROJECT))? {
-            self.store.delete(Key::new(whose.app, whose.user, &id), false)?;
+            self.store.delete(Key::new(whose.app, whose.user, &id), &DeleteOptions::new())?;
         }
         Ok(())
     }
@@ -24,7 +24,7 @@ impl SesliteMemoryService {
         self.forget_session(key)?;
         self.forget_session(Key::new(key.app, key.user, &kept_in(Some(session))))?;
         for id in self.labelled(key, Filter::new().label_value(SOURCE, session))? {
-            self.store.delete(Key::new(key.app, key.user, &id), false)?;
+            self.store.delete(Key::new(key.app, key.user, &id), &DeleteOptions::new())?;
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl SesliteMemoryService {
             let key = Key::new(whose.app, whose.user, &id);
             let mut entries = Vec::new();
             self.newest_of(key, i64::MAX, usize::MAX, &mut entries)?;
-            self.store.delete(key, false)?;
+            self.store.delete(key, &DeleteOptions::new())?;
             count += entries.len() as u64;
         }
         Ok(count)

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use adk_core::{ErrorComponent, Result};
 use adk_memory::{validate_project_id, MemoryEntry, MemoryService, SearchRequest, SearchResponse};
 use async_trait::async_trait;
-use seslite::{Code, Filter, Key, ListOptions, Order, Range, Store};
+use seslite::{Code, DeleteOptions, Filter, Key, ListOptions, Order, Range, Store};
 
 use crate::error::memory_error;
 use crate::work::{blocking, write};
@@ -111,7 +111,7 @@ impl SesliteMemoryService {
     fn forget_session(&self, key: Key<'_>) -> seslite::Result<()> {
         let _marking = self.lock();
         match self.label(key)? {
-            Some(label) if is_kept(key, &label) => self.store.delete(key, false).map(drop),
+            Some(label) if is_kept(key, &label) => self.store.delete(key, &DeleteOptions::new()).map(drop),
             Some(label) if !label.is_empty() => ignore_absent(self.store.set_labels(key, &[(LABEL, None)])),
             _ => Ok(()),
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use adk_core::identity::{AdkIdentity, AppName, SessionId, UserId};
 use adk_core::{Content, Part};
 use adk_session::*;
-use adk_session_seslite::seslite::{self, Key, Store};
+use adk_session_seslite::seslite::{self, DeleteOptions, Key, Store};
 use adk_session_seslite::SesliteSessionService;
 use serde_json::json;
 
@@ -154,7 +154,7 @@ fn it_works_without_a_runtime_of_tokio() {
 async fn a_session_that_moved_to_another_user_is_found_again() {
     let service = SesliteSessionService::open(":memory:").await.unwrap();
     service.create(create("s")).await.unwrap();
-    service.store().delete(Key::new("app", "u", "s"), false).unwrap();
+    service.store().delete(Key::new("app", "u", "s"), &DeleteOptions::new()).unwrap();
     service.store().create(Key::new("app2", "v", "s"), None).unwrap();
     service.append_event("s", Event::new("i")).await.unwrap();
     assert_eq!(service.store().get(Key::new("app2", "v", "s")).unwrap().event_count(), 1);

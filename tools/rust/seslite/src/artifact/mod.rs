@@ -14,7 +14,7 @@ use std::io::Read;
 
 use seslite_sys as sys;
 
-use crate::delete::{delete_options, Deleted};
+use crate::delete::{DeleteOptions, Deleted};
 use crate::error::Result;
 use crate::key::Key;
 use crate::session::Session;
@@ -84,11 +84,12 @@ impl Store {
         })
     }
     /// Deletes all versions of an artifact. If there are none, the count is 0 and there is no error.
-    pub fn delete_artifact(&self, key: Key<'_>, name: &str, secure: bool) -> Result<Deleted> {
+    pub fn delete_artifact(&self, key: Key<'_>, name: &str, options: &DeleteOptions) -> Result<Deleted> {
         let (key, name) = (key.to_c()?, c_string("the artifact's name", name)?);
-        let options = delete_options(&self.limits, secure, 0);
-        Deleted::of(|deleted, error| unsafe {
-            sys::ses_artifact_delete_by_key(self.raw(), &key.raw(), name.as_ptr(), &options, deleted, error)
+        let mut raw = options.raw(&self.limits);
+        Deleted::of(options.receipt, |deleted, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_artifact_delete_by_key(self.raw(), &key.raw(), name.as_ptr(), &raw, deleted, error)
         })
     }
 }
@@ -142,11 +143,12 @@ impl Session {
         })
     }
     /// See [`Store::delete_artifact`].
-    pub fn delete_artifact(&mut self, name: &str, secure: bool) -> Result<Deleted> {
+    pub fn delete_artifact(&mut self, name: &str, options: &DeleteOptions) -> Result<Deleted> {
         let name = c_string("the artifact's name", name)?;
-        let options = delete_options(&self.limits, secure, 0);
-        Deleted::of(|deleted, error| unsafe {
-            sys::ses_artifact_delete(self.raw(), name.as_ptr(), &options, deleted, error)
+        let mut raw = options.raw(&self.limits);
+        Deleted::of(options.receipt, |deleted, erased, error| unsafe {
+            raw.erased = erased;
+            sys::ses_artifact_delete(self.raw(), name.as_ptr(), &raw, deleted, error)
         })
     }
 }

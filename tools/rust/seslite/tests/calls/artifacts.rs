@@ -128,7 +128,7 @@ fn an_open_artifact_reads_and_seeks_as_a_file_does() {
     })
     .join()
     .unwrap();
-    assert_eq!(f.store.delete_artifact(KEY, "noise", false).unwrap().count, 1);
+    assert_eq!(f.store.delete_artifact(KEY, "noise", &DeleteOptions::new()).unwrap().count, 1);
     let error = artifact.read(&mut [0]).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
     assert_eq!(Error::from(error).code(), Code::NotFound);
@@ -203,9 +203,9 @@ fn names_and_versions_are_listed_in_pages() {
     let page = f.store.artifact_versions(KEY, "b", 1, 0).unwrap();
     assert!(!page.more());
     assert_eq!(names(page), [own("b", 1)]);
-    assert_eq!(session.delete_artifact("b", true).unwrap().count, 2);
-    assert_eq!(f.store.delete_artifact(USER, "too", false).unwrap().count, 1);
-    assert_eq!(f.store.delete_artifact(KEY, "b", false).unwrap().count, 0);
+    assert_eq!(session.delete_artifact("b", &DeleteOptions::new().secure()).unwrap().count, 2);
+    assert_eq!(f.store.delete_artifact(USER, "too", &DeleteOptions::new()).unwrap().count, 1);
+    assert_eq!(f.store.delete_artifact(KEY, "b", &DeleteOptions::new()).unwrap().count, 0);
     assert_eq!(names(session.artifact_names(None, 0).unwrap()), [own("a", 0), own("user:of the user", 0)]);
 }
 
@@ -281,13 +281,13 @@ fn artifacts_have_the_limits_of_their_handle() {
     ended(code(store.artifact(KEY, "a", &newest())));
     ended(code(store.artifact_names(KEY, None, 0)));
     ended(code(store.artifact_versions(KEY, "a", 0, 0)));
-    ended(code(store.delete_artifact(KEY, "a", false)));
+    ended(code(store.delete_artifact(KEY, "a", &DeleteOptions::new())));
     ended(code(session.save_artifact("a", b"", &plain())));
     ended(code(session.save_artifact_from("a", io::empty(), &plain())));
     ended(code(session.artifact("a", &newest())));
     ended(code(session.artifact_names(None, 0)));
     ended(code(session.artifact_versions("a", 0, 0)));
-    ended(code(session.delete_artifact("a", false)));
+    ended(code(session.delete_artifact("a", &DeleteOptions::new())));
     ended(code(open.read_all()));
     ended(code(artifacts.add_from("c", io::repeat(1), &plain().max_bytes(1 << 30))));
     cancel.reset();

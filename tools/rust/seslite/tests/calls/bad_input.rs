@@ -12,7 +12,7 @@ fn a_nul_in_an_id_is_an_error_at_every_call() {
         refused(f.store.create(key, None), Code::Invalid);
         refused(f.store.get(key), Code::Invalid);
         refused(f.store.append(key, "{}", &AppendOptions::new()), Code::Invalid);
-        refused(f.store.delete(key, false), Code::Invalid);
+        refused(f.store.delete(key, &DeleteOptions::new()), Code::Invalid);
         refused(f.store.cursor(key, Range::all()), Code::Invalid);
         refused(f.store.follow(key, FollowOptions::new()), Code::Invalid);
         refused(f.store.state(key), Code::Invalid);

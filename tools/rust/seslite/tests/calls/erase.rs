@@ -38,6 +38,24 @@ fn events_by_number() {
 }
 
 #[test]
+fn receipts_of_deletions() {
+    let f = told();
+    f.store.get(KEY).unwrap().fork(Point::Seq(1), None, &ForkOptions::new()).unwrap();
+    assert_eq!(f.store.cut(KEY, Point::Seq(1), &CutOptions::new()).unwrap().erased, None);
+    let popped = f.store.pop(KEY, Point::Seq(0), &CutOptions::new().receipt()).unwrap();
+    let erased = popped.erased().unwrap();
+    assert_eq!((erased.events, erased.forks_left), (1, Some(1)));
+    let pruned = f.store.prune(KEY, &PruneOptions::new().keep(0).receipt()).unwrap();
+    assert_eq!(pruned.erased.unwrap().events, 0);
+    let deleted = f.store.delete(KEY, &DeleteOptions::new().secure().receipt()).unwrap();
+    assert_eq!((deleted.count, deleted.erased.unwrap().sessions, deleted.more), (1, 1, false));
+    let user = f.store.delete_user(KEY.app, KEY.user, &DeleteOptions::new().receipt()).unwrap();
+    let erased = user.erased.unwrap();
+    assert_eq!((erased.sessions, erased.events), (1, 1));
+    assert_eq!(f.store.expire(None, &ExpireOptions::new().receipt()).unwrap().erased.unwrap().forks_left, None);
+}
+
+#[test]
 fn pieces_that_a_closure_finds() {
     let f = told();
     let find = |text: &[u8], from: usize| {

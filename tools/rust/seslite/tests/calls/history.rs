@@ -91,7 +91,7 @@ fn live_events() {
     assert_eq!(session.live().unwrap(), [true; 3]);
     session.rewind(Point::BeforeInvocation("i2"), &RewindOptions::new()).unwrap();
     assert_eq!(session.live().unwrap()[..3], [true, false, false]);
-    f.store.delete(KEY, false).unwrap();
+    f.store.delete(KEY, &DeleteOptions::new()).unwrap();
     refused(session.live(), Code::NotFound);
 }
 

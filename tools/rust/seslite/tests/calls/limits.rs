@@ -55,9 +55,9 @@ fn end_the_calls_of_a_store(store: &Store, folder: &std::path::Path) {
     ended(store.pop(KEY, point, &CutOptions::new()));
     ended(store.fork(KEY, point, Some(other), &ForkOptions::new()));
     ended(store.prune(KEY, &PruneOptions::new().keep(1)));
-    ended(store.delete(KEY, false));
-    ended(store.delete_user("app", "alice", false));
-    ended(store.delete_app("app", false, 0));
+    ended(store.delete(KEY, &DeleteOptions::new()));
+    ended(store.delete_user("app", "alice", &DeleteOptions::new()));
+    ended(store.delete_app("app", &DeleteOptions::new()));
     ended(store.expire(None, &ExpireOptions::new()));
     ended(store.maintain(0));
     ended(store.list("app", None, &ListOptions::new()));

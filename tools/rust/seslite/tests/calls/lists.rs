@@ -42,10 +42,10 @@ fn lists_filters_names_and_deleting() {
     assert_eq!(f.store.users("app", users.next(), Some("b"), 1).unwrap().iter().collect::<Vec<_>>(), ["bob"]);
     refused(f.store.list("app", Some("alice"), &ListOptions::new().token("nonsense")), Code::Invalid);
 
-    assert_eq!(f.store.delete(Key::new("app", "alice", "s00"), false).unwrap().count, 1);
-    assert_eq!(f.store.delete(Key::new("app", "alice", "s00"), true).unwrap().count, 0);
-    assert_eq!(f.store.delete_user("app", "alice", false).unwrap().sessions, 24);
-    while f.store.delete_app("app", false, 0).unwrap().more {}
+    assert_eq!(f.store.delete(Key::new("app", "alice", "s00"), &DeleteOptions::new()).unwrap().count, 1);
+    assert_eq!(f.store.delete(Key::new("app", "alice", "s00"), &DeleteOptions::new().secure()).unwrap().count, 0);
+    assert_eq!(f.store.delete_user("app", "alice", &DeleteOptions::new()).unwrap().sessions, 24);
+    while f.store.delete_app("app", &DeleteOptions::new()).unwrap().more {}
     assert!(f.store.apps(None, None, 0).unwrap().is_empty());
 }
 
@@ -64,6 +64,9 @@ fn titles_labels_expiry() {
     f.store.set_expiry(KEY, Some(soon)).unwrap();
     assert_eq!(f.store.expire(Some("app"), &ExpireOptions::new()).unwrap().count, 0);
     assert_eq!(f.store.expire(None, &ExpireOptions::new().now_us(soon).count()).unwrap().count, 1);
-    assert_eq!(f.store.expire(None, &ExpireOptions::new().now_us(soon)).unwrap(), Deleted { count: 1, more: false });
+    assert_eq!(
+        f.store.expire(None, &ExpireOptions::new().now_us(soon)).unwrap(),
+        Deleted { count: 1, more: false, erased: None }
+    );
     refused(session.set_title(None), Code::NotFound);
 }

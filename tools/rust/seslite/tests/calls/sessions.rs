@@ -206,7 +206,7 @@ fn ranges_and_cursors() {
     // A walk that fails ends.
     let mut cursor = f.store.cursor(KEY, Range::all()).unwrap();
     cursor.next().unwrap().unwrap();
-    f.store.delete(KEY, false).unwrap();
+    f.store.delete(KEY, &DeleteOptions::new()).unwrap();
     let last = cursor.by_ref().find(|item| item.is_err()).unwrap();
     refused(last, Code::NotFound);
     assert!(cursor.next().is_none());

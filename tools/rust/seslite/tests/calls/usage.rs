@@ -57,6 +57,8 @@ fn the_scope_and_the_time_of_usage() {
     assert_eq!(calls(all.app("app").user("alice")), 2);
     assert_eq!(calls(all.app("app").user("bob").session("s2")), 1);
     assert_eq!(calls(all.since_us(2_000_000).before_us(DAY * 1_000_000)), 1);
+    assert_eq!(calls(all.app("app").filter(Filter::new().updated_before_us(0))), 0);
+    assert_eq!(calls(all.app("app").user("bob").filter(Filter::new().id_prefix("s"))), 1);
     refused(f.store.usage(&all.app("app").user("bob").session("none")), Code::NotFound);
     refused(f.store.usage(&all.user("bob")), Code::Misuse);
 }
