@@ -25,6 +25,7 @@ type call struct {
 	pin       runtime.Pinner
 	callbacks []*callback
 	handles   []cgo.Handle
+	succeeded func() // copies what the library has written; nil: nothing
 }
 
 // A refusal is an argument that cannot be given to C. It ends the making of a call as a panic, which run catches.
@@ -126,6 +127,9 @@ func (c *call) run(ctx context.Context, f func(c *call) C.int) (code int, err er
 	result := f(c)
 	failed := c.failed()
 	if result >= 0 {
+		if c.succeeded != nil {
+			c.succeeded()
+		}
 		return int(result), failed
 	}
 	made := errorOf(result, &c.err)

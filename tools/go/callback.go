@@ -27,6 +27,8 @@ type callback struct {
 	problem  func(Problem) error
 	answer   func(FunctionCall) ([]byte, error)
 	artifact func(name string) ([]byte, error)
+	find     func(text []byte, from int) (begin, end int, err error)
+	zone     *time.Location
 	event    *call // lends C the event of next
 	err      error
 	panicked bool
@@ -211,6 +213,29 @@ func sesGoAnswer(value C.uintptr_t, function *C.ses_function, event *C.ses_event
 		return C.SES_ABSENT
 	}
 	return code
+}
+
+//export sesGoFind
+func sesGoFind(value C.uintptr_t, text *C.char, length, from C.size_t, begin, end *C.size_t) C.int {
+	found := false
+	code := guard(value, func(b *callback) error {
+		first, after, err := b.find(unsafe.Slice((*byte)(unsafe.Pointer(text)), int(length)), int(from))
+		if err == nil && first >= 0 {
+			found = true
+			*begin, *end = C.size_t(first), C.size_t(max(after, 0))
+		}
+		return err
+	})
+	if code == C.SES_OK && found {
+		return 1
+	}
+	return code
+}
+
+//export sesGoZone
+func sesGoZone(value C.uintptr_t, us C.int64_t) C.int {
+	_, ahead := time.UnixMicro(int64(us)).In(cgo.Handle(value).Value().(*callback).zone).Zone()
+	return C.int(ahead)
 }
 
 //export sesGoArtifact

@@ -64,6 +64,16 @@ int ses_go_answer(void *context, const ses_function *call, const ses_event *even
     return sesGoAnswer(VALUE(context), (ses_function *)call, (ses_event *)event, is_long_running, response, len);
 }
 
+int ses_go_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+{
+    return sesGoFind(VALUE(context), (char *)text, len, from, begin, end);
+}
+
+int ses_go_zone(void *context, int64_t time_us)
+{
+    return sesGoZone(VALUE(context), time_us);
+}
+
 int ses_go_artifact(void *context, const char *name, char **text, size_t *len, ses_error *error)
 {
     (void)error;

@@ -4,7 +4,9 @@
 
 #include "seslite_agent.h"
 #include "seslite_artifact.h"
+#include "seslite_erase.h"
 #include "seslite_search.h"
+#include "seslite_usage.h"
 
 int64_t ses_go_clock(void *context);
 int ses_go_make_id(void *context, char *id, size_t capacity);
@@ -18,6 +20,8 @@ int ses_go_progress(void *context, int64_t done, int64_t total);
 int ses_go_problem(void *context, const ses_problem *problem);
 int ses_go_answer(void *context, const ses_function *call, const ses_event *event, int is_long_running,
                   char **response, size_t *len, ses_error *error);
+int ses_go_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end);
+int ses_go_zone(void *context, int64_t time_us);
 int ses_go_artifact(void *context, const char *name, char **text, size_t *len, ses_error *error);
 
 #endif

@@ -95,7 +95,7 @@ func TestTheCodeOfTheREADMEIsThatOfTheExamples(t *testing.T) {
 	examples, err := os.ReadFile("example_test.go")
 	must(t, err)
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md"), -1)
-	same(t, len(blocks), 6)
+	same(t, len(blocks), 7)
 	for _, block := range blocks {
 		if !strings.Contains(lines(string(examples)), lines(block[1])) {
 			t.Errorf("no example has this code:\n%s", block[1])

@@ -170,6 +170,26 @@ func ExampleStore_SearchAll() {
 	// Output: s1 1 The train to Paris leaves at noon.
 }
 
+func ExampleStore_UsageAll() {
+	ctx := context.Background()
+	store, session := opened()
+	defer store.Close()
+
+	answer := `{"timestamp":1,"modelVersion":"m","usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":3}}`
+	_, err := session.Append(ctx, []byte(answer), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	by := &seslite.UsageOptions{ByDay: true, ByModel: true}
+	for row, err := range store.UsageAll(ctx, seslite.Key{App: "my_app"}, by) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row.Day, row.Model, row.Calls, row.Prompt, row.Candidates)
+	}
+	// Output: 1970-01-01 m 1 7 3
+}
+
 func opened() (*seslite.Store, *seslite.Session) {
 	store, err := seslite.Open(":memory:")
 	if err != nil {

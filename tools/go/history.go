@@ -139,6 +139,8 @@ type CutOptions struct {
 	Anyway  bool   // an outdated session catches up instead of ErrStale
 	Version *int64 // by key: ErrStale unless the session has this version
 	Secure  bool   // overwrites what is deleted
+	// Erased becomes the receipt, which takes time: forks are looked for. nil: none.
+	Erased *Erased
 }
 
 func (c *call) cutOptions(o *CutOptions) *C.ses_cut_options {
@@ -151,6 +153,7 @@ func (c *call) cutOptions(o *CutOptions) *C.ses_cut_options {
 			flag(o.Secure, C.SES_SECURE),
 		timeout_ms: c.timeout,
 		cancel:     c.cancel,
+		erased:     c.receipt(o.Erased),
 	}
 	if o.Version != nil {
 		made.version = C.int64_t(*o.Version)

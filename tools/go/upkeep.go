@@ -12,6 +12,8 @@ import (
 type DeleteOptions struct {
 	Secure bool // overwrites the deleted data, and empties the write-ahead log
 	Limit  int  // DeleteApp: sessions per call; 0: 100
+	// Erased becomes the receipt, which takes time: forks are looked for. nil: none.
+	Erased *Erased
 }
 
 func (c *call) deleteOptions(o *DeleteOptions) *C.ses_delete_options {
@@ -24,6 +26,7 @@ func (c *call) deleteOptions(o *DeleteOptions) *C.ses_delete_options {
 		limit:      C.int64_t(o.Limit),
 		timeout_ms: c.timeout,
 		cancel:     c.cancel,
+		erased:     c.receipt(o.Erased),
 	})
 }
 
@@ -75,6 +78,8 @@ type PruneOptions struct {
 	Compacted bool      // only those that a live compaction covers, or that rewinds have taken back
 	Secure    bool      // overwrites what is deleted
 	Limit     int       // events per transaction; 0: 10,000
+	// Erased becomes the receipt, which takes time: forks are looked for. nil: none.
+	Erased *Erased
 }
 
 func (c *call) pruneOptions(o *PruneOptions) *C.ses_prune_options {
@@ -90,6 +95,7 @@ func (c *call) pruneOptions(o *PruneOptions) *C.ses_prune_options {
 		limit:      C.int64_t(o.Limit),
 		timeout_ms: c.timeout,
 		cancel:     c.cancel,
+		erased:     c.receipt(o.Erased),
 	}
 	if o.Keep != nil {
 		made.keep = C.int64_t(*o.Keep)
@@ -128,6 +134,8 @@ type ExpireOptions struct {
 	Limit           int           // sessions per call; 0: 100
 	Count           bool          // deletes nothing: Deleted.Count is how many all calls would delete
 	Secure          bool          // overwrites what is deleted
+	// Erased becomes the receipt; forks are not looked for. nil: none.
+	Erased *Erased
 }
 
 // Expire deletes sessions whose time has come. Call it until Deleted.More is false.
@@ -146,6 +154,7 @@ func (s *Store) Expire(ctx context.Context, options *ExpireOptions) (Deleted, er
 			limit:             C.int64_t(o.Limit),
 			timeout_ms:        c.timeout,
 			cancel:            c.cancel,
+			erased:            c.receipt(o.Erased),
 		}), count, &c.err)
 	})
 }
