@@ -156,6 +156,80 @@ export interface SearchOptions {
     before?: Micros | number;
 }
 
+export interface RedactOptions {
+    /** Also the values that the events have set, in the events and in the stored state. */
+    state?: boolean;
+    /** Also the copies of the events in other sessions of the app. */
+    forks?: boolean;
+    /** Changes nothing: only counts. */
+    count?: boolean;
+    /** Nothing of what was replaced remains in the file and its log. */
+    secure?: boolean;
+    /** STALE unless the session has this version. */
+    version?: number | bigint;
+    /** In place of a text; "[redacted]" by default. */
+    text?: string;
+    /** In place of the content of one event: an object with the same function calls and responses. */
+    content?: string | Uint8Array;
+    /** Only where this text occurs, it is replaced. */
+    find?: string;
+}
+
+/** A receipt: what a call has erased, and what it knows to be left. Backups and exports are not covered. */
+export interface Erased {
+    /** Other sessions that were redacted. */
+    sessions: number;
+    events: number;
+    /** Values in stored state. */
+    stateKeys: number;
+    /** Versions that were deleted. */
+    artifacts: number;
+    /** Events whose words were taken out of the index. */
+    indexEvents: number;
+    /** Sessions that have copies; undefined: not known. */
+    forksLeft: number | undefined;
+    /** Values that the events have set and keep. */
+    stateLeft: number;
+    /** Versions that the events name and that were not deleted. */
+    artifactsLeft: number;
+    /** Later compactions, whose summaries may repeat the events. */
+    compactionsLeft: number;
+    /** The write-ahead log could not be emptied: call again. */
+    more: boolean;
+}
+
+export interface UsageOptions {
+    by?: ("app" | "user" | "session" | "day" | "model" | "invocation")[];
+    /** The events' time is this or later. */
+    since?: Micros | number;
+    before?: Micros | number;
+    /** Rows per page; 100 by default. */
+    limit?: number;
+    token?: string;
+}
+
+/** Model calls that were added up. Texts by which they were not are undefined. A day is one of UTC. */
+export interface UsageRow {
+    app: string | undefined;
+    user: string | undefined;
+    session: string | undefined;
+    day: string | undefined;
+    model: string | undefined;
+    invocation: string | undefined;
+    calls: number;
+    /** The cached tokens included. */
+    prompt: number;
+    cached: number;
+    candidates: number;
+    thoughts: number;
+    toolUse: number;
+    total: number;
+    /** Counts that are not integers from 0 to 2^53 - 1, and were taken as absent. */
+    odd: number;
+    firstUs: Micros;
+    lastUs: Micros;
+}
+
 export interface Hit {
     user: string;
     session: string;
@@ -312,6 +386,13 @@ export class Store {
     ): { hits: Hit[]; token: string | undefined; indexed: boolean };
     /** Makes the index that makes searches fast, or brings it up to date. */
     index(options?: { rebuild?: boolean; drop?: boolean }): number;
+    /** Adds up the tokens of models: in an app, of a user, in a session, or ({}) in the whole store. */
+    usage(
+        scope: { app?: string; user?: string; session?: string },
+        options?: UsageOptions,
+    ): { rows: UsageRow[]; sum: UsageRow; token: string | undefined };
+    /** Makes the table with which `usage` takes milliseconds, or brings it up to date. */
+    tally(options?: { rebuild?: boolean; drop?: boolean }): number;
     follow(key: NewKey, options?: FollowOptions): Follower;
     /** Gives the store, an app, a user or a session as JSON lines, in pieces of UTF-8. */
     export(
@@ -320,6 +401,8 @@ export class Store {
     ): void;
     exportText(options?: { app?: string; user?: string; session?: string; onlySessions?: boolean }): string;
     import(lines: string | Uint8Array | Iterable<string | Uint8Array>, options?: ImportOptions): ImportReport;
+    /** Replaces the contents of events by their numbers, or of all. 0 is the state at the creation. */
+    redact(key: Key, seqs?: (number | bigint)[], options?: RedactOptions): Erased;
     /** Returns whether there was such a session. */
     delete(key: Key, options?: { secure?: boolean }): boolean;
     deleteUser(

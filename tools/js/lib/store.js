@@ -1,6 +1,6 @@
 // A store: opening, and the calls that need no session at hand.
 import { Engine } from "./engine.js";
-import { MisuseError } from "./errors.js";
+import { InvalidError, MisuseError } from "./errors.js";
 import { Follower } from "./follower.js";
 import { Session, checkAppended, required } from "./session.js";
 import {
@@ -230,6 +230,37 @@ export class Store {
         });
     }
 
+    redact(key, seqs, options) {
+        const engine = this.#engine;
+        const given = known(options, REDACT_NAMES, "redact");
+        if (seqs !== undefined && !Array.isArray(seqs))
+            throw new MisuseError("seqs: expected an array of numbers");
+        return engine.frame(() => {
+            const content = engine.bytes(given.content, "content");
+            const find = engine.bytes(given.find, "find");
+            if (given.find !== undefined && find.length === 0)
+                throw new InvalidError("find: the text is empty");
+            const slots = engine.slots([
+                (given.version !== undefined ? 2 : 0) |
+                    (given.secure ? 4 : 0) |
+                    (given.state ? 0x10 : 0) |
+                    (given.forks ? 0x20 : 0) |
+                    (given.count ? 0x40 : 0),
+                whole(given.version ?? 0, "version"),
+                engine.text(given.text, "text"),
+                content.pointer,
+                content.length,
+                find.pointer,
+                find.length,
+            ]);
+            const numbers = engine.slots([...(seqs ?? []).map((seq) => whole(seq, "seqs")), 0]);
+            engine.check(
+                engine.calls.redact(this.#open, ...keyTexts(engine, key), numbers, seqs?.length ?? -1, slots),
+            );
+            return takeErased(engine);
+        });
+    }
+
     *events(key, options) {
         const engine = this.#engine;
         const given = known(options, ["backward", "range"], "events");
@@ -391,6 +422,30 @@ export class Store {
         return this.#engine.out(0);
     }
 
+    usage(scope, options) {
+        const engine = this.#engine;
+        const given = known(options, ["by", "since", "before", "limit", "token"], "usage");
+        return engine.frame(() => {
+            const slots = engine.slots([
+                groupings(given.by ?? []),
+                size(given.limit, "limit"),
+                engine.text(given.token, "token"),
+                ...optional(given.since, "since"),
+                ...optional(given.before, "before"),
+            ]);
+            engine.check(engine.calls.usage(this.#open, ...keyTexts(engine, scope), slots));
+            return takeUsage(engine);
+        });
+    }
+
+    tally(options) {
+        const given = known(options, ["rebuild", "drop"], "tally");
+        this.#engine.check(
+            this.#engine.calls.tally(this.#open, (given.rebuild ? 1 : 0) | (given.drop ? 2 : 0)),
+        );
+        return this.#engine.out(0);
+    }
+
     follow(key, options) {
         const engine = this.#engine;
         const given = known(options, ["onlyNew", "afterSeq", "place", "signal"], "follow");
@@ -511,6 +566,63 @@ function takeHit(engine) {
         // In units of JavaScript's strings, where the library counts bytes.
         snippetFound: snippet === 0 ? undefined : engine.slice(snippet, found).length,
     };
+}
+
+const REDACT_NAMES = ["state", "forks", "count", "secure", "version", "text", "content", "find"];
+
+const ERASED = [
+    "sessions",
+    "events",
+    "stateKeys",
+    "artifacts",
+    "indexEvents",
+    "forksLeft",
+    "stateLeft",
+    "artifactsLeft",
+    "compactionsLeft",
+];
+
+function takeErased(engine) {
+    const erased = Object.fromEntries(ERASED.map((name, slot) => [name, engine.out(slot)]));
+    const forksLeft = erased.forksLeft < 0 ? undefined : erased.forksLeft;
+    return { ...erased, forksLeft, more: engine.out(9) === 1 };
+}
+
+const GROUPINGS = ["app", "user", "session", "day", "model", "invocation"];
+
+function groupings(by) {
+    if (!Array.isArray(by)) throw new MisuseError("by: expected an array");
+    return by.reduce((flags, name) => {
+        const at = GROUPINGS.indexOf(name);
+        if (at < 0) throw new MisuseError(`by: expected ${GROUPINGS.join(", ")}`);
+        return flags | (1 << at);
+    }, 0);
+}
+
+const COUNTS = ["calls", "prompt", "cached", "candidates", "thoughts", "toolUse", "total", "odd"];
+
+function takeUsageRow(engine, page, index) {
+    engine.calls.usage_at(page, index);
+    const texts = GROUPINGS.map((name, slot) => [name, engine.string(engine.out(slot))]);
+    const counts = COUNTS.map((name, slot) => [name, engine.out(GROUPINGS.length + slot)]);
+    const times = GROUPINGS.length + COUNTS.length;
+    return {
+        ...Object.fromEntries([...texts, ...counts]),
+        firstUs: engine.exact(times),
+        lastUs: engine.exact(times + 1),
+    };
+}
+
+function takeUsage(engine) {
+    const page = engine.out(0);
+    const count = engine.out(1);
+    const token = engine.string(engine.out(2));
+    try {
+        const rows = Array.from({ length: count }, (_, index) => takeUsageRow(engine, page, index));
+        return { rows, sum: takeUsageRow(engine, page, -1), token };
+    } finally {
+        engine.free("usage_close", page);
+    }
 }
 
 function takeHits(engine) {

@@ -244,6 +244,59 @@ test("a search finds words, without an index and with one", () =>
         assert.equal(store.search(key, "the", { limit: 1, token: page.token }).hits[0].seq, 1);
     }));
 
+test("events are redacted by number, and where a text occurs", () =>
+    withStore((store) => {
+        const secret = "sk-4711";
+        const session = store.create(key);
+        for (const n of [1, 2])
+            session.append(
+                `{"author":"user","content":{"parts":[{"text":"a ${secret}, ${secret}"}]},"actions":{"stateDelta":{"k${n}":"${secret}"}}}`,
+            );
+        const log = () => [...store.events(key)].map((event) => event.json).join("\n");
+        const counted = store.redact(key, [1], { count: true });
+        assert.deepEqual([counted.events, counted.stateLeft, counted.forksLeft], [1, 1, 0]);
+        assert.equal(store.redact(key, [], {}).events, 0);
+        assert.ok(log().includes(secret));
+        const found = store.redact(key, [2], { find: secret });
+        assert.deepEqual([found.events, found.stateKeys], [1, 0]);
+        assert.ok(log().includes("a [redacted], [redacted]"));
+        const erased = store.redact(key, undefined, { state: true, secure: true, text: "gone" });
+        assert.deepEqual([erased.events, erased.stateKeys, erased.more], [2, 2, false]);
+        assert.ok(!log().includes(secret));
+        assert.throws(() => store.redact(key, [3]), seslite.NotFoundError);
+        assert.throws(() => store.redact(key, [1], { version: 1 }), seslite.StaleError);
+        assert.throws(() => store.redact(key, [1], { find: "" }), seslite.InvalidError);
+        assert.throws(() => store.redact(key, 1), seslite.MisuseError);
+    }));
+
+test("usage is added up, without a tally and with one", () =>
+    withStore((store) => {
+        const call = (second, model, counts) =>
+            `{"timestamp":${second},"modelVersion":"${model}","usageMetadata":${JSON.stringify(counts)}}`;
+        store.create(key).append(call(1, "m1", { promptTokenCount: 10, totalTokenCount: 15 }));
+        store.append(key, call(86399, "m2", { promptTokenCount: 100, cachedContentTokenCount: 60 }));
+        store.append(key, call(86400, "m1", { promptTokenCount: -1 }));
+        for (const events of [3, 0]) {
+            const { rows, sum, token } = store.usage({ app: "app" }, { by: ["day", "model"] });
+            assert.deepEqual(
+                rows.map((row) => [row.day, row.model, row.calls, row.prompt, row.cached, row.odd]),
+                [
+                    ["1970-01-01", "m1", 1, 10, 0, 0],
+                    ["1970-01-01", "m2", 1, 100, 60, 0],
+                    ["1970-01-02", "m1", 1, 0, 0, 1],
+                ],
+            );
+            assert.deepEqual([rows[0].app, rows[0].lastUs, token], [undefined, 1000000n, undefined]);
+            assert.deepEqual([sum.calls, sum.prompt, sum.total], [3, 110, 15]);
+            assert.equal(store.tally(), events);
+        }
+        const page = store.usage({}, { by: ["model"], limit: 1 });
+        assert.equal(store.usage({}, { by: ["model"], limit: 1, token: page.token }).rows[0].model, "m2");
+        assert.equal(store.usage(key, { since: 2000000, before: 86400000000n }).sum.calls, 1);
+        assert.throws(() => store.usage({ app: "app" }, { by: ["week"] }), seslite.MisuseError);
+        assert.throws(() => store.usage({ user: "user" }), seslite.MisuseError);
+    }));
+
 test("each code has a class, and a message that says where", () =>
     withStore(
         (store) => {
