@@ -40,14 +40,14 @@ compile sqlite.o "$sqlite/sqlite3.c" -w -DSQLITE_OS_OTHER=1 -DSQLITE_THREADSAFE=
     -DSQLITE_LIKE_DOESNT_MATCH_BLOBS -DSQLITE_USE_ALLOCA &
 compiler=$!
 compile seslite.o "$build/amalgamation/seslite.c" -w -I"$sqlite" -I"$build/amalgamation" -include "$here/src/shim.h"
-for name in shim vfs calls walks tokens; do
+for name in shim vfs calls walks tokens artifacts; do
     compile "$name.o" "$here/src/$name.c" -Wall -Wextra -Werror -I"$sqlite" -I"$build/amalgamation"
 done
 wait "$compiler"
 
 # shellcheck disable=SC2086 # words are meant to be split
 $ZIG cc -target wasm32-wasi -mexec-model=reactor -Os -s -Wl,--gc-sections -Wl,-z,stack-size=1048576 \
-    -o "$out/seslite.wasm" "$out/seslite.o" "$out/sqlite.o" "$out/shim.o" "$out/vfs.o" "$out/calls.o" "$out/walks.o" "$out/tokens.o"
+    -o "$out/seslite.wasm" "$out/seslite.o" "$out/sqlite.o" "$out/shim.o" "$out/vfs.o" "$out/calls.o" "$out/walks.o" "$out/tokens.o" "$out/artifacts.o"
 
 # The package. Its files are copied, so that it lies together as npm has it.
 rm -rf "$out/package.new"

@@ -62,6 +62,8 @@ export interface RemoteSession extends Remoted<
     | "rewind"
     | "redo"
     | "cut"
+    | "pop"
+    | "prune"
     | "fork"
 > {
     close(): Promise<void>;
@@ -93,11 +95,17 @@ export interface RemoteStore extends Remoted<
     | "usage"
     | "tally"
     | "follow"
+    | "saveArtifact"
+    | "readArtifact"
+    | "artifacts"
+    | "artifactVersions"
+    | "deleteArtifact"
     | "exportText"
     | "import"
     | "redact"
     | "delete"
     | "deleteUser"
+    | "check"
     | "maintain"
 > {
     /** Closes the store and ends its worker. Then another page can open it. */

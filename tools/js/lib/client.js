@@ -114,6 +114,8 @@ export class RemoteSession extends forward([
     "rewind",
     "redo",
     "cut",
+    "pop",
+    "prune",
     "fork",
 ]) {}
 
@@ -147,11 +149,17 @@ export class RemoteStore extends forward([
     "usage",
     "tally",
     "follow",
+    "saveArtifact",
+    "readArtifact",
+    "artifacts",
+    "artifactVersions",
+    "deleteArtifact",
     "exportText",
     "import",
     "redact",
     "delete",
     "deleteUser",
+    "check",
     "maintain",
 ]) {
     async close() {

@@ -129,7 +129,7 @@ export class Engine {
                     return failure;
                 }
             };
-        const part = (pointer, count) => this.#heap().subarray(pointer, pointer + count);
+        const part = (pointer, count) => this.part(pointer, count);
         const files = () => this.host;
         const host = {
             open: guard((path, flags) =>
@@ -239,6 +239,11 @@ export class Engine {
         return this.#view;
     }
 
+    /** These bytes of the memory, until the next call. */
+    part(pointer, count) {
+        return this.#heap().subarray(pointer, pointer + count);
+    }
+
     /** Runs `work`, and frees what it has put into the memory for its call. */
     frame(work) {
         const used = this.#used;
@@ -251,7 +256,8 @@ export class Engine {
         }
     }
 
-    #room(count) {
+    /** Memory until the end of the frame. */
+    room(count) {
         if (count <= SCRATCH_BYTES - this.#used) {
             const pointer = this.#scratch + this.#used;
             this.#used += (count + 7) & ~7;
@@ -273,7 +279,7 @@ export class Engine {
                 `${name}: the text has half of a surrogate pair, which UTF-8 cannot express`,
             );
         if (value.length > SCRATCH_BYTES / 8) return this.#copy(encoder.encode(value));
-        const pointer = this.#room(value.length * 3 + 1);
+        const pointer = this.room(value.length * 3 + 1);
         const { written } = encoder.encodeInto(
             value,
             this.#heap().subarray(pointer, pointer + value.length * 3),
@@ -283,7 +289,7 @@ export class Engine {
     }
 
     #copy(value) {
-        const pointer = this.#room(value.length + 1);
+        const pointer = this.room(value.length + 1);
         this.#heap().set(value, pointer);
         this.#heap()[pointer + value.length] = 0;
         return { pointer, length: value.length };
@@ -299,14 +305,14 @@ export class Engine {
 
     /** Puts numbers of 64 bits into the memory. */
     slots(values) {
-        const pointer = this.#room(values.length * 8);
+        const pointer = this.room(values.length * 8);
         values.forEach((value, index) => this.#look().setBigInt64(pointer + index * 8, BigInt(value), true));
         return pointer;
     }
 
     /** Puts numbers of 32 bits into the memory. */
     words(values) {
-        const pointer = this.#room(Math.max(values.length, 1) * 4);
+        const pointer = this.room(Math.max(values.length, 1) * 4);
         values.forEach((value, index) => this.#look().setUint32(pointer + index * 4, value, true));
         return pointer;
     }

@@ -280,6 +280,53 @@ export interface ImportReport {
     artifactsKept: number;
 }
 
+export interface Pruned {
+    deleted: number;
+    /** There is more to prune: call again. */
+    more: boolean;
+}
+
+/** What a check has found. */
+export interface Problem {
+    /** What it concerns: "page", "index", "event", and others of ses_problem_kind in lower case. */
+    kind: string;
+    app: string | undefined;
+    user: string | undefined;
+    session: string | undefined;
+    /** The event's number. */
+    seq: number | undefined;
+    message: string;
+}
+
+/** A session's artifacts, or without a session those of the user. */
+export type ArtifactKey = NewKey;
+
+export interface SaveArtifactOptions {
+    /** "text" for a string, and "bytes" for a Uint8Array, unless it is given. */
+    kind?: "bytes" | "text" | "uri";
+    mimeType?: string;
+    displayName?: string;
+    /** A JSON object. */
+    metadata?: Json;
+}
+
+/** One version of an artifact. */
+export interface ArtifactInfo {
+    /** With its prefix `user:`, if it is the user's. */
+    name: string;
+    version: number;
+    createdUs: Micros;
+    size: number;
+    kind: "bytes" | "text" | "uri";
+    mimeType: string | undefined;
+    displayName: string | undefined;
+    metadata: string | undefined;
+    /** SHA-256 of the bytes, in hexadecimal. */
+    hash: string;
+    /** The address of the version, to which another artifact can refer. */
+    uri: string;
+}
+
 /**
  * A session: a snapshot, taken when it was created or read. Its own appends move it forward; `refresh` adds
  * what others wrote. Close it to free its memory at once; otherwise that is freed some time after nothing
@@ -316,6 +363,18 @@ export class Session {
     redo(options?: { anyway?: boolean }): Appended;
     /** Deletes the events after the point, and returns how many there were. */
     cut(point: Point, options?: { anyway?: boolean }): number;
+    /** As `cut`, and returns the events, oldest first. No two callers get the same. */
+    pop(point: Point, options?: { anyway?: boolean; secure?: boolean }): StoredEvent[];
+    /** Deletes the oldest events; their state stays. */
+    prune(options: {
+        keep?: number;
+        before?: Micros | number;
+        lastSeq?: number;
+        /** Only those that a compaction covers, or that rewinds have taken back. */
+        compacted?: boolean;
+        secure?: boolean;
+        limit?: number;
+    }): Pruned;
     fork(point: Point, options?: { user?: string; session?: string; range?: Range }): Session;
     close(): void;
     [Symbol.dispose](): void;
@@ -394,6 +453,24 @@ export class Store {
     /** Makes the table with which `usage` takes milliseconds, or brings it up to date. */
     tally(options?: { rebuild?: boolean; drop?: boolean }): number;
     follow(key: NewKey, options?: FollowOptions): Follower;
+    /** Saves the next version, and returns its number, from 0 on. */
+    saveArtifact(
+        key: ArtifactKey,
+        name: string,
+        content: string | Uint8Array,
+        options?: SaveArtifactOptions,
+    ): number;
+    /** The newest version, or the one that is named. A reference is followed. */
+    readArtifact(
+        key: ArtifactKey,
+        name: string,
+        options?: { version?: number },
+    ): ArtifactInfo & { bytes: Uint8Array };
+    /** The newest version of each, by name: those of the session and of its user. */
+    artifacts(key: ArtifactKey): Generator<ArtifactInfo, void, undefined>;
+    artifactVersions(key: ArtifactKey, name: string): Generator<ArtifactInfo, void, undefined>;
+    /** Deletes all versions, and returns how many there were. */
+    deleteArtifact(key: ArtifactKey, name: string, options?: { secure?: boolean }): number;
     /** Gives the store, an app, a user or a session as JSON lines, in pieces of UTF-8. */
     export(
         write: (bytes: Uint8Array) => void,
@@ -410,6 +487,8 @@ export class Store {
         user: string,
         options?: { secure?: boolean },
     ): { sessions: number; stateKeys: number };
+    /** Returns what is wrong with the store; nothing if it is sound. "log", the default, looks at every row. */
+    check(options?: { level?: "quick" | "full" | "log"; limit?: number }): Problem[];
     /** Gives free pages back to the file system; true: call again for more. */
     maintain(): boolean;
     /** With some hosts the file is free for others only after the promise. */

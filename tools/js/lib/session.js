@@ -10,6 +10,7 @@ import {
     labelWords,
     pointValues,
     rangeSlots,
+    whole,
 } from "./values.js";
 
 /** Closes the sessions that nobody has closed. */
@@ -18,6 +19,8 @@ const forgotten = new FinalizationRegistry(({ engine, pointer }) => {
 });
 
 const FLAG_ANYWAY = 1;
+const FLAG_SECURE = 4;
+const CODE_MORE = 7;
 
 export class Session {
     #engine;
@@ -177,6 +180,36 @@ export class Session {
         });
     }
 
+    pop(point, options) {
+        const engine = this.#engine;
+        const given = known(options, ["anyway", "secure"], "pop");
+        return engine.frame(() => {
+            const flags = (given.anyway ? FLAG_ANYWAY : 0) | (given.secure ? FLAG_SECURE : 0);
+            engine.check(engine.calls.pop(this.#open, ...pointValues(engine, point), flags));
+            return takePopped(engine);
+        });
+    }
+
+    prune(options) {
+        const engine = this.#engine;
+        const given = known(options, ["keep", "before", "lastSeq", "compacted", "secure", "limit"], "prune");
+        return engine.frame(() => {
+            const slots = engine.slots([
+                (given.keep !== undefined ? 1 : 0) |
+                    (given.before !== undefined ? 2 : 0) |
+                    (given.lastSeq !== undefined ? 4 : 0) |
+                    (given.compacted ? 8 : 0),
+                given.secure ? FLAG_SECURE : 0,
+                whole(given.keep ?? 0, "keep"),
+                whole(given.before ?? 0, "before"),
+                whole(given.lastSeq ?? 0, "lastSeq"),
+                whole(given.limit ?? 0, "limit"),
+            ]);
+            const code = engine.check(engine.calls.prune(this.#open, slots));
+            return { deleted: engine.out(0), more: code === CODE_MORE };
+        });
+    }
+
     fork(point, options) {
         const engine = this.#engine;
         const { user, session, range } = known(options, ["user", "session", "range"], "fork");
@@ -209,6 +242,19 @@ export function checkAppended(engine, code) {
     const result = appended(engine);
     engine.check(code, result.madeId ? { madeIds: [result.madeId] } : {});
     return result;
+}
+
+function takePopped(engine) {
+    const popped = engine.out(0);
+    const count = engine.out(1);
+    try {
+        return Array.from({ length: count }, (_, index) => {
+            engine.calls.popped_event(popped, index);
+            return event(engine);
+        });
+    } finally {
+        engine.free("popped_close", popped);
+    }
 }
 
 function takeBatch(engine, code, count) {

@@ -1,4 +1,5 @@
 // A store: opening, and the calls that need no session at hand.
+import * as artifacts from "./artifacts.js";
 import { Engine } from "./engine.js";
 import { InvalidError, MisuseError } from "./errors.js";
 import { Follower } from "./follower.js";
@@ -137,6 +138,17 @@ export class Store {
             readOnly: engine.out(3) !== 0,
             version: engine.string(engine.calls.version()),
         };
+    }
+
+    check(options) {
+        const engine = this.#engine;
+        const given = known(options, ["level", "limit"], "check");
+        const level = choose(given.level ?? "log", { quick: 0, full: 1, log: 2 }, "level");
+        const problems = [];
+        engine.transfer({ give: () => void problems.push(takeProblem(engine)) }, () =>
+            engine.calls.check(this.#open, level, BigInt(whole(given.limit ?? 0, "limit"))),
+        );
+        return problems;
     }
 
     maintain() {
@@ -452,6 +464,28 @@ export class Store {
         return engine.frame(() => new Follower(engine, this.#open, this.#held, keyTexts(engine, key), given));
     }
 
+    // ------------------------------------------------------------------------------------------ artifacts
+
+    saveArtifact(key, name, content, options) {
+        return artifacts.save(this.#engine, this.#open, key, name, content, options);
+    }
+
+    readArtifact(key, name, options) {
+        return artifacts.read(this.#engine, this.#open, key, name, options);
+    }
+
+    *artifacts(key) {
+        yield* artifacts.list(this.#engine, () => this.#open, key);
+    }
+
+    *artifactVersions(key, name) {
+        yield* artifacts.versions(this.#engine, () => this.#open, key, name);
+    }
+
+    deleteArtifact(key, name, options) {
+        return artifacts.remove(this.#engine, this.#open, key, name, options);
+    }
+
     // ---------------------------------------------------------------------------------------------- texts
 
     export(write, options) {
@@ -504,6 +538,18 @@ export class Store {
 }
 
 // ------------------------------------------------------------------------------------------------- results
+
+function takeProblem(engine) {
+    const seq = engine.out(4);
+    return {
+        kind: engine.string(engine.out(0)),
+        app: engine.string(engine.out(1)),
+        user: engine.string(engine.out(2)),
+        session: engine.string(engine.out(3)),
+        seq: seq === 0 ? undefined : seq,
+        message: engine.string(engine.out(5)),
+    };
+}
 
 function filterSlots(engine, filter) {
     const given = known(filter, ["label", "value", "idPrefix", "updatedSince", "updatedBefore"], "filter");

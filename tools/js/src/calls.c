@@ -394,6 +394,42 @@ EXPORT(cut) int js_cut(ses_session *session, int kind, int64_t seq, const char *
     return ses_cut(session, &point, &options, &js_out[0], &js_failure);
 }
 
+/* Slot 0 is what was popped, which the caller closes, slot 1 the number of events. */
+EXPORT(pop) int js_pop(ses_session *session, int kind, int64_t seq, const char *id, int flags)
+{
+    const ses_point point = point_of(kind, seq, id);
+    const ses_cut_options options = {.size = sizeof options, .flags = (unsigned)flags};
+    ses_popped *popped = NULL;
+    const int code = ses_pop(session, &point, &options, &popped, &js_failure);
+
+    js_out[0] = js_slot(popped);
+    js_out[1] = popped ? (int64_t)ses_popped_count(popped) : 0;
+    return code;
+}
+
+EXPORT(popped_event) void js_popped_event(const ses_popped *popped, size_t index)
+{
+    js_put_event(ses_popped_event(popped, index));
+}
+
+EXPORT(popped_close) void js_popped_close(ses_popped *popped)
+{
+    ses_popped_close(popped);
+}
+
+/* Options: which, flags, keep, before_us, last_seq, limit. */
+EXPORT(prune) int js_prune(ses_session *session, const int64_t *slots)
+{
+    const ses_prune_options options = {.size = sizeof options,
+                                       .which = (unsigned)slots[0],
+                                       .flags = (unsigned)slots[1],
+                                       .keep = slots[2],
+                                       .before_us = slots[3],
+                                       .last_seq = slots[4],
+                                       .limit = slots[5]};
+    return ses_prune(session, &options, &js_out[0], &js_failure);
+}
+
 EXPORT(fork)
 int js_fork(ses_session *session, int kind, int64_t seq, const char *id, const char *to_user,
             const char *to_id, const int64_t *range_slots)

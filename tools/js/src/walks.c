@@ -1,4 +1,4 @@
-/* Cursors, lists, searches, followers, deletion, and stores as text. See calls.h. */
+/* Cursors, lists, searches, followers, deletion, stores as text, and checks. See calls.h. */
 #include "calls.h"
 
 #include <stdlib.h>
@@ -267,4 +267,27 @@ EXPORT(import) int js_import(ses_store *store, const char *app, const char *user
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         js_out[i] = counts[i];
     return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ checks */
+
+/* Each problem is in slots 0 to 5 while the host is given an empty piece. */
+static int report(void *context, const ses_problem *problem)
+{
+    (void)context;
+    js_out[0] = js_slot(ses_problem_name(problem->kind));
+    js_out[1] = js_slot(problem->app);
+    js_out[2] = js_slot(problem->user);
+    js_out[3] = js_slot(problem->session);
+    js_out[4] = problem->seq;
+    js_out[5] = js_slot(problem->message);
+    return host_give("", 0) < 0;
+}
+
+EXPORT(check) int js_check(ses_store *store, int level, int64_t limit)
+{
+    const ses_check_options options = {
+        .size = sizeof options, .level = level, .limit = limit, .report = report};
+    int64_t problems = 0;
+    return ses_store_check(store, &options, &problems, &js_failure);
 }

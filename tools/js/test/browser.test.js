@@ -66,6 +66,10 @@ test("a store is opened, written and read from a page", { skip }, async () => {
             apps: await store.apps(),
             listed: (await store.listAll("app")).map(({ id }) => id),
             count: (await store.events(key)).length,
+            saved: await store.saveArtifact(key, "chart", Uint8Array.of(1, 2, 3), { mimeType: "image/png" }),
+            read: [...(await store.readArtifact(key, "chart")).bytes],
+            artifacts: (await store.artifacts(key)).map(({ name, mimeType }) => `${name} ${mimeType}`),
+            problems: (await store.check()).length,
         };
         window.store = store;
         return result;
@@ -83,6 +87,10 @@ test("a store is opened, written and read from a page", { skip }, async () => {
             apps: ["app"],
             listed: ["s1"],
             count: 201,
+            saved: 0,
+            read: [1, 2, 3],
+            artifacts: ["chart image/png"],
+            problems: 0,
             codes: [
                 "JsonError JSON",
                 "NotFoundError NOTFOUND",

@@ -271,6 +271,29 @@ test("a disk that is full or fails is an error with its cause, and the store goe
     }
 });
 
+test("a check finds what is wrong in a file, and where", async () => {
+    const file = fresh();
+    const store = await open(file, { journal: "rollback" });
+    store.create(key).appendBatch(Array.from({ length: 5 }, (_, at) => event(at)));
+    assert.deepEqual(store.check(), []);
+    store.close();
+    const bytes = fs.readFileSync(file);
+    const at = bytes.indexOf('"id":"e2","author":"user"');
+    assert.ok(at > 0);
+    bytes.write("X", at + '"id":"e2","author":"'.length);
+    fs.writeFileSync(file, bytes);
+
+    const damaged = await open(file);
+    const [problem, ...others] = damaged.check();
+    assert.deepEqual(others, []);
+    assert.deepEqual({ ...problem, message: undefined }, { ...key, kind: "event", seq: 3, message: undefined });
+    assert.match(problem.message, /author/);
+    assert.deepEqual(damaged.check({ level: "quick", limit: 1 }), []);
+    assert.throws(() => damaged.check({ level: "deep" }), seslite.MisuseError);
+    damaged.close();
+    assert.throws(() => damaged.check(), seslite.MisuseError);
+});
+
 test(
     "each operation of opening and appending fails once: the file stays sound",
     { skip: !command },

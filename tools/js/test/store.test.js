@@ -1,5 +1,6 @@
 // Sessions, events and state, in memory: that values go in and come out exactly, and what goes wrong.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -226,6 +227,107 @@ test("rewind, redo, cut, fork, and the state at a point", () =>
         assert.equal(session.cut({ seq: 2 }), 3);
         assert.equal(session.stateGet("n"), "2");
         assert.throws(() => session.cut({ event: "nowhere" }), seslite.NotFoundError);
+    }));
+
+test("pop returns what it deletes, and prune deletes the oldest", () =>
+    withStore((store) => {
+        let session = store.create(key, '{"n":0}');
+        for (let at = 1; at <= 6; at++)
+            session.append(
+                `{"id":"e${at}","author":"user","invocationId":"i${at}","actions":{"stateDelta":{"n":${at}}}}`,
+            );
+        assert.deepEqual(
+            session.pop({ seq: 4 }).map(({ id, seq }) => [id, seq]),
+            [
+                ["e5", 5],
+                ["e6", 6],
+            ],
+        );
+        assert.equal(session.stateGet("n"), "4");
+        assert.deepEqual(session.pop("now"), []);
+        const behind = store.get(key);
+        assert.equal(session.pop({ event: "e3" }, { secure: true })[0].id, "e4");
+        assert.throws(() => behind.pop({ seq: 1 }), seslite.StaleError);
+
+        session = store.get(key);
+        assert.equal(session.pop({ seq: 2 })[0].id, "e3");
+        assert.deepEqual(session.prune({ keep: 2 }), { deleted: 0, more: false });
+        assert.deepEqual(session.prune({ keep: 1 }), { deleted: 1, more: false });
+        assert.equal(session.stateAsOf({ seq: 1 }), '{"n":1}');
+        assert.deepEqual(session.prune({ before: 0 }), { deleted: 0, more: false });
+        assert.deepEqual(session.prune({ lastSeq: 2, limit: 1, secure: true }), { deleted: 1, more: false });
+        assert.equal(session.stateGet("n"), "2");
+        assert.throws(() => session.prune({}), seslite.InvalidError);
+        assert.throws(() => session.prune({ keep: 0.5 }), seslite.MisuseError);
+        assert.throws(() => session.prune({ kept: 1 }), seslite.MisuseError);
+        assert.deepEqual(store.check(), []);
+    }));
+
+test("artifacts have versions, and come out as they went in", () =>
+    withStore((store) => {
+        store.create(key);
+        const png = Uint8Array.from({ length: 3_000_000 }, (_, at) => (at * 7919) >> 3);
+        const options = { mimeType: "image/png", displayName: "A chart", metadata: '{"a": 1.0}' };
+        assert.equal(store.saveArtifact(key, "chart.png", png, options), 0);
+        assert.equal(store.saveArtifact(key, "chart.png", new Uint8Array(0)), 1);
+        assert.equal(store.saveArtifact(key, "notes", "Málaga\0"), 0);
+        assert.equal(store.saveArtifact({ app: "app", user: "alice" }, "mine", "x"), 0);
+
+        const { bytes, ...info } = store.readArtifact(key, "chart.png", { version: 0 });
+        assert.deepEqual(bytes, png);
+        assert.deepEqual(info, {
+            ...options,
+            name: "chart.png",
+            version: 0,
+            createdUs: info.createdUs,
+            size: png.length,
+            kind: "bytes",
+            hash: createHash("sha256").update(png).digest("hex"),
+            uri: "artifact://apps/app/users/alice/sessions/s1/artifacts/chart.png/versions/0",
+        });
+        assert.equal(store.readArtifact(key, "chart.png").bytes.length, 0);
+        const notes = store.readArtifact(key, "notes");
+        assert.deepEqual([notes.kind, new TextDecoder().decode(notes.bytes)], ["text", "Málaga\0"]);
+        assert.equal(store.saveArtifact(key, "again", info.uri, { kind: "uri" }), 0);
+        assert.equal(store.readArtifact(key, "again").size, png.length);
+
+        assert.deepEqual(
+            [...store.artifacts(key)].map(({ name, version }) => [name, version]),
+            [
+                ["again", 0],
+                ["chart.png", 1],
+                ["notes", 0],
+                ["user:mine", 0],
+            ],
+        );
+        assert.deepEqual(
+            [...store.artifacts({ app: "app", user: "alice" })].map(({ name }) => name),
+            ["user:mine"],
+        );
+        assert.deepEqual(
+            [...store.artifactVersions(key, "chart.png")].map(({ size }) => size),
+            [png.length, 0],
+        );
+        assert.deepEqual(store.check(), []);
+        assert.equal(store.deleteArtifact(key, "chart.png", { secure: true }), 2);
+        assert.equal(store.deleteArtifact(key, "chart.png"), 0);
+        assert.throws(() => store.readArtifact(key, "chart.png"), seslite.NotFoundError);
+        for (let at = 0; at < 250; at++) store.saveArtifact(key, "many", `${at}`);
+        assert.equal([...store.artifactVersions(key, "many")].length, 250);
+        for (let at = 0; at < 120; at++) store.saveArtifact(key, `n${at}`, "x");
+        assert.equal([...store.artifacts(key)].length, 124);
+
+        assert.throws(() => store.saveArtifact(key, "x"), seslite.MisuseError);
+        assert.throws(() => store.saveArtifact(key, 1, "x"), seslite.MisuseError);
+        assert.throws(() => store.saveArtifact(key, "", "x"), seslite.InvalidError);
+        assert.throws(() => store.saveArtifact(key, "x", "x", { kind: "file" }), seslite.MisuseError);
+        assert.throws(() => store.saveArtifact(key, "x", "x", { metadata: "{" }), seslite.JsonError);
+        assert.throws(() => store.saveArtifact({ ...key, session: "none" }, "x", "x"), seslite.NotFoundError);
+        const walk = store.artifacts(key);
+        walk.next();
+        store.close();
+        assert.throws(() => [...walk], seslite.MisuseError);
+        assert.throws(() => store.readArtifact(key, "notes"), seslite.MisuseError);
     }));
 
 test("a search finds words, without an index and with one", () =>

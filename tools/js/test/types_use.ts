@@ -19,6 +19,17 @@ async function use(path: string, event: Json): Promise<string | undefined> {
         if (!news.reset) return news.event.json + listed.length;
     }
     session.rewind({ invocation: "i" });
+    const popped: string[] = session.pop("lastTurn", { secure: true }).map(({ json }) => json);
+    while (session.prune({ keep: 10 + popped.length, compacted: true }).more);
+    const version: number = store.saveArtifact({ app: "a", user: "u" }, "file", new Uint8Array(3));
+    const { bytes, kind }: { bytes: Uint8Array; kind: "bytes" | "text" | "uri" } = store.readArtifact(
+        { app: "a", user: "u", session: "s" },
+        "user:file",
+        { version },
+    );
+    for (const { name, metadata } of store.artifacts({ app: "a", user: "u" })) void (name + (metadata ?? kind));
+    const wrong: number | undefined = store.check({ level: "full" })[0]?.seq ?? bytes.length;
+    void wrong;
     // @ts-expect-error an option that does not exist
     session.append(event, { detla: "{}" });
     // @ts-expect-error JSON is a text, not an object
