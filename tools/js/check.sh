@@ -34,8 +34,13 @@ fi
 [ "$built" -eq 0 ] || exit 1
 
 cp tools/js/test/* "$js/test/"
-mkdir -p "$js/test/node_modules"
-rm -rf "$js/test/node_modules/seslite"
-cp -R "$js/package" "$js/test/node_modules/seslite" # no link: what it imports is looked for around it
+# The archive, as the registry takes it. In an empty folder it needs nothing else.
+js=$(cd "$js" && pwd)
+rm -rf "$js"/seslite-*.tgz "$js/empty" "$js/test/node_modules/seslite"
+(cd "$js" && npm pack --silent ./package >/dev/null)
+mkdir -p "$js/empty" "$js/test/node_modules/seslite"
+(cd "$js/empty" && npm install --offline --no-audit --no-fund --silent "$js"/seslite-*.tgz &&
+    sed -n '/^```js$/,/^```$/{//!p;/^```$/q}' node_modules/seslite/README.md >example.mjs && node example.mjs)
+tar -xzf "$js"/seslite-*.tgz -C "$js/test/node_modules/seslite" --strip-components=1
 cd "$js/test"
 node --expose-gc --test-reporter=dot --test-concurrency=2 --test ./*.test.js
