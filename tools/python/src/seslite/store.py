@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from . import _calls, _ffi, _sqlite, errors
 from ._ffi import NULL, JsonIn, ffi, lib
@@ -29,7 +29,6 @@ from .values import Appended, Deleted, Key, KeyLike, Labels, Range, Trace, erase
 
 SYNCHRONOUS = {"full": lib.SES_SYNC_FULL, "normal": lib.SES_SYNC_NORMAL}
 JOURNALS = {"auto": lib.SES_JOURNAL_AUTO, "wal": lib.SES_JOURNAL_WAL, "rollback": lib.SES_JOURNAL_ROLLBACK}
-SERVERS = ("postgresql://", "postgres://")
 CHECKPOINTS = {"auto": lib.SES_CHECKPOINT_AUTO, "external": lib.SES_CHECKPOINT_EXTERNAL}
 
 
@@ -65,13 +64,31 @@ def _one_of(table: dict[str, int], value: str, what: str) -> int:
     return table[value]
 
 
+class _Server(NamedTuple):
+    """An engine for servers: its name, its call, its options, the variable that builds it in, and the library that it needs."""
+
+    name: str
+    call: str
+    options: str
+    variable: str
+    library: str
+
+
+_POSTGRES = _Server("PostgreSQL", "ses_open_postgres", "ses_postgres_options", "SESLITE_WITH_POSTGRES", "libpq")
+_ENGINES = {"postgresql://": _POSTGRES, "postgres://": _POSTGRES}
+SERVERS = tuple(_ENGINES)
+"""How the addresses of servers begin."""
+
+
 def _open_server(address: bytes, options: Any, own: dict[str, Any], made: Any) -> None:
-    if not hasattr(lib, "ses_open_postgres"):
+    engine = next(engine for scheme, engine in _ENGINES.items() if address.startswith(scheme.encode()))
+    function = getattr(lib, engine.call, None)
+    if function is None:
         raise errors.MisuseError(
-            "this seslite was built without PostgreSQL: build it from source with SESLITE_WITH_POSTGRES=1 in the environment "
-            "(pip install --no-binary seslite seslite), where libpq and its headers are"
+            f"this seslite was built without {engine.name}: build it from source with {engine.variable}=1 in the environment "
+            f"(pip install --no-binary seslite seslite), where {engine.library} and its headers are"
         )
-    _ffi.call(lib.ses_open_postgres, address, options, _ffi.struct("ses_postgres_options", **own), made)
+    _ffi.call(function, address, options, _ffi.struct(engine.options, **own), made)
 
 
 class StoreOptions(TypedDict, total=False):
