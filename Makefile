@@ -689,6 +689,18 @@ distcheck: dist $(LIBRARY) $(SHARED) $(COMMAND)
 	@MAKE='$(MAKE)' CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' TESTS='$(DISTCHECK_TESTS)' \
 	    sh tools/packaging/dist/check.sh $(DIST) $(B)
 
+# The descriptions of the packages for a release, with its version and checksums. Where it can be had is said here.
+RECIPES    := $(B)/recipes
+HOMEPAGE   ?= https://example.org/seslite
+DOWNLOADS  ?= $(HOMEPAGE)/releases
+MAINTAINER ?= seslite maintainers <maintainers@example.org>
+PACKAGES   := tools/packaging
+.PHONY: recipes
+## recipes: descriptions of packages for Debian, RPM, Alpine, Arch, vcpkg, Conan, Meson, Homebrew and Nix, in build/recipes
+recipes: dist
+	@AWK='$(AWK)' HOMEPAGE='$(HOMEPAGE)' DOWNLOADS='$(DOWNLOADS)' MAINTAINER='$(MAINTAINER)' \
+	    sh $(PACKAGES)/recipes.sh $(DIST) $(RECIPES)
+
 ## uninstall: remove the installed files
 uninstall: $(DOCS)/records
 	for file in $(notdir $(LIBRARY) $(SHARED)) $(SHARED_ABI) $(SHARED_DEV); do rm -f '$(DESTDIR)$(LIBDIR)/'"$$file"; done
