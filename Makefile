@@ -695,11 +695,24 @@ HOMEPAGE   ?= https://example.org/seslite
 DOWNLOADS  ?= $(HOMEPAGE)/releases
 MAINTAINER ?= seslite maintainers <maintainers@example.org>
 PACKAGES   := tools/packaging
-.PHONY: recipes
+.PHONY: recipes deb deb-try rpm rpm-try
 ## recipes: descriptions of packages for Debian, RPM, Alpine, Arch, vcpkg, Conan, Meson, Homebrew and Nix, in build/recipes
 recipes: dist
 	@AWK='$(AWK)' HOMEPAGE='$(HOMEPAGE)' DOWNLOADS='$(DOWNLOADS)' MAINTAINER='$(MAINTAINER)' \
 	    sh $(PACKAGES)/recipes.sh $(DIST) $(RECIPES)
+
+## deb: build the packages for Debian, in build/deb (DEB_BUILD_OPTIONS=nocheck: without the quick tests)
+deb: recipes
+	@sh $(PACKAGES)/deb.sh $(DIST) $(RECIPES) $(B)/deb
+
+## rpm: build the packages of the RPM spec, in build/rpm (RPMBUILD='--without check': without the quick tests)
+rpm: recipes
+	@sh $(PACKAGES)/rpm.sh $(DIST) $(RECIPES) $(B)/rpm $(RPMBUILD)
+
+## deb-try, rpm-try: install those packages in empty Debians, and compile and run a program there (SUITES='bookworm trixie')
+SUITES ?= bookworm
+deb-try rpm-try: %-try: %
+	@for suite in $(SUITES); do sh $(PACKAGES)/try.sh $* $(B)/$* $$suite $(B)/roots || exit 1; done
 
 ## uninstall: remove the installed files
 uninstall: $(DOCS)/records
