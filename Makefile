@@ -695,7 +695,7 @@ HOMEPAGE   ?= https://example.org/seslite
 DOWNLOADS  ?= $(HOMEPAGE)/releases
 MAINTAINER ?= seslite maintainers <maintainers@example.org>
 PACKAGES   := tools/packaging
-.PHONY: recipes deb deb-try rpm rpm-try
+.PHONY: recipes recipes-check deb deb-try rpm rpm-try
 ## recipes: descriptions of packages for Debian, RPM, Alpine, Arch, vcpkg, Conan, Meson, Homebrew and Nix, in build/recipes
 recipes: dist
 	@AWK='$(AWK)' HOMEPAGE='$(HOMEPAGE)' DOWNLOADS='$(DOWNLOADS)' MAINTAINER='$(MAINTAINER)' \
@@ -713,6 +713,12 @@ rpm: recipes
 SUITES ?= bookworm
 deb-try rpm-try: %-try: %
 	@for suite in $(SUITES); do sh $(PACKAGES)/try.sh $* $(B)/$* $$suite $(B)/roots || exit 1; done
+
+## recipes-check: build with the other recipes, or check them, with the tools that are here (RECIPES_CHECKED='meson conan')
+RECIPES_CHECKED ?=
+recipes-check:
+	@$(MAKE) --no-print-directory recipes RECIPES=$(B)/recipes-here DOWNLOADS='file://$(CURDIR)/$(DIST)'
+	@sh $(PACKAGES)/check_recipes.sh $(DIST) $(B)/recipes-here $(B)/recipes-checked $(RECIPES_CHECKED)
 
 ## uninstall: remove the installed files
 uninstall: $(DOCS)/records
