@@ -52,7 +52,7 @@ def test_events_are_built_and_read(store):
             "actions": {"compaction": {"startTimestamp": 1, "endTimestamp": 2, "compactedContent": {"parts": []}}},
         },
     )
-    assert read.usage == (5, -1, -1, -1, -1) and read.compaction == (1_000_000, 2_000_000, b'{"parts":[]}')
+    assert read.usage == (5, -1, -1, -1, -1, -1) and read.compaction == (1_000_000, 2_000_000, b'{"parts":[]}')
     builder.close()
     with pytest.raises(seslite.MisuseError):
         builder.text("x")
