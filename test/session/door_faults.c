@@ -205,7 +205,7 @@ static void fail_deleting(struct faults *faults, int code)
 static void fail_leasing(struct faults *faults, int code)
 {
     const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
-    ses_lease lease = {77, 78};
+    ses_lease lease = {.token = 77, .until_us = 78};
     ses_error error;
 
     assert_code(code, ses_lease_take(faults->store, &key, "a", &at_once, &lease, &error));

@@ -776,7 +776,7 @@ static void use_session(struct drive *drive)
 static void use_lease(struct drive *drive)
 {
     const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
-    ses_lease lease = {1, 0};
+    ses_lease lease = {.token = 1};
     ses_error error;
 
     (void)CALL(drive, "ses_lease_take", LEASE_CODES,
