@@ -189,7 +189,7 @@ static inline void put_query(struct same *same, struct values *values, int at)
 {
     const int word = any(same, 4);
 
-    snprintf(values->text[OF_FILE][at], MOST_TEXT, "words : (\"w%d\")", word);
+    snprintf(values->text[OF_FILE][at], MOST_TEXT, "(\"w%d\")", word);
     snprintf(values->text[OF_SERVER][at], MOST_TEXT, "('w%d')", word);
 }
 
