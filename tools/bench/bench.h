@@ -137,6 +137,7 @@ void bench_backup(void);  /* against SQLite's own methods */
 void bench_list(void);    /* pages by label, pages without state */
 void bench_lines(void);   /* JSON lines, out and in */
 void bench_foreign(void); /* another program that reads */
+void bench_search(void);  /* by the index of words, in 1,000,000 events */
 void bench_key(void);     /* encrypted stores, before a VFS is put before that of the cipher */
 void bench_artifact(void); /* files, and sessions without images */
 

@@ -1,6 +1,6 @@
 /*
  *     bench [--quick] [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow] [list] [lines] [backup]
- *           [foreign] [artifact] [key]
+ *           [foreign] [artifact] [search] [key]
  *
  * Without names, runs everything. The exit code is 2 if a claim is not reached. --quick does a hundredth of
  * the work, to check that everything runs.
@@ -72,6 +72,8 @@ int main(int argc, char **argv)
         bench_foreign();
     if (wanted(argc, argv, "artifact"))
         bench_artifact();
+    if (wanted(argc, argv, "search"))
+        bench_search();
     if (json)
         fclose(json);
     return measure_all_reached() ? 0 : 2;
