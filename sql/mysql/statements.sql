@@ -12,6 +12,10 @@
 -- without: words_found      and none is asked
 -- without: index_merge      nothing is left behind
 -- without: index_make       never begun, since index_module has no row
+-- without: places_make      nor is there a table of places
+-- without: places_drop      to drop,
+-- without: place_add        to add to,
+-- without: places_remove    or to remove from
 --
 -- Only here, since SQLite locks the whole file:
 -- own: lock_user            nobody else adds to the user, or removes from it,
