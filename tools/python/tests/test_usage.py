@@ -46,6 +46,9 @@ def test_the_scope_and_the_time(used):
     assert used.usage_sum() == used.usage_sum(app="app")
     assert used.usage_sum().calls == 3 and used.usage_sum(app="app", user="user", session="s").calls == 2
     assert used.usage_sum(since_us=2_000_000, before_us=DAY * 1_000_000).calls == 1
+    assert used.usage_sum(app="app", filter=seslite.Filter(updated_since_us=DAY * 1_000_000)).calls == 3
+    assert used.usage_sum(app="app", filter=seslite.Filter(label="none")).calls == 0
+    assert used.usage_sum(app="app", user="user", filter=seslite.Filter(id_prefix="s")).calls == 2
     with pytest.raises(seslite.NotFoundError):
         used.usage_sum(app="app", user="user", session="none")
     with pytest.raises(seslite.MisuseError):

@@ -6,7 +6,8 @@ import _thread
 import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
 from functools import cache, partial
@@ -192,13 +193,20 @@ def limits() -> Limits | None:
     return found[0] if found else None
 
 
-def set_key(options: Any, key: bytes | None) -> Any:
-    """Sets the key of a file, whose bytes live as long as what is returned."""
+@contextmanager
+def with_key(options: Any, key: bytes | None) -> Iterator[None]:
+    """Sets the key of a file: a copy, which is wiped at the end. The library has its own by then."""
     if key is None:
-        return None
-    own = ffi.new("unsigned char[]", bytes(key))
-    options.key, options.key_len = own, len(key)
-    return own
+        yield
+        return
+    given = memoryview(key).cast("B")  # items of an array may have more bytes than one
+    own = ffi.new("unsigned char[]", max(len(given), 1))
+    ffi.memmove(own, given, len(given))
+    options.key, options.key_len = own, len(given)
+    try:
+        yield
+    finally:
+        ffi.memmove(own, bytes(len(own)), len(own))
 
 
 @cache

@@ -201,19 +201,18 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
         self._callbacks = {"clock": clock, "make_id": make_id, "trace": trace}
         name = _ffi.encode(os.fspath(path), "the path")
         options, keep = self._open_options()
-        own_key = _ffi.set_key(options, key)
         made = ffi.new("ses_store **")
         on_server = name.decode().startswith(SERVERS)
         held = not on_server and _sqlite.is_held(name.decode())
-        if on_server:
-            second = NULL if replica is None else ffi.new("char[]", _ffi.encode(replica, "the replica"))
-            own = {"max_connections": max_connections, "unprepared": unprepared, "replica": second}
-            _open_server(name, options, own, made)
-        elif max_connections or unprepared or replica is not None:
+        if not on_server and (max_connections or unprepared or replica is not None):
             raise errors.MisuseError("max_connections, unprepared and replica are about servers; a file has max_readers")
-        else:
-            _ffi.call(lib.ses_open, name, options, made)
-        del own_key  # which the library has copied
+        with _ffi.with_key(options, key):
+            if on_server:
+                second = NULL if replica is None else ffi.new("char[]", _ffi.encode(replica, "the replica"))
+                own = {"max_connections": max_connections, "unprepared": unprepared, "replica": second}
+                _open_server(name, options, own, made)
+            else:
+                _ffi.call(lib.ses_open, name, options, made)
         self._begin(made[0], keep)
         if not on_server:
             _sqlite.opened(self._state, name.decode(), held)

@@ -125,9 +125,8 @@ class Upkeep:
                 progress=lib.ses_py_progress if progress else NULL,
                 progress_context=context,
             )
-            own_key = _ffi.set_key(options, key)
-            self._run(lib.ses_store_backup, _ffi.encode(os.fspath(path), "the path"), options)
-            del own_key
+            with _ffi.with_key(options, key):
+                self._run(lib.ses_store_backup, _ffi.encode(os.fspath(path), "the path"), options)
 
     def check(self, level: str = "log", *, limit: int = 0, progress: Progress | None = None) -> list[Problem]:
         """Checks the store and changes nothing. `level` is "quick", "full" or "log"."""

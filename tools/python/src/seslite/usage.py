@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from . import _ffi, errors
 from ._ffi import NULL, ffi, lib
+from .lists import Filter
 from .upkeep import Caught, Progress
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class UsageOptions(TypedDict, total=False):
     since_us: int | None
     before_us: int | None
     zone: tzinfo | None
+    filter: Filter | None
 
 
 def _usage_of(row: Any) -> UsageRow:
@@ -108,7 +110,7 @@ class ModelUsage:
         """Adds up the tokens that models have used, by any of "app", "user", "session", "day", "model" and "invocation", in
         the whole store, an `app`, a `user` or one `session`. The rows are in the order of their texts.
 
-        The events' time is `since_us` or later, and earlier than `before_us`. Days begin in the `zone`, or in UTC. Events that a
+        The events' time is `since_us` or later, and earlier than `before_us`. Only sessions that match the `filter` count. Days begin in the `zone`, or in UTC. Events that a
         rewind has taken back count; those that were deleted, cut or pruned do not. The rows are read page by page, each of which
         adds up what is stored by then. A store that keeps a tally() answers much sooner.
         """
@@ -139,6 +141,7 @@ class ModelUsage:
         since_us: int | None = None,
         before_us: int | None = None,
         zone: tzinfo | None = None,
+        filter: Filter | None = None,
     ) -> Any:
         keep: list[Any] = []
         flags = 0
@@ -160,6 +163,7 @@ class ModelUsage:
                 zone_context=context,
                 limit=PAGE,
                 token=_ffi.c_text(token, "the token", keep),
+                filter=None if filter is None else filter.c,
             )
             self._run(lib.ses_store_usage, scope, options, made)
             rows = ffi.gc(made[0], lib.ses_usage_rows_close)
