@@ -82,7 +82,11 @@ int ses__create_job(struct db *db, void *context, ses_error *error)
     const struct create_op *op = context;
     int code = op->get_existing ? find_existing(db, context, error) : SES_NOTFOUND;
 
-    return code == SES_NOTFOUND ? run_create(db, context, error) : code;
+    if (code == SES_NOTFOUND)
+        code = run_create(db, context, error);
+    if (code == SES_EXISTS && op->get_existing) /* somebody has created it meanwhile: the next run finds it */
+        db->outrun = true;
+    return code;
 }
 
 /* Most calls that may create find the session there: they need not wait for the writer. */
