@@ -89,20 +89,6 @@ static bool must_look(const struct my *my)
                                               : my->number == ER_DUP_ENTRY || my->number == ER_BAD_NULL_ERROR;
 }
 
-/* The event is stored: a short lack of memory must not make it look otherwise. */
-static int take_stored(struct append_op *op, const struct db *db, ses_error *error)
-{
-    int code = SES_NOMEM;
-
-    for (int tries = 0; tries < 3 && code == SES_NOMEM; tries++) {
-        ses__advance_free(&op->advance);
-        code = ses__append_stored(op, error);
-    }
-    return code == SES_NOMEM
-               ? ses__error_set(error, SES_UNKNOWN, "%s: the event is stored, but memory ran out", db->name)
-               : code;
-}
-
 static int run_whole(struct db *db, void *context, ses_error *error)
 {
     struct append_op *op = context;
@@ -118,55 +104,14 @@ static int run_whole(struct db *db, void *context, ses_error *error)
     int code = ses__my_commit(my, error);
     if (code != SES_OK && code != SES_UNKNOWN && must_look(my)) {
         my->again = false;
-        return MY_UNSUITED;
+        return JOB_UNSUITED;
     }
     if (code == SES_OK)
         code = ses__session_take(&session, &op->session, &op->before);
     if (code != SES_OK)
         return code;
     db->events = 1;
-    return take_stored(op, db, error);
-}
-
-/* ---------------------------------------------------------------------------------- an unknown outcome */
-
-/* True if the code describes the session rather than the connection. */
-static bool is_certain(int code)
-{
-    return code >= 0 || code == SES_STALE || code == SES_EXISTS || code == SES_LEASED ||
-           code == SES_NOTFOUND || code == SES_LIMIT || code == SES_CORRUPT;
-}
-
-/* Events that are found were stored by this call. A handle has seen what others appended since. A caller without one has
- * not: it gets the version of its last event. */
-static void claim(struct append_op *op)
-{
-    int64_t last = 0;
-
-    for (size_t i = 0; i < op->count; i++) {
-        if (op->results[i].status == SES_DUPLICATE) {
-            op->results[i].status = SES_OK;
-            last = op->results[i].seq;
-        }
-    }
-    if (last > 0 && !op->snapshot)
-        op->row.version -= op->row.last_seq - last;
-}
-
-/* Looks the events up by their ids, and stores those that are not there, as long as there is time. */
-static int append_again(struct storage *storage, const struct manner *manner, struct append_op *op,
-                        ses_error *error)
-{
-    const struct manner without_limits = {.writes = true, .deadline_us = manner->deadline_us};
-
-    op->may_be_stored = true;
-    int code = storage->engine->run(storage, &without_limits, ses__append_ahead_job, op, error);
-    if (code >= 0)
-        claim(op);
-    return is_certain(code)
-               ? code
-               : ses__error_set(error, SES_UNKNOWN, "%s",
-                                "the server did not confirm the commit, and could not be asked again");
+    return ses__append_take_stored(op, db, error);
 }
 
 int ses__mysql_append(struct storage *storage, struct append_op *op, ses_error *error)
@@ -175,11 +120,11 @@ int ses__mysql_append(struct storage *storage, struct append_op *op, ses_error *
     const struct manner manner = {.writes = true,
                                   .deadline_us = ses__clock_steady_us() + own->config.timeout_us,
                                   .limits = &op->limits};
-    int code = MY_UNSUITED;
+    int code = JOB_UNSUITED;
 
     if (is_whole(op))
         code = storage->engine->run(storage, &manner, run_whole, op, error);
-    if (code == MY_UNSUITED)
+    if (code == JOB_UNSUITED)
         code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
-    return code == SES_UNKNOWN ? append_again(storage, &manner, op, error) : code;
+    return code == SES_UNKNOWN ? ses__append_again(storage, manner.deadline_us, op, error) : code;
 }

@@ -1,107 +1,32 @@
-/* Creating a session in one round trip: everything is sent, with the commit, before anything is answered. The server finds
- * the numbers that later statements need. */
+/* Creating a session in one round trip. */
 #include <mysqld_error.h>
 
 #include "base/error.h"
 #include "storage/mysql/parts.h"
-#include "storage/sql/rows/parts.h"
 #include "storage/sql/session/jobs.h"
 
-/* The queries whose rows are read after the commit. */
-struct created {
-    struct query row;
-    struct snapshot_asked snapshot;
-};
-
-/* Finds the app and the user, which are added if they are new. */
-static void ask_owners(struct db *db, const ses_key *key)
+static int commit(struct db *db, ses_error *error)
 {
-    ses__my_ask(db, STATEMENT_APP_ADD, VALUES(STRING(key->app)));
-    ses__my_ask(db, STATEMENT_APP_FIND, VALUES(STRING(key->app)));
-    ses__my_ask(db, STATEMENT_USER_ADD, VALUES(OWNER(0), STRING(key->user)));
-    ses__my_ask(db, STATEMENT_USER_FIND, VALUES(STRING(key->app), STRING(key->user)));
+    return ses__my_commit(ses__my_of(db), error);
 }
 
-static void ask_row(struct query *query, struct db *db, const struct create_op *op, ses_error *error)
+/* A job has to look if the group of users has used all versions, and the new one is NULL, or if somebody has deleted the user
+ * meanwhile. */
+static int refuse(struct db *db, const struct create_op *op, int code, ses_error *error)
 {
-    const int64_t created_us = op->created_us;
-    const int64_t changed_us = created_us < op->now_us ? created_us : op->now_us; /* as in ses__session_add */
-
-    ses__query_open(query, db, STATEMENT_CREATE_SESSION, error,
-                    VALUES(STRING(op->key->session), INT(created_us), INT(ses__active_30s(created_us)),
-                           INT_IF(op->expires_us != INT64_MAX, op->expires_us), INT(changed_us),
-                           INT_IF(ses__is_ahead(created_us, op->now_us), ses__hour_of(op->now_us))));
-}
-
-static int take_created(struct created *created, struct db *db, const struct create_op *op, int64_t details,
-                        ses_error *error)
-{
-    const struct session_ref ref = {op->key, NULL};
-    struct session_row row = {.id = 0};
-    int code = ses__session_take(&created->row, &ref, &row);
-
-    row.details = details; /* which followed the row */
-    if (op->snapshot && code == SES_OK) {
-        op->snapshot->row = row;
-        code = ses__snapshot_take(&created->snapshot, db, op->snapshot, op->key, &op->range, error);
-    }
-    return code == SES_NOMEM ? MY_UNREAD : code;
-}
-
-/* MY_UNSUITED: a job has to look. Either the group of users has used all versions, and the new one is NULL; or somebody has
- * deleted the user meanwhile. */
-static int refuse(struct my *my, const struct create_op *op, int code, ses_error *error)
-{
+    struct my *my = ses__my_of(db);
     const bool is_taken = my->number == ER_DUP_ENTRY; /* nothing but the session's name can be */
 
     if (code == SES_UNKNOWN || (!is_taken && my->number != ER_BAD_NULL_ERROR))
         return code;
     my->again = false;
-    return is_taken && !op->get_existing ? ses__refuse_existing(op->key, error) : MY_UNSUITED;
-}
-
-static int run_create(struct db *db, void *context, ses_error *error)
-{
-    const struct create_op *op = context;
-    struct session_row row = {.id = 0}; /* the server knows its number */
-    struct created created;
-
-    ask_owners(db, op->key);
-    ask_row(&created.row, db, op, error);
-    int code = ses__contents_add(db, op, &row, error);
-    if (op->snapshot)
-        ses__snapshot_ask(&created.snapshot, db, op->snapshot, op->key, &op->range, error);
-    if (code == SES_OK)
-        code = ses__my_commit(ses__my_of(db), error);
-    return code == SES_OK ? take_created(&created, db, op, row.details, error)
-                          : refuse(ses__my_of(db), op, code, error);
-}
-
-static int run_find(struct db *db, void *context, ses_error *error)
-{
-    const struct create_op *op = context;
-    return ses__find_snapshot(db, op->snapshot, op->key, &op->range, error);
-}
-
-/* The session is there: a short lack of memory must not make it look otherwise. */
-static int read_created(struct storage *storage, struct create_op *op, ses_error *error)
-{
-    int code = SES_NOMEM;
-
-    for (int tries = 0; tries < 3 && code == SES_NOMEM; tries++)
-        code = ses__run(storage, TO_READ_BEFORE_WRITING, run_find, op, error);
-    return code == SES_OK
-               ? code
-               : ses__error_set(error, SES_UNKNOWN, "the session was created, but could not be read back");
+    return is_taken && !op->get_existing ? ses__refuse_existing(op->key, error) : JOB_UNSUITED;
 }
 
 int ses__mysql_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
-    int code = ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), run_create, op, error);
+    struct create_whole whole = {
+        .op = op, .add = STATEMENT_CREATE_SESSION, .commit = commit, .refuse = refuse};
 
-    if (code == MY_UNREAD)
-        code = read_created(storage, op, error);
-    return code == MY_UNSUITED
-               ? ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), ses__create_job, op, error)
-               : code;
+    return ses__create_whole(storage, &whole, error);
 }

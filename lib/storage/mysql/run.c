@@ -53,7 +53,7 @@ static int run_job(struct my *my, struct attempt *attempt)
         ses__my_end_later(my, STATEMENT_COMMIT); /* a read: its outcome does not matter */
     }
     attempt->again = result < 0 && result != SES_UNKNOWN && (my->again || my->base.outrun);
-    if (result == MY_UNREAD)
+    if (result == JOB_UNREAD)
         attempt->again = false;
     else if (result < 0)
         roll_back(my);

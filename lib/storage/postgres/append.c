@@ -225,20 +225,6 @@ static void ask_keys(const struct sending *sending)
 
 /* -------------------------------------------------------------------------------------------- the answer */
 
-/* The events are stored: a short lack of memory must not make it look otherwise. */
-static int take_stored(struct append_op *op, const struct db *db, ses_error *error)
-{
-    int code = SES_NOMEM;
-
-    for (int tries = 0; tries < 3 && code == SES_NOMEM; tries++) {
-        ses__advance_free(&op->advance);
-        code = ses__append_stored(op, error);
-    }
-    return code == SES_NOMEM
-               ? ses__error_set(error, SES_UNKNOWN, "%s: the events are stored, but memory ran out", db->name)
-               : code;
-}
-
 static void ask_all(struct query *guard, const struct sending *sending, ses_error *error)
 {
     ask_guard(guard, sending, error);
@@ -264,55 +250,14 @@ static int run_append(struct db *db, void *context, ses_error *error)
     int code = ses__pg_commit(pg, error);
     if (code == SES_CORRUPT && strcmp(pg->error.sqlstate, "23505") == 0) { /* an event is stored already */
         pg->again = false;
-        code = PG_UNSUITED;
+        code = JOB_UNSUITED;
     }
     if (code == SES_OK)
         code = ses__session_take(&guard, &op->session, &op->before);
     if (code != SES_OK)
         return code;
     db->events = sending->count;
-    return take_stored(op, db, error);
-}
-
-/* ---------------------------------------------------------------------------------- an unknown outcome */
-
-/* True if the code describes the session rather than the connection. */
-static bool is_certain(int code)
-{
-    return code >= 0 || code == SES_STALE || code == SES_EXISTS || code == SES_LEASED ||
-           code == SES_NOTFOUND || code == SES_LIMIT || code == SES_CORRUPT;
-}
-
-/* Events that are found were stored by this call. A handle has seen what others appended since. A caller without one has
- * not: it gets the version of its last event. */
-static void claim(struct append_op *op)
-{
-    int64_t last = 0;
-
-    for (size_t i = 0; i < op->count; i++) {
-        if (op->results[i].status == SES_DUPLICATE) {
-            op->results[i].status = SES_OK;
-            last = op->results[i].seq;
-        }
-    }
-    if (last > 0 && !op->snapshot)
-        op->row.version -= op->row.last_seq - last;
-}
-
-/* Looks the events up by their ids, and stores those that are not there, as long as there is time. */
-static int append_again(struct storage *storage, const struct manner *manner, struct append_op *op,
-                        ses_error *error)
-{
-    const struct manner without_limits = {.writes = true, .deadline_us = manner->deadline_us};
-
-    op->may_be_stored = true;
-    int code = storage->engine->run(storage, &without_limits, ses__append_ahead_job, op, error);
-    if (code >= 0)
-        claim(op);
-    return is_certain(code)
-               ? code
-               : ses__error_set(error, SES_UNKNOWN, "%s",
-                                "the server did not confirm the commit, and could not be asked again");
+    return ses__append_take_stored(op, db, error);
 }
 
 /* If an event is there already, or the caller is behind, nothing is to be written: the first job that asks only looks. Its
@@ -325,16 +270,16 @@ int ses__postgres_append(struct storage *storage, struct append_op *op, ses_erro
                                   .deadline_us = ses__clock_steady_us() + own->config.timeout_us,
                                   .limits = &op->limits};
     struct sending sending;
-    int code = PG_UNSUITED;
+    int code = JOB_UNSUITED;
 
     if (prepare(&sending, op))
         code = storage->engine->run(storage, &manner, run_append, &sending, error);
-    if (code == PG_UNSUITED && !op->anyway && !reads_before_writing(op)) {
+    if (code == JOB_UNSUITED && !op->anyway && !reads_before_writing(op)) {
         op->looks = true;
         code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
         op->looks = false;
     }
-    if (code == PG_UNSUITED || code == PG_MUST_GO_ON)
+    if (code == JOB_UNSUITED || code == JOB_MUST_GO_ON)
         code = storage->engine->run(storage, &manner, ses__append_ahead_job, op, error);
-    return code == SES_UNKNOWN ? append_again(storage, &manner, op, error) : code;
+    return code == SES_UNKNOWN ? ses__append_again(storage, manner.deadline_us, op, error) : code;
 }

@@ -1,51 +1,13 @@
-/* Creating a session in one round trip: everything is sent, with the commit, before anything is answered. The server finds
- * the numbers that later statements need. */
+/* Creating a session in one round trip. */
 #include <string.h>
 
 #include "base/error.h"
 #include "storage/postgres/parts.h"
-#include "storage/sql/rows/parts.h"
 #include "storage/sql/session/jobs.h"
 
-/* The queries whose rows are read after the commit. */
-struct created {
-    struct query row;
-    struct snapshot_asked snapshot;
-};
-
-/* Finds the app and the user, which are added if they are new. */
-static void ask_owners(struct db *db, const ses_key *key)
+static int commit(struct db *db, ses_error *error)
 {
-    ses__pg_ask(db, STATEMENT_APP_ADD, VALUES(STRING(key->app)));
-    ses__pg_ask(db, STATEMENT_APP_FIND, VALUES(STRING(key->app)));
-    ses__pg_ask(db, STATEMENT_USER_ADD, VALUES(OWNER(0), STRING(key->user)));
-    ses__pg_ask(db, STATEMENT_USER_FIND, VALUES(STRING(key->app), STRING(key->user)));
-}
-
-static void ask_row(struct query *query, struct db *db, const struct create_op *op, ses_error *error)
-{
-    const int64_t created_us = op->created_us;
-    const int64_t changed_us = created_us < op->now_us ? created_us : op->now_us; /* as in ses__session_add */
-
-    ses__query_open(query, db, STATEMENT_CREATE_SESSION, error,
-                    VALUES(STRING(op->key->session), INT(created_us), INT(ses__active_30s(created_us)),
-                           INT_IF(op->expires_us != INT64_MAX, op->expires_us), INT(changed_us),
-                           INT_IF(ses__is_ahead(created_us, op->now_us), ses__hour_of(op->now_us))));
-}
-
-static int take_created(struct created *created, struct db *db, const struct create_op *op, int64_t details,
-                        ses_error *error)
-{
-    const struct session_ref ref = {op->key, NULL};
-    struct session_row row = {.id = 0};
-    int code = ses__session_take(&created->row, &ref, &row);
-
-    row.details = details; /* which followed the row */
-    if (op->snapshot && code == SES_OK) {
-        op->snapshot->row = row;
-        code = ses__snapshot_take(&created->snapshot, db, op->snapshot, op->key, &op->range, error);
-    }
-    return code == SES_NOMEM ? PG_UNREAD : code;
+    return ses__pg_commit(ses__pg_of(db), error);
 }
 
 /* The user has a session of this name. (A partition has an index of its own, which the server names after the table's
@@ -55,57 +17,21 @@ static bool is_taken(const struct pg *pg)
     return strstr(pg->constraint, "_shard_user_id_name_") != NULL;
 }
 
-static int refuse(struct pg *pg, const struct create_op *op, int code, ses_error *error)
+/* JOB_UNSUITED, too, if the shard has used all versions, which a job reports. */
+static int refuse(struct db *db, const struct create_op *op, int code, ses_error *error)
 {
+    struct pg *pg = ses__pg_of(db);
+
     if (code == SES_UNKNOWN || !is_taken(pg))
         return code;
     pg->again = false;
-    return op->get_existing ? PG_UNSUITED : ses__refuse_existing(op->key, error);
-}
-
-/* PG_UNSUITED, too, if the shard has used all versions, which a job reports. */
-static int run_create(struct db *db, void *context, ses_error *error)
-{
-    const struct create_op *op = context;
-    struct session_row row = {.id = 0}; /* the server knows its number */
-    struct created created;
-
-    ask_owners(db, op->key);
-    ask_row(&created.row, db, op, error);
-    int code = ses__contents_add(db, op, &row, error);
-    if (op->snapshot)
-        ses__snapshot_ask(&created.snapshot, db, op->snapshot, op->key, &op->range, error);
-    if (code == SES_OK)
-        code = ses__pg_commit(ses__pg_of(db), error);
-    return code == SES_OK ? take_created(&created, db, op, row.details, error)
-                          : refuse(ses__pg_of(db), op, code, error);
-}
-
-static int run_find(struct db *db, void *context, ses_error *error)
-{
-    const struct create_op *op = context;
-    return ses__find_snapshot(db, op->snapshot, op->key, &op->range, error);
-}
-
-/* The session is there: a short lack of memory must not make it look otherwise. */
-static int read_created(struct storage *storage, struct create_op *op, ses_error *error)
-{
-    int code = SES_NOMEM;
-
-    for (int tries = 0; tries < 3 && code == SES_NOMEM; tries++)
-        code = ses__run(storage, TO_READ_BEFORE_WRITING, run_find, op, error);
-    return code == SES_OK
-               ? code
-               : ses__error_set(error, SES_UNKNOWN, "the session was created, but could not be read back");
+    return op->get_existing ? JOB_UNSUITED : ses__refuse_existing(op->key, error);
 }
 
 int ses__postgres_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
-    int code = ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), run_create, op, error);
+    struct create_whole whole = {
+        .op = op, .add = STATEMENT_CREATE_SESSION, .commit = commit, .refuse = refuse};
 
-    if (code == PG_UNREAD)
-        code = read_created(storage, op, error);
-    return code == PG_UNSUITED
-               ? ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), ses__create_job, op, error)
-               : code;
+    return ses__create_whole(storage, &whole, error);
 }

@@ -61,7 +61,7 @@ static int run_job(struct pg *pg, struct attempt *attempt)
         end_later(pg, STATEMENT_COMMIT); /* a read: its outcome does not matter */
     }
     attempt->again = result < 0 && result != SES_UNKNOWN && (pg->again || pg->base.outrun);
-    if (result == PG_UNREAD)
+    if (result == JOB_UNREAD)
         attempt->again = false;
     else if (result < 0)
         roll_back(pg);

@@ -25,6 +25,11 @@ enum sql_type { SQL_INT = 1, SQL_TEXT = 3, SQL_BLOB = 4, SQL_NULL = 5 };
  */
 typedef int storage_job(struct db *db, void *context, ses_error *error);
 
+/* Of a job that commits by itself: what it has sent does not suit what is stored, and nothing has changed; or it is committed,
+ * but its answers could not be taken. Of a job whose transaction was to end with the first answers: it has to ask or to write
+ * more. */
+enum { JOB_UNSUITED = -1000, JOB_UNREAD = -1001, JOB_MUST_GO_ON = -1003 };
+
 /* How a job is run. */
 struct manner {
     bool writes;

@@ -36,12 +36,6 @@ struct my_awaited {
     const char *table;                       /* one row of it must change; NULL: any number */
 };
 
-/* Of a job that commits by itself: what it has sent does not suit what is stored, and nothing has changed; or it is
- * committed, but its answers could not be taken. */
-enum { MY_UNSUITED = -1000, MY_UNREAD = -1001 };
-/* Of a job whose transaction was to end with the first answers: it has to ask or to write more. */
-enum { MY_MUST_GO_ON = -1003 };
-
 enum { MARK_SIZE = 64 };
 
 struct my {

@@ -111,7 +111,7 @@ void ses__my_fail(struct my *my, const char *doing)
     const char *text = mysql_error(my->conn);
     const char *state = mysql_sqlstate(my->conn);
     const struct meaning *meaning = meaning_of(number);
-    static const struct meaning unsuited = {ER_DATA_OUT_OF_RANGE, MY_UNSUITED, false, false, NULL};
+    static const struct meaning unsuited = {ER_DATA_OUT_OF_RANGE, JOB_UNSUITED, false, false, NULL};
 
     if (number == ER_DATA_OUT_OF_RANGE && strncmp(doing, "append_", 7) == 0)
         meaning = &unsuited;

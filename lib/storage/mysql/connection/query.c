@@ -39,7 +39,7 @@ static void collect(struct my *my, const struct query *query, const struct value
 
     my->wrote |= !returns;
     if (my->ended && my->writes)
-        ses__my_fail_as(my, MY_MUST_GO_ON, run->statement->name);
+        ses__my_fail_as(my, JOB_MUST_GO_ON, run->statement->name);
     else if (my->ended)
         ses__my_resume(my);
     ses__my_collect(my, query->source, values, returns ? MY_ROWS : MY_CHANGES, returns ? run : NULL);

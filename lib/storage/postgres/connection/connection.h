@@ -42,12 +42,6 @@ struct pg_prepared {
     enum pg_prepared_state state;
 };
 
-/* Of a job that commits by itself: what it has sent does not suit what is stored, and nothing has changed; or it is
- * committed, but its answers could not be taken. */
-enum { PG_UNSUITED = -1000, PG_UNREAD = -1001 };
-/* Of a job whose transaction was to end with the first answers: it has to ask or to write more. */
-enum { PG_MUST_GO_ON = -1003 };
-
 struct pg {
     struct db base;
     PGconn *conn;

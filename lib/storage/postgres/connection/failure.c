@@ -31,7 +31,7 @@ static const struct meaning meanings[] = {
     {"23502", SES_CORRUPT, true, NULL},           /* another call has deleted the owner; else damage */
     {"55P03", SES_BUSY, true, NULL},              /* lock timeout */
     {"53300", SES_BUSY, true, NULL},              /* too many connections */
-    {"22012", PG_UNSUITED, false, NULL},          /* a guard divides by zero */
+    {"22012", JOB_UNSUITED, false, NULL},         /* a guard divides by zero */
     {"57P0", SES_IO, true, NULL},                 /* the server shuts down, has crashed, or is starting */
     {"57014", SES_BUSY, false, NULL},             /* cancelled by somebody, or by a limit of the server */
     {"53100", SES_FULL, false, NULL},             /* the disk is full */

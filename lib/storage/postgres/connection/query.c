@@ -43,7 +43,7 @@ static void send_run(struct pg *pg, const struct query *query, const struct valu
 
     pg->wrote |= !returns || run->statement->gives;
     if (pg->ended && pg->writes)
-        ses__pg_fail_as(pg, PG_MUST_GO_ON, run->statement->name);
+        ses__pg_fail_as(pg, JOB_MUST_GO_ON, run->statement->name);
     else if (pg->ended)
         ses__pg_resume(pg);
     ses__pg_send(pg, query->source, values, returns ? PG_ROWS : PG_CHANGES, returns ? run : NULL);

@@ -1,0 +1,71 @@
+/* What a server's check does before the rows are looked at. Pages are the server's concern. */
+#include "storage/sql/upkeep/check.h"
+
+#include "base/error.h"
+
+/* Reports what a statement finds, up to a limit. The transaction keeps a failure. */
+static void report_all(struct check *check, const struct statement *statement, int kind)
+{
+    struct query query;
+
+    ses__query_open(&query, check->db, statement, &check->error, VALUES(INT(check->op->limit)));
+    while (!check->ended && ses__query_row(&query)) {
+        const struct span text = ses__query_text(&query, 0);
+        ses__check_found(check, kind, 0, "%.*s", (int)text.len, text.ptr);
+    }
+    (void)ses__query_end(&query);
+}
+
+static void check_floors(struct check *check)
+{
+    const struct server_checks *server = check->server;
+    struct query query;
+
+    ses__query_open(&query, check->db, server->floors, &check->error, VALUES(INT(check->op->limit)));
+    while (!check->ended && ses__query_row(&query)) {
+        const int64_t floor = ses__query_int(&query, 0);
+        if (floor < 0 || floor > MAX_VERSION)
+            ses__check_found(check, SES_PROBLEM_COUNTER, 0,
+                             "version_floor holds %lld, where no session can begin", (long long)floor);
+        ses__check_version(check, server->floor_of, floor);
+    }
+    (void)ses__query_end(&query);
+}
+
+/* Has no time limit; ses_store_interrupt ends it. If a column is missing, further statements would fail, so the check ends
+ * there. */
+static int run_check(struct db *db, void *context, ses_error *error)
+{
+    struct check *check = context;
+    const struct server_checks *server = check->server;
+    const int level = check->op->level;
+    (void)error; /* the check has its own */
+
+    check->db = db;
+    db->deadline_us = ses__limits_until(db->limits, INT64_MAX);
+    report_all(check, server->columns, SES_PROBLEM_PAGE);
+    const bool usable = check->op->problems == 0;
+    report_all(check, server->indexes, SES_PROBLEM_INDEX);
+    if (!usable)
+        return SES_OK;
+    if (level >= SES_CHECK_FULL)
+        report_all(check, server->orphans, SES_PROBLEM_REFERENCE);
+    if (level >= SES_CHECK_FULL && server->shards)
+        report_all(check, server->shards, SES_PROBLEM_INDEX);
+    if (level >= SES_CHECK_LOG) {
+        (void)ses__query_number(db, server->count, &check->total, &check->error, NULL);
+        check_floors(check);
+    }
+    return check->rows(check);
+}
+
+int ses__check_server(struct storage *storage, struct check *check, const struct server_checks *server)
+{
+    const struct manner alone = {.alone = true, .limits = &check->op->limits};
+
+    check->server = server;
+    check->last_session = INT64_MAX;
+    check->trusts_indexes = true;
+    return ses__check_settle(check, storage->engine->run(storage, &alone, run_check, check, &check->error),
+                             SES_PROBLEM_PAGE);
+}
