@@ -569,7 +569,7 @@ client-python: $(COMMAND)
 	@SESLITE_WITH_POSTGRES='$(POSTGRES)' sh tools/python/check.sh build
 
 client-rust: $(COMMAND)
-	@sh tools/rust/test.sh
+	@SESLITE_WITH_POSTGRES='$(POSTGRES)' sh tools/rust/test.sh
 
 client-go: amalgamation
 	@sh tools/go/test.sh $(B)

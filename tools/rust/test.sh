@@ -25,6 +25,12 @@ else
     cargo test --quiet --locked -p seslite-sys -p seslite
 fi
 
+# Stores on a server, where the rest of the project is built with them.
+if [ -n "${SESLITE_WITH_POSTGRES:-}" ]; then
+    (cd ../.. && sh test/postgres/with_server.sh cargo test --quiet --locked --manifest-path tools/rust/Cargo.toml -p seslite \
+        --features postgres --test calls -- servers)
+fi
+
 # The oldest Rust that Cargo.toml names: by itself, or at least by what the lints know of the standard library.
 if cargo +1.85 --version >/dev/null 2>&1; then
     CARGO_TARGET_DIR=$CARGO_TARGET_DIR/oldest cargo +1.85 check --quiet --locked -p seslite-sys -p seslite

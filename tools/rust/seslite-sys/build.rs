@@ -19,9 +19,27 @@ fn main() {
     if let Some(include) = env::var_os("DEP_SQLITE3_INCLUDE") {
         build.include(include);
     }
+    if env::var_os("CARGO_FEATURE_POSTGRES").is_some() {
+        build.file(folder.join("seslite_postgres.c")).include(libpq_headers());
+        println!("cargo:rustc-link-lib=pq");
+    }
     build.compile("seslite");
     println!("cargo:rustc-link-lib=pthread");
     println!("cargo:include={}", folder.display());
+}
+
+/// Where the headers of libpq are: as PQ_INCLUDE says, or pg_config.
+fn libpq_headers() -> PathBuf {
+    println!("cargo:rerun-if-env-changed=PQ_INCLUDE");
+    if let Some(folder) = env::var_os("PQ_INCLUDE") {
+        return PathBuf::from(folder);
+    }
+    match Command::new("pg_config").arg("--includedir").output() {
+        Ok(output) if output.status.success() => PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()),
+        other => panic!(
+            "the feature postgres needs pg_config (Debian: libpq-dev), or PQ_INCLUDE in the environment: {other:?}"
+        ),
+    }
 }
 
 /// `make amalgamation` of the repository, into OUT_DIR, so that nothing is written next to the sources.

@@ -1,4 +1,4 @@
-use std::ffi::CString;
+use std::ffi::{c_char, CString};
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -47,15 +47,55 @@ pub(crate) fn path_of(path: &Path) -> Result<CString> {
     c_string("the path", text)
 }
 
+type Opener = unsafe extern "C" fn(
+    *const c_char,
+    *const sys::ses_open_options,
+    *mut *mut sys::ses_store,
+    *mut sys::ses_error,
+) -> i32;
+
+#[cfg(feature = "postgres")]
+unsafe extern "C" fn open_postgres(
+    address: *const c_char,
+    options: *const sys::ses_open_options,
+    store: *mut *mut sys::ses_store,
+    error: *mut sys::ses_error,
+) -> i32 {
+    unsafe { sys::ses_open_postgres(address, options, std::ptr::null(), store, error) }
+}
+
+#[cfg(feature = "postgres")]
+const POSTGRES: Option<Opener> = Some(open_postgres);
+#[cfg(not(feature = "postgres"))]
+const POSTGRES: Option<Opener> = None;
+
+/// The engines for servers: how addresses begin, what opens them, if it is built in, and the feature for that.
+const SERVERS: [(&[u8], Option<Opener>, &str); 2] =
+    [(b"postgresql://", POSTGRES, "postgres"), (b"postgres://", POSTGRES, "postgres")];
+
+/// What opens a file, or the server whose address it is.
+fn opener_of(place: &[u8]) -> Result<Opener> {
+    match SERVERS.iter().find(|(scheme, _, _)| place.starts_with(scheme)) {
+        None => Ok(sys::ses_open),
+        Some((_, Some(open), _)) => Ok(*open),
+        Some((_, None, feature)) => Err(Error::new(
+            Code::Misuse,
+            format!("this is the address of a server, and the crate seslite was built without its feature {feature:?}"),
+        )),
+    }
+}
+
 impl Store {
-    /// Opens the store in a file, and creates it if there is none. ":memory:" is a store in memory.
+    /// Opens the store in a file, and creates it if there is none. ":memory:" is a store in memory. With the feature `postgres`,
+    /// `postgresql://user@host/database` is one on a server.
     pub fn open(path: impl AsRef<Path>) -> Result<Store> {
         Store::open_with(path, OpenOptions::new())
     }
 
     pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Store> {
         let path = path_of(path.as_ref())?;
-        Store::make(options, |options, store, error| unsafe { sys::ses_open(path.as_ptr(), options, store, error) })
+        let open = opener_of(path.to_bytes())?;
+        Store::make(options, |options, store, error| unsafe { open(path.as_ptr(), options, store, error) })
     }
 
     fn make(

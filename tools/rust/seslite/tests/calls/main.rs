@@ -10,6 +10,7 @@ mod in_and_out;
 mod limits;
 mod lists;
 mod search;
+mod servers;
 mod sessions;
 mod store;
 mod threads;
