@@ -462,6 +462,25 @@ def test_sessions_that_both_sides_went_on_with_are_left_alone(tmp_path):
     asyncio.run(case())
 
 
+def test_what_another_appends_meanwhile_is_not_deleted_unseen(tmp_path):
+    class Busy(Side):
+        async def append(self, session, each, **options):
+            await super().append(session, each, **options)
+            if each.id == "e4":
+                await append(self.service, "u", "s1", event("x1", time=9, text="of another"))
+
+    async def case():
+        async with pair(tmp_path, "seslite", "memory") as (one, other):
+            await fill(one)
+            report = await Sync(side_of(one), Busy(other), apps=["app"], delete=True, pace=quick()).run()
+            assert report.sessions == {"created": 3}
+            assert [each["id"] for each in (await seen(other))["u", "s1"][1]] == ["e1", "e4", "x1"]
+            assert (await sync(one, other, delete=True)).sessions == {"equal": 2, "updated": 1}
+            assert await seen(other) == await seen(one)
+
+    asyncio.run(case())
+
+
 def test_a_source_that_was_pruned_goes_on_where_the_target_has_the_rest(tmp_path):
     async def case():
         async with pair(tmp_path, "seslite", "memory") as (one, other):

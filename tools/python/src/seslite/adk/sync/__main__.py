@@ -90,6 +90,9 @@ def main(arguments: Optional[list[str]] = None) -> int:
     except (errors.Error, ValueError, ImportError) as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 2
+    except Exception as error:  # what a service refuses for good: to be listed, for instance
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

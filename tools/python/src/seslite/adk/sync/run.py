@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
 from typing import Any, NamedTuple, Optional
 
 from google.adk.events.event import Event
 from google.adk.sessions.session import Session
+from google.adk.sessions.state import State
 
 from ... import errors
 from . import compare
@@ -127,28 +128,39 @@ class Sync:
             self._report.sessions["unchanged"] += 1
             return
         self._done.pop(_name_of(listed), None)
+        if await self._attempt(listed, self._copy(listed)):
+            self._done[_name_of(listed)] = mark
+
+    async def _copy(self, listed: Session) -> bool:
+        found = await self._call(self._source.read, listed)
+        if found is None:  # deleted since it was listed
+            return False
+        copy = _Copy(self, found)
+        await self._pace.repeat(copy.run)
+        return copy.report(self._report)
+
+    async def _attempt(self, session: Session, work: Awaitable[bool]) -> bool:
+        """Does what a service may refuse for good, which does not keep the other sessions from being copied."""
         try:
-            found = await self._call(self._source.read, listed)
-            if found is None:  # deleted since it was listed
-                return
-            copy = _Copy(self, found)
-            await self._pace.repeat(copy.run)
-            if copy.report(self._report):
-                self._done[_name_of(listed)] = mark
+            return await work
         except GaveUp:
             raise
         except Exception as error:
-            logger.debug("%s", listed.id, exc_info=True)
-            self._report.fail("failed", listed, f"{type(error).__name__}: {error}")
+            logger.debug("%s", session.id, exc_info=True)
+            self._report.fail("failed", session, f"{type(error).__name__}: {error}")
+            return False
 
     async def _run_left(self, session: Session) -> None:
         """A session that only the target has. If the source has none at all of an app, its name is more likely misspelled."""
         if not self._delete or session.app_name not in self._known:
             self._report.sessions["only_in_target"] += 1
             return
-        if not self._dry_run:
-            await self._call(self._target.delete, session)
-        self._report.sessions["deleted"] += 1
+        if self._dry_run or await self._attempt(session, self._remove(session)):
+            self._report.sessions["deleted"] += 1
+
+    async def _remove(self, session: Session) -> bool:
+        await self._call(self._target.delete, session)
+        return True
 
     # ------------------------------------------------------------------------------------- shared state
 
@@ -160,7 +172,7 @@ class Sync:
         for (user, name), values in wanted.items():
             if not self._source.shares and len(values) > 1:
                 self._report.lose(f"state {name}, which differs between sessions", values[-1][0])
-        for user in dict.fromkeys(session.user_id for session in found):
+        for user, session in {each.user_id: each for each in found}.items():
             delta = {}
             for (owner, name), values in wanted.items():
                 value = values[-1][1]
@@ -173,8 +185,12 @@ class Sync:
                 else:
                     delta[name] = value
             if delta:
-                await self._call(self._target.set_shared, app, user, delta)
-                self._report.shared += [(app, user, name) for name in delta]
+                await self._attempt(session, self._set_shared(app, user, delta))
+
+    async def _set_shared(self, app: str, user: str, delta: dict[str, Any]) -> bool:
+        await self._call(self._target.set_shared, app, user, delta)
+        self._report.shared += [(app, user, name) for name in delta]
+        return True
 
 
 def _shared(sessions: Iterable[Session]) -> dict[tuple[Optional[str], str], list[tuple[Session, Any]]]:
@@ -184,7 +200,7 @@ def _shared(sessions: Iterable[Session]) -> dict[tuple[Optional[str], str], list
     for session in sessions:
         for name, value in session.state.items():
             if compare.is_shared(name):
-                known = values.setdefault((None if name.startswith("app:") else session.user_id, name), [])
+                known = values.setdefault((None if name.startswith(State.APP_PREFIX) else session.user_id, name), [])
                 known[:] = [each for each in known if not compare.same(each[1], value)] + [(session, value)]
     return values
 
@@ -209,6 +225,8 @@ class _Copy:
 
     async def run(self) -> None:
         await self._look()
+        if self._sync._delete and self._there and self._match.added:
+            await self._begin_anew()
         if self._sync._dry_run or self._in_conflict or (self._there and not self._match.missing):
             return
         removes = self._sync._source.removes
@@ -220,22 +238,23 @@ class _Copy:
         await self._look()
 
     async def _look(self) -> None:
-        """Reads what is there. With --delete, a session that has what the source does not have is begun anew."""
-        sync = self._sync
-        stored = await sync._once(self._target.read, self._session)
+        """Reads what is there."""
+        stored = await self._sync._once(self._target.read, self._session)
         self._there = None if stored is None else stored.session
         self._stored_events, _, self._doubled_there = compare.stored_events(self._there.events if self._there else ())
         self._match = compare.Match(self._events, self._stored_events)
         if self._before is None:
             self._before, self._existed = len(self._match.pairs), self._there is not None
         if len(self._match.missing) < self._left:
-            sync._pace.progress()
+            self._sync._pace.progress()
         self._left = len(self._match.missing)
-        if sync._delete and self._there and self._match.added:
-            self._replaced, self._before = True, 0
-            if not sync._dry_run:
-                await sync._once(self._target.delete, self._session)
-            self._there, self._match = None, compare.Match(self._events, [])
+
+    async def _begin_anew(self) -> None:
+        """Deletes a session that has what the source does not have."""
+        if not self._sync._dry_run:
+            await self._sync._once(self._target.delete, self._session)
+        self._replaced, self._before, self._left = True, 0, len(self._events)
+        self._there, self._match = None, compare.Match(self._events, [])
 
     @property
     def _in_conflict(self) -> bool:
