@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds, tests and installs what `make dist` has made, as whoever downloads it would: in a folder that is no clone.
-#     sh tools/packaging/dist/check.sh DIST [BUILD]     (MAKE, CC, CFLAGS, LDFLAGS, PKG_CONFIG; TESTS: in place of the quick ones)
+#     sh tools/packaging/dist/check.sh DIST [BUILD]     (MAKE, CC, CFLAGS, LDFLAGS, PKG_CONFIG; TESTS: in place of the
+#                                                        quick ones)
 # BUILD is a build of the same commit with the same flags: the libraries and the command must be equal to those in it.
 set -eu
 dist=$(cd "$1" && pwd)
@@ -54,8 +55,7 @@ else
 fi
 # shellcheck disable=SC2086
 run $make install DESTDIR="$folder/root" PREFIX=/usr
-run awk -v whole=1 -f test/readme.awk README.md
-cp "$folder/log" "$folder/program.c"
+awk -v whole=1 -f test/readme.awk README.md >"$folder/program.c"
 rm -rf build
 cd ..
 diff -r unchanged "seslite-$version" || fail "building has changed the sources"
