@@ -89,6 +89,8 @@
  *    pointer and a length, and need not end in a NUL.)
  *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. The times of events and
  *    sessions lie in the years 0 to 9999; any other is rejected with INVALID. Sequence numbers start at 1.
+ *  - Lengths, and numbers of things that a call holds in memory, are size_t; numbers of what is stored are
+ *    int64_t. An enumerator is passed as an int, and flags are an unsigned, so that both can grow.
  *  - Options are structs. Their first member, `size`, is set to sizeof the struct. A zero member means its
  *    documented default, and NULL instead of options means all defaults. SES_OPTIONS makes them. A flag or a
  *    kind that this version does not know is rejected with MISUSE, and so are flags that exclude each other,
@@ -1129,7 +1131,8 @@ SES_API void ses_names_close(ses_names *names);
 /*
  * A receipt: what one call has erased, and what it knows to be left. It is about the store alone. Backups,
  * exports, replicas, and what programs that read the session before have kept are not covered. Nor are titles
- * and labels, except those of a deleted session. A call gives a receipt if its options have one in `erased`.
+ * and labels, except those of a deleted session. A call gives a receipt if its options have one in `erased`;
+ * ses_redact has it as its output.
  */
 typedef struct ses_erased {
     size_t size;          /* input: sizeof(ses_erased) */
