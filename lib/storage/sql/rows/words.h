@@ -1,8 +1,8 @@
 /*
  * The index of words that searches use: a feature of a store ("search" in `features`), made on demand and derived from the
  * events. `derived` says how far it has come in each session. What is removed from a log is removed from the index in the
- * same transaction, and numbers of sessions and events are never given again, so a row of the index that was left over (by
- * another program) leads to nothing.
+ * same transaction. Each event that the index leads to is looked at again, so a row that was left over (by another program)
+ * costs only time.
  */
 #ifndef SESLITE_STORAGE_SQL_ROWS_WORDS_H
 #define SESLITE_STORAGE_SQL_ROWS_WORDS_H
