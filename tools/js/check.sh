@@ -40,7 +40,7 @@ rm -rf "$js"/seslite-*.tgz "$js/empty" "$js/test/node_modules/seslite"
 (cd "$js" && npm pack --silent ./package >/dev/null)
 mkdir -p "$js/empty" "$js/test/node_modules/seslite"
 (cd "$js/empty" && npm install --offline --no-audit --no-fund --silent "$js"/seslite-*.tgz &&
-    sed -n '/^```js$/,/^```$/{//!p;/^```$/q}' node_modules/seslite/README.md >example.mjs && node example.mjs)
+    (cd node_modules/seslite && sed -n '/^```js$/,/^```$/{//!p;/^```$/q}' README.md) >example.mjs && node example.mjs)
 tar -xzf "$js"/seslite-*.tgz -C "$js/test/node_modules/seslite" --strip-components=1
 cd "$js/test"
 node --expose-gc --test-reporter=dot --test-concurrency=2 --test ./*.test.js
