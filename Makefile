@@ -95,6 +95,7 @@ SQLITE_OBJECT  := $(B)/sqlite3.o
 SQLITE_HAS_KEYS := $(shell grep -q sqlite3mc_config $(SQLITE) && echo -DSESLITE_WITH_KEYS)
 SQLITE_CFLAGS   = -isystem $(dir $(SQLITE)) $(SQLITE_HAS_KEYS)
 SQLITE_LIBS     = -lm -ldl
+SQLITE_FLAGS   ?= $(CFLAGS) $(filter-out --coverage,$(FLAVOUR_FLAGS))
 SQLITE_OPTIONS ?= -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_STAT4
 endif
 
@@ -214,7 +215,7 @@ $(foreach source,$(SOURCES),$(eval $(call compile_rule,$(source))))
 
 $(SQLITE_OBJECT): $(SQLITE)
 	@mkdir -p $(@D)
-	$(CC) -fPIC -fvisibility=hidden -pthread -w $(CFLAGS) $(filter-out --coverage,$(FLAVOUR_FLAGS)) $(SQLITE_OPTIONS) -c -o $@ $<
+	$(CC) -fPIC -fvisibility=hidden -pthread -w $(SQLITE_FLAGS) $(SQLITE_OPTIONS) -c -o $@ $<
 
 # The engines in the library, which is rebuilt when they change.
 $(B)/gen/engines: FORCE
