@@ -225,7 +225,8 @@ static int sweep_with(struct sweep *sweep, ses_error *error)
         code = SES_MORE;
     if (code == SES_OK)
         code = begin_sweep(sweep, error);
-    if (code == SES_OK)
+    /* The end of a page may have a checksum of it (https://www.sqlite.org/cksumvfs.html), which would be wrong. */
+    if (code == SES_OK && sweep->usable_bytes == sweep->page_bytes)
         code = sweep_pages(sweep, error);
     if (*sweep->wrote) {
         const int ended = end_sweep(sweep, error);
