@@ -980,10 +980,9 @@ WHERE session_id = ?1 AND first_seq = ((?2 - 1) & ~7) + 1;
 WITH found AS MATERIALIZED (
     SELECT rowid AS id FROM search_words WHERE search_words MATCH ?1 LIMIT ?2
 ), placed AS (
-    SELECT s.id AS session_id, p.first_seq + (f.id & 7) AS seq, s.name, u.name AS user_name, s.user_id, s.app_id,
+    SELECT s.id AS session_id, p.first_seq + (f.id & 7) AS seq, s.name, s.user_id, s.app_id,
            iif(s.user_id = ?10 AND s.name = ?9, ?8, s.updated_us) AS updated_us
     FROM found AS f CROSS JOIN search_places AS p ON p.id = f.id >> 3 CROSS JOIN sessions AS s ON s.id = p.session_id
-    CROSS JOIN users AS u ON u.id = s.user_id
     WHERE (SELECT count(*) FROM found) < ?2 AND s.updated_us >= ?3 AND s.updated_us < ?4 AND (?13 IS NULL OR (s.name >= ?13 AND s.name < ?14))
       AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
            SELECT 1 FROM session_labels AS l
@@ -999,7 +998,8 @@ SELECT session_id, seq, name, user_name, user_id, updated_us, app_id, count
 FROM (SELECT NULL AS session_id, NULL AS seq, NULL AS name, NULL AS user_name, NULL AS user_id, NULL AS updated_us,
              NULL AS app_id, (SELECT count(*) FROM found) AS count
       UNION ALL
-      SELECT session_id, seq, name, user_name, user_id, updated_us, app_id, NULL FROM placed)
+      SELECT p.session_id, p.seq, p.name, u.name, p.user_id, p.updated_us, p.app_id, NULL
+      FROM placed AS p CROSS JOIN users AS u ON u.id = p.user_id)
 ORDER BY count IS NULL, updated_us DESC, name, user_id, seq DESC;
 
 -- The use of tokens, which is derived from the events on demand: what each sheet holds is described in lib/model/usage/sheet.c.
