@@ -20,6 +20,7 @@ cargo fetch --quiet --locked || skip "the packages of crates.io"
 [ "$minor" -ge 85 ] || skip "Rust 1.85 or newer: this is 1.$minor"
 if [ "$minor" -ge 95 ]; then
     cargo test --quiet --locked --workspace
+    RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps
 else
     echo "skipped: adk-session-seslite, since adk-session needs Rust 1.95 and this is 1.$minor"
     cargo test --quiet --locked -p seslite-sys -p seslite
