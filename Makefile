@@ -336,6 +336,16 @@ bench: $(B)/tools/bench/bench
 	@# 2: a figure is not reached, which the table says; that is no failure of making it
 	$(B)/tools/bench/bench $(if $(QUICK),--quick) --json $(B)/bench.jsonl --folder $(B)/bench || [ $$? -eq 2 ]
 
+## compare: time seslite beside the stores of google-adk, adk-rust and the OpenAI Agents SDK, after make clients (COMPARE='--rounds 20')
+.PHONY: compare
+COMPARE ?=
+compare: $(B)/tools/bench/compare/worker
+	@! command -v cargo >/dev/null 2>&1 || { cd tools/rust && CARGO_TARGET_DIR=$(abspath build/rust) \
+	    cargo build --quiet --release --locked -p adk-session-seslite --example compare; } || echo "without Rust"
+	@mkdir -p $(B)/bench
+	python3 tools/bench/compare/compare.py --c $< --rust build/rust/release/examples/compare \
+	    --python build/python/venv/bin/python --folder $(B)/bench $(COMPARE)
+
 ## bench-postgres: time seslite on a server, directly and 1 ms away (BENCH_PYTHON=one with google-adk, BENCH_LIBRARY=another build's)
 .PHONY: bench-postgres
 ifeq ($(POSTGRES),)

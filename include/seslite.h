@@ -683,10 +683,10 @@ typedef enum ses_flags {
      * does if the time of the call is over before the file is read, or if a page is damaged.
      *
      * With SES_CHECKPOINT_EXTERNAL it returns SES_MORE until the other program has emptied the log. Then, and
-     * in a store with a key or with bytes of an extension at the end of pages (such as checksums), the copies that
-     * SQLite has left are not overwritten. (With a key they are
-     * encrypted.) VACUUM overwrites them, run with the sqlite3 program. The flag does not reach rows that were
-     * deleted earlier without it, nor copies that the file system or the disk has kept.
+     * in a store with a key or with an extension's bytes at the end of pages (such as checksums), the copies
+     * that SQLite has left are not overwritten. (With a key they are encrypted.) VACUUM overwrites them, run
+     * with the sqlite3 program. The flag does not reach rows that were deleted earlier without it, nor copies
+     * that the file system or the disk has kept.
      */
     SES_SECURE = 0x4
 } ses_flags;
