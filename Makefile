@@ -546,6 +546,19 @@ encrypted:
 	@MAKE='$(MAKE)' SQLITE='$(SQLITE)' sh test/encrypted.sh build/encrypted-sqlite \
 	    $(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(ENCRYPTED_TESTS))))
 
+## mutants: seed faults in lib/, and list those that no test sees (MUTANTS=40 SEED=1); needs Python's venv and PyPI
+MUTANTS ?= 40
+SEED    ?= 1
+.PHONY: mutants
+mutants: build/mutants/venv/bin/python
+	$< tools/mutants/mutants.py build --jobs $$(getconf _NPROCESSORS_ONLN)
+	$< tools/mutants/mutants.py run --jobs $$(getconf _NPROCESSORS_ONLN) --sample $(MUTANTS) --seed $(SEED)
+	@$< tools/mutants/mutants.py report --sample $(MUTANTS) --seed $(SEED)
+
+build/mutants/venv/bin/python:
+	python3 -m venv build/mutants/venv
+	build/mutants/venv/bin/pip install -q --disable-pip-version-check libclang==18.1.1 || { rm -rf build/mutants/venv; exit 1; }
+
 ## stress: many threads, and many processes of which one is killed, for a minute each
 stress: $(B)/test/storage/stress
 	SESLITE_STRESS_SECONDS=60 $(B)/test/storage/stress

@@ -58,7 +58,9 @@ class File:
         own = [c for c in unit.cursor.get_children() if c.location.file and c.location.file.name == self.path]
         self.macros = [self.span(c) for c in own if c.kind == CursorKind.MACRO_INSTANTIATION]
         for function in own:
-            if function.kind == CursorKind.FUNCTION_DECL and function.is_definition():
+            if function.kind != CursorKind.FUNCTION_DECL or self.in_macro(self.span(function)):
+                continue
+            if function.is_definition():
                 self.result = function.result_type.get_canonical().kind.name
                 self.visit(list(function.get_children())[-1])
 
@@ -260,7 +262,9 @@ def seed():
     """Puts the mutated library into the tree, and says which mutants there are. Their numbers begin at 1."""
     subprocess.run(["make", "-s", "build/gen/statements.h"], check=True)
     mutants, texts = [None], {}
-    for path, unit in parse(p for p in sorted(pathlib.Path("lib").glob("**/*.c")) if "postgres" not in p.parts):
+    # libclang cannot read gcc's header of a processor's instructions.
+    paths = [p for p in sorted(pathlib.Path("lib").glob("**/*.c")) if "postgres" not in p.parts and not p.stem.endswith("_x86")]
+    for path, unit in parse(paths):
         file = File(path, unit, len(mutants))
         texts[str(path)] = file.mutated().encode()
         digest = hashlib.sha1(file.source).hexdigest()[:12]
@@ -376,6 +380,12 @@ def wanted(mutant, options):
     return room and mutant["file"].endswith(options.file or "") and (not options.line or mutant["line"] == options.line)
 
 
+def choose(mutants, options):
+    """The numbers of those that are wanted; of a sample in the order of chance, in which it can be ended early."""
+    chosen = [i for i in range(1, len(mutants)) if wanted(mutants[i], options)]
+    return random.Random(options.seed).sample(chosen, min(options.sample, len(chosen))) if options.sample else chosen
+
+
 def try_mutants(options):
     mutants, tests, by = load()
     known = results()
@@ -383,10 +393,7 @@ def try_mutants(options):
     for result in known.values():
         if result["by"]:
             kills[result["file"]][result["by"]] += 1
-    chosen = [i for i in range(1, len(mutants)) if wanted(mutants[i], options)]
-    if options.sample:
-        chosen = sorted(random.Random(options.seed).sample(chosen, min(options.sample, len(chosen))))
-        random.Random(options.seed).shuffle(chosen)
+    chosen = choose(mutants, options)
     chosen = [i for i in chosen if key(mutants[i]) not in known or (options.again and not known[key(mutants[i])]["by"])]
     end = time.monotonic() + options.seconds
 
@@ -433,7 +440,7 @@ def told(result):
 def report(options):
     mutants = json.loads((OUT / "mutants.json").read_text())
     known = results()
-    current = [known[key(m)] for m in mutants[1:] if wanted(m, options) and key(m) in known]
+    current = [known[key(mutants[i])] for i in choose(mutants, options) if key(mutants[i]) in known]
     files = collections.defaultdict(list)
     for result in current:
         files[result["file"]].append(result)
