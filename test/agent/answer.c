@@ -139,8 +139,9 @@ static void test_responses_that_are_given_answer_calls_of_their_ids(void **state
 {
     const ses_function responses[] = {{{"2", 1}, {NULL, 0}, {Q("{'ok':true}"), SES_NUL}},
                                       {{"", 0}, {"bare", SES_NUL}, {NULL, 0}},
+                                      {{NULL, 0}, {"f", SES_NUL}, {NULL, 0}}, /* f has an id */
                                       {{"gone", SES_NUL}, {NULL, 0}, {NULL, 0}}};
-    const ses_answer_options options = {.size = sizeof options, .responses = responses, .response_count = 3};
+    const ses_answer_options options = {.size = sizeof options, .responses = responses, .response_count = 4};
     struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     int64_t answered = -1;

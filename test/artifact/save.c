@@ -357,8 +357,10 @@ static void test_bad_names_and_options_are_refused(void **state)
     options.metadata = "[1]";
     options.metadata_len = SES_NUL;
     assert_code(SES_INVALID, ses_artifact_save_by_key(store, &key, "a", "", 0, &options, NULL, &error));
+    assert_message("artifact options: `metadata`: it must be an object");
     options.metadata = "{";
     assert_code(SES_JSON, ses_artifact_save_by_key(store, &key, "a", "", 0, &options, NULL, &error));
+    assert_message("artifact options: `metadata`: ");
     options.metadata = NULL;
     options.kind = SES_ARTIFACT_TEXT;
     assert_code(SES_INVALID, ses_artifact_save_by_key(store, &key, "a", "\xff", 1, &options, NULL, &error));

@@ -527,6 +527,45 @@ static void test_waiting_costs_little(void **state)
     join_all(waiters, SES_OK);
 }
 
+static int64_t reads_of_releases(struct waiting *waiting, const ses_key *of, int releases)
+{
+    ses_stats before = {.size = sizeof before};
+    ses_stats after = {.size = sizeof after};
+    ses_error error;
+
+    assert_ok(ses_store_stats(waiting->store, &before, &error));
+    for (int i = 0; i < releases; i++) {
+        ses_lease lease;
+        assert_ok(ses_lease_take(waiting->store, of, "b", &at_once, &lease, &error));
+        assert_ok(ses_lease_release(waiting->store, of, lease.token, NULL, &error));
+        support_pause_us(1000);
+    }
+    assert_ok(ses_store_stats(waiting->store, &after, &error));
+    return after.read_calls - before.read_calls;
+}
+
+/* However often the lease of another session is released, one that waits looks no more often for that: after half a second
+ * every 30 ms. */
+static void test_a_release_wakes_nobody_who_waits_for_another_session(void **state)
+{
+    static const ses_key other = {"app", "user", "another"};
+    enum { RELEASES = 100 };
+    struct waiting *waiting = *state;
+    struct waiter waiter = {.options = &patient};
+    ses_lease held = must_take(waiting->store, "a");
+
+    must_create(waiting->store, &other, NULL);
+    const int64_t alone = reads_of_releases(waiting, &other, RELEASES);
+    start_waiter(&waiter, waiting->store, 1);
+    support_pause_us(500000);
+    const int64_t begun = support_steady_us();
+    const int64_t reads = reads_of_releases(waiting, &other, RELEASES);
+    assert_in_range(reads, alone, alone + (support_steady_us() - begun) / 30000 + 2);
+    must_release(waiting->store, held.token);
+    join_waiter(&waiter);
+    assert_int_equal(waiter.code, SES_OK);
+}
+
 /* The clock stands still a moment before the lease runs out. */
 static void test_a_lease_that_is_about_to_run_out_is_not_looked_at_without_a_pause(void **state)
 {
@@ -567,6 +606,7 @@ int main(void)
         TEST(test_precedence_does_not_last_when_the_clock_is_set_back),
         TEST(test_precedence_ends_with_the_waiting),
         TEST(test_waiting_costs_little),
+        TEST(test_a_release_wakes_nobody_who_waits_for_another_session),
         TEST(test_a_lease_that_is_about_to_run_out_is_not_looked_at_without_a_pause),
     };
     return cmocka_run_group_tests_name("waiting for leases", tests, NULL, NULL);
