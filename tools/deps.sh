@@ -24,7 +24,7 @@ if command -v apt-get >/dev/null 2>&1; then
     install="apt-get install -y --no-install-recommends"
     packages="make gcc g++ libc6-dev binutils pkg-config sqlite3 libsqlite3-dev libcjson-dev libcmocka-dev \
         libmicrohttpd-dev libcurl4-openssl-dev"
-    more="clang clang-format libclang-rt-dev gcovr valgrind git cmake meson ninja-build musl-tools mandoc abigail-tools python3-venv python3-dev \
+    more="clang clang-format libclang-rt-dev llvm gcovr valgrind git cmake meson ninja-build musl-tools mandoc abigail-tools python3-venv python3-dev \
         dpkg-dev debhelper lintian libpq-dev ruby nix-bin"
     chromium="chromium chromium-driver"
     server="libpq-dev postgresql postgresql-client pgbouncer"

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "seslite_agent.h"
 
@@ -41,6 +43,109 @@ static inline ses_session *fuzz_session(ses_store *store)
     must(ses_get(store, &key, &options, &session, NULL) == SES_OK);
     return session;
 }
+
+/* -------------------------------------------------------------------------------- inputs that are read piece by piece */
+
+struct fuzz_input {
+    const uint8_t *data;
+    size_t size;
+    size_t at;
+};
+
+/* A number of so many bytes. After the end of the input all bytes are 0. */
+static inline uint64_t fuzz_take(struct fuzz_input *input, int width)
+{
+    uint64_t number = 0;
+    for (int i = 0; i < width; i++, input->at++)
+        number = number << 8 | (input->at < input->size ? input->data[input->at] : 0);
+    return number;
+}
+
+/* A byte that says how long it is, and the text, shorter than `capacity`. */
+static inline size_t fuzz_take_text(struct fuzz_input *input, char *text, size_t capacity)
+{
+    const size_t len = (size_t)fuzz_take(input, 1) % capacity;
+    for (size_t i = 0; i < len; i++)
+        text[i] = (char)fuzz_take(input, 1);
+    return len;
+}
+
+/* The text up to the next line feed, or the rest; ends in a NUL. Free it. */
+static inline char *fuzz_take_line(struct fuzz_input *input)
+{
+    const uint8_t *from = input->data + (input->at < input->size ? input->at : input->size);
+    const size_t rest = input->size - (size_t)(from - input->data);
+    const uint8_t *end = rest > 0 ? memchr(from, '\n', rest) : NULL;
+    const size_t len = end ? (size_t)(end - from) : rest;
+    char *line = malloc(len + 1);
+
+    must(line != NULL);
+    if (len > 0)
+        memcpy(line, from, len);
+    line[len] = '\0';
+    input->at += len + 1;
+    return line;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ files */
+
+struct fuzz_file {
+    unsigned char *data;
+    size_t len;
+};
+
+/* A name in a folder of this process, in memory where the system has one. It is lent until the next call. */
+static inline const char *fuzz_path(const char *name)
+{
+    static char folder[64];
+    static char path[128];
+
+    if (!folder[0]) {
+        const char *shm = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+        snprintf(folder, sizeof folder, "%s/seslite-fuzz-XXXXXX", shm);
+        must(mkdtemp(folder) != NULL);
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static inline void fuzz_file_write(const char *path, const void *data, size_t len)
+{
+    FILE *file = fopen(path, "wb");
+    must(file && (len == 0 || fwrite(data, 1, len, file) == len) && fclose(file) == 0);
+}
+
+static inline struct fuzz_file fuzz_file_read(const char *path)
+{
+    struct stat info;
+    FILE *file = fopen(path, "rb");
+    must(file && fstat(fileno(file), &info) == 0 && info.st_size > 0);
+    struct fuzz_file read = {malloc((size_t)info.st_size), (size_t)info.st_size};
+    must(read.data && fread(read.data, 1, read.len, file) == read.len && fclose(file) == 0);
+    return read;
+}
+
+static inline unsigned char *fuzz_copy(const unsigned char *data, size_t len)
+{
+    unsigned char *copy = malloc(len);
+    must(copy != NULL);
+    memcpy(copy, data, len);
+    return copy;
+}
+
+/* The database and what SQLite keeps beside it. */
+static inline void fuzz_remove(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    char name[160];
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        (void)unlink(name);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ texts */
 
 /* A strict reader of its own, by the table of RFC 3629. */
 static inline int fuzz_is_utf8(const char *text, size_t len)
