@@ -480,7 +480,7 @@ CHECK_SETTINGS = HEADERS='$(HEADERS)' REFERENCE='$(REFERENCE)' AWK='$(AWK)' NM='
 RUNS := $(TEST_NAMES:%=run-%)
 .PHONY: check test quick tree-check asan tsan coverage sqlite-versions stress damage $(RUNS) $(CHECKS:%=check-%)
 $(RUNS): run-%: $(PROGRAMS)/test/% | $(TEST_NAMES:%=$(PROGRAMS)/test/%)
-	@sh test/run.sh one $(PROGRAMS) $*
+	@sh test/run.sh one $(PROGRAMS) $* $(if $(RUNNER),$(RUNNER) $<)
 
 check-layers: $(OBJECTS) $(BENCH_OBJECTS) $(COMMAND_OBJECTS) $(if $(WITH_SERVER),$(SERVER_OBJECTS))
 check-layers: export OBJECTS := $(OBJECTS)
@@ -559,6 +559,17 @@ mutants: build/mutants/venv/bin/python
 build/mutants/venv/bin/python:
 	python3 -m venv build/mutants/venv
 	build/mutants/venv/bin/pip install -q --disable-pip-version-check libclang==18.1.1 || { rm -rf build/mutants/venv; exit 1; }
+
+## machines: tests on processors of another kind, under qemu, and stores that go from one to the other (MACHINES="s390x arm64")
+# Those whose outcome may depend on the processor. TESTS= are others.
+MACHINE_TESTS := json/accepted json/reader json/writer json/object $(addprefix model/,event live rewind scope snapshot state timestamp) \
+    base $(addprefix storage/,event_forms event_ids features list_statements marks open_schema search_index usage_tally) \
+    session/list_token artifact/append
+MACHINES ?= s390x arm64
+.PHONY: machines
+machines: $(COMMAND)
+	@MAKE='$(MAKE)' MACHINES='$(MACHINES)' sh test/machines.sh build/machines $(COMMAND) \
+	    $(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(MACHINE_TESTS))))
 
 ## stress: many threads, and many processes of which one is killed, for a minute each
 stress: $(B)/test/storage/stress

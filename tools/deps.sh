@@ -7,6 +7,7 @@
 #     sh tools/deps.sh browser  also Chromium and chromedriver, in which the page of `seslite html` is tested
 #     sh tools/deps.sh postgres also libpq, and for the tests a PostgreSQL server and PgBouncer
 #     sh tools/deps.sh mysql    also MariaDB's client library, and for the tests a MariaDB server
+#     sh tools/deps.sh machines also compilers for processors of another kind, and qemu, which runs their programs
 # Without permission to install, it prints the commands and fails.
 set -eu
 
@@ -14,10 +15,13 @@ dev=
 browser=
 postgres=
 mysql=
+machines=
 [ "${1:-}" != dev ] || dev=yes
 [ "${1:-}" != browser ] || browser=yes
 case " $* " in *" postgres "*) postgres=yes ;; esac
 case " $* " in *" mysql "*) mysql=yes ;; esac
+[ "${1:-}" != machines ] || machines=yes
+foreign=
 chromium=
 if command -v apt-get >/dev/null 2>&1; then
     update="apt-get update"
@@ -29,6 +33,8 @@ if command -v apt-get >/dev/null 2>&1; then
     chromium="chromium chromium-driver"
     server="libpq-dev postgresql postgresql-client pgbouncer"
     mariadb="libmariadb-dev mariadb-server mariadb-client"
+    # Debian has its gcc-multilib, for 32 bit, and these exclude each other: what is installed last stays.
+    foreign="qemu-user-static gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
     check="dpkg -s"
     [ "$(dpkg --print-architecture)" != amd64 ] || more="$more gcc-multilib"
 elif command -v dnf >/dev/null 2>&1; then
@@ -110,6 +116,7 @@ wanted=$packages
 [ -z "$browser" ] || wanted="$packages $chromium"
 [ -z "$postgres" ] || wanted="$wanted $server"
 [ -z "$mysql" ] || wanted="$wanted $mariadb"
+[ -z "$machines" ] || wanted="$packages $foreign"
 for package in $wanted; do
     [ "$package" = libclang-rt-dev ] && continue
     $check "$package" >/dev/null 2>&1 || missing="$missing $package"
