@@ -571,6 +571,13 @@ machines: $(COMMAND)
 	@MAKE='$(MAKE)' MACHINES='$(MACHINES)' sh test/machines.sh build/machines $(COMMAND) \
 	    $(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(MACHINE_TESTS))))
 
+## clean-room: make deps demo, and GOALS, on a bare Debian that debootstrap makes; as root (SUITE=trixie GOALS=quick)
+SUITE ?= $(shell . /etc/os-release 2>/dev/null && echo $$VERSION_CODENAME)
+GOALS ?= quick
+.PHONY: clean-room
+clean-room:
+	@sh test/clean_room.sh build/clean-room $(SUITE) '$(GOALS)'
+
 ## stress: many threads, and many processes of which one is killed, for a minute each
 stress: $(B)/test/storage/stress
 	SESLITE_STRESS_SECONDS=60 $(B)/test/storage/stress
