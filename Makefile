@@ -547,6 +547,11 @@ encrypted:
 	@MAKE='$(MAKE)' SQLITE='$(SQLITE)' sh test/encrypted.sh build/encrypted-sqlite \
 	    $(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(ENCRYPTED_TESTS))))
 
+## figures: compare the figures in test/README.md with those of the last `make test` and `make coverage`
+.PHONY: figures
+figures:
+	@sh test/figures.sh build build/asan-coverage build/coverage
+
 ## mutants: seed faults in lib/, and list those that no test sees (MUTANTS=40 SEED=1); needs Python's venv and PyPI
 MUTANTS ?= 40
 SEED    ?= 1
@@ -597,7 +602,8 @@ coverage:
 	@$(MAKE) --no-print-directory check FLAVOUR=$(COVERED)
 	@# gcov derives a count below 0 for a line of optimized code, at which gcovr would stop
 	gcovr -j "$$(getconf _NPROCESSORS_ONLN)" --root . --filter 'lib/' build/$(COVERED) --exclude-unreachable-branches \
-	    --gcov-ignore-parse-errors --print-summary --fail-under-line 95 --txt build/$(COVERED)/coverage.txt
+	    --gcov-ignore-parse-errors --print-summary --fail-under-line 95 --txt build/$(COVERED)/coverage.txt \
+	    --json-summary build/$(COVERED)/coverage.json
 	@grep -E '^(lib|TOTAL)' build/$(COVERED)/coverage.txt
 
 # ------------------------------------------------------------------------------------------------ clients

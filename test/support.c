@@ -357,3 +357,8 @@ void support_need_file(void)
         skip();
     }
 }
+
+void support_figure(const char *name, long count)
+{
+    print_message("figure %s %ld\n", name, count);
+}

@@ -117,6 +117,9 @@ void support_need_file(void);
 /* Sets a locale that writes 1,5, to be undone by setlocale(LC_ALL, "C"); false where there is none, after saying so. */
 bool support_comma_locale(void);
 
+/* Says how much a test has tried, for test/figures.sh to add up: `kills`, `faults`, ... */
+void support_figure(const char *name, long count);
+
 /* JSON that can be read in C: single quotes become double ones. It is there as long as the program runs. NULL
  * stays NULL. */
 const char *support_json(const char *text);

@@ -162,6 +162,7 @@ static void test_events_and_artifacts_are_one(void **state)
     }
     print_message("%d kills, %lld events, %lld of them stored before it could be said\n", kills,
                   (long long)stored, (long long)cut_off);
+    support_figure("kills", kills);
     assert_query(
         folder->path,
         "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM artifact_contents WHERE uses > 0),"

@@ -669,6 +669,7 @@ static void test_a_call_says_what_has_become_of_it(void **state)
             print_message("%ld cases, %ld failed, %ld of them unknown, of which %ld appeared to others\n",
                           seen.cases, seen.failed, seen.unknown, seen.appeared);
     }
+    support_figure("faults", seen.cases);
     assert_true(seen.unknown > 0 && seen.unknown < seen.failed && seen.failed < seen.cases);
 }
 

@@ -1188,6 +1188,7 @@ static long sum_up(const struct progress *progress, size_t count, long files)
         "(%s, file %ld); %ld findings\n",
         files, sum.ok, sum.corrupt, sum.others, (long)(sum.longest_us / 1000), sum.longest_call,
         sum.longest_number, sum.findings);
+    support_figure("damaged-files", files);
     if (timeout_ms > 0)
         print_message(
             "late by less than 1 ms: %ld, 3 ms: %ld, 10 ms: %ld, 100 ms: %ld, more: %ld; the latest by %ld "

@@ -92,6 +92,7 @@ static void fail_each_in(enum scene scene, const char *path, enum operation oper
     struct faults faults = {.expected = is_expected, .path = path, .scene = scene};
     char undisturbed[sizeof faults.dump];
     int failures = 0;
+    long fired = 0;
 
     disk.operation = operation;
     disk.rc = rc;
@@ -107,6 +108,7 @@ static void fail_each_in(enum scene scene, const char *path, enum operation oper
         fault_begin_run(run, sticks);
         faults_run(&faults);
         failures += faults.failures;
+        fired += fault_calls.fired;
         fault_begin_run(SIZE_MAX, false);
         if (!faults.wrong[0])
             reopen_and_dump(&faults);
@@ -118,6 +120,7 @@ static void fail_each_in(enum scene scene, const char *path, enum operation oper
         assert_sound(path);
     }
     assert_true(failures > 0);
+    support_figure("faults", fired);
 }
 
 static void fail_each(enum operation operation, int rc, bool sticks)

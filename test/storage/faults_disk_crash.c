@@ -148,6 +148,7 @@ static void stop_everywhere(const struct folder *folder, int journal)
     where[0] = '\0';
     /* Most of them stop a call. With a write-ahead file some stop a checkpoint, which no call reports. */
     assert_in_range(refused, 50, operations);
+    support_figure("cut-states", operations);
     assert_int_equal(silent > 2, journal == SES_JOURNAL_WAL);
 }
 

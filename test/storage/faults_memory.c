@@ -38,6 +38,7 @@ static void fail_each_in(enum scene scene, bool sticks, const char *path)
 {
     struct faults faults = {.expected = is_nomem, .allocator = &heap_allocator, .path = path, .scene = scene};
     char undisturbed[sizeof faults.dump];
+    long fired = 0;
 
     faults_prepare(&faults);
     fault_begin_recording();
@@ -54,6 +55,7 @@ static void fail_each_in(enum scene scene, bool sticks, const char *path)
         faults_prepare(&faults);
         fault_begin_run(run, sticks);
         faults_run(&faults);
+        fired += fault_calls.fired;
         if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0 || live != 0 ||
             faults.failures != fault_calls.fired) {
             print_error("scene %d, run %zu of %zu: %s\n"
@@ -63,6 +65,7 @@ static void fail_each_in(enum scene scene, bool sticks, const char *path)
             fail();
         }
     }
+    support_figure("faults", fired);
 }
 
 static void fail_each_allocation(bool sticks, const char *path)

@@ -115,6 +115,7 @@ static void fail_each_in(enum scene scene, int rc, bool sticks, const char *path
     }
     /* A retry may hide a failure, and a rollback need not succeed, but both are rare. */
     assert_true(failures > fired * 8 / 10);
+    support_figure("faults", fired);
 }
 
 static void fail_each_call(int rc, bool sticks, const char *path, int turn)

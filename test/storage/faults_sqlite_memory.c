@@ -90,6 +90,7 @@ static void fail_each_in(enum scene scene, const char *path, size_t shift)
     }
     /* SQLite can do without some: a larger page cache, a sorter that spills later. */
     assert_true(failures > fired / 2);
+    support_figure("faults", fired);
 }
 
 static void fail_each(const char *path, size_t shift)

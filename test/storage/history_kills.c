@@ -192,6 +192,7 @@ static void kill_at_many_moments(const struct folder *folder, enum deed deed)
         times += look_at(folder->path, deed);
     }
     assert_in_range(times, 1, ROUNDS); /* the one that was let live, and not one that was killed at once */
+    support_figure("kills", ROUNDS);
     assert_int_equal(unlink(original), 0);
     free(original);
 }

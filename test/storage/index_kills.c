@@ -173,6 +173,7 @@ static void test_the_index_agrees_with_the_log(void **state)
         assert_index_is_right(store);
         ses_close(store);
     }
+    support_figure("kills", kills);
 }
 
 int main(void)

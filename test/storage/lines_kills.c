@@ -144,6 +144,7 @@ static void test_an_import_that_is_killed_can_be_done_again(void **state)
         assert_same_store(source, store);
         ses_close(store);
     }
+    support_figure("kills", KILL_ROUNDS);
     free(lines.data);
     ses_close(source);
 }

@@ -314,11 +314,13 @@ static void test_rollback_journal_waits_for_readers(void **state)
 
 /* ------------------------------------------------------------------------------------------------- kills */
 
+enum { KILLS = 8 };
+
 static void test_killed_writers_harm_nothing(void **state)
 {
     const struct folder *folder = *state;
 
-    for (int round = 0; round < 8; round++) {
+    for (int round = 0; round < KILLS; round++) {
         int report[2];
         int number = 0;
         int acknowledged = 0;
@@ -350,6 +352,7 @@ static void test_killed_writers_harm_nothing(void **state)
         assert_sound(folder->path);
         free(sql.data);
     }
+    support_figure("kills", KILLS);
 }
 
 /* ------------------------------------------------------------------- opening what another process writes */

@@ -150,6 +150,7 @@ static void stop_everywhere(const struct folder *folder, int journal)
         assert_true(is_redacted(folder->path, journal));
     }
     free(filled);
+    support_figure("cut-states", operations);
     assert_true(before > 0 && after > 0);
 }
 

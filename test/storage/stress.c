@@ -396,6 +396,7 @@ static void test_processes_of_which_one_is_killed(void **state)
         assert_int_equal(WEXITSTATUS(status), 0);
     }
     assert_true(lives > 3);
+    support_figure("kills", lives);
 
     ses_error error;
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));

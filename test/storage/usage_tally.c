@@ -415,6 +415,7 @@ static void test_kills(void **state)
     char model[60000];
     uint64_t seed = 5;
     const char *const wanted = getenv("SESLITE_KILLS");
+    const int kills = wanted ? atoi(wanted) : 10;
 
     memset(model, 'x', sizeof model - 1);
     model[sizeof model - 1] = '\0';
@@ -426,7 +427,7 @@ static void test_kills(void **state)
                  model);
         must_append_by_key(fixture->store, &key, event);
     }
-    for (int i = 0; i < (wanted ? atoi(wanted) : 10); i++) {
+    for (int i = 0; i < kills; i++) {
         ses_close(fixture->store);
         fixture->store = NULL;
         const pid_t child = child_start(tally_until_killed, fixture->path);
@@ -436,6 +437,7 @@ static void test_kills(void **state)
         assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
         must_add_up(fixture->store, 60);
     }
+    support_figure("kills", kills);
     assert_no_problems(fixture->store);
     assert_sound(fixture->path);
 }
