@@ -608,7 +608,7 @@ coverage:
 
 # ------------------------------------------------------------------------------------------------ clients
 
-.PHONY: clients client-python client-rust client-go client-js types wheels rust-package go-package js
+.PHONY: clients client-python client-rust client-go client-js types wheels adk-versions rust-package go-package js
 ## clients: build and test the packages for other languages, if their tools and registries are available
 clients: client-python client-rust client-go client-js
 	@! build/python/venv/bin/python -c 'import pytest, seslite' 2>/dev/null || \
@@ -638,6 +638,10 @@ types:
 ## wheels: the package for Python as its registry takes it, for glibc and musl, with SQLite in it, in build/python/dist
 wheels:
 	@sh tools/python/wheels.sh build
+
+## adk-versions: test the services for google-adk with each minor version of it (ADK_VERSIONS=...), once `make wheels` has run
+adk-versions:
+	@sh tools/python/adk_versions.sh build
 
 ## rust-package: build each crate from its package
 rust-package: amalgamation

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import importlib.metadata
+import pathlib
 
 import postgres
 from google.adk.errors.already_exists_error import AlreadyExistsError
@@ -15,9 +16,10 @@ from google.adk.sessions.sqlite_session_service import SqliteSessionService
 
 from seslite.adk import SesliteSessionService, StaleSessionError
 
-# The cases say what the services of the newest google-adk do. Ours does the same with every one.
-NEWEST = int(importlib.metadata.version("google-adk").split(".")[0]) >= 2
-NAMES = ("memory", "sqlite", "database", "seslite", "server") if NEWEST else ("seslite", "server")
+# The cases say what the services do of the google-adk that is pinned. Ours does the same with every one.
+PINNED = (pathlib.Path(__file__).parents[1] / "requirements.txt").read_text("utf-8")
+IS_PINNED = f"google-adk=={importlib.metadata.version('google-adk')}\n" in PINNED
+NAMES = ("memory", "sqlite", "database", "seslite", "server") if IS_PINNED else ("seslite", "server")
 WHO = {"app_name": "app", "user_id": "user"}
 
 
