@@ -119,7 +119,7 @@ impl<'a> RedactOptions<'a> {
         self.version = version;
         self
     }
-    /// In place of a text; "[redacted]" otherwise.
+    /// In place of a text; `[redacted]` otherwise.
     pub fn text(mut self, text: &'a str) -> Self {
         self.text = Some(text);
         self
