@@ -7,7 +7,7 @@
 #     sh tools/deps.sh browser  also Chromium and chromedriver, in which the page of `seslite html` is tested
 #     sh tools/deps.sh postgres also libpq, and for the tests a PostgreSQL server and PgBouncer
 #     sh tools/deps.sh mysql    also MariaDB's client library, and for the tests a MariaDB server
-#     sh tools/deps.sh machines also compilers for processors of another kind, and qemu, which runs their programs
+#     sh tools/deps.sh machines also qemu, which runs programs of other processors, and zig, which compiles them
 # Without permission to install, it prints the commands and fails.
 set -eu
 
@@ -33,8 +33,7 @@ if command -v apt-get >/dev/null 2>&1; then
     chromium="chromium chromium-driver"
     server="libpq-dev postgresql postgresql-client pgbouncer"
     mariadb="libmariadb-dev mariadb-server mariadb-client"
-    # Debian has its gcc-multilib, for 32 bit, and these exclude each other: what is installed last stays.
-    foreign="qemu-user-static gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+    foreign="qemu-user-static"
     check="dpkg -s"
     [ "$(dpkg --print-architecture)" != amd64 ] || more="$more gcc-multilib"
 elif command -v dnf >/dev/null 2>&1; then
