@@ -102,11 +102,17 @@
 --
 -- A server sorts all that it has found before it takes the first few. So a list by time looks first for the 30 seconds up to which
 -- it has as many sessions as it needs, besides those of the 30 seconds in which it begins, of which some may not belong to it. A
--- filter may leave fewer.
--- macro: LAST_NEWEST(owner, number) = if($5 IS NULL AND $13 IS NULL, coalesce((SELECT z.active_30s FROM seslite_sessions AS z
---     WHERE z.owner = number AND z.active_30s >= $11 AND z.active_30s < $12 ORDER BY z.active_30s DESC LIMIT 1 OFFSET $2), $11), $11)
--- macro: LAST_OLDEST(owner, number) = if($5 IS NULL AND $13 IS NULL, coalesce((SELECT z.active_30s FROM seslite_sessions AS z
---     WHERE z.owner = number AND z.active_30s > $11 AND z.active_30s <= $12 ORDER BY z.active_30s LIMIT 1 OFFSET $2), $12), $12)
+-- filter may leave fewer. (A subquery with a variable is run again for each row: so what a statement is about is found by one
+-- before it.)
+-- macro: KEEP_FIRST(owner, number) = SET @ses_first = if($5 IS NULL AND $13 IS NULL, (SELECT z.active_30s FROM seslite_sessions AS z
+--     WHERE z.owner = number AND z.active_30s >= $11 AND z.active_30s < $12 ORDER BY z.active_30s DESC LIMIT 1 OFFSET $2), NULL)
+-- macro: KEEP_LAST(owner, number) = SET @ses_last = if($5 IS NULL AND $13 IS NULL, (SELECT z.active_30s FROM seslite_sessions AS z
+--     WHERE z.owner = number AND z.active_30s > $11 AND z.active_30s <= $12 ORDER BY z.active_30s LIMIT 1 OFFSET $2), NULL)
+-- For a list in order of creation: whether the next session is of these times, and if not, the first one that was active then.
+-- macro: KEEP_NEXT(owner, number) = SET @ses_next = (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite_sessions AS n
+--     WHERE n.owner = number AND n.id > $8 ORDER BY n.id LIMIT 1)
+-- macro: KEEP_BEGIN(owner, number) = SET @ses_begin = if(@ses_next = 0, (SELECT min(i.id) - 1 FROM seslite_sessions AS i
+--     WHERE i.owner = number AND i.active_30s BETWEEN $11 AND $12), NULL)
 --
 -- The columns of an artifact, and of its contents. A row that leads to another's contents must not show them.
 -- macro: ARTIFACT_COLUMNS() = f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id,
@@ -132,11 +138,11 @@
 --
 -- Up to which number, or down to which, the events of a session from $2 to $3 have less than $5 bytes before them, and are at
 -- most $4, so that nothing is sent for which the caller has no room.
--- macro: UP_TO(id) = (SELECT max(p.seq) FROM (
+-- macro: KEEP_UP_TO(id) = SET @ses_end = (SELECT max(p.seq) FROM (
 --     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
 --     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq LIMIT $4) AS x) AS p
 --     WHERE coalesce(p.earlier, 0) < $5)
--- macro: DOWN_TO(id) = (SELECT min(p.seq) FROM (
+-- macro: KEEP_DOWN_TO(id) = SET @ses_end = (SELECT min(p.seq) FROM (
 --     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
 --     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq DESC LIMIT $4) AS x) AS p
 --     WHERE coalesce(p.earlier, 0) < $5)
@@ -395,9 +401,10 @@ FROM (SELECT count(*) AS total, sum(coalesce(s.expires_us <= $2, 0) OR coalesce(
 -- list begins at the first one that was active between $11 and $12.
 
 -- name: list_app_newest
+KEEP_FIRST(app_id, THE_APP($1));
 SELECT KEEP_PAGE(BY_TIME(DESC), $2)
 FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
-      WHERE c.app_id = THE_APP($1) AND c.active_30s >= LAST_NEWEST(app_id, THE_APP($1))
+      WHERE c.app_id = THE_APP($1) AND c.active_30s >= coalesce(@ses_first, $11)
         AND c.active_30s <= $12
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
@@ -407,10 +414,11 @@ PAGE();
 PAGE_ROWS();
 
 -- name: list_app_oldest
+KEEP_LAST(app_id, THE_APP($1));
 SELECT KEEP_PAGE(BY_TIME(ASC), $2)
 FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.app_id = THE_APP($1) AND c.active_30s >= $11
-        AND c.active_30s <= LAST_OLDEST(app_id, THE_APP($1))
+        AND c.active_30s <= coalesce(@ses_last, $12)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_LABEL(c)
@@ -419,13 +427,12 @@ PAGE();
 PAGE_ROWS();
 
 -- name: list_app_created
+KEEP_NEXT(app_id, THE_APP($1));
+KEEP_BEGIN(app_id, THE_APP($1));
 SELECT KEEP_PAGE(group_concat(p.id ORDER BY p.id), $2)
 FROM (SELECT c.id FROM seslite_sessions AS c
       WHERE c.app_id = THE_APP($1)
-        AND c.id > greatest($8, coalesce((SELECT min(i.id) - 1 FROM seslite_sessions AS i
-                WHERE i.app_id = THE_APP($1) AND i.active_30s BETWEEN $11 AND $12
-                  AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite_sessions AS n
-                           WHERE n.app_id = THE_APP($1) AND n.id > $8 ORDER BY n.id LIMIT 1)), 0))
+        AND c.id > greatest($8, coalesce(@ses_begin, 0))
         AND ($9 IS NULL OR true) AND ($10 IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND HAS_LABEL(c)
@@ -434,9 +441,10 @@ PAGE();
 PAGE_ROWS();
 
 -- name: list_user_newest
+KEEP_FIRST(user_id, THE_USER($1));
 SELECT KEEP_PAGE(BY_TIME(DESC), $2)
 FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
-      WHERE c.user_id = THE_USER($1) AND c.active_30s >= LAST_NEWEST(user_id, THE_USER($1))
+      WHERE c.user_id = THE_USER($1) AND c.active_30s >= coalesce(@ses_first, $11)
         AND c.active_30s <= $12
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
@@ -446,10 +454,11 @@ PAGE();
 PAGE_ROWS();
 
 -- name: list_user_oldest
+KEEP_LAST(user_id, THE_USER($1));
 SELECT KEEP_PAGE(BY_TIME(ASC), $2)
 FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.user_id = THE_USER($1) AND c.active_30s >= $11
-        AND c.active_30s <= LAST_OLDEST(user_id, THE_USER($1))
+        AND c.active_30s <= coalesce(@ses_last, $12)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_NAME(c) AND HAS_LABEL(c)
@@ -458,13 +467,12 @@ PAGE();
 PAGE_ROWS();
 
 -- name: list_user_created
+KEEP_NEXT(user_id, THE_USER($1));
+KEEP_BEGIN(user_id, THE_USER($1));
 SELECT KEEP_PAGE(group_concat(p.id ORDER BY p.id), $2)
 FROM (SELECT c.id FROM seslite_sessions AS c
       WHERE c.user_id = THE_USER($1)
-        AND c.id > greatest($8, coalesce((SELECT min(i.id) - 1 FROM seslite_sessions AS i
-                WHERE i.user_id = THE_USER($1) AND i.active_30s BETWEEN $11 AND $12
-                  AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite_sessions AS n
-                           WHERE n.user_id = THE_USER($1) AND n.id > $8 ORDER BY n.id LIMIT 1)), 0))
+        AND c.id > greatest($8, coalesce(@ses_begin, 0))
         AND ($9 IS NULL OR true) AND ($10 IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND HAS_NAME(c) AND HAS_LABEL(c)
@@ -759,12 +767,14 @@ SELECT EVENT_COLUMNS() FROM seslite_events WHERE session_id = THE_SESSION($1) AN
 -- The events of a session with numbers from $2 to $3.
 
 -- name: events_forward
+KEEP_UP_TO(THE_SESSION($1));
 SELECT EVENT_COLUMNS() FROM seslite_events
-WHERE session_id = THE_SESSION($1) AND seq BETWEEN $2 AND UP_TO(THE_SESSION($1)) ORDER BY seq;
+WHERE session_id = THE_SESSION($1) AND seq BETWEEN $2 AND @ses_end ORDER BY seq;
 
 -- name: events_backward
+KEEP_DOWN_TO(THE_SESSION($1));
 SELECT EVENT_COLUMNS() FROM seslite_events
-WHERE session_id = THE_SESSION($1) AND seq BETWEEN DOWN_TO(THE_SESSION($1)) AND $3 ORDER BY seq DESC;
+WHERE session_id = THE_SESSION($1) AND seq BETWEEN @ses_end AND $3 ORDER BY seq DESC;
 
 -- name: events_newest
 SELECT EVENT_COLUMNS() FROM seslite_events
@@ -773,7 +783,8 @@ WHERE session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3 ORDER BY seq DESC L
 -- For a replay.
 
 -- name: event_bodies_forward
-SELECT seq, body FROM seslite_events WHERE session_id = $1 AND seq BETWEEN $2 AND UP_TO($1) ORDER BY seq;
+KEEP_UP_TO($1);
+SELECT seq, body FROM seslite_events WHERE session_id = $1 AND seq BETWEEN $2 AND @ses_end ORDER BY seq;
 
 -- Finds where a walk begins, without reading the wide columns.
 
@@ -902,12 +913,13 @@ WHERE id = @ses_session;
 -- found.
 
 -- name: create_session
+SET @ses_group = GROUP_OF(@ses_user);
 INSERT INTO seslite_sessions
     (app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
      changed_us, ahead_hour)
 VALUES (@ses_app, @ses_user, $1, $2, $2, $3,
         (SELECT CASE WHEN coalesce(max(f.floor), 0) <= 9007199254740991 THEN coalesce(max(f.floor), 0) END
-         FROM seslite_version_floor AS f WHERE f.user_group = GROUP_OF(@ses_user)),
+         FROM seslite_version_floor AS f WHERE f.user_group = @ses_group),
         0, 0, $4, $5, $6);
 SELECT @ses_session := s.id AS id, s.app_id, s.user_id, STATE_COLUMNS(s) FROM seslite_sessions AS s WHERE s.id = last_insert_id();
 

@@ -55,7 +55,7 @@ static int take_created(struct created *created, struct db *db, const struct cre
     return code == SES_NOMEM ? JOB_UNREAD : code;
 }
 
-static int run_create(struct db *db, void *context, ses_error *error)
+static int run_create_whole(struct db *db, void *context, ses_error *error)
 {
     const struct create_whole *whole = context;
     const struct create_op *op = whole->op;
@@ -94,7 +94,8 @@ static int read_created(struct storage *storage, struct create_op *op, ses_error
 int ses__create_whole(struct storage *storage, struct create_whole *whole, ses_error *error)
 {
     struct create_op *op = whole->op;
-    int code = ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), run_create, whole, error);
+    int code =
+        ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), run_create_whole, whole, error);
 
     if (code == JOB_UNREAD)
         code = read_created(storage, op, error);

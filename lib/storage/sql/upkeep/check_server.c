@@ -34,7 +34,7 @@ static void check_floors(struct check *check)
 
 /* Has no time limit; ses_store_interrupt ends it. If a column is missing, further statements would fail, so the check ends
  * there. */
-static int run_check(struct db *db, void *context, ses_error *error)
+static int run_server_check(struct db *db, void *context, ses_error *error)
 {
     struct check *check = context;
     const struct server_checks *server = check->server;
@@ -66,6 +66,7 @@ int ses__check_server(struct storage *storage, struct check *check, const struct
     check->server = server;
     check->last_session = INT64_MAX;
     check->trusts_indexes = true;
-    return ses__check_settle(check, storage->engine->run(storage, &alone, run_check, check, &check->error),
+    return ses__check_settle(check,
+                             storage->engine->run(storage, &alone, run_server_check, check, &check->error),
                              SES_PROBLEM_PAGE);
 }
