@@ -85,8 +85,7 @@ static void ask_touch(struct db *db, const struct append_op *op, int64_t time_us
 /* Nothing has changed, and a job can say why: the session is another than was expected, or an event of that id is there. */
 static bool must_look(const struct my *my)
 {
-    return my->number == ER_DATA_OUT_OF_RANGE ? my->code != SES_READONLY
-                                              : my->number == ER_DUP_ENTRY || my->number == ER_BAD_NULL_ERROR;
+    return my->code == JOB_UNSUITED || my->number == ER_DUP_ENTRY || my->number == ER_BAD_NULL_ERROR;
 }
 
 static int run_whole(struct db *db, void *context, ses_error *error)

@@ -80,8 +80,13 @@ static const struct meaning meanings[] = {
     {ER_OUT_OF_RESOURCES, SES_IO, false, false, NULL},
 };
 
-static const struct meaning *meaning_of(unsigned number)
+static const struct meaning *meaning_of(unsigned number, const char *doing)
 {
+    /* The guards of append_by_id and append_by_key say that a job has to look. */
+    static const struct meaning guarded = {ER_DATA_OUT_OF_RANGE, JOB_UNSUITED, false, false, NULL};
+
+    if (number == guarded.number && strncmp(doing, "append_", strlen("append_")) == 0)
+        return &guarded;
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
         if (meanings[i].number == number)
             return &meanings[i];
@@ -110,11 +115,8 @@ void ses__my_fail(struct my *my, const char *doing)
     const unsigned number = mysql_errno(my->conn);
     const char *text = mysql_error(my->conn);
     const char *state = mysql_sqlstate(my->conn);
-    const struct meaning *meaning = meaning_of(number);
-    static const struct meaning unsuited = {ER_DATA_OUT_OF_RANGE, JOB_UNSUITED, false, false, NULL};
+    const struct meaning *meaning = meaning_of(number, doing);
 
-    if (number == ER_DATA_OUT_OF_RANGE && strncmp(doing, "append_", 7) == 0)
-        meaning = &unsuited;
     if (meaning && meaning->lost)
         my->lost = true;
     if (my->code != SES_OK)
