@@ -125,6 +125,7 @@ if [ "$check" = "dpkg -s" ] && [ -n "$dev" ] && ! ls /usr/lib/llvm-*/lib/clang/*
 fi
 if [ -z "$missing" ]; then
     [ -z "$dev" ] || get_extras
+    [ -z "$machines" ] || get_zig
     echo "deps: everything is installed"
     exit 0
 fi
@@ -146,3 +147,4 @@ esac
 # shellcheck disable=SC2086 # words are meant to be split
 DEBIAN_FRONTEND=noninteractive $install $missing
 [ -z "$dev" ] || get_extras
+[ -z "$machines" ] || get_zig
