@@ -615,10 +615,10 @@ clients: client-python client-rust client-go client-js
 	    build/python/venv/bin/python -m pytest -q -rs -p no:cacheprovider tools/python/tests/test_together.py
 
 client-python: $(COMMAND)
-	@SESLITE_WITH_POSTGRES='$(POSTGRES)' sh tools/python/check.sh build
+	@SESLITE_WITH_POSTGRES='$(POSTGRES)' SESLITE_WITH_MYSQL='$(MYSQL)' sh tools/python/check.sh build
 
 client-rust: $(COMMAND)
-	@SESLITE_WITH_POSTGRES='$(POSTGRES)' sh tools/rust/test.sh
+	@SESLITE_WITH_POSTGRES='$(POSTGRES)' SESLITE_WITH_MYSQL='$(MYSQL)' sh tools/rust/test.sh
 
 client-go: amalgamation
 	@sh tools/go/test.sh $(B)

@@ -4,7 +4,8 @@ The library is compiled from csrc/, which a source archive brings. In a checkout
 makes it anew. SQLite is the system's, as it is for Python's sqlite3: found by pkg-config, otherwise -lsqlite3.
 SQLITE_CFLAGS and SQLITE_LIBS say it otherwise. SESLITE_SQLITE is a folder with sqlite3.c and sqlite3.h, which are then compiled into
 the extension, as wheels have it; nothing else in the process sees that copy. With SESLITE_WITH_POSTGRES=1 the extension also has
-stores on a PostgreSQL server, and links libpq: POSTGRES_CFLAGS and POSTGRES_LIBS.
+stores on a PostgreSQL server, and links libpq: POSTGRES_CFLAGS and POSTGRES_LIBS. With SESLITE_WITH_MYSQL=1 it has those on MySQL
+and MariaDB, and links MariaDB's client library: MYSQL_CFLAGS and MYSQL_LIBS.
 """
 
 import os
@@ -23,11 +24,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SOURCES = HERE / "csrc"
 PARTS = ("seslite.h", "seslite_history.h", "seslite_live.h", "seslite_transfer.h")
-NAMES = ("seslite.c", *PARTS, "seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_erase.h", "seslite_postgres.c", "seslite_postgres.h")
+NAMES = ("seslite.c", *PARTS, "seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_erase.h", "seslite_postgres.c", "seslite_postgres.h", "seslite_mysql.c", "seslite_mysql.h")
 # Of an SQLite that is compiled into the extension.
 SQLITE_MACROS = {"THREADSAFE": "1", "DQS": "0", "ENABLE_FTS5": "1", "ENABLE_DBSTAT_VTAB": "1", "OMIT_LOAD_EXTENSION": "1", "OMIT_DEPRECATED": "1"}
-POSTGRES = os.environ.get("SESLITE_WITH_POSTGRES", "") not in ("", "0")
-HEADERS = ("seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_erase.h") + (("seslite_postgres.h",) if POSTGRES else ())
+# The engines for servers that are wanted: the name of each, and of its client library for pkg-config and for the linker.
+ENGINES = [
+    (name, *library)
+    for name, *library in (("postgres", "libpq", "-lpq"), ("mysql", "libmariadb", "-lmariadb"))
+    if os.environ.get(f"SESLITE_WITH_{name.upper()}", "") not in ("", "0")
+]
+HEADERS = ("seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_erase.h", *(f"seslite_{name}.h" for name, *_ in ENGINES))
 
 # What C calls in Python, and what Python cannot do itself: a follower's notify runs with locks held, so it must not wait
 # for the interpreter; and which SQLite a module of Python uses.
@@ -244,10 +250,10 @@ def builder():
     ffi.cdef(declarations() + CALLBACKS)
     sources, macros, cflags, libs = sqlite()
     sources.append("csrc/seslite.c")
-    if POSTGRES:
-        more_cflags, more_libs = flags_of("POSTGRES", "libpq", "-lpq")
+    for name, package, fallback in ENGINES:
+        more_cflags, more_libs = flags_of(name.upper(), package, fallback)
         cflags, libs = cflags + more_cflags, libs + more_libs
-        sources.append("csrc/seslite_postgres.c")
+        sources.append(f"csrc/seslite_{name}.c")
     ffi.set_source(
         "seslite._seslite",
         includes() + SOURCE,

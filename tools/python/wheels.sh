@@ -62,7 +62,7 @@ make_wheel() (
     mkdir -p "$build/wheels/$tag/packed"
     tar -xzf "$out"/seslite-*.tar.gz -C "$build/wheels/$tag"
     cd "$build/wheels/$tag"/seslite-*
-    say "$build/wheels/$tag.log" env SESLITE_SQLITE="$sqlite" SESLITE_WITH_POSTGRES= CC="$ZIG cc -target $machine-$target" \
+    say "$build/wheels/$tag.log" env SESLITE_SQLITE="$sqlite" SESLITE_WITH_POSTGRES= SESLITE_WITH_MYSQL= CC="$ZIG cc -target $machine-$target" \
         LDSHARED="$ZIG cc -target $machine-$target -shared" CFLAGS=-O2 _PYTHON_HOST_PLATFORM="linux-$machine" \
         python -m build --no-isolation --wheel --outdir ..
     cd ..

@@ -31,6 +31,10 @@ if [ -n "${SESLITE_WITH_POSTGRES:-}" ]; then
     (cd ../.. && sh test/postgres/with_server.sh cargo test --quiet --locked --manifest-path tools/rust/Cargo.toml -p seslite \
         --features postgres --test calls -- servers)
 fi
+if [ -n "${SESLITE_WITH_MYSQL:-}" ]; then
+    (cd ../.. && sh test/mysql/with_server.sh cargo test --quiet --locked --manifest-path tools/rust/Cargo.toml -p seslite \
+        --features mysql --test calls -- servers)
+fi
 
 # The oldest Rust that Cargo.toml names: by itself, or at least by what the lints know of the standard library.
 if cargo +1.85 --version >/dev/null 2>&1; then

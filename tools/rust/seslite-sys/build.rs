@@ -23,6 +23,10 @@ fn main() {
         build.file(folder.join("seslite_postgres.c")).include(libpq_headers());
         println!("cargo:rustc-link-lib=pq");
     }
+    if env::var_os("CARGO_FEATURE_MYSQL").is_some() {
+        build.file(folder.join("seslite_mysql.c")).include(mariadb_headers());
+        println!("cargo:rustc-link-lib=mariadb");
+    }
     build.compile("seslite");
     println!("cargo:rustc-link-lib=pthread");
     println!("cargo:include={}", folder.display());
@@ -42,10 +46,26 @@ fn libpq_headers() -> PathBuf {
     }
 }
 
+/// Where mysql.h of MariaDB's client library is: as MARIADB_INCLUDE says, or mariadb_config.
+fn mariadb_headers() -> PathBuf {
+    println!("cargo:rerun-if-env-changed=MARIADB_INCLUDE");
+    if let Some(folder) = env::var_os("MARIADB_INCLUDE") {
+        return PathBuf::from(folder);
+    }
+    let output = Command::new("mariadb_config").arg("--include").output();
+    let flags = output.as_ref().map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    match flags.split_whitespace().find_map(|flag| flag.strip_prefix("-I")) {
+        Some(folder) => PathBuf::from(folder),
+        None => panic!(
+            "the feature mysql needs mariadb_config (Debian: libmariadb-dev), or MARIADB_INCLUDE in the environment: {output:?}"
+        ),
+    }
+}
+
 /// `make amalgamation` of the repository, into OUT_DIR, so that nothing is written next to the sources.
 fn make_amalgamation(repository: &Path) -> PathBuf {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("seslite");
-    for source in ["include", "lib", "sql", "tools/amalgamate.sh", "tools/embed.awk", "tools/embed_scripts.awk"] {
+    for source in ["include", "lib", "sql", "tools/amalgamate.sh", "tools/embed.awk", "tools/embed_scripts.awk", "tools/embed_server.awk"] {
         println!("cargo:rerun-if-changed={}", repository.join(source).display());
     }
     let status = Command::new("make")

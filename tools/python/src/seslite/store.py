@@ -1,4 +1,4 @@
-"""A store: the sessions in one file, or in a PostgreSQL database, for all threads of the process."""
+"""A store: the sessions in one file, or in a database on a server, for all threads of the process."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ class _Server(NamedTuple):
 
 
 _POSTGRES = _Server("PostgreSQL", "ses_open_postgres", "ses_postgres_options", "SESLITE_WITH_POSTGRES", "libpq")
-_ENGINES = {"postgresql://": _POSTGRES, "postgres://": _POSTGRES}
+_MYSQL = _Server("MySQL", "ses_open_mysql", "ses_mysql_options", "SESLITE_WITH_MYSQL", "MariaDB's client library")
+_ENGINES = {"postgresql://": _POSTGRES, "postgres://": _POSTGRES, "mysql://": _MYSQL, "mariadb://": _MYSQL}
 SERVERS = tuple(_ENGINES)
 """How the addresses of servers begin."""
 
@@ -88,6 +89,10 @@ def _open_server(address: bytes, options: Any, own: dict[str, Any], made: Any) -
             f"this seslite was built without {engine.name}: build it from source with {engine.variable}=1 in the environment "
             f"(pip install --no-binary seslite seslite), where {engine.library} and its headers are"
         )
+    if engine is not _POSTGRES:
+        asked = own.pop("unprepared"), own.pop("replica") != NULL
+        if any(asked):
+            raise errors.MisuseError(f"unprepared and replica are about PostgreSQL, and this is {engine.name}")
     _ffi.call(function, address, options, _ffi.struct(engine.options, **own), made)
 
 
@@ -159,8 +164,8 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
     not, so it is UnsupportedError there. The wrong key is WrongKeyError.
 
     `path` is a file, or the address of a database: postgresql://user@host/database, if the package was built with
-    SESLITE_WITH_POSTGRES=1. `max_connections`, `unprepared` and `replica` are about that, as seslite_postgres.h says;
-    `synchronous`, `journal`, `checkpoint` and `max_readers` are about files.
+    SESLITE_WITH_POSTGRES=1, or mysql://user@host/database, if it was with SESLITE_WITH_MYSQL=1. `max_connections` is about these,
+    `unprepared` and `replica` are about PostgreSQL, as seslite_postgres.h says; `synchronous`, `journal`, `checkpoint` and `max_readers` are about files.
     """
 
     _what = "store"

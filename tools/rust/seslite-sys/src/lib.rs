@@ -29,5 +29,25 @@ unsafe extern "C" {
     ) -> ::core::ffi::c_int;
 }
 
+/// As `seslite_mysql.h` declares it.
+#[cfg(feature = "mysql")]
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_mysql_options {
+    pub size: usize,
+    pub max_connections: ::core::ffi::c_uint,
+}
+
+#[cfg(feature = "mysql")]
+unsafe extern "C" {
+    pub fn ses_open_mysql(
+        uri: *const ::core::ffi::c_char,
+        options: *const ses_open_options,
+        mysql: *const ses_mysql_options,
+        store: *mut *mut ses_store,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+}
+
 /// The length of a text that ends at its NUL (`SES_NUL`).
 pub const SES_NUL: usize = usize::MAX;

@@ -69,9 +69,28 @@ const POSTGRES: Option<Opener> = Some(open_postgres);
 #[cfg(not(feature = "postgres"))]
 const POSTGRES: Option<Opener> = None;
 
+#[cfg(feature = "mysql")]
+unsafe extern "C" fn open_mysql(
+    address: *const c_char,
+    options: *const sys::ses_open_options,
+    store: *mut *mut sys::ses_store,
+    error: *mut sys::ses_error,
+) -> i32 {
+    unsafe { sys::ses_open_mysql(address, options, std::ptr::null(), store, error) }
+}
+
+#[cfg(feature = "mysql")]
+const MYSQL: Option<Opener> = Some(open_mysql);
+#[cfg(not(feature = "mysql"))]
+const MYSQL: Option<Opener> = None;
+
 /// The engines for servers: how addresses begin, what opens them, if it is built in, and the feature for that.
-const SERVERS: [(&[u8], Option<Opener>, &str); 2] =
-    [(b"postgresql://", POSTGRES, "postgres"), (b"postgres://", POSTGRES, "postgres")];
+const SERVERS: [(&[u8], Option<Opener>, &str); 4] = [
+    (b"postgresql://", POSTGRES, "postgres"),
+    (b"postgres://", POSTGRES, "postgres"),
+    (b"mysql://", MYSQL, "mysql"),
+    (b"mariadb://", MYSQL, "mysql"),
+];
 
 /// What opens a file, or the server whose address it is.
 fn opener_of(place: &[u8]) -> Result<Opener> {
@@ -87,7 +106,7 @@ fn opener_of(place: &[u8]) -> Result<Opener> {
 
 impl Store {
     /// Opens the store in a file, and creates it if there is none. ":memory:" is a store in memory. With the feature `postgres`,
-    /// `postgresql://user@host/database` is one on a server.
+    /// `postgresql://user@host/database` is one on a server; with the feature `mysql`, so is `mysql://user@host/database`.
     pub fn open(path: impl AsRef<Path>) -> Result<Store> {
         Store::open_with(path, OpenOptions::new())
     }
