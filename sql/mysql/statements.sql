@@ -103,16 +103,18 @@
 -- A server sorts all that it has found before it takes the first few. So a list by time looks first for the 30 seconds up to which
 -- it has as many sessions as it needs, besides those of the 30 seconds in which it begins, of which some may not belong to it. A
 -- filter may leave fewer. (A subquery with a variable is run again for each row: so what a statement is about is found by one
--- before it.)
--- macro: KEEP_FIRST(owner, number) = SET @ses_first = if($5 IS NULL AND $13 IS NULL, (SELECT z.active_30s FROM seslite_sessions AS z
---     WHERE z.owner = number AND z.active_30s >= $11 AND z.active_30s < $12 ORDER BY z.active_30s DESC LIMIT 1 OFFSET $2), NULL)
--- macro: KEEP_LAST(owner, number) = SET @ses_last = if($5 IS NULL AND $13 IS NULL, (SELECT z.active_30s FROM seslite_sessions AS z
---     WHERE z.owner = number AND z.active_30s > $11 AND z.active_30s <= $12 ORDER BY z.active_30s LIMIT 1 OFFSET $2), NULL)
+-- before it. That is no SET, which would lock the rows that it reads, in a transaction that only reads, too.)
+-- macro: KEEP_FIRST(owner, number) = SELECT max(q.active_30s) INTO @ses_first FROM (SELECT z.active_30s FROM seslite_sessions AS z
+--     WHERE z.owner = number AND z.active_30s >= $11 AND z.active_30s < $12 AND $5 IS NULL AND $13 IS NULL
+--     ORDER BY z.active_30s DESC LIMIT 1 OFFSET $2) AS q
+-- macro: KEEP_LAST(owner, number) = SELECT max(q.active_30s) INTO @ses_last FROM (SELECT z.active_30s FROM seslite_sessions AS z
+--     WHERE z.owner = number AND z.active_30s > $11 AND z.active_30s <= $12 AND $5 IS NULL AND $13 IS NULL
+--     ORDER BY z.active_30s LIMIT 1 OFFSET $2) AS q
 -- For a list in order of creation: whether the next session is of these times, and if not, the first one that was active then.
--- macro: KEEP_NEXT(owner, number) = SET @ses_next = (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite_sessions AS n
---     WHERE n.owner = number AND n.id > $8 ORDER BY n.id LIMIT 1)
--- macro: KEEP_BEGIN(owner, number) = SET @ses_begin = if(@ses_next = 0, (SELECT min(i.id) - 1 FROM seslite_sessions AS i
---     WHERE i.owner = number AND i.active_30s BETWEEN $11 AND $12), NULL)
+-- macro: KEEP_NEXT(owner, number) = SELECT max(q.fits) INTO @ses_next FROM (SELECT n.updated_us >= $3 AND n.updated_us < $4 AS fits
+--     FROM seslite_sessions AS n WHERE n.owner = number AND n.id > $8 ORDER BY n.id LIMIT 1) AS q
+-- macro: KEEP_BEGIN(owner, number) = SELECT min(i.id) - 1 INTO @ses_begin FROM seslite_sessions AS i
+--     WHERE @ses_next = 0 AND i.owner = number AND i.active_30s BETWEEN $11 AND $12
 --
 -- The columns of an artifact, and of its contents. A row that leads to another's contents must not show them.
 -- macro: ARTIFACT_COLUMNS() = f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id,
@@ -138,14 +140,14 @@
 --
 -- Up to which number, or down to which, the events of a session from $2 to $3 have less than $5 bytes before them, and are at
 -- most $4, so that nothing is sent for which the caller has no room.
--- macro: KEEP_UP_TO(id) = SET @ses_end = (SELECT max(p.seq) FROM (
+-- macro: KEEP_UP_TO(id) = SELECT max(p.seq) INTO @ses_end FROM (
 --     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
 --     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq LIMIT $4) AS x) AS p
---     WHERE coalesce(p.earlier, 0) < $5)
--- macro: KEEP_DOWN_TO(id) = SET @ses_end = (SELECT min(p.seq) FROM (
+--     WHERE coalesce(p.earlier, 0) < $5
+-- macro: KEEP_DOWN_TO(id) = SELECT min(p.seq) INTO @ses_end FROM (
 --     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
 --     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq DESC LIMIT $4) AS x) AS p
---     WHERE coalesce(p.earlier, 0) < $5)
+--     WHERE coalesce(p.earlier, 0) < $5
 
 -- Each statement sees all earlier commits, since the rows that it depends on are locked.
 

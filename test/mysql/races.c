@@ -240,6 +240,39 @@ static void test_a_call_that_waits_for_a_lock_ends_in_time(void **state)
     ses_close(store);
 }
 
+/* What only reads locks nothing, however long it stays in its transaction. */
+static int count_locks(void *context, const char *data, size_t len, ses_error *error)
+{
+    const struct database *database = context;
+    (void)data;
+    (void)len;
+    (void)error;
+
+    assert_int_equal(database_number(database, "SELECT coalesce(sum(trx_rows_locked), 0) FROM "
+                                               "information_schema.innodb_trx"),
+                     0);
+    return 0;
+}
+
+static void test_reads_lock_nothing(void **state)
+{
+    enum { BYTES = 300000 };
+    const struct database *database = *state;
+    const ses_key large = {"app", "user", "large"};
+    ses_store *store = database_open(database->uri, 20000);
+    char *event = malloc(BYTES + 100);
+    ses_error error;
+
+    assert_non_null(event);
+    (void)snprintf(event, BYTES + 100, "{\"author\":\"%0*d\"}", BYTES, 0);
+    must_create(store, &large, NULL);
+    for (int i = 0; i < 3; i++) /* so that the text comes in pieces, before the transaction ends */
+        assert_ok(ses_append_by_key(store, &large, event, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_store_export(store, NULL, count_locks, *state, &error));
+    free(event);
+    ses_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_a_session_is_created_once),
         cmocka_unit_test(test_a_user_who_is_deleted_leaves_nothing_behind),
         cmocka_unit_test(test_a_call_that_waits_for_a_lock_ends_in_time),
+        cmocka_unit_test(test_reads_lock_nothing),
     };
     return cmocka_run_group_tests_name("races", tests, database_setup, database_teardown);
 }
