@@ -1,6 +1,4 @@
 /* Transactions. */
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"

@@ -33,7 +33,7 @@ bool ses__my_set_address(MYSQL *conn, const struct mysql_address *address)
 /*
  * Whatever the statements depend on, whatever the server's settings are. A connection that is given up is found again by a
  * lock that it holds, since its number may be another's on another server. FOUND_ROWS counts rows that an UPDATE leaves as
- * they are. Only a table of the store itself may have a foreign key.
+ * they are.
  */
 static const char setup_sql[] =
     "SET NAMES binary;"
