@@ -136,14 +136,20 @@ static void fork_off(struct history *history)
         assert_code(SES_OK, code);
 }
 
+/* Secure deletion is about files. */
+static unsigned secure_flag(void)
+{
+    return support_on_server() ? 0 : SES_SECURE;
+}
+
 /* Nobody knows any more which artifacts the pruned events had named, so they are deleted by their names. */
 static void prune(struct history *history)
 {
-    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
+    const ses_delete_options secure = {.size = sizeof secure, .flags = secure_flag()};
     static const char *const names[] = {"file0", "file1", "file2"};
     const ses_prune_options options = {.size = sizeof options,
                                        .which = SES_PRUNE_SEQ,
-                                       .flags = SES_SECURE,
+                                       .flags = secure_flag(),
                                        .last_seq = chance(history, (int)history->last + 1)};
     ses_error error;
 
@@ -277,7 +283,7 @@ static void check_context(const struct history *history)
 
 static void redact_marked(struct history *history)
 {
-    const unsigned secure = support_on_server() ? 0U : (unsigned)SES_SECURE; /* which is about files */
+    const unsigned secure = secure_flag();
     const ses_redact_options options = {
         .size = sizeof options, .flags = (unsigned)SES_REDACT_STATE | (unsigned)SES_REDACT_FORKS | secure};
     ses_erased erased = {.size = sizeof erased};
