@@ -80,7 +80,7 @@
 -- macro: GROUP_OF(user) = (SELECT crc32(g.name) & 255 FROM seslite_users AS g WHERE g.id = user)
 --
 -- The rows of a list of numbers, which is JSON, in its order.
--- macro: LIST_OF(numbers) = json_table(convert(numbers USING utf8mb4), '$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH '$'))
+-- macro: LIST_OF(numbers) = json_table(convert(numbers USING utf8mb4), _utf8mb4'$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH _utf8mb4'$'))
 -- macro: AS_LIST(numbers) = concat('[', numbers, ']')
 --
 -- Keeps the numbers of a page of a list until the transaction ends: of its rows, of these but the one after the page, and of
@@ -964,7 +964,7 @@ FROM json_table(convert('["schema_version.version:int", "features.name:varbinary
     "artifact_chunks.content_id:bigint", "artifact_chunks.number:bigint", "artifact_chunks.bytes:longblob",
     "usage_counts.session_id:bigint", "usage_counts.first_seq:bigint", "usage_counts.last_seq:bigint",
     "usage_counts.what:varbinary", "usage_counts.counts:longblob"]'
-    USING utf8mb4), '$[*]' COLUMNS (word varchar(100) PATH '$')) AS w
+    USING utf8mb4), _utf8mb4'$[*]' COLUMNS (word varchar(100) PATH _utf8mb4'$')) AS w
 WHERE NOT EXISTS (SELECT 1 FROM information_schema.columns AS c
                   WHERE c.table_schema = database()
                     AND cast(concat(substring(c.table_name, 9), '.', c.column_name, ':', c.data_type) AS BINARY) = cast(w.word AS BINARY))
@@ -980,7 +980,7 @@ FROM json_table(convert('["apps.PRIMARY", "apps.name", "users.PRIMARY", "users.a
     "events.PRIMARY", "events.id", "event_marks.PRIMARY", "artifacts.PRIMARY", "artifact_contents.PRIMARY",
     "artifact_contents.user_id", "artifact_contents.unused", "artifact_chunks.PRIMARY",
     "usage_counts.PRIMARY", "features.PRIMARY"]'
-    USING utf8mb4), '$[*]' COLUMNS (word varchar(100) PATH '$')) AS w
+    USING utf8mb4), _utf8mb4'$[*]' COLUMNS (word varchar(100) PATH _utf8mb4'$')) AS w
 WHERE NOT EXISTS (SELECT 1 FROM information_schema.statistics AS i
                   WHERE i.table_schema = database()
                     AND cast(concat(substring(i.table_name, 9), '.', i.index_name) AS BINARY) = cast(w.word AS BINARY))

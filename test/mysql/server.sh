@@ -5,8 +5,9 @@
 #     sh test/mysql/server.sh stop FOLDER           stops it, if it runs; the folder may then be removed
 #     sh test/mysql/server.sh kill FOLDER           kills it at once, as a loss of power does
 # It listens on a socket in FOLDER; with a PORT also there, on 127.0.0.1. Its user `seslite` with the password `secret` may do
-# anything. Since a server does not run as root, root starts it as another user, to whom FOLDER is given. SERVER_OPTIONS are
-# further options of the server, as in SERVER_OPTIONS='--innodb-flush-log-at-trx-commit=1'.
+# anything. Since a server does not run as root, root starts it as another user, to whom FOLDER is given. MYSQL_SERVER is its
+# program: the first found of mariadbd and mysqld. SERVER_OPTIONS are further options of it, as in
+# SERVER_OPTIONS='--innodb-flush-log-at-trx-commit=1'.
 set -eu
 
 fail() {
@@ -19,12 +20,17 @@ mkdir -p "$2"
 folder=$(cd "$2" && pwd)
 
 PATH=$PATH:/usr/sbin:/usr/local/sbin
-server=$(command -v mariadbd || command -v mysqld) || fail "there is no mariadbd: make deps MYSQL=1 installs a server"
+server=${MYSQL_SERVER:-$(command -v mariadbd || command -v mysqld)} || fail "there is no mariadbd: make deps MYSQL=1 installs a server"
 
 owner=mysql
 id -u "$owner" >/dev/null 2>&1 || owner=nobody
 user=
 [ "$(id -u)" -ne 0 ] || user=--user=$owner
+# The size of the log has another name in each of the two, and MySQL has one more protocol.
+case $server in
+*mariadbd) own=--innodb-log-file-size=16M ;;
+*) own="--innodb-redo-log-capacity=32M --mysqlx=OFF --skip-log-bin --secure-file-priv=NULL" ;;
+esac
 
 alive() { kill -0 "$1" 2>/dev/null && [ "$(ps -o stat= -p "$1" | cut -c1)" != Z ]; }
 runs() { [ -f "$folder/server.pid" ] && alive "$(cat "$folder/server.pid")"; }
@@ -53,15 +59,14 @@ start() {
     [ "$(id -u)" -ne 0 ] || chown "$owner" "$folder" "$folder/tmp"
     [ -d "$folder/data" ] || make_data
     if ! runs; then
-        rm -f "$folder/socket"
+        rm -f "$folder/socket" "$folder/socket.lock"
         network=--skip-networking
         [ -z "$port" ] || network="--bind-address=127.0.0.1 --port=$port"
         # shellcheck disable=SC2086
         "$server" --no-defaults $user --datadir="$folder/data" --tmpdir="$folder/tmp" --socket="$folder/socket" --pid-file="$folder/server.pid" \
             --log-error="$folder/server.log" --init-file="$folder/init.sql" $network --skip-name-resolve --max-connections=200 \
             --innodb-buffer-pool-size=64M --innodb-flush-log-at-trx-commit=2 --innodb-flush-method=nosync \
-            --innodb-log-file-size=16M --skip-innodb-doublewrite --performance-schema=off --table-open-cache=4000 \
-            ${SERVER_OPTIONS:-} </dev/null >/dev/null 2>&1 &
+            --innodb-doublewrite=OFF --performance-schema=off --table-open-cache=4000 $own ${SERVER_OPTIONS:-} </dev/null >/dev/null 2>&1 &
         first=$!
         # The file comes before the server listens.
         for _ in $(seq 600); do
@@ -82,7 +87,7 @@ stop_by() {
     process=$(cat "$folder/server.pid")
     kill "-$1" "$process"
     while alive "$process"; do sleep 0.02; done
-    rm -f "$folder/server.pid" "$folder/socket"
+    rm -f "$folder/server.pid" "$folder/socket" "$folder/socket.lock"
 }
 
 case $command in

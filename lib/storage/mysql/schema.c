@@ -70,7 +70,7 @@ static void run_script(struct my *my, const char *sql)
 }
 
 /* The lock is the database's, whose name may be longer than that of a lock. */
-#define LOCK_NAME "concat('seslite migrates ', left(sha1(database()), 40))"
+#define LOCK_NAME "concat('seslite migrates ', left(sha2(database(), 256), 40))"
 
 /* Runs under a lock, so that other programs that open the store wait. The server commits after each change of the schema, so a
  * script that is cut off is run again by the next that opens the store. */
