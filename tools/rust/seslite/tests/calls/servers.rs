@@ -47,12 +47,12 @@ fn a_store_on_postgresql_has_what_a_file_has() {
     }
 }
 
-/// `test/mysql/with_server.sh` runs a command with a server that SESLITE_MYSQL names, and makes the database `empty` there.
+/// `test/mysql/with_server.sh` runs a command with a server that SESLITE_MYSQL names, and makes the database `unused` there.
 #[test]
 #[cfg(feature = "mysql")]
 fn a_store_on_mysql_has_what_a_file_has() {
     match std::env::var("SESLITE_MYSQL") {
-        Ok(server) => assert_has_what_a_file_has(&server.trim().replacen("/?", "/empty?", 1)),
+        Ok(server) => assert_has_what_a_file_has(&server.trim().replacen("/?", "/unused?", 1)),
         Err(_) => println!("skipped: SESLITE_MYSQL names no server"),
     }
 }
