@@ -133,6 +133,8 @@
 --     LEFT JOIN seslite_derived AS d ON d.session_id = s.id AND d.what = 'usage'
 --     LEFT JOIN seslite_users AS u ON u.id = s.user_id AND named <> 0
 --     LEFT JOIN seslite_apps AS a ON a.id = s.app_id AND named <> 0
+-- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3 AND row.updated_us < $4
+--     AND ($10 IS NULL OR (row.name >= $10 AND row.name < $11)) AND HAS_LABEL(row)
 --
 -- Rows whose owner does not exist:
 -- macro: ORPHANS(children, parents, parent_id) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
@@ -141,13 +143,13 @@
 -- Up to which number, or down to which, the events of a session from $2 to $3 have less than $5 bytes before them, and are at
 -- most $4, so that nothing is sent for which the caller has no room.
 -- macro: KEEP_UP_TO(id) = SELECT max(p.seq) INTO @ses_end FROM (
---     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
+--     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq ROWS UNBOUNDED PRECEDING) - x.size AS earlier
 --     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq LIMIT $4) AS x) AS p
---     WHERE coalesce(p.earlier, 0) < $5
+--     WHERE p.earlier < $5
 -- macro: KEEP_DOWN_TO(id) = SELECT min(p.seq) INTO @ses_end FROM (
---     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
+--     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq DESC ROWS UNBOUNDED PRECEDING) - x.size AS earlier
 --     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq DESC LIMIT $4) AS x) AS p
---     WHERE coalesce(p.earlier, 0) < $5
+--     WHERE p.earlier < $5
 
 -- Each statement sees all earlier commits, since the rows that it depends on are locked.
 
@@ -1289,17 +1291,13 @@ FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_usage_counts AS c ON c.session_id = 
 ORDER BY o.place, c.first_seq;
 
 -- name: usage_any
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
-WHERE s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 AND $1 = 0 ORDER BY s.id LIMIT $4;
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9) WHERE $1 = 0 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2;
 
 -- name: usage_of_app
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
-WHERE s.app_id = $1 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 ORDER BY s.id LIMIT $4;
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9) WHERE s.app_id = $1 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2;
 
 -- name: usage_of_user
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
-WHERE s.user_id = $1 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 ORDER BY s.id LIMIT $4;
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9) WHERE s.user_id = $1 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2;
 
 -- name: usage_of_session
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($5)
-WHERE s.id = $1 AND s.id > $2 AND s.event_count > 0 AND s.updated_us >= $3 LIMIT $4;
+SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9) WHERE s.id = $1 AND USAGE_FILTER(s) LIMIT $2;
