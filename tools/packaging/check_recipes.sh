@@ -166,6 +166,7 @@ let
     cjson = "cjson";
     cmocka = "cmocka";
     libpq = "libpq";
+    mariadb-connector-c = "mariadb-connector-c";
     sqlite = "sqlite";
   };
 in

@@ -68,7 +68,7 @@ if [ "$format" = deb ]; then
     # shellcheck disable=SC2046
     get $(cd "$root$folder" && find packages -name '*.deb' | sed "s|^|$folder/|") gcc libc6-dev pkgconf
 else
-    get gcc libc6-dev pkgconf libcjson-dev libpq-dev libsqlite3-dev
+    get gcc libc6-dev pkgconf libcjson-dev libmariadb-dev libpq-dev libsqlite3-dev
     # Debian's rpm asks to be told that an RPM is meant.
     own=
     ! rpm --help | grep -q force-debian || own=--force-debian

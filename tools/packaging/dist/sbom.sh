@@ -79,6 +79,8 @@ library cJSON cJSON MIT NOASSERTION "For seslite_cjson.h and the shared library.
 echo ,
 library libpq libpq PostgreSQL https://www.postgresql.org "14 or newer, for stores on a PostgreSQL server: make POSTGRES=1."
 echo ,
+library libmariadb libmariadb LGPL-2.1-or-later NOASSERTION "For stores on a server of MySQL or MariaDB: make MYSQL=1."
+echo ,
 library libmicrohttpd libmicrohttpd LGPL-2.1-or-later NOASSERTION "For the example server."
 echo ,
 library libcurl libcurl curl NOASSERTION "For the tests of the example server."
@@ -88,6 +90,7 @@ printf '  ],\n  "relationships": [\n'
 related DOCUMENT DESCRIBES sources
 for relation in "DOCUMENT DESCRIBES amalgamation" "amalgamation GENERATED_FROM sources" "sources DEPENDS_ON SQLite" \
     "amalgamation DEPENDS_ON SQLite" "cJSON OPTIONAL_DEPENDENCY_OF sources" "libpq OPTIONAL_DEPENDENCY_OF sources" \
+    "libmariadb OPTIONAL_DEPENDENCY_OF sources" \
     "libmicrohttpd OPTIONAL_DEPENDENCY_OF sources" "libcurl TEST_DEPENDENCY_OF sources" "cmocka TEST_DEPENDENCY_OF sources"; do
     echo ,
     # shellcheck disable=SC2086 # words are meant to be split
