@@ -87,8 +87,8 @@ static void test_other_programs_must_write_text(void **state)
     static const char *const refused[] = {
         "UPDATE events SET body = x'7b7d', id_at = 'e2', invocation_at = '' WHERE position & 3 = 2",
         "UPDATE events SET body = 5, id_at = 'e2', invocation_at = '' WHERE position & 3 = 2",
-        "INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body)"
-        " VALUES ((1 << 32) + 3, 1, 'e3', 'e3', '', '', 0, x'7b7d')",
+        ("INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body)"
+         " VALUES ((1 << 32) + 3, 1, 'e3', 'e3', '', '', 0, x'7b7d')"),
     };
     const struct fixture *fixture = *state;
 
