@@ -19,7 +19,9 @@ static ALWAYS_INLINE void skip_space(struct json_reader *reader)
 
 void ses__json_start(struct json_reader *reader, const char *text, size_t len)
 {
-    *reader = (struct json_reader){.text = text, .at = text, .end = text + len, .max_depth = JSON_MAX_DEPTH};
+    /* NULL has no end to be added to. */
+    const char *end = len > 0 ? text + len : text;
+    *reader = (struct json_reader){.text = text, .at = text, .end = end, .max_depth = JSON_MAX_DEPTH};
 }
 
 static enum json_type type_of_byte(char byte)

@@ -38,6 +38,16 @@ static void test_wrong_texts_are_refused_where_they_are_wrong(void **state)
         assert_refused(refused_values[i].text, refused_values[i].len, refused_values[i].offset);
 }
 
+/* An empty value of another program's database has no address. */
+static void test_a_text_without_address_is_refused(void **state)
+{
+    ses_error error;
+    (void)state;
+
+    assert_int_equal(ses__json_check(NULL, 0, &error), SES_JSON);
+    assert_int_equal(error.offset, 0);
+}
+
 static void test_what_the_grammar_allows_is_accepted(void **state)
 {
     ses_error error;
@@ -364,6 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrong_texts_are_refused_where_they_are_wrong),
+        cmocka_unit_test(test_a_text_without_address_is_refused),
         cmocka_unit_test(test_what_the_grammar_allows_is_accepted),
         cmocka_unit_test(test_texts_that_break_off),
         cmocka_unit_test(test_random_texts_are_judged_as_the_grammar_does),
