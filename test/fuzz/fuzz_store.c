@@ -312,7 +312,7 @@ static int maintain(struct drive *drive)
 {
     ses_space space = {.size = sizeof space};
     int code = ses_store_maintain(drive->store, NULL, &drive->error);
-    return code >= 0 ? ses_store_space(drive->store, &space, &drive->error) : code;
+    return code >= 0 ? ses_store_space(drive->store, NULL, &space, &drive->error) : code;
 }
 
 static int drop(void *context, const char *data, size_t len, ses_error *error)

@@ -121,7 +121,7 @@ static int try_filter(const char *text)
                                .id_prefix = equals ? NULL : text};
     int64_t count = 0;
 
-    return ses_list_count(store, key.app, key.user, &filter, &count, &error);
+    return ses_list_count(store, key.app, key.user, &filter, NULL, &count, &error);
 }
 
 static int try_label(const char *text)
