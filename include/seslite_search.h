@@ -116,7 +116,8 @@ typedef struct ses_index_options {
  * out whether the index holds the words of the events and no others.
  *
  * The index is in the file, as a feature of it (see sql/README.md): with FTS5, about a tenth of the size of the events, and
- * up to a third if they are in Chinese; in a database on a server, as a table. A search that finds more than 10,000 events reads them instead, which gives a page sooner.
+ * up to a third if they are in Chinese; in a database on a server, as a table. A search that finds more than 10,000 events
+ * reads them instead, which gives a page sooner.
  *
  * `*events` (`events` may be NULL) is set to the number of events that were added. After a failure what was added stays.
  *

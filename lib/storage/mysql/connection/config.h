@@ -37,7 +37,7 @@ struct mysql_config {
     const struct engine *engine; /* the storage's own */
 };
 
-/* Takes an address apart, INVALID where it is none. To be freed in any case. */
+/* Takes an address apart. The caller frees it in any case. INVALID: the text is not an address. */
 SESLITE_PRIVATE int ses__mysql_address_init(struct mysql_address *address, const ses_allocator *allocator,
                                             const char *uri, ses_error *error);
 SESLITE_PRIVATE void ses__mysql_address_free(struct mysql_address *address);
