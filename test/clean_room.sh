@@ -48,9 +48,9 @@ mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts "$root/dev/pts"
 ln -sf pts/ptmx "$root/dev/ptmx"
 cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 
-git clone --quiet --no-local . "$root/root/seslite"
+git clone --quiet --no-local . "$root/srv/seslite"
 # make comes from the same script as the rest: see README.md.
-chroot "$root" /bin/sh -euc "cd /root/seslite
+chroot "$root" /bin/sh -euc "cd /srv/seslite
 export HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 command -v make >/dev/null || apt-get install -qq -y --no-install-recommends make

@@ -71,7 +71,7 @@ SESLITE_PRIVATE int ses__attached_take_inline(ses_artifacts *artifacts, struct s
                                               const struct artifact_outline *outline, ses_error *error);
 SESLITE_PRIVATE void ses__attached_drop_inline(ses_artifacts *artifacts);
 
-/* ---- append.c: what the append calls */
+/* ---- append.c: the functions that the append calls */
 
 /* Returns what a list that is empty begins with. */
 SESLITE_PRIVATE struct append_artifacts ses__attached_for_append(void);

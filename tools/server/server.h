@@ -165,8 +165,8 @@ bool json_key_is(ses_text key, const char *name);
 /* The member of that name, the last if there are several. Its text is NULL if there is none. */
 ses_text json_member(ses_text object, const char *name);
 bool json_is_null(ses_text value); /* also if there is none */
-/* The text of a string; free it. NULL: not a string, one that contains a NUL or half of a surrogate pair, or out of
- * memory. */
+/* The text of a string; free it. NULL: the value is not a string, or its text contains a NUL or half of a surrogate
+ * pair, or memory ran out. */
 char *json_string(ses_text value);
 /* Writes a text as a JSON string. */
 void json_put(struct server *server, FILE *out, const char *text, size_t len);

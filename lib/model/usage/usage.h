@@ -37,7 +37,7 @@ SESLITE_PRIVATE int ses__usage_read(struct span body, struct arena *arena, struc
  * row is on a page of its own.) */
 enum { USAGE_SHEET_CALLS = 56 };
 
-/* What the calls of one model add up to, which has at least one. */
+/* The sums of the calls of one model, which has at least one. */
 struct usage_sums {
     int64_t calls;
     int64_t odd;

@@ -1,6 +1,6 @@
 /*
  * Appending. One event is sent as a whole, with the commit, before anything is answered: the server keeps the numbers that later
- * statements need in variables. What has to look first takes two round trips: one that asks for all that is stored, and one
+ * statements need in variables. An append that has to look first takes two round trips: one that asks for all that is stored, and one
  * that writes.
  */
 #include <mysqld_error.h>

@@ -21,7 +21,7 @@ static void roll_back(struct my *my)
     my->base.events = 0;
     if (my->sent)
         (void)ses__my_settle(my);  /* the server skips what comes after a failure */
-    ses__buffer_cut(&my->text, 0); /* what was not sent is not done */
+    ses__buffer_cut(&my->text, 0); /* statements that were not sent are dropped */
     my->awaited_count = 0;
     if (!my->lost)
         ses__my_end_later(my, STATEMENT_ROLLBACK);

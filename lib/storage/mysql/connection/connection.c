@@ -45,7 +45,7 @@ static const char setup_sql[] =
     " SESSION group_concat_max_len = 16777216, @ses_mark = concat('seslite ', uuid());"
     "SELECT get_lock(@ses_mark, 0), @ses_mark, @@max_allowed_packet";
 
-/* What a packet has besides a text. */
+/* The bytes of a packet besides the text. */
 enum { PACKET_HEADER = 16 };
 
 static int set_up(struct my *my, ses_error *error)

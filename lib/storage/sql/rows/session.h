@@ -192,8 +192,8 @@ struct lease_row {
 };
 SESLITE_PRIVATE int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row,
                                     ses_error *error);
-/* The same in two halves. Number 0: of the session that this transaction finds. `*now_us` (NULL: not asked)
- * becomes what time it is where the engine has a clock of its own. */
+/* The same in two halves. Number 0 is the session that this transaction finds. If `now_us` is not NULL and the engine
+ * has a clock of its own, `*now_us` becomes its time. */
 SESLITE_PRIVATE void ses__lease_ask(struct query *query, struct db *db, int64_t session_id, ses_error *error);
 SESLITE_PRIVATE int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *row,
                                     int64_t *now_us);
