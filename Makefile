@@ -105,7 +105,7 @@ endif
 # Every file below lib/ is part of it: a new one is named nowhere. An object is called after its room as well, since
 # rooms may have files of one name and an archive may not.
 SOURCES := $(sort $(wildcard $(addprefix lib/,*/*.c */*/*.c */*/*/*.c)))
-LEFT_OUT := $(filter-out $(SERVERS),postgres mysql)
+LEFT_OUT := $(filter-out $(SERVERS),postgres mysql) $(if $(strip $(SERVERS)),,server)
 SOURCES := $(foreach source,$(SOURCES),$(if $(strip $(foreach name,$(LEFT_OUT),$(findstring /$(name)/,$(source)))),,$(source)))
 HEADERS := $(filter-out $(foreach name,$(LEFT_OUT),%/seslite_$(name).h),$(sort $(wildcard include/*.h)))
 STATEMENTS := sql/sqlite/statements.sql

@@ -31,8 +31,9 @@ storage/sqlite/connection  storage/sqlite/connection $sql $models
 storage/sqlite  storage/sqlite storage/sqlite/connection storage/sql/upkeep storage/sql/rows $sql $models
 storage/sqlite/backup  storage/sqlite/backup storage/sqlite storage/sqlite/connection $sql $models
 storage/sqlite/wal     storage/sqlite/wal storage/sqlite storage/sqlite/connection $sql $models
-storage/postgres/connection  storage/postgres/connection storage/sql/rows $sql $models
-storage/postgres  storage/postgres storage/postgres/connection storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
+storage/server  storage/server storage/sql/rows $sql $models
+storage/postgres/connection  storage/postgres/connection storage/server storage/sql/rows $sql $models
+storage/postgres  storage/postgres storage/postgres/connection storage/server storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
 storage/mysql/connection  storage/mysql/connection storage/sql/rows $sql $models
 storage/mysql  storage/mysql storage/mysql/connection storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
 session         session storage $models

@@ -22,6 +22,7 @@ PURPOSES = {
     "storage": "what is stored, as the rest of the library sees it",
     "storage/sql": "the operations of the door, for SQL",
     "storage/sqlite": "SQLite",
+    "storage/server": "what servers share",
     "storage/postgres": "PostgreSQL",
     "storage/mysql": "MySQL and MariaDB",
     "session": "the store, handles and cursors",

@@ -19,18 +19,20 @@ static int open_postgres(void *context, const struct storage_config *common, con
     (void)options; /* check_common has refused those of files */
     const struct postgres_place *place = context;
     const unsigned limit = place->options->max_connections;
-    const struct postgres_config config = {
-        .connection = place->connection,
-        .replica = place->options->replica,
+    const struct server_config config = {
         .read_only = common->read_only,
         .must_exist = common->must_exist,
         .has_clock = common->has_clock,
-        .unprepared = place->options->unprepared != 0,
         .max_connections = limit ? limit : DEFAULT_CONNECTIONS,
         .timeout_us = common->timeout_us,
         .allocator = common->allocator,
     };
-    return ses__postgres_open(&config, storage, error);
+    const struct postgres_config own = {
+        .connection = place->connection,
+        .replica = place->options->replica,
+        .unprepared = place->options->unprepared != 0,
+    };
+    return ses__postgres_open(&config, &own, storage, error);
 }
 
 /* Refuses options that only a file has a use for. */

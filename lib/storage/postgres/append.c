@@ -84,10 +84,10 @@ static void ask_touch(const struct sending *sending)
 {
     const struct append_op *op = sending->op;
 
-    ses__pg_ask(sending->db, STATEMENT_APPEND_TOUCH,
-                VALUES(OWNER(sending->row->id), INT(sending->count), INT(sending->latest_us),
-                       INT(ses__active_30s(sending->latest_us)), INT(op->now_us),
-                       INT(ses__hour_of(op->now_us))));
+    ses__remote_ask(sending->db, STATEMENT_APPEND_TOUCH,
+                    VALUES(OWNER(sending->row->id), INT(sending->count), INT(sending->latest_us),
+                           INT(ses__active_30s(sending->latest_us)), INT(op->now_us),
+                           INT(ses__hour_of(op->now_us))));
 }
 
 /* ------------------------------------------------------------------------------------------- its rows */
@@ -98,14 +98,15 @@ static void ask_event(const struct sending *sending, const struct event_row *eve
 {
     const bool rewinds = event->rewinds_before.len > 0;
 
-    ses__pg_ask(sending->db, STATEMENT_APPEND_EVENT,
-                VALUES(OWNER(sending->row->id), INT(place), TEXT(event->id), TEXT(event->invocation_id),
-                       TEXT(event->author), TEXT(event->branch), INT(event->time_us), INT(latest_us),
-                       TEXT(event->body)));
+    ses__remote_ask(sending->db, STATEMENT_APPEND_EVENT,
+                    VALUES(OWNER(sending->row->id), INT(place), TEXT(event->id), TEXT(event->invocation_id),
+                           TEXT(event->author), TEXT(event->branch), INT(event->time_us), INT(latest_us),
+                           TEXT(event->body)));
     if (rewinds || event->compacts)
-        ses__pg_ask(sending->db, STATEMENT_APPEND_MARK,
-                    VALUES(OWNER(sending->row->id), INT(place), INT(rewinds ? MARK_REWIND : MARK_COMPACTION),
-                           INT_IF(rewinds, event->rewinds_to)));
+        ses__remote_ask(sending->db, STATEMENT_APPEND_MARK,
+                        VALUES(OWNER(sending->row->id), INT(place),
+                               INT(rewinds ? MARK_REWIND : MARK_COMPACTION),
+                               INT_IF(rewinds, event->rewinds_to)));
 }
 
 static void ask_events(const struct sending *sending)
@@ -196,8 +197,8 @@ static void ask_scope(const struct sending *sending, struct key_changes *changes
         return;
     if (removes && scope != SCOPE_SESSION)
         ses__db_lock(sending->db, scope, ses__scope_owner(scope, sending->row), false);
-    ses__pg_ask(sending->db, statements[scope][removes],
-                VALUES(OWNER(sending->row->id), TEXTS(&keys), TEXTS(&values), OWNERS(&places)));
+    ses__remote_ask(sending->db, statements[scope][removes],
+                    VALUES(OWNER(sending->row->id), TEXTS(&keys), TEXTS(&values), OWNERS(&places)));
 }
 
 /* Sets and removes the keys of the events: each once, as the last event leaves it. Their order prevents deadlocks between
@@ -215,7 +216,7 @@ static void ask_keys(const struct sending *sending)
         return;
     ses__arena_init(&arena, sending->db->allocator);
     if (!collect(&changes, &arena, sending, limit))
-        ses__pg_fail_as(ses__pg_of(sending->db), SES_NOMEM, "an append");
+        ses__remote_fail(ses__remote_of(sending->db), SES_NOMEM, "an append");
     for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
         ask_scope(sending, &changes, scope, false);
         ask_scope(sending, &changes, scope, true);
@@ -229,8 +230,8 @@ static void ask_all(struct query *guard, const struct sending *sending, ses_erro
 {
     ask_guard(guard, sending, error);
     if (sending->op->lease != 0)
-        ses__pg_ask(sending->db, STATEMENT_APPEND_LEASE,
-                    VALUES(OWNER(sending->row->id), INT(sending->op->lease)));
+        ses__remote_ask(sending->db, STATEMENT_APPEND_LEASE,
+                        VALUES(OWNER(sending->row->id), INT(sending->op->lease)));
     ask_events(sending);
     ask_keys(sending);
     if (sending->count > 1)
@@ -241,15 +242,16 @@ static int run_append(struct db *db, void *context, ses_error *error)
 {
     struct sending *sending = context;
     struct append_op *op = sending->op;
-    struct pg *pg = ses__pg_of(db);
+    struct remote *remote = ses__remote_of(db);
     struct query guard;
 
     ses__advance_free(&op->advance); /* of an earlier run */
     sending->db = db;
     ask_all(&guard, sending, error);
-    int code = ses__pg_commit(pg, error);
-    if (code == SES_CORRUPT && strcmp(pg->error.sqlstate, "23505") == 0) { /* an event is stored already */
-        pg->again = false;
+    int code = ses__remote_commit(db, error);
+    if (code == SES_CORRUPT &&
+        strcmp(remote->error.sqlstate, "23505") == 0) { /* an event is stored already */
+        remote->again = false;
         code = JOB_UNSUITED;
     }
     if (code == SES_OK)
@@ -267,7 +269,7 @@ int ses__postgres_append(struct storage *storage, struct append_op *op, ses_erro
 {
     const struct postgres *own = (const struct postgres *)storage;
     const struct manner manner = {.writes = true,
-                                  .deadline_us = ses__clock_steady_us() + own->config.timeout_us,
+                                  .deadline_us = ses__clock_steady_us() + own->server.config.timeout_us,
                                   .limits = &op->limits};
     struct sending sending;
     int code = JOB_UNSUITED;

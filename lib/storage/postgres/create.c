@@ -5,11 +5,6 @@
 #include "storage/postgres/parts.h"
 #include "storage/sql/session/jobs.h"
 
-static int commit(struct db *db, ses_error *error)
-{
-    return ses__pg_commit(ses__pg_of(db), error);
-}
-
 /* The user has a session of this name. (A partition has an index of its own, which the server names after the table's
  * columns.) */
 static bool is_taken(const struct pg *pg)
@@ -24,14 +19,14 @@ static int refuse(struct db *db, const struct create_op *op, int code, ses_error
 
     if (code == SES_UNKNOWN || !is_taken(pg))
         return code;
-    pg->again = false;
+    pg->base.again = false;
     return op->get_existing ? JOB_UNSUITED : ses__refuse_existing(op->key, error);
 }
 
 int ses__postgres_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
     struct create_whole whole = {
-        .op = op, .add = STATEMENT_CREATE_SESSION, .commit = commit, .refuse = refuse};
+        .op = op, .add = STATEMENT_CREATE_SESSION, .commit = ses__remote_commit, .refuse = refuse};
 
     return ses__create_whole(storage, &whole, error);
 }

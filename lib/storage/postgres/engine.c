@@ -1,19 +1,39 @@
 /* The engine: opens and closes stores, and describes itself. */
 #include <string.h>
 
-#include "base/thread.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/parts.h"
 #include "storage/sql/rows/words.h"
 
-/* The server vacuums and analyzes by itself. */
-static int maintain(struct storage *storage, struct maintain_op *op, ses_error *error)
+/* Before the first read of a replica: rows of another database, or the absence of rows where the store does not exist yet,
+ * must not be taken for the store's. */
+static int look_at_replica(struct postgres *replica, ses_error *error)
 {
-    (void)storage;
-    (void)error;
-    op->more = false;
-    return SES_OK;
+    if (atomic_load(&replica->looked_at))
+        return SES_OK;
+    int code = ses__postgres_migrate(replica, error);
+    if (code == SES_NOTFOUND || code == SES_NOTASTORE || code == SES_TOONEW || code == SES_READONLY) {
+        code = SES_CANTOPEN;
+        if (error)
+            error->code = code;
+    }
+    if (code == SES_OK)
+        atomic_store(&replica->looked_at, true);
+    return code;
+}
+
+static int run(struct storage *storage, const struct manner *manner, storage_job *job, void *context,
+               ses_error *error)
+{
+    struct postgres *side = (struct postgres *)storage;
+    int code = SES_OK;
+
+    if (manner->may_be_behind && side->replica) {
+        side = side->replica;
+        code = look_at_replica(side, error);
+    }
+    return code == SES_OK ? ses__server_run(&side->server, manner, job, context, error) : code;
 }
 
 /* The server reuses free space by itself. */
@@ -34,59 +54,53 @@ static int postgres_space(struct storage *storage, struct space_op *op, ses_erro
 
 static void postgres_interrupt(struct storage *base)
 {
-    for (struct postgres *side = (struct postgres *)base; side; side = side->replica) {
-        (void)pthread_mutex_lock(&side->lock);
-        for (struct pg *pg = side->all; pg; pg = pg->next_open) {
-            if (atomic_load(&pg->interruptible))
-                atomic_store(&pg->interrupted, true);
-        }
-        (void)pthread_mutex_unlock(&side->lock);
-    }
+    for (struct postgres *side = (struct postgres *)base; side; side = side->replica)
+        ses__server_interrupt(&side->server);
 }
 
 static void postgres_describe(const struct storage *base, ses_info *info)
 {
     const struct postgres *storage = (const struct postgres *)base;
 
-    info->path = storage->config.name;
+    info->path = storage->server.config.name;
     info->schema_version = ses__postgres_latest();
-    info->read_only = storage->config.read_only;
+    info->read_only = storage->server.config.read_only;
 }
 
 static void postgres_count(struct storage *base, ses_stats *counts)
 {
     *counts = (ses_stats){.events = 0};
-    for (struct postgres *side = (struct postgres *)base; side; side = side->replica) {
-        (void)pthread_mutex_lock(&side->lock);
-        counts->events += side->counts.events;
-        counts->commits += side->counts.commits;
-        counts->write_calls += side->counts.write_calls;
-        counts->read_calls += side->counts.read_calls;
-        counts->reader_waits += side->counts.reader_waits;
-        counts->readers_open += side->open;
-        counts->readers_in_use += side->in_use;
-        (void)pthread_mutex_unlock(&side->lock);
-    }
+    for (struct postgres *side = (struct postgres *)base; side; side = side->replica)
+        ses__server_count(&side->server, counts);
+}
+
+static void close_side(struct postgres *side)
+{
+    ses__server_close(&side->server);
+    ses__pg_leaving_close(&side->leaving);
 }
 
 static void postgres_close(struct storage *base)
 {
     for (struct postgres *side = (struct postgres *)base; side; side = side->replica)
-        ses__pool_close(side);
+        close_side(side);
 }
 
 static void postgres_release(struct storage *base)
 {
+    const ses_allocator *allocator = base->allocator;
+
     for (struct postgres *side = (struct postgres *)base, *next; side; side = next) {
         next = side->replica;
-        ses__pool_close(side);
-        (void)pthread_cond_destroy(&side->given_back);
-        (void)pthread_mutex_destroy(&side->lock);
-        ses__memory_free(side->config.allocator, side->connection);
+        close_side(side);
+        ses__server_free(&side->server);
+        ses__memory_free(allocator, side->connection);
         ses_free(side->name);
-        ses__memory_free(side->config.allocator, side);
+        ses__memory_free(allocator, side);
     }
 }
+
+/* -------------------------------------------------------------------------------------- words, connections */
 
 /* Adds the weights of the words of one event, which come with a blank between them. */
 static void weigh_words(struct query *query, const struct hash_seed *seed, uint64_t *sum)
@@ -142,9 +156,9 @@ static const struct words_engine tsvector_words = {.syntax = {.begin = "('L' | (
 
 static const struct engine postgres_engine = {
     .name = "postgresql",
-    .run = ses__postgres_run,
+    .run = run,
     .start = ses__pg_start,
-    .ask_last = ses__pg_ask_last,
+    .ask_last = ses__remote_ask_last,
     .row = ses__pg_row,
     .type = ses__pg_type,
     .int_of = ses__pg_int_of,
@@ -152,15 +166,15 @@ static const struct engine postgres_engine = {
     .words = &tsvector_words,
     .bytes_of = ses__pg_text_of, /* results are binary */
     .end = ses__pg_end,
-    .changed = ses__pg_changed,
+    .changed = ses__remote_changed,
     .must_change = ses__pg_must_change,
-    .given = ses__pg_given,
+    .given = ses__remote_given,
     .create = ses__postgres_create,
     .append = ses__postgres_append,
     .lock = ses__pg_lock,
-    .run_delete = ses__postgres_run_delete,
+    .run_delete = ses__server_run_delete,
     .check = ses__postgres_check,
-    .maintain = maintain,
+    .maintain = ses__server_maintain,
     .space = postgres_space,
     .watch = ses__postgres_watch,
     .interrupt = postgres_interrupt,
@@ -170,59 +184,90 @@ static const struct engine postgres_engine = {
     .release = postgres_release,
 };
 
-/* ------------------------------------------------------------------------------------------- opening */
-
-static bool init_locks(struct postgres *storage)
+static struct remote *make(struct server *server)
 {
-    bool lock = pthread_mutex_init(&storage->lock, NULL) == 0;
-    bool given_back = lock && ses__condition_init(&storage->given_back);
+    struct postgres *storage = (struct postgres *)server;
 
-    if (lock && !given_back)
-        (void)pthread_mutex_destroy(&storage->lock);
-    return given_back;
+    return ses__pg_new(&server->config, &storage->config, &storage->host);
 }
 
+static bool leave(struct server *server, struct remote *remote)
+{
+    return ses__pg_leave(ses__pg_of(&remote->db), &((struct postgres *)server)->leaving);
+}
+
+static unsigned left(struct server *server)
+{
+    return ses__pg_leaving_forget(&((struct postgres *)server)->leaving);
+}
+
+static int settle(struct remote *remote)
+{
+    return ses__pg_settle(ses__pg_of(&remote->db));
+}
+
+static const struct remote_driver postgres_driver = {
+    .make = make,
+    .connect = ses__pg_connect,
+    .is_over = ses__pg_is_over,
+    .close = ses__pg_close,
+    .leave = leave,
+    .left = left,
+    .begin = ses__pg_begin,
+    .ask_commit = ses__pg_ask_commit,
+    .ask_same = ses__pg_ask_same,
+    .settle = settle,
+    .send_end = ses__pg_send_end,
+    .drop = ses__pg_drop,
+    .end_queries = ses__pg_end_queries,
+};
+
+/* ------------------------------------------------------------------------------------------- opening */
+
 /* One that has not been connected to. */
-static int postgres_new(const struct postgres_config *config, struct postgres **storage, ses_error *error)
+static int postgres_new(const struct server_config *common, const struct postgres_config *config,
+                        struct postgres **storage, ses_error *error)
 {
     const char *connection = config->connection;
-    struct postgres *made = ses__memory_zeroed(config->allocator, sizeof *made);
+    struct postgres *made = ses__memory_zeroed(common->allocator, sizeof *made);
+    struct server_config complete = *common;
 
-    if (!made || !init_locks(made)) {
-        ses__memory_free(config->allocator, made);
+    complete.engine = &postgres_engine;
+    complete.driver = &postgres_driver;
+    if (!made || !ses__server_init(&made->server, &complete)) {
+        ses__memory_free(common->allocator, made);
         return ses__error_nomem(error);
     }
     *storage = made;
-    made->base = (struct storage){
-        .engine = &postgres_engine, .allocator = config->allocator, .read_only = config->read_only};
-    made->connection = ses__memory_copy(config->allocator, connection, strlen(connection));
+    made->connection = ses__memory_copy(common->allocator, connection, strlen(connection));
     made->config = *config;
-    made->config.engine = &postgres_engine;
     made->config.connection = made->connection;
     made->config.replica = NULL;
     if (!made->connection)
         return ses__error_nomem(error);
     const int code = ses__postgres_name(connection, &made->name, error);
-    made->config.name = made->name;
+    made->server.config.name = made->name;
     return code;
 }
 
 static int add_replica(struct postgres *storage, const char *connection, ses_error *error)
 {
+    struct server_config common = storage->server.config;
     struct postgres_config config = storage->config;
 
     config.connection = connection;
-    config.read_only = true;
-    const int code = postgres_new(&config, &storage->replica, error);
+    common.read_only = true;
+    const int code = postgres_new(&common, &config, &storage->replica, error);
     if (code != SES_OK)
         ses__error_prefix(error, "replica: ");
     return code;
 }
 
-int ses__postgres_open(const struct postgres_config *config, struct storage **storage, ses_error *error)
+int ses__postgres_open(const struct server_config *common, const struct postgres_config *config,
+                       struct storage **storage, ses_error *error)
 {
     struct postgres *opened = NULL;
-    int code = postgres_new(config, &opened, error);
+    int code = postgres_new(common, config, &opened, error);
 
     *storage = NULL;
     if (code == SES_OK && config->replica)
@@ -230,8 +275,8 @@ int ses__postgres_open(const struct postgres_config *config, struct storage **st
     if (code == SES_OK)
         code = ses__postgres_migrate(opened, error);
     if (code == SES_OK)
-        *storage = &opened->base;
+        *storage = &opened->server.base;
     else if (opened)
-        postgres_release(&opened->base);
+        postgres_release(&opened->server.base);
     return code;
 }

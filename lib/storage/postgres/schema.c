@@ -70,10 +70,10 @@ static int read_released(const struct postgres *storage, struct pg *pg)
     const int version = found ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10) : FOREIGN_SCHEMA;
 
     if (found && is_released(version) && !PQgetisnull(last, 0, 1)) {
-        const int denied = storage->config.read_only ? SES_OK : SES_READONLY;
+        const int denied = storage->server.config.read_only ? SES_OK : SES_READONLY;
         const bool may_be_read = PQgetvalue(last, 0, 2)[0] == 't';
-        pg->code = ses__feature_refuse(storage->config.name, ses__span_of(PQgetvalue(last, 0, 1)),
-                                       may_be_read ? denied : SES_TOONEW, &pg->error);
+        pg->base.code = ses__feature_refuse(storage->server.config.name, ses__span_of(PQgetvalue(last, 0, 1)),
+                                            may_be_read ? denied : SES_TOONEW, &pg->base.error);
     }
     PQclear(last);
     return version;
@@ -92,18 +92,18 @@ static int read_version(const struct postgres *storage, struct pg *pg)
 {
     int version = read_released(storage, pg);
 
-    if (strcmp(pg->error.sqlstate, "42P01") == 0) { /* there is no such table */
-        ses__pg_forget_failure(pg);
+    if (strcmp(pg->base.error.sqlstate, "42P01") == 0) { /* there is no such table */
+        ses__remote_forget_failure(&pg->base);
         version = find_version(pg);
     }
-    if (pg->code == SES_READONLY && pg->error.sqlstate[0])
-        pg->code = pg->error.code = SES_CANTOPEN;
+    if (pg->base.code == SES_READONLY && pg->base.error.sqlstate[0])
+        pg->base.code = pg->base.error.code = SES_CANTOPEN;
     return version;
 }
 
 static int check_version(const struct postgres *storage, int version, ses_error *error)
 {
-    const char *name = storage->config.name;
+    const char *name = storage->server.config.name;
 
     if (version == FOREIGN_SCHEMA)
         return ses__error_set(
@@ -120,9 +120,9 @@ static int check_version(const struct postgres *storage, int version, ses_error 
             error, SES_NOTASTORE,
             "%s: an unreleased version of seslite wrote this store (schema version %d): export it with that version, and import the export with this one into another database",
             name, version);
-    if (version == NO_SCHEMA && (storage->config.must_exist || storage->config.read_only))
+    if (version == NO_SCHEMA && (storage->server.config.must_exist || storage->server.config.read_only))
         return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in this database", name);
-    if (version < ses__postgres_latest() && storage->config.read_only)
+    if (version < ses__postgres_latest() && storage->server.config.read_only)
         return ses__error_set(
             error, SES_READONLY,
             "%s: the store has schema version %d and must be migrated to %d first: run seslite migrate, or open it once for writing",
@@ -135,9 +135,9 @@ static void migrate(const struct postgres *storage, struct pg *pg)
 {
     run_script(pg, "BEGIN ISOLATION LEVEL READ COMMITTED; " PG_SAFE_PATH STRINGS_SQL LOCK_SQL);
     const int version = find_version(pg);
-    if (pg->code == SES_OK)
-        pg->code = check_version(storage, version, &pg->error);
-    if (pg->code == SES_OK && is_released(version))
+    if (pg->base.code == SES_OK)
+        pg->base.code = check_version(storage, version, &pg->base.error);
+    if (pg->base.code == SES_OK && is_released(version))
         (void)read_released(storage, pg);
     for (size_t i = 0; i < ses__postgres_script_count(); i++) {
         if (ses__postgres_script(i)->version > version)
@@ -151,29 +151,29 @@ static void migrate(const struct postgres *storage, struct pg *pg)
 static int bring_up_to_date(const struct postgres *storage, struct pg *pg, ses_error *error)
 {
     (void)ses__pg_settle(pg); /* the end of a read before, which has not waited for it */
-    ses__pg_forget_failure(pg);
+    ses__remote_forget_failure(&pg->base);
     if (PQexitPipelineMode(pg->conn) != 1)
         ses__pg_fail(pg, NULL, "opening");
     const int version = read_version(storage, pg);
-    if (pg->code == SES_OK)
-        pg->code = check_version(storage, version, &pg->error);
-    if (pg->code == SES_OK && version < ses__postgres_latest())
+    if (pg->base.code == SES_OK)
+        pg->base.code = check_version(storage, version, &pg->base.error);
+    if (pg->base.code == SES_OK && version < ses__postgres_latest())
         migrate(storage, pg);
-    if (pg->code != SES_OK && error)
-        *error = pg->error;
-    pg->lost = pg->lost || pg->code != SES_OK || PQenterPipelineMode(pg->conn) != 1;
-    return pg->code;
+    if (pg->base.code != SES_OK && error)
+        *error = pg->base.error;
+    pg->base.lost = pg->base.lost || pg->base.code != SES_OK || PQenterPipelineMode(pg->conn) != 1;
+    return pg->base.code;
 }
 
 int ses__postgres_migrate(struct postgres *storage, ses_error *error)
 {
-    const int64_t deadline_us = ses__clock_steady_us() + storage->config.timeout_us;
-    struct pg *pg = NULL;
-    int code = ses__pool_take(storage, NULL, deadline_us, false, &pg, error);
+    const int64_t deadline_us = ses__clock_steady_us() + storage->server.config.timeout_us;
+    struct remote *remote = NULL;
+    int code = ses__server_take(&storage->server, NULL, deadline_us, false, &remote, error);
 
     if (code != SES_OK)
         return code;
-    code = bring_up_to_date(storage, pg, error);
-    ses__pool_give_back(storage, pg);
+    code = bring_up_to_date(storage, ses__pg_of(&remote->db), error);
+    ses__server_give_back(&storage->server, remote);
     return code;
 }

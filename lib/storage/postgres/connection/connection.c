@@ -9,9 +9,6 @@
 #include "base/memory.h"
 #include "storage/postgres/connection/hosts.h"
 
-/* Enough for most reads to need one round trip, few enough for memory. */
-enum { ROWS_IN_PAGE = 1000, BYTES_IN_PAGE = 4 * 1024 * 1024 };
-
 /* Notes warnings that come with the answer to a commit. Other notices are ignored. */
 static void on_notice(void *context, const PGresult *result)
 {
@@ -20,7 +17,7 @@ static void on_notice(void *context, const PGresult *result)
 
     if (severity && strcmp(severity, "WARNING") == 0 && pg->awaited_count > 0 &&
         pg->awaited[pg->first_awaited].kind == PG_COMMITS)
-        pg->warned = true;
+        pg->base.unconfirmed = true;
 }
 
 static int finish(struct pg *pg)
@@ -42,11 +39,11 @@ static int check_server(struct pg *pg, ses_error *error)
 
     if (PQserverVersion(pg->conn) < 120000)
         return ses__error_set(error, SES_CANTOPEN, "%s: the server is older than PostgreSQL 12",
-                              pg->base.name);
+                              pg->base.db.name);
     if (!encoding || strcmp(encoding, "UTF8") != 0)
         return ses__error_set(error, SES_CANTOPEN,
                               "%s: the database's encoding is %s: make one with ENCODING 'UTF8'",
-                              pg->base.name, encoding ? encoding : "unknown");
+                              pg->base.db.name, encoding ? encoding : "unknown");
     return SES_OK;
 }
 
@@ -58,15 +55,15 @@ static int ask_for_warnings(struct pg *pg, ses_error *error)
 {
     PGresult *last = ses__pg_script(pg, pg->config->unprepared ? "SHOW client_min_messages"
                                                                : "SET client_min_messages TO warning");
-    int code = pg->code;
+    int code = pg->base.code;
 
     if (code != SES_OK)
-        *error = pg->error;
+        *error = pg->base.error;
     if (PQntuples(last) == 1 && strcmp(PQgetvalue(last, 0, 0), "error") == 0)
         code = ses__error_set(
             error, SES_CANTOPEN,
             "%s: client_min_messages is \"error\", so the server would not report a commit that its standbys do not have: set it to \"warning\"",
-            pg->base.name);
+            pg->base.db.name);
     else if (code == SES_IO) /* another connection may work */
         code = error->code = SES_CANTOPEN;
     PQclear(last);
@@ -109,38 +106,39 @@ static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, s
 }
 
 /* Each host gets an equal share of the time, so that one that does not answer leaves some for the others. */
-static int try_hosts(struct pg *pg, const struct pg_hosts *hosts, atomic_size_t *host, ses_error *error)
+static int try_hosts(struct pg *pg, const struct pg_hosts *hosts, ses_error *error)
 {
-    const int64_t deadline_us = pg->base.deadline_us;
+    const int64_t deadline_us = pg->base.db.deadline_us;
     const size_t tries = ses__pg_hosts_tries(hosts);
-    const size_t first = atomic_load(host);
+    const size_t first = atomic_load(pg->host);
     char refusals[REFUSALS_SIZE] = "";
     int code = SES_BUSY;
 
     for (size_t i = 0; i < tries && (code == SES_CANTOPEN || code == SES_BUSY); i++) {
         const int64_t now_us = ses__clock_steady_us();
         const int64_t share_us = (deadline_us - now_us) / (int64_t)(tries - i);
-        pg->base.deadline_us = now_us + (share_us < hosts->max_us ? share_us : hosts->max_us);
+        pg->base.db.deadline_us = now_us + (share_us < hosts->max_us ? share_us : hosts->max_us);
         code = try_host(pg, hosts, first, i, refusals, error);
         if (code == SES_OK)
-            atomic_store(host, (first + i) % hosts->count);
+            atomic_store(pg->host, (first + i) % hosts->count);
     }
-    pg->base.deadline_us = deadline_us;
+    pg->base.db.deadline_us = deadline_us;
     if (code == SES_CANTOPEN || code == SES_BUSY)
         code = ses__error_set(error, ses__clock_steady_us() < deadline_us ? SES_CANTOPEN : SES_BUSY, "%s: %s",
-                              pg->base.name, refusals);
+                              pg->base.db.name, refusals);
     else if (code == SES_INTERRUPTED)
         code = ses__refuse_interrupted("connecting", error);
     return code;
 }
 
-int ses__pg_connect(struct pg *pg, atomic_size_t *host, ses_error *error)
+int ses__pg_connect(struct remote *remote, ses_error *error)
 {
+    struct pg *pg = ses__pg_of(&remote->db);
     struct pg_hosts hosts;
     int code = ses__pg_hosts_init(&hosts, pg->config->connection, error);
 
     if (code == SES_OK)
-        code = try_hosts(pg, &hosts, host, error);
+        code = try_hosts(pg, &hosts, error);
     ses__pg_hosts_free(&hosts);
     if (code != SES_OK)
         return code;
@@ -148,32 +146,31 @@ int ses__pg_connect(struct pg *pg, atomic_size_t *host, ses_error *error)
     if (code == SES_OK && PQsetnonblocking(pg->conn, 1) == 0)
         code = ask_for_warnings(pg, error);
     if (code == SES_OK && (PQisnonblocking(pg->conn) == 0 || PQenterPipelineMode(pg->conn) != 1))
-        code = ses__error_set(error, SES_INTERNAL, "%s: %s", pg->base.name, PQerrorMessage(pg->conn));
+        code = ses__error_set(error, SES_INTERNAL, "%s: %s", pg->base.db.name, PQerrorMessage(pg->conn));
     return code;
 }
 
-struct pg *ses__pg_new(const struct postgres_config *config)
+struct remote *ses__pg_new(const struct server_config *common, const struct postgres_config *config,
+                           atomic_size_t *host)
 {
-    struct pg *pg = ses__memory_zeroed(config->allocator, sizeof *pg);
+    struct pg *pg = ses__memory_zeroed(common->allocator, sizeof *pg);
 
-    if (pg) {
-        pg->base = (struct db){.engine = config->engine,
-                               .allocator = config->allocator,
-                               .name = config->name,
-                               .timeout_us = config->timeout_us,
-                               .max_session_id = INT64_MAX,
-                               .page = ROWS_IN_PAGE,
-                               .page_bytes = BYTES_IN_PAGE,
-                               .lease_now = config->has_clock ? NULL : STATEMENT_LEASE_NOW,
-                               .events_newest = STATEMENT_EVENTS_NEWEST};
-        pg->config = config;
-    }
-    return pg;
+    if (!pg)
+        return NULL;
+    ses__remote_init(&pg->base, common);
+    pg->base.db.lease_now = common->has_clock ? NULL : STATEMENT_LEASE_NOW;
+    pg->base.db.events_newest = STATEMENT_EVENTS_NEWEST;
+    pg->config = config;
+    pg->host = host;
+    return &pg->base;
 }
 
-void ses__pg_close(struct pg *pg)
+void ses__pg_close(struct remote *remote)
 {
-    ses__memory_free(pg->config->allocator, pg->awaited);
+    struct pg *pg = ses__pg_of(&remote->db);
+    const ses_allocator *allocator = remote->db.allocator;
+
+    ses__memory_free(allocator, pg->awaited);
     PQfinish(pg->conn);
-    ses__memory_free(pg->config->allocator, pg);
+    ses__memory_free(allocator, pg);
 }

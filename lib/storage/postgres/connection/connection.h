@@ -1,13 +1,11 @@
-/* One connection to a server: opening it, waiting, and reporting failures. */
+/* One connection to a server, in libpq's pipeline mode. */
 #ifndef SESLITE_STORAGE_POSTGRES_CONNECTION_H
 #define SESLITE_STORAGE_POSTGRES_CONNECTION_H
 
 #include <libpq-fe.h>
-#include <stdatomic.h>
 
 #include "storage/postgres/connection/config.h"
 #include "storage/postgres/connection/sql_text.h"
-#include "storage/sql/query.h"
 
 /* A query that was sent. */
 struct pg_run {
@@ -43,26 +41,11 @@ struct pg_prepared {
 };
 
 struct pg {
-    struct db base;
+    struct remote base;
     PGconn *conn;
     const struct postgres_config *config;
-    struct pg *next_idle; /* in the pool */
-    struct pg *next_open;
-    bool writes;                /* the current transaction writes, and so locks the rows that it finds */
-    bool ended;                 /* the end of the current transaction was sent */
-    bool wrote;                 /* the current transaction has sent a statement that writes */
-    bool stays_open;            /* a transaction that only reads does not end before its job does */
-    bool lost;                  /* the connection cannot be used any more */
-    int64_t commit_deadline_us; /* until when a commit that was sent is awaited */
-    bool warned;                /* the last commit came with a warning */
-    int code;                   /* of the first failure in this transaction, */
-    ses_error error;            /* which the next query reports */
-    char constraint[64];        /* that was violated; "": none was */
-    bool again;                 /* the transaction may succeed if it is run again */
-    int64_t changed;            /* rows changed by the last statement that writes */
-    int64_t given;
-    atomic_bool interrupted;
-    atomic_bool interruptible;
+    atomic_size_t *host; /* the number of the host to begin with; set to the one that was connected to */
+    char constraint[64]; /* that was violated; "": none was */
     struct pg_run *runs; /* of queries that have not ended */
     struct pg_awaited *awaited;
     size_t awaited_capacity;
@@ -76,32 +59,25 @@ static inline struct pg *ses__pg_of(struct db *db)
     return (struct pg *)db;
 }
 
-/* Makes a connection that is not connected yet. Returns NULL if out of memory. */
-SESLITE_PRIVATE struct pg *ses__pg_new(const struct postgres_config *config);
-/* Connects before the deadline. `*host` is the number of the host to begin with, and is set to the one that was connected
- * to. */
-SESLITE_PRIVATE int ses__pg_connect(struct pg *pg, atomic_size_t *host, ses_error *error);
-SESLITE_PRIVATE void ses__pg_close(struct pg *pg);
+/* ---- connection.c, and what else a struct remote_driver is made of */
+
+/* Returns NULL if out of memory. `*host` is shared by all connections of the store. */
+SESLITE_PRIVATE struct remote *ses__pg_new(const struct server_config *common,
+                                           const struct postgres_config *config, atomic_size_t *host);
+SESLITE_PRIVATE int ses__pg_connect(struct remote *remote, ses_error *error);
+SESLITE_PRIVATE bool ses__pg_is_over(struct remote *remote);
+SESLITE_PRIVATE void ses__pg_close(struct remote *remote);
+SESLITE_PRIVATE void ses__pg_begin(struct remote *remote);
+SESLITE_PRIVATE void ses__pg_ask_commit(struct remote *remote);
+SESLITE_PRIVATE void ses__pg_ask_same(struct remote *remote);
+SESLITE_PRIVATE void ses__pg_send_end(struct remote *remote, const struct statement *statement);
+SESLITE_PRIVATE bool ses__pg_drop(struct remote *remote);
+SESLITE_PRIVATE void ses__pg_end_queries(struct remote *remote);
 
 /* ---- failure.c */
 
 /* Keeps the first failure of a transaction, with the message of the server or of libpq. */
 SESLITE_PRIVATE void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing);
-/* The same for a failure found by the library. */
-SESLITE_PRIVATE void ses__pg_fail_as(struct pg *pg, int code, const char *doing);
-
-/* ---- transaction.c */
-
-SESLITE_PRIVATE void ses__pg_forget_failure(struct pg *pg);
-/* Sends the beginning of a transaction, and forgets all about the one before. */
-SESLITE_PRIVATE void ses__pg_begin(struct pg *pg, bool writes);
-/* Sends the commit, and waits for all answers. A job may commit by itself: then it reads the answers after that. */
-SESLITE_PRIVATE int ses__pg_commit(struct pg *pg, ses_error *error);
-/* The engine's ask_last. */
-SESLITE_PRIVATE void ses__pg_ask_last(struct db *db);
-/* More has to be asked after the transaction's end was sent: another one goes on where it ended. It fails, and the call is
- * made again, in a transaction that stays open, if the session has changed meanwhile. */
-SESLITE_PRIVATE void ses__pg_resume(struct pg *pg);
 
 /* ---- query.c */
 
@@ -112,14 +88,6 @@ SESLITE_PRIVATE enum sql_type ses__pg_type(const struct query *query, int column
 SESLITE_PRIVATE int64_t ses__pg_int_of(struct query *query, int column);
 SESLITE_PRIVATE struct span ses__pg_text_of(struct query *query, int column);
 SESLITE_PRIVATE int ses__pg_end(struct query *query);
-/* Sends a statement whose answer is of no interest. The transaction keeps a failure, after which nothing else is sent, and
- * the commit returns it. */
-SESLITE_PRIVATE void ses__pg_ask(struct db *db, const struct statement *statement,
-                                 const struct value *values);
-/* Ends the queries that a job has left. */
-SESLITE_PRIVATE void ses__pg_end_queries(struct pg *pg);
-SESLITE_PRIVATE int64_t ses__pg_changed(const struct db *db);
-SESLITE_PRIVATE int64_t ses__pg_given(const struct db *db);
 SESLITE_PRIVATE void ses__pg_must_change(struct db *db, const char *table);
 SESLITE_PRIVATE void ses__pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
@@ -132,8 +100,7 @@ SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const struct statement *source,
 
 /* ---- pipeline.c */
 
-/* Waits until the file can be read (or written, if asked), until the deadline at most. Returns SES_BUSY when that has
- * passed, or SES_INTERRUPTED, both without a message. */
+/* Waits until the file can be read (or written, if asked); see ses__remote_wait. */
 SESLITE_PRIVATE int ses__pg_wait(const struct pg *pg, int file, bool writes);
 /* Call the first before sending anything, so that there is room for its answer, and the second afterwards. */
 SESLITE_PRIVATE void ses__pg_make_room(struct pg *pg);
@@ -146,8 +113,6 @@ SESLITE_PRIVATE int ses__pg_settle(struct pg *pg);
 SESLITE_PRIVATE int64_t ses__pg_number(const PGresult *result, int row, int column);
 /* Hands everything over to the system, without waiting for answers. */
 SESLITE_PRIVATE void ses__pg_dispatch(struct pg *pg);
-/* Takes the answers that have arrived since. */
-SESLITE_PRIVATE void ses__pg_drain(struct pg *pg);
 
 /* The beginning of each script that names functions or operators, so that only the server's own are called. It holds for
  * the script, or for the transaction in which the script runs. */

@@ -85,22 +85,6 @@ static const struct meaning *meaning_of(const char *state, const char *text)
     return NULL;
 }
 
-void ses__pg_fail_as(struct pg *pg, int code, const char *doing)
-{
-    if (pg->code != SES_OK)
-        return;
-    pg->code = code;
-    if (code == SES_NOMEM)
-        (void)ses__error_nomem(&pg->error);
-    else if (code == SES_INTERRUPTED && ses__limits_passed(pg->base.limits))
-        (void)ses__limits_refuse(pg->base.name, &pg->error);
-    else if (code == SES_INTERRUPTED)
-        (void)ses__refuse_interrupted(doing, &pg->error);
-    else
-        (void)ses__error_set(&pg->error, code, "%s: %s was not answered within %lld ms", pg->base.name, doing,
-                             (long long)(pg->base.timeout_us / 1000));
-}
-
 /* libpq's messages end with a newline. */
 static int len_of(const char *text)
 {
@@ -124,19 +108,19 @@ void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing)
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
 
     if (PQstatus(pg->conn) == CONNECTION_BAD || (result && is_last_word(result)))
-        pg->lost = true;
-    if (pg->code != SES_OK)
+        pg->base.lost = true;
+    if (pg->base.code != SES_OK)
         return;
     if (!text)
         text = PQerrorMessage(pg->conn);
     const struct meaning *meaning = meaning_of(state ? state : "", text);
-    pg->code = meaning ? meaning->code : pg->lost ? SES_IO : SES_INTERNAL;
-    pg->again = pg->lost || (meaning && meaning->again);
-    (void)ses__error_set(&pg->error, pg->code, "%s: %s failed: %.*s%s%s%s%s", pg->base.name, doing,
-                         len_of(text), text, state ? " (SQLSTATE " : "", state ? state : "", state ? ")" : "",
-                         meaning && meaning->hint ? meaning->hint : "");
+    pg->base.code = meaning ? meaning->code : pg->base.lost ? SES_IO : SES_INTERNAL;
+    pg->base.again = pg->base.lost || (meaning && meaning->again);
+    (void)ses__error_set(&pg->base.error, pg->base.code, "%s: %s failed: %.*s%s%s%s%s", pg->base.db.name,
+                         doing, len_of(text), text, state ? " (SQLSTATE " : "", state ? state : "",
+                         state ? ")" : "", meaning && meaning->hint ? meaning->hint : "");
     if (state)
-        (void)strncpy(pg->error.sqlstate, state, sizeof pg->error.sqlstate - 1);
+        (void)strncpy(pg->base.error.sqlstate, state, sizeof pg->base.error.sqlstate - 1);
     const char *constraint = result ? PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME) : NULL;
     (void)strncpy(pg->constraint, constraint ? constraint : "", sizeof pg->constraint - 1);
 }

@@ -110,7 +110,7 @@ bool ses__pg_leave(struct pg *pg, struct pg_leaving **list)
                                        .cancel = PQgetCancel(pg->conn)};
         pg->conn = NULL;
     }
-    ses__pg_close(pg);
+    ses__pg_close(&pg->base);
     if (leaving && leaving->socket >= 0 && leaving->cancel && ses__thread_start(&thread, see_off, leaving)) {
         (void)pthread_detach(thread);
         *list = leaving;

@@ -4,46 +4,16 @@
  * changes rows. It sees the outcome with the next answer that it needs, or with the commit. So a later query of the
  * transaction may report the failure.
  */
-#include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "storage/postgres/connection/connection.h"
-#include "storage/sql/rows/parts.h"
-
-/* The longest time until an interrupt is seen. */
-enum { LONGEST_POLL_MS = 50, POLL_WITH_CANCEL_MS = 3 };
-
-/* The call waits for the outcome of a commit that was sent: its own limits do not end that. */
-static bool is_committing(const struct pg *pg)
-{
-    return pg->ended && pg->writes;
-}
 
 int ses__pg_wait(const struct pg *pg, int file, bool writes)
 {
     struct pollfd polled = {.fd = file, .events = (short)(POLLIN | (writes ? POLLOUT : 0))};
-    const struct limits *limits = is_committing(pg) ? NULL : pg->base.limits;
-    const int64_t own_us = pg->base.deadline_us;
-    const int64_t deadline_us =
-        is_committing(pg) && own_us < pg->commit_deadline_us ? pg->commit_deadline_us : own_us;
-    const int longest_ms = limits && limits->cancel ? POLL_WITH_CANCEL_MS : LONGEST_POLL_MS;
-    int ready = 0;
 
-    while (ready == 0) {
-        const int64_t left_us = deadline_us - ses__clock_steady_us();
-        if (atomic_load(&pg->interrupted) || ses__limits_cancelled(limits))
-            return SES_INTERRUPTED;
-        if (left_us <= 0)
-            return SES_BUSY;
-        const int64_t left_ms = left_us / 1000 + 1;
-        ready = poll(&polled, 1, left_ms < longest_ms ? (int)left_ms : longest_ms);
-        if (ready < 0 && errno == EINTR)
-            ready = 0;
-    }
-    return SES_OK; /* using the socket shows what is wrong with it */
+    return ses__remote_wait(&pg->base, &polled);
 }
 
 static struct pg_awaited *awaited_at(const struct pg *pg, size_t index)
@@ -74,16 +44,6 @@ void ses__pg_abandon(struct pg *pg, const struct pg_run *run)
     }
 }
 
-/* Nobody will read the remaining answers. When the time of the call is over, the server is at work: it ends its waiting for
- * locks by itself before that. */
-static void stop_waiting(struct pg *pg, int code)
-{
-    const bool is_limit = !is_committing(pg) && ses__limits_passed(pg->base.limits);
-
-    ses__pg_fail_as(pg, is_limit ? SES_INTERRUPTED : code, "a statement");
-    pg->lost = true;
-}
-
 /* Sends libpq's buffer, and reads what the server sends meanwhile, so that neither waits for the other. */
 static void flush(struct pg *pg)
 {
@@ -100,7 +60,7 @@ static void flush(struct pg *pg)
     if (left < 0)
         ses__pg_fail(pg, NULL, "sending"); /* the server may have sent why */
     else if (code != SES_OK)
-        stop_waiting(pg, code);
+        ses__remote_give_up(&pg->base, code);
 }
 
 /* The next result for the oldest message; NULL after the last one, or after a failure. */
@@ -109,12 +69,12 @@ static PGresult *receive(struct pg *pg)
     while (PQisBusy(pg->conn)) {
         const int code = ses__pg_wait(pg, PQsocket(pg->conn), false);
         if (code != SES_OK) {
-            stop_waiting(pg, code);
+            ses__remote_give_up(&pg->base, code);
             return NULL;
         }
         if (PQconsumeInput(pg->conn) != 1) {
             ses__pg_fail(pg, NULL, "receiving");
-            pg->lost = true;
+            pg->base.lost = true;
             return NULL;
         }
     }
@@ -142,7 +102,7 @@ int64_t ses__pg_number(const PGresult *result, int row, int column)
 /* True if the session is the one that was found, at the same version. */
 static bool is_same(const struct pg *pg, const PGresult *result)
 {
-    return PQntuples(result) == 1 && ses__pg_number(result, 0, 3) == pg->base.found_version;
+    return PQntuples(result) == 1 && ses__pg_number(result, 0, 3) == pg->base.db.found_version;
 }
 
 /* Takes over a result. */
@@ -154,21 +114,19 @@ static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresul
     if (status == PGRES_FATAL_ERROR)
         ses__pg_fail(pg, result, doing(awaited));
     if (awaited->kind == PG_ENDS && !good) { /* of the previous transaction */
-        pg->lost = true;
-        pg->again = true;
+        pg->base.lost = true;
+        pg->base.again = true;
     }
     if (awaited->kind == PG_PREPARES)
         pg->prepared[awaited->prepared].state = good ? PG_PREPARED : PG_UNPREPARED;
     if (good && awaited->kind == PG_SAME && !is_same(pg, result)) {
-        ses__pg_fail_as(pg, SES_BUSY, "a read in which the session has changed");
-        pg->again = true;
+        ses__remote_fail(&pg->base, SES_BUSY, "a read in which the session has changed");
+        pg->base.again = true;
     }
     if (good && awaited->kind == PG_CHANGES)
-        pg->changed = strtoll(PQcmdTuples(result), NULL, 10);
-    if (good && awaited->table && pg->changed != 1 && pg->code == SES_OK) {
-        pg->code = ses__refuse_unchanged(&pg->base, awaited->table, &pg->error);
-        pg->again = !pg->ended; /* another transaction may have deleted the row */
-    }
+        pg->base.changed = strtoll(PQcmdTuples(result), NULL, 10);
+    if (good && awaited->table && pg->base.changed != 1)
+        ses__remote_refuse_unchanged(&pg->base, awaited->table);
     if (good && awaited->run)
         awaited->run->result = result;
     else
@@ -189,13 +147,13 @@ static void take_first(struct pg *pg)
     }
     if (result)
         take_answer(pg, &awaited, result);
-    while (!pg->lost && (result = receive(pg)) != NULL) /* the NULL after the last result */
+    while (!pg->base.lost && (result = receive(pg)) != NULL) /* the NULL after the last result */
         PQclear(result);
 }
 
 void ses__pg_dispatch(struct pg *pg)
 {
-    if (pg->lost || pg->awaited_count == 0)
+    if (pg->base.lost || pg->awaited_count == 0)
         return;
     if (PQpipelineSync(pg->conn) == 1)
         ses__pg_await(pg, PG_SYNC, 0, NULL);
@@ -207,18 +165,39 @@ void ses__pg_dispatch(struct pg *pg)
 int ses__pg_settle(struct pg *pg)
 {
     ses__pg_dispatch(pg);
-    while (!pg->lost && pg->awaited_count > 0)
+    while (!pg->base.lost && pg->awaited_count > 0)
         take_first(pg);
-    if (pg->lost)
+    if (pg->base.lost)
         pg->awaited_count = pg->first_awaited = 0;
-    return pg->code;
+    return pg->base.code;
 }
 
 /* Reads libpq's buffer without asking the system for more. */
-void ses__pg_drain(struct pg *pg)
+static void drain(struct pg *pg)
 {
-    while (!pg->lost && pg->awaited_count > 0 && !PQisBusy(pg->conn))
+    while (!pg->base.lost && pg->awaited_count > 0 && !PQisBusy(pg->conn))
         take_first(pg);
+}
+
+static bool says_something(const struct pg *pg)
+{
+    struct pollfd socket = {.fd = PQsocket(pg->conn), .events = POLLIN};
+
+    return poll(&socket, 1, 0) != 0;
+}
+
+/* Reads the remaining answers of the last transaction first. Anything else that arrives is the end, or the rare notice of a
+ * changed setting, for which a new connection costs little. */
+bool ses__pg_is_over(struct remote *remote)
+{
+    struct pg *pg = ses__pg_of(&remote->db);
+
+    if (!says_something(pg))
+        return false;
+    if (pg->awaited_count == 0 || PQconsumeInput(pg->conn) != 1)
+        return true;
+    drain(pg);
+    return remote->lost || (pg->awaited_count == 0 && says_something(pg));
 }
 
 enum { USUAL_MESSAGES = 64 };
@@ -228,14 +207,14 @@ void ses__pg_make_room(struct pg *pg)
 {
     const size_t needed = pg->first_awaited + pg->awaited_count + 3;
 
-    if (ses__memory_grow(pg->config->allocator, &pg->awaited, &pg->awaited_capacity,
+    if (ses__memory_grow(pg->base.db.allocator, &pg->awaited, &pg->awaited_capacity,
                          needed > USUAL_MESSAGES ? needed : USUAL_MESSAGES, sizeof *pg->awaited))
         return;
     if (pg->awaited_count > 0) { /* waiting for the answers makes room */
         (void)ses__pg_settle(pg);
     } else {
-        ses__pg_fail_as(pg, SES_NOMEM, "a statement");
-        pg->lost = true;
+        ses__remote_fail(&pg->base, SES_NOMEM, "a statement");
+        pg->base.lost = true;
     }
 }
 
@@ -246,9 +225,9 @@ PGresult *ses__pg_script(struct pg *pg, const char *sql)
     PGresult *result = NULL;
     PGresult *last = NULL;
 
-    if (pg->code == SES_OK && PQsendQuery(pg->conn, sql) == 1)
+    if (pg->base.code == SES_OK && PQsendQuery(pg->conn, sql) == 1)
         flush(pg);
-    while (pg->code == SES_OK && (result = receive(pg)) != NULL) {
+    while (pg->base.code == SES_OK && (result = receive(pg)) != NULL) {
         PQclear(last);
         last = result;
     }

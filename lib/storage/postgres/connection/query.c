@@ -12,40 +12,25 @@ static struct pg_run *run_of(const struct query *query)
     return query->run;
 }
 
-/* Copies a failure of the transaction to the query. */
-static void look_at(struct query *query, struct pg *pg)
-{
-    if (query->code == SES_OK && pg->code != SES_OK) {
-        query->code = pg->code;
-        if (query->error)
-            *query->error = pg->error;
-    }
-}
-
 static struct pg_run *add_run(struct pg *pg, size_t slot)
 {
-    struct pg_run *run = ses__memory_new(pg->config->allocator, sizeof *run);
+    struct pg_run *run = ses__memory_new(pg->base.db.allocator, sizeof *run);
 
     if (run) {
         *run = (struct pg_run){.next = pg->runs, .statement = &ses__postgres_statements[slot], .row = -1};
         pg->runs = run;
     } else {
-        ses__pg_fail_as(pg, SES_NOMEM, ses__postgres_statements[slot].name);
+        ses__remote_fail(&pg->base, SES_NOMEM, ses__postgres_statements[slot].name);
     }
     return run;
 }
 
-/* Sends it. A read whose transaction has ended goes on in another. */
 static void send_run(struct pg *pg, const struct query *query, const struct value *values)
 {
     struct pg_run *run = run_of(query);
     const bool returns = run->statement->returns;
 
-    pg->wrote |= !returns || run->statement->gives;
-    if (pg->ended && pg->writes)
-        ses__pg_fail_as(pg, JOB_MUST_GO_ON, run->statement->name);
-    else if (pg->ended)
-        ses__pg_resume(pg);
+    ses__remote_go_on(&pg->base, !returns || run->statement->gives, run->statement->name);
     ses__pg_send(pg, query->source, values, returns ? PG_ROWS : PG_CHANGES, returns ? run : NULL);
 }
 
@@ -53,11 +38,11 @@ void ses__pg_start(struct query *query, const struct value *values)
 {
     struct pg *pg = ses__pg_of(query->db);
 
-    if (pg->code == SES_OK)
+    if (pg->base.code == SES_OK)
         query->run = add_run(pg, ses__statement_slot(query->source));
     if (query->run)
         send_run(pg, query, values);
-    look_at(query, pg);
+    ses__remote_report(&pg->base, query);
 }
 
 static void end_run(struct pg *pg, struct pg_run *run)
@@ -69,7 +54,7 @@ static void end_run(struct pg *pg, struct pg_run *run)
     *link = run->next;
     ses__pg_abandon(pg, run);
     PQclear(run->result);
-    ses__memory_free(pg->config->allocator, run);
+    ses__memory_free(pg->base.db.allocator, run);
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
@@ -83,12 +68,12 @@ bool ses__pg_row(struct query *query)
         return false;
     if (run->statement->returns && !run->result)
         (void)ses__pg_settle(pg);
-    look_at(query, pg);
+    ses__remote_report(&pg->base, query);
     if (query->code != SES_OK || !run->result || run->row + 1 >= PQntuples(run->result))
         return false;
     run->row++;
     if (run->statement->gives)
-        pg->given = ses__pg_number(run->result, run->row, 0);
+        pg->base.given = ses__pg_number(run->result, run->row, 0);
     return true;
 }
 
@@ -132,31 +117,12 @@ int ses__pg_end(struct query *query)
     return query->code;
 }
 
-void ses__pg_end_queries(struct pg *pg)
+void ses__pg_end_queries(struct remote *remote)
 {
+    struct pg *pg = ses__pg_of(&remote->db);
+
     while (pg->runs)
         end_run(pg, pg->runs);
-}
-
-void ses__pg_ask(struct db *db, const struct statement *statement, const struct value *values)
-{
-    struct query query;
-
-    ses__query_open(&query, db, statement, NULL, values);
-    (void)ses__query_end(&query);
-}
-
-/* The statement in question was sent last, so all answers have arrived with its own. */
-int64_t ses__pg_changed(const struct db *db)
-{
-    struct pg *pg = (struct pg *)(uintptr_t)db;
-
-    return ses__pg_settle(pg) == SES_OK ? pg->changed : -1;
-}
-
-int64_t ses__pg_given(const struct db *db)
-{
-    return ((const struct pg *)db)->given;
 }
 
 /* Does not wait: later statements of the transaction run after it anyway. */
@@ -166,6 +132,6 @@ void ses__pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive
                                             ? (exclusive ? STATEMENT_LOCK_APP : STATEMENT_SHARE_APP)
                                             : (exclusive ? STATEMENT_LOCK_USER : STATEMENT_SHARE_USER);
 
-    if (ses__pg_of(db)->writes)
-        ses__pg_ask(db, statement, VALUES(OWNER(owner)));
+    if (ses__remote_of(db)->writes)
+        ses__remote_ask(db, statement, VALUES(OWNER(owner)));
 }

@@ -68,10 +68,10 @@ static struct span list_of(struct pg_parameters *parameters, struct pg *pg, cons
 {
     struct buffer list;
 
-    ses__buffer_init(&list, pg->config->allocator);
+    ses__buffer_init(&list, pg->base.db.allocator);
     add_array(&list, value->texts, value->owners);
     if (list.failed)
-        ses__pg_fail_as(pg, SES_NOMEM, "a list of parameters");
+        ses__remote_fail(&pg->base, SES_NOMEM, "a list of parameters");
     parameters->lists[parameters->list_count++] = list.data;
     return (struct span){list.data, list.len};
 }
@@ -80,7 +80,7 @@ static struct span list_of(struct pg_parameters *parameters, struct pg *pg, cons
 static bool parameters_init(struct pg_parameters *parameters, struct pg *pg, int count,
                             const struct value *values)
 {
-    struct meter *meter = ses__limits_meter(pg->base.limits);
+    struct meter *meter = ses__limits_meter(pg->base.db.limits);
 
     *parameters = (struct pg_parameters){.list_count = 0};
     for (int i = 0; values && values[i].type != 0 && i < count; i++) {
@@ -92,22 +92,22 @@ static bool parameters_init(struct pg_parameters *parameters, struct pg *pg, int
         } else if (value->texts || value->owners) {
             bytes = list_of(parameters, pg, value);
         }
-        if (bytes.len > INT32_MAX && pg->code == SES_OK)
-            pg->code = ses__error_set(&pg->error, SES_LIMIT, "%s: a text is longer than PostgreSQL takes",
-                                      pg->base.name);
+        if (bytes.len > INT32_MAX && pg->base.code == SES_OK)
+            pg->base.code = ses__error_set(&pg->base.error, SES_LIMIT,
+                                           "%s: a text is longer than PostgreSQL takes", pg->base.db.name);
         if (meter && value->type != SQL_INT)
             meter->bytes_in += (int64_t)bytes.len;
         parameters->values[i] = bytes.ptr;
         parameters->lengths[i] = (int)bytes.len;
         parameters->formats[i] = 1; /* binary */
     }
-    return pg->code == SES_OK;
+    return pg->base.code == SES_OK;
 }
 
 static void parameters_free(struct pg_parameters *parameters, const struct pg *pg)
 {
     while (parameters->list_count > 0)
-        ses__memory_free(pg->config->allocator, parameters->lists[--parameters->list_count]);
+        ses__memory_free(pg->base.db.allocator, parameters->lists[--parameters->list_count]);
 }
 
 /* ------------------------------------------------------------------------------------------- statements */
@@ -141,7 +141,7 @@ static bool send_prepared(struct pg *pg, size_t number, const char *text, int co
 static bool send_text(struct pg *pg, size_t slot, const struct pg_parameters *parameters)
 {
     const struct postgres_statement *statement = &ses__postgres_statements[slot];
-    const bool locks = pg->writes && statement->locked;
+    const bool locks = pg->base.writes && statement->locked;
     const char *text = locks ? statement->locked : statement->text;
     const int count = statement->parameters;
 
@@ -157,7 +157,7 @@ void ses__pg_send(struct pg *pg, const struct statement *source, const struct va
     struct pg_parameters parameters;
 
     ses__pg_make_room(pg);
-    if (pg->lost)
+    if (pg->base.lost)
         ses__pg_fail(pg, NULL, source->name);
     if (parameters_init(&parameters, pg, ses__postgres_statements[slot].parameters, values)) {
         if (send_text(pg, slot, &parameters))

@@ -1,0 +1,122 @@
+/* A connection to a server, and the transaction on it: what is the same for each engine whose statements travel. */
+#ifndef SESLITE_STORAGE_SERVER_REMOTE_H
+#define SESLITE_STORAGE_SERVER_REMOTE_H
+
+#include <poll.h>
+#include <stdatomic.h>
+
+#include "storage/sql/query.h"
+
+struct remote;
+struct server;
+
+/* What every store on a server is told. The allocator must live as long as the storage. */
+struct server_config {
+    const char *name; /* of the store, for messages, without secrets */
+    bool read_only;
+    bool must_exist;
+    bool has_clock; /* leases go by the caller's clock, not by the server's */
+    unsigned max_connections;
+    int64_t timeout_us;
+    const ses_allocator *allocator;
+    const struct engine *engine; /* the storage's own */
+    const struct remote_driver *driver;
+};
+
+/* What an engine does with a connection in its own way. A failure is kept in the connection, unless there is an error to set. */
+struct remote_driver {
+    /* Makes a connection that is not connected yet. Returns NULL if out of memory. */
+    struct remote *(*make)(struct server *server);
+    /* Connects before the deadline, and makes the settings that the statements depend on. */
+    int (*connect)(struct remote *remote, ses_error *error);
+    /* True if the server has ended the connection while it was idle. */
+    bool (*is_over)(struct remote *remote);
+    void (*close)(struct remote *remote);
+    /* Closes a lost connection, without waiting. True: the server may still work for it, and it counts as open until `left`
+     * says otherwise. */
+    bool (*leave)(struct server *server, struct remote *remote);
+    /* How many have left since the last call. NULL: none is ever waited for. */
+    unsigned (*left)(struct server *server);
+
+    /* Asks for the beginning of a transaction, which writes or not. */
+    void (*begin)(struct remote *remote);
+    /* Asks for the commit; the end of the transaction was asked for if that goes well. */
+    void (*ask_commit)(struct remote *remote);
+    /* Asks for the session that was found last, which must be as it was. */
+    void (*ask_same)(struct remote *remote);
+    /* Sends what was asked for. Then waits for all answers, and returns the first failure of the transaction, or SES_OK. */
+    int (*settle)(struct remote *remote);
+    /* Sends the end of the transaction, COMMIT or ROLLBACK, without waiting for the answer. */
+    void (*send_end)(struct remote *remote, const struct statement *statement);
+    /* Waits for what was sent, drops what was not, and returns whether a transaction may be open. */
+    bool (*drop)(struct remote *remote);
+    /* Ends the queries that a job has left. */
+    void (*end_queries)(struct remote *remote);
+};
+
+/* An engine's own struct begins with this one. */
+struct remote {
+    struct db db;
+    const struct remote_driver *driver;
+    struct remote *next_idle; /* in the pool */
+    struct remote *next_open;
+    bool connected;
+    bool lost;                  /* it cannot be used any more */
+    bool writes;                /* the current transaction writes, and so locks the rows that it finds */
+    bool ended;                 /* the end of the current transaction was asked for */
+    bool wrote;                 /* the current transaction has asked for a statement that writes */
+    bool stays_open;            /* a transaction that only reads does not end before its job does */
+    bool unconfirmed;           /* the server has committed without its standbys */
+    bool again;                 /* the transaction may succeed if it is run again */
+    int code;                   /* of the first failure in this transaction, */
+    ses_error error;            /* which the next query reports */
+    int64_t commit_deadline_us; /* until when a commit that was sent is awaited */
+    int64_t changed;            /* rows changed by the last statement that writes */
+    int64_t given;              /* the number that the last row got */
+    atomic_bool interrupted;
+    atomic_bool interruptible;
+};
+
+static inline struct remote *ses__remote_of(struct db *db)
+{
+    return (struct remote *)db;
+}
+
+SESLITE_PRIVATE void ses__remote_init(struct remote *remote, const struct server_config *config);
+
+/* Waits for what the file is polled for, until the deadline at most. Returns SES_BUSY when that has passed, or
+ * SES_INTERRUPTED, both without a message. */
+SESLITE_PRIVATE int ses__remote_wait(const struct remote *remote, struct pollfd *polled);
+/* Such a wait was in vain: nobody will read the remaining answers. */
+SESLITE_PRIVATE void ses__remote_give_up(struct remote *remote, int code);
+/* Keeps a failure that the library has found, unless there was one before. */
+SESLITE_PRIVATE void ses__remote_fail(struct remote *remote, int code, const char *doing);
+SESLITE_PRIVATE void ses__remote_forget_failure(struct remote *remote);
+/* Copies a failure of the transaction to the query. */
+SESLITE_PRIVATE void ses__remote_report(const struct remote *remote, struct query *query);
+/* One row of the table should have changed, and a number of others has. */
+SESLITE_PRIVATE void ses__remote_refuse_unchanged(struct remote *remote, const char *table);
+
+/* Asks for the beginning of a transaction, and forgets all about the one before. */
+SESLITE_PRIVATE void ses__remote_begin(struct remote *remote, bool writes);
+/* Before each statement of a query. After the end of a transaction that only reads, another one goes on where it ended; it fails,
+ * and the call is made again in a transaction that stays open, if the session has changed meanwhile. */
+SESLITE_PRIVATE void ses__remote_go_on(struct remote *remote, bool is_write, const char *doing);
+/* The engine's ask_last. */
+SESLITE_PRIVATE void ses__remote_ask_last(struct db *db);
+/* Asks for the commit, and waits for all answers. A job may commit by itself: then it reads the answers after that. */
+SESLITE_PRIVATE int ses__remote_commit(struct db *db, ses_error *error);
+/* Ends the transaction without waiting for the server. If that cannot be sent, the connection is lost. */
+SESLITE_PRIVATE void ses__remote_end_later(struct remote *remote, const struct statement *statement);
+SESLITE_PRIVATE void ses__remote_roll_back(struct remote *remote);
+
+/* Asks for a statement whose answer is of no interest. The transaction keeps a failure, after which nothing else is asked, and
+ * the commit returns it. */
+SESLITE_PRIVATE void ses__remote_ask(struct db *db, const struct statement *statement,
+                                     const struct value *values);
+
+/* The engine's functions of these names. */
+SESLITE_PRIVATE int64_t ses__remote_changed(const struct db *db);
+SESLITE_PRIVATE int64_t ses__remote_given(const struct db *db);
+
+#endif

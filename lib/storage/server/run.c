@@ -1,0 +1,138 @@
+/* Runs jobs, each in a transaction on a connection of the pool. */
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "storage/server/server.h"
+
+/* A job and the state of running it. */
+struct attempt {
+    const struct manner *manner;
+    storage_job *job;
+    void *context;
+    bool again;    /* another attempt may succeed */
+    bool wrote;    /* the last attempt has */
+    bool is_first; /* it is not another one */
+    ses_error *error;
+};
+
+/* What the job has returned, and how its transaction ends. */
+static int end_job(struct remote *remote, const struct attempt *attempt, int result)
+{
+    if (attempt->manner->writes && (remote->ended || result >= 0)) {
+        const int code = ses__remote_commit(&remote->db, result >= 0 ? attempt->error : NULL);
+        if (code == SES_UNKNOWN && result < 0)
+            result = ses__error_set(attempt->error, SES_UNKNOWN, "%s", remote->error.message);
+        else if (result >= 0)
+            result = code == SES_OK ? result : code;
+    } else if (result >= 0 &&
+               remote->code != SES_OK) { /* also of a query that the job did not need in the end */
+        result = ses__error_set(attempt->error, remote->code, "%s", remote->error.message);
+    } else if (result >= 0 && !remote->ended) {
+        ses__remote_end_later(remote, STATEMENT_COMMIT); /* a read: its outcome does not matter */
+    }
+    return result;
+}
+
+static int run_job(struct remote *remote, struct attempt *attempt)
+{
+    ses__error_clear(attempt->error);
+    ses__remote_begin(remote, attempt->manner->writes);
+    /* A read that could not go on in another transaction reads all in one. */
+    remote->stays_open = !attempt->is_first;
+    int result = attempt->job(&remote->db, attempt->context, attempt->error);
+    remote->driver->end_queries(remote);
+    attempt->wrote = remote->wrote;
+    result = end_job(remote, attempt, result);
+    attempt->again = result < 0 && result != SES_UNKNOWN && (remote->again || remote->db.outrun);
+    if (result == JOB_UNREAD)
+        attempt->again = false;
+    else if (result < 0)
+        ses__remote_roll_back(remote);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------ until it is done */
+
+/* The least time for another attempt. One that is cut off would leave open whether it was committed. */
+enum { LEAST_LEFT_US = 40000 };
+
+/* A growing, partly random pause, so that calls that collided do not meet again. */
+static void pause_between(int tries)
+{
+    const long us = (ses__clock_steady_us() & 1023) + 500L * (tries < 20 ? tries : 20);
+    const struct timespec time = {0, us * 1000};
+    (void)nanosleep(&time, NULL);
+}
+
+static int run_on_a_connection(struct server *server, struct attempt *attempt, int64_t deadline_us)
+{
+    const bool interruptible = !attempt->manner->writes && !attempt->manner->uninterruptible;
+    const struct limits *limits = ses__limits_given(attempt->manner->limits);
+    struct remote *remote = NULL;
+
+    attempt->again = false;
+    if (ses__limits_cancelled(limits)) /* later, the commit may be on its way already */
+        return ses__limits_refuse(server->config.name, attempt->error);
+    int result = ses__server_take(server, limits, ses__limits_until(limits, deadline_us), interruptible,
+                                  &remote, attempt->error);
+
+    attempt->again = result == SES_CANTOPEN; /* the server may be starting, or another may take its place */
+    if (result == SES_OK) {
+        remote->commit_deadline_us = deadline_us;
+        result = run_job(remote, attempt);
+        ses__server_give_back(server, remote);
+    }
+    return result;
+}
+
+int ses__server_run(struct server *server, const struct manner *manner, storage_job *job, void *context,
+                    ses_error *error)
+{
+    const int64_t deadline_us =
+        manner->deadline_us > 0 ? manner->deadline_us : ses__clock_steady_us() + server->config.timeout_us;
+    struct attempt attempt = {
+        .manner = manner, .job = job, .context = context, .again = true, .error = error};
+    int result = SES_OK;
+
+    if (manner->writes && server->config.read_only)
+        return ses__error_set(error, SES_READONLY, "%s: the store was opened read-only", server->config.name);
+    for (int tries = 0; attempt.again; tries++) {
+        ses__error_clear(error);
+        attempt.is_first = tries == 0;
+        result = run_on_a_connection(server, &attempt, deadline_us);
+        attempt.again =
+            attempt.again && !manner->alone && !ses__limits_cancelled(manner->limits) &&
+            ses__clock_steady_us() < ses__limits_until(manner->limits, deadline_us) - LEAST_LEFT_US;
+        if (attempt.again)
+            pause_between(tries);
+    }
+    (void)pthread_mutex_lock(&server->lock);
+    server->counts.commits += attempt.wrote && result >= 0 ? 1 : 0;
+    server->counts.write_calls += manner->writes ? 1 : 0;
+    server->counts.read_calls += manner->writes ? 0 : 1;
+    (void)pthread_mutex_unlock(&server->lock);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------- small operations */
+
+int ses__server_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
+                           ses_error *error)
+{
+    erasure->unclean = false;
+    if (erasure->secure)
+        return ses__error_set(
+            error, SES_MISUSE,
+            "secure deletion works on files only: a server keeps deleted rows until it vacuums or purges, and its log for as long as it is archived");
+    return ses__run_within(storage, &erasure->limits, TO_WRITE(0), job, context, error);
+}
+
+/* The server vacuums, purges and analyzes by itself. */
+int ses__server_maintain(struct storage *storage, struct maintain_op *op, ses_error *error)
+{
+    (void)storage;
+    (void)error;
+    op->more = false;
+    return SES_OK;
+}
