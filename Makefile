@@ -782,6 +782,11 @@ DIST := $(B)/dist
 dist:
 	@MAKE='$(MAKE)' AWK='$(AWK)' SIGN='$(SIGN)' sh tools/packaging/dist/make.sh $(DIST)
 
+## release: make the tree that of a release, before its commit and tag
+.PHONY: release
+release: $(COMMAND)
+	@COMMAND='$(COMMAND)' sh tools/packaging/release.sh
+
 ## distcheck: build, test and install from the tarball (DISTCHECK_TESTS=list,agent: these in place of the quick tests)
 DISTCHECK_TESTS ?=
 distcheck: dist $(LIBRARY) $(SHARED) $(COMMAND)

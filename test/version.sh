@@ -43,6 +43,22 @@ found=$(differing .)
     exit 1
 }
 
+# What belongs to a release is there, if the change log says that this is one.
+# lacking TOP: what the tree, or a copy, lacks for that
+lacking() {
+    grep -q "^## $version (unreleased)$" "$1/CHANGELOG.md" && return
+    grep -lE 'is (unreleased|not released yet)' "$1/README.md" "$1/SECURITY.md" || true
+    cmp "$1/tools/abi/abi.txt" "$1/tools/abi/released.txt" 2>&1 || true
+    ls "$1/test/fixtures/$version.sql" "$1/test/fixtures/$version.jsonl" 2>&1 >/dev/null || true
+}
+
+found=$(lacking .)
+[ -z "$found" ] || {
+    echo "version: CHANGELOG.md calls $version released, but \`make release\` has not run, or these say otherwise:"
+    echo "$found"
+    exit 1
+}
+
 # A file that names another version is found, each by itself.
 rm -rf "$folder"
 places | while read -r file kind script; do
@@ -59,4 +75,19 @@ places | while read -r file kind script; do
     }
     cp "$file" "$folder/$file"
 done
+
+# So is a change log that is ahead of the tree.
+mkdir -p "$folder/tools/abi" "$folder/test/fixtures"
+cp SECURITY.md "$folder/"
+cp tools/abi/abi.txt "$folder/tools/abi/"
+sed "/^## /{s/(.*)/(2026-01-31)/;:rest;n;b rest}" CHANGELOG.md >"$folder/CHANGELOG.md"
+cp tools/abi/abi.txt "$folder/tools/abi/released.txt"
+echo "seslite is unreleased." >"$folder/README.md"
+found=$(lacking "$folder" | wc -l)
+rm "$folder/tools/abi/released.txt"
+[ "$found" -ge 3 ] && [ "$(lacking "$folder" | wc -l)" -gt "$found" ] || {
+    echo "version: what a release lacks is not found:"
+    lacking "$folder"
+    exit 1
+}
 echo "ok      version: $version in $(places | wc -l) files"
