@@ -90,7 +90,7 @@ static void select_log(void *context)
     mysql_free_result(rows);
 }
 
-static void test_a_log_takes_a_few_times_as_long_as_its_rows(void **state)
+static void test_a_log_takes_no_pairs_of_its_rows(void **state)
 {
     struct database *database = *state;
     ses_store *store = database_open(database->uri, 60000);
@@ -102,7 +102,7 @@ static void test_a_log_takes_a_few_times_as_long_as_its_rows(void **state)
     must_create(store, &log_key, NULL);
     assert_ok(ses_append_batch_by_key(store, &log_key, events, EVENTS, NULL, NULL, &error));
     const int64_t plain_us = best_of(8, select_log, database);
-    assert_in_range(best_of(8, get_log, store), 0, 10 * plain_us);
+    assert_in_range(best_of(8, get_log, store), 0, 50 * plain_us); /* all pairs: some hundred times */
     ses_close(store);
 }
 
@@ -110,7 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_page_among_100000_sessions),
-        cmocka_unit_test(test_a_log_takes_a_few_times_as_long_as_its_rows),
+        cmocka_unit_test(test_a_log_takes_no_pairs_of_its_rows),
     };
     return cmocka_run_group_tests_name("sizes", tests, database_setup, database_teardown);
 }
