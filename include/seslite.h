@@ -27,10 +27,10 @@
  *  - seslite_live.h: leases, which make the turns of a session run one at a time, and following.
  *  - seslite_transfer.h: sessions in and out, backup and check.
  *
- * Other headers are not included: seslite_agent.h has calls for agent frameworks, seslite_artifact.h keeps files
- * of sessions and users, seslite_search.h finds events by words, seslite_usage.h adds up the tokens that models
- * have used, seslite_erase.h erases what must not be kept from events that stay, seslite_cjson.h has calls for
- * programs that use cJSON, and seslite_postgres.h and seslite_mysql.h open a store on a server.
+ * Other headers are not included: seslite_agent.h has calls for agent frameworks, seslite_artifact.h keeps
+ * files of sessions and users, seslite_search.h finds events by words, seslite_usage.h adds up the tokens
+ * that models have used, seslite_erase.h erases what must not be kept from events that stay, seslite_cjson.h
+ * has calls for programs that use cJSON, and seslite_postgres.h and seslite_mysql.h open a store on a server.
  *
  * The words used below:
  *
@@ -262,7 +262,7 @@ typedef struct ses_allocator {
 /* Frees a `char *` that a call returned. NULL is allowed. The store may be closed already. */
 SES_API void ses_free(char *text);
 
-/* A store: the sessions in one file, in memory, or in a schema of a PostgreSQL database. */
+/* A store: the sessions in one file, in memory, or in a database of PostgreSQL, MySQL or MariaDB. */
 typedef struct ses_store ses_store;
 
 /* A handle that ends the calls to which it is given (see Limits). */
@@ -291,21 +291,21 @@ SES_API size_t ses_text_cut(const char *text, size_t len, size_t limit, int *was
 /*
  * A store can be encrypted where SQLite3 Multiple Ciphers 2 or newer
  * (https://utelle.github.io/SQLite3MultipleCiphers) is linked in place of SQLite. Then the file, its
- * write-ahead log, its journals and its backups are encrypted, and each page has a tag by which a change of it
- * is found. The cipher is AEGIS-256. The key is `ses_open_options.key`: SES_KEY_BYTES random bytes, such as
- * from getrandom(). Keep it outside the store; without it nothing can be read.
+ * write-ahead log, its journals and its backups are encrypted, and each page has a tag that shows whether it
+ * was changed. The cipher is AEGIS-256. The key is `ses_open_options.key`: SES_KEY_BYTES random bytes, such
+ * as from getrandom(). Keep it outside the store; without it nothing can be read.
  *
  *  - A new file is encrypted if a key is given. A file that exists keeps its key, or has none: a backup with
  *    another `key` changes or adds it, and one with SES_BACKUP_PLAIN removes it.
  *  - KEY: the file has another key, or no key is given, or one is given and the file has none, or it is
- *    damaged where the key is proved. A file whose form does not tell that it is encrypted is NOTASTORE when
- *    no key is given.
- *  - UNSUPPORTED: a key is given, and the SQLite that is linked cannot encrypt, has temporary files on the
- *    disk (SQLITE_TEMP_STORE=0), or has another VFS before the one that encrypts. Nothing is written.
+ *    damaged where the key is checked. If no key is given, an encrypted file that cannot be recognized as one
+ *    is NOTASTORE.
+ *  - UNSUPPORTED: a key is given, and the linked SQLite cannot encrypt, keeps temporary files on the disk
+ *    (SQLITE_TEMP_STORE=0), or has another VFS in front of the one that encrypts. Nothing is written.
  *  - A store in memory is not encrypted. Its key is for its backups. A copy in memory keeps the key of its
  *    store for that, unless its options give another.
  *  - Exports are not encrypted.
- *  - The library wipes its copy of the key when the store is closed. It is in no message.
+ *  - The library wipes its copy of the key when the store is closed. Messages never contain it.
  */
 
 enum { SES_KEY_BYTES = 32 /* bytes in the key of a file */ };
@@ -344,14 +344,14 @@ typedef enum ses_checkpoint {
 } ses_checkpoint;
 
 /* A call that has ended, for ses_open_options.trace. The library makes and lends it: never make or copy this
- * struct, but for its members. */
+ * struct; you may copy its members. */
 typedef struct ses_trace {
     const char *call;  /* its name, such as "ses_append", which lives as long as the program */
-    int code;          /* that it returns */
+    int code;          /* the code that it returns */
     int64_t wait_us;   /* how long it waited for locks, connections, a lease, and other calls that write */
     int64_t work_us;   /* the rest of its time */
-    int64_t bytes_in;  /* of the texts that it gave to statements: events, values, names */
-    int64_t bytes_out; /* of those in the rows that it read */
+    int64_t bytes_in;  /* in the texts that it gave to statements: events, values, names */
+    int64_t bytes_out; /* in the rows that it read */
 } ses_trace;
 
 typedef struct ses_open_options {
@@ -383,12 +383,12 @@ typedef struct ses_open_options {
     int64_t max_session_events;
     int64_t timeout_ms; /* for calls that give none (see Limits); 0: no limit */
     /*
-     * Is called at the end of each call that uses the store, on the thread of that call. So several threads may
-     * be in it at the same time. `trace` is borrowed until it returns. It must not call the library. Not traced
-     * are ses_open and ses_close, calls that only look at the memory of a handle, calls that a closed store
-     * refuses, and calls for which there is no memory to trace them. A call made of others shows those, too, or
-     * only those. When threads share a commit, one of them does the work of all: to the others that is waiting.
-     * On a server, waiting for its locks is work. NULL: nothing is traced.
+     * Called at the end of each call that uses the store, on the thread of that call. So several threads may
+     * call it at the same time. `trace` is borrowed until it returns. It must not call the library. Not
+     * traced are ses_open and ses_close, calls that only look at the memory of a handle, calls that a closed
+     * store refuses, and calls for which there is no memory to trace them. A call that makes others reports
+     * these too, or only these. When threads share a commit, one of them does the work of all; for the others
+     * that is waiting. On a server, waiting for its locks counts as work. NULL: nothing is traced.
      */
     void (*trace)(void *context, const ses_trace *trace);
     void *trace_context;
@@ -440,13 +440,13 @@ SES_API void ses_close(ses_store *store);
  *    says; negative: no limit. The limit applies in addition to the busy timeout, and to a lease's `wait_ms`.
  *  - `cancel`: any thread can end the call with ses_cancel_pull. NULL: nobody can.
  *
- * BUSY: the time was over while the call waited: for a lock, for a connection, for other calls that write, or
- * for a lease. INTERRUPTED: the time was over while the call worked, or the call was cancelled. A call
- * returns within some milliseconds of either, with these exceptions. It waits for its commit once that has
- * begun, so that its result is the truth. A call that shares a commit is part of it as soon as its own work is
- * done. A step that SQLite does not interrupt is finished, such as flushing a file, copying the write-ahead
- * log, and, before SQLite 3.41, the check of the file's pages. A function of the caller's (a callback) is
- * waited for. A call of several transactions keeps those that it has committed, as its comment says.
+ * BUSY: the time was over while the call waited for a lock, a connection, other calls that write, or a lease.
+ * INTERRUPTED: the time was over while the call worked, or the call was cancelled. A call returns within some
+ * milliseconds of either, with these exceptions. Once its commit has begun, it waits for the end, so that its
+ * result is true. A call that shares a commit takes part in it as soon as its own work is done. It finishes a
+ * step that SQLite cannot interrupt, such as flushing a file, copying the write-ahead log, and, before SQLite
+ * 3.41, the check of the file's pages. It waits for a callback to return. A call of several transactions
+ * keeps those that it has committed, as its comment says.
  *
  * A cursor and a follower limit each of their calls by the options with which they were opened, so `cancel`
  * must live as long as they do. How long ses_follower_next waits for events is its own parameter.
@@ -464,7 +464,7 @@ SES_API int ses_cancel_open(ses_store *store, ses_cancel **cancel, ses_error *er
  * return INTERRUPTED. Any thread may call it at any time, and so may a signal handler. NULL is allowed.
  */
 SES_API void ses_cancel_pull(ses_cancel *cancel);
-/* Makes the handle as new. A call that has not noticed yet that the handle was pulled goes on. */
+/* Resets the handle, as if it had not been pulled. A call that has not yet noticed the pull continues. */
 SES_API void ses_cancel_reset(ses_cancel *cancel);
 /* Frees the handle, which no call may have any more. The store may be closed already. NULL is allowed. */
 SES_API void ses_cancel_close(ses_cancel *cancel);
@@ -526,8 +526,7 @@ typedef struct ses_range {
 } ses_range;
 
 /*
- * Options of calls that have none yet. Every call that may wait takes options, so that later versions can add
- * a deadline, for example. Pass NULL.
+ * Options of calls that have no others. NULL means the defaults.
  */
 typedef struct ses_call_options {
     size_t size;
@@ -573,7 +572,7 @@ typedef struct ses_get_options {
  *
  * EXISTS: the session already exists. Nothing has changed, not even in shared scopes. INVALID: an id, a state
  * key or the time of creation breaks its rules, or make_id failed. LIMIT: `state` is longer than
- * max_event_bytes or nested more than 1000 levels deep, or the file has had 2^31 sessions or has used all
+ * max_event_bytes or nested more than 1000 levels deep, or the file has had 2^31 - 1 sessions or has used all
  * versions. IO also means that the system gave no random bytes for an id. UNKNOWN: the session may exist or
  * not; call ses_get_or_create with the same id to make sure that it does. An id that the store made is then
  * lost, so pass an id where an unknown session would matter.
@@ -679,8 +678,8 @@ typedef enum ses_flags {
      * returns SES_MORE because more is to be deleted, the next one does it.
      *
      * If a reader keeps the log from being emptied for the whole busy timeout, the deletion is done all the
-     * same and the call returns SES_MORE: call it again later, even though nothing is left to delete. So it
-     * does if the time of the call is over before the file is read, or if a page is damaged.
+     * same and the call returns SES_MORE: call it again later, even though nothing is left to delete. It also
+     * returns SES_MORE if its time is over before the file was read, or if a page is damaged.
      *
      * With SES_CHECKPOINT_EXTERNAL it returns SES_MORE until the other program has emptied the log. Then, and
      * in a store with a key or with an extension's bytes at the end of pages (such as checksums), the copies
@@ -730,13 +729,14 @@ typedef struct ses_append_options {
     size_t label_count;
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
-    /* Artifacts that are saved in the same transaction, and named in the event's `actions.artifactDelta`. They
-     * belong to the user of the session. NULL: none. A batch rejects this member with MISUSE. */
+    /* Artifacts that are saved in the same transaction, and named in the event's `actions.artifactDelta`.
+     * They belong to the user of the session. NULL: none. A batch rejects this member with MISUSE. */
     ses_artifacts *artifacts;
 } ses_append_options;
 
-/* The result for one event. After UNKNOWN the status is SES_UNKNOWN (of a partial event SES_PARTIAL), and only
- * `made_id` says more. The size of this struct will not change; later versions may use the reserved members. */
+/* The result for one event. After UNKNOWN the status is SES_UNKNOWN (of a partial event SES_PARTIAL), and
+ * only `made_id` says more. The size of this struct will not change; later versions may use the reserved
+ * members. */
 typedef struct ses_appended {
     int status;          /* 0: stored; SES_PARTIAL; SES_DUPLICATE; of a rewind also SES_UNCHANGED */
     int64_t seq;         /* the event's sequence number, also of a duplicate; 0 when none is stored */
