@@ -1,10 +1,10 @@
 /*
- * seslite: artifacts, which are the files, images and reports of a session or of a user.
+ * seslite: artifacts, which are files, images and reports of a session or a user.
  *
- * An artifact has a name and versions: saving it again adds the next version, from 0 on. It means what it means
- * in the ADK (https://adk.dev/artifacts). An artifact belongs to a session, and is deleted with it. One whose
- * name begins with `user:`, or that is saved without a session, belongs to the user instead, whose sessions all
- * see it. It stays until it is deleted, or its user is.
+ * An artifact has a name and versions, as in the ADK (https://adk.dev/artifacts): saving it again adds the
+ * next version, from 0 on. An artifact belongs to a session, and is deleted with it. One whose name begins
+ * with `user:`, or that is saved without a session, belongs to the user instead, and all sessions of the user
+ * see it. It stays until it or its user is deleted.
  *
  * The bytes are in the store, in rows of 64 KiB: one file to back up, and one to delete from. Equal bytes are
  * stored once for each user, whatever number of versions and sessions have them.
@@ -23,7 +23,7 @@ extern "C" {
 
 /* ---------------------------------------------------------------------------------------------- artifacts */
 
-/* The kind of an artifact, as the parts of the ADK's contents have it. */
+/* The kind of an artifact, like that of a part of the ADK's contents. */
 typedef enum ses_artifact_kind {
     SES_ARTIFACT_BYTES = 0, /* `inlineData`: any bytes */
     SES_ARTIFACT_TEXT = 1,  /* `text`: UTF-8 */
@@ -53,7 +53,7 @@ typedef struct ses_artifact_info {
 
 typedef struct ses_artifact_save_options {
     size_t size;
-    unsigned flags;           /* SES_ANYWAY: the session need not exist, also by the time of its creation */
+    unsigned flags;           /* SES_ANYWAY: the session need not exist */
     int kind;                 /* SES_ARTIFACT_BYTES, _TEXT or _URI */
     const char *mime_type;    /* of up to SES_ID_MAX bytes; NULL: none */
     const char *display_name; /* of up to SES_ID_MAX bytes; NULL: none */
@@ -61,9 +61,9 @@ typedef struct ses_artifact_save_options {
     size_t metadata_len;
     /*
      * In place of `bytes`, which is NULL then: reads the next bytes of the artifact into `buffer` and returns
-     * their number, which is 0 at the end. A negative number is a failure: the call returns it if it is a code
-     * of SES_CODES, and otherwise IO. `len` is the number of bytes that are expected (SES_NUL: any). INVALID:
-     * there are more or fewer.
+     * their number, which is 0 at the end. A negative number is a failure: the call returns it if it is a
+     * code of SES_CODES, and otherwise IO. `len` is the number of bytes that are expected (SES_NUL: any).
+     * INVALID: there are more or fewer.
      */
     int64_t (*read)(void *context, void *buffer, size_t capacity);
     void *read_context;
@@ -74,19 +74,20 @@ typedef struct ses_artifact_save_options {
 } ses_artifact_save_options;
 
 /*
- * Saves the next version of an artifact. `name` is 1 to SES_ID_MAX bytes of UTF-8; it is never used as a path.
- * `*version` (may be NULL) becomes its number. By key, `key->session` may be NULL: then the artifact is the
- * user's, and `user:` is put in front of the name if it is not there.
+ * Saves the next version of an artifact. `name` is 1 to SES_ID_MAX bytes of UTF-8; it is never used as a
+ * path. `*version` (may be NULL) becomes its number. By key, `key->session` may be NULL: then the artifact is
+ * the user's, and `user:` is put in front of the name if it is not there.
  *
  * Up to 4 MiB are saved in one transaction. More bytes are written in several, each short, so that others can
- * write meanwhile, and `read` is never called while a lock is held. Nobody sees the version before all of it is
- * there. What a program that was killed has left is removed by the next save of the user, two hours later.
+ * write meanwhile, and `read` is never called while a lock is held. The version becomes visible when it is
+ * complete. If a program was killed while it saved, the next save of that user removes the pieces that it
+ * left, once they are two hours old.
  *
- * NOTFOUND: there is no such session; or the user was deleted while a long artifact was written, or `read` took
- * more than an hour. INVALID: the name, the kind, the MIME type, a reference to another session or user, or
- * `read` gave another number of bytes than `len`; a text (SES_ARTIFACT_TEXT) that is not UTF-8. JSON: the
- * metadata. LIMIT: it has more than `max_bytes`, of which nothing is stored, or had 2^32 - 1 versions. UNKNOWN:
- * the version may be there or not; list the versions.
+ * NOTFOUND: there is no such session; or the user was deleted while a long artifact was written, or `read`
+ * took more than an hour. INVALID: the name, the kind or the MIME type breaks its rules; a reference leads to
+ * another session or user; `read` gave more or fewer bytes than `len`; or a text (SES_ARTIFACT_TEXT) is not
+ * UTF-8. JSON: the metadata is not JSON. LIMIT: the artifact has more than `max_bytes`, or has had 2^32 - 1
+ * versions; nothing is stored. UNKNOWN: the version may be stored or not; list the versions.
  *
  * Codes: those of a write, INVALID, JSON, LIMIT, NOTFOUND.
  */
@@ -96,11 +97,11 @@ SES_API int ses_artifact_save_by_key(ses_store *store, const ses_key *key, const
                                      const void *bytes, size_t len, const ses_artifact_save_options *options,
                                      int64_t *version, ses_error *error);
 
-/* An open artifact: what is known of one version, and the means to read it. */
+/* An open version of an artifact, to be read. */
 typedef struct ses_artifact ses_artifact;
 
 typedef enum ses_artifact_open_flags {
-    SES_ARTIFACT_STORED = 0x1 /* what is stored: references and tombstones are opened themselves */
+    SES_ARTIFACT_STORED = 0x1 /* opens references and tombstones themselves */
 } ses_artifact_open_flags;
 
 typedef struct ses_artifact_open_options {
@@ -114,12 +115,12 @@ typedef struct ses_artifact_open_options {
 /*
  * Opens a version of an artifact for reading. A reference (see SES_ARTIFACT_URI) opens what it refers to. A
  * version of no bytes and of the type application/octet-stream is the tombstone by which a rewind removes an
- * artifact, and counts as absent. By key, `key->session` may be NULL: then the artifact is the user's. Close it
- * with ses_artifact_close.
+ * artifact, and counts as absent. By key, `key->session` may be NULL: then the artifact is the user's. Close
+ * it with ses_artifact_close.
  *
  * NOTFOUND: there is no such session, artifact or version. INVALID: the name; or a reference leads to another
- * session or user, or further than SES_ARTIFACT_DEPTH references. In a fork, a reference to the session that it
- * was made from leads to the fork's own artifact.
+ * session or user, or further than SES_ARTIFACT_DEPTH references. In a fork, a reference to the session that
+ * it was made from leads to the fork's own artifact.
  *
  * Codes: those of a read, INVALID, NOTFOUND.
  */
@@ -129,12 +130,13 @@ SES_API int ses_artifact_open(ses_session *session, const char *name,
 SES_API int ses_artifact_open_by_key(ses_store *store, const ses_key *key, const char *name,
                                      const ses_artifact_open_options *options, ses_artifact **artifact,
                                      ses_error *error);
-/* Returns what is known of the version, until ses_artifact_close. */
+/* Returns the facts about the version, borrowed until ses_artifact_close. */
 SES_API const ses_artifact_info *ses_artifact_info_of(const ses_artifact *artifact);
 /*
- * Reads up to `capacity` bytes from `offset` on. `*len` becomes their number, which is less only at the end.
- * When all bytes were read in order from 0 on, they are compared with their hash: the last read returns CORRUPT
- * if they differ. NOTFOUND: the version was deleted since it was opened. INVALID: the offset is negative.
+ * Reads up to `capacity` bytes from `offset` on. `*len` becomes their number, which is below `capacity` only
+ * at the end. If all bytes are read in order from 0 on, the last read compares them with their hash, and
+ * returns CORRUPT if they differ. NOTFOUND: the version was deleted since it was opened. INVALID: the offset
+ * is negative.
  *
  * Codes: those of a read, INVALID, NOTFOUND.
  */
@@ -158,9 +160,9 @@ typedef struct ses_artifact_list_options {
 } ses_artifact_list_options;
 
 /*
- * Lists the artifacts of a session and of its user, each with its newest version, in the order of their names.
- * By key, `key->session` may be NULL: then only the user's. A session that does not exist has none of its own.
- * Close the list with ses_artifact_list_close.
+ * Lists the artifacts of a session and of its user, each with its newest version, in the order of their
+ * names. By key, `key->session` may be NULL: then only the user's. A session that does not exist has none of
+ * its own. Close the list with ses_artifact_list_close.
  *
  * Codes: those of a read, INVALID.
  */
@@ -170,7 +172,7 @@ SES_API int ses_artifact_names_by_key(ses_store *store, const ses_key *key,
                                       const ses_artifact_list_options *options, ses_artifact_list **list,
                                       ses_error *error);
 /*
- * Lists the versions of one artifact, the oldest first. One that does not exist has none.
+ * Lists the versions of one artifact, the oldest first. An artifact that does not exist has none.
  *
  * Codes: those of a read, INVALID.
  */
@@ -180,9 +182,9 @@ SES_API int ses_artifact_versions(ses_session *session, const char *name,
 SES_API int ses_artifact_versions_by_key(ses_store *store, const ses_key *key, const char *name,
                                          const ses_artifact_list_options *options, ses_artifact_list **list,
                                          ses_error *error);
-/* Returns how many the page has. */
+/* Returns the number of artifacts or versions on the page. */
 SES_API size_t ses_artifact_list_count(const ses_artifact_list *list);
-/* Returns one of them, until the list is closed; NULL past the end. */
+/* Returns an artifact or version, borrowed until the list is closed, or NULL past the end. */
 SES_API const ses_artifact_info *ses_artifact_list_at(const ses_artifact_list *list, size_t index);
 /* Returns 1 if there are more after the page, and otherwise 0. */
 SES_API int ses_artifact_list_more(const ses_artifact_list *list);
@@ -191,7 +193,7 @@ SES_API void ses_artifact_list_close(ses_artifact_list *list);
 
 /*
  * Deletes all versions of an artifact, and their bytes where nothing else has them. `*deleted` (may be NULL)
- * becomes the number of versions; that there is none is not an error. SES_SECURE overwrites them, as in
+ * becomes the number of versions; it is not an error if there is none. SES_SECURE overwrites them, as in
  * ses_delete. INVALID: the name.
  *
  * Codes: those of a write, INVALID.
@@ -204,9 +206,9 @@ SES_API int ses_artifact_delete_by_key(ses_store *store, const ses_key *key, con
 /* -------------------------------------------------------------------- artifacts of an appended event */
 
 /*
- * Artifacts that are saved together with an event. Given to an append in ses_append_options.artifacts, they are
- * saved in its transaction, and their versions are merged into the event's `actions.artifactDelta`. So an event
- * never names an artifact that is not there, and no such artifact is there without its event.
+ * Artifacts that are saved together with an event. Given to an append in ses_append_options.artifacts, they
+ * are saved in its transaction, and their versions are merged into the event's `actions.artifactDelta`. So an
+ * event never names an artifact that is not there, and no such artifact is there without its event.
  *
  *     ses_artifacts *artifacts;
  *     SES_OPTIONS(ses_append_options, options);
@@ -216,33 +218,33 @@ SES_API int ses_artifact_delete_by_key(ses_store *store, const ses_key *key, con
  *     ses_append(session, event, SES_NUL, &options, NULL, &error);
  *     ses_artifacts_close(artifacts);
  *
- * After STALE, or any other failure, the same list can be given to the next try, and nothing is read again. The
- * retry of an event that is stored already, with the same artifacts, saves nothing and is SES_DUPLICATE. A
- * partial event saves nothing. Given to another event, the list saves the next versions.
+ * After STALE, or any other failure, the same list can be given to the next try, and nothing is read again.
+ * The retry of an event that is stored already, with the same artifacts, saves nothing and is SES_DUPLICATE.
+ * A partial event saves nothing. Given to another event, the list saves the next versions.
  */
 
 /*
- * Opens an empty list for appends to the session `key`. Close it with ses_artifacts_close. An append to another
- * session, or on another store, is MISUSE.
+ * Opens an empty list for appends to the session `key`. Close it with ses_artifacts_close. An append to
+ * another session, or on another store, is MISUSE.
  *
  * Codes: MISUSE, INVALID, NOMEM.
  */
 SES_API int ses_artifacts_open(ses_store *store, const ses_key *key, ses_artifacts **artifacts,
                                ses_error *error);
 /*
- * Adds an artifact, with the parameters and codes of ses_artifact_save. The list copies up to 4 MiB; more bytes
- * are written to the store at once, where nobody sees them, and only become an artifact with the append. If the
- * append is never made, ses_artifacts_close removes them. If several have the same name, each is a version, and
- * the event names the last one.
+ * Adds an artifact, with the parameters and codes of ses_artifact_save. The list copies up to 4 MiB; more
+ * bytes are written to the store at once, where nobody sees them, and only become an artifact with the
+ * append. If the append is never made, ses_artifacts_close removes them. If several have the same name, each
+ * is a version, and the event names the last one.
  *
  * Codes: those of ses_artifact_save.
  */
 SES_API int ses_artifacts_add(ses_artifacts *artifacts, const char *name, const void *bytes, size_t len,
                               const ses_artifact_save_options *options, ses_error *error);
 /*
- * Makes appends with this list keep large inline data as artifacts: an `inlineData` of a part of the event with
- * more than `bytes` bytes becomes an artifact of the event, and the part gets a `fileData` with its address
- * (ses_artifact_info.uri), its type and its display name. The artifact's name is the display name, or
+ * Makes appends with this list keep large inline data as artifacts: an `inlineData` of a part of the event
+ * with more than `bytes` bytes becomes an artifact of the event, and the part gets a `fileData` with its
+ * address (ses_artifact_info.uri), its type and its display name. The artifact's name is the display name, or
  * `artifact_INVOCATION_N` with the invocation's id and the number of the part among these, from 0 on, as
  * google-adk's SaveFilesAsArtifactsPlugin names them. Inline data that is not valid base64 stays where it is.
  * ses_context_options.inline_bytes puts the bytes back for a model.
@@ -250,8 +252,8 @@ SES_API int ses_artifacts_add(ses_artifacts *artifacts, const char *name, const 
  * Codes: MISUSE, INVALID.
  */
 SES_API int ses_artifacts_offload(ses_artifacts *artifacts, int64_t bytes, ses_error *error);
-/* Returns the version that the artifact number `index`, counted from 0, got with the last append that
- * succeeded. It has no meaning before, and is -1 past the end. */
+/* Returns the version that the artifact at `index`, from 0 on, got in the last append that succeeded; -1 past
+ * the end. Before such an append the result has no meaning. */
 SES_API int64_t ses_artifacts_version(const ses_artifacts *artifacts, size_t index);
 /* Frees the list. NULL is allowed. */
 SES_API void ses_artifacts_close(ses_artifacts *artifacts);
