@@ -1,15 +1,16 @@
 /*
  * seslite: the tokens that models have used.
  *
- * An event with `usageMetadata` is a model call, and says how many tokens the call used. This part adds them up, by app,
- * user, session, day, model and invocation, as the view `usage` of a store does (see sql/README.md), but in a fraction of
- * its time if the store keeps a tally.
+ * An event with `usageMetadata` is a model call, and says how many tokens the call used. This part adds them
+ * up, by app, user, session, day, model and invocation, as the view `usage` of a store does (see
+ * sql/README.md), but in a fraction of its time if the store keeps a tally.
  *
- * Usage follows the events that are stored. A rewind takes back what was said, not what it cost: its events still count. The
- * events that a fork took over count in the fork, too. Events that are deleted, cut, pruned or expired do not count any
- * more. To keep a bill for longer, save the result before.
+ * Usage follows the events that are stored. A rewind takes back what was said, not what it cost: its events
+ * still count. Events that a fork has copied count in the fork, too. Events that are deleted, cut, pruned or
+ * expired do not count any more. To keep a bill for longer, save the result before that.
  *
- * The rules at the top of seslite.h hold here too. A program that calls nothing of this header links nothing of it.
+ * The rules at the top of seslite.h hold here too. A program that calls nothing of this header links nothing
+ * of it.
  */
 #ifndef SESLITE_USAGE_H
 #define SESLITE_USAGE_H
@@ -35,8 +36,9 @@ typedef struct ses_usage_options {
     unsigned flags;           /* SES_USAGE_BY_*; 0: all calls in one row */
     const int64_t *since_us;  /* the event's timestamp is this or later; NULL: any */
     const int64_t *before_us; /* it is earlier than this; NULL: any */
-    /* Returns how many seconds the time zone in which days begin is ahead of UTC at that time; NULL: days are UTC's. Is called
-     * on any thread, about once for each quarter of an hour with calls, and must not use the store. */
+    /* Returns how many seconds the time zone in which days begin is ahead of UTC at that time. It may be
+     * called on any thread, about once for each quarter of an hour with calls, and must not use the store.
+     * NULL: days are those of UTC. */
     int (*zone)(void *context, int64_t time_us);
     void *zone_context;
     size_t limit;       /* rows per page; 0: 100; at most 10,000 */
@@ -47,8 +49,8 @@ typedef struct ses_usage_options {
         *filter; /* only sessions that match it; its id_prefix needs a user in the scope; NULL: all */
 } ses_usage_options;
 
-/* Model calls that were added up, lent by a page: never make or copy this struct. A count that no event has is 0, and a sum
- * that is too large is INT64_MAX. */
+/* Model calls that were added up, lent by a page: never make or copy this struct. A count that no event has
+ * is 0, and a sum that is too large is INT64_MAX. */
 typedef struct ses_usage_row {
     const char *app;        /* NULL: rows are not by app; the same for the other texts */
     const char *user;       /* the user */
@@ -72,18 +74,18 @@ typedef struct ses_usage_row {
 typedef struct ses_usage_rows ses_usage_rows;
 
 /*
- * Adds up the tokens that models have used in the sessions of an app, of a user or in a single one: members of `scope` are
- * NULL from the right. NULL, or a scope without an app, is the whole store.
+ * Adds up the tokens that models have used in the sessions of an app, of a user or in a single one: members
+ * of `scope` are NULL from the right. NULL, or a scope without an app, is the whole store.
  *
- * The rows are in the order of their texts, from left to right, by bytes. The token of a page leads to the next one; every page
- * adds up anew what is stored by then. All of a page is as of one moment.
+ * The rows are in the order of their texts, from left to right, by bytes. The token of a page leads to the
+ * next one. Each page is computed again, as of one moment.
  *
- * If the store keeps a tally, it is brought up to date first. Where that cannot be written, and where there is none, the events
- * are read, with the same result. By invocation, all events of the scope are read.
+ * If the store keeps a tally, the call first brings it up to date. If there is no tally, or it cannot be
+ * written, the call reads the events, with the same result. For rows by invocation it always reads them.
  *
- * INVALID: an id breaks its rules, `limit` is too large, or the token is not one of such a call. MISUSE: `scope` has a session,
- * but no user, or a user, but no app. NOTFOUND: there is no such session, if the scope is one. CORRUPT: the tally is damaged,
- * among others: make it again.
+ * INVALID: an id breaks its rules, `limit` is too large, or the token is not one of such a call. MISUSE:
+ * `scope` has a session, but no user, or a user, but no app. NOTFOUND: there is no such session, if the scope
+ * is one. CORRUPT also: the tally is damaged; make it again.
  *
  * Codes: those of a read, INVALID, NOTFOUND.
  */
@@ -91,16 +93,18 @@ SES_API int ses_store_usage(ses_store *store, const ses_key *scope, const ses_us
                             ses_usage_rows **rows, ses_error *error);
 /* Returns the number of rows on the page. */
 SES_API size_t ses_usage_rows_count(const ses_usage_rows *rows);
-/* Returns a row, until the page is closed; NULL past the end. */
+/* Returns a row, borrowed until the page is closed, or NULL past the end. */
 SES_API const ses_usage_row *ses_usage_rows_at(const ses_usage_rows *rows, size_t index);
-/* Returns the sum of all rows, also of those on other pages, until the page is closed. Its texts are NULL. */
+/* Returns the sum of all rows, including those of other pages, borrowed until the page is closed. Its texts
+ * are NULL. */
 SES_API const ses_usage_row *ses_usage_rows_sum(const ses_usage_rows *rows);
-/* Returns the token of the next page, or NULL if this is the last. It is lent until this page is closed. */
+/* Returns the token of the next page, or NULL if this is the last. It is borrowed until this page is
+ * closed. */
 SES_API const char *ses_usage_rows_token(const ses_usage_rows *rows);
 /* Frees the page. NULL is allowed. */
 SES_API void ses_usage_rows_close(ses_usage_rows *rows);
 
-/* ------------------------------------------------------------------------------------------------ the tally */
+/* ---------------------------------------------------------------------------------------------- the tally */
 
 typedef enum ses_tally_flags {
     SES_TALLY_REBUILD = 0x1, /* drops the tally first, and makes it again */
@@ -110,8 +114,8 @@ typedef enum ses_tally_flags {
 typedef struct ses_tally_options {
     size_t size;
     unsigned flags; /* SES_TALLY_* */
-    /* Is called after each step, on the thread of the call, with the events that are done and about how many there are; NULL: is
-     * not called. If it returns another number than 0, the call returns INTERRUPTED. It must not use the store. */
+    /* Called after each step with the number of events that are done, and about how many there are. Non-zero
+     * ends the call with INTERRUPTED. It must not use the store. May be NULL. */
     int (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
     int64_t timeout_ms; /* as in ses_call_options */
@@ -119,17 +123,19 @@ typedef struct ses_tally_options {
 } ses_tally_options;
 
 /*
- * Makes the tally of a store, or brings it up to date: a table with the counts of every model call, of about 20 bytes each.
- * ses_store_usage uses it from then on. Without a tally nothing is different but the time.
+ * Makes the tally of a store, or brings it up to date: a table with the counts of every model call, of about
+ * 20 bytes each. ses_store_usage uses it from then on. The results are the same as without it.
  *
- * Appends do not write to the tally, so they cost what they did. ses_store_usage first adds what it lacks of its scope. Both
- * work in steps of about a MiB of events, which are transactions of their own. When events of a session are deleted, cut or
- * pruned, its calls leave the tally in the same transaction, and those that are left are counted again by the next call.
+ * Appends do not write to the tally, so they cost what they did. ses_store_usage first adds the calls of its
+ * scope that the tally lacks. Both work in steps of about a MiB of events, each in a transaction of its own.
+ * When events of a session are deleted, cut or pruned, its calls leave the tally in the same transaction, and
+ * those that are left are counted again by the next call.
  *
- * The tally is a feature of the file (see sql/README.md) that every library may ignore. On a server it is a table, and only the
- * owner of the schema can make or drop it.
+ * The tally is a feature of the file (see sql/README.md) that every library may ignore. On a server it is a
+ * table, and only the owner of the schema can make or drop it.
  *
- * `*events` (`events` may be NULL) is set to the number of events that were looked at. After a failure what was added stays.
+ * `*events` (`events` may be NULL) is set to the number of events that were looked at. After a failure the
+ * calls that were added stay in the tally.
  *
  * EXISTS: the file has a table of your own with the name `usage_counts`.
  *
