@@ -1,9 +1,8 @@
 /*
- * A store in a PostgreSQL database, for programs on more than one machine. Every call of seslite.h and
- * seslite_agent.h works on it and means the same, except for those about files: ses_store_backup,
- * ses_open_copy and secure deletion return MISUSE with a message that says what to do instead.
- * ses_store_check looks at the tables, columns and indexes in place of pages (SES_CHECK_QUICK). It has no
- * time limit; ses_store_interrupt ends it.
+ * A store in a PostgreSQL database, for programs on more than one machine. Every call works on it and means
+ * the same, except for those about files: ses_store_backup, ses_open_copy and secure deletion return MISUSE
+ * with a message that says what to do instead. ses_store_check looks at the tables, columns and indexes in
+ * place of pages (SES_CHECK_QUICK). It has no time limit; ses_store_interrupt ends it.
  *
  * The library has this call if it was built with `make POSTGRES=1`. Link with -lpq. A program that does not
  * call ses_open_postgres does not need libpq.
