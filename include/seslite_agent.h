@@ -246,19 +246,20 @@ typedef struct ses_context_options {
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
     /*
-     * Puts up to so many bytes of artifacts back into the contents, which undoes ses_artifacts_offload; 0: none. A
-     * `fileData` with the address (ses_artifact_info.uri) of an artifact of the session or its user becomes an
-     * `inlineData` with the type, the display name and the bytes, in base64 with the standard alphabet. The newest
-     * events come first. An artifact with more bytes than are left stays a reference, and so does one that is absent
-     * or is not SES_ARTIFACT_BYTES. Addresses of anything else are not followed, and events stay as they are.
+     * Puts up to so many bytes of artifacts back into the contents, which undoes ses_artifacts_offload; 0:
+     * none. A `fileData` with the address (ses_artifact_info.uri) of an artifact of the session or its user
+     * becomes an `inlineData` with the type, the display name and the bytes, in base64 with the standard
+     * alphabet. The newest events come first. An artifact with more bytes than are left stays a reference,
+     * and so does one that is absent or is not SES_ARTIFACT_BYTES. Addresses of anything else are not
+     * followed, and events stay as they are.
      */
     int64_t inline_bytes;
 } ses_context_options;
 
 /*
  * Reads the context of a session as it is stored now, even if the handle lacks events. STALE: events were cut
- * since the handle was read, or the session was deleted and another has its name: refresh the handle. INVALID:
- * inline_bytes is negative. CORRUPT: the bytes of an artifact do not have its hash.
+ * since the handle was read, or the session was deleted and another has its name: refresh the handle.
+ * INVALID: inline_bytes is negative. CORRUPT: the bytes of an artifact do not have its hash.
  *
  * Codes: those of a read, INVALID, NOTFOUND; by a handle also STALE.
  */
@@ -275,8 +276,8 @@ SES_API void ses_context_close(ses_context *context);
 SES_API size_t ses_context_count(const ses_context *context);
 /* Returns the stored event at that index; for a summary, the compaction event. NULL past the end. */
 SES_API const ses_event *ses_context_event(const ses_context *context, size_t index);
-/* Returns the content to send, as it is stored (but see ses_context_options.inline_bytes): that of the event, or
- * for a summary the `compactedContent`. The text is NULL if the event has no content, and past the end. */
+/* Returns the content to send, as it is stored (but see ses_context_options.inline_bytes): that of the event,
+ * or for a summary the `compactedContent`. The text is NULL if the event has no content, and past the end. */
 SES_API ses_text ses_context_content(const ses_context *context, size_t index);
 
 /* ------------------------------------------------------------------------------------------ pending calls */

@@ -96,7 +96,8 @@ typedef enum ses_load_outcome {
     SES_LOADED_RENAMED = 4   /* it has another name; the existing one stays */
 } ses_load_outcome;
 
-/* The outcome of a load. The size of this struct will not change; later versions may use the reserved members. */
+/* The outcome of a load. The size of this struct will not change; later versions may use the reserved
+ * members. */
 typedef struct ses_load_result {
     int outcome;                  /* SES_LOADED_* */
     int64_t events;               /* stored now, and not already in the existing session */
@@ -107,11 +108,11 @@ typedef struct ses_load_result {
 
 /*
  * Stores a session with everything that belongs to it but artifacts, in one transaction. Events keep their
- * bytes, ids, times and numbers; gaps in the numbers are allowed. Events are read from `next` one by one, so a
- * log may be larger than memory. `app:` and `user:` keys of the initial state and of events are not written to
- * their scopes. The own state follows from the log. A missing id or timestamp of an event is added and `temp:`
- * keys are cut out, as by ses_append. The artifacts of an existing session are not compared, and stay unless
- * the session is replaced.
+ * bytes, ids, times and numbers; gaps in the numbers are allowed. Events are read from `next` one by one, so
+ * a log may be larger than memory. `app:` and `user:` keys of the initial state and of events are not written
+ * to their scopes. The own state follows from the log. A missing id or timestamp of an event is added and
+ * `temp:` keys are cut out, as by ses_append. The artifacts of an existing session are not compared, and stay
+ * unless the session is replaced.
  *
  * Returns 0, or SES_UNCHANGED if the session exists and is equal in everything but its version. Other writers
  * wait until the call ends, and return BUSY after their timeout. `result` may be NULL.
@@ -182,10 +183,10 @@ typedef struct ses_export_options {
 
 /*
  * Writes the lines as of one moment, whatever is written to the store meanwhile. Memory is constant: a few
- * times the largest event, however long an artifact is. `write` gets the text in pieces, in order, and returns
- * 0 or a negative code. A negative code ends the call and is returned, and the pieces written until then are
- * of no use. `write` runs on the caller's thread, and may use this store if it is in a file. The call reads in
- * one transaction, so the write-ahead log keeps everything that is written until it ends.
+ * times the largest event, however long an artifact is. `write` gets the text in pieces, in order, and
+ * returns 0 or a negative code. A negative code ends the call and is returned, and the pieces written until
+ * then are of no use. `write` runs on the caller's thread, and may use this store if it is in a file. The
+ * call reads in one transaction, so the write-ahead log keeps everything that is written until it ends.
  *
  * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, or a session without a
  * user. UNSUPPORTED: the store has a feature that this version does not know and that forbids writing, and
@@ -267,12 +268,12 @@ typedef struct ses_import_report {
  *
  * The artifacts of a session are a part of it: they are compared like its events, and stored or refused with
  * it. Those of a user are like shared keys: each that the store lacks is stored with all its versions, in a
- * transaction of its own, and one that it has stays. With SES_IMPORT_UPDATE it gets the versions that it lacks
- * if the others are equal, and with SES_IMPORT_REPLACE_KEYS those of the file.
+ * transaction of its own, and one that it has stays. With SES_IMPORT_UPDATE it gets the versions that it
+ * lacks if the others are equal, and with SES_IMPORT_REPLACE_KEYS those of the file.
  *
  * `read` is also called within the transaction of a session, or of an artifact of a user. If it waits, for
- * example for a pipe, other writers wait too, and return BUSY after their timeout. Copy a slow source to a file
- * first.
+ * example for a pipe, other writers wait too, and return BUSY after their timeout. Copy a slow source to a
+ * file first.
  *
  * The call ends at the first session that is refused, unless SES_IMPORT_SKIP is set. Sessions before it stay,
  * and the call can be repeated. A session is stored whole or not at all.
@@ -336,9 +337,9 @@ typedef struct ses_backup_options {
  *    named like a temporary file.
  *  - The key: a copy has that of the store unless `key` gives another, or SES_BACKUP_PLAIN none. To add a
  *    key, to remove it, or to change it with SES_BACKUP_COMPACT, the whole content is rewritten as with
- *    SES_BACKUP_COMPACT. A store that is replaced may have the old key or the new one, or none; with any other
- *    it returns KEY. INVALID: the key does not have SES_KEY_BYTES. MISUSE: a key is given and SES_BACKUP_PLAIN.
- *    UNSUPPORTED: the SQLite that is linked cannot encrypt files.
+ *    SES_BACKUP_COMPACT. A store that is replaced may have the old key or the new one, or none; with any
+ *    other it returns KEY. INVALID: the key does not have SES_KEY_BYTES. MISUSE: a key is given and
+ *    SES_BACKUP_PLAIN. UNSUPPORTED: the SQLite that is linked cannot encrypt files.
  *  - CANTOPEN: the folder does not exist, or no file can be created in it. CORRUPT: the store is damaged so
  *    badly that it cannot be copied whole; see ses_store_check for the rest.
  *
@@ -362,8 +363,8 @@ SES_API int ses_open_copy(ses_store *store, const ses_open_options *options, ses
 typedef enum ses_check_level {
     SES_CHECK_QUICK = 0, /* the pages of the file, without its indexes */
     SES_CHECK_FULL = 1,  /* also the indexes, and that the row exists to which each row belongs */
-    /* also every row: the log of each session, all that follows from it, artifacts, and whether the index of words (see
-     * seslite_search.h) holds the words of the events and no others */
+    /* also every row: the log of each session, all that follows from it, artifacts, and whether the index of
+     * words (see seslite_search.h) holds the words of the events and no others */
     SES_CHECK_LOG = 2
 } ses_check_level;
 
@@ -424,8 +425,8 @@ typedef struct ses_check_options {
  * Checks the store as of one moment and changes nothing. `*problems` is the number of problems that were
  * found; 0 means that the store is sound. The call succeeds even if it finds damage: rows that cannot be read
  * are a problem, and the check continues with the next session. It needs as much memory as the state of one
- * session. All bytes of artifacts are compared with their hashes. (A store in memory is copied first.) Writers
- * do not wait for it, as for ses_store_backup, and ses_store_interrupt ends it.
+ * session. All bytes of artifacts are compared with their hashes. (A store in memory is copied first.)
+ * Writers do not wait for it, as for ses_store_backup, and ses_store_interrupt ends it.
  *
  * A check cannot find everything: it accepts a title, a time or a text that was changed to another valid one.
  *
