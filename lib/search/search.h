@@ -1,4 +1,4 @@
-/* One search: what is asked, and the page of hits that is filled. */
+/* One search: its arguments, and the page of hits that it fills. */
 #ifndef SESLITE_SEARCH_SEARCH_H
 #define SESLITE_SEARCH_SEARCH_H
 

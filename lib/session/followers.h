@@ -1,5 +1,5 @@
 /*
- * The followers of a store: what each of them waits for, and how a write notifies them. Until the first
+ * The followers of a store: the events that each waits for, and how a write notifies them. Until the first
  * follower is opened, a write only checks whether there are any.
  *
  * One lock guards all of it, and is held only for moments. While it is held, nothing is read, allocated or

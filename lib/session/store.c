@@ -112,7 +112,7 @@ static int enter_store(const ses_store *store, ses_error *error)
     return code;
 }
 
-/* A call that is traced. What it does is counted in its meter, to which its limits lead. */
+/* A call that is traced. Its limits point to its meter, which counts its work. */
 struct traced {
     struct traced *next;
     const char *call;

@@ -87,7 +87,7 @@ struct shared_set_op {
     const char *user;             /* NULL: the app's */
     bool makes_owner;             /* also where no key is set */
     const struct delta *delta;    /* of that scope */
-    const struct delta *expected; /* what was seen of it; an operation that removes: the key does not exist */
+    const struct delta *expected; /* the values that the caller has seen; a removal: the key did not exist */
     size_t bytes;                 /* about how much is written */
 };
 SESLITE_PRIVATE int ses__door_set_shared(struct storage *storage, struct shared_set_op *op, ses_error *error);
@@ -311,7 +311,7 @@ struct erasure {
     const bool *more;
     /* out */
     bool unclean;
-    ses_erased erased; /* what this transaction has erased, as far as it is counted there */
+    ses_erased erased; /* the counts of this transaction, as far as they are known there */
 };
 
 /* Counts the sessions that were forked from the session, or (NULL) from any of the user, and took events after `after`. */

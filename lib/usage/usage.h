@@ -1,4 +1,4 @@
-/* One call of ses_store_usage: what is asked, and the groups that it adds up. */
+/* One call of ses_store_usage: its arguments, and the groups that it adds up. */
 #ifndef SESLITE_USAGE_USAGE_H
 #define SESLITE_USAGE_USAGE_H
 
@@ -39,7 +39,7 @@ struct usage_groups {
     const ses_allocator *allocator;
     struct buffer key;
     struct usage_clock clock;
-    ses_usage_row unseen; /* what is not kept is added to this */
+    ses_usage_row unseen; /* the sum of the groups that are not kept */
 };
 
 /* ---- groups.c */

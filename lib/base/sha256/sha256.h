@@ -10,7 +10,7 @@ struct sha256 {
     uint32_t state[8];
     uint64_t len; /* bytes so far */
     sha256_add_blocks *add_blocks;
-    unsigned char block[64]; /* what does not make a block yet */
+    unsigned char block[64]; /* the bytes that do not fill a block yet */
 };
 
 SESLITE_PRIVATE void ses__sha256_init(struct sha256 *hash);

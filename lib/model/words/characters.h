@@ -1,4 +1,4 @@
-/* What Unicode says of characters, as far as words need it. */
+/* The properties of Unicode characters that words need. */
 #ifndef SESLITE_MODEL_WORDS_CHARACTERS_H
 #define SESLITE_MODEL_WORDS_CHARACTERS_H
 

@@ -1,10 +1,11 @@
 /*
- * The words of events and of searches, in the form in which an engine's index of words takes them: with a blank between
- * them. What an index finds with it contains all that is searched for, and more: each event is looked at again.
+ * The words of events and of searches, in the form in which an engine's index takes them: with a blank between
+ * them. An index may find more events than match a search, so each event is looked at again.
  *
- * An index does not know the order of words. In a script without spaces, where each character is one, what is indexed from each
- * of them on is several that follow each other: three where these are of scripts with few letters (kana, Thai, ...), else two, or
- * as many as there are. So a search for fewer looks for what begins with them.
+ * An index does not know the order of words. In a script without spaces, where each character is a word, the
+ * index therefore gets, for each character, a run of characters that begins with it: three in scripts with few
+ * letters (kana, Thai, ...), otherwise two, or fewer at the end. A search for fewer characters looks for all
+ * runs that begin with them.
  */
 #ifndef SESLITE_MODEL_WORDS_INDEX_TEXT_H
 #define SESLITE_MODEL_WORDS_INDEX_TEXT_H

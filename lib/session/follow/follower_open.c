@@ -133,7 +133,7 @@ static int begin_following(ses_follower *follower, const ses_follow_options *opt
         code = begin_after_seq(follower, options->after_seq, error);
     follower->op.opens = false;
     follower->op.count = 0;     /* nothing on the page will be given */
-    follower->is_whole = false; /* what is after a given place was not read */
+    follower->is_whole = false; /* events after a given place were not read */
     follower->after[0] = '\0';
     return code;
 }

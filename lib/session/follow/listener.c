@@ -86,7 +86,7 @@ void ses__listener_leave(struct listener *listener)
 
 /* ------------------------------------------------------------------------------------------- waiting */
 
-/* Takes over what was told, of which only a part is in use. */
+/* Takes over the notifications, of which only a part is in use. */
 static void take_told(struct listener *listener, struct told *told)
 {
     memcpy(told->names, listener->told.names, listener->told.len);

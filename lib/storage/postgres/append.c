@@ -17,7 +17,7 @@ struct sending {
     const struct session_row *row; /* number 0: only its key is known */
     int64_t count;                 /* of events to store */
     int64_t latest_us;             /* the latest time of these */
-    int64_t before; /* what the number of the first is above, counted from the session's last event */
+    int64_t before; /* the number before that of the first, counted from the session's last event */
 };
 
 /* True if the append needs more of what is stored than its session and its events. */

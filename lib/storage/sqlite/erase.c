@@ -32,15 +32,15 @@ static int run_erasing(struct db *db, void *context, ses_error *error)
     return merged == SES_OK ? code : merged;
 }
 
-/* The log of another program must be all that this one writes, since it copies the log elsewhere. What is encrypted cannot be
- * overwritten in part. */
+/* False with SES_CHECKPOINT_EXTERNAL, because the other program copies the log, so all writes must be in it; and with a key,
+ * because encrypted pages cannot be overwritten in part. */
 static bool may_sweep(const struct sqlite *storage)
 {
     return !storage->config.in_memory && !storage->config.key &&
            storage->config.checkpoint != SES_CHECKPOINT_EXTERNAL;
 }
 
-/* Until nothing is in the log and in unused bytes. True when that is reached. */
+/* Empties the log and overwrites unused bytes, again if need be. True if nothing is left. */
 static bool leave_nothing(struct sqlite *storage, const struct limits *limits)
 {
     const int64_t deadline =

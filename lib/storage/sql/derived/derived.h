@@ -44,7 +44,7 @@ SESLITE_PRIVATE int ses__derived_find(struct db *db, const char *what, const str
                                       struct derived_row *row, ses_error *error);
 SESLITE_PRIVATE int ses__derived_set(struct db *db, const char *what, const struct session_row *session,
                                      int64_t seq, ses_error *error);
-/* It must begin again with the session. What refers to the row of `derived` goes with it. */
+/* Removes the row, and the rows that refer to it: the feature must begin again with the session. */
 SESLITE_PRIVATE int ses__derived_leave(struct db *db, const char *what, int64_t session_id, ses_error *error);
 
 /* The work of one transaction: so many bytes of events. */

@@ -47,7 +47,7 @@ struct prune_plan {
     bool full;              /* the target is as far as a step goes */
     struct live live;
     struct bonds bonds;
-    struct replay replay; /* what the events up to the target change is staged */
+    struct replay replay; /* stages the changes of the events up to the target */
     size_t staged_bytes;
     struct arena arena; /* of one event */
     struct stored_event event;

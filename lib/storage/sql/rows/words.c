@@ -62,7 +62,7 @@ int ses__index_make(struct db *db, ses_error *error)
     int code = need_module(db, error);
 
     if (code == SES_OK)
-        code = ses__index_drop(db, error); /* what somebody has left of one */
+        code = ses__index_drop(db, error); /* a rest that another program left */
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_INDEX_MAKE, error, NULL);
     if (code == SES_OK && !ses__words_engine(db)->remove)

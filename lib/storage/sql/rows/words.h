@@ -1,7 +1,7 @@
 /*
  * The index of words that searches use: a feature of a store ("search" in `features`), made on demand and derived from the
- * events. `derived` says how far it has come in each session. What is removed from a log is removed from the index in the
- * same transaction. Each event that the index leads to is looked at again, so a row that was left over (by another program)
+ * events. `derived` says how far it has come in each session. Events that are removed from a log are removed from the index
+ * in the same transaction. Each event that the index leads to is looked at again, so a row that another program has left
  * costs only time.
  */
 #ifndef SESLITE_STORAGE_SQL_ROWS_WORDS_H

@@ -73,7 +73,7 @@ struct create_whole {
     struct create_op *op;
     const struct statement *add; /* the session of the user that was found, of which it returns the row */
     int (*commit)(struct db *db, ses_error *error);
-    /* What a code of the commit, or of a statement before it, means. JOB_UNSUITED: a job has to look. */
+    /* Translates a code of the commit, or of a statement before it. JOB_UNSUITED: a job has to look. */
     int (*refuse)(struct db *db, const struct create_op *op, int code, ses_error *error);
 };
 SESLITE_PRIVATE int ses__create_whole(struct storage *storage, struct create_whole *whole, ses_error *error);
@@ -131,7 +131,7 @@ struct append_asked {
     struct query lease;
     struct query *expected;             /* for each key that was seen */
     struct stored_event_asked *stored;  /* for each draft */
-    struct event_rows missed;           /* what the handle lacks */
+    struct event_rows missed;           /* events that the handle lacks */
     struct query annotated;             /* the title and labels */
     struct query scopes[SCOPE_SESSION]; /* those that other sessions share, if nothing is to be stored */
 };

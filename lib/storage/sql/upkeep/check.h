@@ -25,7 +25,7 @@ struct server_checks {
     const struct statement *shards; /* NULL: there are none */
     const struct statement *floors; /* of versions, with few or none above them */
     const struct statement *count;  /* of sessions */
-    const char *floor_of;           /* what begins at a floor */
+    const char *floor_of;           /* names a floor in messages */
 };
 
 struct check {
@@ -35,14 +35,14 @@ struct check {
     int (*rows)(struct check *check);
     const struct server_checks *server; /* NULL: a file's */
     bool ended;                         /* the caller has ended it, or enough was found */
-    struct ses_problem about;           /* what is being looked at; texts in `arena` */
+    struct ses_problem about;           /* the place that is being checked; texts in `arena` */
     int64_t last_session;               /* the highest number that a session was ever given */
     int64_t total;                      /* sessions, where their numbers do not tell how many; else 0 */
     int64_t done;                       /* of these */
     bool tallies_usage;                 /* there is a table of used tokens */
     bool trusts_indexes;       /* not every event is looked for by its id, which is a round trip each */
     bool has_words;            /* there is an index of words ... */
-    struct word_weights words; /* ... and this is what it must hold */
+    struct word_weights words; /* ... which must hold these */
     struct arena arena;
     ses_error error; /* of the last failure */
 };

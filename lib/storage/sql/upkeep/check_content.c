@@ -13,7 +13,7 @@
 
 enum { CHUNKS_AT_ONCE = 16 };
 
-/* A save writes for an hour at most. What is older than this was left by one that was killed. */
+/* A save writes for an hour at most. Older pieces were left by a save that was killed. */
 #define LEFT_OVER_US (6 * HOUR_US)
 
 uint64_t ses__content_weight(const struct check *check, int64_t content_id)
@@ -26,8 +26,9 @@ uint64_t ses__content_weight(const struct check *check, int64_t content_id)
 /* A walk over those of a user: first those that have a hash, in its order, then those that are being written. */
 struct checked_content {
     int64_t user_id;
-    uint64_t uses_left; /* what artifacts use, less what the contents say: 0 at the end, or some are wrong */
-    bool found;         /* false: there is no other */
+    /* The uses by artifacts, less the uses that contents record: 0 at the end, or some are wrong. */
+    uint64_t uses_left;
+    bool found; /* false: there is no other */
     int64_t id;
     int64_t size;
     int64_t uses;

@@ -18,7 +18,7 @@ struct log_check {
     struct check_usage usage;
     int64_t count;
     int64_t indexed; /* the last event whose words are in the index */
-    bool broken;     /* what the log leads to is not known */
+    bool broken;     /* the state that the log leads to is not known */
 };
 
 static bool is_same_span(struct span left, struct span right)

@@ -1,4 +1,4 @@
-/* What a server's check does before the rows are looked at. Pages are the server's concern. */
+/* The first part of the check of a server, before the rows. Pages are the server's concern. */
 #include "storage/sql/upkeep/check.h"
 
 #include "base/error.h"

@@ -12,7 +12,7 @@ struct checked_session {
     int64_t ahead_hour; /* INT64_MAX: none */
     int64_t app_of_user;
     bool has_expiry;
-    int64_t bits; /* what other tables hold of it */
+    int64_t bits; /* the tables that have rows of it */
     int64_t parent_seq;
 };
 

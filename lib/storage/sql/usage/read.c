@@ -1,4 +1,4 @@
-/* Reads the use of tokens: what the table holds of a session, and the events after that. */
+/* Reads the use of tokens: the sheets of a session in the table, and the events after these. */
 #include "base/error.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/list.h"

@@ -70,7 +70,7 @@ int ses__usage_make(struct db *db, ses_error *error)
     int code = check_name_is_free(db, error);
 
     if (code == SES_OK)
-        code = ses__usage_drop(db, error); /* what somebody has left of one */
+        code = ses__usage_drop(db, error); /* a rest that another program left */
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_USAGE_MAKE, error, NULL);
     return code == SES_OK ? ses__feature_enter(db, USAGE_FEATURE, FEATURE_NEEDS_NOTHING, error) : code;

@@ -10,9 +10,9 @@
 
 struct backup_run {
     struct backup_op *op;
-    struct private_connection private; /* what is copied */
+    struct private_connection private; /* to the store that is copied */
     struct backup_file file;
-    struct backup_target target; /* what is replaced */
+    struct backup_target target; /* the file that is replaced */
     int64_t pages;
     int64_t page_bytes;
     const unsigned char *key; /* of the copy; NULL: none */
