@@ -29,7 +29,7 @@ struct pending_call {
 struct ses_pending {
     ses_allocator allocator; /* it may outlive the store */
     struct calls open;       /* the pending calls, by what a response names */
-    /* All calls in the order of the log. NULL stands for those that have had a response since. */
+    /* All calls in the order of the log; NULL for a call that has had a response since. */
     struct pending_call **items;
     size_t count;
     size_t capacity;

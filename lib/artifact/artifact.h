@@ -49,7 +49,7 @@ static inline bool ses__artifact_is_uri(struct span text)
 /* Returns the address of a version, in the arena. NULL: out of memory. */
 SESLITE_PRIVATE char *ses__artifact_uri(struct arena *arena, const struct artifact_call *call,
                                         struct span name, int64_t version);
-/* INVALID: it is no address of an artifact, or leads to another session or user. */
+/* INVALID: it is not the address of an artifact, or leads to another session or user. */
 SESLITE_PRIVATE int ses__artifact_check_uri(const struct artifact_call *call, struct span uri,
                                             ses_error *error);
 /* The same, and makes `call` one about that artifact. An address in a session that this one was forked from leads to the

@@ -27,7 +27,7 @@ struct limits {
     struct meter *meter; /* NULL: the call is not traced */
 };
 
-/* These functions accept NULL, which is no limits. */
+/* These functions accept NULL, which means no limits. */
 
 /* Returns NULL if there are none, so that a call without limits costs nothing. */
 static UNUSED_INLINE const struct limits *ses__limits_given(const struct limits *limits)

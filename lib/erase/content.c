@@ -13,7 +13,7 @@ static bool is_response_key(struct json_string key)
     return ses__key_is(key, "functionResponse", "function_response");
 }
 
-/* The names by which a response finds its call. One that is no string is no name. */
+/* The names by which a response finds its call. A value that is not a string is not a name. */
 static bool is_function_name(struct json_string key, struct span value)
 {
     return ses__json_type_of(value) == JSON_STRING &&
@@ -87,7 +87,7 @@ static void add_redacted_part(struct redacting *run, struct span part)
     struct json_string key;
     struct span value;
     bool first = true;
-    bool any = false;  /* that stands for the part */
+    bool any = false;  /* a text or function was kept or replaced */
     bool other = true; /* something was left out */
 
     ses__buffer_add(&run->built, "{", 1);

@@ -171,7 +171,7 @@ bool ses__annotating_names(const struct annotating *change, struct span name)
     return found;
 }
 
-/* Of the next labels of two sorted lists, of which at least one goes on: which name comes first? */
+/* Compares the names of the next labels of two sorted lists, at least one of which has a next. */
 static int compare_next(const struct annotations *before, size_t old, const struct annotating *change,
                         size_t given)
 {

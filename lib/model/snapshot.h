@@ -13,7 +13,7 @@ struct snapshot {
     struct arena arena; /* for its owner's use */
     struct arena log;   /* holds the events */
     struct session_row row;
-    const ses_key *parent; /* the session that it was forked from, in the arena; NULL: it is no fork */
+    const ses_key *parent; /* the session that it was forked from, in the arena; NULL: it is not a fork */
     int64_t parent_seq;
     struct annotations annotations;
     bool keeps_events; /* false: read with SES_RANGE_NONE */

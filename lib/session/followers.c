@@ -37,7 +37,7 @@ void ses__listener_notify(struct listener *listener)
     }
 }
 
-/* True if the session is among those that were told. */
+/* True if the listener was notified of the session. */
 static bool is_told(const struct told *told, const char *session)
 {
     size_t at = 0;

@@ -37,7 +37,7 @@ struct listener {
     bool watched;         /* waits or is armed, so writes of other processes matter */
     struct watched state; /* as of its last look */
     size_t watch_at;      /* its number in the poller's current look; 0: not in it */
-    int64_t unchanged_us; /* when the poller last saw that nothing but what it was told of has changed */
+    int64_t unchanged_us; /* when the poller last saw only changes that it was notified of */
 };
 
 enum { FOLLOWER_BUCKETS = 1024 };
@@ -91,7 +91,7 @@ enum listener_end { LISTENER_NOTIFIED, LISTENER_PASSED, LISTENER_INTERRUPTED };
 SESLITE_PRIVATE int ses__listener_join(ses_store *store, struct listener *listener, ses_error *error);
 SESLITE_PRIVATE void ses__listener_leave(struct listener *listener);
 /* To be called before a look: later notifications may be about writes after it. `first`: it is the call's
- * first look. Gives what the listener was told since the last, and returns its `unchanged_us`. */
+ * first look. Gives the notifications since the last, and returns its `unchanged_us`. */
 SESLITE_PRIVATE int64_t ses__listener_begin(struct listener *listener, bool first, struct told *told);
 /* To be called after a look that has found nothing new but `state`. PASSED: the deadline has passed
  * (INT64_MIN: without waiting), or the listener was woken; then `notify` is armed. */

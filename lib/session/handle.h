@@ -23,7 +23,7 @@ SESLITE_PRIVATE ses_store *ses__session_store(const ses_session *session);
 /* Begins a public call on a handle: clears the error. MISUSE for NULL and for a closed handle. */
 SESLITE_PRIVATE int ses__session_check(const ses_session *session, ses_error *error);
 
-/* Begins a call, under its name for the trace: by the macros, that of the function they stand in. */
+/* Begins a call, and names it for the trace. The macros give the name of the function that they are in. */
 #define ses__store_begin(store, error) ses__store_begin_as((store), __func__, (error))
 SESLITE_PRIVATE int ses__store_begin_as(ses_store *store, const char *call, ses_error *error);
 /* A call that consists of several begins once, so that ses_close waits for all of it and no part is

@@ -6,7 +6,7 @@
 
 enum { TOKEN_VERSION = 1, TOKEN_SUM = 4, TOKEN_HEAD = 1 + TOKEN_SUM };
 
-/* The check sum as it stands in the head. The bytes include the room for it. */
+/* The check sum in the form of the head. The bytes include the room for it. */
 static void write_sum(char sum[TOKEN_SUM], uint32_t owner, const char *bytes, size_t len)
 {
     const uint32_t hash = ses__hash32(owner, bytes + TOKEN_HEAD, len - TOKEN_HEAD);

@@ -14,7 +14,7 @@ struct artifact_outline {
     bool partial;
 };
 
-/* False: the text is not a JSON object. Whoever appends it is told why by those that read it. */
+/* False: the text is not a JSON object. The reader of the event reports why. */
 SESLITE_PRIVATE bool ses__artifact_outline(struct span event, struct artifact_outline *outline);
 
 /* A walk over the names and versions of a delta that is an object; any other has none. */

@@ -15,7 +15,7 @@ struct event_draft {
     bool has_id;
     bool has_time;
     bool partial;
-    bool too_long;                /* to be stored anew: it can only be the retry of one that is stored */
+    bool too_long;                /* to be stored as new: it can only be the retry of a stored event */
     const struct changes *extras; /* set before the draft is read, and outlives it; NULL: none */
     bool has_extras;              /* they are in `edits` */
     bool has_delta;

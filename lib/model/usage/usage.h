@@ -22,7 +22,7 @@ struct usage_call {
     int64_t seq; /* of the event */
     int64_t time_us;
     uint32_t model;               /* its place in the sheet's list of models */
-    uint32_t odd;                 /* counts that are no whole number from 0 to MAX_USAGE_COUNT */
+    uint32_t odd;                 /* counts that are not whole numbers from 0 to MAX_USAGE_COUNT */
     int64_t counts[USAGE_COUNTS]; /* -1: absent */
 };
 

@@ -6,7 +6,7 @@
 
 /* As tools/words.py numbers them. */
 enum character_kind {
-    CHARACTER_BREAK = 0,  /* stands between words */
+    CHARACTER_BREAK = 0,  /* separates words */
     CHARACTER_WORD = 1,   /* part of a word: a letter, a digit, a vowel sign */
     CHARACTER_ALONE = 2,  /* a word by itself, of a script that is written without spaces; or a symbol */
     CHARACTER_NOTHING = 3 /* as if it were not there: an accent, a soft hyphen */

@@ -9,7 +9,7 @@
 
 /* None of these is part of a word. */
 enum {
-    WORD_APART = ' ',    /* something stands between the two */
+    WORD_APART = ' ',    /* there is something between the two */
     WORD_JOINED = 0x1f,  /* nothing does */
     WORD_OF_NEXT = 0x1e, /* the first word of a text */
     WORD_MARKS_BELOW = ' ' + 1
@@ -27,7 +27,7 @@ SESLITE_PRIVATE void ses__words_begin(struct words *words, struct buffer *out);
 /* Begins another text. */
 SESLITE_PRIVATE void ses__words_next_text(struct words *words);
 SESLITE_PRIVATE void ses__words_add(struct words *words, uint32_t character);
-/* Adds plain text. A byte that is not UTF-8 stands between words. */
+/* Adds plain text. A byte that is not UTF-8 separates words. */
 SESLITE_PRIVATE void ses__words_add_text(struct words *words, struct span text);
 
 #endif

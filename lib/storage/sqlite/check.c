@@ -59,7 +59,7 @@ static int check_references(struct check *check)
         "SELECT iif(\"rowid\" IS NULL, 'a row', 'row ' || \"rowid\") || ' of ' || \"table\" ||"
         " ' belongs to a row of ' || parent || ' that does not exist' FROM pragma_foreign_key_check");
 
-    /* The position of a chunk tells its content, so no foreign key can. */
+    /* The position of a chunk contains the number of its content, to which a foreign key cannot refer. */
     return code == SES_OK
                ? report_rows(
                      check, SES_PROBLEM_REFERENCE,

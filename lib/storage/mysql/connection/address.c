@@ -82,7 +82,7 @@ static int take_port(struct mysql_address *address, const char *text, size_t len
     return SES_OK;
 }
 
-/* host:port, where an address of IPv6 stands in brackets. */
+/* host:port, with brackets around an IPv6 address. */
 static int take_host(struct mysql_address *address, const char *text, size_t len, ses_error *error)
 {
     const char *bracket = len > 0 && *text == '[' ? memchr(text, ']', len) : NULL;

@@ -31,7 +31,7 @@ static struct my_run *add_run(struct my *my, size_t slot)
     return run;
 }
 
-/* A read whose transaction has ended goes on in another. */
+/* A read whose transaction has ended continues in another. */
 static void collect(struct my *my, const struct query *query, const struct value *values)
 {
     struct my_run *run = run_of(query);

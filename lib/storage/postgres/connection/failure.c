@@ -56,14 +56,14 @@ static const struct meaning meanings[] = {
     {"XX002", SES_CORRUPT, false, NULL},
 };
 
-/* Where the state does not tell, words in the message do. "" stands for every state. */
+/* Where the state is not enough, words in the message decide. "" means any state. */
 static const struct {
     const char *words;
     struct meaning meaning;
 } worded[] = {
     /* PgBouncer has one SQLSTATE for all messages of its own, and some come without. */
     {"statement pooling mode", {"", SES_MISUSE, false, ": use its session or transaction mode"}},
-    /* begin_settings has met a feature; a value stands as it is in messages of every language. */
+    /* begin_settings has met a feature. A value is the same in messages of every language. */
     {"\"feature ", {"22P02", SES_READONLY, false, USE_NEWER}},
 };
 

@@ -63,7 +63,7 @@ static int look_ahead(struct storage *storage, struct planned_run *run, ses_erro
                            : ses__run_within(storage, run->planned->limits, TO_READ_BEFORE_WRITING, run_plan,
                                              run, error);
 
-    /* The write-ahead log may still hold what an earlier call deleted, so the write goes on to empty it. */
+    /* The write-ahead log may still hold what an earlier call deleted, so the write still empties it. */
     return code == SES_UNCHANGED && erasure && erasure->secure ? SES_OK : code;
 }
 

@@ -95,7 +95,7 @@ static int find_step(struct db *db, const struct prune_plan *plan, int64_t *seq,
     return code;
 }
 
-/* A further step goes on with the plan only if the step before it was committed and nothing else was. */
+/* A further step continues with the plan only if the step before it was the only commit since. */
 static int make_plan(struct pruning *own, struct db *db, const struct session_row *row, ses_error *error)
 {
     const struct session_row *after = &own->after;

@@ -297,7 +297,7 @@ int64_t ses__prune_plan_end(const struct prune_plan *plan, int64_t *whole)
         return plan->row.base_seq;
     *whole = ses__bonds_before(bonds, plan->goal);
     end = ses__bonds_before(bonds, plan->target);
-    if (end < plan->first) /* a step always goes on, if it can */
+    if (end < plan->first) /* a step always makes progress, if it can */
         end = ses__bonds_after(bonds, plan->first);
     return end <= plan->goal ? end : plan->row.base_seq;
 }

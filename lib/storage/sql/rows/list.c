@@ -76,7 +76,7 @@ static void set_active(struct value *values, int64_t since_us, int64_t before_us
     values[1] = INT(ses__active_30s(before_us - 1));
 }
 
-/* The position from which the list goes on. Sessions that an index found are sorted by a factor of the update time; others
+/* The position from which the list continues. Sessions that an index found are sorted by a factor of the update time; others
  * come from the index by time, which is searched from there on. */
 static void set_after(struct value *values, const struct list_query *list)
 {

@@ -1,4 +1,4 @@
-/* The parts of a check. Damage is reported as a problem, and the part goes on. It returns a negative code
+/* The parts of a check. Damage is reported as a problem, and the part continues. It returns a negative code
  * only for other failures. */
 #ifndef SESLITE_STORAGE_SQL_UPKEEP_CHECK_H
 #define SESLITE_STORAGE_SQL_UPKEEP_CHECK_H
@@ -37,7 +37,7 @@ struct check {
     bool ended;                         /* the caller has ended it, or enough was found */
     struct ses_problem about;           /* the place that is being checked; texts in `arena` */
     int64_t last_session;               /* the highest number that a session was ever given */
-    int64_t total;                      /* sessions, where their numbers do not tell how many; else 0 */
+    int64_t total;                      /* sessions, if their numbers do not show how many; otherwise 0 */
     int64_t done;                       /* of these */
     bool tallies_usage;                 /* there is a table of used tokens */
     bool trusts_indexes;       /* not every event is looked for by its id, which is a round trip each */
@@ -98,7 +98,7 @@ SESLITE_PRIVATE const struct delta_op *ses__delta_last(const struct delta *delta
 SESLITE_PRIVATE int ses__check_read_initial(struct check *check, int64_t session_id, struct arena *arena,
                                             struct span *initial, struct delta *delta, bool *ok);
 
-/* ---- check_usage.c: the tokens that the log tells of, held against the table */
+/* ---- check_usage.c: compares the tokens of the log with the table */
 
 struct check_usage {
     int64_t counted_seq; /* the table holds the calls up to this event; 0: it does not hold the session */

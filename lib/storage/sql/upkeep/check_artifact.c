@@ -49,7 +49,7 @@ static const char *find_fault(const struct artifact_walk *walk)
                                                                        : NULL;
 }
 
-/* The walk goes on after this one. False: it is not behind the last one, or nothing can be. */
+/* The walk continues after this one. False: it is not after the last one, or nothing can be. */
 static bool step_to_artifact(struct artifact_walk *walk)
 {
     const struct span name = walk->row.name;

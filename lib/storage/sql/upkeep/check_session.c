@@ -201,7 +201,7 @@ static int read_next_session(struct check *check, struct checked_session *sessio
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }
 
-/* Sessions are looked at in the order of their numbers, which tell how far it is if they follow one another. */
+/* Sessions are checked in the order of their numbers, which show the progress if they are consecutive. */
 static int report_session_checked(struct check *check, int64_t session_id)
 {
     const struct check_op *op = check->op;

@@ -1,4 +1,4 @@
-/* The table of used tokens, as a check looks at it: it must hold what the events tell. */
+/* Checks the table of used tokens: it must agree with the events. */
 #include "storage/sql/upkeep/check.h"
 
 #include "base/error.h"

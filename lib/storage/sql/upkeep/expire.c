@@ -228,7 +228,7 @@ static int expire_in_app(struct db *db, struct expire_op *op, int64_t app_id, se
     return code == SES_OK ? ses__due_remove(db, app_id, &idle, op->limit, &op->deleted, error) : code;
 }
 
-/* The next step goes on after the last user that this one is done with. */
+/* The next step continues after the last user that this one has finished. */
 static int note_place(struct db *db, struct expire_op *op, const struct user_row *user, ses_error *error)
 {
     struct expire_place *place = &op->place;

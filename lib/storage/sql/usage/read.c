@@ -56,7 +56,7 @@ static int check_usage_session(const struct usage_batch *batch, const struct usa
                           batch->db->name, (long long)session->id);
 }
 
-/* CORRUPT: it is no name. */
+/* CORRUPT: it is not a name. */
 static int take_usage_name(struct usage_batch *batch, struct query *query, int column, struct span *name)
 {
     const struct span text = ses__query_text(query, column);

@@ -16,7 +16,7 @@ struct backup_run {
     int64_t pages;
     int64_t page_bytes;
     const unsigned char *key; /* of the copy; NULL: none */
-    bool rewrites;            /* all content is written anew */
+    bool rewrites;            /* all content is rewritten */
 };
 
 /* ------------------------------------------------------------------------------------- where it may go */

@@ -45,7 +45,7 @@ static int after_step(struct connection *from, sqlite3_backup *backup, const str
     return ends || ses__connection_must_end(from) ? ses__refuse_interrupted("the copy", error) : SES_OK;
 }
 
-/* In memory all at once: SQLite begins anew after each commit. */
+/* In memory in one step, because SQLite starts over after each commit. */
 int ses__pages_copy_into(struct connection *from, struct connection *to, const char *schema,
                          const struct copy_progress *progress, ses_error *error)
 {

@@ -94,7 +94,7 @@ static bool has_lost_transaction(const struct query *query)
     return UNLIKELY(sqlite3_get_autocommit(handle_of(query))) && !is_of_transaction(query->source);
 }
 
-/* Of several statements that were asked together, one before this may have failed, and has told why. */
+/* An earlier one of several statements that were asked together may have failed, and has set the error. */
 static void refuse_lost_transaction(struct query *query)
 {
     const bool is_told = query->error && query->error->code != SES_OK;

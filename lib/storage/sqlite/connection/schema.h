@@ -12,7 +12,7 @@ SESLITE_PRIVATE int ses__schema_peek(const struct sqlite_config *config, ses_err
 SESLITE_PRIVATE int ses__schema_version(struct connection *db, int *version, ses_error *error);
 /* Runs the scripts that are missing, each in one transaction. Others may be doing the same. */
 SESLITE_PRIVATE int ses__schema_migrate(struct connection *db, ses_error *error);
-/* Writes the number that marks the file as a store anew, which changes nothing but makes a commit. */
+/* Writes the number that marks the file as a store again. This changes nothing but makes a commit. */
 SESLITE_PRIVATE int ses__schema_write_mark(struct connection *db);
 /* The names of the tables that are not the store's but have foreign keys to its tables, as far as they fit. False: there
  * are none. */
