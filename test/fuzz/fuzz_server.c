@@ -118,16 +118,27 @@ static void send_all(int fd, const char *data, size_t len)
     }
 }
 
+/* libFuzzer's alarm for slow inputs may come while this waits. */
+static ssize_t receive(int fd, char *to, size_t size)
+{
+    ssize_t got = 0;
+
+    do {
+        got = recv(fd, to, size, 0);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
 /* Streams, and connections that a header has kept open, have no end: a moment without bytes ends the answer. */
 static void await_answer(int fd)
 {
     char answer[4096];
-    ssize_t got = recv(fd, answer, sizeof answer, 0);
+    ssize_t got = receive(fd, answer, sizeof answer);
 
     must(got >= 0 || errno == ECONNRESET);
     set_patience(fd, 0, 50000);
     while (got > 0)
-        got = recv(fd, answer, sizeof answer, 0);
+        got = receive(fd, answer, sizeof answer);
 }
 
 static void send_request(struct fuzz_input *input)
