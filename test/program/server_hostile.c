@@ -84,12 +84,25 @@ static void expect_raw(const char *sent, const char *status, const char *part)
     assert_int_equal(close(client), 0);
 }
 
+/* What looks like the beginning of TLS. A newer libmicrohttpd hangs up at once, an older one answers first. */
+static void expect_no_tls(void)
+{
+    static const char hello[] = "\x16\x03\x01 hello\r\n\r\n";
+    const int client = connect_to_server();
+
+    assert_true(send_text(client, hello, sizeof hello - 1));
+    char *reply = receive(client, NULL);
+    assert_true(reply[0] == '\0' || strstr(reply, " 400 "));
+    free(reply);
+    assert_int_equal(close(client), 0);
+}
+
 #define HOST "Host: localhost\r\n"
 
 static void requests_that_are_none_are_refused(void **state)
 {
     (void)state;
-    expect_raw("\x16\x03\x01 hello\r\n\r\n", "HTTP/1.", "400");
+    expect_no_tls();
     expect_raw("GET / FTP/9\r\n\r\n", "HTTP/1.", "\r\n");
     expect_raw("BREW /health HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 405", "Method Not Allowed");
     expect_raw("GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n", "HTTP/1.1 403", "host not allowed");

@@ -310,7 +310,7 @@ static void test_check_holds_the_index_against_the_log(void **state)
         assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
         /* Newer versions of SQLite look into the index when they look at the pages. */
         if (problems_of(fixture->store, &kinds) < 1 ||
-            (kinds != 1 << SES_PROBLEM_INDEX && kinds != 1 << SES_PROBLEM_PAGE))
+            (kinds & ~(1 << SES_PROBLEM_INDEX | 1 << SES_PROBLEM_PAGE)) != 0)
             fail_msg("%s: problems of the kinds %x", changes[i], (unsigned)kinds);
     }
     must_index(fixture->store, SES_INDEX_REBUILD);
