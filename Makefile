@@ -201,7 +201,7 @@ AMALGAMATED := $(addprefix $(B)/gen/,statements.h statements.c scripts.c postgre
 # calls, is short rather than fast. So is what takes a small part of the time of an append: with all of it, an append has
 # 0.3% more instructions.
 SHORT := lib/session/open.c lib/session/sqlite/open.c lib/session/create.c lib/session/followers.c lib/model/annotations.c \
-    $(patsubst %,lib/storage/sql/%.c,rows/details rows/lease rows/state) lib/session/append.c lib/model/state/delta.c \
+    $(patsubst %,lib/storage/sql/%.c,rows/details rows/lease rows/state) lib/session/append.c lib/model/state/delta.c lib/model/event/timestamp.c \
     $(patsubst %,lib/storage/sqlite/%.c,engine wal/checkpoint wal/checkpoint_concurrent) \
     $(patsubst %,lib/storage/sqlite/connection/%.c,connection_file connection_open failure file key registry schema schema_check)
 cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS)) \
