@@ -1,8 +1,8 @@
 #!/bin/sh
-# Clones the committed tree into a bare Debian of its own, made by debootstrap below BUILD, and does there what a newcomer
-# does: `make deps demo` and `make GOALS`. As root, on a Debian or Ubuntu that has debootstrap.
+# Clones the committed tree into a bare Debian or Ubuntu of its own, made by debootstrap below BUILD, and does there what a
+# newcomer does: `make deps demo` and `make GOALS`. As root, on a Debian or Ubuntu that has debootstrap.
 #     sh test/clean_room.sh BUILD SUITE GOALS
-# SUITE is a name of a release: bookworm, trixie. MIRROR is where it comes from, if not from this system's own source.
+# SUITE is a name of a release: bookworm, trixie, noble. MIRROR is where it comes from, if not from this system's own source.
 set -eu
 build=$PWD/$1
 suite=$2
@@ -33,8 +33,13 @@ mirror=${MIRROR:-$(mirror_of_this_system)}
 mkdir -p "$build"
 if [ ! -e "$build/$suite.tar" ]; then
     rm -rf --one-file-system "$root"
+    # Most of an Ubuntu's packages are in its second part. One script makes all its releases: debootstrap may be older than this.
+    case $mirror in
+    */ubuntu*) options=--components=main,universe script=gutsy ;;
+    *) options='' script='' ;;
+    esac
     # shellcheck disable=SC2086 # no mirror is debootstrap's own
-    debootstrap --variant=minbase "$suite" "$root" $mirror >"$build/$suite.log" 2>&1 || skip "its packages (see $build/$suite.log)"
+    debootstrap --variant=minbase $options "$suite" "$root" $mirror $script >"$build/$suite.log" 2>&1 || skip "its packages (see $build/$suite.log)"
     tar cf "$build/$suite.new" -C "$root" .
     mv "$build/$suite.new" "$build/$suite.tar"
 fi
