@@ -6,6 +6,7 @@
 #include "base/argument.h"
 #include "base/error.h"
 #include "json/decimal.h"
+#include "json/reader.h"
 #include "json/writer.h"
 
 /* -------------------------------------------------------------------------------------------- writing */
@@ -127,7 +128,16 @@ int ses__cjson_take(const cJSON *tree, const char *what, char **text, size_t *le
 
 int ses__cjson_parse(const char *text, size_t len, cJSON **tree, ses_error *error)
 {
-    *tree = cJSON_ParseWithLength(text, len);
+    const char *end = text;
+
+    *tree = cJSON_ParseWithLengthOpts(text, len, &end, false);
+    /* Older versions of cJSON end a number after 63 characters, and leave the rest of it. */
+    while (end < text + len && ses__json_is_space(*end))
+        end++;
+    if (end < text + len) {
+        cJSON_Delete(*tree);
+        *tree = NULL;
+    }
     return *tree
                ? SES_OK
                : ses__error_set(
