@@ -52,7 +52,9 @@ typedef struct ses_mysql_options {
  * An acknowledged write is as durable as the server is configured to make it (innodb_flush_log_at_trx_commit,
  * sync_binlog). Every call that writes can return UNKNOWN: the server went away after it was asked to commit.
  * An append is tried again first, by the ids of its events, until its time is up; its caller can try again in
- * the same way. The statements of one write must fit into the server's max_allowed_packet (LIMIT).
+ * the same way. A write that meets a read-only server, as a replica is, connects again until its time is up,
+ * since another may take its place (READONLY). The user should not have the right to write there. The
+ * statements of one write must fit into the server's max_allowed_packet (LIMIT).
  *
  * Codes: INVALID (not an address), NOTFOUND (SES_OPEN_MUST_EXIST or SES_OPEN_READ_ONLY, and no store),
  * NOTASTORE (a table `seslite_schema_version` that does not belong to a store), TOONEW, CANTOPEN (the server

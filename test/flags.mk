@@ -104,7 +104,7 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
     program/seslite_import program/seslite_import_bad program/seslite_import_large \
     program/seslite_create program/seslite_append \
     program/seslite_html program/seslite_html_safe program/seslite_html_browser \
-    postgres/proxy postgres/replica
+    postgres/proxy postgres/replica mysql/failover mysql/faults
 
 # What asks a PostgreSQL server looks at the statements' texts, which the library keeps to itself.
 $(patsubst test/%.c,$(B)/test/%.o,$(wildcard test/postgres/*.c)): $(B)/gen/postgres_statements.h

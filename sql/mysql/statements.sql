@@ -155,7 +155,7 @@
 
 -- name: begin_write
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-START TRANSACTION;
+START TRANSACTION READ WRITE;
 
 -- All statements see the same moment.
 

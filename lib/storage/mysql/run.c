@@ -51,6 +51,8 @@ static int run_job(struct my *my, struct attempt *attempt)
         ses__my_end_later(my, STATEMENT_COMMIT); /* a read: its outcome does not matter */
     }
     attempt->again = result < 0 && result != SES_UNKNOWN && (my->again || my->base.outrun);
+    if (my->code == SES_READONLY && my->again) /* the address may lead to the primary, now or soon */
+        my->lost = true;
     if (result == JOB_UNREAD)
         attempt->again = false;
     else if (result < 0)
@@ -63,10 +65,12 @@ static int run_job(struct my *my, struct attempt *attempt)
 /* The least time for another attempt. One that is cut off would leave open whether it was committed. */
 enum { LEAST_LEFT_US = 40000 };
 
-/* A growing, partly random pause, so that calls that collided do not meet again. */
-static void pause_before(int tries)
+/* A growing, partly random pause, so that calls that collided do not meet again; a longer one where a server has to become the
+ * primary. */
+static void pause_before(int tries, int result)
 {
-    const long us = (ses__clock_steady_us() & 1023) + 500L * (tries < 20 ? tries : 20);
+    const long step_us = result == SES_READONLY ? 2000 : 500;
+    const long us = (ses__clock_steady_us() & 1023) + step_us * (tries < 20 ? tries : 20);
     const struct timespec time = {0, us * 1000};
     (void)nanosleep(&time, NULL);
 }
@@ -113,7 +117,7 @@ int ses__mysql_run(struct storage *base, const struct manner *manner, storage_jo
             attempt.again && !manner->alone && !ses__limits_cancelled(manner->limits) &&
             ses__clock_steady_us() < ses__limits_until(manner->limits, deadline_us) - LEAST_LEFT_US;
         if (attempt.again)
-            pause_before(tries);
+            pause_before(tries, result);
     }
     (void)pthread_mutex_lock(&storage->lock);
     storage->counts.commits += attempt.wrote && result >= 0 ? 1 : 0;

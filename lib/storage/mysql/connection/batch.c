@@ -77,6 +77,7 @@ static void stop_waiting(struct my *my, int code)
     const bool is_limit = !is_committing(my) && ses__limits_passed(my->base.limits);
 
     my->lost = my->at_work = true;
+    my->committing = is_committing(my);
     ses__my_fail_as(my, is_limit ? SES_INTERRUPTED : code, "a statement");
 }
 

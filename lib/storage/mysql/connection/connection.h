@@ -53,7 +53,8 @@ struct my {
     bool stays_open;            /* a transaction that only reads does not end before its job does */
     bool sent;                  /* statements that were sent have not been answered */
     bool lost;                  /* the connection cannot be used any more ... */
-    bool at_work;               /* ... though the server may still work for it */
+    bool at_work;               /* ... though the server may still work for it, */
+    bool committing;            /* and was asked to commit */
     int64_t commit_deadline_us; /* until when a commit that was sent is awaited */
     int code;                   /* of the first failure in this transaction, */
     ses_error error;            /* which the next query reports */

@@ -11,6 +11,7 @@
     "need"
 #define USE_NEWER \
     ": the store uses a feature that this seslite does not know: open it read-only, or use a newer one"
+#define USE_PRIMARY ": the server is read-only, as a replica is, and has remained so"
 #define USE_PACKET ": raise the server's max_allowed_packet, or write less at once"
 
 /* Errors that one of the two servers has, and the headers of the other do not name. */
@@ -59,8 +60,9 @@ static const struct meaning meanings[] = {
     {ER_LOCK_TABLE_FULL, SES_LIMIT, false, false, NULL},
     {ER_DATA_TOO_LONG, SES_LIMIT, false, false, NULL},
     {ER_TOO_BIG_ROWSIZE, SES_LIMIT, false, false, NULL},
-    {ER_OPTION_PREVENTS_STATEMENT, SES_READONLY, false, false, NULL},
-    {READ_ONLY_MODE, SES_READONLY, false, false, NULL},
+    /* A replica, or a primary that has become one. Its answer to a commit, too, says that nothing was written. */
+    {ER_OPTION_PREVENTS_STATEMENT, SES_READONLY, true, false, USE_PRIMARY},
+    {READ_ONLY_MODE, SES_READONLY, true, false, USE_PRIMARY},
     {ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, SES_READONLY, false, false, NULL},
     {ER_TABLEACCESS_DENIED_ERROR, SES_READONLY, false, false, USE_GRANTS},
     {ER_COLUMNACCESS_DENIED_ERROR, SES_READONLY, false, false, USE_GRANTS},

@@ -3,7 +3,10 @@
  * kills the connection from another one. A connection's number may be another's on another server, to which a proxy or a failover
  * may lead. So the server is asked which connection holds the lock of this one, and a server that knows none is left alone.
  *
- * A thread does that, and nobody waits for it. Until then the server ends its waiting by itself (innodb_lock_wait_timeout).
+ * A commit may wait for a replica. If it is killed then, it is done without one, and an append that finds the event would take it
+ * for one that survives the loss of the server. So a transaction whose commit was sent is killed only while it waits for a table.
+ *
+ * A thread does that, and nobody waits for it. The server ends a wait for a row by itself (innodb_lock_wait_timeout).
  */
 #include "storage/mysql/connection/connection.h"
 
@@ -20,13 +23,16 @@ struct leaving {
     ses_allocator allocator;
     struct mysql_address address;
     char mark[MARK_SIZE];
+    bool committing;
 };
 
-static void kill_holder(MYSQL *conn, const char *mark)
+static void kill_holder(MYSQL *conn, const struct leaving *leaving)
 {
-    char sql[128];
+    char sql[256];
 
-    (void)snprintf(sql, sizeof sql, "SELECT is_used_lock('%s')", mark);
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT id FROM information_schema.processlist WHERE id = is_used_lock('%s')%s",
+                   leaving->mark, leaving->committing ? " AND state LIKE 'Waiting for %lock'" : "");
     MYSQL_RES *rows = mysql_query(conn, sql) == 0 ? mysql_store_result(conn) : NULL;
     const MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
     const bool is_there = row && row[0];
@@ -49,7 +55,7 @@ static void *see_off(void *context)
         mysql_options(conn, MYSQL_OPT_WRITE_TIMEOUT, &seconds) == 0 &&
         mysql_real_connect(conn, address->socket ? NULL : address->host, address->user, address->password,
                            NULL, address->port, address->socket, 0))
-        kill_holder(conn, leaving->mark);
+        kill_holder(conn, leaving);
     if (conn)
         mysql_close(conn);
     mysql_thread_end();
@@ -66,6 +72,7 @@ void ses__my_leave(struct my *my)
 
     if (leaving) {
         memcpy(leaving->mark, my->mark, MARK_SIZE);
+        leaving->committing = my->committing;
         ses__memory_default(&leaving->allocator);
         const bool ok =
             ses__mysql_address_init(&leaving->address, &leaving->allocator, my->config->uri, NULL) == SES_OK;
