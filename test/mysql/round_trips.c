@@ -1,5 +1,6 @@
 /* How often a call waits for the server. A proxy counts how often the client sends something after an answer. */
 #include "mysql/database.h"
+#include "seslite_history.h"
 
 static const ses_key key = {"app", "user", "s1"};
 
@@ -38,6 +39,16 @@ static void assert_round_trips(unsigned long expected)
     support_pause_us(20000);
     assert_int_equal(proxy_turns(far.proxy), expected);
 }
+
+#define assert_trips(most, call)                                           \
+    do {                                                                   \
+        begin();                                                           \
+        call;                                                              \
+        support_pause_us(20000);                                           \
+        const unsigned long trips = proxy_turns(far.proxy);                \
+        if (trips > (most))                                                \
+            fail_msg("%lu round trips, not %d: %s", trips, (most), #call); \
+    } while (0)
 
 static void test_creating_takes_one(void **state)
 {
@@ -103,12 +114,155 @@ static void test_reading_takes_one(void **state)
     ses_page_close(page);
 }
 
+/* PostgreSQL needs 1 for new events and for an append under a lease, since one statement there can look and write. Here what is stored
+ * is asked for first, and all is written in a second packet. */
+static void test_batches_take_two(void **state)
+{
+    enum { MANY = 200 };
+    static char texts[MANY][120];
+    ses_text events[MANY];
+    ses_appended appended[MANY];
+    ses_session *session = must_get(far.store, &key);
+    ses_append_options leased = {.size = sizeof leased};
+    ses_lease lease;
+    ses_error error;
+    (void)state;
+
+    for (int i = 0; i < MANY; i++) {
+        const int len =
+            snprintf(texts[i], sizeof texts[i],
+                     "{\"id\":\"b%d\",\"actions\":{\"stateDelta\":{\"k%d\":1,\"last\":%d}}}", i, i, i);
+        events[i] = (ses_text){texts[i], (size_t)len};
+    }
+    assert_trips(2, assert_ok(ses_append_batch(session, events, MANY, NULL, appended, &error)));
+    assert_int_equal(appended[MANY - 1].status, SES_OK);
+    assert_trips(2, assert_ok(ses_append_batch(session, events, MANY, NULL, appended, &error)));
+    assert_int_equal(appended[MANY - 1].status, SES_DUPLICATE);
+    assert_ok(ses_lease_take(far.store, &key, "owner", NULL, &lease, &error));
+    leased.lease = lease.token;
+    assert_trips(2, assert_ok(ses_append(session, "{}", SES_NUL, &leased, NULL, &error)));
+    assert_ok(ses_lease_release(far.store, &key, lease.token, NULL, &error));
+    ses_session_close(session);
+}
+
+/* As on PostgreSQL: one to look, and one to write. */
+static void test_small_writes_take_two(void **state)
+{
+    const ses_label label = {"color", "blue"};
+    const int64_t later = INT64_C(4000000000000000);
+    ses_session *session = must_get(far.store, &key);
+    ses_lease lease;
+    ses_error error;
+    (void)state;
+
+    assert_trips(2, assert_ok(ses_lease_take(far.store, &key, "owner", NULL, &lease, &error)));
+    assert_trips(2, assert_ok(ses_lease_renew(far.store, &key, lease.token, NULL, NULL, &error)));
+    assert_trips(2, assert_ok(ses_lease_release(far.store, &key, lease.token, NULL, &error)));
+    assert_trips(2, assert_ok(ses_title_set(session, "A title", NULL, &error)));
+    assert_trips(2, assert_ok(ses_title_set_by_key(far.store, &key, "Another", NULL, &error)));
+    assert_trips(2, assert_ok(ses_labels_set(session, &label, 1, NULL, &error)));
+    assert_trips(2, assert_ok(ses_expiry_set(session, &later, NULL, &error)));
+    assert_trips(2, assert_ok(ses_shared_state_change(far.store, "app", "user", "{\"v\":1,\"w\":2}", SES_NUL,
+                                                      NULL, &error)));
+    ses_session_close(session);
+}
+
+/* PostgreSQL needs 2. Here the server stops at the statement that refuses, which is one; what came before is rolled back, another
+ * transaction looks, and ends. */
+static void test_an_append_that_is_refused_takes_four(void **state)
+{
+    ses_session *session = must_get(far.store, &key);
+    ses_appended appended;
+    ses_error error;
+    (void)state;
+
+    must_append_by_key(far.store, &key, "{\"id\":\"named\",\"timestamp\":1.5}");
+    assert_trips(4, assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, NULL, NULL, &error)));
+    assert_trips(4,
+                 assert_int_equal(ses_append_by_key(far.store, &key, "{\"id\":\"named\",\"timestamp\":1.5}",
+                                                    SES_NUL, NULL, &appended, &error),
+                                  SES_DUPLICATE));
+    assert_trips(4, assert_code(SES_EXISTS, ses_append_by_key(far.store, &key, "{\"id\":\"named\"}", SES_NUL,
+                                                              NULL, NULL, &error)));
+    assert_trips(4, assert_code(SES_NOTFOUND, ses_append_by_key(far.store, &(ses_key){"app", "user", "none"},
+                                                                "{}", SES_NUL, NULL, NULL, &error)));
+    ses_session_close(session);
+}
+
+/* What reads much of a session goes table by table. The session has two events. PostgreSQL needs one less for a fork and a cut. */
+static void test_history_takes_more(void **state)
+{
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    static const char event[] =
+        "{\"author\":\"agent\",\"actions\":{\"stateDelta\":"
+        "{\"a\":1,\"b\":{\"c\":[]},\"gone\":\"__ADK_SENTINEL_REMOVED__\",\"user:u\":2,"
+        "\"app:x\":3,\"temp:t\":4}}}";
+    const ses_key small = {"history", "user", "small"};
+    const ses_key forked = {"history", "user", "forked"};
+    ses_session *session = must_open_new(far.store, &small, "{\"a\":1}");
+    ses_session *fork;
+    size_t len;
+    char *json;
+    ses_error error;
+    (void)state;
+
+    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    assert_trips(15, assert_ok(ses_fork(session, NULL, &forked, NULL, &fork, &error)));
+    assert_trips(14, assert_ok(ses_cut(fork, &first, NULL, NULL, &error)));
+    assert_trips(7, assert_ok(ses_delete(far.store, &forked, NULL, NULL, &error)));
+    assert_trips(2, assert_ok(ses_delete(far.store, &forked, NULL, NULL, &error)));
+    assert_trips(2, assert_ok(ses_shared_state_change(far.store, "history", "user", "{\"v\":1,\"w\":2}",
+                                                      SES_NUL, NULL, &error)));
+    assert_trips(
+        3, assert_ok(ses_shared_state_get(far.store, "history", "user", "v", NULL, &json, &len, &error)));
+    ses_free(json);
+    ses_session_close(fork);
+    ses_session_close(session);
+}
+
+static int read_first(ses_cursor **cursor, const ses_event **event)
+{
+    ses_error error;
+    const int code = ses_cursor_open(far.store, &key, NULL, cursor, &error);
+
+    return code == SES_OK ? ses_cursor_next(*cursor, event, &error) : code;
+}
+
+static void test_so_does_other_reading(void **state)
+{
+    ses_session *session = must_get(far.store, &key);
+    ses_cursor *cursor;
+    const ses_event *event;
+    int64_t count;
+    size_t len;
+    char *json;
+    ses_error error;
+    (void)state;
+
+    assert_trips(1, assert_ok(ses_state_get_by_key(far.store, &key, "a", NULL, &json, &len, &error)));
+    ses_free(json);
+    assert_trips(1, assert_ok(ses_state_json_by_key(far.store, &key, NULL, &json, &len, &error)));
+    ses_free(json);
+    assert_trips(1, assert_ok(ses_event_count_by_key(far.store, &key, NULL, &count, NULL, &error)));
+    must_append_by_key(far.store, &key, "{}");
+    assert_trips(1, assert_ok(ses_refresh(session, NULL, &error)));
+    assert_trips(1, assert_int_equal(read_first(&cursor, &event), SES_ROW));
+    assert_ok(ses_cursor_close(cursor, &error));
+    ses_session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_creating_takes_one, open_far, close_far),
         cmocka_unit_test_setup_teardown(test_appending_takes_one, open_far, close_far),
         cmocka_unit_test_setup_teardown(test_reading_takes_one, open_far, close_far),
+        cmocka_unit_test_setup_teardown(test_batches_take_two, open_far, close_far),
+        cmocka_unit_test_setup_teardown(test_small_writes_take_two, open_far, close_far),
+        cmocka_unit_test_setup_teardown(test_an_append_that_is_refused_takes_four, open_far, close_far),
+        cmocka_unit_test_setup_teardown(test_history_takes_more, open_far, close_far),
+        cmocka_unit_test_setup_teardown(test_so_does_other_reading, open_far, close_far),
     };
     return cmocka_run_group_tests_name("round_trips", tests, database_setup, database_teardown);
 }

@@ -2,6 +2,7 @@
 #include "database.h"
 #include "proxy.h"
 #include "seslite_artifact.h"
+#include "seslite_history.h"
 #include "seslite_postgres.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
@@ -400,6 +401,36 @@ static void test_opening_is_three(struct far_store *far)
     ses_close(store);
 }
 
+/* What reads much of a session goes table by table. The session has two events. */
+static void test_history_takes_more(struct far_store *far)
+{
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    const ses_key small = {"history", "user", "small"};
+    const ses_key forked = {"history", "user", "forked"};
+    ses_session *session = must_open_new(far->store, &small, "{\"a\":1}");
+    ses_session *fork;
+    size_t len;
+    char *json;
+    ses_error error;
+
+    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    assert_trips(far, 14, assert_ok(ses_fork(session, NULL, &forked, NULL, &fork, &error)));
+    assert_trips(far, 13, assert_ok(ses_cut(fork, &first, NULL, NULL, &error)));
+    assert_trips(far, 7, assert_ok(ses_delete(far->store, &forked, NULL, NULL, &error)));
+    assert_trips(far, 2, assert_ok(ses_delete(far->store, &forked, NULL, NULL, &error)));
+    assert_trips(far, 2,
+                 assert_ok(ses_shared_state_change(far->store, "history", "user", "{\"v\":1,\"w\":2}",
+                                                   SES_NUL, NULL, &error)));
+    assert_trips(
+        far, 3,
+        assert_ok(ses_shared_state_get(far->store, "history", "user", "v", NULL, &json, &len, &error)));
+    ses_free(json);
+    ses_session_close(fork);
+    ses_session_close(session);
+    assert_ok(ses_delete(far->store, &small, NULL, NULL, &error));
+}
+
 static void run_all(const struct database *database, const char *name, int unprepared)
 {
     struct far_store far;
@@ -418,6 +449,7 @@ static void run_all(const struct database *database, const char *name, int unpre
         test_an_artifact_is_one_to_read_and_three_to_save(&far);
         test_an_append_with_artifacts_is_three(&far);
     }
+    test_history_takes_more(&far);
     test_opening_is_three(&far);
     close_far(&far);
 }
