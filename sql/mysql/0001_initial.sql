@@ -242,7 +242,11 @@ CREATE TABLE IF NOT EXISTS seslite_artifact_chunks (
     PRIMARY KEY (content_id, number)
 ) ENGINE = InnoDB;
 
--- Views for people. (The library reads the tables.) They show text as utf8mb4.
+-- Views for people. (The library reads the tables.) They show text as utf8mb4. A body that is not JSON, which the library never
+-- writes, ends a query of transcript, tool_calls and usage. The server joins texts up to group_concat_max_len, which in MySQL is
+-- 1,024 bytes unless it is set. (MySQL takes paths in JSON only from a connection that has a character set.)
+SET @seslite_client = @@character_set_client, @seslite_connection = @@collation_connection, @seslite_results = @@character_set_results;
+SET NAMES utf8mb4;
 
 -- Every session with its state, all scopes merged: one row per key.
 CREATE OR REPLACE VIEW seslite_merged_state AS
@@ -268,7 +272,8 @@ JOIN seslite_sessions AS s ON s.user_id = u.id
 JOIN seslite_session_state AS st ON st.session_id = s.id;
 
 -- Every event with its number, its time, and the names of its app, user and session. A rewind takes back the events from
--- takes_back_from to itself (unless it was taken back before them).
+-- takes_back_from to itself (unless it was taken back before them). `json` is the body for the server's functions, without lone
+-- surrogates, which these reject; U+2400 stands for a NUL.
 CREATE OR REPLACE VIEW seslite_event_log AS
 SELECT convert(a.name USING utf8mb4) AS app, convert(u.name USING utf8mb4) AS user, convert(s.name USING utf8mb4) AS session,
        e.seq,
@@ -277,11 +282,180 @@ SELECT convert(a.name USING utf8mb4) AS app, convert(u.name USING utf8mb4) AS us
        date_format(timestampadd(MICROSECOND, e.time_us, '1970-01-01'), '%Y-%m-%dT%H:%i:%s.%fZ') AS time,
        convert(e.id USING utf8mb4) AS id, convert(e.invocation_id USING utf8mb4) AS invocation_id,
        convert(e.author USING utf8mb4) AS author, convert(e.branch USING utf8mb4) AS branch, e.time_us,
-       convert(e.body USING utf8mb4) AS body
+       convert(e.body USING utf8mb4) AS body,
+       CASE
+           WHEN locate(_binary'\\u', e.body) = 0 THEN convert(e.body USING utf8mb4)
+           ELSE replace(regexp_replace(regexp_replace(
+                    replace(replace(convert(e.body USING utf8mb4), '\\\\', _utf8mb4 0x01), '\\u0000', _utf8mb4 0xE29080),
+                    '(?<!\\\\u[dD][89abAB][0-9a-fA-F]{2})\\\\u[dD][c-fC-F][0-9a-fA-F]{2}', ''),
+                    '\\\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\\\u[dD][c-fC-F])', ''), _utf8mb4 0x01, '\\\\')
+       END AS json,
+       s.id AS session_id
 FROM seslite_apps AS a
 JOIN seslite_users AS u ON u.app_id = a.id
 JOIN seslite_sessions AS s ON s.user_id = u.id
 JOIN seslite_events AS e ON e.session_id = s.id;
+
+-- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows the
+-- tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of the state.
+-- `code` has code that a model ran and its output, `files` the type and address of each image or other file,
+-- `transfer` the agent that takes over, and `error` the code and message of an error.
+CREATE OR REPLACE VIEW seslite_transcript AS
+SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
+       group_concat(CASE WHEN convert(e.text_json USING utf8mb4) LIKE '"%' THEN e.text END
+                    ORDER BY e.place SEPARATOR '') AS text,
+       group_concat(CASE
+                        WHEN convert(e.call_1 USING utf8mb4) LIKE '{%'
+                            THEN concat(e.call_name_1, '(', coalesce(nullif(convert(e.args_1 USING utf8mb4), 'null'), ''), ')')
+                        WHEN convert(e.call_2 USING utf8mb4) LIKE '{%'
+                            THEN concat(e.call_name_2, '(', coalesce(nullif(convert(e.args_2 USING utf8mb4), 'null'), ''), ')')
+                    END ORDER BY e.place SEPARATOR '; ') AS calls,
+       group_concat(CASE
+                        WHEN convert(e.answer_1 USING utf8mb4) LIKE '{%'
+                            THEN concat(e.answer_name_1, ': ', coalesce(nullif(convert(e.response_1 USING utf8mb4), 'null'), ''))
+                        WHEN convert(e.answer_2 USING utf8mb4) LIKE '{%'
+                            THEN concat(e.answer_name_2, ': ', coalesce(nullif(convert(e.response_2 USING utf8mb4), 'null'), ''))
+                    END ORDER BY e.place SEPARATOR '; ') AS responses,
+       max(nullif(coalesce(nullif(convert(e.delta_1 USING utf8mb4), 'null'),
+                           nullif(convert(e.delta_2 USING utf8mb4), 'null')), '{}')) AS changes,
+       group_concat(coalesce(e.code_1, e.code_2, e.output_1, e.output_2) ORDER BY e.place SEPARATOR '\n') AS code,
+       group_concat(coalesce(concat(coalesce(e.type_1, e.type_2, e.type_3, e.type_4), ' ', coalesce(e.address_1, e.address_2)),
+                             e.type_1, e.type_2, e.type_3, e.type_4, e.address_1, e.address_2,
+                             CASE
+                                 WHEN convert(coalesce(e.inline_1, e.inline_2) USING utf8mb4) LIKE '{%' THEN 'data'
+                             END) ORDER BY e.place SEPARATOR '; ') AS files,
+       max(coalesce(e.transfer_1, e.transfer_2)) AS transfer,
+       max(nullif(concat_ws(': ', coalesce(e.error_code_1, e.error_code_2), coalesce(e.error_message_1, e.error_message_2)), ''))
+           AS error
+FROM seslite_event_log AS log
+JOIN JSON_TABLE(log.json, '$' COLUMNS (
+    delta_1 JSON PATH '$.actions.stateDelta',
+    delta_2 JSON PATH '$.actions.state_delta',
+    transfer_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.actions.transferToAgent',
+    transfer_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.actions.transfer_to_agent',
+    error_code_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.errorCode',
+    error_code_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.error_code',
+    error_message_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.errorMessage',
+    error_message_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.error_message',
+    NESTED PATH '$.content.parts[*]' COLUMNS (
+        place FOR ORDINALITY,
+        text_json JSON PATH '$.text',
+        text LONGTEXT CHARACTER SET utf8mb4 PATH '$.text',
+        call_1 JSON PATH '$.functionCall',
+        call_2 JSON PATH '$.function_call',
+        call_name_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.functionCall.name',
+        call_name_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.function_call.name',
+        args_1 JSON PATH '$.functionCall.args',
+        args_2 JSON PATH '$.function_call.args',
+        answer_1 JSON PATH '$.functionResponse',
+        answer_2 JSON PATH '$.function_response',
+        answer_name_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.functionResponse.name',
+        answer_name_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.function_response.name',
+        response_1 JSON PATH '$.functionResponse.response',
+        response_2 JSON PATH '$.function_response.response',
+        code_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.executableCode.code',
+        code_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.executable_code.code',
+        output_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.codeExecutionResult.output',
+        output_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.code_execution_result.output',
+        type_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.inlineData.mimeType',
+        type_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.inline_data.mime_type',
+        type_3 LONGTEXT CHARACTER SET utf8mb4 PATH '$.fileData.mimeType',
+        type_4 LONGTEXT CHARACTER SET utf8mb4 PATH '$.file_data.mime_type',
+        address_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.fileData.fileUri',
+        address_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.file_data.file_uri',
+        inline_1 JSON PATH '$.inlineData',
+        inline_2 JSON PATH '$.inline_data'))) AS e
+GROUP BY log.session_id, log.app, log.user, log.session, log.seq, log.time, log.author;
+
+-- Every tool call: one row per call, with its arguments, its answer (NULL if none yet) and the seconds between them.
+-- A response with an id answers the last call before it with that id; the last such response counts. Calls and
+-- responses without ids are matched by name, in order.
+CREATE OR REPLACE VIEW seslite_tool_calls AS
+WITH parts AS (
+    SELECT log.session_id, log.app, log.user, log.session, log.seq, log.time, log.time_us, log.author, e.*,
+           CASE
+               WHEN convert(e.call_1 USING utf8mb4) LIKE '{%' THEN 1
+               WHEN convert(e.call_2 USING utf8mb4) LIKE '{%' THEN 2
+               WHEN convert(e.answer_1 USING utf8mb4) LIKE '{%' THEN 3
+               WHEN convert(e.answer_2 USING utf8mb4) LIKE '{%' THEN 4
+           END AS kind
+    FROM seslite_event_log AS log
+    JOIN JSON_TABLE(log.json, '$.content.parts[*]' COLUMNS (
+        part FOR ORDINALITY,
+        call_1 JSON PATH '$.functionCall',
+        id_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.functionCall.id',
+        name_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.functionCall.name',
+        content_1 JSON PATH '$.functionCall.args',
+        call_2 JSON PATH '$.function_call',
+        id_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.function_call.id',
+        name_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.function_call.name',
+        content_2 JSON PATH '$.function_call.args',
+        answer_1 JSON PATH '$.functionResponse',
+        id_3 LONGTEXT CHARACTER SET utf8mb4 PATH '$.functionResponse.id',
+        name_3 LONGTEXT CHARACTER SET utf8mb4 PATH '$.functionResponse.name',
+        content_3 JSON PATH '$.functionResponse.response',
+        answer_2 JSON PATH '$.function_response',
+        id_4 LONGTEXT CHARACTER SET utf8mb4 PATH '$.function_response.id',
+        name_4 LONGTEXT CHARACTER SET utf8mb4 PATH '$.function_response.name',
+        content_4 JSON PATH '$.function_response.response')) AS e
+), tools AS (
+    SELECT session_id, app, user, session, seq, time, time_us, author, part, kind <= 2 AS is_call,
+           nullif(elt(kind, id_1, id_2, id_3, id_4), '') AS id, elt(kind, name_1, name_2, name_3, name_4) AS name,
+           nullif(elt(kind, convert(content_1 USING utf8mb4), convert(content_2 USING utf8mb4),
+                      convert(content_3 USING utf8mb4), convert(content_4 USING utf8mb4)), 'null') AS content
+    FROM parts
+    WHERE kind IS NOT NULL
+), turns AS (
+    SELECT tools.*,
+           sum(id IS NULL OR is_call)
+               OVER (PARTITION BY session_id, cast(id AS BINARY), CASE WHEN id IS NULL THEN cast(concat(name, is_call) AS BINARY) END
+                     ORDER BY seq, is_call, part ROWS UNBOUNDED PRECEDING) AS turn
+    FROM tools
+), answered AS (
+    SELECT turns.*,
+           last_value(CASE WHEN NOT is_call THEN content END) OVER following AS answer,
+           last_value(CASE WHEN NOT is_call THEN time_us END) OVER following AS answered_us
+    FROM turns
+    WINDOW following AS (PARTITION BY session_id, cast(id AS BINARY), CASE WHEN id IS NULL THEN cast(name AS BINARY) END, turn
+                         ORDER BY is_call DESC, seq, part
+                         ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
+)
+SELECT app, user, session, seq, time, author, id, name, content AS arguments, answer,
+       (answered_us - time_us) / 1000000e0 AS duration
+FROM answered
+WHERE is_call;
+
+-- The tokens that models read and wrote: one row per session, model and day (UTC).
+CREATE OR REPLACE VIEW seslite_usage AS
+SELECT log.app, log.user, log.session, coalesce(e.model_1, e.model_2, '') AS model, left(log.time, 10) AS day,
+       count(*) AS calls,
+       sum(CASE WHEN coalesce(e.prompt_1, e.prompt_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.prompt_1, e.prompt_2) AS SIGNED) END) AS prompt,
+       sum(CASE WHEN coalesce(e.cached_1, e.cached_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.cached_1, e.cached_2) AS SIGNED) END) AS cached,
+       sum(CASE WHEN coalesce(e.candidates_1, e.candidates_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.candidates_1, e.candidates_2) AS SIGNED) END) AS candidates,
+       sum(CASE WHEN coalesce(e.thoughts_1, e.thoughts_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.thoughts_1, e.thoughts_2) AS SIGNED) END) AS thoughts,
+       sum(CASE WHEN coalesce(e.tool_use_1, e.tool_use_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.tool_use_1, e.tool_use_2) AS SIGNED) END) AS tool_use,
+       sum(CASE WHEN coalesce(e.total_1, e.total_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.total_1, e.total_2) AS SIGNED) END) AS total
+FROM seslite_event_log AS log
+JOIN JSON_TABLE(log.json, '$' COLUMNS (
+        model_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.modelVersion',
+        model_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.model_version',
+        counts_1 JSON PATH '$.usageMetadata',
+        counts_2 JSON PATH '$.usage_metadata',
+        prompt_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usageMetadata.promptTokenCount',
+        prompt_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usage_metadata.prompt_token_count',
+        cached_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usageMetadata.cachedContentTokenCount',
+        cached_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usage_metadata.cached_content_token_count',
+        candidates_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usageMetadata.candidatesTokenCount',
+        candidates_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usage_metadata.candidates_token_count',
+        thoughts_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usageMetadata.thoughtsTokenCount',
+        thoughts_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usage_metadata.thoughts_token_count',
+        tool_use_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usageMetadata.toolUsePromptTokenCount',
+        tool_use_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usage_metadata.tool_use_prompt_token_count',
+        total_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usageMetadata.totalTokenCount',
+        total_2 LONGTEXT CHARACTER SET utf8mb4 PATH '$.usage_metadata.total_token_count')) AS e
+WHERE convert(e.counts_1 USING utf8mb4) LIKE '{%' OR convert(e.counts_2 USING utf8mb4) LIKE '{%'
+GROUP BY log.session_id, log.app, log.user, log.session, cast(coalesce(e.model_1, e.model_2, '') AS BINARY),
+         coalesce(e.model_1, e.model_2, ''), left(log.time, 10);
 
 -- The newest version of each artifact. Its session is '' for an artifact of the user. `size` is in bytes.
 CREATE OR REPLACE VIEW seslite_artifact_overview AS
@@ -317,5 +491,7 @@ FROM seslite_apps AS a
 JOIN seslite_users AS u ON u.app_id = a.id
 JOIN seslite_sessions AS s ON s.user_id = u.id
 LEFT JOIN seslite_session_details AS d ON d.session_id = s.id;
+
+SET character_set_client = @seslite_client, collation_connection = @seslite_connection, character_set_results = @seslite_results;
 
 INSERT IGNORE INTO seslite_schema_version VALUES (1);
