@@ -372,7 +372,9 @@ GROUP BY log.session_id, log.app, log.user, log.session, log.seq, log.time, log.
 -- responses without ids are matched by name, in order.
 CREATE OR REPLACE VIEW seslite_tool_calls AS
 WITH parts AS (
-    SELECT log.session_id, log.app, log.user, log.session, log.seq, log.time, log.time_us, log.author, e.*,
+    SELECT log.session_id, log.app, log.user, log.session, log.seq, log.time, log.time_us, log.author, e.part,
+           e.id_1, e.id_2, e.id_3, e.id_4, e.name_1, e.name_2, e.name_3, e.name_4,
+           e.content_1, e.content_2, e.content_3, e.content_4,
            CASE
                WHEN convert(e.call_1 USING utf8mb4) LIKE '{%' THEN 1
                WHEN convert(e.call_2 USING utf8mb4) LIKE '{%' THEN 2
