@@ -431,12 +431,18 @@ WHERE is_call;
 CREATE OR REPLACE VIEW seslite_usage AS
 SELECT log.app, log.user, log.session, coalesce(e.model_1, e.model_2, '') AS model, left(log.time, 10) AS day,
        count(*) AS calls,
-       sum(CASE WHEN coalesce(e.prompt_1, e.prompt_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.prompt_1, e.prompt_2) AS SIGNED) END) AS prompt,
-       sum(CASE WHEN coalesce(e.cached_1, e.cached_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.cached_1, e.cached_2) AS SIGNED) END) AS cached,
-       sum(CASE WHEN coalesce(e.candidates_1, e.candidates_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.candidates_1, e.candidates_2) AS SIGNED) END) AS candidates,
-       sum(CASE WHEN coalesce(e.thoughts_1, e.thoughts_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.thoughts_1, e.thoughts_2) AS SIGNED) END) AS thoughts,
-       sum(CASE WHEN coalesce(e.tool_use_1, e.tool_use_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.tool_use_1, e.tool_use_2) AS SIGNED) END) AS tool_use,
-       sum(CASE WHEN coalesce(e.total_1, e.total_2) REGEXP '^-?[0-9]{1,18}$' THEN cast(coalesce(e.total_1, e.total_2) AS SIGNED) END) AS total
+       sum(CASE WHEN coalesce(e.prompt_1, e.prompt_2) REGEXP '^-?[0-9]{1,18}$'
+               THEN cast(coalesce(e.prompt_1, e.prompt_2) AS SIGNED) END) AS prompt,
+       sum(CASE WHEN coalesce(e.cached_1, e.cached_2) REGEXP '^-?[0-9]{1,18}$'
+               THEN cast(coalesce(e.cached_1, e.cached_2) AS SIGNED) END) AS cached,
+       sum(CASE WHEN coalesce(e.candidates_1, e.candidates_2) REGEXP '^-?[0-9]{1,18}$'
+               THEN cast(coalesce(e.candidates_1, e.candidates_2) AS SIGNED) END) AS candidates,
+       sum(CASE WHEN coalesce(e.thoughts_1, e.thoughts_2) REGEXP '^-?[0-9]{1,18}$'
+               THEN cast(coalesce(e.thoughts_1, e.thoughts_2) AS SIGNED) END) AS thoughts,
+       sum(CASE WHEN coalesce(e.tool_use_1, e.tool_use_2) REGEXP '^-?[0-9]{1,18}$'
+               THEN cast(coalesce(e.tool_use_1, e.tool_use_2) AS SIGNED) END) AS tool_use,
+       sum(CASE WHEN coalesce(e.total_1, e.total_2) REGEXP '^-?[0-9]{1,18}$'
+               THEN cast(coalesce(e.total_1, e.total_2) AS SIGNED) END) AS total
 FROM seslite_event_log AS log
 JOIN JSON_TABLE(log.json, '$' COLUMNS (
         model_1 LONGTEXT CHARACTER SET utf8mb4 PATH '$.modelVersion',
