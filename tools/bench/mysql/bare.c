@@ -122,7 +122,7 @@ struct my_bare *my_bare_open(const char *uri, const char *session, int side)
     ask_text(bare, sql, bare->values[SESSION]);
     snprintf(sql, sizeof sql, "SELECT user_id FROM seslite_sessions WHERE name = '%s'", session);
     ask_text(bare, sql, bare->values[USER]);
-    for (int i = 0; i < STATEMENT_COUNT; i++) {
+    for (int i = SESSION_LOCK; i < STATEMENT_COUNT; i++) {
         bare->prepared[i] = mysql_stmt_init(bare->conn);
         check(mysql_stmt_prepare(bare->prepared[i], statements[i].text, strlen(statements[i].text)) == 0,
               bare);
@@ -132,7 +132,7 @@ struct my_bare *my_bare_open(const char *uri, const char *session, int side)
 
 void my_bare_close(struct my_bare *bare)
 {
-    for (int i = 0; i < STATEMENT_COUNT; i++)
+    for (int i = SESSION_LOCK; i < STATEMENT_COUNT; i++)
         (void)mysql_stmt_close(bare->prepared[i]);
     mysql_close(bare->conn);
     free(bare);
@@ -153,6 +153,12 @@ static void next_event(struct my_bare *bare)
 static bool is_number(enum value value)
 {
     return value == SESSION || value == USER || value == SEQ || value == TIME;
+}
+
+/* The beginning and the end of a transaction, which MySQL does not prepare. */
+static void run_border(struct my_bare *bare, enum statement number)
+{
+    check(mysql_query(bare->conn, statements[number].text) == 0, bare);
 }
 
 /* Runs it, and reads its rows. Returns the bytes of all texts in them. */
@@ -199,11 +205,11 @@ void my_bare_append_prepared(void *context, int count)
 
     for (int i = 0; i < count; i++) {
         next_event(bare);
-        (void)run_prepared(bare, BEGIN_WRITE);
+        run_border(bare, BEGIN_WRITE);
         CHECK(run_prepared(bare, SESSION_LOCK) > 0);
         for (enum statement statement = EVENT_ADD; statement <= SESSION_TOUCH; statement++)
             (void)run_prepared(bare, statement);
-        (void)run_prepared(bare, COMMIT);
+        run_border(bare, COMMIT);
     }
 }
 
@@ -213,10 +219,10 @@ void my_bare_get_prepared(void *context, int count)
 
     for (int i = 0; i < count; i++) {
         size_t bytes = 0;
-        (void)run_prepared(bare, BEGIN_READ);
+        run_border(bare, BEGIN_READ);
         for (enum statement statement = SESSION_FIND; statement <= EVENTS_NEWEST; statement++)
             bytes += run_prepared(bare, statement);
-        (void)run_prepared(bare, COMMIT);
+        run_border(bare, COMMIT);
         CHECK(bytes > GET_EVENTS * SIDE_EVENT_BYTES);
     }
 }
