@@ -56,6 +56,15 @@ expect 'line 2: the macro LOW is there twice' "$low" "$low" 'SELECT 1;'
 expect 'line 1: there is no macro LOW' '-- macro: UP(number) = LOW(number) + 1' "$low" 'SELECT 1;'
 expect 'line 2: there is no macro UP' '-- macro: UP(number) =' '--     UP(number) + 1' 'SELECT 1;'
 expect 'line 1: a macro is defined as NAME(parameter, ...) = TEXT' '-- macro: LOW = 7' 'SELECT 1;'
+# A statement of MySQL that is prepared has a text for that, and one that names its parameters.
+prepared() {
+    printf '%s\n' '-- name: one' '-- prepared: in a test' "$@" >"$folder/mysql.sql"
+    ${AWK:-awk} -f tools/embed_server.awk -v engine=mysql -v mode=text "$folder/sqlite.sql" "$folder/mysql.sql" "$folder/0001.sql" 2>&1 |
+        sed -n -e 's/.*mysql.sql: //p' -e '/"PREPARE/ { N; s/.*"PREPARE/PREPARE/; s/\n *//p; }'
+}
+[ "$(prepared "SELECT \$2, \$1@ses_a, 'x', \$2;")" = "PREPARE ses_one FROM '\"\"SELECT ?, ?, ''x'', ?\\n\" \"'\", \"EXECUTE ses_one USING \$2,\$1@ses_a,\$2\", \"one\"}," ]
+[ "$(prepared 'SELECT 1;' 'SELECT 2;')" = 'the statement one is several, which cannot be prepared as one' ]
+[ "$(prepared "SELECT '\\';")" = 'line 3: a prepared statement has no backslashes' ]
 # Runs that are longer than 131 characters, overlap, or were there too long ago.
 awk 'BEGIN {
     for (i = 0; i < 300; i++)

@@ -39,6 +39,20 @@ function count_parameters(line,    number) {
     }
 }
 
+# Collects the text that a statement is prepared with, whose parameters are question marks, and the list of these.
+function prepare(line,    result) {
+    if (line ~ /\\/)
+        fail_at("a prepared statement has no backslashes")
+    while (match(line, /\$[0-9]+(@[a-z_]+)?/)) {
+        using[name] = using[name] (using[name] == "" ? " USING " : ",") substr(line, RSTART, RLENGTH)
+        result = result substr(line, 1, RSTART - 1) "?"
+        line = substr(line, RSTART + RLENGTH)
+    }
+    result = result line
+    gsub(/'/, "''", result)
+    preparing[name] = preparing[name] c_string(result)
+}
+
 function fail_at(message) { fail("line " FNR ": " message) }
 
 # Splits the arguments at the beginning of `text` at their commas. Returns the length up to the closing parenthesis.
@@ -155,6 +169,7 @@ file == 2 && /^-- name: / {
     first = 1
 }
 file == 2 && /^-- locks: / { locks[name] = "\" " substr($0, 11) "\"" }
+file == 2 && /^-- prepared: / { prepared[name] = ++prepared_count }
 file == 2 && (/^--/ || /^$/) { next }
 file == 2 {
     $0 = expand($0)
@@ -173,6 +188,8 @@ file == 2 {
     parts[name] += first
     if (!(name in blocks) || /\$;$/)
         sub(/;$/, "")
+    if (name in prepared)
+        prepare($0)
     text[name] = text[name] c_string($0)
     next
 }
@@ -191,7 +208,7 @@ function print_names(    i) {
     for (i = 0; i < own_count; i++)
         print "    " upper "_" toupper(own[i]) (i == 0 ? " = STATEMENT_COUNT" : "") ","
     print "    " upper "_STATEMENT_COUNT" (own_count == 0 ? " = STATEMENT_COUNT" : "") "\n};"
-    print "enum { " upper "_MAX_PARAMETERS = " max_parameters " };\n"
+    print "enum { " upper "_MAX_PARAMETERS = " max_parameters ", " upper "_PREPARED_COUNT = " prepared_count + 0 " };\n"
     for (i = 0; i < own_count; i++) {
         print "extern SESLITE_PRIVATE const char ses__" engine "_statement_" own[i] "[];"
         print "#define STATEMENT_" toupper(own[i]) " ((const struct statement *)ses__" engine "_statement_" own[i] ")"
@@ -199,13 +216,22 @@ function print_names(    i) {
     print "\n#endif"
 }
 
+function prepared_text(name) {
+    if (name in prepared)
+        return prepared[name] ", \"PREPARE ses_" name " FROM '\"" preparing[name] " \"'\", \"EXECUTE ses_" name using[name] "\""
+    return "0, NULL, NULL"
+}
+
 function print_statement(name,    locked) {
     locked = name in locks ? text[name] " " locks[name] : "NULL"
     if (!(name in text) && !(name in without))
         fail("there is no statement " name)
+    if (name in prepared && parts[name] > 1)
+        fail("the statement " name " is several, which cannot be prepared as one")
     if (name in text)
         print "    [" slot[name] "] = {" text[name] ",\n        " locked ", " parameters[name] + 0 ", " \
-            returns[name] + 0 ", " (engine == "mysql" ? parts[name] : gives[name] + 0) ", \"" name "\"},"
+            returns[name] + 0 ", " (engine == "mysql" ? parts[name] ", " prepared_text(name) : gives[name] + 0) ", \"" \
+            name "\"},"
 }
 
 function print_text(    i) {

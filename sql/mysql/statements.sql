@@ -3,7 +3,9 @@
 --
 -- Statements are sent as text, many at once (see README.md). Each parameter is replaced by its value; `$1@ses_user` is the
 -- variable @ses_user if the value is NULL. Everything that is sent is bytes (SET NAMES binary), and text columns are VARBINARY
--- or LONGBLOB. What has a name here may be several statements: the last of them gives the rows and counts the changes.
+-- or LONGBLOB. What has a name here may be several statements: the last of them gives the rows and counts the changes. One with
+-- `-- prepared: ` is prepared when a connection first sends it, and then only executed: the statements of the calls that are
+-- made most often.
 --
 -- Only in SQLite:
 -- without: data_version     there is no such number: followers look at their sessions, many at once
@@ -39,7 +41,10 @@
 -- own: events_newest        as events_backward, however many bytes they have
 --
 -- Only here, for each transaction:
--- own: begin_settings       how long to wait for a lock, and no unknown feature
+-- own: isolate_write        each statement sees all earlier commits,
+-- own: isolate_read         or all see the same moment, until the other is sent
+-- own: begin_settings       how long to wait for a lock
+-- own: begin_guard          no unknown feature
 -- own: begin_read_settings  forgets the numbers that the transaction before has found
 --
 -- Only here, for transactions that are sent as a whole, without waiting for numbers from the server:
@@ -47,9 +52,12 @@
 -- own: append_by_key        or the same by its names
 -- own: append_event         the event, with the next number
 -- own: append_mark          a mark for an event that changes how the log is read
--- own: append_app_key       a key that the event sets in the app's state,
--- own: append_user_key      in the user's,
--- own: append_session_key   and in the session's
+-- own: append_app_first     a key that the event sets in the app's state, which it locks,
+-- own: append_app_key       and further ones
+-- own: append_user_first    the same in the user's,
+-- own: append_user_key      and further ones
+-- own: append_session_key   a key in the session's
+-- own: append_session_two   two of them, which take little longer than one
 -- own: append_touch         the session's row after the event
 -- own: create_session       a session whose version follows those of earlier ones
 --
@@ -72,9 +80,11 @@
 -- The same for the content that this transaction added last:
 -- macro: THE_CONTENT(id) = id@ses_content
 --
--- The numbers that belong to names. (They are looked up by subqueries, since a locking query locks all tables that it joins.)
+-- The numbers that belong to names. (They are looked up by a subquery, since a locking query locks all tables that it joins. A
+-- second one in it would take longer than the join.)
 -- macro: APP_ID(app) = (SELECT a.id FROM seslite_apps AS a WHERE a.name = app)
--- macro: USER_ID(app, user) = (SELECT u.id FROM seslite_users AS u WHERE u.name = user AND u.app_id = APP_ID(app))
+-- macro: USER_ID(app, user) = (SELECT u.id FROM seslite_apps AS a JOIN seslite_users AS u ON u.app_id = a.id AND u.name = user
+--     WHERE a.name = app)
 --
 -- The group of a user, for version_floor:
 -- macro: GROUP_OF(user) = (SELECT crc32(g.name) & 255 FROM seslite_users AS g WHERE g.id = user)
@@ -153,11 +163,16 @@
 
 -- Each statement sees all earlier commits, since the rows that it depends on are locked.
 
+-- name: isolate_write
+SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
 -- name: begin_write
-SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 START TRANSACTION READ WRITE;
 
 -- All statements see the same moment.
+
+-- name: isolate_read
+SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ;
 
 -- name: begin_read
 START TRANSACTION READ ONLY;
@@ -166,15 +181,23 @@ START TRANSACTION READ ONLY;
 SELECT name, needs FROM seslite_features WHERE name <> 'search';
 
 -- Sent after each of these. Waiting longer than $1 seconds for a lock ends the statement, so that the server does not go on
--- waiting after the caller has given up. A feature that this library does not know makes a number that is out of range, which
--- fails (see failure.c).
+-- waiting after the caller has given up.
 
 -- name: begin_settings
+-- prepared: for ses_append
 SET innodb_lock_wait_timeout = $1, @ses_app = NULL, @ses_user = NULL, @ses_session = NULL, @ses_content = NULL;
-SELECT length(name) + 9223372036854775807 FROM seslite_features WHERE needs <> 1 AND name <> 'search';
 
 -- name: begin_read_settings
+-- prepared: for ses_get
 SET @ses_app = NULL, @ses_user = NULL, @ses_session = NULL;
+
+-- The first in each transaction that writes, except those that begin with append_by_id or append_by_key. A feature that this
+-- library does not know makes a number that is out of range, which fails (see failure.c). (By a mere name, the server would plan
+-- to read two parts of the index, which takes longer than all of it.)
+-- macro: UNKNOWN_FEATURES() = seslite_features AS f WHERE f.needs <> 1 AND concat(f.name) <> 'search'
+
+-- name: begin_guard
+SELECT length(f.name) + 9223372036854775807 FROM UNKNOWN_FEATURES();
 
 -- name: commit
 COMMIT;
@@ -283,6 +306,7 @@ ORDER BY o.place, l.name;
 -- The row of details comes first, and the labels in the order of their key. (To sort them would take twice the time.)
 
 -- name: details_of_session
+-- prepared: for ses_get
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title,
        NULL AS name, NULL AS value, NULL AS app_id
 FROM seslite_session_details AS d WHERE d.session_id = THE_SESSION($1)
@@ -296,6 +320,7 @@ SELECT session_id, `key`, value, seq FROM seslite_base_state WHERE session_id = 
 -- Keeps the numbers that it finds: see THE_SESSION.
 
 -- name: session_find
+-- prepared: for ses_get
 -- locks: FOR UPDATE
 SELECT FOUND_COLUMNS(s) FROM seslite_sessions AS s WHERE s.name = $3 AND s.user_id = USER_ID($1, $2);
 
@@ -567,6 +592,7 @@ SELECT `key`, value FROM seslite_user_state WHERE user_id = THE_USER($1) ORDER B
 SELECT `key`, value FROM seslite_session_state WHERE session_id = THE_SESSION($1) ORDER BY `key`;
 
 -- name: state_of_session
+-- prepared: for ses_get
 SELECT `key`, value, 0 AS scope FROM seslite_app_state WHERE app_id = THE_APP($1)
 UNION ALL
 SELECT `key`, value, 1 FROM seslite_user_state WHERE user_id = THE_USER($2)
@@ -781,6 +807,7 @@ SELECT EVENT_COLUMNS() FROM seslite_events
 WHERE session_id = THE_SESSION($1) AND seq BETWEEN @ses_end AND $3 ORDER BY seq DESC;
 
 -- name: events_newest
+-- prepared: for ses_get
 SELECT EVENT_COLUMNS() FROM seslite_events
 WHERE session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3 ORDER BY seq DESC LIMIT $4;
 
@@ -875,38 +902,66 @@ SELECT count(*) FROM seslite_artifacts WHERE user_id = $1 AND content_id = $2;
 SELECT value, seq FROM seslite_base_state WHERE session_id = $1 AND `key` = $2;
 
 -- An append that is sent as a whole. A number is out of range, which fails, if a job has to look first: the session does not have
--- the version that is expected (NULL: any), or has no room among the events that it may hold. If there is no session, the event
+-- the version that is expected (NULL: any), or has no room among the events that it may hold, or there is an unknown feature. If there is no session, the event
 -- would belong to NULL, which fails, too.
 -- macro: TO_APPEND(row, expected, most) = FOUND_COLUMNS(row), @ses_high := row.updated_us, @ses_seq := row.last_seq + 1,
 --     CASE WHEN row.version = coalesce(expected, row.version) AND row.version < 9007199254740991 AND row.last_seq < 4294967295
---               AND row.event_count < most THEN 0 ELSE row.id + 9223372036854775807 END
+--               AND row.event_count < most AND NOT EXISTS (SELECT 1 FROM UNKNOWN_FEATURES())
+--          THEN 0 ELSE row.id + 9223372036854775807 END
 
 -- name: append_by_id
+-- prepared: for ses_append
 SELECT TO_APPEND(s, $2, $3) FROM seslite_sessions AS s WHERE s.id = $1 FOR UPDATE;
 
 -- name: append_by_key
+-- prepared: for ses_append
 SELECT TO_APPEND(s, $4, $5) FROM seslite_sessions AS s WHERE s.name = $3 AND s.user_id = USER_ID($1, $2) FOR UPDATE;
 
 -- name: append_event
+-- prepared: for ses_append
 INSERT INTO seslite_events (session_id, EVENT_COLUMNS())
 VALUES (@ses_session, @ses_seq, $1, $2, $3, $4, $5, nullif(greatest(@ses_high, $5), $5), $6);
 
 -- name: append_mark
 INSERT INTO seslite_event_marks (session_id, seq, kind, target_seq) VALUES (@ses_session, @ses_seq, $1, $2);
 
+-- The lock is that of share_app and share_user.
+
+-- name: append_app_first
+-- prepared: for ses_append
+INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq)
+SELECT o.id, $1, $2, @ses_session, @ses_seq FROM seslite_apps AS o WHERE o.id = @ses_app LOCK IN SHARE MODE
+ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
+
 -- name: append_app_key
+-- prepared: for ses_append
 INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq) VALUES (@ses_app, $1, $2, @ses_session, @ses_seq)
 ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
 
+-- name: append_user_first
+-- prepared: for ses_append
+INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq)
+SELECT o.id, $1, $2, @ses_session, @ses_seq FROM seslite_users AS o WHERE o.id = @ses_user LOCK IN SHARE MODE
+ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
+
 -- name: append_user_key
+-- prepared: for ses_append
 INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq) VALUES (@ses_user, $1, $2, @ses_session, @ses_seq)
 ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
 
 -- name: append_session_key
+-- prepared: for ses_append
 INSERT INTO seslite_session_state (session_id, `key`, value, seq) VALUES (@ses_session, $1, $2, @ses_seq)
 ON DUPLICATE KEY UPDATE value = values(value), seq = values(seq);
 
+-- name: append_session_two
+-- prepared: for ses_append
+INSERT INTO seslite_session_state (session_id, `key`, value, seq)
+VALUES (@ses_session, $1, $2, @ses_seq), (@ses_session, $3, $4, @ses_seq)
+ON DUPLICATE KEY UPDATE value = values(value), seq = values(seq);
+
 -- name: append_touch
+-- prepared: for ses_append
 UPDATE seslite_sessions
 SET version = version + 1, last_seq = last_seq + 1, event_count = event_count + 1, updated_us = greatest(updated_us, $1),
     active_30s = greatest(active_30s, $2), changed_us = $3,

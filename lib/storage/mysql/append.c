@@ -53,26 +53,55 @@ static void ask_event(struct db *db, const struct event_row *event)
                     VALUES(INT(rewinds ? MARK_REWIND : MARK_COMPACTION), INT_IF(rewinds, event->rewinds_to)));
 }
 
-/* As ses__delta_store does it. */
+/* The first key that is set in a shared state locks its owner. */
+static void ask_shared_key(struct db *db, const struct delta_op *op, bool *is_locked)
+{
+    static const struct statement *const statements[][3] = {
+        [SCOPE_APP] = {STATEMENT_APPEND_APP_FIRST, STATEMENT_APPEND_APP_KEY, STATEMENT_APP_STATE_REMOVE},
+        [SCOPE_USER] = {STATEMENT_APPEND_USER_FIRST, STATEMENT_APPEND_USER_KEY, STATEMENT_USER_STATE_REMOVE},
+    };
+
+    if (op->removes && !*is_locked)
+        ses__db_lock(db, op->scope, 0, false);
+    if (op->removes)
+        ses__my_ask(db, statements[op->scope][2], VALUES(OWNER(0), TEXT(op->key)));
+    else
+        ses__my_ask(db, statements[op->scope][*is_locked], VALUES(TEXT(op->key), TEXT(op->value)));
+    *is_locked = true;
+}
+
+/* Sets up to two keys of the session's state. */
+static void ask_own_keys(struct db *db, const struct delta_op **ops)
+{
+    const struct delta_op *first = ops[0];
+    const struct delta_op *second = ops[1];
+
+    if (second)
+        ses__my_ask(db, STATEMENT_APPEND_SESSION_TWO,
+                    VALUES(TEXT(first->key), TEXT(first->value), TEXT(second->key), TEXT(second->value)));
+    else if (first)
+        ses__my_ask(db, STATEMENT_APPEND_SESSION_KEY, VALUES(TEXT(first->key), TEXT(first->value)));
+    ops[0] = ops[1] = NULL;
+}
+
+/* As ses__delta_store does it. The order of the operations matters, since a key may be there twice. */
 static void ask_keys(struct db *db, const struct delta *delta)
 {
-    static const struct statement *const statements[][2] = {
-        [SCOPE_APP] = {STATEMENT_APPEND_APP_KEY, STATEMENT_APP_STATE_REMOVE},
-        [SCOPE_USER] = {STATEMENT_APPEND_USER_KEY, STATEMENT_USER_STATE_REMOVE},
-        [SCOPE_SESSION] = {STATEMENT_APPEND_SESSION_KEY, STATEMENT_SESSION_STATE_REMOVE},
-    };
-    bool is_locked[SCOPE_TEMP] = {[SCOPE_SESSION] = true};
+    const struct delta_op *waiting[2] = {NULL, NULL};
+    bool is_locked[SCOPE_SESSION] = {false};
 
     for (size_t i = 0; i < delta->count; i++) {
         const struct delta_op *op = &delta->ops[i];
-        if (op->scope == SCOPE_TEMP)
-            continue;
-        if (!is_locked[op->scope])
-            ses__db_lock(db, op->scope, 0, false);
-        is_locked[op->scope] = true;
-        ses__my_ask(db, statements[op->scope][op->removes],
-                    op->removes ? VALUES(OWNER(0), TEXT(op->key)) : VALUES(TEXT(op->key), TEXT(op->value)));
+        if (ses__scope_is_shared(op->scope))
+            ask_shared_key(db, op, &is_locked[op->scope]);
+        else if (op->scope == SCOPE_SESSION && !op->removes)
+            waiting[waiting[0] != NULL] = op;
+        if (waiting[1] || (op->scope == SCOPE_SESSION && op->removes))
+            ask_own_keys(db, waiting);
+        if (op->scope == SCOPE_SESSION && op->removes)
+            ses__my_ask(db, STATEMENT_SESSION_STATE_REMOVE, VALUES(OWNER(0), TEXT(op->key)));
     }
+    ask_own_keys(db, waiting);
 }
 
 static void ask_touch(struct db *db, const struct append_op *op, int64_t time_us)
@@ -100,6 +129,7 @@ static int run_whole(struct db *db, void *context, ses_error *error)
     ask_event(db, &draft->row);
     ask_keys(db, &draft->delta);
     ask_touch(db, op, draft->row.time_us);
+    ses__my_join(my);
     int code = ses__my_commit(my, error);
     if (code != SES_OK && code != SES_UNKNOWN && must_look(my)) {
         my->again = false;

@@ -1,6 +1,6 @@
 /*
  * Statements that are sent as one text, and their answers. The server runs one after the other, and stops at the first that
- * fails. The library does not wait for a statement that only changes rows. It sees the outcome with the next answer that it
+ * fails. Those that are sent most often are prepared, by a text too: so many of them still take one round trip. The library does not wait for a statement that only changes rows. It sees the outcome with the next answer that it
  * needs, or with the commit. So a later query of the transaction may report the failure.
  *
  * It waits itself, through the functions of the client library that return instead
@@ -19,6 +19,8 @@
 enum { LONGEST_POLL_MS = 50, POLL_WITH_CANCEL_MS = 3 };
 /* So much is collected before it is sent, unless one statement is longer; and no more memory than four times as much is kept. */
 enum { FULL_BYTES = 256 * 1024 };
+/* Of a variable, at most, besides the value. */
+enum { VARIABLE_BYTES = 48 };
 
 /* ------------------------------------------------------------------------------------------- waiting */
 
@@ -97,19 +99,20 @@ static bool send_text(struct my *my, const char *text, size_t len)
     int result = 0;
     int status = mysql_send_query_start(&result, my->conn, text, len);
 
+    my->unread = true;
     while (status)
         status = mysql_send_query_cont(&result, my->conn, ses__my_wait(my, status, &code));
     return went_well(my, code, result == 0, "sending");
 }
 
 /* Reads the first answer, or the next one. */
-static bool read_answer(struct my *my, bool first, const char *doing)
+static bool read_answer(struct my *my, const char *doing)
 {
     int code = SES_OK;
     my_bool failed = 0;
     int result = 0;
 
-    if (first) {
+    if (my->unread) {
         int status = mysql_read_query_result_start(&failed, my->conn);
         while (status)
             status = mysql_read_query_result_cont(&failed, my->conn, ses__my_wait(my, status, &code));
@@ -118,6 +121,7 @@ static bool read_answer(struct my *my, bool first, const char *doing)
         while (status)
             status = mysql_next_result_cont(&result, my->conn, ses__my_wait(my, status, &code));
     }
+    my->unread = false;
     return went_well(my, code, !failed && result == 0, doing);
 }
 
@@ -172,14 +176,13 @@ static void take_changes(struct my *my, const char *table)
 }
 
 /* Takes the answers to a statement, the last of which counts. False: the server has stopped at it. */
-static bool take_statement(struct my *my, const struct my_awaited *awaited, bool first)
+static bool take_statement(struct my *my, const struct my_awaited *awaited)
 {
     const struct mysql_statement *statement = awaited->statement;
 
-    for (int part = statement->parts; part > 0; part--) {
-        if (!read_answer(my, first, statement->name))
+    for (int part = my->is_block && awaited->kind != MY_ROWS ? 0 : statement->parts; part > 0; part--) {
+        if (!read_answer(my, statement->name))
             return false;
-        first = false;
         MYSQL_RES *rows = mysql_field_count(my->conn) > 0 ? read_rows(my, statement->name) : NULL;
         if (mysql_field_count(my->conn) > 0 && !rows)
             return false;
@@ -195,13 +198,19 @@ static bool take_statement(struct my *my, const struct my_awaited *awaited, bool
 
 static void take_all(struct my *my)
 {
-    bool goes_on = true;
+    bool goes_on = !my->sets || read_answer(my, "setting variables");
 
     for (size_t i = 0; i < my->awaited_count && goes_on && !my->lost; i++) {
         const struct my_awaited *awaited = &my->awaited[i];
-        goes_on = take_statement(my, awaited, i == 0);
+        goes_on = take_statement(my, awaited);
         if (awaited->kind == MY_ENDS && !goes_on) /* of the transaction before */
             my->lost = my->again = true;
+    }
+    if (goes_on && my->is_block)
+        goes_on = read_answer(my, "the block of an append");
+    for (size_t i = 0; i < my->awaited_count && goes_on; i++) {
+        if (my->awaited[i].keeps)
+            *my->awaited[i].keeps = KEPT;
     }
     my->awaited_count = 0;
     my->sent = false;
@@ -216,6 +225,33 @@ static void empty_text(struct my *my)
         ses__buffer_init(&my->text, my->config->allocator);
     }
     ses__buffer_cut(&my->text, 0);
+    ses__buffer_cut(&my->head, 0);
+    my->variables = 0;
+}
+
+/* Sends so much of the text, with what comes before it. */
+static bool send_collected(struct my *my, size_t len)
+{
+    struct buffer *head = &my->head;
+
+    my->sets = my->variables > 0 && head->len > 0;
+    my->is_block = my->variables == 0 && head->len > 0;
+    if (head->len == 0)
+        return send_text(my, my->text.data, len);
+    ses__buffer_add(head, ";", my->sets);
+    ses__buffer_add(head, my->text.data, len);
+    ses__buffer_add_word(head, my->is_block ? ";END" : "");
+    if (head->failed)
+        ses__my_fail_as(my, SES_NOMEM, "sending");
+    const bool sent = !head->failed && send_text(my, head->data, head->len);
+    ses__buffer_cut(head, 0);
+    return sent;
+}
+
+void ses__my_join(struct my *my)
+{
+    if (my->is_mariadb && my->code == SES_OK)
+        ses__buffer_add_word(&my->head, "BEGIN NOT ATOMIC ");
 }
 
 void ses__my_dispatch(struct my *my)
@@ -223,7 +259,7 @@ void ses__my_dispatch(struct my *my)
     if (my->sent)
         take_all(my);
     if (my->text.len > 0 && !my->lost && my->code == SES_OK)
-        my->sent = send_text(my, my->text.data, my->text.len);
+        my->sent = send_collected(my, my->text.len);
     empty_text(my);
     if (!my->sent)
         my->awaited_count = 0;
@@ -252,17 +288,16 @@ static void refuse_size(struct my *my, size_t bytes, const char *name)
 static void make_room(struct my *my, size_t len, const struct mysql_statement *statement)
 {
     const size_t most = my->packet_bytes < FULL_BYTES ? my->packet_bytes : FULL_BYTES;
-    const size_t all = my->text.len;
     const size_t begin = len + (len > 0);
-    const size_t own = all - begin;
+    const size_t own = my->text.len - begin;
 
     if (own > my->packet_bytes) {
         refuse_size(my, own, statement->name);
-    } else if (len > 0 && all > most) {
+    } else if (len > 0 && my->text.len + my->head.len > most) {
         if (my->sent)
             take_all(my);
         if (my->code == SES_OK && !my->lost)
-            my->sent = send_text(my, my->text.data, len);
+            my->sent = send_collected(my, len);
         if (my->sent)
             take_all(my);
         memmove(my->text.data, my->text.data + begin, own);
@@ -278,31 +313,81 @@ static void count_bytes(const struct my *my, const struct value *values)
         meter->bytes_in += values[i].type == SQL_INT ? 0 : (int64_t)values[i].text.len;
 }
 
-void ses__my_collect(struct my *my, const struct statement *source, const struct value *values,
-                     enum my_kind kind, struct my_run *run)
+/* Adds a text that belongs to the awaited statement. */
+static void add(struct my *my, struct my_awaited awaited, const char *sql, const struct value *values)
 {
-    const struct mysql_statement *statement = &ses__mysql_statements[ses__statement_slot(source)];
-    const bool locks = my->writes && statement->locked;
+    const struct mysql_statement *statement = awaited.statement;
+    const size_t len = my->text.len;
 
-    if (my->sent) /* the end of the transaction before */
-        take_all(my);
-    if (my->lost)
-        ses__my_fail(my, statement->name);
     if (my->code != SES_OK)
         return;
-    const size_t len = my->text.len;
     ses__buffer_add(&my->text, ";", len > 0);
-    ses__my_format(&my->text, locks ? statement->locked : statement->text, statement->parameters, values);
-    count_bytes(my, values);
-    if (my->text.failed || !ses__memory_grow(my->config->allocator, &my->awaited, &my->awaited_capacity,
-                                             my->awaited_count + 1, sizeof *my->awaited)) {
-        ses__buffer_cut(&my->text, 0);
+    ses__my_format(my, sql, statement->parameters, values, sql == statement->executing && !my->is_mariadb);
+    if (my->text.failed || my->head.failed ||
+        !ses__memory_grow(my->config->allocator, &my->awaited, &my->awaited_capacity, my->awaited_count + 1,
+                          sizeof *my->awaited)) {
+        empty_text(my);
         my->awaited_count = 0;
         ses__my_fail_as(my, SES_NOMEM, statement->name);
         return;
     }
     make_room(my, len, statement);
-    my->awaited[my->awaited_count++] = (struct my_awaited){kind, statement, run, NULL};
+    my->awaited[my->awaited_count++] = awaited;
+    if (awaited.keeps)
+        *awaited.keeps = ASKED_TO_KEEP;
+}
+
+/* False: the transaction has failed. */
+static bool is_ready(struct my *my, const char *name)
+{
+    if (my->sent) /* the end of the transaction before */
+        take_all(my);
+    if (my->lost)
+        ses__my_fail(my, name);
+    return my->code == SES_OK;
+}
+
+/* Variables are for values that are not long. */
+static bool is_prepared(const struct my *my, const struct mysql_statement *statement,
+                        const struct value *values)
+{
+    size_t bytes = my->head.len;
+
+    for (size_t i = 0; values && values[i].type != 0; i++)
+        bytes += VARIABLE_BYTES + (values[i].type == SQL_INT ? 0 : 2 * values[i].text.len);
+    return statement->prepared > 0 && !my->is_plain && !(my->writes && statement->locked) &&
+           (my->is_mariadb || (bytes < FULL_BYTES / 4 && my->packet_bytes > FULL_BYTES));
+}
+
+/* Adds a text after which the connection keeps something, unless it does already. */
+static void keep(struct my *my, const struct mysql_statement *statement, const char *sql, enum kept *keeps)
+{
+    if (*keeps == NOT_KEPT)
+        add(my, (struct my_awaited){MY_CHANGES, statement, NULL, NULL, keeps}, sql, NULL);
+}
+
+void ses__my_keep(struct my *my, const struct statement *source, enum kept *keeps)
+{
+    const struct mysql_statement *statement = &ses__mysql_statements[ses__statement_slot(source)];
+
+    if (is_ready(my, statement->name))
+        keep(my, statement, statement->text, keeps);
+}
+
+void ses__my_collect(struct my *my, const struct statement *source, const struct value *values,
+                     enum my_kind kind, struct my_run *run)
+{
+    const struct mysql_statement *statement = &ses__mysql_statements[ses__statement_slot(source)];
+    const bool prepared = is_prepared(my, statement, values);
+    const char *text = my->writes && statement->locked ? statement->locked : statement->text;
+
+    if (!is_ready(my, statement->name))
+        return;
+    if (prepared)
+        keep(my, statement, statement->preparing, &my->kept[KEEPS_PREPARED + statement->prepared - 1]);
+    add(my, (struct my_awaited){kind, statement, run, NULL, NULL}, prepared ? statement->executing : text,
+        values);
+    count_bytes(my, values);
 }
 
 void ses__my_must_change(struct db *db, const char *table)
@@ -326,9 +411,7 @@ MYSQL_RES *ses__my_script(struct my *my, const char *sql)
     MYSQL_RES *last = NULL;
     bool more = my->code == SES_OK && send_text(my, sql, strlen(sql));
 
-    for (bool first = true; more; first = false) {
-        if (!read_answer(my, first, "a script"))
-            break;
+    while (more && read_answer(my, "a script")) {
         if (mysql_field_count(my->conn) > 0) {
             mysql_free_result(last);
             last = read_rows(my, "a script");

@@ -45,8 +45,8 @@ static const char setup_sql[] =
     " SESSION group_concat_max_len = 16777216, @ses_mark = concat('seslite ', uuid());"
     "SELECT get_lock(@ses_mark, 0), @ses_mark, @@max_allowed_packet";
 
-/* The bytes of a packet besides the text. */
-enum { PACKET_HEADER = 16 };
+/* The bytes of a packet besides statements. */
+enum { PACKET_HEADER = 64 };
 
 static int set_up(struct my *my, ses_error *error)
 {
@@ -57,6 +57,8 @@ static int set_up(struct my *my, ses_error *error)
     if (row && row[1] && row[2] && strlen(row[1]) < MARK_SIZE) {
         memcpy(my->mark, row[1], strlen(row[1]) + 1);
         my->packet_bytes = (size_t)ses__my_number(row[2]) - PACKET_HEADER;
+        my->is_mariadb = mariadb_connection(my->conn);
+        my->kept[KEEPS_READ] = KEPT;
     } else {
         ses__my_fail(my, "setting up a connection");
     }
@@ -143,6 +145,7 @@ struct my *ses__my_new(const struct mysql_config *config)
                                .events_newest = STATEMENT_EVENTS_NEWEST};
         my->config = config;
         ses__buffer_init(&my->text, config->allocator);
+        ses__buffer_init(&my->head, config->allocator);
     }
     return my;
 }
@@ -156,5 +159,6 @@ void ses__my_close(struct my *my)
         mysql_close(my->conn);
     ses__memory_free(my->config->allocator, my->awaited);
     ses__buffer_free(&my->text);
+    ses__buffer_free(&my->head);
     ses__memory_free(my->config->allocator, my);
 }

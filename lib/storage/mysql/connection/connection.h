@@ -13,6 +13,10 @@
 #include "storage/mysql/connection/sql_text.h"
 #include "storage/sql/query.h"
 
+/* The settings and statements that a connection keeps. */
+enum { KEEPS_READ, KEEPS_WRITE, KEEPS_PREPARED, KEEPS_COUNT = KEEPS_PREPARED + MYSQL_PREPARED_COUNT };
+enum kept { NOT_KEPT, ASKED_TO_KEEP, KEPT };
+
 /* A query whose rows are wanted. */
 struct my_run {
     struct my_run *next; /* of the job */
@@ -34,6 +38,7 @@ struct my_awaited {
     const struct mysql_statement *statement; /* NULL: a text of several statements */
     struct my_run *run;                      /* that wants the rows; NULL: nobody does */
     const char *table;                       /* one row of it must change; NULL: any number */
+    enum kept *keeps;                        /* the connection does from then on; or NULL */
 };
 
 enum { MARK_SIZE = 64 };
@@ -48,6 +53,7 @@ struct my {
         [MARK_SIZE]; /* the name of a lock by which the server knows the connection; "": it has none yet */
     size_t packet_bytes;        /* that the server takes in one piece */
     bool writes;                /* the current transaction writes, and so locks the rows that it finds */
+    bool is_unguarded;          /* it has not looked for unknown features yet */
     bool ended;                 /* the end of the current transaction was asked for */
     bool wrote;                 /* the current transaction has asked for a statement that writes */
     bool stays_open;            /* a transaction that only reads does not end before its job does */
@@ -65,7 +71,15 @@ struct my {
     atomic_bool interrupted;
     atomic_bool interruptible;
     struct my_run *runs; /* of queries that have not ended */
-    struct buffer text;  /* statements that have not been sent */
+    enum kept kept[KEEPS_COUNT];
+    bool is_plain;      /* nothing is prepared: the server has no room for more */
+    bool is_mariadb;    /* takes any values for prepared statements, and blocks; MySQL takes only variables */
+    struct buffer text; /* statements that have not been sent */
+    struct buffer head; /* is sent before them: the beginning of a block, or a SET of so many variables */
+    int variables;
+    bool unread;   /* no answer to what was sent has been read */
+    bool is_block; /* that is a block, in which only rows have answers */
+    bool sets;     /* it sets variables first */
     struct my_awaited *awaited;
     size_t awaited_count;
     size_t awaited_capacity;
@@ -125,9 +139,9 @@ SESLITE_PRIVATE void ses__my_lock(struct db *db, enum scope scope, int64_t owner
 
 /* ---- format.c */
 
-/* Adds a statement with its values to the text. */
-SESLITE_PRIVATE void ses__my_format(struct buffer *text, const char *sql, int parameters,
-                                    const struct value *values);
+/* Adds a statement with its values to the text; or with variables that get these values before. */
+SESLITE_PRIVATE void ses__my_format(struct my *my, const char *sql, int parameters,
+                                    const struct value *values, bool as_variables);
 /* The number in a text. */
 SESLITE_PRIVATE int64_t ses__my_number(const char *text);
 
@@ -136,10 +150,14 @@ SESLITE_PRIVATE int64_t ses__my_number(const char *text);
 /* Collects a statement; a failure is that of the transaction. */
 SESLITE_PRIVATE void ses__my_collect(struct my *my, const struct statement *source,
                                      const struct value *values, enum my_kind kind, struct my_run *run);
+/* Collects a statement that makes the connection keep something, unless it does. */
+SESLITE_PRIVATE void ses__my_keep(struct my *my, const struct statement *source, enum kept *keeps);
 /* The rows for this run will be thrown away. */
 SESLITE_PRIVATE void ses__my_abandon(struct my *my, const struct my_run *run);
 /* Sends what was collected, and waits for all answers. Returns the first failure of the transaction, or SES_OK. */
 SESLITE_PRIVATE int ses__my_settle(struct my *my);
+/* If the server can, it runs the statements as a block, with one answer besides rows: nobody looks at what each has changed. */
+SESLITE_PRIVATE void ses__my_join(struct my *my);
 /* Sends what was collected, without waiting for answers. */
 SESLITE_PRIVATE void ses__my_dispatch(struct my *my);
 /* Runs a text of statements by itself. Returns the first row of the last one that has rows, or NULL: to be freed by the caller.

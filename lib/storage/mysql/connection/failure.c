@@ -38,13 +38,15 @@ static const struct meaning meanings[] = {
     {ER_LOCK_WAIT_TIMEOUT, SES_BUSY, true, false, NULL},
     {ER_DUP_ENTRY, SES_CORRUPT, true, false, NULL},      /* another call has added this row; else damage */
     {ER_BAD_NULL_ERROR, SES_CORRUPT, true, false, NULL}, /* another call has deleted the owner; else damage */
-    {ER_DATA_OUT_OF_RANGE, SES_READONLY, false, false, USE_NEWER}, /* begin_settings has met a feature */
+    {ER_DATA_OUT_OF_RANGE, SES_READONLY, false, false, USE_NEWER}, /* begin_guard has met a feature */
     {ER_CON_COUNT_ERROR, SES_BUSY, true, true, NULL},
     {ER_TOO_MANY_USER_CONNECTIONS, SES_BUSY, true, true, NULL},
     {ER_USER_LIMIT_REACHED, SES_BUSY, false, false, NULL},
     {ER_QUERY_INTERRUPTED, SES_BUSY, false, false, NULL}, /* by somebody, or by a limit of the server */
     {STATEMENT_TIMEOUT, SES_BUSY, false, false, NULL},
     {QUERY_TIMEOUT, SES_BUSY, false, false, NULL},
+    {ER_MAX_PREPARED_STMT_COUNT_REACHED, SES_BUSY, true, false, NULL},
+    {ER_UNKNOWN_STMT_HANDLER, SES_IO, true, true, NULL}, /* a proxy has changed the server's connection */
     {ER_SERVER_SHUTDOWN, SES_IO, true, true, NULL},
     {CONNECTION_KILLED, SES_IO, true, true, NULL},
     {CR_SERVER_GONE_ERROR, SES_IO, true, true, NULL},
@@ -121,6 +123,7 @@ void ses__my_fail(struct my *my, const char *doing)
 
     if (meaning && meaning->lost)
         my->lost = true;
+    my->is_plain |= number == ER_MAX_PREPARED_STMT_COUNT_REACHED;
     if (my->code != SES_OK)
         return;
     my->number = number;

@@ -15,11 +15,19 @@ int64_t ses__my_number(const char *text)
     return (int64_t)(negative ? UINT64_C(0) - number : number);
 }
 
+/* snprintf would take a fifth of the time that an append takes here. */
 static void add_number(struct buffer *text, int64_t number)
 {
     char digits[24];
+    char *at = digits + sizeof digits;
+    uint64_t rest = number < 0 ? UINT64_C(0) - (uint64_t)number : (uint64_t)number;
 
-    ses__buffer_add(text, digits, (size_t)snprintf(digits, sizeof digits, "%lld", (long long)number));
+    do
+        *--at = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (number < 0)
+        *--at = '-';
+    ses__buffer_add(text, at, (size_t)(digits + sizeof digits - at));
 }
 
 /* A quote is doubled rather than escaped: so even in another mode none would end the string. */
@@ -69,14 +77,32 @@ static void add_value(struct buffer *text, const struct value *value)
         add_string(text, value->text);
 }
 
+/* The value becomes that of a variable, which the text names. MySQL takes no values for what is prepared. */
+static void add_variable(struct my *my, const struct value *value)
+{
+    char name[24];
+
+    (void)snprintf(name, sizeof name, "@ses_%d", my->variables++);
+    ses__buffer_add_word(&my->head, my->head.len > 0 ? "," : "SET ");
+    ses__buffer_add_word(&my->head, name);
+    ses__buffer_add_word(&my->head, "=");
+    if (value)
+        add_value(&my->head, value);
+    else
+        ses__buffer_add_word(&my->head, "NULL");
+    ses__buffer_add_word(&my->text, name);
+}
+
 static size_t word_len(const char *word)
 {
     return strspn(word, "abcdefghijklmnopqrstuvwxyz_");
 }
 
 /* A parameter, such as $1; or $1@name, which is the variable @name if the value is NULL. Returns what follows. */
-static const char *add_parameter(struct buffer *text, const char *sql, const struct value *values, int count)
+static const char *add_parameter(struct my *my, const char *sql, const struct value *values, int count,
+                                 bool as_variables)
 {
+    struct buffer *text = &my->text;
     int number = 0;
 
     for (sql++; *sql >= '0' && *sql <= '9'; sql++)
@@ -84,10 +110,12 @@ static const char *add_parameter(struct buffer *text, const char *sql, const str
     const struct value *value = number <= count ? &values[number - 1] : NULL;
     const bool has_variable = *sql == '@';
     const size_t variable = has_variable ? 1 + word_len(sql + 1) : 0;
-    if (!is_null(value))
-        add_value(text, value);
-    else if (has_variable)
+    if (is_null(value) && has_variable)
         ses__buffer_add(text, sql, variable);
+    else if (as_variables)
+        add_variable(my, is_null(value) ? NULL : value);
+    else if (!is_null(value))
+        add_value(text, value);
     else
         ses__buffer_add_word(text, "NULL");
     return sql + variable;
@@ -98,7 +126,8 @@ static bool is_parameter(const char *sql)
     return sql[0] == '$' && sql[1] >= '0' && sql[1] <= '9';
 }
 
-void ses__my_format(struct buffer *text, const char *sql, int parameters, const struct value *values)
+void ses__my_format(struct my *my, const char *sql, int parameters, const struct value *values,
+                    bool as_variables)
 {
     int count = 0;
 
@@ -106,12 +135,12 @@ void ses__my_format(struct buffer *text, const char *sql, int parameters, const 
         count++;
     while (*sql) {
         const size_t plain = strcspn(sql, "$");
-        ses__buffer_add(text, sql, plain);
+        ses__buffer_add(&my->text, sql, plain);
         sql += plain;
         if (is_parameter(sql)) {
-            sql = add_parameter(text, sql, values, count);
+            sql = add_parameter(my, sql, values, count, as_variables);
         } else if (*sql) {
-            ses__buffer_add(text, sql++, 1);
+            ses__buffer_add(&my->text, sql++, 1);
         }
     }
 }

@@ -31,6 +31,14 @@ static struct my_run *add_run(struct my *my, size_t slot)
     return run;
 }
 
+/* The first statement of a transaction that writes comes after a look for unknown features, if it does not look itself. */
+static void guard(struct my *my, const struct statement *source)
+{
+    if (my->is_unguarded && source != STATEMENT_APPEND_BY_ID && source != STATEMENT_APPEND_BY_KEY)
+        ses__my_collect(my, STATEMENT_BEGIN_GUARD, NULL, MY_ROWS, NULL);
+    my->is_unguarded = false;
+}
+
 /* A read whose transaction has ended continues in another. */
 static void collect(struct my *my, const struct query *query, const struct value *values)
 {
@@ -42,6 +50,7 @@ static void collect(struct my *my, const struct query *query, const struct value
         ses__my_fail_as(my, JOB_MUST_GO_ON, run->statement->name);
     else if (my->ended)
         ses__my_resume(my);
+    guard(my, query->source);
     ses__my_collect(my, query->source, values, returns ? MY_ROWS : MY_CHANGES, returns ? run : NULL);
 }
 

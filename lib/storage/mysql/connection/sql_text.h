@@ -7,11 +7,14 @@
 
 /* Each has the slot of SQLite's statement of that name; those without one follow. */
 struct mysql_statement {
-    const char *text;   /* NULL if MySQL has no such statement */
-    const char *locked; /* the text in a transaction that writes, if it then locks its rows; or NULL */
-    int parameters;     /* the highest parameter number; higher ones that are bound are ignored */
-    bool returns;       /* the last part returns rows */
-    int parts;          /* so many statements of the server's, with semicolons between them */
+    const char *text;      /* NULL if MySQL has no such statement */
+    const char *locked;    /* the text in a transaction that writes, if it then locks its rows; or NULL */
+    int parameters;        /* the highest parameter number; higher ones that are bound are ignored */
+    bool returns;          /* the last part returns rows */
+    int parts;             /* so many statements of the server's, with semicolons between them */
+    int prepared;          /* the number among those that are prepared, from 1 on; 0: it is not */
+    const char *preparing; /* the text that prepares it without a lock, */
+    const char *executing; /* and the one that executes it then */
     const char *name;
 };
 

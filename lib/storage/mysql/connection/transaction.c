@@ -23,18 +23,23 @@ static int64_t lock_seconds(const struct my *my)
 static void collect_begin(struct my *my)
 {
     if (my->writes) {
+        ses__my_keep(my, STATEMENT_ISOLATE_WRITE, &my->kept[KEEPS_WRITE]);
         ses__my_collect(my, STATEMENT_BEGIN_WRITE, NULL, MY_CHANGES, NULL);
         ses__my_collect(my, STATEMENT_BEGIN_SETTINGS, VALUES(INT(lock_seconds(my))), MY_CHANGES, NULL);
     } else {
+        ses__my_keep(my, STATEMENT_ISOLATE_READ, &my->kept[KEEPS_READ]);
         ses__my_collect(my, STATEMENT_BEGIN_READ, NULL, MY_CHANGES, NULL);
         ses__my_collect(my, STATEMENT_BEGIN_READ_SETTINGS, NULL, MY_CHANGES, NULL);
     }
+    my->kept[my->writes ? KEEPS_READ : KEEPS_WRITE] = NOT_KEPT;
 }
 
 void ses__my_begin(struct my *my, bool writes)
 {
     ses__my_forget_failure(my);
-    my->writes = writes;
+    for (size_t i = 0; i < KEEPS_COUNT; i++) /* what was asked for may not have been reached */
+        my->kept[i] = my->kept[i] == KEPT ? KEPT : NOT_KEPT;
+    my->writes = my->is_unguarded = writes;
     my->ended = false;
     my->wrote = false;
     my->given = 0;

@@ -1,0 +1,183 @@
+/* Statements of frequent calls are prepared on each connection when it first sends them. */
+#include "mysql/database.h"
+
+static const ses_key key = {"app", "user", "s1"};
+static const char event[] =
+    "{\"author\":\"user\",\"actions\":{\"stateDelta\":{\"a\":1,\"b\":\"it's \\\\\",\"c\":3,\"user:d\":4,"
+    "\"user:e\":5,\"app:f\":6,\"app:g\":7}}}";
+
+static ses_store *open_with_one_connection(const struct database *database)
+{
+    const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 20000};
+    const ses_mysql_options one = {.size = sizeof one, .max_connections = 1};
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open_mysql(database->uri, &options, &one, &store, &error));
+    return store;
+}
+
+static int64_t count_of(const struct database *database, const char *name)
+{
+    char sql[200];
+
+    snprintf(sql, sizeof sql, "SHOW GLOBAL STATUS LIKE '%s'", name);
+    assert_int_equal(mysql_query(database->conn, sql), 0);
+    MYSQL_RES *rows = mysql_store_result(database->conn);
+    const int64_t count = strtoll(mysql_fetch_row(rows)[1], NULL, 10);
+    mysql_free_result(rows);
+    return count;
+}
+
+static void append(ses_store *store, const char *json)
+{
+    ses_error error;
+
+    assert_ok(ses_append_by_key(store, &key, json, SES_NUL, NULL, NULL, &error));
+}
+
+/* The state after `event`, and so many events. */
+static void assert_session(ses_store *store, int64_t events)
+{
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    assert_int_equal(ses_session_last_seq(session), events);
+    assert_string_equal(
+        support_state(session, NULL),
+        "{\"app:f\":6,\"app:g\":7,\"user:d\":4,\"user:e\":5,\"a\":1,\"b\":\"it's \\\\\",\"c\":3}");
+    ses_session_close(session);
+}
+
+static int begin(void **state)
+{
+    const struct database *database = *state;
+
+    (void)database_ask(database, "DROP DATABASE agents");
+    (void)database_ask(database, "CREATE DATABASE agents");
+    return 0;
+}
+
+static void test_a_connection_prepares_each_statement_once(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = open_with_one_connection(database);
+
+    must_create(store, &key, NULL);
+    append(store, event);
+    assert_session(store, 1);
+    const int64_t prepared = count_of(database, "Com_prepare_sql");
+    const int64_t executed = count_of(database, "Com_execute_sql");
+    assert_true(prepared > 0);
+    append(store, event);
+    assert_session(store, 2);
+    assert_int_equal(count_of(database, "Com_prepare_sql"), prepared);
+    assert_true(count_of(database, "Com_execute_sql") >= executed + 10);
+    ses_close(store);
+}
+
+/* The first append is refused at its first statement, and those after it are not prepared. */
+static void test_what_a_failure_has_left_out_is_prepared_later(void **state)
+{
+    const struct database *database = *state;
+    ses_store *maker = database_open(database->uri, 20000);
+    ses_store *store = open_with_one_connection(database);
+    ses_session *session = NULL;
+    ses_error error;
+
+    must_create(maker, &key, NULL);
+    assert_ok(ses_get(maker, &key, NULL, &session, &error));
+    append(maker, event);
+    assert_code(SES_STALE, ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_append_by_key(store, &(ses_key){"app", "user", "other"}, event, SES_NUL,
+                                                NULL, NULL, &error));
+    const int64_t connections = count_of(database, "Connections");
+    append(store, event);
+    append(maker, event);
+    assert_session(store, 3);
+    assert_int_equal(count_of(database, "Connections"), connections);
+    ses_session_close(session);
+    ses_close(store);
+    ses_close(maker);
+}
+
+static void test_a_server_without_room_for_statements_gets_text(void **state)
+{
+    const struct database *database = *state;
+
+    (void)database_ask(database, "SET GLOBAL max_prepared_stmt_count = 0");
+    ses_store *store = open_with_one_connection(database);
+    must_create(store, &key, NULL);
+    append(store, event);
+    assert_session(store, 1);
+    (void)database_ask(database, "SET GLOBAL max_prepared_stmt_count = 16382");
+    ses_close(store);
+}
+
+/* A session that is not there leaves nothing of the one that was found before. */
+static void test_a_session_that_is_not_found_is_none(void **state)
+{
+    const struct database *database = *state;
+    const ses_key other = {"app", "user", "other"};
+    ses_store *store = open_with_one_connection(database);
+    ses_session *session = NULL;
+    ses_error error;
+
+    must_create(store, &key, NULL);
+    append(store, event);
+    assert_code(SES_NOTFOUND, ses_append_by_key(store, &other, event, SES_NUL, NULL, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_get(store, &other, NULL, &session, &error));
+    assert_session(store, 1);
+    ses_close(store);
+}
+
+#define REMOVED "\"__ADK_SENTINEL_REMOVED__\""
+
+/* A key may be there twice. */
+static void test_operations_keep_their_order(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = open_with_one_connection(database);
+    ses_session *session = NULL;
+    ses_error error;
+
+    must_create(store, &key, NULL);
+    append(store, "{\"author\":\"user\",\"actions\":{\"stateDelta\":{\"a\":1,\"b\":1,\"c\":1,\"a\":" REMOVED
+                  ",\"d\":1,\"d\":2,\"b\":3,\"c\":" REMOVED ",\"e\":1,\"user:f\":" REMOVED
+                  ",\"user:f\":1,\"user:g\":1,\"user:g\":" REMOVED "}}}");
+    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    assert_string_equal(support_state(session, NULL), "{\"user:f\":1,\"b\":3,\"d\":2,\"e\":1}");
+    ses_session_close(session);
+    ses_close(store);
+}
+
+/* Each kind of transaction has the isolation that it needs, in whatever order they come. */
+static void test_transactions_take_turns(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = open_with_one_connection(database);
+    ses_store *other = database_open(database->uri, 20000);
+
+    must_create(store, &key, NULL);
+    for (int i = 0; i < 6; i += 2) {
+        append(store, event);
+        append(other, event);
+        assert_session(store, i + 2);
+    }
+    ses_close(other);
+    ses_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_a_connection_prepares_each_statement_once, begin),
+        cmocka_unit_test_setup(test_what_a_failure_has_left_out_is_prepared_later, begin),
+        cmocka_unit_test_setup(test_a_server_without_room_for_statements_gets_text, begin),
+        cmocka_unit_test_setup(test_a_session_that_is_not_found_is_none, begin),
+        cmocka_unit_test_setup(test_operations_keep_their_order, begin),
+        cmocka_unit_test_setup(test_transactions_take_turns, begin),
+    };
+    return cmocka_run_group_tests_name("prepared", tests, database_setup, database_teardown);
+}
