@@ -10,6 +10,7 @@ enum statement {
     BEGIN_WRITE,
     BEGIN_READ,
     COMMIT,
+    SESSION_LOCK_BY_KEY,
     SESSION_LOCK,
     EVENT_ADD,
     SESSION_STATE_SET,
@@ -34,6 +35,12 @@ static const struct {
     [BEGIN_WRITE] = {"BEGIN", {0}, 0},
     [BEGIN_READ] = {"START TRANSACTION READ ONLY", {0}, 0},
     [COMMIT] = {"COMMIT", {0}, 0},
+    [SESSION_LOCK_BY_KEY] =
+        {"SELECT s.id, s.user_id, s.version, s.last_seq, s.event_count, s.updated_us FROM seslite_sessions AS s"
+         " JOIN seslite_users AS u ON u.id = s.user_id JOIN seslite_apps AS a ON a.id = u.app_id"
+         " WHERE a.name = 'app' AND u.name = 'user' AND s.name = ? FOR UPDATE",
+         {NAME},
+         1},
     [SESSION_LOCK] =
         {"SELECT version, last_seq, event_count, updated_us FROM seslite_sessions WHERE id = ? FOR UPDATE",
          {SESSION},
@@ -122,7 +129,7 @@ struct my_bare *my_bare_open(const char *uri, const char *session, int side)
     ask_text(bare, sql, bare->values[SESSION]);
     snprintf(sql, sizeof sql, "SELECT user_id FROM seslite_sessions WHERE name = '%s'", session);
     ask_text(bare, sql, bare->values[USER]);
-    for (int i = SESSION_LOCK; i < STATEMENT_COUNT; i++) {
+    for (int i = SESSION_LOCK_BY_KEY; i < STATEMENT_COUNT; i++) {
         bare->prepared[i] = mysql_stmt_init(bare->conn);
         check(mysql_stmt_prepare(bare->prepared[i], statements[i].text, strlen(statements[i].text)) == 0,
               bare);
@@ -132,7 +139,7 @@ struct my_bare *my_bare_open(const char *uri, const char *session, int side)
 
 void my_bare_close(struct my_bare *bare)
 {
-    for (int i = SESSION_LOCK; i < STATEMENT_COUNT; i++)
+    for (int i = SESSION_LOCK_BY_KEY; i < STATEMENT_COUNT; i++)
         (void)mysql_stmt_close(bare->prepared[i]);
     mysql_close(bare->conn);
     free(bare);
@@ -199,18 +206,26 @@ static size_t run_prepared(struct my_bare *bare, enum statement number)
     return bytes;
 }
 
-void my_bare_append_prepared(void *context, int count)
+static void append_prepared(struct my_bare *bare, int count, enum statement lock)
 {
-    struct my_bare *bare = context;
-
     for (int i = 0; i < count; i++) {
         next_event(bare);
         run_border(bare, BEGIN_WRITE);
-        CHECK(run_prepared(bare, SESSION_LOCK) > 0);
+        CHECK(run_prepared(bare, lock) > 0);
         for (enum statement statement = EVENT_ADD; statement <= SESSION_TOUCH; statement++)
             (void)run_prepared(bare, statement);
         run_border(bare, COMMIT);
     }
+}
+
+void my_bare_append_prepared(void *bare, int count)
+{
+    append_prepared(bare, count, SESSION_LOCK);
+}
+
+void my_bare_append_by_key(void *bare, int count)
+{
+    append_prepared(bare, count, SESSION_LOCK_BY_KEY);
 }
 
 void my_bare_get_prepared(void *context, int count)

@@ -14,7 +14,7 @@
 #include "seslite_mysql.h"
 
 enum { DIRECT, FAR, NETWORKS };
-enum { ROUNDS = 61, COUNT = 5, CONTENDERS = 5 };
+enum { ROUNDS = 61, COUNT = 5, CONTENDERS = 6 };
 
 static struct network {
     char uri[700];
@@ -121,7 +121,7 @@ static void claim(const char *what, const struct contender *left, const struct c
                             .at_least = at_least});
 }
 
-enum { HANDLE, KEY, PREPARED, ONE_TEXT, ADK };
+enum { HANDLE, KEY, PREPARED, PREPARED_BY_KEY, ONE_TEXT, ADK };
 
 static void bench_appends(void)
 {
@@ -129,6 +129,7 @@ static void bench_appends(void)
         {.name = "seslite, by handle", .work = pg_library_append},
         {.name = "seslite, by key", .work = pg_library_append},
         {.name = "prepared statements", .work = my_bare_append_prepared},
+        {.name = "the same, by key", .work = my_bare_append_by_key},
         {.name = "one text", .work = my_bare_append_text},
         {.name = "google-adk", .work = adk_append}};
     static struct library_side libraries[NETWORKS][2];
@@ -149,10 +150,10 @@ static void bench_appends(void)
     take_turns(contenders, "an append");
     for (int far = 0; far < NETWORKS; far++) {
         claim("append by handle", &contenders[HANDLE], &contenders[PREPARED], far, 1.5, 0);
-        claim("append by key", &contenders[KEY], &contenders[PREPARED], far, 1.5, 0);
+        claim("append by key", &contenders[KEY], &contenders[PREPARED_BY_KEY], far, 1.5, 0);
         pg_library_close(&libraries[far][HANDLE]);
-        my_bare_close(contenders[PREPARED].context[far]);
-        my_bare_close(contenders[ONE_TEXT].context[far]);
+        for (int i = PREPARED; i < ADK; i++)
+            my_bare_close(contenders[i].context[far]);
     }
     claim("append by handle", &contenders[HANDLE], &contenders[ADK], FAR, 0, 10);
 }
@@ -163,6 +164,7 @@ static void bench_gets(void)
         {.name = "seslite", .work = pg_library_get},
         {.name = "", .work = NULL},
         {.name = "prepared statements", .work = my_bare_get_prepared},
+        {.name = "", .work = NULL},
         {.name = "one text", .work = my_bare_get_text},
         {.name = "google-adk", .work = adk_get}};
     static struct library_side libraries[NETWORKS];
