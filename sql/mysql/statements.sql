@@ -902,12 +902,15 @@ SELECT count(*) FROM seslite_artifacts WHERE user_id = $1 AND content_id = $2;
 SELECT value, seq FROM seslite_base_state WHERE session_id = $1 AND `key` = $2;
 
 -- An append that is sent as a whole. A number is out of range, which fails, if a job has to look first: the session does not have
--- the version that is expected (NULL: any), or has no room among the events that it may hold, or there is an unknown feature. If there is no session, the event
--- would belong to NULL, which fails, too.
--- macro: TO_APPEND(row, expected, most) = FOUND_COLUMNS(row), @ses_high := row.updated_us, @ses_seq := row.last_seq + 1,
---     CASE WHEN row.version = coalesce(expected, row.version) AND row.version < 9007199254740991 AND row.last_seq < 4294967295
---               AND row.event_count < most AND NOT EXISTS (SELECT 1 FROM UNKNOWN_FEATURES())
---          THEN 0 ELSE row.id + 9223372036854775807 END
+-- the version that is expected (NULL: any), or has no room among the events that it may hold, or there is an unknown feature. If
+-- there is no session, the event would belong to NULL, which fails, too. The columns are SESSION_COLUMNS: each one more would be
+-- described in the answer.
+-- macro: MAY_APPEND(row, expected, most) = row.version = coalesce(expected, row.version) AND row.version < 9007199254740991
+--     AND row.last_seq < 4294967295 AND row.event_count < most AND NOT EXISTS (SELECT 1 FROM UNKNOWN_FEATURES())
+-- macro: TO_APPEND(row, expected, most) = @ses_session := row.id
+--         + CASE WHEN MAY_APPEND(row, expected, most) THEN 0 ELSE 9223372036854775807 END AS id,
+--     @ses_app := row.app_id AS app_id, @ses_user := row.user_id AS user_id, row.version, (@ses_seq := row.last_seq + 1) - 1,
+--     row.event_count, row.created_us, @ses_high := row.updated_us, row.expires_us, row.base_seq, row.details
 
 -- name: append_by_id
 -- prepared: for ses_append
