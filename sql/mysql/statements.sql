@@ -167,7 +167,7 @@
 SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
 -- name: begin_write
-START TRANSACTION READ WRITE;
+START TRANSACTION;
 
 -- All statements see the same moment.
 

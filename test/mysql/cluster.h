@@ -115,6 +115,19 @@ static inline void cluster_fail_over(struct cluster *cluster)
     cluster_add_replica(cluster);
 }
 
+/* Waits until the replica has applied what the primary has written. */
+static inline void cluster_wait_for_replica(const struct cluster *cluster)
+{
+    char position[200];
+    char sql[300];
+    char outcome[20];
+
+    cluster_ask(cluster, cluster->primary, "SELECT @@gtid_binlog_pos", 0, position, sizeof position);
+    snprintf(sql, sizeof sql, "SELECT master_gtid_wait('%s', 60)", position);
+    cluster_ask(cluster, cluster_other(cluster), sql, 0, outcome, sizeof outcome);
+    assert_string_equal(outcome, "0");
+}
+
 /* A replica that is stopped confirms nothing. */
 static inline void cluster_signal_replica(const struct cluster *cluster, int number)
 {

@@ -11,7 +11,7 @@
     "need"
 #define USE_NEWER \
     ": the store uses a feature that this seslite does not know: open it read-only, or use a newer one"
-#define USE_PRIMARY ": the server is read-only, as a replica is, and has remained so"
+#define USE_PRIMARY ": the server is read-only, as a replica is"
 #define USE_PACKET ": raise the server's max_allowed_packet, or write less at once"
 
 /* Errors that one of the two servers has, and the headers of the other do not name. */
