@@ -22,8 +22,8 @@ typedef struct ses_mysql_options {
     size_t size;
     /*
      * The limit of connections, which are opened when needed, and kept; 0: 8; at most 1000. After a call that
-     * ran out of time, the library has the server kill its connection, in the background. The old connection
-     * no longer counts.
+     * ran out of time, the library has the server kill its connection, in the background, unless it was asked
+     * to commit and waits for no table. The old connection no longer counts.
      */
     unsigned max_connections;
 } ses_mysql_options;
