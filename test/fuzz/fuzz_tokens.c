@@ -5,8 +5,10 @@
  */
 #include "fuzz.h"
 
+#include "base/memory.h"
 #include "seslite_search.h"
 #include "seslite_usage.h"
+#include "session/token.h"
 
 static const ses_key key = {"app", "user", "session"};
 
@@ -31,6 +33,12 @@ static ses_store *store_with_sessions(void)
 
 static ses_store *store;
 static ses_error error;
+static char last_token[256];
+
+static void keep_token(const char *token)
+{
+    snprintf(last_token, sizeof last_token, "%s", token ? token : "");
+}
 
 static int try_list_token(const char *text)
 {
@@ -38,6 +46,7 @@ static int try_list_token(const char *text)
     ses_page *page = NULL;
     int code = ses_list(store, key.app, key.user, &options, &page, &error);
 
+    keep_token(page ? ses_page_token(page) : NULL);
     ses_page_close(page);
     return code;
 }
@@ -49,6 +58,7 @@ static int try_oldest_token(const char *text)
     ses_page *page = NULL;
     int code = ses_list(store, key.app, NULL, &options, &page, &error);
 
+    keep_token(page ? ses_page_token(page) : NULL);
     ses_page_close(page);
     return code;
 }
@@ -60,6 +70,7 @@ static int try_search_token(const char *text)
     ses_hits *hits = NULL;
     int code = ses_store_search(store, &scope, "some", SES_NUL, &options, &hits, &error);
 
+    keep_token(hits ? ses_hits_token(hits) : NULL);
     ses_hits_close(hits);
     return code;
 }
@@ -73,6 +84,7 @@ static int try_usage_token(const char *text)
     ses_usage_rows *rows = NULL;
     int code = ses_store_usage(store, NULL, &options, &rows, &error);
 
+    keep_token(rows ? ses_usage_rows_token(rows) : NULL);
     ses_usage_rows_close(rows);
     return code;
 }
@@ -87,19 +99,29 @@ static int try_names(const char *text)
     return code;
 }
 
-static int try_place(const char *text)
+static int follow(const ses_key *followed, const char *place)
 {
-    const ses_follow_options options = {.size = sizeof options, .place = text};
-    const ses_key user = {key.app, key.user, NULL};
+    const ses_follow_options options = {.size = sizeof options, .place = place};
     const ses_event *event = NULL;
     ses_follower *follower = NULL;
-    int code = ses_follower_open(store, text[0] == 'u' ? &user : &key, &options, &follower, &error);
+    int code = ses_follower_open(store, followed, &options, &follower, &error);
 
     for (int i = 0; code >= 0 && i < 10; i++)
         if ((code = ses_follower_next(follower, 0, &event, &error)) == 0)
             break;
+    keep_token(follower ? ses_follower_place(follower) : NULL);
     ses_follower_close(follower);
     return code;
+}
+
+static int try_place(const char *text)
+{
+    return follow(&key, text);
+}
+
+static int try_user_place(const char *text)
+{
+    return follow(&(ses_key){key.app, key.user, NULL}, text);
 }
 
 static int try_words(const char *text)
@@ -185,10 +207,67 @@ static int try_delta(const char *text)
 
 typedef int try_text(const char *text);
 
+/* ------------------------------------------------------------------------------------ tokens with the right sum */
+
+static size_t decode(const char *text, uint8_t *bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    uint32_t bits = 0;
+    size_t len = 0;
+
+    for (size_t i = 0; text[i]; i++) {
+        const char *digit = strchr(digits, text[i]);
+        must(digit != NULL);
+        bits = bits << 6 | (uint32_t)(digit - digits);
+        if (i % 4 != 0)
+            bytes[len++] = (uint8_t)(bits >> (6 - i % 4 * 2));
+    }
+    return len;
+}
+
+/* The sum is not keyed: whoever has a real token finds what it begins with, by hashing backwards. */
+static uint32_t owner_of(const char *token)
+{
+    enum { SUM = 1, CONTENT = 5 };
+    const uint32_t inverse_prime = UINT32_C(0x359C449B);
+    uint8_t bytes[sizeof last_token];
+    size_t len = decode(token, bytes);
+    uint32_t hash = 0;
+
+    must(len > CONTENT);
+    for (int i = SUM; i < CONTENT; i++)
+        hash = hash << 8 | bytes[i];
+    while (len-- > CONTENT)
+        hash = hash * inverse_prime ^ bytes[len];
+    return hash;
+}
+
+/* The first byte says of which kind the token is, the others are its content. */
+static int try_forged(const uint8_t *data, size_t size)
+{
+    static try_text *const kinds[] = {try_list_token,  try_oldest_token, try_search_token,
+                                      try_usage_token, try_place,        try_user_place};
+    try_text *const kind = kinds[data[0] % (sizeof kinds / sizeof kinds[0])];
+    ses_allocator allocator;
+    struct buffer bytes;
+
+    ses__memory_default(&allocator);
+    must(kind(NULL) >= 0);
+    const uint32_t owner = owner_of(last_token);
+    ses__token_begin(&bytes, &allocator);
+    ses__buffer_add(&bytes, (const char *)data + 1, size - 1);
+    char *token = ses__token_end(&bytes, owner);
+    must(token != NULL);
+    int code = kind(token);
+    ses__memory_free(&allocator, token);
+    return code;
+}
+
 static try_text *const tries[] = {try_list_token, try_oldest_token, try_search_token, try_usage_token,
                                   try_names,      try_place,        try_words,        try_filter,
                                   try_label,      try_label_name,   try_title,        try_id,
                                   try_state_name, try_delta};
+enum { TRIES = sizeof tries / sizeof tries[0] };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -196,11 +275,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!store)
         store = store_with_sessions();
-    if (size == 0)
+    if (size < 2)
         return 0;
     char *text = fuzz_take_line(&input);
+    const size_t kind = data[0] % (TRIES + 1);
     error = (ses_error){.code = 0};
-    int code = tries[data[0] % (sizeof tries / sizeof tries[0])](text);
+    int code = kind < TRIES ? tries[kind](text) : try_forged(data + 1, size - 1);
     must_tell(code, &error);
     must(code != SES_MISUSE && code != SES_CORRUPT && code != SES_NOMEM);
     free(text);
