@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the inputs of each fuzz target through a build that counts, and prints the lines and branches of the library, the command
-# and the server that they reach, for each target and for all together; then by folder.
+# Runs the inputs of each fuzz target through a build that counts, and prints how many lines of the library, the command and the
+# server they reach: for each target, with its shares of lib/ and of the files that read its inputs; then by folder, and in all.
 #     sh tools/fuzz/coverage.sh BUILD CORPUS SEEDS TARGET...
 set -eu
 build=$1
@@ -16,7 +16,25 @@ cov=$(tool llvm-cov) && profdata=$(tool llvm-profdata) || {
     exit 0
 }
 
-# summary PROFILE PROGRAM...: "lines of all, branches of all", for what is ours; test/ is not counted
+# Where the inputs of a target are read: the beginning of the names of these files.
+reader_of() {
+    case $1 in
+    content) echo lib/agent/content ;;
+    event) echo lib/model/event/event.c ;;
+    foreign) echo tools/seslite/foreign/ ;;
+    import) echo lib/session/transfer/import ;;
+    pickle) echo tools/seslite/foreign/pickle/ ;;
+    redact) echo lib/erase/ ;;
+    render) echo lib/agent/template ;;
+    server) echo tools/server/ ;;
+    session_json) echo lib/session/transfer/load_json.c ;;
+    store) echo lib/storage/ ;;
+    tokens) echo lib/session/token.c ;;
+    *) echo lib/ ;;
+    esac
+}
+
+# summary PROFILE PROGRAM...: the lines and branches of each file of ours; test/ is not counted
 summary() {
     profile=$1
     shift
@@ -43,9 +61,7 @@ for target; do
         exit 1
     }
     "$profdata" merge -o "$build/$target.profile" "$build/$target.raw"
-    summary "$build/$target.profile" "$program" | awk -v name="$target" '$1 == "TOTAL" {
-        printf "%-14s reaches %5d lines and %5d branches\n", name, $8 - $9, $11 - $12
-    }'
+    summary "$build/$target.profile" "$program" >"$build/$target.coverage"
     programs="$programs $program"
     profiles="$profiles $build/$target.profile"
 done
@@ -53,18 +69,29 @@ done
 "$profdata" merge -o "$build/all.profile" $profiles
 # shellcheck disable=SC2086 # words are meant to be split
 summary "$build/all.profile" $programs >"$build/coverage.txt"
+for target; do
+    awk -v target="$target" -v reader="$(reader_of "$target")" '
+        FNR == NR {all += /^lib\// ? $8 : 0; next}
+        /^lib\// {reached += $8 - $9}
+        index($1, reader) == 1 {lines += $8; missed += $9}
+        $1 == "TOTAL" {total = $8 - $9}
+        END {
+            printf "%-14s %6d lines, %5.1f %% of lib/, %5.1f %% of %s\n", target, total, 100 * reached / all, \
+                lines ? 100 * (lines - missed) / lines : 0, reader
+        }' "$build/coverage.txt" "$build/$target.coverage"
+done
 awk '/^[a-z].*\.[ch] / {
         folder = $1
         sub(/\/[^\/]*$/, "", folder)
-        lines[folder] += $8; missed[folder] += $9; branches[folder] += $11; untaken[folder] += $12
+        add(folder)
+        add(substr(folder, 1, 4) == "lib/" ? "all of lib" : "all of tools")
     }
-    function line(name, l, m, b, u) {
-        printf "%-28s %6d lines, %5.1f %% reached; %6d branches, %5.1f %%\n", name, l, l ? 100 * (l - m) / l : 0, b, b ? 100 * (b - u) / b : 0
+    function add(name) {
+        lines[name] += $8; missed[name] += $9; branches[name] += $11; untaken[name] += $12
     }
-    $1 == "TOTAL" {all = $8; all_missed = $9; of = $11; of_untaken = $12}
+    function share(left, of) {return of ? 100 * (of - left) / of : 0}
     END {
-        for (folder in lines)
-            line(folder, lines[folder], missed[folder], branches[folder], untaken[folder]) | "sort"
-        close("sort")
-        line("all", all, all_missed, of, of_untaken)
+        for (name in lines)
+            printf "%-34s %6d lines, %5.1f %% reached; %6d branches, %5.1f %%\n", name, lines[name], \
+                share(missed[name], lines[name]), branches[name], share(untaken[name], branches[name]) | "sort"
     }' "$build/coverage.txt"
