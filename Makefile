@@ -721,6 +721,12 @@ fuzz-long: $(COMMAND)
 	+@$(call fuzz_with,FUZZ_FOR=$(FUZZ_SECONDS) $(FUZZ_TARGETS:%=fuzz-%))
 	@$(MAKE) --no-print-directory fuzz-coverage
 
+## oss-fuzz: what OSS-Fuzz makes of the fuzz targets: each is started on the inputs that are packed for it
+.PHONY: oss-fuzz
+oss-fuzz: $(COMMAND)
+	+@$(call fuzz_with,fuzz-binaries)
+	@CLANG='$(FUZZ_CC)' sh test/oss_fuzz.sh build/fuzz
+
 ## fuzz-coverage: the share of the code that the inputs found so far reach, by clang's count
 .PHONY: fuzz-coverage
 fuzz-coverage:

@@ -29,7 +29,7 @@ if command -v apt-get >/dev/null 2>&1; then
     packages="make gcc g++ libc6-dev binutils pkg-config sqlite3 libsqlite3-dev libcjson-dev libcmocka-dev \
         libmicrohttpd-dev libcurl4-openssl-dev"
     more="clang clang-format libclang-rt-dev llvm gcovr valgrind git cmake meson ninja-build musl-tools mandoc abigail-tools python3-venv python3-dev \
-        dpkg-dev debhelper lintian libpq-dev libmariadb-dev ruby nix-bin"
+        dpkg-dev debhelper lintian libpq-dev libmariadb-dev ruby nix-bin zip unzip"
     chromium="chromium chromium-driver"
     server="libpq-dev postgresql postgresql-client pgbouncer"
     mariadb="libmariadb-dev mariadb-server mariadb-client"
