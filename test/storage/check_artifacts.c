@@ -126,13 +126,13 @@ static const struct {
      "counter -/-/- 0: sqlite_sequence does not hold the highest number of artifact_contents that was ever given\n"},
 
     /* One that is being written, and one that was. */
-    {"INSERT INTO artifact_contents VALUES (9, 1, NULL, 2, 0, unixepoch() * 1000000);"
+    {"INSERT INTO artifact_contents VALUES (9, 1, NULL, 2, 0, strftime('%s', 'now') * 1000000);"
      "INSERT INTO artifact_chunks VALUES (9 << 20, x'0001')",
      ""},
-    {"INSERT INTO artifact_contents VALUES (9, 1, NULL, 3, 0, unixepoch() * 1000000);"
+    {"INSERT INTO artifact_contents VALUES (9, 1, NULL, 3, 0, strftime('%s', 'now') * 1000000);"
      "INSERT INTO artifact_chunks VALUES (9 << 20, x'0001')",
      CONTENT("9", NOT_ITS_CHUNK("0"))},
-    {"INSERT INTO artifact_contents VALUES (9, 1, NULL, 2, 0, (unixepoch() - 86400) * 1000000);"
+    {"INSERT INTO artifact_contents VALUES (9, 1, NULL, 2, 0, (strftime('%s', 'now') - 86400) * 1000000);"
      "INSERT INTO artifact_chunks VALUES (9 << 20, x'0001')",
      CONTENT("9", " was left by a save that did not end: the next save of the user removes it")},
 };

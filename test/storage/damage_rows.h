@@ -216,8 +216,8 @@ static inline void put_schema_back(sqlite3 *db)
 {
     raw_run(
         db,
-        "PRAGMA writable_schema = ON; DELETE FROM main.sqlite_schema;"
-        "INSERT INTO main.sqlite_schema (rowid, type, name, tbl_name, rootpage, sql) SELECT * FROM temp.kept;"
+        "PRAGMA writable_schema = ON;"
+        "REPLACE INTO main.sqlite_schema (rowid, type, name, tbl_name, rootpage, sql) SELECT * FROM temp.kept;"
         "PRAGMA writable_schema = OFF; DROP TABLE temp.kept");
 }
 
