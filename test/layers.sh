@@ -34,8 +34,8 @@ storage/sqlite/wal     storage/sqlite/wal storage/sqlite storage/sqlite/connecti
 storage/server  storage/server storage/sql/rows $sql $models
 storage/postgres/connection  storage/postgres/connection storage/server storage/sql/rows $sql $models
 storage/postgres  storage/postgres storage/postgres/connection storage/server storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
-storage/mysql/connection  storage/mysql/connection storage/sql/rows $sql $models
-storage/mysql  storage/mysql storage/mysql/connection storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
+storage/mysql/connection  storage/mysql/connection storage/server storage/sql/rows $sql $models
+storage/mysql  storage/mysql storage/mysql/connection storage/server storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
 session         session storage $models
 session/follow  session/follow session storage $models
 session/history session/history session storage $models

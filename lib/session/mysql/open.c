@@ -19,8 +19,7 @@ static int open_mysql(void *context, const struct storage_config *common, const 
     (void)options; /* check_common has refused those of files */
     const struct mysql_place *place = context;
     const unsigned limit = place->options->max_connections;
-    const struct mysql_config config = {
-        .uri = place->uri,
+    const struct server_config config = {
         .read_only = common->read_only,
         .must_exist = common->must_exist,
         .has_clock = common->has_clock,
@@ -28,7 +27,7 @@ static int open_mysql(void *context, const struct storage_config *common, const 
         .timeout_us = common->timeout_us,
         .allocator = common->allocator,
     };
-    return ses__mysql_open(&config, storage, error);
+    return ses__mysql_open(&config, &(struct mysql_config){.uri = place->uri}, storage, error);
 }
 
 /* Refuses options that only a file has a use for. */

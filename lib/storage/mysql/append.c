@@ -45,12 +45,13 @@ static void ask_event(struct db *db, const struct event_row *event)
 {
     const bool rewinds = event->rewinds_before.len > 0;
 
-    ses__my_ask(db, STATEMENT_APPEND_EVENT,
-                VALUES(TEXT(event->id), TEXT(event->invocation_id), TEXT(event->author), TEXT(event->branch),
-                       INT(event->time_us), TEXT(event->body)));
+    ses__remote_ask(db, STATEMENT_APPEND_EVENT,
+                    VALUES(TEXT(event->id), TEXT(event->invocation_id), TEXT(event->author),
+                           TEXT(event->branch), INT(event->time_us), TEXT(event->body)));
     if (rewinds || event->compacts)
-        ses__my_ask(db, STATEMENT_APPEND_MARK,
-                    VALUES(INT(rewinds ? MARK_REWIND : MARK_COMPACTION), INT_IF(rewinds, event->rewinds_to)));
+        ses__remote_ask(
+            db, STATEMENT_APPEND_MARK,
+            VALUES(INT(rewinds ? MARK_REWIND : MARK_COMPACTION), INT_IF(rewinds, event->rewinds_to)));
 }
 
 /* The first key that is set in a shared state locks its owner. */
@@ -64,9 +65,9 @@ static void ask_shared_key(struct db *db, const struct delta_op *op, bool *is_lo
     if (op->removes && !*is_locked)
         ses__db_lock(db, op->scope, 0, false);
     if (op->removes)
-        ses__my_ask(db, statements[op->scope][2], VALUES(OWNER(0), TEXT(op->key)));
+        ses__remote_ask(db, statements[op->scope][2], VALUES(OWNER(0), TEXT(op->key)));
     else
-        ses__my_ask(db, statements[op->scope][*is_locked], VALUES(TEXT(op->key), TEXT(op->value)));
+        ses__remote_ask(db, statements[op->scope][*is_locked], VALUES(TEXT(op->key), TEXT(op->value)));
     *is_locked = true;
 }
 
@@ -77,10 +78,10 @@ static void ask_own_keys(struct db *db, const struct delta_op **ops)
     const struct delta_op *second = ops[1];
 
     if (second)
-        ses__my_ask(db, STATEMENT_APPEND_SESSION_TWO,
-                    VALUES(TEXT(first->key), TEXT(first->value), TEXT(second->key), TEXT(second->value)));
+        ses__remote_ask(db, STATEMENT_APPEND_SESSION_TWO,
+                        VALUES(TEXT(first->key), TEXT(first->value), TEXT(second->key), TEXT(second->value)));
     else if (first)
-        ses__my_ask(db, STATEMENT_APPEND_SESSION_KEY, VALUES(TEXT(first->key), TEXT(first->value)));
+        ses__remote_ask(db, STATEMENT_APPEND_SESSION_KEY, VALUES(TEXT(first->key), TEXT(first->value)));
     ops[0] = ops[1] = NULL;
 }
 
@@ -99,14 +100,14 @@ static void ask_keys(struct db *db, const struct delta *delta)
         if (waiting[1] || (op->scope == SCOPE_SESSION && op->removes))
             ask_own_keys(db, waiting);
         if (op->scope == SCOPE_SESSION && op->removes)
-            ses__my_ask(db, STATEMENT_SESSION_STATE_REMOVE, VALUES(OWNER(0), TEXT(op->key)));
+            ses__remote_ask(db, STATEMENT_SESSION_STATE_REMOVE, VALUES(OWNER(0), TEXT(op->key)));
     }
     ask_own_keys(db, waiting);
 }
 
 static void ask_touch(struct db *db, const struct append_op *op, int64_t time_us)
 {
-    ses__my_ask(
+    ses__remote_ask(
         db, STATEMENT_APPEND_TOUCH,
         VALUES(INT(time_us), INT(ses__active_30s(time_us)), INT(op->now_us), INT(ses__hour_of(op->now_us))));
 }
@@ -114,7 +115,7 @@ static void ask_touch(struct db *db, const struct append_op *op, int64_t time_us
 /* Nothing has changed, and a job can say why: the session is another than was expected, or an event of that id is there. */
 static bool must_look(const struct my *my)
 {
-    return my->code == JOB_UNSUITED || my->number == ER_DUP_ENTRY || my->number == ER_BAD_NULL_ERROR;
+    return my->base.code == JOB_UNSUITED || my->number == ER_DUP_ENTRY || my->number == ER_BAD_NULL_ERROR;
 }
 
 static int run_whole(struct db *db, void *context, ses_error *error)
@@ -130,9 +131,9 @@ static int run_whole(struct db *db, void *context, ses_error *error)
     ask_keys(db, &draft->delta);
     ask_touch(db, op, draft->row.time_us);
     ses__my_join(my);
-    int code = ses__my_commit(my, error);
+    int code = ses__remote_commit(db, error);
     if (code != SES_OK && code != SES_UNKNOWN && must_look(my)) {
-        my->again = false;
+        my->base.again = false;
         return JOB_UNSUITED;
     }
     if (code == SES_OK)
@@ -147,7 +148,7 @@ int ses__mysql_append(struct storage *storage, struct append_op *op, ses_error *
 {
     const struct mysql *own = (const struct mysql *)storage;
     const struct manner manner = {.writes = true,
-                                  .deadline_us = ses__clock_steady_us() + own->config.timeout_us,
+                                  .deadline_us = ses__clock_steady_us() + own->server.config.timeout_us,
                                   .limits = &op->limits};
     int code = JOB_UNSUITED;
 

@@ -5,11 +5,6 @@
 #include "storage/mysql/parts.h"
 #include "storage/sql/session/jobs.h"
 
-static int commit(struct db *db, ses_error *error)
-{
-    return ses__my_commit(ses__my_of(db), error);
-}
-
 /* A job has to look if the group of users has used all versions, and the new one is NULL, or if somebody has deleted the user
  * meanwhile. */
 static int refuse(struct db *db, const struct create_op *op, int code, ses_error *error)
@@ -19,14 +14,14 @@ static int refuse(struct db *db, const struct create_op *op, int code, ses_error
 
     if (code == SES_UNKNOWN || (!is_taken && my->number != ER_BAD_NULL_ERROR))
         return code;
-    my->again = false;
+    my->base.again = false;
     return is_taken && !op->get_existing ? ses__refuse_existing(op->key, error) : JOB_UNSUITED;
 }
 
 int ses__mysql_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
     struct create_whole whole = {
-        .op = op, .add = STATEMENT_CREATE_SESSION, .commit = commit, .refuse = refuse};
+        .op = op, .add = STATEMENT_CREATE_SESSION, .commit = ses__remote_commit, .refuse = refuse};
 
     return ses__create_whole(storage, &whole, error);
 }

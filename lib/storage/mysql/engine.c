@@ -1,19 +1,15 @@
 /* The engine: opens and closes stores, and describes itself. */
 #include <string.h>
 
-#include "base/thread.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/mysql/parts.h"
 #include "storage/sql/rows/words.h"
 
-/* The server purges and analyzes by itself. */
-static int maintain(struct storage *storage, struct maintain_op *op, ses_error *error)
+static int run(struct storage *storage, const struct manner *manner, storage_job *job, void *context,
+               ses_error *error)
 {
-    (void)storage;
-    (void)error;
-    op->more = false;
-    return SES_OK;
+    return ses__server_run((struct server *)storage, manner, job, context, error);
 }
 
 /* The server reuses free space by itself. */
@@ -34,53 +30,43 @@ static int mysql_space(struct storage *storage, struct space_op *op, ses_error *
 
 static void mysql_interrupt(struct storage *base)
 {
-    struct mysql *storage = (struct mysql *)base;
-
-    (void)pthread_mutex_lock(&storage->lock);
-    for (struct my *my = storage->all; my; my = my->next_open) {
-        if (atomic_load(&my->interruptible))
-            atomic_store(&my->interrupted, true);
-    }
-    (void)pthread_mutex_unlock(&storage->lock);
+    ses__server_interrupt((struct server *)base);
 }
 
 static void mysql_describe(const struct storage *base, ses_info *info)
 {
     const struct mysql *storage = (const struct mysql *)base;
 
-    info->path = storage->config.name;
+    info->path = storage->server.config.name;
     info->schema_version = ses__mysql_latest();
-    info->read_only = storage->config.read_only;
+    info->read_only = storage->server.config.read_only;
 }
 
 static void mysql_count(struct storage *base, ses_stats *counts)
 {
-    struct mysql *storage = (struct mysql *)base;
-
-    (void)pthread_mutex_lock(&storage->lock);
-    *counts = storage->counts;
-    counts->readers_open = storage->open;
-    counts->readers_in_use = storage->in_use;
-    (void)pthread_mutex_unlock(&storage->lock);
+    *counts = (ses_stats){.events = 0};
+    ses__server_count((struct server *)base, counts);
 }
 
 static void mysql_close_store(struct storage *base)
 {
-    ses__mysql_close_all((struct mysql *)base);
+    ses__server_close((struct server *)base);
 }
 
 static void mysql_release(struct storage *base)
 {
     struct mysql *storage = (struct mysql *)base;
+    const ses_allocator *allocator = base->allocator;
 
-    ses__mysql_close_all(storage);
-    (void)pthread_cond_destroy(&storage->given_back);
-    (void)pthread_mutex_destroy(&storage->lock);
+    ses__server_close(&storage->server);
+    ses__server_free(&storage->server);
     ses__mysql_address_free(&storage->config.address);
-    ses__memory_free(storage->config.allocator, storage->uri);
+    ses__memory_free(allocator, storage->uri);
     ses_free(storage->name);
-    ses__memory_free(storage->config.allocator, storage);
+    ses__memory_free(allocator, storage);
 }
+
+/* --------------------------------------------------------------------------------------- words, connections */
 
 static int weigh_nothing(struct db *db, const struct hash_seed *seed, uint64_t *sum, ses_error *error)
 {
@@ -96,9 +82,9 @@ static const struct words_engine no_words = {.remove = STATEMENT_WORDS_DELETE, .
 
 static const struct engine mysql_engine = {
     .name = "mysql",
-    .run = ses__mysql_run,
+    .run = run,
     .start = ses__my_start,
-    .ask_last = ses__my_ask_last,
+    .ask_last = ses__remote_ask_last,
     .row = ses__my_row,
     .type = ses__my_type,
     .int_of = ses__my_int_of,
@@ -106,15 +92,15 @@ static const struct engine mysql_engine = {
     .words = &no_words,
     .bytes_of = ses__my_text_of, /* results are bytes */
     .end = ses__my_end,
-    .changed = ses__my_changed,
+    .changed = ses__remote_changed,
     .must_change = ses__my_must_change,
-    .given = ses__my_given,
+    .given = ses__remote_given,
     .create = ses__mysql_create,
     .append = ses__mysql_append,
     .lock = ses__my_lock,
-    .run_delete = ses__mysql_run_delete,
+    .run_delete = ses__server_run_delete,
     .check = ses__mysql_check,
-    .maintain = maintain,
+    .maintain = ses__server_maintain,
     .space = mysql_space,
     .watch = ses__mysql_watch,
     .interrupt = mysql_interrupt,
@@ -124,55 +110,72 @@ static const struct engine mysql_engine = {
     .release = mysql_release,
 };
 
-/* ------------------------------------------------------------------------------------------- opening */
-
-static bool init_locks(struct mysql *storage)
+static struct remote *make(struct server *server)
 {
-    bool lock = pthread_mutex_init(&storage->lock, NULL) == 0;
-    bool given_back = lock && ses__condition_init(&storage->given_back);
-
-    if (lock && !given_back)
-        (void)pthread_mutex_destroy(&storage->lock);
-    return given_back;
+    return ses__my_new(&server->config, &((struct mysql *)server)->config);
 }
 
+static int settle(struct remote *remote)
+{
+    return ses__my_settle(ses__my_of(&remote->db));
+}
+
+static const struct remote_driver mysql_driver = {
+    .make = make,
+    .connect = ses__my_connect,
+    .is_over = ses__my_is_over,
+    .close = ses__my_close,
+    .leave = ses__my_leave,
+    .begin = ses__my_begin,
+    .ask_commit = ses__my_ask_commit,
+    .ask_same = ses__my_ask_same,
+    .settle = settle,
+    .send_end = ses__my_send_end,
+    .drop = ses__my_drop,
+    .end_queries = ses__my_end_queries,
+};
+
+/* ------------------------------------------------------------------------------------------- opening */
+
 /* One that has not been connected to. */
-static int mysql_new(const struct mysql_config *config, struct mysql **storage, ses_error *error)
+static int mysql_new(const struct server_config *common, const struct mysql_config *config,
+                     struct mysql **storage, ses_error *error)
 {
     const char *uri = config->uri;
-    struct mysql *made = ses__memory_zeroed(config->allocator, sizeof *made);
+    struct mysql *made = ses__memory_zeroed(common->allocator, sizeof *made);
+    struct server_config complete = *common;
 
-    if (!made || !init_locks(made)) {
-        ses__memory_free(config->allocator, made);
+    complete.engine = &mysql_engine;
+    complete.driver = &mysql_driver;
+    if (!made || !ses__server_init(&made->server, &complete)) {
+        ses__memory_free(common->allocator, made);
         return ses__error_nomem(error);
     }
     *storage = made;
-    made->base = (struct storage){
-        .engine = &mysql_engine, .allocator = config->allocator, .read_only = config->read_only};
-    made->uri = ses__memory_copy(config->allocator, uri, strlen(uri));
+    made->uri = ses__memory_copy(common->allocator, uri, strlen(uri));
     made->config = *config;
-    made->config.engine = &mysql_engine;
     made->config.uri = made->uri;
-    int code = ses__mysql_address_init(&made->config.address, config->allocator, uri, error);
+    int code = ses__mysql_address_init(&made->config.address, common->allocator, uri, error);
     if (code == SES_OK && !made->uri)
         code = ses__error_nomem(error);
     if (code == SES_OK)
         code = ses__mysql_name(uri, &made->name, error);
-    made->config.name = made->name;
+    made->server.config.name = made->name;
     return code;
 }
 
-int ses__mysql_open(const struct mysql_config *config, struct storage **storage, ses_error *error)
+int ses__mysql_open(const struct server_config *common, const struct mysql_config *config,
+                    struct storage **storage, ses_error *error)
 {
     struct mysql *opened = NULL;
-    int code = mysql_new(config, &opened, error);
+    int code = mysql_new(common, config, &opened, error);
 
     *storage = NULL;
     if (code == SES_OK)
         code = ses__mysql_migrate(opened, error);
     if (code == SES_OK)
-        *storage = &opened->base;
+        *storage = &opened->server.base;
     else if (opened)
-        mysql_release(&opened->base);
+        mysql_release(&opened->server.base);
     return code;
 }

@@ -32,7 +32,7 @@ static int find_version(struct my *my)
                    " WHERE table_schema = database() AND table_name = 'seslite_schema_version'",
                    0);
 
-    if (my->code != SES_OK || tables == 0)
+    if (my->base.code != SES_OK || tables == 0)
         return NO_SCHEMA;
     return ask_number(my,
                       "SELECT CASE count(*) WHEN 0 THEN 0 WHEN 1 THEN max(version) ELSE -1 END"
@@ -42,7 +42,7 @@ static int find_version(struct my *my)
 
 static int check_version(const struct mysql *storage, int version, ses_error *error)
 {
-    const char *name = storage->config.name;
+    const char *name = storage->server.config.name;
 
     if (version < NO_SCHEMA)
         return ses__error_set(
@@ -54,9 +54,9 @@ static int check_version(const struct mysql *storage, int version, ses_error *er
             error, SES_TOONEW,
             "%s: the store needs a seslite that knows schema version %d; this one (%s) knows up to %d", name,
             version, ses_version(), ses__mysql_latest());
-    if (version == NO_SCHEMA && (storage->config.must_exist || storage->config.read_only))
+    if (version == NO_SCHEMA && (storage->server.config.must_exist || storage->server.config.read_only))
         return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in this database", name);
-    if (version < ses__mysql_latest() && storage->config.read_only)
+    if (version < ses__mysql_latest() && storage->server.config.read_only)
         return ses__error_set(
             error, SES_READONLY,
             "%s: the store has schema version %d and must be migrated to %d first: run seslite migrate, or open it once for writing",
@@ -76,15 +76,15 @@ static void run_script(struct my *my, const char *sql)
  * script that is cut off is run again by the next that opens the store. */
 static void migrate(const struct mysql *storage, struct my *my)
 {
-    const int64_t left_us = my->base.deadline_us - ses__clock_steady_us();
+    const int64_t left_us = my->base.db.deadline_us - ses__clock_steady_us();
     char sql[128];
 
     (void)snprintf(sql, sizeof sql, "SELECT get_lock(" LOCK_NAME ", %lld)", (long long)(left_us / 1000000));
     if (ask_number(my, sql, 0) != 1)
-        ses__my_fail_as(my, SES_BUSY, "waiting for another program that makes the store");
-    const int version = my->code == SES_OK ? find_version(my) : NO_SCHEMA;
-    if (my->code == SES_OK)
-        my->code = check_version(storage, version, &my->error);
+        ses__remote_fail(&my->base, SES_BUSY, "waiting for another program that makes the store");
+    const int version = my->base.code == SES_OK ? find_version(my) : NO_SCHEMA;
+    if (my->base.code == SES_OK)
+        my->base.code = check_version(storage, version, &my->base.error);
     for (size_t i = 0; i < ses__mysql_script_count(); i++) {
         if (ses__mysql_script(i)->version > version)
             run_script(my, ses__mysql_script(i)->sql);
@@ -97,37 +97,38 @@ static int check_features(struct db *db, void *context, ses_error *error)
 {
     const struct mysql *storage = context;
 
-    return ses__features_check(db, storage->config.read_only ? SES_OK : SES_READONLY, error);
+    return ses__features_check(db, storage->server.config.read_only ? SES_OK : SES_READONLY, error);
 }
 
 /* After a failure, which the connection keeps, the rest is not run, and the connection is not used again. */
 static int bring_up_to_date(const struct mysql *storage, struct my *my, ses_error *error)
 {
     (void)ses__my_settle(my); /* the end of a read before, which has not waited for it */
-    ses__my_forget_failure(my);
+    ses__remote_forget_failure(&my->base);
     const int version = find_version(my);
-    if (my->code == SES_READONLY) /* without the right to read */
-        my->code = my->error.code = SES_CANTOPEN;
-    if (my->code == SES_OK)
-        my->code = check_version(storage, version, &my->error);
-    if (my->code == SES_OK && version < ses__mysql_latest())
+    if (my->base.code == SES_READONLY) /* without the right to read */
+        my->base.code = my->base.error.code = SES_CANTOPEN;
+    if (my->base.code == SES_OK)
+        my->base.code = check_version(storage, version, &my->base.error);
+    if (my->base.code == SES_OK && version < ses__mysql_latest())
         migrate(storage, my);
-    if (my->code != SES_OK && error)
-        *error = my->error;
-    my->lost = my->lost || my->code != SES_OK;
-    return my->code;
+    if (my->base.code != SES_OK && error)
+        *error = my->base.error;
+    my->base.lost = my->base.lost || my->base.code != SES_OK;
+    return my->base.code;
 }
 
 int ses__mysql_migrate(struct mysql *storage, ses_error *error)
 {
-    const int64_t deadline_us = ses__clock_steady_us() + storage->config.timeout_us;
-    struct my *my = NULL;
-    int code = ses__mysql_take(storage, NULL, deadline_us, false, &my, error);
+    const int64_t deadline_us = ses__clock_steady_us() + storage->server.config.timeout_us;
+    struct remote *remote = NULL;
+    int code = ses__server_take(&storage->server, NULL, deadline_us, false, &remote, error);
 
     if (code != SES_OK)
         return code;
-    code = bring_up_to_date(storage, my, error);
-    ses__mysql_give_back(storage, my);
-    return code == SES_OK ? ses__run(&storage->base, TO_READ_BEFORE_WRITING, check_features, storage, error)
-                          : code;
+    code = bring_up_to_date(storage, ses__my_of(&remote->db), error);
+    ses__server_give_back(&storage->server, remote);
+    return code == SES_OK
+               ? ses__run(&storage->server.base, TO_READ_BEFORE_WRITING, check_features, storage, error)
+               : code;
 }

@@ -27,18 +27,18 @@ void ses__remote_init(struct remote *remote, const struct server_config *config)
 /* The longest time until an interrupt is seen. */
 enum { LONGEST_POLL_MS = 50, POLL_WITH_CANCEL_MS = 3 };
 
-/* The call waits for the outcome of a commit that was sent: its own limits do not end that. */
-static bool is_committing(const struct remote *remote)
+bool ses__remote_is_committing(const struct remote *remote)
 {
     return remote->ended && remote->writes;
 }
 
 int ses__remote_wait(const struct remote *remote, struct pollfd *polled)
 {
-    const struct limits *limits = is_committing(remote) ? NULL : remote->db.limits;
+    const struct limits *limits = ses__remote_is_committing(remote) ? NULL : remote->db.limits;
     const int64_t own_us = remote->db.deadline_us;
-    const int64_t deadline_us =
-        is_committing(remote) && own_us < remote->commit_deadline_us ? remote->commit_deadline_us : own_us;
+    const int64_t deadline_us = ses__remote_is_committing(remote) && own_us < remote->commit_deadline_us
+                                    ? remote->commit_deadline_us
+                                    : own_us;
     const int longest_ms = limits && limits->cancel ? POLL_WITH_CANCEL_MS : LONGEST_POLL_MS;
     int ready = 0;
 
@@ -59,7 +59,7 @@ int ses__remote_wait(const struct remote *remote, struct pollfd *polled)
 /* When the time of the call is over, the server is at work: it ends its waiting for locks by itself before that. */
 void ses__remote_give_up(struct remote *remote, int code)
 {
-    const bool is_limit = !is_committing(remote) && ses__limits_passed(remote->db.limits);
+    const bool is_limit = !ses__remote_is_committing(remote) && ses__limits_passed(remote->db.limits);
 
     remote->lost = true;
     ses__remote_fail(remote, is_limit ? SES_INTERRUPTED : code, "a statement");
@@ -203,5 +203,7 @@ int64_t ses__remote_changed(const struct db *db)
 
 int64_t ses__remote_given(const struct db *db)
 {
-    return ((const struct remote *)db)->given;
+    struct remote *remote = (struct remote *)(uintptr_t)db;
+
+    return remote->driver->settle(remote) == SES_OK ? remote->given : 0;
 }

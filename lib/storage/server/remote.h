@@ -84,6 +84,8 @@ static inline struct remote *ses__remote_of(struct db *db)
 
 SESLITE_PRIVATE void ses__remote_init(struct remote *remote, const struct server_config *config);
 
+/* The call waits for the outcome of a commit that was sent: its own limits do not end that. */
+SESLITE_PRIVATE bool ses__remote_is_committing(const struct remote *remote);
 /* Waits for what the file is polled for, until the deadline at most. Returns SES_BUSY when that has passed, or
  * SES_INTERRUPTED, both without a message. */
 SESLITE_PRIVATE int ses__remote_wait(const struct remote *remote, struct pollfd *polled);

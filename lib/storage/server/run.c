@@ -45,6 +45,8 @@ static int run_job(struct remote *remote, struct attempt *attempt)
     attempt->wrote = remote->wrote;
     result = end_job(remote, attempt, result);
     attempt->again = result < 0 && result != SES_UNKNOWN && (remote->again || remote->db.outrun);
+    if (remote->code == SES_READONLY && remote->again) /* the address may lead to the primary, now or soon */
+        remote->lost = true;
     if (result == JOB_UNREAD)
         attempt->again = false;
     else if (result < 0)
@@ -57,10 +59,12 @@ static int run_job(struct remote *remote, struct attempt *attempt)
 /* The least time for another attempt. One that is cut off would leave open whether it was committed. */
 enum { LEAST_LEFT_US = 40000 };
 
-/* A growing, partly random pause, so that calls that collided do not meet again. */
-static void pause_between(int tries)
+/* A growing, partly random pause, so that calls that collided do not meet again; a longer one where a server has to become
+ * the primary. */
+static void pause_between(int tries, int result)
 {
-    const long us = (ses__clock_steady_us() & 1023) + 500L * (tries < 20 ? tries : 20);
+    const long step_us = result == SES_READONLY ? 2000 : 500;
+    const long us = (ses__clock_steady_us() & 1023) + step_us * (tries < 20 ? tries : 20);
     const struct timespec time = {0, us * 1000};
     (void)nanosleep(&time, NULL);
 }
@@ -105,7 +109,7 @@ int ses__server_run(struct server *server, const struct manner *manner, storage_
             attempt.again && !manner->alone && !ses__limits_cancelled(manner->limits) &&
             ses__clock_steady_us() < ses__limits_until(manner->limits, deadline_us) - LEAST_LEFT_US;
         if (attempt.again)
-            pause_between(tries);
+            pause_between(tries, result);
     }
     (void)pthread_mutex_lock(&server->lock);
     server->counts.commits += attempt.wrote && result >= 0 ? 1 : 0;

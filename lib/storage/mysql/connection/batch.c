@@ -6,54 +6,17 @@
  * It waits itself, through the functions of the client library that return instead
  * (https://mariadb.com/kb/en/using-the-non-blocking-library/), so that a call ends in time.
  */
-#include <errno.h>
-#include <poll.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "storage/mysql/connection/connection.h"
-#include "storage/sql/rows/parts.h"
 
-/* The longest time until an interrupt is seen. */
-enum { LONGEST_POLL_MS = 50, POLL_WITH_CANCEL_MS = 3 };
 /* So much is collected before it is sent, unless one statement is longer; and no more memory than four times as much is kept. */
 enum { FULL_BYTES = 256 * 1024 };
 /* Of a variable, at most, besides the value. */
 enum { VARIABLE_BYTES = 48 };
 
 /* ------------------------------------------------------------------------------------------- waiting */
-
-/* The call waits for the outcome of a commit that was sent: its own limits do not end that. */
-static bool is_committing(const struct my *my)
-{
-    return my->ended && my->writes;
-}
-
-/* 0, with BUSY or INTERRUPTED, when the time is over. */
-static int wait_in_time(const struct my *my, struct pollfd *polled, int *code)
-{
-    const struct limits *limits = is_committing(my) ? NULL : my->base.limits;
-    const int64_t own_us = my->base.deadline_us;
-    const int64_t deadline_us =
-        is_committing(my) && own_us < my->commit_deadline_us ? my->commit_deadline_us : own_us;
-    const int longest_ms = limits && limits->cancel ? POLL_WITH_CANCEL_MS : LONGEST_POLL_MS;
-    int ready = 0;
-
-    while (ready == 0 && *code == SES_OK) {
-        const int64_t left_us = deadline_us - ses__clock_steady_us();
-        const int64_t left_ms = left_us / 1000 + 1;
-        if (atomic_load(&my->interrupted) || ses__limits_cancelled(limits))
-            *code = SES_INTERRUPTED;
-        else if (left_us <= 0)
-            *code = SES_BUSY;
-        else
-            ready = poll(polled, 1, left_ms < longest_ms ? (int)left_ms : longest_ms);
-        if (ready < 0 && errno == EINTR)
-            ready = 0;
-    }
-    return ready;
-}
 
 int ses__my_wait(const struct my *my, int status, int *code)
 {
@@ -63,7 +26,9 @@ int ses__my_wait(const struct my *my, int status, int *code)
                                               (status & MYSQL_WAIT_EXCEPT ? POLLPRI : 0))};
     int happened = MYSQL_WAIT_TIMEOUT; /* which ends the operation */
 
-    if (*code == SES_OK && wait_in_time(my, &polled, code) != 0) {
+    if (*code == SES_OK)
+        *code = ses__remote_wait(&my->base, &polled);
+    if (*code == SES_OK) {
         happened = (polled.revents & POLLIN ? MYSQL_WAIT_READ : 0) |
                    (polled.revents & POLLOUT ? MYSQL_WAIT_WRITE : 0) |
                    (polled.revents & POLLPRI ? MYSQL_WAIT_EXCEPT : 0);
@@ -73,23 +38,16 @@ int ses__my_wait(const struct my *my, int status, int *code)
     return happened;
 }
 
-/* Nobody will read the remaining answers. */
-static void stop_waiting(struct my *my, int code)
-{
-    const bool is_limit = !is_committing(my) && ses__limits_passed(my->base.limits);
-
-    my->lost = my->at_work = true;
-    my->committing = is_committing(my);
-    ses__my_fail_as(my, is_limit ? SES_INTERRUPTED : code, "a statement");
-}
-
 /* The outcome of an operation: false, with the failure of the transaction, if it has failed, or its time is over. */
 static bool went_well(struct my *my, int code, bool good, const char *doing)
 {
-    if (code != SES_OK)
-        stop_waiting(my, code);
-    else if (!good)
+    if (code != SES_OK) {
+        my->at_work = true;
+        my->committing = ses__remote_is_committing(&my->base);
+        ses__remote_give_up(&my->base, code);
+    } else if (!good) {
         ses__my_fail(my, doing);
+    }
     return code == SES_OK && good;
 }
 
@@ -147,16 +105,16 @@ static bool is_same(const struct my *my, MYSQL_RES *rows)
 {
     const MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
 
-    return row && row[3] && ses__my_number(row[3]) == my->base.found_version;
+    return row && row[3] && ses__my_number(row[3]) == my->base.db.found_version;
 }
 
 static void take_rows(struct my *my, const struct my_awaited *awaited, MYSQL_RES *rows)
 {
-    if (awaited->kind == MY_SAME && my->code == SES_OK && !is_same(my, rows)) {
-        ses__my_fail_as(my, SES_BUSY, "a read in which the session has changed");
-        my->again = true;
+    if (awaited->kind == MY_SAME && my->base.code == SES_OK && !is_same(my, rows)) {
+        ses__remote_fail(&my->base, SES_BUSY, "a read in which the session has changed");
+        my->base.again = true;
     }
-    if (awaited->run && my->code == SES_OK)
+    if (awaited->run && my->base.code == SES_OK)
         awaited->run->result = rows;
     else
         mysql_free_result(rows);
@@ -166,13 +124,11 @@ static void take_changes(struct my *my, const char *table)
 {
     const uint64_t given = mysql_insert_id(my->conn);
 
-    my->changed = (int64_t)mysql_affected_rows(my->conn);
+    my->base.changed = (int64_t)mysql_affected_rows(my->conn);
     if (given > 0)
-        my->given = (int64_t)given;
-    if (table && my->changed != 1 && my->code == SES_OK) {
-        my->code = ses__refuse_unchanged(&my->base, table, &my->error);
-        my->again = !my->ended; /* another transaction may have deleted the row */
-    }
+        my->base.given = (int64_t)given;
+    if (table && my->base.changed != 1)
+        ses__remote_refuse_unchanged(&my->base, table);
 }
 
 /* Takes the answers to a statement, the last of which counts. False: the server has stopped at it. */
@@ -200,11 +156,11 @@ static void take_all(struct my *my)
 {
     bool goes_on = !my->sets || read_answer(my, "setting variables");
 
-    for (size_t i = 0; i < my->awaited_count && goes_on && !my->lost; i++) {
+    for (size_t i = 0; i < my->awaited_count && goes_on && !my->base.lost; i++) {
         const struct my_awaited *awaited = &my->awaited[i];
         goes_on = take_statement(my, awaited);
         if (awaited->kind == MY_ENDS && !goes_on) /* of the transaction before */
-            my->lost = my->again = true;
+            my->base.lost = my->base.again = true;
     }
     if (goes_on && my->is_block)
         goes_on = read_answer(my, "the block of an append");
@@ -222,7 +178,7 @@ static void empty_text(struct my *my)
 {
     if (my->text.capacity > (size_t)FULL_BYTES * 4) {
         ses__buffer_free(&my->text);
-        ses__buffer_init(&my->text, my->config->allocator);
+        ses__buffer_init(&my->text, my->base.db.allocator);
     }
     ses__buffer_cut(&my->text, 0);
     ses__buffer_cut(&my->head, 0);
@@ -242,7 +198,7 @@ static bool send_collected(struct my *my, size_t len)
     ses__buffer_add(head, my->text.data, len);
     ses__buffer_add_word(head, my->is_block ? ";END" : "");
     if (head->failed)
-        ses__my_fail_as(my, SES_NOMEM, "sending");
+        ses__remote_fail(&my->base, SES_NOMEM, "sending");
     const bool sent = !head->failed && send_text(my, head->data, head->len);
     ses__buffer_cut(head, 0);
     return sent;
@@ -250,15 +206,27 @@ static bool send_collected(struct my *my, size_t len)
 
 void ses__my_join(struct my *my)
 {
-    if (my->is_mariadb && my->code == SES_OK)
+    if (my->is_mariadb && my->base.code == SES_OK)
         ses__buffer_add_word(&my->head, "BEGIN NOT ATOMIC ");
+}
+
+/* The server skips what comes after a failure. */
+bool ses__my_drop(struct remote *remote)
+{
+    struct my *my = ses__my_of(&remote->db);
+
+    if (my->sent)
+        take_all(my);
+    empty_text(my);
+    my->awaited_count = 0;
+    return true;
 }
 
 void ses__my_dispatch(struct my *my)
 {
     if (my->sent)
         take_all(my);
-    if (my->text.len > 0 && !my->lost && my->code == SES_OK)
+    if (my->text.len > 0 && !my->base.lost && my->base.code == SES_OK)
         my->sent = send_collected(my, my->text.len);
     empty_text(my);
     if (!my->sent)
@@ -271,17 +239,17 @@ int ses__my_settle(struct my *my)
         ses__my_dispatch(my);
     if (my->sent)
         take_all(my);
-    return my->code;
+    return my->base.code;
 }
 
 static void refuse_size(struct my *my, size_t bytes, const char *name)
 {
-    if (my->code != SES_OK)
+    if (my->base.code != SES_OK)
         return;
-    my->code = ses__error_set(
-        &my->error, SES_LIMIT,
+    my->base.code = ses__error_set(
+        &my->base.error, SES_LIMIT,
         "%s: %s needs a packet of %zu bytes, and the server takes %zu: raise its max_allowed_packet, or write less at once",
-        my->base.name, name, bytes, my->packet_bytes);
+        my->base.db.name, name, bytes, my->packet_bytes);
 }
 
 /* Sends what was collected before the statement, the separator and statement after `len`, if all together is too much. */
@@ -296,7 +264,7 @@ static void make_room(struct my *my, size_t len, const struct mysql_statement *s
     } else if (len > 0 && my->text.len + my->head.len > most) {
         if (my->sent)
             take_all(my);
-        if (my->code == SES_OK && !my->lost)
+        if (my->base.code == SES_OK && !my->base.lost)
             my->sent = send_collected(my, len);
         if (my->sent)
             take_all(my);
@@ -307,7 +275,7 @@ static void make_room(struct my *my, size_t len, const struct mysql_statement *s
 
 static void count_bytes(const struct my *my, const struct value *values)
 {
-    struct meter *meter = ses__limits_meter(my->base.limits);
+    struct meter *meter = ses__limits_meter(my->base.db.limits);
 
     for (size_t i = 0; meter && values && values[i].type != 0; i++)
         meter->bytes_in += values[i].type == SQL_INT ? 0 : (int64_t)values[i].text.len;
@@ -319,16 +287,16 @@ static void add(struct my *my, struct my_awaited awaited, const char *sql, const
     const struct mysql_statement *statement = awaited.statement;
     const size_t len = my->text.len;
 
-    if (my->code != SES_OK)
+    if (my->base.code != SES_OK)
         return;
     ses__buffer_add(&my->text, ";", len > 0);
     ses__my_format(my, sql, statement->parameters, values, sql == statement->executing && !my->is_mariadb);
     if (my->text.failed || my->head.failed ||
-        !ses__memory_grow(my->config->allocator, &my->awaited, &my->awaited_capacity, my->awaited_count + 1,
+        !ses__memory_grow(my->base.db.allocator, &my->awaited, &my->awaited_capacity, my->awaited_count + 1,
                           sizeof *my->awaited)) {
         empty_text(my);
         my->awaited_count = 0;
-        ses__my_fail_as(my, SES_NOMEM, statement->name);
+        ses__remote_fail(&my->base, SES_NOMEM, statement->name);
         return;
     }
     make_room(my, len, statement);
@@ -342,9 +310,9 @@ static bool is_ready(struct my *my, const char *name)
 {
     if (my->sent) /* the end of the transaction before */
         take_all(my);
-    if (my->lost)
+    if (my->base.lost)
         ses__my_fail(my, name);
-    return my->code == SES_OK;
+    return my->base.code == SES_OK;
 }
 
 /* Variables are for values that are not long. */
@@ -355,7 +323,7 @@ static bool is_prepared(const struct my *my, const struct mysql_statement *state
 
     for (size_t i = 0; values && values[i].type != 0; i++)
         bytes += VARIABLE_BYTES + (values[i].type == SQL_INT ? 0 : 2 * values[i].text.len);
-    return statement->prepared > 0 && !my->is_plain && !(my->writes && statement->locked) &&
+    return statement->prepared > 0 && !my->is_plain && !(my->base.writes && statement->locked) &&
            (my->is_mariadb || (bytes < FULL_BYTES / 4 && my->packet_bytes > FULL_BYTES));
 }
 
@@ -379,7 +347,7 @@ void ses__my_collect(struct my *my, const struct statement *source, const struct
 {
     const struct mysql_statement *statement = &ses__mysql_statements[ses__statement_slot(source)];
     const bool prepared = is_prepared(my, statement, values);
-    const char *text = my->writes && statement->locked ? statement->locked : statement->text;
+    const char *text = my->base.writes && statement->locked ? statement->locked : statement->text;
 
     if (!is_ready(my, statement->name))
         return;
@@ -409,14 +377,14 @@ void ses__my_abandon(struct my *my, const struct my_run *run)
 MYSQL_RES *ses__my_script(struct my *my, const char *sql)
 {
     MYSQL_RES *last = NULL;
-    bool more = my->code == SES_OK && send_text(my, sql, strlen(sql));
+    bool more = my->base.code == SES_OK && send_text(my, sql, strlen(sql));
 
     while (more && read_answer(my, "a script")) {
         if (mysql_field_count(my->conn) > 0) {
             mysql_free_result(last);
             last = read_rows(my, "a script");
         }
-        more = my->code == SES_OK && mysql_more_results(my->conn);
+        more = my->base.code == SES_OK && mysql_more_results(my->conn);
     }
     return last;
 }

@@ -2,9 +2,7 @@
 #ifndef SESLITE_STORAGE_MYSQL_CONFIG_H
 #define SESLITE_STORAGE_MYSQL_CONFIG_H
 
-#include "storage/door.h"
-
-struct engine;
+#include "storage/server/remote.h"
 
 enum mysql_tls { MYSQL_TLS_OFF, MYSQL_TLS_ENCRYPT, MYSQL_TLS_VERIFY };
 
@@ -23,18 +21,9 @@ struct mysql_address {
     struct arena texts;
 };
 
-/* The allocator must live as long as the storage. */
 struct mysql_config {
     const char *uri;
-    const char *name; /* the same for messages, without secrets; made by the storage */
     struct mysql_address address;
-    bool read_only;
-    bool must_exist;
-    bool has_clock; /* leases go by the caller's clock, not by the server's */
-    unsigned max_connections;
-    int64_t timeout_us;
-    const ses_allocator *allocator;
-    const struct engine *engine; /* the storage's own */
 };
 
 /* Takes an address apart. The caller frees it in any case. INVALID: the text is not an address. */
@@ -44,8 +33,8 @@ SESLITE_PRIVATE void ses__mysql_address_free(struct mysql_address *address);
 /* "mysql://host:port/database", to be freed with ses_free. INVALID. */
 SESLITE_PRIVATE int ses__mysql_name(const char *uri, char **name, ses_error *error);
 
-/* Copies the address. */
-SESLITE_PRIVATE int ses__mysql_open(const struct mysql_config *config, struct storage **storage,
-                                    ses_error *error);
+/* Copies the address, and sets the name, the engine and the driver of the common part. */
+SESLITE_PRIVATE int ses__mysql_open(const struct server_config *common, const struct mysql_config *config,
+                                    struct storage **storage, ses_error *error);
 
 #endif

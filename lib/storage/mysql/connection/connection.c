@@ -8,9 +8,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* Enough for most reads to need one round trip, few enough for memory. */
-enum { ROWS_IN_PAGE = 1000, BYTES_IN_PAGE = 4 * 1024 * 1024 };
-
 enum { MIN_MYSQL = 80000, MIN_MARIADB = 100600 };
 
 bool ses__my_set_address(MYSQL *conn, const struct mysql_address *address)
@@ -50,7 +47,7 @@ enum { PACKET_HEADER = 64 };
 
 static int set_up(struct my *my, ses_error *error)
 {
-    ses__my_forget_failure(my);
+    ses__remote_forget_failure(&my->base);
     MYSQL_RES *rows = ses__my_script(my, setup_sql);
     const MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
 
@@ -63,14 +60,14 @@ static int set_up(struct my *my, ses_error *error)
         ses__my_fail(my, "setting up a connection");
     }
     mysql_free_result(rows);
-    if (my->code != SES_OK && error)
-        *error = my->error;
-    if (my->code == SES_IO) { /* another connection may work */
-        my->code = SES_CANTOPEN;
+    if (my->base.code != SES_OK && error)
+        *error = my->base.error;
+    if (my->base.code == SES_IO) { /* another connection may work */
+        my->base.code = SES_CANTOPEN;
         if (error)
             error->code = SES_CANTOPEN;
     }
-    return my->code;
+    return my->base.code;
 }
 
 static int check_server(const struct my *my, ses_error *error)
@@ -82,7 +79,7 @@ static int check_server(const struct my *my, ses_error *error)
                ? SES_OK
                : ses__error_set(error, SES_CANTOPEN,
                                 "%s: the server is %s, which is older than MySQL 8.0 or MariaDB 10.6",
-                                my->base.name, mysql_get_server_info(my->conn));
+                                my->base.db.name, mysql_get_server_info(my->conn));
 }
 
 static int log_in(struct my *my, ses_error *error)
@@ -102,20 +99,21 @@ static int log_in(struct my *my, ses_error *error)
     if (code == SES_INTERRUPTED)
         return ses__refuse_interrupted("connecting", error);
     if (code == SES_BUSY)
-        return ses__error_set(error, SES_BUSY, "%s: the server did not answer in time", my->base.name);
-    ses__my_forget_failure(my);
+        return ses__error_set(error, SES_BUSY, "%s: the server did not answer in time", my->base.db.name);
+    ses__remote_forget_failure(&my->base);
     ses__my_fail(my, "connecting");
-    if (my->code != SES_NOMEM && my->code != SES_BUSY)
-        my->code = my->error.code = SES_CANTOPEN;
+    if (my->base.code != SES_NOMEM && my->base.code != SES_BUSY)
+        my->base.code = my->base.error.code = SES_CANTOPEN;
     if (error)
-        *error = my->error;
-    return my->code;
+        *error = my->base.error;
+    return my->base.code;
 }
 
 /* The client library resolves a name, and waits for that, before it returns to this one. */
-int ses__my_connect(struct my *my, ses_error *error)
+int ses__my_connect(struct remote *remote, ses_error *error)
 {
-    const int64_t left_us = my->base.deadline_us - ses__clock_steady_us();
+    struct my *my = ses__my_of(&remote->db);
+    const int64_t left_us = my->base.db.deadline_us - ses__clock_steady_us();
     const unsigned seconds = left_us > 1000000 ? (unsigned)(left_us / 1000000) : 1;
 
     my->conn = mysql_init(NULL);
@@ -129,36 +127,55 @@ int ses__my_connect(struct my *my, ses_error *error)
     return code == SES_OK ? set_up(my, error) : code;
 }
 
-struct my *ses__my_new(const struct mysql_config *config)
+struct remote *ses__my_new(const struct server_config *common, const struct mysql_config *config)
 {
-    struct my *my = ses__memory_zeroed(config->allocator, sizeof *my);
+    struct my *my = ses__memory_zeroed(common->allocator, sizeof *my);
 
-    if (my) {
-        my->base = (struct db){.engine = config->engine,
-                               .allocator = config->allocator,
-                               .name = config->name,
-                               .timeout_us = config->timeout_us,
-                               .max_session_id = INT64_MAX,
-                               .page = ROWS_IN_PAGE,
-                               .page_bytes = BYTES_IN_PAGE,
-                               .lease_now = config->has_clock ? NULL : STATEMENT_LEASE_NOW,
-                               .events_newest = STATEMENT_EVENTS_NEWEST};
-        my->config = config;
-        ses__buffer_init(&my->text, config->allocator);
-        ses__buffer_init(&my->head, config->allocator);
-    }
-    return my;
+    if (!my)
+        return NULL;
+    ses__remote_init(&my->base, common);
+    my->base.db.lease_now = common->has_clock ? NULL : STATEMENT_LEASE_NOW;
+    my->base.db.events_newest = STATEMENT_EVENTS_NEWEST;
+    my->config = config;
+    ses__buffer_init(&my->text, common->allocator);
+    ses__buffer_init(&my->head, common->allocator);
+    return &my->base;
+}
+
+static bool says_something(const struct my *my)
+{
+    struct pollfd socket = {.fd = mysql_get_socket(my->conn), .events = POLLIN};
+
+    return poll(&socket, 1, 0) != 0;
+}
+
+/* The server says nothing unasked but that. Reads the answer to the end of the last transaction first, if it has arrived; else
+ * the next statement waits for it. */
+bool ses__my_is_over(struct remote *remote)
+{
+    struct my *my = ses__my_of(&remote->db);
+
+    if (!says_something(my))
+        return false;
+    if (!my->sent)
+        return true;
+    ses__remote_forget_failure(remote);
+    (void)ses__my_settle(my);
+    return remote->lost || says_something(my);
 }
 
 /* A connection that is lost is not said goodbye to, which would wait. */
-void ses__my_close(struct my *my)
+void ses__my_close(struct remote *remote)
 {
-    if (my->conn && my->lost)
+    struct my *my = ses__my_of(&remote->db);
+    const ses_allocator *allocator = remote->db.allocator;
+
+    if (my->conn && remote->lost)
         (void)shutdown(mysql_get_socket(my->conn), SHUT_RDWR);
     if (my->conn)
         mysql_close(my->conn);
-    ses__memory_free(my->config->allocator, my->awaited);
+    ses__memory_free(allocator, my->awaited);
     ses__buffer_free(&my->text);
     ses__buffer_free(&my->head);
-    ses__memory_free(my->config->allocator, my);
+    ses__memory_free(allocator, my);
 }

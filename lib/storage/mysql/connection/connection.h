@@ -6,12 +6,10 @@
 #define SESLITE_STORAGE_MYSQL_CONNECTION_H
 
 #include <mysql.h>
-#include <stdatomic.h>
 
 #include "base/memory.h"
 #include "storage/mysql/connection/config.h"
 #include "storage/mysql/connection/sql_text.h"
-#include "storage/sql/query.h"
 
 /* The settings and statements that a connection keeps. */
 enum { KEEPS_READ, KEEPS_WRITE, KEEPS_PREPARED, KEEPS_COUNT = KEEPS_PREPARED + MYSQL_PREPARED_COUNT };
@@ -44,32 +42,17 @@ struct my_awaited {
 enum { MARK_SIZE = 64 };
 
 struct my {
-    struct db base;
+    struct remote base;
     MYSQL *conn;
     const struct mysql_config *config;
-    struct my *next_idle; /* in the pool */
-    struct my *next_open;
     char mark
         [MARK_SIZE]; /* the name of a lock by which the server knows the connection; "": it has none yet */
-    size_t packet_bytes;        /* that the server takes in one piece */
-    bool writes;                /* the current transaction writes, and so locks the rows that it finds */
-    bool is_unguarded;          /* it has not looked for unknown features yet */
-    bool ended;                 /* the end of the current transaction was asked for */
-    bool wrote;                 /* the current transaction has asked for a statement that writes */
-    bool stays_open;            /* a transaction that only reads does not end before its job does */
-    bool sent;                  /* statements that were sent have not been answered */
-    bool lost;                  /* the connection cannot be used any more ... */
-    bool at_work;               /* ... though the server may still work for it, */
-    bool committing;            /* and was asked to commit */
-    int64_t commit_deadline_us; /* until when a commit that was sent is awaited */
-    int code;                   /* of the first failure in this transaction, */
-    ses_error error;            /* which the next query reports */
-    unsigned number;            /* of the server's error */
-    bool again;                 /* the transaction may succeed if it is run again */
-    int64_t changed;            /* rows changed by the last statement that writes */
-    int64_t given;              /* the number that the last row got */
-    atomic_bool interrupted;
-    atomic_bool interruptible;
+    size_t packet_bytes; /* that the server takes in one piece */
+    bool is_unguarded;   /* it has not looked for unknown features yet */
+    bool sent;           /* statements that were sent have not been answered */
+    bool at_work;        /* lost, though the server may still work for it, */
+    bool committing;     /* and was asked to commit */
+    unsigned number;     /* of the server's error */
     struct my_run *runs; /* of queries that have not ended */
     enum kept kept[KEEPS_COUNT];
     bool is_plain;      /* nothing is prepared: the server has no room for more */
@@ -90,33 +73,27 @@ static inline struct my *ses__my_of(struct db *db)
     return (struct my *)db;
 }
 
-/* Makes a connection that is not connected yet. Returns NULL if out of memory. */
-SESLITE_PRIVATE struct my *ses__my_new(const struct mysql_config *config);
-/* Connects before the deadline, and makes the settings that the statements depend on. */
-SESLITE_PRIVATE int ses__my_connect(struct my *my, ses_error *error);
-SESLITE_PRIVATE void ses__my_close(struct my *my);
+/* ---- connection.c, and what else a struct remote_driver is made of */
+
+/* Returns NULL if out of memory. */
+SESLITE_PRIVATE struct remote *ses__my_new(const struct server_config *common,
+                                           const struct mysql_config *config);
+SESLITE_PRIVATE int ses__my_connect(struct remote *remote, ses_error *error);
+SESLITE_PRIVATE bool ses__my_is_over(struct remote *remote);
+SESLITE_PRIVATE void ses__my_close(struct remote *remote);
+/* If the server may still work for it, it is told to stop, in the background. */
+SESLITE_PRIVATE bool ses__my_leave(struct server *server, struct remote *remote);
+SESLITE_PRIVATE void ses__my_begin(struct remote *remote);
+SESLITE_PRIVATE void ses__my_ask_commit(struct remote *remote);
+SESLITE_PRIVATE void ses__my_ask_same(struct remote *remote);
+SESLITE_PRIVATE void ses__my_send_end(struct remote *remote, const struct statement *statement);
+SESLITE_PRIVATE bool ses__my_drop(struct remote *remote);
+SESLITE_PRIVATE void ses__my_end_queries(struct remote *remote);
 
 /* ---- failure.c */
 
 /* Keeps the first failure of a transaction, with the message of the server or of the client library. */
 SESLITE_PRIVATE void ses__my_fail(struct my *my, const char *doing);
-/* The same for a failure found by the library. */
-SESLITE_PRIVATE void ses__my_fail_as(struct my *my, int code, const char *doing);
-
-/* ---- transaction.c */
-
-SESLITE_PRIVATE void ses__my_forget_failure(struct my *my);
-/* Asks for the beginning of a transaction, and forgets all about the one before. */
-SESLITE_PRIVATE void ses__my_begin(struct my *my, bool writes);
-/* Sends the commit, and waits for all answers. A job may commit by itself: then it reads the answers after that. */
-SESLITE_PRIVATE int ses__my_commit(struct my *my, ses_error *error);
-/* The engine's ask_last. */
-SESLITE_PRIVATE void ses__my_ask_last(struct db *db);
-/* Ends the transaction without waiting for the server. */
-SESLITE_PRIVATE void ses__my_end_later(struct my *my, const struct statement *statement);
-/* More has to be asked after the transaction's end: another one goes on where it ended. It fails, and the call is made again,
- * in a transaction that stays open, if the session has changed meanwhile. */
-SESLITE_PRIVATE void ses__my_resume(struct my *my);
 
 /* ---- query.c */
 
@@ -127,13 +104,6 @@ SESLITE_PRIVATE enum sql_type ses__my_type(const struct query *query, int column
 SESLITE_PRIVATE int64_t ses__my_int_of(struct query *query, int column);
 SESLITE_PRIVATE struct span ses__my_text_of(struct query *query, int column);
 SESLITE_PRIVATE int ses__my_end(struct query *query);
-/* Asks for a statement whose answer is of no interest. The transaction keeps a failure, and the commit returns it. */
-SESLITE_PRIVATE void ses__my_ask(struct db *db, const struct statement *statement,
-                                 const struct value *values);
-/* Ends the queries that a job has left. */
-SESLITE_PRIVATE void ses__my_end_queries(struct my *my);
-SESLITE_PRIVATE int64_t ses__my_changed(const struct db *db);
-SESLITE_PRIVATE int64_t ses__my_given(const struct db *db);
 SESLITE_PRIVATE void ses__my_must_change(struct db *db, const char *table);
 SESLITE_PRIVATE void ses__my_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
@@ -169,10 +139,5 @@ SESLITE_PRIVATE int ses__my_wait(const struct my *my, int status, int *code);
 
 /* Sets where the server is, how to log in, and that the client library reads no files of settings. */
 SESLITE_PRIVATE bool ses__my_set_address(MYSQL *conn, const struct mysql_address *address);
-
-/* ---- leave.c */
-
-/* Closes the connection. If the server may still work for it, it is told to stop, in the background. */
-SESLITE_PRIVATE void ses__my_leave(struct my *my);
 
 #endif

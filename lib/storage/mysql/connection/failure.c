@@ -98,22 +98,6 @@ static const struct meaning *meaning_of(unsigned number, const char *doing)
     return NULL;
 }
 
-void ses__my_fail_as(struct my *my, int code, const char *doing)
-{
-    if (my->code != SES_OK)
-        return;
-    my->code = code;
-    if (code == SES_NOMEM)
-        (void)ses__error_nomem(&my->error);
-    else if (code == SES_INTERRUPTED && ses__limits_passed(my->base.limits))
-        (void)ses__limits_refuse(my->base.name, &my->error);
-    else if (code == SES_INTERRUPTED)
-        (void)ses__refuse_interrupted(doing, &my->error);
-    else
-        (void)ses__error_set(&my->error, code, "%s: %s was not answered within %lld ms", my->base.name, doing,
-                             (long long)(my->base.timeout_us / 1000));
-}
-
 void ses__my_fail(struct my *my, const char *doing)
 {
     const unsigned number = mysql_errno(my->conn);
@@ -122,15 +106,15 @@ void ses__my_fail(struct my *my, const char *doing)
     const struct meaning *meaning = meaning_of(number, doing);
 
     if (meaning && meaning->lost)
-        my->lost = true;
+        my->base.lost = true;
     my->is_plain |= number == ER_MAX_PREPARED_STMT_COUNT_REACHED;
-    if (my->code != SES_OK)
+    if (my->base.code != SES_OK)
         return;
     my->number = number;
-    my->code = meaning ? meaning->code : my->lost ? SES_IO : SES_INTERNAL;
-    my->again = my->lost || (meaning && meaning->again);
-    (void)ses__error_set(&my->error, my->code, "%s: %s failed: %.400s (error %u)%s", my->base.name, doing,
-                         *text ? text : "the connection was closed", number,
+    my->base.code = meaning ? meaning->code : my->base.lost ? SES_IO : SES_INTERNAL;
+    my->base.again = my->base.lost || (meaning && meaning->again);
+    (void)ses__error_set(&my->base.error, my->base.code, "%s: %s failed: %.400s (error %u)%s",
+                         my->base.db.name, doing, *text ? text : "the connection was closed", number,
                          meaning && meaning->hint ? meaning->hint : "");
-    (void)strncpy(my->error.sqlstate, state, sizeof my->error.sqlstate - 1);
+    (void)strncpy(my->base.error.sqlstate, state, sizeof my->base.error.sqlstate - 1);
 }

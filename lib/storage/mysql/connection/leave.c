@@ -64,8 +64,9 @@ static void *see_off(void *context)
     return NULL;
 }
 
-void ses__my_leave(struct my *my)
+bool ses__my_leave(struct server *server, struct remote *remote)
 {
+    struct my *my = ses__my_of(&remote->db);
     const bool is_at_work = my->conn && my->at_work && my->mark[0];
     struct leaving *leaving = is_at_work ? malloc(sizeof *leaving) : NULL;
     pthread_t thread;
@@ -83,5 +84,7 @@ void ses__my_leave(struct my *my)
             free(leaving);
         }
     }
-    ses__my_close(my);
+    ses__my_close(remote);
+    (void)server;
+    return false;
 }

@@ -8,25 +8,15 @@ static struct my_run *run_of(const struct query *query)
     return query->run;
 }
 
-/* Copies a failure of the transaction to the query. */
-static void look_at(struct query *query, const struct my *my)
-{
-    if (query->code == SES_OK && my->code != SES_OK) {
-        query->code = my->code;
-        if (query->error)
-            *query->error = my->error;
-    }
-}
-
 static struct my_run *add_run(struct my *my, size_t slot)
 {
-    struct my_run *run = ses__memory_new(my->config->allocator, sizeof *run);
+    struct my_run *run = ses__memory_new(my->base.db.allocator, sizeof *run);
 
     if (run) {
         *run = (struct my_run){.next = my->runs, .statement = &ses__mysql_statements[slot]};
         my->runs = run;
     } else {
-        ses__my_fail_as(my, SES_NOMEM, ses__mysql_statements[slot].name);
+        ses__remote_fail(&my->base, SES_NOMEM, ses__mysql_statements[slot].name);
     }
     return run;
 }
@@ -39,17 +29,12 @@ static void guard(struct my *my, const struct statement *source)
     my->is_unguarded = false;
 }
 
-/* A read whose transaction has ended continues in another. */
 static void collect(struct my *my, const struct query *query, const struct value *values)
 {
     struct my_run *run = run_of(query);
     const bool returns = run->statement->returns;
 
-    my->wrote |= !returns;
-    if (my->ended && my->writes)
-        ses__my_fail_as(my, JOB_MUST_GO_ON, run->statement->name);
-    else if (my->ended)
-        ses__my_resume(my);
+    ses__remote_go_on(&my->base, !returns, run->statement->name);
     guard(my, query->source);
     ses__my_collect(my, query->source, values, returns ? MY_ROWS : MY_CHANGES, returns ? run : NULL);
 }
@@ -58,11 +43,11 @@ void ses__my_start(struct query *query, const struct value *values)
 {
     struct my *my = ses__my_of(query->db);
 
-    if (my->code == SES_OK)
+    if (my->base.code == SES_OK)
         query->run = add_run(my, ses__statement_slot(query->source));
     if (query->run)
         collect(my, query, values);
-    look_at(query, my);
+    ses__remote_report(&my->base, query);
 }
 
 static void end_run(struct my *my, struct my_run *run)
@@ -74,7 +59,7 @@ static void end_run(struct my *my, struct my_run *run)
     *link = run->next;
     ses__my_abandon(my, run);
     mysql_free_result(run->result);
-    ses__memory_free(my->config->allocator, run);
+    ses__memory_free(my->base.db.allocator, run);
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
@@ -88,7 +73,7 @@ bool ses__my_row(struct query *query)
         return false;
     if (run->statement->returns && !run->result)
         (void)ses__my_settle(my);
-    look_at(query, my);
+    ses__remote_report(&my->base, query);
     if (query->code != SES_OK || !run->result)
         return false;
     run->row = mysql_fetch_row(run->result);
@@ -135,33 +120,12 @@ int ses__my_end(struct query *query)
     return query->code;
 }
 
-void ses__my_end_queries(struct my *my)
+void ses__my_end_queries(struct remote *remote)
 {
+    struct my *my = ses__my_of(&remote->db);
+
     while (my->runs)
         end_run(my, my->runs);
-}
-
-void ses__my_ask(struct db *db, const struct statement *statement, const struct value *values)
-{
-    struct query query;
-
-    ses__query_open(&query, db, statement, NULL, values);
-    (void)ses__query_end(&query);
-}
-
-/* The statement in question was collected last, so all answers have arrived with its own. */
-int64_t ses__my_changed(const struct db *db)
-{
-    struct my *my = (struct my *)(uintptr_t)db;
-
-    return ses__my_settle(my) == SES_OK ? my->changed : -1;
-}
-
-int64_t ses__my_given(const struct db *db)
-{
-    struct my *my = (struct my *)(uintptr_t)db;
-
-    return ses__my_settle(my) == SES_OK ? my->given : 0;
 }
 
 /* Does not wait: later statements of the transaction run after it anyway. */
@@ -171,6 +135,6 @@ void ses__my_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive
                                             ? (exclusive ? STATEMENT_LOCK_APP : STATEMENT_SHARE_APP)
                                             : (exclusive ? STATEMENT_LOCK_USER : STATEMENT_SHARE_USER);
 
-    if (ses__my_of(db)->writes)
-        ses__my_ask(db, statement, VALUES(OWNER(owner)));
+    if (ses__remote_of(db)->writes)
+        ses__remote_ask(db, statement, VALUES(OWNER(owner)));
 }
