@@ -47,8 +47,9 @@ erase           erase session storage/sql/session storage/sql/rows storage/sql s
 usage           usage session/read session/sql session storage/sql/usage storage/sql/derived storage/sql/rows storage/sql storage $models
 session/sql     session/sql session storage/sql/derived storage/sql/rows storage/sql storage $models
 session/sqlite  session/sqlite session storage/sqlite/connection storage $models
-session/postgres  session storage/postgres/connection storage $models
-session/mysql   session storage/mysql/connection storage $models
+session/server  session/server session storage/server storage $models
+session/postgres  session/server session storage/postgres/connection storage $models
+session/mysql   session/server session storage/mysql/connection storage $models
 agent           agent session/append_extras.h session/handle.h $models
 agent/context   agent/context agent artifact/begun.h session/append_extras.h session/handle.h $models
 search          search session/read session/sql session storage/sql/derived storage/sql/rows storage/sql storage $models

@@ -28,6 +28,7 @@ PURPOSES = {
     "session": "the store, handles and cursors",
     "session/sql": "calls that are a few statements",
     "session/sqlite": "stores in files",
+    "session/server": "options of servers",
     "session/postgres": "stores on PostgreSQL",
     "session/mysql": "stores on MySQL",
     "agent": "contents, tool calls, templates",
