@@ -44,7 +44,7 @@ enum kind {
  * may also precede it. If a command has an option of its own with the same letter or name, that one is
  * meant. */
 #define OPTIONS(X)                                                                                           \
-    X(STORE, 'f', "file", "FILE", KIND_FILE, "the store, or postgresql://...; default: SESLITE_DB")          \
+    X(STORE, 'f', "file", "FILE", KIND_FILE, "the store: a file or an address; default: SESLITE_DB")         \
     X(APP, 'a', "app", "APP", KIND_APP, "the app; optional if only one matches")                             \
     X(USER, 'u', "user", "USER", KIND_USER, "the user; optional if only one matches")                        \
     X(SESSION, 's', "session", "ID", KIND_SESSION, "the session; optional if only one matches")              \
