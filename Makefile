@@ -576,7 +576,7 @@ machines: $(COMMAND)
 	@MAKE='$(MAKE)' MACHINES='$(MACHINES)' sh test/machines.sh build/machines $(COMMAND) \
 	    $(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(MACHINE_TESTS))))
 
-## clean-room: make deps demo, and GOALS, on a bare Debian that debootstrap makes; as root (SUITE=trixie GOALS=quick)
+## clean-room: make deps demo, and GOALS, on a bare Debian or Ubuntu that debootstrap makes; as root (SUITE=trixie GOALS=quick)
 SUITE ?= $(shell . /etc/os-release 2>/dev/null && echo $$VERSION_CODENAME)
 GOALS ?= quick
 .PHONY: clean-room

@@ -92,6 +92,7 @@ awk '/^[a-z].*\.[ch] / {
     function share(left, of) {return of ? 100 * (of - left) / of : 0}
     END {
         for (name in lines)
-            printf "%-34s %6d lines, %5.1f %% reached; %6d branches, %5.1f %%\n", name, lines[name], \
-                share(missed[name], lines[name]), branches[name], share(untaken[name], branches[name]) | "sort"
+            if (lines[name] > 0)
+                printf "%-34s %6d lines, %5.1f %% reached; %6d branches, %5.1f %%\n", name, lines[name], \
+                    share(missed[name], lines[name]), branches[name], share(untaken[name], branches[name]) | "sort"
     }' "$build/coverage.txt"
