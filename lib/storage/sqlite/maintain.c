@@ -46,10 +46,15 @@ static int nothing_to_visit(void *context, sqlite3_stmt *row, ses_error *error)
     return SES_OK;
 }
 
-/* An SQLite without a list of its options has none of those that are looked for, either. */
+/* Debian's 3.46.1 does so without the option. An SQLite without a list of its options has none of those that are looked
+ * for, either. */
 static bool counts_indexes(struct connection *db)
 {
+    enum { COUNTS_ALWAYS = 3046000 };
     int64_t is_used = 0;
+
+    if (sqlite3_libversion_number() >= COUNTS_ALWAYS)
+        return true;
     const int code = ses__connection_read_int(
         db, "SELECT count(*) FROM pragma_compile_options WHERE compile_options = 'ENABLE_STAT4'", &is_used,
         NULL);
