@@ -531,7 +531,7 @@ tsan:
 
 ## sqlite-versions: tests with the oldest version of SQLite, Debian 13's and the newest, which cargo fetches (SQLITE_CRATES=...)
 # Those whose outcome may depend on the version. TESTS= are others.
-VERSION_TESTS := program/recover session/codes $(addprefix storage/,check checkpoint interrupt list_statements live_steps \
+VERSION_TESTS := program/recover session/codes $(addprefix storage/,check checkpoint damaged_trees interrupt list_statements live_steps \
     maintain marks migrate open_journal open_schema plans plans_references plans_views secure views)
 sqlite-versions:
 	@MAKE='$(MAKE)' CC='$(CC)' sh test/sqlite_versions.sh build/sqlite-versions \
