@@ -200,6 +200,52 @@ static void test_a_user_who_is_deleted_leaves_nothing_behind(void **state)
     ses_close(store);
 }
 
+/* ------------------------------------------------------------------------------ statements that are killed */
+
+static const ses_key killed = {"app", "killed", "s"};
+
+static void *append_one(void *context)
+{
+    struct writer *writer = context;
+    ses_error error;
+
+    writer->code = ses_append_by_key(writer->store, &killed, "{\"actions\":{\"stateDelta\":{\"user:a\":1}}}",
+                                     SES_NUL, NULL, NULL, &error);
+    if (writer->code != SES_OK)
+        print_error("%s\n", error.message);
+    return NULL;
+}
+
+/* The server's answer is the same whether it had committed or not, so the append looks, and stores what is not there. */
+static void test_an_append_whose_statement_is_killed_is_stored_once(void **state)
+{
+    const struct database *database = *state;
+    struct writer writer = {.store = database_open(database->uri, 20000)};
+    char sql[60];
+    int64_t id = 0;
+
+    must_create(writer.store, &killed, NULL);
+    (void)database_ask(database, "BEGIN");
+    (void)database_ask(database, "SELECT id FROM agents.seslite_users WHERE name = 'killed' FOR UPDATE");
+    assert_int_equal(pthread_create(&writer.thread, NULL, append_one, &writer), 0);
+    for (int i = 0; i < 500 && id == 0; i++) {
+        support_pause_us(20000);
+        id = database_number(database, "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx "
+                                       "WHERE trx_state = 'LOCK WAIT'");
+    }
+    assert_true(id > 0);
+    snprintf(sql, sizeof sql, "KILL QUERY %lld", (long long)id);
+    (void)database_ask(database, sql);
+    (void)database_ask(database, "ROLLBACK");
+    assert_int_equal(pthread_join(writer.thread, NULL), 0);
+    if (strstr(mysql_get_server_info(database->conn), "MariaDB")) /* MySQL has no blocks */
+        assert_int_equal(writer.code, SES_OK);
+    ses_session *session = must_get(writer.store, &killed);
+    assert_int_equal(ses_session_event_count(session), writer.code == SES_OK);
+    ses_session_close(session);
+    ses_close(writer.store);
+}
+
 /* ------------------------------------------------------------------------------- limits, behind a lock */
 
 static int64_t steady_ms(void)
@@ -279,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_numbers_are_given_in_the_order_of_commits),
         cmocka_unit_test(test_a_session_is_created_once),
         cmocka_unit_test(test_a_user_who_is_deleted_leaves_nothing_behind),
+        cmocka_unit_test(test_an_append_whose_statement_is_killed_is_stored_once),
         cmocka_unit_test(test_a_call_that_waits_for_a_lock_ends_in_time),
         cmocka_unit_test(test_reads_lock_nothing),
     };

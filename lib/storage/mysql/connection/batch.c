@@ -152,6 +152,17 @@ static bool take_statement(struct my *my, const struct my_awaited *awaited)
     return true;
 }
 
+/* The last statement of a block is the commit. If somebody kills the block just after it, the server's answer is the same as before
+ * it. So the connection is given up: the outcome is unknown, and the append looks. */
+static bool read_end_of_block(struct my *my)
+{
+    const bool good = read_answer(my, "the block of an append");
+
+    if (!good && my->base.code == SES_BUSY && !my->base.again)
+        my->base.lost = true;
+    return good;
+}
+
 static void take_all(struct my *my)
 {
     bool goes_on = !my->sets || read_answer(my, "setting variables");
@@ -163,7 +174,7 @@ static void take_all(struct my *my)
             my->base.lost = my->base.again = true;
     }
     if (goes_on && my->is_block)
-        goes_on = read_answer(my, "the block of an append");
+        goes_on = read_end_of_block(my);
     for (size_t i = 0; i < my->awaited_count && goes_on; i++) {
         if (my->awaited[i].keeps)
             *my->awaited[i].keeps = KEPT;
