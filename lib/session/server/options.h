@@ -1,4 +1,4 @@
-/* What the calls that open a store on a server share. */
+/* The options of the calls that open a store on a server. */
 #ifndef SESLITE_SESSION_SERVER_OPTIONS_H
 #define SESLITE_SESSION_SERVER_OPTIONS_H
 

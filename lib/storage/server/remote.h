@@ -1,4 +1,4 @@
-/* A connection to a server, and the transaction on it: what is the same for each engine whose statements travel. */
+/* A connection to a server, and the transaction on it, as far as they are the same for each engine on a server. */
 #ifndef SESLITE_STORAGE_SERVER_REMOTE_H
 #define SESLITE_STORAGE_SERVER_REMOTE_H
 

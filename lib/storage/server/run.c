@@ -16,7 +16,7 @@ struct attempt {
     ses_error *error;
 };
 
-/* What the job has returned, and how its transaction ends. */
+/* Ends the transaction as the job's result says, and returns the result of both. */
 static int end_job(struct remote *remote, const struct attempt *attempt, int result)
 {
     if (attempt->manner->writes && (remote->ended || result >= 0)) {

@@ -1,4 +1,4 @@
-/* What engines on a server share: a pool of connections, opened when needed and kept, and the running of jobs on them. */
+/* The part that engines on a server share: a pool of connections, opened when needed and kept, and the running of jobs. */
 #ifndef SESLITE_STORAGE_SERVER_SERVER_H
 #define SESLITE_STORAGE_SERVER_SERVER_H
 
