@@ -114,7 +114,7 @@ static void test_what_no_replica_has_confirmed_is_not_acknowledged_later(void **
     must_create(store, &key, NULL);
     cluster_signal_replica(cluster, SIGSTOP);
     assert_code(SES_UNKNOWN, ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
-    support_pause_us(300000); /* what the library does in the background */
+    support_pause_us(300000); /* for work in the background */
     session = must_get(store, &key);
     assert_int_equal(ses_session_event_count(session), 0);
     ses_session_close(session);

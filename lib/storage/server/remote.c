@@ -56,6 +56,13 @@ int ses__remote_wait(const struct remote *remote, struct pollfd *polled)
     return SES_OK; /* using the socket shows what is wrong with it */
 }
 
+bool ses__remote_has_news(int file)
+{
+    struct pollfd polled = {.fd = file, .events = POLLIN};
+
+    return poll(&polled, 1, 0) != 0;
+}
+
 /* When the time of the call is over, the server is at work: it ends its waiting for locks by itself before that. */
 void ses__remote_give_up(struct remote *remote, int code)
 {

@@ -89,6 +89,8 @@ SESLITE_PRIVATE bool ses__remote_is_committing(const struct remote *remote);
 /* Waits for what the file is polled for, until the deadline at most. Returns SES_BUSY when that has passed, or
  * SES_INTERRUPTED, both without a message. */
 SESLITE_PRIVATE int ses__remote_wait(const struct remote *remote, struct pollfd *polled);
+/* True if the file can be read at once, or is closed. */
+SESLITE_PRIVATE bool ses__remote_has_news(int file);
 /* Such a wait was in vain: nobody will read the remaining answers. */
 SESLITE_PRIVATE void ses__remote_give_up(struct remote *remote, int code);
 /* Keeps a failure that the library has found, unless there was one before. */

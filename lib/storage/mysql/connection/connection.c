@@ -142,26 +142,19 @@ struct remote *ses__my_new(const struct server_config *common, const struct mysq
     return &my->base;
 }
 
-static bool says_something(const struct my *my)
-{
-    struct pollfd socket = {.fd = mysql_get_socket(my->conn), .events = POLLIN};
-
-    return poll(&socket, 1, 0) != 0;
-}
-
 /* The server says nothing unasked but that. Reads the answer to the end of the last transaction first, if it has arrived; else
  * the next statement waits for it. */
 bool ses__my_is_over(struct remote *remote)
 {
     struct my *my = ses__my_of(&remote->db);
 
-    if (!says_something(my))
+    if (!ses__remote_has_news(mysql_get_socket(my->conn)))
         return false;
     if (!my->sent)
         return true;
     ses__remote_forget_failure(remote);
     (void)ses__my_settle(my);
-    return remote->lost || says_something(my);
+    return remote->lost || ses__remote_has_news(mysql_get_socket(my->conn));
 }
 
 /* A connection that is lost is not said goodbye to, which would wait. */

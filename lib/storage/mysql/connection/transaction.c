@@ -16,7 +16,7 @@ void ses__my_begin(struct remote *remote)
     struct my *my = ses__my_of(&remote->db);
 
     my->number = 0;
-    for (size_t i = 0; i < KEEPS_COUNT; i++) /* what was asked for may not have been reached */
+    for (size_t i = 0; i < KEEPS_COUNT; i++) /* the server may have stopped before it */
         my->kept[i] = my->kept[i] == KEPT ? KEPT : NOT_KEPT;
     my->is_unguarded = remote->writes;
     if (remote->writes) {

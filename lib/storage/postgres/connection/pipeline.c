@@ -179,25 +179,18 @@ static void drain(struct pg *pg)
         take_first(pg);
 }
 
-static bool says_something(const struct pg *pg)
-{
-    struct pollfd socket = {.fd = PQsocket(pg->conn), .events = POLLIN};
-
-    return poll(&socket, 1, 0) != 0;
-}
-
 /* Reads the remaining answers of the last transaction first. Anything else that arrives is the end, or the rare notice of a
  * changed setting, for which a new connection costs little. */
 bool ses__pg_is_over(struct remote *remote)
 {
     struct pg *pg = ses__pg_of(&remote->db);
 
-    if (!says_something(pg))
+    if (!ses__remote_has_news(PQsocket(pg->conn)))
         return false;
     if (pg->awaited_count == 0 || PQconsumeInput(pg->conn) != 1)
         return true;
     drain(pg);
-    return remote->lost || (pg->awaited_count == 0 && says_something(pg));
+    return remote->lost || (pg->awaited_count == 0 && ses__remote_has_news(PQsocket(pg->conn)));
 }
 
 enum { USUAL_MESSAGES = 64 };
