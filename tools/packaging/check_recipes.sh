@@ -93,6 +93,22 @@ CMAKE
     ok "the vcpkg port, with stand-ins for vcpkg's functions"
 }
 
+# conan_system NAME VERSION LIBRARY [PKGCONFIG]: a recipe of that name for a library of this system
+conan_system() {
+    mkdir "$1"
+    cat >"$1/conanfile.py" <<PYTHON
+from conan import ConanFile
+class System(ConanFile):
+    name = "$1"
+    version = "$2"
+    def package_info(self):
+        self.cpp_info.set_property("pkg_config_name", "${4:-$1}")
+        self.cpp_info.libdirs = self.cpp_info.bindirs = []
+        self.cpp_info.includedirs = "${4:+$(pkg-config --cflags-only-I "$4")}".replace("-I", "").split()
+        self.cpp_info.system_libs = ["$3"]
+PYTHON
+    run "$conan" create "$1" --no-remote
+}
 # Without a registry: what it requires is found in recipes of this system's libraries.
 check_conan() {
     conan=$(command -v conan || echo "$tree/build/conan/bin/conan")
@@ -100,25 +116,21 @@ check_conan() {
     CONAN_HOME=$PWD/home
     export CONAN_HOME
     run "$conan" profile detect
-    for library in sqlite3:3.45.0 cjson:1.7.15; do
-        name=${library%:*}
-        mkdir "$name"
-        cat >"$name/conanfile.py" <<PYTHON
-from conan import ConanFile
-class System(ConanFile):
-    name = "$name"
-    version = "${library#*:}"
-    def package_info(self):
-        self.cpp_info.includedirs = self.cpp_info.libdirs = self.cpp_info.bindirs = []
-        self.cpp_info.system_libs = ["$name"]
-PYTHON
-        run "$conan" create "$name" --no-remote
-    done
+    conan_system sqlite3 3.45.0 sqlite3
+    conan_system cjson 1.7.15 cjson
     for shared in False True; do
         run "$conan" create "$recipes/conan" --no-remote -o "seslite/*:shared=$shared"
         used "the Conan recipe (shared=$shared)"
     done
     ok "the Conan recipe"
+    pkg-config --exists libpq libmariadb || { skipped "the Conan recipe's servers" "libpq and libmariadb"; return; }
+    conan_system libpq 15.0 pq libpq
+    conan_system mariadb-connector-c 3.3.3 mariadb libmariadb
+    run "$conan" create "$recipes/conan" --no-remote -o "seslite/*:postgres=True" -o "seslite/*:mysql=True"
+    used "the Conan recipe (servers)"
+    find home -name libseslite.a -path '*/p/lib/*' -exec nm -g {} + 2>/dev/null | grep -q ' T ses_open_mysql$' ||
+        fail "the Conan recipe's option mysql"
+    ok "the Conan recipe's servers"
 }
 
 # The functions of a script, run as the tool would run them, and what they install.
