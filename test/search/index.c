@@ -486,6 +486,19 @@ static void test_progress(void **state)
     free(event);
 }
 
+/* Nothing has a word, so no buffer of words was ever allocated. The sanitizers see arithmetic on a null pointer. */
+static void test_events_without_words(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t events = 0;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, "{\"author\":\"agent\"}");
+    assert_ok(ses_store_index(fixture->store, NULL, &events, &error));
+    assert_int_equal(events, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -496,6 +509,7 @@ int main(void)
         TEST(test_long_words_and_many),
         TEST(test_make_rebuild_and_drop),
         TEST(test_progress),
+        TEST(test_events_without_words),
     };
     return cmocka_run_group_tests_name("the index of words", tests, NULL, NULL);
 }

@@ -133,7 +133,7 @@ static void add_indexed(struct indexed *indexed, struct span words)
     struct span word;
     char mark;
 
-    while (next_word(&words, &mark, &word))
+    while (words.len > 0 && next_word(&words, &mark, &word))
         add_indexed_word(indexed, mark, word);
     end_run(indexed);
 }
