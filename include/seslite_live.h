@@ -148,9 +148,10 @@ SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_fo
  *
  * In an event loop, call with a timeout of 0 until the call returns 0. From then on `notify` is called once,
  * when there may be something to get or when ses_follower_wake, ses_store_interrupt or ses_close is called.
- * The next call that returns 0 arms it again. `notify` may run on any thread, within this call too, and while
- * the library holds locks. It must not call the library, and may only wake the caller's loop, for example by
- * writing to a pipe or an eventfd. It is not called after ses_follower_close has returned.
+ * ses_follower_wake counts even if it was called earlier, since the last call that returned 0. The next call
+ * that returns 0 arms it again. `notify` may run on any thread, within this call too, and while the library
+ * holds locks. It must not call the library, and may only wake the caller's loop, for example by writing to a
+ * pipe or an eventfd. It is not called after ses_follower_close has returned.
  *
  * Codes: those of a read, NOTFOUND.
  */

@@ -32,6 +32,7 @@ struct listener {
     bool notified;         /* something has changed since the last look */
     struct told told;      /* and where */
     bool woken;            /* by its owner's ses_follower_wake */
+    bool missed_wake;      /* the same, while `notify` was not armed */
     bool interrupted;
     bool armed;           /* `notify` is to be called */
     bool watched;         /* waits or is armed, so writes of other processes matter */

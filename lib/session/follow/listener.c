@@ -113,13 +113,17 @@ int64_t ses__listener_begin(struct listener *listener, bool first, struct told *
     return unchanged_us;
 }
 
-/* With the lock held. A notification after the last look is left for the next call. */
+/* With the lock held. A notification after the last look is left for the next call. A loop that was woken while `notify`
+ * was not armed may have looked for the reason before it made this call, so it is notified now. */
 static void pass_call(struct listener *listener)
 {
+    const bool is_due = listener->notified || listener->missed_wake || listener->home->closed;
+
     listener->woken = false;
+    listener->missed_wake = false;
     listener->armed = listener->notify != NULL;
     ses__listener_set_watched(listener, listener->armed);
-    if (listener->notified || listener->home->closed)
+    if (is_due)
         ses__listener_notify(listener);
 }
 
@@ -159,6 +163,7 @@ void ses__listener_wake(struct listener *listener)
 
     (void)pthread_mutex_lock(&home->lock);
     listener->woken = true;
+    listener->missed_wake = listener->missed_wake || !listener->armed;
     (void)pthread_cond_signal(&listener->wake);
     ses__listener_notify(listener);
     (void)pthread_mutex_unlock(&home->lock);
