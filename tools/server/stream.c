@@ -12,9 +12,9 @@
 struct stream {
     struct server *server;
     struct MHD_Connection *connection;
-    struct work *work; /* of its request, which lives longer */
-    ses_follower *follower;
-    char *text; /* the message being sent */
+    struct work *work;      /* of its request, which lives longer */
+    ses_follower *follower; /* NULL until it is open; set with the server's lock held */
+    char *text;             /* the message being sent */
     size_t len;
     size_t sent;
     bool ended;           /* `text` is the last message */
@@ -51,10 +51,12 @@ static void sleep_unless_woken(struct stream *stream)
     (void)pthread_mutex_unlock(&stream->lock);
 }
 
+/* A stream that has no follower yet sees that the server stops before it sleeps. */
 void streams_end(struct server *server)
 {
     for (struct stream *stream = server->streams; stream; stream = stream->next)
-        ses_follower_wake(stream->follower);
+        if (stream->follower)
+            ses_follower_wake(stream->follower);
 }
 
 static bool server_stops(struct server *server)
@@ -247,7 +249,12 @@ enum MHD_Result stream_events(struct request *request)
     if (!stream)
         return MHD_NO;
     options.notify_context = stream;
-    if (ses_follower_open(request->server->store, &request->key, &options, &stream->follower, &error) < 0) {
+    ses_follower *follower = NULL;
+    const int code = ses_follower_open(request->server->store, &request->key, &options, &follower, &error);
+    (void)pthread_mutex_lock(&request->server->lock);
+    stream->follower = follower;
+    (void)pthread_mutex_unlock(&request->server->lock);
+    if (code < 0) {
         stream_close(stream);
         return reply_error(request, &error);
     }
