@@ -151,6 +151,31 @@ def test_parallel_writes_are_all_kept(saver, monkeypatch):
     assert own and own <= before and 7 in ran and not own & set(ran)  # those that had written did not run again
 
 
+def test_writes_that_come_before_their_checkpoint(saver):
+    def put(id, parent=None):
+        made = {**empty_checkpoint(), "id": id}
+        configured = config if parent is None else {"configurable": {**config["configurable"], "checkpoint_id": parent}}
+        return saver.put(configured, made, {"source": "loop", "step": 0, "parents": {}}, {})
+
+    def writes(made):
+        return sorted((task, value) for task, _, value in made.pending_writes)
+
+    # LangGraph stores a checkpoint and the writes to it in the background, in any order.
+    config = {"configurable": {"thread_id": "early", "checkpoint_ns": ""}}
+    early = {"configurable": {"thread_id": "early", "checkpoint_ns": "", "checkpoint_id": "2"}}
+    put("1")
+    for number in range(20):
+        saver.put_writes(early, [("log", number)], f"task{number:02}")
+    put("2", "1")
+    saver.put_writes(early, [("log", 20)], "task20")
+    expected = [(f"task{number:02}", number) for number in range(21)]
+    assert writes(saver.get_tuple(config)) == expected
+    assert [(made.checkpoint["id"], writes(made)) for made in saver.list(config)] == [("2", expected), ("1", [])]
+    saver.prune(["early"])
+    assert [(made.checkpoint["id"], writes(made)) for made in saver.list(config)] == [("2", expected)]
+    assert writes(saver.get_tuple(config)) == expected
+
+
 CRASH = """
 import os, sys
 sys.path.insert(0, sys.argv[2])

@@ -73,9 +73,10 @@ class Reading(BaseCheckpointSaver[str]):
                     if name is None:
                         return None
                     place = Place(namespace, name)
-                    # All that was written to it comes after it, so that this is of one moment.
+                    # As a rule all that was written to it comes after it, so that this is of one moment.
                     found = self._find(session.event_by_id, key, generation, place)
-                if found is not None:
+                    holds_all = session.stored <= NEWEST.newest
+                if found is not None and (holds_all or not self._has_more(key, generation, found)):
                     made = self._tuple(key, named["thread_id"], found)
                     if len(made.checkpoint["channel_values"]) == len(found.event["values"]):
                         return made
@@ -106,6 +107,11 @@ class Reading(BaseCheckpointSaver[str]):
             writes.append(more.load()["langgraph"])
         self._known.of(key, generation, place)["writes"] = len(writes)
         return Found(place, event.load()["langgraph"], writes)
+
+    def _has_more(self, key: Key, generation: str, found: Found) -> bool:
+        """Whether there are writes that come before their checkpoint: LangGraph stores both in the background."""
+        name = id_of("w", generation, *found.place, str(len(found.writes)))
+        return self.store.event_get(key, name) is not None
 
     def _load(self, pair: Sequence[str]) -> Any:
         return self.serde.loads_typed((pair[0], b64decode(pair[1])))
@@ -200,7 +206,8 @@ class Reading(BaseCheckpointSaver[str]):
             return False
 
     def _backward(self, key: Key) -> Iterator[Found]:
-        """The checkpoints of a thread, those that were put last first. Writes come after their checkpoint, so they are met before."""
+        """The checkpoints of a thread, those that were put last first. Most writes come after their checkpoint, so they are met
+        before."""
         try:
             generation = self._generation(key)
             writes: dict[Place, Events] = {}
@@ -216,7 +223,9 @@ class Reading(BaseCheckpointSaver[str]):
                     if kind == "w":
                         writes.setdefault(place, []).append(loaded)
                     else:
-                        yield Found(place, loaded, writes.pop(place, [])[::-1])
+                        found = Found(place, loaded, writes.pop(place, [])[::-1])
+                        more = self._has_more(key, generation, found)
+                        yield self._find(partial(self.store.event_get, key), key, generation, place) or found if more else found
         except NotFoundError:
             return
 
