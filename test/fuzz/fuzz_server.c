@@ -106,6 +106,21 @@ static void stop(void)
     server.runs = false;
 }
 
+/* Otherwise the check for leaks at the end may meet the server while it starts. */
+static void stop_at_exit(void)
+{
+    if (server.runs)
+        stop();
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    return atexit(stop_at_exit);
+}
+
 /* The server may have answered and closed before all is sent. */
 static void send_all(int fd, const char *data, size_t len)
 {
