@@ -544,8 +544,8 @@ typedef struct ses_label {
 
 typedef struct ses_create_options {
     size_t size;
-    const ses_range *range;   /* ses_get_or_create: the events to read of an existing session; NULL: all */
-    const int64_t *create_us; /* the time of creation, for imports; NULL: the store's clock */
+    const ses_range *range;    /* ses_get_or_create: the events to read of an existing session; NULL: all */
+    const int64_t *created_us; /* the time of creation, for imports; NULL: the store's clock */
     /* When the session may be removed (see ses_store_expire), later than the store's clock and before the
      * year 10000; NULL: never. Not used by ses_get_or_create if the session exists. */
     const int64_t *expires_us;
@@ -1125,7 +1125,7 @@ SES_API size_t ses_names_count(const ses_names *names);
 SES_API const char *ses_names_at(const ses_names *names, size_t index);
 /* Returns `after` for the next page, or NULL if this is the last one. It is borrowed until the page is
  * closed. */
-SES_API const char *ses_names_next(const ses_names *names);
+SES_API const char *ses_names_after(const ses_names *names);
 /* Frees the page. NULL is allowed. */
 SES_API void ses_names_close(ses_names *names);
 

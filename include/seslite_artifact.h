@@ -101,12 +101,12 @@ SES_API int ses_artifact_save_by_key(ses_store *store, const ses_key *key, const
 typedef struct ses_artifact ses_artifact;
 
 typedef enum ses_artifact_open_flags {
-    SES_ARTIFACT_STORED = 0x1 /* opens references and tombstones themselves */
+    SES_ARTIFACT_OPEN_STORED = 0x1 /* opens references and tombstones themselves */
 } ses_artifact_open_flags;
 
 typedef struct ses_artifact_open_options {
     size_t size;
-    unsigned flags;         /* SES_ARTIFACT_STORED */
+    unsigned flags;         /* SES_ARTIFACT_OPEN_STORED */
     const int64_t *version; /* NULL: the newest */
     int64_t timeout_ms;     /* of this call and of each read */
     ses_cancel *cancel;     /* as in ses_call_options; it must live until ses_artifact_close */

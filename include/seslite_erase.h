@@ -28,7 +28,7 @@ typedef enum ses_redact_flags {
     SES_REDACT_FORKS = 0x20,
     /* Only counts what the call would do: it is done and rolled back, so the store must be open for
      * writing. */
-    SES_REDACT_COUNT = 0x40
+    SES_REDACT_DRY_RUN = 0x40
 } ses_redact_flags;
 
 typedef struct ses_redact_options {

@@ -202,11 +202,11 @@ typedef enum ses_fork_flags {
 
 typedef struct ses_fork_options {
     size_t size;
-    unsigned flags;           /* SES_FORK_* */
-    const ses_range *range;   /* the events that `*fork` holds; NULL: all */
-    const int64_t *create_us; /* the time of creation; NULL: the store's clock */
-    int64_t timeout_ms;       /* as in ses_call_options */
-    ses_cancel *cancel;       /* as in ses_call_options */
+    unsigned flags;            /* SES_FORK_* */
+    const ses_range *range;    /* the events that `*fork` holds; NULL: all */
+    const int64_t *created_us; /* the time of creation; NULL: the store's clock */
+    int64_t timeout_ms;        /* as in ses_call_options */
+    ses_cancel *cancel;        /* as in ses_call_options */
 } ses_fork_options;
 
 /*
@@ -288,12 +288,12 @@ SES_API int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const in
                                   const ses_call_options *options, ses_error *error);
 
 typedef enum ses_expire_flags {
-    SES_EXPIRE_COUNT = 0x10 /* deletes nothing: `*deleted` is how many sessions all calls would delete */
+    SES_EXPIRE_DRY_RUN = 0x10 /* deletes nothing: `*deleted` is how many sessions all calls would delete */
 } ses_expire_flags;
 
 typedef struct ses_expire_options {
     size_t size;
-    unsigned flags;            /* SES_EXPIRE_COUNT, SES_SECURE */
+    unsigned flags;            /* SES_EXPIRE_DRY_RUN, SES_SECURE */
     const int64_t *now_us;     /* the caller's clock; NULL: the store's */
     int64_t idle_us;           /* also sessions last written to longer ago than this; 0: none */
     int64_t sessions_per_user; /* also a user's least recently updated sessions beyond this number; 0: none */
@@ -310,12 +310,12 @@ typedef struct ses_expire_options {
  * thread and deletes nothing by itself.
  *
  * A session is idle since it was last written to, by the store's clock, whatever times its events have. A
- * session that was loaded, or created with `create_us`, is idle since its update time.
+ * session that was loaded, or created with `created_us`, is idle since its update time.
  *
- * With SES_EXPIRE_COUNT the call looks at every session of the app, as of one moment and whatever `limit`
+ * With SES_EXPIRE_DRY_RUN the call looks at every session of the app, as of one moment and whatever `limit`
  * says. It returns 0, and works on a store that was opened read-only.
  *
- * Codes: those of a write, INVALID, INTERRUPTED (with SES_EXPIRE_COUNT).
+ * Codes: those of a write, INVALID, INTERRUPTED (with SES_EXPIRE_DRY_RUN).
  */
 SES_API int ses_store_expire(ses_store *store, const char *app, const ses_expire_options *options,
                              int64_t *deleted, ses_error *error);

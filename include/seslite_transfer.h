@@ -211,9 +211,9 @@ typedef enum ses_import_flags {
 
 /* The outcome of importing a session or a shared key: SES_LOADED_* (0 to 4) or one of these. */
 typedef enum ses_import_outcome {
-    SES_IMPORT_REFUSED = 10,     /* `error` says why */
-    SES_IMPORT_KEY_KEPT = 11,    /* the key has another value in the store, and keeps it */
-    SES_IMPORT_KEY_REPLACED = 12 /* the key had another value, and now has the file's */
+    SES_IMPORTED_REFUSED = 10,     /* `error` says why */
+    SES_IMPORTED_KEY_KEPT = 11,    /* the key has another value in the store, and keeps it */
+    SES_IMPORTED_KEY_REPLACED = 12 /* the key had another value, and now has the file's */
 } ses_import_outcome;
 
 /* A session or a shared key of an import, lent until the function returns: never make or copy this struct. */

@@ -119,7 +119,7 @@ sed -n 's/^\["\(ses_[a-z0-9_]*\)".*/\1/p' "$pages/html/texts.js" | has_all "the 
 sed '1,2d; $d' "$pages/html/texts.js" | grep -vE '^\[("([^"\\]|\\["\\])*",?){5}\],$' && complain "these lines of texts.js are no lists"
 
 # A page describes the flags that its options take, whether the header names them one by one or as SES_OPEN_*.
-for flag in ses_open:SES_OPEN_READ_ONLY ses_append:SES_ANYWAY ses_cut:SES_SECURE ses_store_expire:SES_EXPIRE_COUNT; do
+for flag in ses_open:SES_OPEN_READ_ONLY ses_append:SES_ANYWAY ses_cut:SES_SECURE ses_store_expire:SES_EXPIRE_DRY_RUN; do
     grep -q "^.fB${flag#*:}.fP (0x" "$pages/man/man3/${flag%:*}.3" || complain "the man page of ${flag%:*} lacks ${flag#*:}"
     grep -q "<dt><code><b>${flag#*:}</b>" "$pages/html/${flag%:*}.html" || complain "the page of ${flag%:*} lacks ${flag#*:}"
 done

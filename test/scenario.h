@@ -475,7 +475,7 @@ static int faults_find(void *context, const char *text, size_t len, size_t from,
 static void faults_play_redaction(struct faults *faults, ses_store *store)
 {
     const ses_redact_options found = {.size = sizeof found,
-                                      .flags = SES_REDACT_STATE | SES_REDACT_FORKS | SES_REDACT_COUNT,
+                                      .flags = SES_REDACT_STATE | SES_REDACT_FORKS | SES_REDACT_DRY_RUN,
                                       .find = faults_find,
                                       .find_context = "4"};
     const ses_redact_options given = {.size = sizeof given,

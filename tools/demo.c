@@ -58,7 +58,7 @@ static void write_conversation(ses_store *store)
     ses_error error;
     const char *const before = "{\"app:units\":\"celsius\",\"user:name\":\"Alice\",\"topic\":\"travel\"}";
     const int64_t created = INT64_C(1736942399000000); /* the day of the conversation below */
-    const ses_create_options options = {.size = sizeof options, .create_us = &created};
+    const ses_create_options options = {.size = sizeof options, .created_us = &created};
 
     must(ses_create(store, &key, before, SES_NUL, &options, &session, &error), &error);
     for (size_t i = 0; i < sizeof conversation / sizeof conversation[0]; i++) {

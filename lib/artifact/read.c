@@ -125,7 +125,7 @@ static int open_artifact(const struct artifact_call *call, const ses_artifact_op
 {
     ses_store *store = call->at.store;
     ses_artifact_open_options options;
-    int code = ses__take_flagged(&options, sizeof options, given, SES_ARTIFACT_STORED,
+    int code = ses__take_flagged(&options, sizeof options, given, SES_ARTIFACT_OPEN_STORED,
                                  "artifact open options", error);
 
     if (code == SES_OK && options.version && *options.version < 0)
@@ -141,7 +141,7 @@ static int open_artifact(const struct artifact_call *call, const ses_artifact_op
     ses__sha256_init(&fresh->hash);
     const struct limits limits = LIMITS_OF(store, options);
     struct opening opening = {.call = *call,
-                              .stored = (options.flags & SES_ARTIFACT_STORED) != 0,
+                              .stored = (options.flags & SES_ARTIFACT_OPEN_STORED) != 0,
                               .version = options.version ? *options.version : INT64_MAX,
                               .arena = &fresh->arena};
     code = run_openings(&limits, &opening, error);

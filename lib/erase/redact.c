@@ -115,7 +115,7 @@ static int take_redact_options(struct session_call *call, const ses_redact_optio
                                ses_redact_options *own, struct redact_op *op, ses_error *error)
 {
     const unsigned known = (unsigned)SES_REDACT_STATE | (unsigned)SES_REDACT_FORKS |
-                           (unsigned)SES_REDACT_COUNT | (unsigned)SES_ANYWAY | (unsigned)SES_AT_VERSION |
+                           (unsigned)SES_REDACT_DRY_RUN | (unsigned)SES_ANYWAY | (unsigned)SES_AT_VERSION |
                            (unsigned)SES_SECURE;
     const ses_store *store = call->store;
     int code = ses__take_flagged(own, sizeof *own, given, known, "redact options", error);
@@ -126,7 +126,7 @@ static int take_redact_options(struct session_call *call, const ses_redact_optio
         return code;
     op->checks_version = call->checks_version && !call->anyway;
     op->version = call->version;
-    op->counts = (own->flags & (unsigned)SES_REDACT_COUNT) != 0;
+    op->counts = (own->flags & (unsigned)SES_REDACT_DRY_RUN) != 0;
     op->erasure = (struct erasure){.limits = LIMITS_OF(call->store, *own),
                                    .secure = (own->flags & SES_SECURE) != 0 && !op->counts,
                                    .alone = own->find != NULL || op->counts,

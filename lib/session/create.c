@@ -13,7 +13,7 @@ static int check_creation(ses_store *store, const ses_create_options *options, s
     const int64_t now = ses__store_now(store);
 
     op->now_us = now;
-    op->created_us = options->create_us ? *options->create_us : now;
+    op->created_us = options->created_us ? *options->created_us : now;
     op->expires_us = options->expires_us ? *options->expires_us : INT64_MAX;
     if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)
         return ses__error_set(error, SES_INVALID, "the time of creation is outside the years 0 to 9999");

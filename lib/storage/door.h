@@ -566,7 +566,7 @@ struct load_artifact_op {
     int64_t now_us;
     struct artifact_source source;
     /* out */
-    int outcome; /* SES_LOADED_NEW, _EQUAL or _UPDATED, SES_IMPORT_KEY_KEPT or _REPLACED */
+    int outcome; /* SES_LOADED_NEW, _EQUAL or _UPDATED, SES_IMPORTED_KEY_KEPT or _REPLACED */
 };
 SESLITE_PRIVATE int ses__door_load_artifact(struct storage *storage, struct load_artifact_op *op,
                                             ses_error *error);

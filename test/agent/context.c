@@ -150,7 +150,7 @@ static void test_the_vectors(void **state)
 static void create_log(const struct fixture *fixture, const char *const *events)
 {
     const int64_t early = 0;
-    const ses_create_options options = {.size = sizeof options, .create_us = &early};
+    const ses_create_options options = {.size = sizeof options, .created_us = &early};
     ses_error error;
 
     must_delete(fixture->store, &agent_key);

@@ -209,7 +209,7 @@ static void test_a_fork_of_another_user_has_bytes_of_its_own(void **state)
 /* What refers to an artifact of the session that a fork, or a fork of that, comes from. */
 static void check_reference(ses_store *store, const ses_key *of, const char *user)
 {
-    const ses_artifact_open_options stored = {.size = sizeof stored, .flags = SES_ARTIFACT_STORED};
+    const ses_artifact_open_options stored = {.size = sizeof stored, .flags = SES_ARTIFACT_OPEN_STORED};
     ses_artifact *artifact = NULL;
     ses_error error;
 

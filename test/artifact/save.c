@@ -210,7 +210,7 @@ static void test_a_reference_opens_what_it_refers_to(void **state)
     assert_artifact(fixture->store, &key, "r1", NULL, "target");
     assert_artifact(fixture->store, &key, "r5", NULL, "target");
     assert_code(SES_INVALID, ses_artifact_open_by_key(fixture->store, &key, "r6", NULL, &artifact, &error));
-    const ses_artifact_open_options stored = {.size = sizeof stored, .flags = SES_ARTIFACT_STORED};
+    const ses_artifact_open_options stored = {.size = sizeof stored, .flags = SES_ARTIFACT_OPEN_STORED};
     assert_ok(ses_artifact_open_by_key(fixture->store, &key, "r6", &stored, &artifact, &error));
     assert_int_equal(ses_artifact_info_of(artifact)->kind, SES_ARTIFACT_URI);
     ses_artifact_close(artifact);

@@ -416,11 +416,11 @@ static void test_a_users_artifact_is_kept_unless_it_is_asked_for(void **state)
     must_save(other, &user_key, "logo", "other");
     must_save(other, &user_key, "own", "o");
     import_noting(other, &text, 0, &outcome, &report);
-    assert_int_equal(outcome, SES_IMPORT_KEY_KEPT);
+    assert_int_equal(outcome, SES_IMPORTED_KEY_KEPT);
     assert_int_equal(report.artifacts_kept, 1);
     assert_artifact(other, &user_key, "logo", NULL, "other");
     import_noting(other, &text, SES_IMPORT_REPLACE_KEYS, &outcome, &report);
-    assert_int_equal(outcome, SES_IMPORT_KEY_REPLACED);
+    assert_int_equal(outcome, SES_IMPORTED_KEY_REPLACED);
     assert_int_equal(report.artifacts, 2);
     assert_artifact(other, &user_key, "logo", NULL, "2");
     assert_artifact(other, &user_key, "own", NULL, "o");
@@ -428,7 +428,7 @@ static void test_a_users_artifact_is_kept_unless_it_is_asked_for(void **state)
     free(text.data);
     text = exported(fixture->store, NULL);
     import_noting(other, &text, 0, &outcome, &report);
-    assert_int_equal(outcome, SES_IMPORT_KEY_KEPT);
+    assert_int_equal(outcome, SES_IMPORTED_KEY_KEPT);
     import_noting(other, &text, SES_IMPORT_UPDATE, &outcome, &report);
     assert_int_equal(report.artifacts, 1);
     assert_artifact(other, &user_key, "logo", NULL, "3");

@@ -77,7 +77,7 @@ static void test_what_is_found(void **state)
     const struct fixture *fixture = *state;
     const ses_redact_options options = {
         .size = sizeof options, .text = "other", .find = find_text, .find_context = "secret number"};
-    const ses_redact_options count = {.size = sizeof count, .flags = SES_REDACT_COUNT};
+    const ses_redact_options count = {.size = sizeof count, .flags = SES_REDACT_DRY_RUN};
     ses_erased erased;
 
     make_log(fixture->store);

@@ -92,7 +92,7 @@ static void test_expiry(void **state)
     ses_erased erased = {.size = sizeof erased};
     const ses_expire_options options = {.size = sizeof options, .idle_us = 1000000, .erased = &erased};
     const ses_expire_options count = {
-        .size = sizeof count, .flags = SES_EXPIRE_COUNT, .idle_us = 1000000, .erased = &erased};
+        .size = sizeof count, .flags = SES_EXPIRE_DRY_RUN, .idle_us = 1000000, .erased = &erased};
     int64_t deleted = 0;
     ses_error error;
 

@@ -203,7 +203,7 @@ static int change_shared(struct maker *maker, const ses_key *of, ses_error *erro
 static int try_create(struct maker *maker, const ses_key *of, ses_error *error)
 {
     const ses_create_options options = {.size = sizeof options,
-                                        .create_us = &(int64_t){(int64_t)random_below(&maker->seed, 2000)}};
+                                        .created_us = &(int64_t){(int64_t)random_below(&maker->seed, 2000)}};
     char *initial = random_state(maker, false);
     int code = ses_create(maker->store, of, initial, SES_NUL, &options, NULL, error);
 

@@ -70,7 +70,7 @@ static int run_script(const struct program_test *test, char **text)
 static void fill(const struct program_test *test)
 {
     const int64_t created = INT64_C(1700000000000000);
-    const ses_create_options options = {.size = sizeof options, .create_us = &created};
+    const ses_create_options options = {.size = sizeof options, .created_us = &created};
     const ses_key key = {"app", "user", "one"};
     ses_store *store = NULL;
     ses_session *session = NULL;

@@ -69,7 +69,7 @@ static void test_the_update_time_never_goes_back(void **state)
 static void test_the_update_time_of_an_imported_session_is_that_of_its_events(void **state)
 {
     static const int64_t created_us = INT64_C(-1000000);
-    const ses_create_options options = {.size = sizeof options, .create_us = &created_us};
+    const ses_create_options options = {.size = sizeof options, .created_us = &created_us};
     struct fixture *fixture = *state;
     ses_session *session = NULL;
     ses_error error;

@@ -109,7 +109,7 @@ static void test_deep_values_and_late_times_are_loaded_again(void **state)
     enum { DEPTH = 999 };
     struct fixture *fixture = *state;
     const int64_t late = INT64_C(200000000000000000);
-    const ses_create_options options = {.size = sizeof options, .create_us = &late};
+    const ses_create_options options = {.size = sizeof options, .created_us = &late};
     char texts[2][2 * DEPTH + 32];
     ses_store *other = NULL;
     ses_error error;

@@ -45,7 +45,7 @@ static void append_events(ses_store *store, const ses_key *to, int first, int la
 static void make_session(struct fixture *fixture, int events, size_t bytes)
 {
     const int64_t early = 0;
-    const ses_create_options options = {.size = sizeof options, .create_us = &early};
+    const ses_create_options options = {.size = sizeof options, .created_us = &early};
     ses_error error;
 
     assert_ok(ses_create(fixture->store, &key, NULL, 0, &options, NULL, &error));

@@ -24,7 +24,7 @@ static void create_at(struct fixture *fixture, const char *app, const char *user
 {
     const ses_key of = {app, user, id};
     const ses_create_options options = {
-        .size = sizeof options, .create_us = &time, .expires_us = expires ? &expires : NULL};
+        .size = sizeof options, .created_us = &time, .expires_us = expires ? &expires : NULL};
     ses_error error;
 
     assert_ok(ses_create(fixture->store, &of, NULL, 0, &options, NULL, &error));
@@ -181,7 +181,7 @@ static void test_a_fork_is_not_idle_since_its_source_is(void **state)
     const ses_key source = {"app", "user", "a"};
     const ses_key fork = {"app", "user", "b"};
     const int64_t long_ago = fixture->now - 20 * DAY;
-    const ses_fork_options options = {.size = sizeof options, .create_us = &long_ago};
+    const ses_fork_options options = {.size = sizeof options, .created_us = &long_ago};
     const ses_expire_options idle = {.size = sizeof idle, .idle_us = 10 * DAY};
     ses_error error;
 
@@ -242,7 +242,7 @@ static void test_a_count_is_what_all_calls_delete(void **state)
     struct fixture *fixture = *state;
     const ses_key ahead = {"app", "user", "ahead"};
     ses_expire_options options = {
-        .size = sizeof options, .flags = SES_EXPIRE_COUNT, .sessions_per_user = 2, .idle_us = 10 * DAY};
+        .size = sizeof options, .flags = SES_EXPIRE_DRY_RUN, .sessions_per_user = 2, .idle_us = 10 * DAY};
     const int64_t now = fixture->now;
     int64_t deleted = 0;
     ses_error error;
@@ -270,7 +270,7 @@ static void test_a_count_is_what_all_calls_delete(void **state)
         options.limit += deleted;
     }
     assert_int_equal(options.limit, 3 + 10);
-    options.flags = SES_EXPIRE_COUNT | SES_SECURE;
+    options.flags = SES_EXPIRE_DRY_RUN | SES_SECURE;
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 0);
 }
 
@@ -339,7 +339,7 @@ static void test_what_cannot_be_asked(void **state)
     fixture->options.flags = SES_OPEN_READ_ONLY;
     fixture_reopen(fixture);
     assert_code(SES_READONLY, ses_store_expire(fixture->store, NULL, NULL, NULL, &error));
-    options = (ses_expire_options){.size = sizeof options, .flags = SES_EXPIRE_COUNT};
+    options = (ses_expire_options){.size = sizeof options, .flags = SES_EXPIRE_DRY_RUN};
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 0);
 }
 

@@ -169,7 +169,7 @@ static void test_times(void **state)
 {
     struct fixture *fixture = *state;
     const int64_t early = INT64_C(1500000000000000);
-    const ses_fork_options options = {.size = sizeof options, .create_us = &early};
+    const ses_fork_options options = {.size = sizeof options, .created_us = &early};
     const ses_key second = {"app", "user", "second"};
     ses_session *fork = NULL;
     ses_error error;
@@ -281,7 +281,7 @@ static void test_what_is_refused_changes_nothing(void **state)
     const ses_key nameless = {"app", "user", ""};
     const ses_fork_options unknown = {.size = sizeof unknown, .flags = 0x80};
     const int64_t far = INT64_MAX;
-    const ses_fork_options late = {.size = sizeof late, .create_us = &far};
+    const ses_fork_options late = {.size = sizeof late, .created_us = &far};
     ses_session *fork = NULL;
     ses_error error;
 
@@ -401,7 +401,7 @@ static void test_damage_is_not_copied(void **state)
 static void test_times_of_creation(void **state)
 {
     static const struct {
-        int64_t create_us;
+        int64_t created_us;
         int code;
     } cases[] = {
         {INT64_C(-62167219200000000), SES_OK}, /* the year 0 */
@@ -414,7 +414,7 @@ static void test_times_of_creation(void **state)
 
     begin(fixture);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const ses_fork_options options = {.size = sizeof options, .create_us = &cases[i].create_us};
+        const ses_fork_options options = {.size = sizeof options, .created_us = &cases[i].created_us};
         assert_code(cases[i].code, ses_fork_by_key(fixture->store, &key, NULL, NULL, &options, NULL, &error));
     }
 }

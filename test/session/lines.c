@@ -218,8 +218,8 @@ static void test_a_fork_that_is_younger_than_its_events_goes_out_and_in(void **s
 {
     const ses_key young = {"app", "user", "young"};
     const ses_key bare = {"app", "user", "bare"};
-    const ses_create_options early = {.size = sizeof early, .create_us = &(int64_t){7}};
-    const ses_fork_options late = {.size = sizeof late, .create_us = &(int64_t){INT64_C(90000000)}};
+    const ses_create_options early = {.size = sizeof early, .created_us = &(int64_t){7}};
+    const ses_fork_options late = {.size = sizeof late, .created_us = &(int64_t){INT64_C(90000000)}};
     ses_store *store = ((struct fixture *)*state)->store;
     ses_store *other = empty_store();
     ses_import_report report;
@@ -265,7 +265,7 @@ static void note_item(void *context, const ses_import_item *item)
     text_printf(context, "%s=%d ",
                 item->session ? item->loaded_as ? item->loaded_as : item->session : item->key, item->outcome);
     assert_true(item->line > 0);
-    assert_true((item->outcome == SES_IMPORT_REFUSED) == (item->error != NULL));
+    assert_true((item->outcome == SES_IMPORTED_REFUSED) == (item->error != NULL));
 }
 
 static void assert_outcomes(ses_store *store, const struct text *lines, unsigned flags, const char *expected)

@@ -17,7 +17,7 @@ static inline void fill_session(ses_store *store, const ses_key *of)
 {
     static const ses_label labels[] = {{"b", "2 \"x\""}, {"a", ""}};
     const ses_create_options options = {.size = sizeof options,
-                                        .create_us = &(int64_t){INT64_C(-5000000)},
+                                        .created_us = &(int64_t){INT64_C(-5000000)},
                                         .expires_us = &(int64_t){INT64_C(4000000000000000)},
                                         .title = "A \xC3\xA9 title",
                                         .labels = labels,
@@ -49,8 +49,8 @@ static inline void fill_store(ses_store *store)
     const ses_key cut = {"app", "user", "cut"};
     const ses_key fork = {"app", "other \"user\"", "fork"};
     const ses_fork_options other = {
-        .size = sizeof other, .flags = SES_FORK_OTHER_USER, .create_us = &(int64_t){1}};
-    const ses_create_options early = {.size = sizeof early, .create_us = &(int64_t){7}};
+        .size = sizeof other, .flags = SES_FORK_OTHER_USER, .created_us = &(int64_t){1}};
+    const ses_create_options early = {.size = sizeof early, .created_us = &(int64_t){7}};
     ses_error error;
 
     assert_ok(ses_shared_state_change(store, "z app", "only shared", "{\"k\":{\"a\": 1},\"\":2}", SES_NUL,

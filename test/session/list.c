@@ -23,7 +23,7 @@ static ses_page *list(ses_store *store, const char *app, const char *user, const
 
 static void create_at(ses_store *store, const struct entry *entry)
 {
-    const ses_create_options options = {.size = sizeof options, .create_us = &entry->updated_us};
+    const ses_create_options options = {.size = sizeof options, .created_us = &entry->updated_us};
     char json[32];
     ses_error error;
 

@@ -167,7 +167,7 @@ static const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
 static void create(ses_store *store)
 {
     const int64_t early = 0;
-    const ses_create_options options = {.size = sizeof options, .create_us = &early};
+    const ses_create_options options = {.size = sizeof options, .created_us = &early};
     ses_error error;
     assert_ok(ses_create(store, &key, NULL, 0, &options, NULL, &error));
 }

@@ -29,11 +29,11 @@ static char *all_names(ses_store *store, const char *app, const char *prefix, si
         }
         assert_true(limit == 0 || ses_names_count(names) <= limit);
         assert_null(ses_names_at(names, ses_names_count(names)));
-        if (!ses_names_next(names)) {
+        if (!ses_names_after(names)) {
             ses_names_close(names);
             return text;
         }
-        snprintf(after, sizeof after, "%s", ses_names_next(names));
+        snprintf(after, sizeof after, "%s", ses_names_after(names));
         options.after = after;
         ses_names_close(names);
     }

@@ -157,7 +157,7 @@ static void step_create(int slot)
     const int64_t given = run.fixture->now - chance(&run.model, 1000) * INT64_C(7000000);
     const bool gets = once_in(&run.model, 2);
     const ses_create_options options = {.size = sizeof options,
-                                        .create_us = once_in(&run.model, 2) ? &given : NULL};
+                                        .created_us = once_in(&run.model, 2) ? &given : NULL};
     const ses_key key = key_of(slot);
     struct change changes[MOST_CHANGES];
     int count = random_changes(&run.model, changes);
@@ -172,7 +172,7 @@ static void step_create(int slot)
     if (!session->exists) {
         session->exists = true;
         session->number = ++run.model.created;
-        session->created_us = session->updated_us = options.create_us ? given : run.fixture->now;
+        session->created_us = session->updated_us = options.created_us ? given : run.fixture->now;
         session->count = 0;
         session->begin = begin_of(slot);
         clear_values(session->own);

@@ -215,7 +215,7 @@ static inline void recording_create(const struct recording *recording, ses_store
                                     ses_session **session)
 {
     int64_t created_us = time_of_event(recording, 0) - 1000000;
-    const ses_create_options options = {.size = sizeof options, .create_us = &created_us};
+    const ses_create_options options = {.size = sizeof options, .created_us = &created_us};
     ses_error error;
 
     assert_ok(

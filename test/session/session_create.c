@@ -276,7 +276,7 @@ static void test_time_of_creation_can_be_given(void **state)
         char name[16];
         ses_session *session = NULL;
         snprintf(name, sizeof name, "s%zu", i);
-        options.create_us = &times[i];
+        options.created_us = &times[i];
         assert_ok(
             ses_create(fixture->store, &(ses_key){"app", "user", name}, NULL, 0, &options, &session, &error));
         assert_int_equal(ses_session_created_us(session), times[i]);
@@ -286,7 +286,7 @@ static void test_time_of_creation_can_be_given(void **state)
         ses_session_close(session);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        options.create_us = &wrong[i];
+        options.created_us = &wrong[i];
         assert_code(SES_INVALID,
                     ses_create(fixture->store, &key, Q("{'app:a':1}"), SES_NUL, &options, NULL, &error));
     }
@@ -382,7 +382,7 @@ static void test_get_existing_keeps_the_time_of_creation(void **state)
 {
     struct fixture *fixture = *state;
     const int64_t given = 5;
-    const ses_create_options options = {.size = sizeof options, .create_us = &given};
+    const ses_create_options options = {.size = sizeof options, .created_us = &given};
     ses_session *session = NULL;
     ses_error error;
 

@@ -95,7 +95,7 @@ static void test_times_are_exact_and_short(void **state)
     struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        const ses_create_options options = {.size = sizeof options, .create_us = &times[i].us};
+        const ses_create_options options = {.size = sizeof options, .created_us = &times[i].us};
         ses_session *session = NULL;
         const ses_key nameless = {"app", "user", NULL};
         ses_error error;

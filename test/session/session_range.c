@@ -10,10 +10,10 @@ static const int64_t seconds[] = {100, 50, 300, 200, 300, 10, 400, 400, 350, 5, 
 enum { EVENTS = sizeof seconds / sizeof seconds[0] };
 
 /* Three sessions with the same events, so that a walk that leaves its session would be seen. */
-static void make_sessions(struct fixture *fixture, int64_t create_us)
+static void make_sessions(struct fixture *fixture, int64_t created_us)
 {
     const ses_key around[] = {{"app", "user", "before"}, key, {"app", "user", "behind"}};
-    const ses_create_options options = {.size = sizeof options, .create_us = &create_us};
+    const ses_create_options options = {.size = sizeof options, .created_us = &created_us};
     ses_error error;
 
     for (size_t i = 0; i < 3; i++)

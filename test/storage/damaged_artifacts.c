@@ -301,7 +301,7 @@ static void read_versions(struct artifacts_test *test, const ses_key *of, const 
                ses_artifact_versions_by_key(test->store, of, name, NULL, &list, &error));
     for (size_t i = 0; list && i < ses_artifact_list_count(list); i++) {
         const ses_artifact_info *info = ses_artifact_list_at(list, i);
-        read_one(test, of, name, &info->version, SES_ARTIFACT_STORED);
+        read_one(test, of, name, &info->version, SES_ARTIFACT_OPEN_STORED);
         read_one(test, of, name, &info->version, 0);
     }
     ses_artifact_list_close(list);

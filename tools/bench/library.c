@@ -32,7 +32,7 @@ void library_open(struct library *library, ses_store *store, const char *path, b
                                       .synchronous = full ? SES_SYNC_FULL : SES_SYNC_NORMAL,
                                       .clock = library_clock};
     const int64_t created = NOW_US;
-    const ses_create_options create = {.size = sizeof create, .create_us = &created};
+    const ses_create_options create = {.size = sizeof create, .created_us = &created};
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
 
     memset(library, 0, sizeof *library);

@@ -101,7 +101,7 @@ static void create_listed(ses_store *store, int number, int64_t step_us)
     if (mixed % 10000 == 0)
         labels[count++] = (ses_label){"ten-thousandth", "yes"};
     const ses_create_options options = {
-        .size = sizeof options, .create_us = &created, .labels = labels, .label_count = count};
+        .size = sizeof options, .created_us = &created, .labels = labels, .label_count = count};
     snprintf(user, sizeof user, "user-%d", number % ONE_USERS ? 1 + number % 999 : 0);
     snprintf(id, sizeof id, "session-%06d", (int)((int64_t)number * 7919 % listed()));
     const ses_key key = {"app", user, id};

@@ -57,7 +57,7 @@ func (t target) openArtifact(ctx context.Context, name string, o *OpenArtifactOp
 		}
 		made := &C.ses_artifact_open_options{
 			size:   C.sizeof_ses_artifact_open_options,
-			flags:  flag(o.Stored, C.SES_ARTIFACT_STORED),
+			flags:  flag(o.Stored, C.SES_ARTIFACT_OPEN_STORED),
 			cancel: handle,
 		}
 		if o.Version != nil {

@@ -45,7 +45,7 @@ func (c *call) receipt(out *Erased) *C.ses_erased {
 type RedactOptions struct {
 	State   bool   // also the values that the events have set, in the events and in the stored state
 	Forks   bool   // also the copies of the events in other sessions of the app
-	Count   bool   // changes nothing: only counts what would be redacted
+	DryRun  bool   // changes nothing: only counts what would be redacted
 	Anyway  bool   // an outdated session catches up instead of ErrStale
 	Version *int64 // by key: ErrStale unless the session has this version
 	Secure  bool   // nothing of what was replaced remains in the file and its log
@@ -62,7 +62,7 @@ type RedactOptions struct {
 func (c *call) redactOptions(o *RedactOptions) *C.ses_redact_options {
 	made := &C.ses_redact_options{
 		size: C.sizeof_ses_redact_options,
-		flags: flag(o.State, C.SES_REDACT_STATE) | flag(o.Forks, C.SES_REDACT_FORKS) | flag(o.Count, C.SES_REDACT_COUNT) |
+		flags: flag(o.State, C.SES_REDACT_STATE) | flag(o.Forks, C.SES_REDACT_FORKS) | flag(o.DryRun, C.SES_REDACT_DRY_RUN) |
 			flag(o.Anyway, C.SES_ANYWAY) | flag(o.Version != nil, C.SES_AT_VERSION) | flag(o.Secure, C.SES_SECURE),
 		text:       c.optional(o.Text),
 		timeout_ms: c.timeout,

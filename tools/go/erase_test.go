@@ -42,7 +42,7 @@ func logOf(t *testing.T, store *seslite.Store) string {
 func TestRedact(t *testing.T) {
 	store := told(t)
 	var erased seslite.Erased
-	_, err := store.Redact(ctx, key, []int64{1}, &seslite.RedactOptions{Count: true, Erased: &erased})
+	_, err := store.Redact(ctx, key, []int64{1}, &seslite.RedactOptions{DryRun: true, Erased: &erased})
 	must(t, err)
 	same(t, []any{erased.Events, erased.StateLeft, erased.ForksLeft}, "[1 1 0]")
 	same(t, strings.Contains(logOf(t, store), secret), true)

@@ -118,7 +118,7 @@ func TestPruneAndExpire(t *testing.T) {
 	same(t, []any{session.BaseSeq() > 0, number(t, session)}, "[true 3]")
 	_, err = store.Prune(ctx, key, &seslite.PruneOptions{LastSeq: 5, Before: time.Now(), Compacted: true, Secure: true})
 	must(t, err)
-	due, err := store.Expire(ctx, &seslite.ExpireOptions{App: "app", Now: time.Now().Add(time.Hour), Idle: time.Minute, Count: true})
+	due, err := store.Expire(ctx, &seslite.ExpireOptions{App: "app", Now: time.Now().Add(time.Hour), Idle: time.Minute, DryRun: true})
 	must(t, err)
 	same(t, due.Count, 1)
 	due, err = store.Expire(ctx, nil)

@@ -167,7 +167,7 @@ func (s *Store) names(ctx context.Context, options *NamesOptions,
 			for i := C.size_t(0); i < C.ses_names_count(names); i++ {
 				page = append(page, C.GoString(C.ses_names_at(names, i)))
 			}
-			o.After = C.GoString(C.ses_names_next(names))
+			o.After = C.GoString(C.ses_names_after(names))
 			more = o.After != ""
 			return code
 		})

@@ -132,7 +132,7 @@ type ExpireOptions struct {
 	Idle            time.Duration // also sessions last written to longer ago than this; 0: none
 	SessionsPerUser int           // also a user's least recently updated sessions beyond this number; 0: none
 	Limit           int           // sessions per call; 0: 100
-	Count           bool          // deletes nothing: Deleted.Count is how many all calls would delete
+	DryRun          bool          // deletes nothing: Deleted.Count is how many all calls would delete
 	Secure          bool          // overwrites what is deleted
 	// Erased becomes the receipt; forks are not looked for. nil: none.
 	Erased *Erased
@@ -147,7 +147,7 @@ func (s *Store) Expire(ctx context.Context, options *ExpireOptions) (Deleted, er
 	return deleting(ctx, s, func(c *call, count, _ *C.int64_t) C.int {
 		return C.ses_store_expire(c.store, c.optional(o.App), lend(c, &C.ses_expire_options{
 			size:              C.sizeof_ses_expire_options,
-			flags:             flag(o.Count, C.SES_EXPIRE_COUNT) | flag(o.Secure, C.SES_SECURE),
+			flags:             flag(o.DryRun, C.SES_EXPIRE_DRY_RUN) | flag(o.Secure, C.SES_SECURE),
 			now_us:            c.time(o.Now),
 			idle_us:           C.int64_t(o.Idle.Microseconds()),
 			sessions_per_user: C.int64_t(o.SessionsPerUser),

@@ -158,7 +158,7 @@ static enum MHD_Result reply_artifact(struct request *request, const struct aske
     ses_artifact *artifact = NULL;
     struct writing writing;
     ses_error error;
-    int code = open_artifact(request, asked->name, version, asked->metadata ? SES_ARTIFACT_STORED : 0,
+    int code = open_artifact(request, asked->name, version, asked->metadata ? SES_ARTIFACT_OPEN_STORED : 0,
                              &artifact, &error);
 
     if (code == SES_NOTFOUND)

@@ -41,7 +41,7 @@ static int take_fork_options(const struct session_call *call, const ses_fork_opt
     *flags = options.flags;
     op->limits = LIMITS_OF(call->store, options);
     op->now_us = ses__store_now(call->store);
-    op->created_us = options.create_us ? *options.create_us : op->now_us;
+    op->created_us = options.created_us ? *options.created_us : op->now_us;
     if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)
         return ses__error_set(error, SES_INVALID, "the time of creation is outside the years 0 to 9999");
     return ses__range_take(options.range, &op->range, error);

@@ -79,7 +79,7 @@ const char *ses_names_at(const ses_names *names, size_t index)
     return index < names->op.count ? names->op.items[index] : NULL;
 }
 
-const char *ses_names_next(const ses_names *names)
+const char *ses_names_after(const ses_names *names)
 {
     return names->op.more ? names->op.items[names->op.count - 1] : NULL;
 }

@@ -356,7 +356,7 @@ static int next_of_user(struct import_call *call, ses_error *error)
 
 static void report_artifact(struct import_call *call, const struct load_artifact_op *op, int64_t line)
 {
-    const bool is_kept = op->outcome == SES_IMPORT_KEY_KEPT;
+    const bool is_kept = op->outcome == SES_IMPORTED_KEY_KEPT;
     const ses_import_item item = {.app = op->app,
                                   .user = op->user,
                                   .session = op->session[0] ? op->session : NULL,
@@ -366,7 +366,7 @@ static void report_artifact(struct import_call *call, const struct load_artifact
 
     call->report.artifacts += op->source.stored;
     call->report.artifacts_kept += is_kept;
-    if (is_kept || op->outcome == SES_IMPORT_KEY_REPLACED)
+    if (is_kept || op->outcome == SES_IMPORTED_KEY_REPLACED)
         ses__import_report(call, &item);
 }
 

@@ -123,7 +123,7 @@ static int compare_key(struct import_call *call, const struct delta_op *op, bool
     if (code == SES_OK && is_there && !same) {
         changes->kept += writes ? 0 : 1;
         if (reports)
-            report_key(call, op, writes ? SES_IMPORT_KEY_REPLACED : SES_IMPORT_KEY_KEPT);
+            report_key(call, op, writes ? SES_IMPORTED_KEY_REPLACED : SES_IMPORTED_KEY_KEPT);
     }
     seen.removes = !is_there;
     if (is_there && writes)

@@ -297,7 +297,7 @@ static int refuse_session(struct imported_session *own, int code, ses_error *err
                       own->key.app ? own->key.app : "?", own->key.user ? own->key.user : "?",
                       own->key.session ? own->key.session : "?");
     call->report.refused++;
-    report_session(own, NULL, SES_IMPORT_REFUSED, &why);
+    report_session(own, NULL, SES_IMPORTED_REFUSED, &why);
     *error = why;
     if (!(call->options.flags & SES_IMPORT_SKIP))
         return code;

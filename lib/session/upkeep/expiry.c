@@ -46,7 +46,7 @@ int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *e
 
 static int take_expire_options(const ses_expire_options *given, ses_expire_options *options, ses_error *error)
 {
-    const unsigned known = (unsigned)SES_SECURE | (unsigned)SES_EXPIRE_COUNT;
+    const unsigned known = (unsigned)SES_SECURE | (unsigned)SES_EXPIRE_DRY_RUN;
     int code = ses__take_flagged(options, sizeof *options, given, known, "expire options", error);
 
     if (code == SES_OK && (options->idle_us < 0 || options->sessions_per_user < 0 || options->limit < 0))
@@ -80,7 +80,7 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     op->idle_before_us = idle_before(op->now_us, own.idle_us);
     op->per_user = own.sessions_per_user;
     op->limit = own.limit > 0 ? own.limit : default_limit;
-    op->count_only = (own.flags & SES_EXPIRE_COUNT) != 0;
+    op->count_only = (own.flags & SES_EXPIRE_DRY_RUN) != 0;
     op->erasure.secure = (own.flags & SES_SECURE) != 0;
     op->erasure.limits = LIMITS_OF(store, own);
     code = ses__receipt_begin(own.erased, &op->erasure, error);

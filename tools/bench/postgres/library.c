@@ -25,7 +25,7 @@ void pg_library_make(ses_store *store, const char *session, int side)
 {
     const ses_key key = {"app", "user", session};
     const int64_t created = INT64_C(1700000000000000);
-    const ses_create_options create = {.size = sizeof create, .create_us = &created};
+    const ses_create_options create = {.size = sizeof create, .created_us = &created};
     char state[1024];
     int len = snprintf(state, sizeof state, "{\"app:theme\":\"dark\",\"user:name\":\"Ada\"");
 

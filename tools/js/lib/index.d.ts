@@ -70,7 +70,7 @@ export interface CreateOptions {
     title?: string;
     labels?: Record<string, string>;
     expiresUs?: Micros | number;
-    createUs?: Micros | number;
+    createdUs?: Micros | number;
 }
 
 export interface AppendOptions {

@@ -165,14 +165,14 @@ export class Store {
             labels,
             count,
             ...optional(given.expiresUs, "expiresUs"),
-            ...optional(given.createUs, "createUs"),
+            ...optional(given.createdUs, "createdUs"),
         ]);
         return engine.check(call(...keyTexts(engine, key), text.pointer, text.length, slots));
     }
 
     create(key, state, options) {
         const engine = this.#engine;
-        const given = known(options, ["title", "labels", "expiresUs", "createUs"], "create");
+        const given = known(options, ["title", "labels", "expiresUs", "createdUs"], "create");
         return engine.frame(() => {
             this.#make(engine, key, state, given, (...values) => engine.calls.create(this.#open, ...values));
             return new Session(engine, engine.out(0));
@@ -181,7 +181,7 @@ export class Store {
 
     getOrCreate(key, state, options) {
         const engine = this.#engine;
-        const given = known(options, ["title", "labels", "expiresUs", "createUs", "range"], "getOrCreate");
+        const given = known(options, ["title", "labels", "expiresUs", "createdUs", "range"], "getOrCreate");
         return engine.frame(() => {
             const range = rangeSlots(engine, given.range);
             this.#make(engine, key, state, given, (...values) =>

@@ -141,7 +141,7 @@ int js_create(ses_store *store, const char *app, const char *user, const char *i
                                         .labels = (const ses_label *)(uintptr_t)slots[1],
                                         .label_count = (size_t)slots[2],
                                         .expires_us = js_optional(slots + 3),
-                                        .create_us = js_optional(slots + 5)};
+                                        .created_us = js_optional(slots + 5)};
     ses_session *session = NULL;
     const int code = ses_create(store, &key, state, state_len, &options, &session, &js_failure);
 
@@ -161,7 +161,7 @@ int js_get_or_create(ses_store *store, const char *app, const char *user, const 
                                         .labels = (const ses_label *)(uintptr_t)slots[1],
                                         .label_count = (size_t)slots[2],
                                         .expires_us = js_optional(slots + 3),
-                                        .create_us = js_optional(slots + 5)};
+                                        .created_us = js_optional(slots + 5)};
     ses_session *session = NULL;
     const int code = ses_get_or_create(store, &key, state, state_len, &options, &session, &js_failure);
 

@@ -96,7 +96,7 @@ EXPORT(names) int js_names(ses_store *store, const char *app, size_t limit, cons
 
     js_out[0] = js_slot(names);
     js_out[1] = names ? (int64_t)ses_names_count(names) : 0;
-    js_out[2] = names ? js_slot(ses_names_next(names)) : 0;
+    js_out[2] = names ? js_slot(ses_names_after(names)) : 0;
     return code;
 }
 

@@ -60,7 +60,7 @@ def test_a_session_tells_what_it_is(store, session):
     assert (session.version, session.last_seq, session.stored, session.base_seq) == (0, 0, 0, 0)
     assert session.created_us == session.updated_us > 1e15 and session.expires_us is None and session.parent is None
     assert session.title is None and session.labels == {} and session.label("x") is None
-    made = store.create(Key("app", "user"), title="T", labels={"b": "2", "a": "1"}, create_us=5, expires_us=FAR)
+    made = store.create(Key("app", "user"), title="T", labels={"b": "2", "a": "1"}, created_us=5, expires_us=FAR)
     assert (made.title, made.labels, made.label("a"), made.created_us, made.expires_us) == ("T", {"a": "1", "b": "2"}, "1", 5, FAR)
     assert len(made.id) == 36
     made.set_title("U"), made.set_labels({"a": None, "c": "ü"}), made.set_expiry(None)

@@ -106,7 +106,7 @@ def test_numbers_that_c_cannot_hold_are_refused(store, session):
     for call in (
         lambda: Range(newest=2**63),
         lambda: Range(since_us=1.5),
-        lambda: store.create(("app", "user"), create_us=2**64),
+        lambda: store.create(("app", "user"), created_us=2**64),
         lambda: store.list("app", limit=-1),
         lambda: store.append(KEY, {}, version=2**80),
         lambda: seslite.Point.seq("1"),

@@ -35,7 +35,7 @@ def test_history_goes_back_and_forth(store, session):
 
 def test_lists_go_page_by_page(store):
     for n in range(5):
-        store.create(Key("app", "user", f"s{n}"), {"n": n}, labels={"even": "yes"} if n % 2 == 0 else None, create_us=n + 1)
+        store.create(Key("app", "user", f"s{n}"), {"n": n}, labels={"even": "yes"} if n % 2 == 0 else None, created_us=n + 1)
     store.create(Key("app2", "user2", "t"))
     page = store.list("app", "user", order="oldest", limit=2)
     assert [each.id for each in page] == ["s0", "s1"] and page.token
@@ -65,7 +65,7 @@ def test_deleting_counts(store, session):
     store.create(KEY)
     assert store.delete_user("app", "user") == (1, False, 1, None)
     store.create(KEY, expires_us=FAR)
-    assert store.expire("app", now_us=FAR + 1, count=True).total == 1
+    assert store.expire("app", now_us=FAR + 1, dry_run=True).total == 1
     assert store.expire("app", now_us=FAR + 1).total == 1 and store.expire(idle_us=1, sessions_per_user=1, limit=5).total == 0
     store.create(KEY)
     assert store.delete_app("app", limit=1)[:2] == (1, True)

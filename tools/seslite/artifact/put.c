@@ -109,7 +109,7 @@ static int save(struct run *run, struct source *source, int64_t *version)
 static int report_json(struct run *run, int64_t version)
 {
     const ses_artifact_open_options options = {
-        .size = sizeof options, .flags = SES_ARTIFACT_STORED, .version = &version};
+        .size = sizeof options, .flags = SES_ARTIFACT_OPEN_STORED, .version = &version};
     ses_artifact *artifact = NULL;
     struct json json;
 

@@ -55,7 +55,7 @@ static int report_due(struct run *run)
     int64_t due = 0;
 
     options_given(run, &options);
-    options.flags |= SES_EXPIRE_COUNT;
+    options.flags |= SES_EXPIRE_DRY_RUN;
     if (ses_store_expire(run->store, run->values[OPTION_APP], &options, &due, &run->error) < 0)
         return fail(run);
     return report_deleted(run, "session", due);

@@ -109,7 +109,7 @@ static int take_options(struct redacting *own)
                                         .flags = (given(run, OPTION_REDACT_STATE) ? SES_REDACT_STATE : 0U) |
                                                  (takes_forks(run) ? SES_REDACT_FORKS : 0U) |
                                                  (given(run, OPTION_SECURE) ? SES_SECURE : 0U) |
-                                                 (given(run, OPTION_DRY_RUN) ? SES_REDACT_COUNT : 0U),
+                                                 (given(run, OPTION_DRY_RUN) ? SES_REDACT_DRY_RUN : 0U),
                                         .text = run->values[OPTION_WITH]};
     if (ways != 1)
         return say_usage(run, "redact needs one of --events, --text and --pattern");

@@ -127,8 +127,9 @@ static int write_version(void *context, const ses_artifact_info *info)
     const struct artifacts_export *own = context;
     struct run *run = own->export->run;
     const bool is_address = info->kind == SES_ARTIFACT_URI;
-    const ses_artifact_open_options options = {
-        .size = sizeof options, .flags = is_address ? 0 : SES_ARTIFACT_STORED, .version = &info->version};
+    const ses_artifact_open_options options = {.size = sizeof options,
+                                               .flags = is_address ? 0 : SES_ARTIFACT_OPEN_STORED,
+                                               .version = &info->version};
     ses_artifact *artifact = NULL;
     const int code =
         ses_artifact_open_by_key(run->store, &run->key, info->name, &options, &artifact, &run->error);

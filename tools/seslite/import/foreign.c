@@ -89,9 +89,9 @@ static void note_key(void *context, const ses_import_item *item)
 {
     struct foreign_import *import = context;
 
-    if (!import->only_check && item->key && item->outcome != SES_IMPORT_REFUSED)
+    if (!import->only_check && item->key && item->outcome != SES_IMPORTED_REFUSED)
         report_key(import->report, &(struct import_item){item->app, item->user, NULL, item->key, NULL},
-                   item->outcome == SES_IMPORT_KEY_REPLACED);
+                   item->outcome == SES_IMPORTED_KEY_REPLACED);
 }
 
 static int take_shared(struct foreign_import *import, const struct foreign_shared *shared, ses_error *error)

@@ -60,14 +60,14 @@ static void note_item(void *context, const ses_import_item *item)
     struct import_report *report = reader->report;
     const struct import_item own = {item->app, item->user, item->session, item->key, item->artifact};
 
-    if (item->outcome == SES_IMPORT_REFUSED)
+    if (item->outcome == SES_IMPORTED_REFUSED)
         report_refused(report, &own, item->error);
     else if (reader->only_check)
         check_name(reader, &own);
     else if (item->outcome == SES_LOADED_RENAMED)
         report_renamed(report, &own, &(ses_key){item->app, item->user, item->loaded_as});
-    else if (item->outcome == SES_IMPORT_KEY_KEPT || item->outcome == SES_IMPORT_KEY_REPLACED)
-        report_key(report, &own, item->outcome == SES_IMPORT_KEY_REPLACED);
+    else if (item->outcome == SES_IMPORTED_KEY_KEPT || item->outcome == SES_IMPORTED_KEY_REPLACED)
+        report_key(report, &own, item->outcome == SES_IMPORTED_KEY_REPLACED);
 }
 
 static int import_from(struct lines_reader *reader, const ses_import_options *options, ses_error *error)

@@ -39,7 +39,7 @@ void note_names(struct run *run, const char *app)
         text_puts(&line, ses_names_count(names) > 0 ? "The apps are:" : "The store has no sessions.");
     for (size_t i = 0; i < ses_names_count(names); i++)
         text_print(&line, "%s \"%s\"", i > 0 ? "," : "", ses_names_at(names, i));
-    if (ses_names_next(names))
+    if (ses_names_after(names))
         text_puts(&line, ", ...");
     note("%s", line.data);
     text_free(&line);

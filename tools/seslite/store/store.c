@@ -174,7 +174,7 @@ int each_name(struct run *run, const char *app, visit_name *visit, void *context
             status = fail(run);
         for (size_t i = 0; status == EXIT_OK && i < ses_names_count(names); i++)
             status = visit(context, ses_names_at(names, i));
-        const char *next = status == EXIT_OK ? ses_names_next(names) : NULL;
+        const char *next = status == EXIT_OK ? ses_names_after(names) : NULL;
         free(after);
         after = next ? copy_text(next) : NULL;
         more = next != NULL;

@@ -187,8 +187,8 @@ static int choose_outcome(struct db *db, struct load_artifact_op *op, const stru
     op->outcome = !exists                      ? SES_LOADED_NEW
                   : !has_others && !lacks      ? SES_LOADED_EQUAL
                   : !has_others && op->updates ? SES_LOADED_UPDATED
-                  : op->replaces               ? SES_IMPORT_KEY_REPLACED
-                                               : SES_IMPORT_KEY_KEPT;
+                  : op->replaces               ? SES_IMPORTED_KEY_REPLACED
+                                               : SES_IMPORTED_KEY_KEPT;
     return code;
 }
 
@@ -207,7 +207,7 @@ static int run_load_artifact(struct db *db, void *context, ses_error *error)
         code = choose_outcome(db, op, &owner, error);
     if (code != SES_OK)
         return code;
-    if (op->outcome == SES_LOADED_EQUAL || op->outcome == SES_IMPORT_KEY_KEPT) {
+    if (op->outcome == SES_LOADED_EQUAL || op->outcome == SES_IMPORTED_KEY_KEPT) {
         op->source.stored = 0;
         return LOAD_UNDONE;
     }

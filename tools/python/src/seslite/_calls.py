@@ -183,7 +183,7 @@ def fork(
     *,
     other_user: bool,
     events: Range | None,
-    create_us: int | None,
+    created_us: int | None,
 ) -> Session:
     from .session import Session
 
@@ -193,7 +193,7 @@ def fork(
         "ses_fork_options",
         flags=lib.SES_FORK_OTHER_USER if other_user else 0,
         range=NULL if events is None else events.c,
-        create_us=_ffi.int64(create_us, keep),
+        created_us=_ffi.int64(created_us, keep),
     )
     run(function, point_of(point), NULL if target is None else target.c, options, made)
     return Session(store, made[0])

@@ -292,7 +292,7 @@ def _open(run: Callable[..., int], function: Any, name: str, version: int | None
     keep: list[Any] = []
     options = _ffi.struct(
         "ses_artifact_open_options",
-        flags=lib.SES_ARTIFACT_STORED if stored else 0,
+        flags=lib.SES_ARTIFACT_OPEN_STORED if stored else 0,
         version=_ffi.int64(version, keep),
     )
     made = ffi.new("ses_artifact **")

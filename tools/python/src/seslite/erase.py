@@ -73,7 +73,7 @@ def redact(
         "ses_redact_options",
         flags=(lib.SES_REDACT_STATE if state else 0)
         | (lib.SES_REDACT_FORKS if forks else 0)
-        | (lib.SES_REDACT_COUNT if dry_run else 0)
+        | (lib.SES_REDACT_DRY_RUN if dry_run else 0)
         | (lib.SES_SECURE if secure else 0)
         | (lib.SES_ANYWAY if anyway else 0)
         | (lib.SES_AT_VERSION if version is not None else 0),

@@ -82,11 +82,11 @@ class History:
         *,
         other_user: bool = False,
         events: Range | None = None,
-        create_us: int | None = None,
+        created_us: int | None = None,
     ) -> Session:
         """Makes a new session that begins as another was at the point."""
         run, store = self._by_key(key), cast("Store", self)
-        return _calls.fork(run, lib.ses_fork_by_key, store, to, point, other_user=other_user, events=events, create_us=create_us)
+        return _calls.fork(run, lib.ses_fork_by_key, store, to, point, other_user=other_user, events=events, created_us=created_us)
 
     def prune(
         self,
@@ -122,17 +122,17 @@ class History:
         sessions_per_user: int = 0,
         secure: bool = False,
         limit: int = 0,
-        count: bool = False,
+        dry_run: bool = False,
         receipt: bool = False,
     ) -> Deleted:
         """Deletes the sessions whose time has come, in steps: again while `more` is set.
 
-        With `count` it deletes nothing, and returns how many all steps would delete.
+        With `dry_run` it deletes nothing, and returns how many all steps would delete.
         """
         keep: list[Any] = []
         options = _ffi.struct(
             "ses_expire_options",
-            flags=(lib.SES_SECURE if secure else 0) | (lib.SES_EXPIRE_COUNT if count else 0),
+            flags=(lib.SES_SECURE if secure else 0) | (lib.SES_EXPIRE_DRY_RUN if dry_run else 0),
             now_us=_ffi.int64(now_us, keep),
             idle_us=idle_us,
             sessions_per_user=sessions_per_user,

@@ -187,7 +187,7 @@ class Lists:
             self._run(function, *owner, options, made)
             names = ffi.gc(made[0], lib.ses_names_close)
             yield from [_ffi.required(lib.ses_names_at(names, at)) for at in range(lib.ses_names_count(names))]
-            after = _ffi.string(lib.ses_names_next(names))
+            after = _ffi.string(lib.ses_names_after(names))
             if after is None:
                 return
 

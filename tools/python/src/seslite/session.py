@@ -392,11 +392,11 @@ class Session(OfSession, _ffi.Handle):
         *,
         other_user: bool = False,
         events: Range | None = None,
-        create_us: int | None = None,
+        created_us: int | None = None,
     ) -> Session:
         """Makes a new session that begins as this one was at the point."""
         return _calls.fork(
-            self._run, lib.ses_fork, self._store, to, point, other_user=other_user, events=events, create_us=create_us
+            self._run, lib.ses_fork, self._store, to, point, other_user=other_user, events=events, created_us=created_us
         )
 
     def prune(

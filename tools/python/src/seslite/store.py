@@ -319,13 +319,13 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
         key: KeyLike,
         state: JsonIn = None,
         *,
-        create_us: int | None = None,
+        created_us: int | None = None,
         expires_us: int | None = None,
         title: str | None = None,
         labels: Labels | None = None,
     ) -> Session:
         """Creates a session. Without an id in the key the store makes one."""
-        options = self._create_options(None, create_us, expires_us, title, labels)
+        options = self._create_options(None, created_us, expires_us, title, labels)
         return self._session(lib.ses_create, key, *_ffi.json_in(state, "the state"), options[0])[0]
 
     def get_or_create(
@@ -334,25 +334,25 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
         state: JsonIn = None,
         *,
         events: Range | None = None,
-        create_us: int | None = None,
+        created_us: int | None = None,
         expires_us: int | None = None,
         title: str | None = None,
         labels: Labels | None = None,
     ) -> tuple[Session, bool]:
         """Reads a session, or creates it: then the second value is True."""
-        options = self._create_options(events, create_us, expires_us, title, labels)
+        options = self._create_options(events, created_us, expires_us, title, labels)
         session, code = self._session(lib.ses_get_or_create, key, *_ffi.json_in(state, "the state"), options[0])
         return session, code != lib.SES_EXISTING
 
     def _create_options(
-        self, events: Range | None, create_us: int | None, expires_us: int | None, title: str | None, labels: Labels | None
+        self, events: Range | None, created_us: int | None, expires_us: int | None, title: str | None, labels: Labels | None
     ) -> tuple[Any, list[Any]]:
         keep: list[Any] = []
         array, count = labels_in(labels, keep)
         options = _ffi.struct(
             "ses_create_options",
             range=None if events is None else events.c,
-            create_us=_ffi.int64(create_us, keep),
+            created_us=_ffi.int64(created_us, keep),
             expires_us=_ffi.int64(expires_us, keep),
             title=_ffi.c_text(title, "the title", keep),
             labels=array,

@@ -16,9 +16,9 @@ OUTCOMES = {
     lib.SES_LOADED_UPDATED: "updated",
     lib.SES_LOADED_REPLACED: "replaced",
     lib.SES_LOADED_RENAMED: "renamed",
-    lib.SES_IMPORT_REFUSED: "refused",
-    lib.SES_IMPORT_KEY_KEPT: "key kept",
-    lib.SES_IMPORT_KEY_REPLACED: "key replaced",
+    lib.SES_IMPORTED_REFUSED: "refused",
+    lib.SES_IMPORTED_KEY_KEPT: "key kept",
+    lib.SES_IMPORTED_KEY_REPLACED: "key replaced",
 }
 FAILED = lib.SES_MISUSE  # what a callback returns that raised; its own exception is what the caller gets
 

@@ -202,7 +202,7 @@ pub struct ses_label {
 pub struct ses_create_options {
     pub size: usize,
     pub range: *const ses_range,
-    pub create_us: *const i64,
+    pub created_us: *const i64,
     pub expires_us: *const i64,
     pub title: *const ::core::ffi::c_char,
     pub labels: *const ses_label,
@@ -437,7 +437,7 @@ pub struct ses_fork_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
     pub range: *const ses_range,
-    pub create_us: *const i64,
+    pub created_us: *const i64,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
 }
@@ -1212,8 +1212,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_create_options, size) - 0usize];
     ["Offset of field: ses_create_options::range"]
         [::core::mem::offset_of!(ses_create_options, range) - 8usize];
-    ["Offset of field: ses_create_options::create_us"]
-        [::core::mem::offset_of!(ses_create_options, create_us) - 16usize];
+    ["Offset of field: ses_create_options::created_us"]
+        [::core::mem::offset_of!(ses_create_options, created_us) - 16usize];
     ["Offset of field: ses_create_options::expires_us"]
         [::core::mem::offset_of!(ses_create_options, expires_us) - 24usize];
     ["Offset of field: ses_create_options::title"]
@@ -1600,8 +1600,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_fork_options, flags) - 8usize];
     ["Offset of field: ses_fork_options::range"]
         [::core::mem::offset_of!(ses_fork_options, range) - 16usize];
-    ["Offset of field: ses_fork_options::create_us"]
-        [::core::mem::offset_of!(ses_fork_options, create_us) - 24usize];
+    ["Offset of field: ses_fork_options::created_us"]
+        [::core::mem::offset_of!(ses_fork_options, created_us) - 24usize];
     ["Offset of field: ses_fork_options::timeout_ms"]
         [::core::mem::offset_of!(ses_fork_options, timeout_ms) - 32usize];
     ["Offset of field: ses_fork_options::cancel"]
@@ -1637,7 +1637,7 @@ const _: () = {
     ["Offset of field: ses_prune_options::erased"]
         [::core::mem::offset_of!(ses_prune_options, erased) - 64usize];
 };
-pub const SES_EXPIRE_COUNT: ses_expire_flags = 16;
+pub const SES_EXPIRE_DRY_RUN: ses_expire_flags = 16;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -1873,9 +1873,9 @@ pub const SES_IMPORT_RENAME: ses_import_flags = 4;
 pub const SES_IMPORT_DRY_RUN: ses_import_flags = 8;
 pub const SES_IMPORT_SKIP: ses_import_flags = 16;
 pub const SES_IMPORT_REPLACE_KEYS: ses_import_flags = 32;
-pub const SES_IMPORT_REFUSED: ses_import_outcome = 10;
-pub const SES_IMPORT_KEY_KEPT: ses_import_outcome = 11;
-pub const SES_IMPORT_KEY_REPLACED: ses_import_outcome = 12;
+pub const SES_IMPORTED_REFUSED: ses_import_outcome = 10;
+pub const SES_IMPORTED_KEY_KEPT: ses_import_outcome = 11;
+pub const SES_IMPORTED_KEY_REPLACED: ses_import_outcome = 12;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2108,7 +2108,7 @@ const _: () = {
     ["Offset of field: ses_artifact_save_options::cancel"]
         [::core::mem::offset_of!(ses_artifact_save_options, cancel) - 88usize];
 };
-pub const SES_ARTIFACT_STORED: ses_artifact_open_flags = 1;
+pub const SES_ARTIFACT_OPEN_STORED: ses_artifact_open_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2303,7 +2303,7 @@ const _: () = {
 };
 pub const SES_REDACT_STATE: ses_redact_flags = 16;
 pub const SES_REDACT_FORKS: ses_redact_flags = 32;
-pub const SES_REDACT_COUNT: ses_redact_flags = 64;
+pub const SES_REDACT_DRY_RUN: ses_redact_flags = 64;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2739,7 +2739,7 @@ extern "C" {
     ) -> ::core::ffi::c_int;
     pub fn ses_names_count(names: *const ses_names) -> usize;
     pub fn ses_names_at(names: *const ses_names, index: usize) -> *const ::core::ffi::c_char;
-    pub fn ses_names_next(names: *const ses_names) -> *const ::core::ffi::c_char;
+    pub fn ses_names_after(names: *const ses_names) -> *const ::core::ffi::c_char;
     pub fn ses_names_close(names: *mut ses_names);
     pub fn ses_delete(
         store: *mut ses_store,

@@ -11,7 +11,7 @@ use crate::text::{c_string_or_null, pointer};
 #[derive(Debug, Clone, Default)]
 pub struct CreateOptions<'a> {
     range: Range,
-    create_us: Option<i64>,
+    created_us: Option<i64>,
     expires_us: Option<i64>,
     title: Option<&'a str>,
     labels: Vec<(&'a str, Option<&'a str>)>,
@@ -27,8 +27,8 @@ impl<'a> CreateOptions<'a> {
         self
     }
     /// The time of creation; otherwise the store's clock gives it.
-    pub fn create_us(mut self, time_us: i64) -> Self {
-        self.create_us = Some(time_us);
+    pub fn created_us(mut self, time_us: i64) -> Self {
+        self.created_us = Some(time_us);
         self
     }
     /// The time from which the session may be removed.
@@ -55,7 +55,7 @@ impl<'a> CreateOptions<'a> {
         let labels = CLabels::new(&self.labels)?;
         let mut raw: sys::ses_create_options = limited(limits);
         raw.range = &range;
-        raw.create_us = optional_ref(&self.create_us);
+        raw.created_us = optional_ref(&self.created_us);
         raw.expires_us = optional_ref(&self.expires_us);
         raw.title = pointer(&title);
         raw.labels = labels.as_ptr();

@@ -93,7 +93,7 @@ pub struct ExpireOptions {
     sessions_per_user: i64,
     limit: i64,
     secure: bool,
-    count: bool,
+    dry_run: bool,
     pub(crate) receipt: bool,
 }
 
@@ -132,16 +132,16 @@ impl ExpireOptions {
         self
     }
     /// Deletes nothing: the answer is how many sessions all calls would delete.
-    pub fn count(mut self) -> Self {
-        self.count = true;
+    pub fn dry_run(mut self) -> Self {
+        self.dry_run = true;
         self
     }
 
     pub(crate) fn with_raw<T>(&self, limits: &Limits, function: impl FnOnce(&mut sys::ses_expire_options) -> T) -> T {
         let mut raw: sys::ses_expire_options = limited(limits);
         raw.flags = if self.secure { sys::SES_SECURE } else { 0 };
-        if self.count {
-            raw.flags |= sys::SES_EXPIRE_COUNT;
+        if self.dry_run {
+            raw.flags |= sys::SES_EXPIRE_DRY_RUN;
         }
         raw.now_us = optional_ref(&self.now_us);
         raw.idle_us = self.idle_us;

@@ -99,8 +99,8 @@ impl<'a> RedactOptions<'a> {
         self
     }
     /// Changes nothing: only counts.
-    pub fn count(mut self) -> Self {
-        self.flags |= sys::SES_REDACT_COUNT;
+    pub fn dry_run(mut self) -> Self {
+        self.flags |= sys::SES_REDACT_DRY_RUN;
         self
     }
     /// Nothing of it remains in the file.

@@ -116,7 +116,7 @@ impl Drop for Popped {
 pub struct ForkOptions {
     other_user: bool,
     range: Range,
-    create_us: Option<i64>,
+    created_us: Option<i64>,
 }
 
 impl ForkOptions {
@@ -134,8 +134,8 @@ impl ForkOptions {
         self
     }
     /// The time of creation; otherwise the store's clock gives it.
-    pub fn create_us(mut self, time_us: i64) -> Self {
-        self.create_us = Some(time_us);
+    pub fn created_us(mut self, time_us: i64) -> Self {
+        self.created_us = Some(time_us);
         self
     }
 
@@ -144,7 +144,7 @@ impl ForkOptions {
         let mut raw: sys::ses_fork_options = limited(limits);
         raw.flags = if self.other_user { sys::SES_FORK_OTHER_USER } else { 0 };
         raw.range = &range;
-        raw.create_us = optional_ref(&self.create_us);
+        raw.created_us = optional_ref(&self.created_us);
         function(&raw)
     }
 }

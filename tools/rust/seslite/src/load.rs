@@ -123,9 +123,9 @@ impl Outcome {
             sys::SES_LOADED_UPDATED => Outcome::Updated,
             sys::SES_LOADED_REPLACED => Outcome::Replaced,
             sys::SES_LOADED_RENAMED => Outcome::Renamed,
-            sys::SES_IMPORT_REFUSED => Outcome::Refused,
-            sys::SES_IMPORT_KEY_KEPT => Outcome::KeyKept,
-            sys::SES_IMPORT_KEY_REPLACED => Outcome::KeyReplaced,
+            sys::SES_IMPORTED_REFUSED => Outcome::Refused,
+            sys::SES_IMPORTED_KEY_KEPT => Outcome::KeyKept,
+            sys::SES_IMPORTED_KEY_REPLACED => Outcome::KeyReplaced,
             _ => Outcome::New,
         }
     }

@@ -66,7 +66,7 @@ impl Names {
     }
     /// `after` for the next page; `None`: this is the last one.
     pub fn next(&self) -> Option<&str> {
-        unsafe { optional_name(sys::ses_names_next(self.raw.as_ptr())) }
+        unsafe { optional_name(sys::ses_names_after(self.raw.as_ptr())) }
     }
 }
 

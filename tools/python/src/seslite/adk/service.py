@@ -77,13 +77,13 @@ class SesliteSessionService(OnStore, BaseSessionService):
         # The ADK's clock and ids belong to the caller's context, so the threads do not have them.
         if session_id is None and not self._own_ids:
             session_id = platform_uuid.new_uuid()
-        create_us = None if self._own_clock else round(platform_time.get_time() * 1e6)
-        return await self._store.run(self._create, Key(app_name, user_id, session_id), state, create_us)
+        created_us = None if self._own_clock else round(platform_time.get_time() * 1e6)
+        return await self._store.run(self._create, Key(app_name, user_id, session_id), state, created_us)
 
-    def _create(self, key: Key, state: Optional[dict[str, Any]], create_us: Optional[int]) -> Session:
+    def _create(self, key: Key, state: Optional[dict[str, Any]], created_us: Optional[int]) -> Session:
         text = adk_events.state_text(state, "the state") if state else None
         try:
-            with self.store.create(key, text, create_us=create_us) as session:
+            with self.store.create(key, text, created_us=created_us) as session:
                 return adk_events.session_of(session._summary(), [])
         except errors.ExistsError as error:
             raise AlreadyExistsError(f"Session with id {key.session} already exists.") from error

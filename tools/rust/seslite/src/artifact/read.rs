@@ -33,7 +33,7 @@ impl ArtifactOpenOptions {
 
     pub(crate) fn raw(&self, limits: &Limits) -> sys::ses_artifact_open_options {
         let mut raw: sys::ses_artifact_open_options = limited(limits);
-        raw.flags = if self.stored { sys::SES_ARTIFACT_STORED } else { 0 };
+        raw.flags = if self.stored { sys::SES_ARTIFACT_OPEN_STORED } else { 0 };
         raw.version = optional_ref(&self.version);
         raw
     }

@@ -63,7 +63,7 @@ fn titles_labels_expiry() {
     session.set_expiry(Some(soon)).unwrap();
     f.store.set_expiry(KEY, Some(soon)).unwrap();
     assert_eq!(f.store.expire(Some("app"), &ExpireOptions::new()).unwrap().count, 0);
-    assert_eq!(f.store.expire(None, &ExpireOptions::new().now_us(soon).count()).unwrap().count, 1);
+    assert_eq!(f.store.expire(None, &ExpireOptions::new().now_us(soon).dry_run()).unwrap().count, 1);
     assert_eq!(
         f.store.expire(None, &ExpireOptions::new().now_us(soon)).unwrap(),
         Deleted { count: 1, more: false, erased: None }

@@ -55,7 +55,7 @@ fn create_get_and_get_or_create() {
     let made = f.store.create(Key::user("app", "alice"), None).unwrap();
     assert_eq!(made.id().len(), 36);
     let options =
-        CreateOptions::new().title("a title").label("kind", "test").create_us(5).expires_us(4_102_444_800_000_000);
+        CreateOptions::new().title("a title").label("kind", "test").created_us(5).expires_us(4_102_444_800_000_000);
     let (session, created) = f.store.get_or_create(KEY, Some(r#"{"a":1}"#), &options).unwrap();
     assert!(created);
     assert_eq!((session.title(), session.created_us()), (Some("a title"), 5));

@@ -126,9 +126,9 @@ class StoreSide(Side):
         times = [session.last_update_time, *(event.timestamp for event in session.events)]
         return cast(Session, await self._store.run(self._create, _key_of(session), text, compare.time_us(min(times))))
 
-    def _create(self, key: Key, state: Optional[bytes], create_us: int) -> Session:
+    def _create(self, key: Key, state: Optional[bytes], created_us: int) -> Session:
         try:
-            with self.service.store.create(key, state, create_us=create_us) as made:
+            with self.service.store.create(key, state, created_us=created_us) as made:
                 return adk_events.session_of(made._summary(), [])
         except errors.ExistsError as error:
             raise AlreadyExistsError(str(error)) from error
