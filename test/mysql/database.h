@@ -65,6 +65,19 @@ static inline int64_t database_number(const struct database *database, const cha
     return strtoll(database_ask(database, sql), NULL, 10);
 }
 
+/* What SHOW STATUS counts under this name. */
+static inline int64_t database_count(const struct database *database, const char *name)
+{
+    char sql[200];
+
+    snprintf(sql, sizeof sql, "SHOW GLOBAL STATUS LIKE '%s'", name);
+    assert_int_equal(mysql_query(database->conn, sql), 0);
+    MYSQL_RES *rows = mysql_store_result(database->conn);
+    const int64_t count = strtoll(mysql_fetch_row(rows)[1], NULL, 10);
+    mysql_free_result(rows);
+    return count;
+}
+
 /* cmocka setup and teardown of a group. */
 static inline int database_setup(void **state)
 {

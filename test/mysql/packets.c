@@ -46,6 +46,54 @@ static void test_an_event_that_is_too_long_for_a_packet_is_refused(void **state)
     (void)database_ask(database, "SET GLOBAL max_allowed_packet = 16777216");
 }
 
+/* An event of so many bytes, 30,000 of which are the value of a key. */
+static char *event_with_key(size_t bytes)
+{
+    static const char format[] =
+        "{\"actions\":{\"stateDelta\":{\"user:k\":\"%030000d\"}},\"content\":{\"parts\":[{\"text\":\"";
+    static const char end[] = "\"}]}}";
+    char *event = malloc(bytes + 1);
+
+    assert_non_null(event);
+    memset(event, 'x', bytes);
+    event[snprintf(event, bytes, format, 0)] = 'x';
+    strcpy(event + bytes - strlen(end), end);
+    return event;
+}
+
+/* A text that the server takes is stored, whatever comes after it. One that it does not take is refused before it is sent, so the
+ * connection stays. */
+static void test_events_of_about_the_length_of_a_packet(void **state)
+{
+    const struct database *database = *state;
+    const ses_key edge = {"app", "edge", "s"};
+    int64_t stored = 0;
+    int code = SES_OK;
+    ses_error error;
+
+    (void)database_ask(database, "SET GLOBAL max_allowed_packet = 1048576");
+    ses_store *store = database_open(database->uri, 20000);
+    must_create(store, &edge, NULL);
+    const int64_t connections = database_count(database, "Connections");
+    for (size_t left = 800; left > 0; left -= 8) {
+        char *event = event_with_key(MEGABYTE - left);
+        const int next = ses_append_by_key(store, &edge, event, SES_NUL, NULL, NULL, &error);
+        assert_true(next == code || (code == SES_OK && next == SES_LIMIT));
+        code = next;
+        stored += code == SES_OK;
+        free(event);
+    }
+    assert_int_equal(code, SES_LIMIT);
+    assert_in_range(stored, 20, 80);
+    assert_ok(ses_append_by_key(store, &edge, "{}", SES_NUL, NULL, NULL, &error));
+    ses_session *session = must_get(store, &edge);
+    assert_int_equal(ses_session_event_count(session), stored + 1);
+    assert_int_equal(database_count(database, "Connections"), connections);
+    ses_session_close(session);
+    ses_close(store);
+    (void)database_ask(database, "SET GLOBAL max_allowed_packet = 16777216");
+}
+
 /* Many statements are sent in pieces, and are one transaction all the same. */
 static void test_a_batch_that_is_longer_than_a_packet_is_sent_in_pieces(void **state)
 {
@@ -104,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_event_that_is_too_long_for_a_packet_is_refused),
+        cmocka_unit_test(test_events_of_about_the_length_of_a_packet),
         cmocka_unit_test(test_a_batch_that_is_longer_than_a_packet_is_sent_in_pieces),
         cmocka_unit_test(test_every_byte_comes_back),
     };

@@ -17,18 +17,6 @@ static ses_store *open_with_one_connection(const struct database *database)
     return store;
 }
 
-static int64_t count_of(const struct database *database, const char *name)
-{
-    char sql[200];
-
-    snprintf(sql, sizeof sql, "SHOW GLOBAL STATUS LIKE '%s'", name);
-    assert_int_equal(mysql_query(database->conn, sql), 0);
-    MYSQL_RES *rows = mysql_store_result(database->conn);
-    const int64_t count = strtoll(mysql_fetch_row(rows)[1], NULL, 10);
-    mysql_free_result(rows);
-    return count;
-}
-
 static void append(ses_store *store, const char *json)
 {
     ses_error error;
@@ -67,13 +55,13 @@ static void test_a_connection_prepares_each_statement_once(void **state)
     must_create(store, &key, NULL);
     append(store, event);
     assert_session(store, 1);
-    const int64_t prepared = count_of(database, "Com_prepare_sql");
-    const int64_t executed = count_of(database, "Com_execute_sql");
+    const int64_t prepared = database_count(database, "Com_prepare_sql");
+    const int64_t executed = database_count(database, "Com_execute_sql");
     assert_true(prepared > 0);
     append(store, event);
     assert_session(store, 2);
-    assert_int_equal(count_of(database, "Com_prepare_sql"), prepared);
-    assert_true(count_of(database, "Com_execute_sql") >= executed + 10);
+    assert_int_equal(database_count(database, "Com_prepare_sql"), prepared);
+    assert_true(database_count(database, "Com_execute_sql") >= executed + 10);
     ses_close(store);
 }
 
@@ -92,11 +80,11 @@ static void test_what_a_failure_has_left_out_is_prepared_later(void **state)
     assert_code(SES_STALE, ses_append(session, event, SES_NUL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append_by_key(store, &(ses_key){"app", "user", "other"}, event, SES_NUL,
                                                 NULL, NULL, &error));
-    const int64_t connections = count_of(database, "Connections");
+    const int64_t connections = database_count(database, "Connections");
     append(store, event);
     append(maker, event);
     assert_session(store, 3);
-    assert_int_equal(count_of(database, "Connections"), connections);
+    assert_int_equal(database_count(database, "Connections"), connections);
     ses_session_close(session);
     ses_close(store);
     ses_close(maker);

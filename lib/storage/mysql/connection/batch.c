@@ -326,7 +326,7 @@ static bool is_ready(struct my *my, const char *name)
     return my->base.code == SES_OK;
 }
 
-/* Variables are for values that are not long. */
+/* Variables are for values that are not long. They go into one packet with what was collected before. */
 static bool is_prepared(const struct my *my, const struct mysql_statement *statement,
                         const struct value *values)
 {
@@ -335,7 +335,8 @@ static bool is_prepared(const struct my *my, const struct mysql_statement *state
     for (size_t i = 0; values && values[i].type != 0; i++)
         bytes += VARIABLE_BYTES + (values[i].type == SQL_INT ? 0 : 2 * values[i].text.len);
     return statement->prepared > 0 && !my->is_plain && !(my->base.writes && statement->locked) &&
-           (my->is_mariadb || (bytes < FULL_BYTES / 4 && my->packet_bytes > FULL_BYTES));
+           (my->is_mariadb ||
+            (bytes < FULL_BYTES / 4 && my->text.len + bytes < FULL_BYTES && my->packet_bytes > FULL_BYTES));
 }
 
 /* Adds a text after which the connection keeps something, unless it does already. */
