@@ -38,7 +38,7 @@ static const struct meaning meanings[] = {
     {ER_LOCK_WAIT_TIMEOUT, SES_BUSY, true, false, NULL},
     {ER_DUP_ENTRY, SES_CORRUPT, true, false, NULL},      /* another call has added this row; else damage */
     {ER_BAD_NULL_ERROR, SES_CORRUPT, true, false, NULL}, /* another call has deleted the owner; else damage */
-    {ER_DATA_OUT_OF_RANGE, SES_READONLY, false, false, USE_NEWER}, /* begin_guard has met a feature */
+    {ER_DATA_OUT_OF_RANGE, SES_CORRUPT, false, false, NULL},
     {ER_CON_COUNT_ERROR, SES_BUSY, true, true, NULL},
     {ER_TOO_MANY_USER_CONNECTIONS, SES_BUSY, true, true, NULL},
     {ER_USER_LIMIT_REACHED, SES_BUSY, false, false, NULL},
@@ -84,13 +84,23 @@ static const struct meaning meanings[] = {
     {ER_OUT_OF_RESOURCES, SES_IO, false, false, NULL},
 };
 
+/* Where the number is not enough, the statement decides, by its name or the beginning of that. */
+static const struct {
+    const char *doing;
+    struct meaning meaning;
+} by_statement[] = {
+    /* A guard has met a feature, or says that a job has to look. */
+    {"begin_guard", {ER_DATA_OUT_OF_RANGE, SES_READONLY, false, false, USE_NEWER}},
+    {"append_by_", {ER_DATA_OUT_OF_RANGE, JOB_UNSUITED, false, false, NULL}},
+};
+
 static const struct meaning *meaning_of(unsigned number, const char *doing)
 {
-    /* The guards of append_by_id and append_by_key say that a job has to look. */
-    static const struct meaning guarded = {ER_DATA_OUT_OF_RANGE, JOB_UNSUITED, false, false, NULL};
-
-    if (number == guarded.number && strncmp(doing, "append_", strlen("append_")) == 0)
-        return &guarded;
+    for (size_t i = 0; i < sizeof by_statement / sizeof by_statement[0]; i++) {
+        if (by_statement[i].meaning.number == number &&
+            strncmp(doing, by_statement[i].doing, strlen(by_statement[i].doing)) == 0)
+            return &by_statement[i].meaning;
+    }
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
         if (meanings[i].number == number)
             return &meanings[i];

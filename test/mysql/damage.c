@@ -1,0 +1,65 @@
+/* Rows that no library has written or deleted: what is reported, and that nothing is stored. */
+#include "mysql/database.h"
+
+static const ses_key key = {"app", "user", "s"};
+
+static int begin(void **state)
+{
+    const struct database *database = *state;
+
+    (void)database_ask(database, "DROP DATABASE agents");
+    (void)database_ask(database, "CREATE DATABASE agents");
+    (void)database_ask(database, "USE agents");
+    return 0;
+}
+
+static int64_t count_rows(const struct database *database)
+{
+    return database_number(
+        database, "SELECT (SELECT count(*) FROM seslite_events) + (SELECT count(*) FROM seslite_user_state) +"
+                  " (SELECT count(*) FROM seslite_app_state) + (SELECT sum(version) FROM seslite_sessions)");
+}
+
+static void assert_corrupt(int code, const ses_error *error, const char *word)
+{
+    if (code != SES_CORRUPT || !strstr(error->message, word))
+        fail_msg("%d: %s", code, code < 0 ? error->message : "");
+}
+
+/* One event, which is sent as a whole, and two, which are a job. */
+static void refuse_appends(const struct database *database, ses_session *session, const char *event,
+                           const char *word)
+{
+    const ses_text events[] = {{event, strlen(event)}, {event, strlen(event)}};
+    const int64_t rows = count_rows(database);
+    const time_t begun = time(NULL);
+    ses_error error;
+
+    assert_corrupt(ses_append(session, event, SES_NUL, NULL, NULL, &error), &error, word);
+    assert_corrupt(ses_append_batch(session, events, 2, NULL, NULL, &error), &error, word);
+    assert_in_range(time(NULL) - begun, 0, 10); /* and not after the time of the calls */
+    assert_int_equal(count_rows(database), rows);
+}
+
+/* Behind the first statement of an append, which tells a job to look by such a number. */
+static void test_a_number_out_of_range_is_damage(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = database_open(database->uri, 20000);
+
+    must_create(store, &key, NULL);
+    ses_session *session = must_get(store, &key);
+    (void)database_ask(database, "CREATE TRIGGER overflow BEFORE UPDATE ON seslite_sessions FOR EACH ROW "
+                                 "SET NEW.changed_us = NEW.changed_us + 9223372036854775807");
+    refuse_appends(database, session, "{}", "out of range");
+    ses_session_close(session);
+    ses_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_a_number_out_of_range_is_damage, begin),
+    };
+    return cmocka_run_group_tests_name("damage", tests, database_setup, database_teardown);
+}
