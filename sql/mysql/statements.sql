@@ -52,11 +52,9 @@
 -- own: append_by_key        or the same by its names
 -- own: append_event         the event, with the next number
 -- own: append_mark          a mark for an event that changes how the log is read
--- own: append_app_first     a key that the event sets in the app's state, which it locks,
--- own: append_app_key       and further ones
--- own: append_user_first    the same in the user's,
--- own: append_user_key      and further ones
--- own: append_session_key   a key in the session's
+-- own: append_app_key       a key that the event sets in the app's state,
+-- own: append_user_key      in the user's,
+-- own: append_session_key   or in the session's
 -- own: append_session_two   two of them, which take little longer than one
 -- own: append_touch         the session's row after the event
 -- own: create_session       a session whose version follows those of earlier ones
@@ -85,6 +83,11 @@
 -- macro: APP_ID(app) = (SELECT a.id FROM seslite_apps AS a WHERE a.name = app)
 -- macro: USER_ID(app, user) = (SELECT u.id FROM seslite_apps AS a JOIN seslite_users AS u ON u.app_id = a.id AND u.name = user
 --     WHERE a.name = app)
+--
+-- The owner of a shared key, of which the row is locked as by share_app and share_user. A key of an owner without a row would
+-- belong to NULL, which fails.
+-- macro: LOCKED_APP(id_of_app) = (SELECT o.id FROM seslite_apps AS o WHERE o.id = id_of_app LOCK IN SHARE MODE)
+-- macro: LOCKED_USER(id_of_user) = (SELECT o.id FROM seslite_users AS o WHERE o.id = id_of_user LOCK IN SHARE MODE)
 --
 -- The group of a user, for version_floor:
 -- macro: GROUP_OF(user) = (SELECT crc32(g.name) & 255 FROM seslite_users AS g WHERE g.id = user)
@@ -562,11 +565,13 @@ WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
   AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4));
 
 -- name: app_state_set
-INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq) VALUES (THE_APP($1), $2, $3, coalesce($4@ses_session, 0), $5)
+INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq)
+VALUES (LOCKED_APP(THE_APP($1)), $2, $3, coalesce($4@ses_session, 0), $5)
 ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
 
 -- name: user_state_set
-INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq) VALUES (THE_USER($1), $2, $3, coalesce($4@ses_session, 0), $5)
+INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq)
+VALUES (LOCKED_USER(THE_USER($1)), $2, $3, coalesce($4@ses_session, 0), $5)
 ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
 
 -- name: session_state_set
@@ -928,28 +933,14 @@ VALUES (@ses_session, @ses_seq, $1, $2, $3, $4, $5, nullif(greatest(@ses_high, $
 -- name: append_mark
 INSERT INTO seslite_event_marks (session_id, seq, kind, target_seq) VALUES (@ses_session, @ses_seq, $1, $2);
 
--- The lock is that of share_app and share_user.
-
--- name: append_app_first
--- prepared: for ses_append
-INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq)
-SELECT o.id, $1, $2, @ses_session, @ses_seq FROM seslite_apps AS o WHERE o.id = @ses_app LOCK IN SHARE MODE
-ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
-
 -- name: append_app_key
 -- prepared: for ses_append
-INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq) VALUES (@ses_app, $1, $2, @ses_session, @ses_seq)
-ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
-
--- name: append_user_first
--- prepared: for ses_append
-INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq)
-SELECT o.id, $1, $2, @ses_session, @ses_seq FROM seslite_users AS o WHERE o.id = @ses_user LOCK IN SHARE MODE
+INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq) VALUES (LOCKED_APP(@ses_app), $1, $2, @ses_session, @ses_seq)
 ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
 
 -- name: append_user_key
 -- prepared: for ses_append
-INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq) VALUES (@ses_user, $1, $2, @ses_session, @ses_seq)
+INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq) VALUES (LOCKED_USER(@ses_user), $1, $2, @ses_session, @ses_seq)
 ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
 
 -- name: append_session_key

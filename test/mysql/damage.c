@@ -3,6 +3,8 @@
 
 static const ses_key key = {"app", "user", "s"};
 
+#define REMOVED "\"__ADK_SENTINEL_REMOVED__\""
+
 static int begin(void **state)
 {
     const struct database *database = *state;
@@ -41,6 +43,45 @@ static void refuse_appends(const struct database *database, ses_session *session
     assert_int_equal(count_rows(database), rows);
 }
 
+static void test_a_shared_key_without_an_owner_is_not_stored(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = database_open(database->uri, 20000);
+    ses_error error;
+
+    must_create(store, &key, NULL);
+    ses_session *session = must_get(store, &key);
+    (void)database_ask(database, "DELETE FROM seslite_users");
+    refuse_appends(database, session, "{\"actions\":{\"stateDelta\":{\"user:k\":1}}}", "row of its user");
+    refuse_appends(database, session, "{\"actions\":{\"stateDelta\":{\"app:k\":1,\"user:k\":1}}}",
+                   "row of its user");
+    refuse_appends(database, session, "{\"actions\":{\"stateDelta\":{\"user:a\":" REMOVED ",\"user:k\":1}}}",
+                   "row of its user");
+    assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"k\":1,\"app:k\":1}}}", SES_NUL, NULL, NULL,
+                         &error));
+    (void)database_ask(database, "DELETE FROM seslite_apps");
+    refuse_appends(database, session, "{\"actions\":{\"stateDelta\":{\"app:k\":2}}}", "row of its app");
+    ses_session_close(session);
+    ses_close(store);
+}
+
+/* It makes the rows of its app and its user, if they are not there. */
+static void test_a_new_session_has_owners(void **state)
+{
+    const struct database *database = *state;
+    const ses_key other = {"app", "user", "other"};
+    ses_store *store = database_open(database->uri, 20000);
+
+    must_create(store, &key, "{\"user:k\":1,\"app:k\":1}");
+    (void)database_ask(database, "DELETE FROM seslite_users");
+    (void)database_ask(database, "DELETE FROM seslite_apps");
+    must_create(store, &other, "{\"user:k\":2,\"app:k\":2}");
+    ses_session *session = must_get(store, &other);
+    assert_string_equal(support_state(session, NULL), "{\"app:k\":2,\"user:k\":2}");
+    ses_session_close(session);
+    ses_close(store);
+}
+
 /* Behind the first statement of an append, which tells a job to look by such a number. */
 static void test_a_number_out_of_range_is_damage(void **state)
 {
@@ -59,6 +100,8 @@ static void test_a_number_out_of_range_is_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_a_shared_key_without_an_owner_is_not_stored, begin),
+        cmocka_unit_test_setup(test_a_new_session_has_owners, begin),
         cmocka_unit_test_setup(test_a_number_out_of_range_is_damage, begin),
     };
     return cmocka_run_group_tests_name("damage", tests, database_setup, database_teardown);

@@ -54,21 +54,20 @@ static void ask_event(struct db *db, const struct event_row *event)
             VALUES(INT(rewinds ? MARK_REWIND : MARK_COMPACTION), INT_IF(rewinds, event->rewinds_to)));
 }
 
-/* The first key that is set in a shared state locks its owner. */
-static void ask_shared_key(struct db *db, const struct delta_op *op, bool *is_locked)
+/* Setting a key also locks its owner. */
+static void ask_shared_key(struct db *db, const struct delta_op *op)
 {
-    static const struct statement *const statements[][3] = {
-        [SCOPE_APP] = {STATEMENT_APPEND_APP_FIRST, STATEMENT_APPEND_APP_KEY, STATEMENT_APP_STATE_REMOVE},
-        [SCOPE_USER] = {STATEMENT_APPEND_USER_FIRST, STATEMENT_APPEND_USER_KEY, STATEMENT_USER_STATE_REMOVE},
+    static const struct statement *const statements[][2] = {
+        [SCOPE_APP] = {STATEMENT_APPEND_APP_KEY, STATEMENT_APP_STATE_REMOVE},
+        [SCOPE_USER] = {STATEMENT_APPEND_USER_KEY, STATEMENT_USER_STATE_REMOVE},
     };
 
-    if (op->removes && !*is_locked)
+    if (op->removes) {
         ses__db_lock(db, op->scope, 0, false);
-    if (op->removes)
-        ses__remote_ask(db, statements[op->scope][2], VALUES(OWNER(0), TEXT(op->key)));
-    else
-        ses__remote_ask(db, statements[op->scope][*is_locked], VALUES(TEXT(op->key), TEXT(op->value)));
-    *is_locked = true;
+        ses__remote_ask(db, statements[op->scope][1], VALUES(OWNER(0), TEXT(op->key)));
+    } else {
+        ses__remote_ask(db, statements[op->scope][0], VALUES(TEXT(op->key), TEXT(op->value)));
+    }
 }
 
 /* Sets up to two keys of the session's state. */
@@ -89,12 +88,11 @@ static void ask_own_keys(struct db *db, const struct delta_op **ops)
 static void ask_keys(struct db *db, const struct delta *delta)
 {
     const struct delta_op *waiting[2] = {NULL, NULL};
-    bool is_locked[SCOPE_SESSION] = {false};
 
     for (size_t i = 0; i < delta->count; i++) {
         const struct delta_op *op = &delta->ops[i];
         if (ses__scope_is_shared(op->scope))
-            ask_shared_key(db, op, &is_locked[op->scope]);
+            ask_shared_key(db, op);
         else if (op->scope == SCOPE_SESSION && !op->removes)
             waiting[waiting[0] != NULL] = op;
         if (waiting[1] || (op->scope == SCOPE_SESSION && op->removes))

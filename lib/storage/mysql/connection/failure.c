@@ -12,6 +12,8 @@
 #define USE_NEWER \
     ": the store uses a feature that this seslite does not know: open it read-only, or use a newer one"
 #define USE_PRIMARY ": the server is read-only, as a replica is"
+#define NO_APP ": the row of its app is missing"
+#define NO_USER ": the row of its user is missing"
 #define USE_PACKET ": raise the server's max_allowed_packet, or write less at once"
 
 /* Errors that one of the two servers has, and the headers of the other do not name. */
@@ -92,6 +94,9 @@ static const struct {
     /* A guard has met a feature, or says that a job has to look. */
     {"begin_guard", {ER_DATA_OUT_OF_RANGE, SES_READONLY, false, false, USE_NEWER}},
     {"append_by_", {ER_DATA_OUT_OF_RANGE, JOB_UNSUITED, false, false, NULL}},
+    /* The session is locked, so nobody has deleted its owners meanwhile. */
+    {"app_state_set", {ER_BAD_NULL_ERROR, SES_CORRUPT, false, false, NO_APP}},
+    {"user_state_set", {ER_BAD_NULL_ERROR, SES_CORRUPT, false, false, NO_USER}},
 };
 
 static const struct meaning *meaning_of(unsigned number, const char *doing)
