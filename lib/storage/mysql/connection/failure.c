@@ -18,12 +18,19 @@
 
 /* Errors that one of the two servers has, and the headers of the other do not name. */
 enum {
+    DISK_FULL_WRITE = 3,
+    TABLESPACE_MISSING = 1812,
     READ_ONLY_MODE = 1836,
+    INNODB_READ_ONLY = 1874,
+    TEMP_FILE_WRITE_FAILURE = 1878,
     CONNECTION_KILLED = 1927,
+    NO_SUCH_TABLE_IN_ENGINE = 1932,
     STATEMENT_TIMEOUT = 1969,
     QUERY_TIMEOUT = 3024,
-    DISK_FULL_WRITE = 3,
-    CHECK_VIOLATED = 4025
+    REPLICATION_ROLLBACK = 3101,
+    MYSQL_CHECK_VIOLATED = 3819,
+    CHECK_VIOLATED = 4025,
+    CLIENT_IDLE = 4031
 };
 
 /* By the number of the error (https://mariadb.com/kb/en/mariadb-error-code-reference). */
@@ -38,6 +45,10 @@ struct meaning {
 static const struct meaning meanings[] = {
     {ER_LOCK_DEADLOCK, SES_BUSY, true, false, NULL},
     {ER_LOCK_WAIT_TIMEOUT, SES_BUSY, true, false, NULL},
+    {REPLICATION_ROLLBACK, SES_BUSY, true, false, NULL}, /* another member of a group was first */
+    {ER_CHECKREAD, SES_BUSY, true, false, NULL},         /* the same, where a snapshot is isolated */
+    {ER_TABLE_DEF_CHANGED, SES_BUSY, true, false, NULL}, /* somebody alters a table, or has just done so */
+    {ER_NEED_REPREPARE, SES_BUSY, true, false, NULL},
     {ER_DUP_ENTRY, SES_CORRUPT, true, false, NULL},      /* another call has added this row; else damage */
     {ER_BAD_NULL_ERROR, SES_CORRUPT, true, false, NULL}, /* another call has deleted the owner; else damage */
     {ER_DATA_OUT_OF_RANGE, SES_CORRUPT, false, false, NULL},
@@ -49,7 +60,10 @@ static const struct meaning meanings[] = {
     {QUERY_TIMEOUT, SES_BUSY, false, false, NULL},
     {ER_MAX_PREPARED_STMT_COUNT_REACHED, SES_BUSY, true, false, NULL},
     {ER_UNKNOWN_STMT_HANDLER, SES_IO, true, true, NULL}, /* a proxy has changed the server's connection */
+    {ER_UNKNOWN_COM_ERROR, SES_IO, true, true, NULL},    /* this node of a cluster is not ready */
+    {ER_ERROR_DURING_COMMIT, SES_IO, true, true, NULL},  /* so it may be committed, or not */
     {ER_SERVER_SHUTDOWN, SES_IO, true, true, NULL},
+    {CLIENT_IDLE, SES_IO, true, true, NULL},
     {CONNECTION_KILLED, SES_IO, true, true, NULL},
     {CR_SERVER_GONE_ERROR, SES_IO, true, true, NULL},
     {CR_SERVER_LOST, SES_IO, true, true, NULL},
@@ -61,28 +75,38 @@ static const struct meaning meanings[] = {
     {ER_DISK_FULL, SES_FULL, false, false, NULL},
     {DISK_FULL_WRITE, SES_FULL, false, false, NULL},
     {ER_RECORD_FILE_FULL, SES_FULL, false, false, NULL},
+    {TEMP_FILE_WRITE_FAILURE, SES_FULL, false, false, NULL},
+    {ER_TRANS_CACHE_FULL, SES_LIMIT, false, false, NULL},
     {ER_LOCK_TABLE_FULL, SES_LIMIT, false, false, NULL},
     {ER_DATA_TOO_LONG, SES_LIMIT, false, false, NULL},
     {ER_TOO_BIG_ROWSIZE, SES_LIMIT, false, false, NULL},
     /* A replica, or a primary that has become one. Its answer to a commit, too, says that nothing was written. */
     {ER_OPTION_PREVENTS_STATEMENT, SES_READONLY, true, false, USE_PRIMARY},
     {READ_ONLY_MODE, SES_READONLY, true, false, USE_PRIMARY},
+    {ER_OPEN_AS_READONLY, SES_READONLY, false, false, NULL},
+    {INNODB_READ_ONLY, SES_READONLY, false, false, NULL},
     {ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, SES_READONLY, false, false, NULL},
     {ER_TABLEACCESS_DENIED_ERROR, SES_READONLY, false, false, USE_GRANTS},
     {ER_COLUMNACCESS_DENIED_ERROR, SES_READONLY, false, false, USE_GRANTS},
     {ER_DBACCESS_DENIED_ERROR, SES_READONLY, false, false, USE_GRANTS},
     {ER_SPECIFIC_ACCESS_DENIED_ERROR, SES_READONLY, false, false, USE_GRANTS},
+    {ER_BAD_DB_ERROR, SES_CORRUPT, false, false, NULL},
     {ER_NO_SUCH_TABLE, SES_CORRUPT, false, false, NULL},
+    {NO_SUCH_TABLE_IN_ENGINE, SES_CORRUPT, false, false, NULL},
+    {TABLESPACE_MISSING, SES_CORRUPT, false, false, NULL},
     {ER_BAD_FIELD_ERROR, SES_CORRUPT, false, false, NULL},
     {ER_NO_REFERENCED_ROW_2, SES_CONSTRAINT, false, false, NULL}, /* of a table that is not the store's */
     {ER_ROW_IS_REFERENCED_2, SES_CONSTRAINT, false, false, NULL},
+    {MYSQL_CHECK_VIOLATED, SES_CONSTRAINT, false, false, NULL},
     {CHECK_VIOLATED, SES_CONSTRAINT, false, false, NULL},
     {ER_CRASHED_ON_USAGE, SES_CORRUPT, false, false, NULL},
     {ER_INDEX_CORRUPT, SES_CORRUPT, false, false, NULL},
     {ER_TABLE_CORRUPT, SES_CORRUPT, false, false, NULL},
     {ER_NOT_KEYFILE, SES_CORRUPT, false, false, NULL},
+    {ER_ERROR_ON_WRITE, SES_IO, false, false, NULL},
     {ER_GET_ERRNO, SES_IO, false, false, NULL},
     {ER_OUTOFMEMORY, SES_IO, false, false, NULL},
+    {ER_OUT_OF_SORTMEMORY, SES_IO, false, false, NULL},
     {ER_OUT_OF_RESOURCES, SES_IO, false, false, NULL},
 };
 
@@ -94,7 +118,7 @@ static const struct {
     /* A guard has met a feature, or says that a job has to look. */
     {"begin_guard", {ER_DATA_OUT_OF_RANGE, SES_READONLY, false, false, USE_NEWER}},
     {"append_by_", {ER_DATA_OUT_OF_RANGE, JOB_UNSUITED, false, false, NULL}},
-    /* The session is locked, so nobody has deleted its owners meanwhile. */
+    /* The session, or the owner, is locked: so nobody has deleted the owner meanwhile. */
     {"app_state_set", {ER_BAD_NULL_ERROR, SES_CORRUPT, false, false, NO_APP}},
     {"user_state_set", {ER_BAD_NULL_ERROR, SES_CORRUPT, false, false, NO_USER}},
 };
@@ -122,7 +146,7 @@ void ses__my_fail(struct my *my, const char *doing)
 
     if (meaning && meaning->lost)
         my->base.lost = true;
-    my->is_plain |= number == ER_MAX_PREPARED_STMT_COUNT_REACHED;
+    my->is_plain |= number == ER_MAX_PREPARED_STMT_COUNT_REACHED || number == ER_NEED_REPREPARE;
     if (my->base.code != SES_OK)
         return;
     my->number = number;
