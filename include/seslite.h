@@ -666,11 +666,12 @@ SES_API int ses_session_json(const ses_session *session, char **json, size_t *le
 
 /* ------------------------------------------------------------------------------------------------- append */
 
-/* Flags that several calls take; the options of a call say which. The flags that only one call takes begin at
- * 0x10 if it takes some of these too. */
+/* Flags that several calls take; the options of a call say which. The flags of one call are below 0x10000, so
+ * that none of these is taken for one of them. */
 typedef enum ses_flags {
-    SES_ANYWAY = 0x1,     /* an outdated handle catches up in the same transaction instead of STALE */
-    SES_AT_VERSION = 0x2, /* by key (a handle has its own), not with SES_ANYWAY: STALE unless at `version` */
+    SES_ANYWAY = 0x10000, /* an outdated handle catches up in the same transaction instead of STALE */
+    /* by key (a handle has its own), not with SES_ANYWAY: STALE unless at `version` */
+    SES_AT_VERSION = 0x20000,
     /*
      * Overwrites the deleted data (`PRAGMA secure_delete`), empties the write-ahead log, and overwrites all
      * bytes of the file that belong to no row: when SQLite moves rows between pages, it leaves copies of them
@@ -687,7 +688,7 @@ typedef enum ses_flags {
      * with the sqlite3 program. The flag does not reach rows that were deleted earlier without it, nor copies
      * that the file system or the disk has kept.
      */
-    SES_SECURE = 0x4
+    SES_SECURE = 0x40000
 } ses_flags;
 
 /* Artifacts that are saved together with an event (see seslite_artifact.h). */

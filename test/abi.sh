@@ -110,7 +110,7 @@ changed '
 /const char \*session; .* NULL only/a\
     int last; /* new */
 s/int64_t seq;  .* in the order of commit/int seq; \/* in the order of commit/
-s/SES_ANYWAY = 0x1/SES_ANYWAY = 0x8/
+s/SES_ANYWAY = 0x10000/SES_ANYWAY = 0x8/
 s/X(KEY, -24/X(KEY, -26/
 s/ses_code_name(int code/ses_code_name(long code/
 /^SES_API const char \*ses_code_text(/d
@@ -124,7 +124,7 @@ BROKEN  member ses_call_options.last: 12 to 16, int is new within the 32 bytes t
 BROKEN  struct ses_key: 24, fixed becomes 32, fixed
 BROKEN  member ses_key.last: 24 to 28, int is new in a struct that stays as it is
 BROKEN  member ses_event.seq: 0 to 8, int64_t becomes 0 to 4, int
-BROKEN  constant SES_ANYWAY: 1 becomes 8
+BROKEN  constant SES_ANYWAY: 65536 becomes 8
 BROKEN  constant SES_KEY: -24 becomes -26
 BROKEN  call ses_code_name: const char *(int) becomes const char *(long)
 BROKEN  call ses_code_text: const char *(int) is gone

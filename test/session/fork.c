@@ -280,6 +280,7 @@ static void test_what_is_refused_changes_nothing(void **state)
     const ses_key nobody = {"app", "user", "nobody"};
     const ses_key nameless = {"app", "user", ""};
     const ses_fork_options unknown = {.size = sizeof unknown, .flags = 0x80};
+    const ses_fork_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY}; /* of another call */
     const int64_t far = INT64_MAX;
     const ses_fork_options late = {.size = sizeof late, .created_us = &far};
     ses_session *fork = NULL;
@@ -296,6 +297,7 @@ static void test_what_is_refused_changes_nothing(void **state)
     assert_code(SES_INVALID, ses_fork_by_key(store, &key, NULL, &nameless, NULL, &fork, &error));
     assert_code(SES_INVALID, ses_fork_by_key(store, &key, NULL, &copy, &late, &fork, &error));
     assert_code(SES_MISUSE, ses_fork_by_key(store, &key, NULL, &copy, &unknown, &fork, &error));
+    assert_code(SES_MISUSE, ses_fork_by_key(store, &key, NULL, &copy, &anyway, &fork, &error));
     assert_code(SES_MISUSE, ses_fork_by_key(store, NULL, NULL, &copy, NULL, &fork, &error));
     assert_code(SES_MISUSE, ses_fork(NULL, NULL, &copy, NULL, &fork, &error));
     assert_code(SES_NOTFOUND, ses_fork_by_key(store, &nobody, NULL, &copy, NULL, &fork, &error));

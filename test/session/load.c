@@ -718,6 +718,7 @@ static void test_wrong_calls_are_refused(void **state)
 
     assert_code(SES_MISUSE, ses_load(store, &key, NULL, NULL, NULL, &error));
     assert_code(SES_MISUSE, load_with(store, &source, 0x100, NULL, &error));
+    assert_code(SES_MISUSE, load_with(store, &source, SES_SECURE, NULL, &error)); /* of another call */
     assert_code(SES_MISUSE, load_with(store, &source, SES_LOAD_REPLACE | SES_LOAD_RENAME, NULL, &error));
     assert_code(SES_MISUSE,
                 ses_load(store, &(ses_key){"app", "user", NULL}, given(&source), NULL, NULL, &error));

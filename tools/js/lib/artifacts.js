@@ -1,7 +1,7 @@
 // Artifacts: the files, images and reports of a session or of a user.
 import { MisuseError } from "./errors.js";
 import { required } from "./session.js";
-import { keyTexts, known, optional } from "./values.js";
+import { SECURE, keyTexts, known, optional } from "./values.js";
 
 const KINDS = ["bytes", "text", "uri"];
 const SAVE_NAMES = ["kind", "mimeType", "displayName", "metadata"];
@@ -124,7 +124,7 @@ function takeList(engine) {
 }
 
 export function remove(engine, store, key, name, options) {
-    const flags = known(options, ["secure"], "deleteArtifact").secure ? 4 : 0;
+    const flags = known(options, ["secure"], "deleteArtifact").secure ? SECURE : 0;
     return engine.frame(() => {
         const named = [...keyTexts(engine, key), required(engine, name, "name")];
         engine.check(engine.calls.artifact_delete(store, ...named, flags));

@@ -1,6 +1,8 @@
 // A session: a snapshot, which its own appends move forward.
 import { MisuseError } from "./errors.js";
 import {
+    ANYWAY,
+    SECURE,
     appendSlots,
     appended,
     dispose,
@@ -18,8 +20,6 @@ const forgotten = new FinalizationRegistry(({ engine, pointer }) => {
     engine.free("session_close", pointer);
 });
 
-const FLAG_ANYWAY = 1;
-const FLAG_SECURE = 4;
 const CODE_MORE = 7;
 
 export class Session {
@@ -184,7 +184,7 @@ export class Session {
         const engine = this.#engine;
         const given = known(options, ["anyway", "secure"], "pop");
         return engine.frame(() => {
-            const flags = (given.anyway ? FLAG_ANYWAY : 0) | (given.secure ? FLAG_SECURE : 0);
+            const flags = (given.anyway ? ANYWAY : 0) | (given.secure ? SECURE : 0);
             engine.check(engine.calls.pop(this.#open, ...pointValues(engine, point), flags));
             return takePopped(engine);
         });
@@ -199,7 +199,7 @@ export class Session {
                     (given.before !== undefined ? 2 : 0) |
                     (given.lastSeq !== undefined ? 4 : 0) |
                     (given.compacted ? 8 : 0),
-                given.secure ? FLAG_SECURE : 0,
+                given.secure ? SECURE : 0,
                 whole(given.keep ?? 0, "keep"),
                 whole(given.before ?? 0, "before"),
                 whole(given.lastSeq ?? 0, "lastSeq"),
@@ -229,7 +229,7 @@ export class Session {
 }
 
 function anyway(options, what) {
-    return known(options, ["anyway"], what).anyway ? FLAG_ANYWAY : 0;
+    return known(options, ["anyway"], what).anyway ? ANYWAY : 0;
 }
 
 export function required(engine, value, name) {

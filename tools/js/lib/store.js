@@ -5,6 +5,8 @@ import { InvalidError, MisuseError } from "./errors.js";
 import { Follower } from "./follower.js";
 import { Session, checkAppended, required } from "./session.js";
 import {
+    AT_VERSION,
+    SECURE,
     appendSlots,
     dispose,
     event,
@@ -219,7 +221,7 @@ export class Store {
 
     delete(key, options) {
         const engine = this.#engine;
-        const flags = known(options, ["secure"], "delete").secure ? 4 : 0;
+        const flags = known(options, ["secure"], "delete").secure ? SECURE : 0;
         return engine.frame(() => {
             engine.check(engine.calls.delete(this.#open, ...keyTexts(engine, key), flags));
             return engine.out(0) === 1;
@@ -228,7 +230,7 @@ export class Store {
 
     deleteUser(app, user, options) {
         const engine = this.#engine;
-        const flags = known(options, ["secure"], "deleteUser").secure ? 4 : 0;
+        const flags = known(options, ["secure"], "deleteUser").secure ? SECURE : 0;
         return engine.frame(() => {
             engine.check(
                 engine.calls.delete_user(
@@ -253,8 +255,8 @@ export class Store {
             if (given.find !== undefined && find.length === 0)
                 throw new InvalidError("find: the text is empty");
             const slots = engine.slots([
-                (given.version !== undefined ? 2 : 0) |
-                    (given.secure ? 4 : 0) |
+                (given.version !== undefined ? AT_VERSION : 0) |
+                    (given.secure ? SECURE : 0) |
                     (given.state ? 0x10 : 0) |
                     (given.forks ? 0x20 : 0) |
                     (given.count ? 0x40 : 0),

@@ -82,6 +82,11 @@ export function labelWords(engine, labels) {
     return [engine.words(words), words.length / 2];
 }
 
+/** The flags of several calls (ses_flags). */
+export const ANYWAY = 0x10000;
+export const AT_VERSION = 0x20000;
+export const SECURE = 0x40000;
+
 const APPEND_NAMES = ["delta", "expected", "title", "labels", "anyway", "version"];
 
 export function appendSlots(engine, options) {
@@ -90,7 +95,7 @@ export function appendSlots(engine, options) {
     const delta = engine.bytes(given.delta, "delta");
     const [labels, count] = labelWords(engine, given.labels);
     return engine.slots([
-        (given.anyway ? 1 : 0) | (given.version !== undefined ? 2 : 0),
+        (given.anyway ? ANYWAY : 0) | (given.version !== undefined ? AT_VERSION : 0),
         whole(given.version ?? 0, "version"),
         expected.pointer,
         expected.length,

@@ -1241,9 +1241,9 @@ const _: () = {
     ["Offset of field: ses_get_options::cancel"]
         [::core::mem::offset_of!(ses_get_options, cancel) - 24usize];
 };
-pub const SES_ANYWAY: ses_flags = 1;
-pub const SES_AT_VERSION: ses_flags = 2;
-pub const SES_SECURE: ses_flags = 4;
+pub const SES_ANYWAY: ses_flags = 65536;
+pub const SES_AT_VERSION: ses_flags = 131072;
+pub const SES_SECURE: ses_flags = 262144;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
