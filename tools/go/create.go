@@ -25,7 +25,7 @@ func (c *call) createOptions(o *CreateOptions) *C.ses_create_options {
 	return lend(c, &C.ses_create_options{
 		size:        C.sizeof_ses_create_options,
 		_range:      c.rangeOf(o.Range),
-		created_us:   c.time(o.Created),
+		created_us:  c.time(o.Created),
 		expires_us:  c.time(o.Expires),
 		title:       c.optional(o.Title),
 		labels:      labels,

@@ -228,7 +228,7 @@ func (t target) fork(ctx context.Context, point Point, to Key, o *ForkOptions) (
 			size:       C.sizeof_ses_fork_options,
 			flags:      flag(o.OtherUser, C.SES_FORK_OTHER_USER),
 			_range:     c.rangeOf(o.Range),
-			created_us:  c.time(o.Created),
+			created_us: c.time(o.Created),
 			timeout_ms: c.timeout,
 			cancel:     c.cancel,
 		})

@@ -54,11 +54,11 @@ type LoadOptions struct {
 type Outcome int
 
 const (
-	LoadedNew      Outcome = C.SES_LOADED_NEW          // no session had its name
-	LoadedEqual    Outcome = C.SES_LOADED_EQUAL        // an equal one exists; nothing has changed
-	LoadedUpdated  Outcome = C.SES_LOADED_UPDATED      // events were added to the existing one
-	LoadedReplaced Outcome = C.SES_LOADED_REPLACED     // it has replaced the existing one
-	LoadedRenamed  Outcome = C.SES_LOADED_RENAMED      // it has another name; the existing one stays
+	LoadedNew      Outcome = C.SES_LOADED_NEW            // no session had its name
+	LoadedEqual    Outcome = C.SES_LOADED_EQUAL          // an equal one exists; nothing has changed
+	LoadedUpdated  Outcome = C.SES_LOADED_UPDATED        // events were added to the existing one
+	LoadedReplaced Outcome = C.SES_LOADED_REPLACED       // it has replaced the existing one
+	LoadedRenamed  Outcome = C.SES_LOADED_RENAMED        // it has another name; the existing one stays
 	Refused        Outcome = C.SES_IMPORTED_REFUSED      // ImportItem.Err says why
 	KeyKept        Outcome = C.SES_IMPORTED_KEY_KEPT     // the shared key keeps another value
 	KeyReplaced    Outcome = C.SES_IMPORTED_KEY_REPLACED // the shared key had another value
