@@ -82,21 +82,31 @@ static inline void cluster_lead_to(const struct cluster *cluster, int node)
     free(link);
 }
 
-/* Makes the node that is not the primary a replica, without which no commit is acknowledged. */
+/* Waits until a status variable of the primary has a value. */
+static inline void cluster_wait_for_status(const struct cluster *cluster, const char *name, const char *expected)
+{
+    char sql[100];
+    char value[20] = "";
+
+    snprintf(sql, sizeof sql, "SHOW STATUS LIKE '%s'", name);
+    for (int i = 0; i < 500 && strcmp(value, expected) != 0; i++) {
+        cluster_ask(cluster, cluster->primary, sql, 1, value, sizeof value);
+        support_pause_us(20000);
+    }
+    assert_string_equal(value, expected);
+}
+
+/* Makes the node that is not the primary a replica, without which no commit is acknowledged. The primary counts it as soon as it has
+ * connected, but waits for it only once it has caught up. */
 static inline void cluster_add_replica(const struct cluster *cluster)
 {
     const int node = cluster_other(cluster);
     char ports[40];
-    char clients[20] = "";
 
     snprintf(ports, sizeof ports, "%d %d", cluster->ports[node], cluster->ports[cluster->primary]);
     cluster_command(cluster, "replica", node, ports);
-    for (int i = 0; i < 500 && strcmp(clients, "1") != 0; i++) {
-        cluster_ask(cluster, cluster->primary, "SHOW STATUS LIKE 'Rpl_semi_sync_master_clients'", 1, clients,
-                    sizeof clients);
-        support_pause_us(20000);
-    }
-    assert_string_equal(clients, "1");
+    cluster_wait_for_status(cluster, "Rpl_semi_sync_master_clients", "1");
+    cluster_wait_for_status(cluster, "Rpl_semi_sync_master_status", "ON");
 }
 
 static inline void cluster_promote(struct cluster *cluster)
@@ -128,8 +138,7 @@ static inline void cluster_wait_for_replica(const struct cluster *cluster)
     assert_string_equal(outcome, "0");
 }
 
-/* A replica that is stopped confirms nothing. */
-static inline void cluster_signal_replica(const struct cluster *cluster, int number)
+static inline pid_t cluster_replica_process(const struct cluster *cluster)
 {
     char *path = support_path(cluster->nodes[cluster_other(cluster)], "server.pid");
     FILE *file = fopen(path, "r");
@@ -139,7 +148,38 @@ static inline void cluster_signal_replica(const struct cluster *cluster, int num
     assert_int_equal(fscanf(file, "%ld", &process), 1);
     fclose(file);
     free(path);
-    assert_int_equal(kill((pid_t)process, number), 0);
+    return (pid_t)process;
+}
+
+/* As /proc/PID/stat gives it: 'T' is stopped. */
+static inline char cluster_process_state(pid_t process)
+{
+    char path[60];
+    char state = 0;
+
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*d %*s %c", &state), 1);
+    fclose(file);
+    return state;
+}
+
+/* A replica that is stopped confirms nothing. kill() returns before: until the thread that takes the signal has run, which on a busy
+ * machine takes a while, the others go on and confirm. */
+static inline void cluster_stop_replica(const struct cluster *cluster)
+{
+    const pid_t process = cluster_replica_process(cluster);
+
+    assert_int_equal(kill(process, SIGSTOP), 0);
+    for (int i = 0; i < 5000 && cluster_process_state(process) != 'T'; i++)
+        support_pause_us(1000);
+    assert_int_equal(cluster_process_state(process), 'T');
+}
+
+static inline void cluster_continue_replica(const struct cluster *cluster)
+{
+    assert_int_equal(kill(cluster_replica_process(cluster), SIGCONT), 0);
 }
 
 /* A port that is free now. */

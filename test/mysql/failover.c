@@ -112,7 +112,7 @@ static void test_what_no_replica_has_confirmed_is_not_acknowledged_later(void **
     ses_error error;
 
     must_create(store, &key, NULL);
-    cluster_signal_replica(cluster, SIGSTOP);
+    cluster_stop_replica(cluster);
     assert_code(SES_UNKNOWN, ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
     support_pause_us(300000); /* for work in the background */
     session = must_get(store, &key);
@@ -120,7 +120,7 @@ static void test_what_no_replica_has_confirmed_is_not_acknowledged_later(void **
     ses_session_close(session);
     const int code = ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error);
     assert_true(code == SES_BUSY || code == SES_UNKNOWN);
-    cluster_signal_replica(cluster, SIGCONT);
+    cluster_continue_replica(cluster);
     assert_int_equal(ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error), SES_DUPLICATE);
     session = must_get(store, &key);
     assert_int_equal(ses_session_event_count(session), 1);
@@ -150,7 +150,7 @@ static int let_the_replica_go_on(void **state)
     const struct cluster *cluster = *state;
 
     if (cluster->is_mariadb)
-        cluster_signal_replica(cluster, SIGCONT);
+        cluster_continue_replica(cluster);
     return 0;
 }
 
