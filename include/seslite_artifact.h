@@ -51,9 +51,13 @@ typedef struct ses_artifact_info {
     const char *uri;  /* the address of this version, as the ADK forms it: artifact://apps/... */
 } ses_artifact_info;
 
+typedef enum ses_artifact_save_flags {
+    SES_ARTIFACT_WITHOUT_SESSION = 0x1 /* the session need not exist */
+} ses_artifact_save_flags;
+
 typedef struct ses_artifact_save_options {
     size_t size;
-    unsigned flags;           /* SES_ANYWAY: the session need not exist */
+    unsigned flags;           /* SES_ARTIFACT_WITHOUT_SESSION */
     int kind;                 /* SES_ARTIFACT_BYTES, _TEXT or _URI */
     const char *mime_type;    /* of up to SES_ID_MAX bytes; NULL: none */
     const char *display_name; /* of up to SES_ID_MAX bytes; NULL: none */

@@ -13,7 +13,7 @@ struct saving {
 static int run_saving(struct db *db, void *context, ses_error *error)
 {
     struct saving *saving = context;
-    const bool anyway = (saving->fresh->options.flags & SES_ANYWAY) != 0;
+    const bool anyway = (saving->fresh->options.flags & SES_ARTIFACT_WITHOUT_SESSION) != 0;
     const struct span name = ses__span_of(saving->call->name);
     struct artifact_owner owner;
     int code = ses__artifact_make_owner(db, saving->call, anyway, &owner, error);

@@ -60,7 +60,8 @@ static int take_save_options(struct artifact_new *fresh, const ses_store *store,
                              const ses_artifact_save_options *given, ses_error *error)
 {
     ses_artifact_save_options *own = &fresh->options;
-    int code = ses__take_flagged(own, sizeof *own, given, SES_ANYWAY, "artifact options", error);
+    int code =
+        ses__take_flagged(own, sizeof *own, given, SES_ARTIFACT_WITHOUT_SESSION, "artifact options", error);
 
     if (code == SES_OK)
         code = check_numbers(own, error);
@@ -200,7 +201,8 @@ static int write_pieces(struct source *source, struct span piece, ses_error *err
 {
     struct artifact_new *fresh = source->fresh;
     ses_store *store = source->call->at.store;
-    struct writing writing = {.call = source->call, .anyway = (fresh->options.flags & SES_ANYWAY) != 0};
+    struct writing writing = {.call = source->call,
+                              .anyway = (fresh->options.flags & SES_ARTIFACT_WITHOUT_SESSION) != 0};
     int code = SES_OK;
 
     while (code == SES_OK && piece.len > 0) {

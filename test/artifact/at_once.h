@@ -31,7 +31,7 @@ static inline bool at_once_ok(struct at_once *self, const char *what, int code, 
 static inline void *at_once_save_same(void *context)
 {
     static const ses_key keys[] = {{"app", "user", "session"}, {"app", "user", NULL}};
-    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
+    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ARTIFACT_WITHOUT_SESSION};
     struct at_once *self = context;
     ses_error error;
     char text[40];

@@ -489,7 +489,8 @@ static void test_a_store_in_memory(void **state)
 
 /* --------------------------------------------------------------------------------- before there is a session */
 
-static const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
+static const ses_artifact_save_options anyway = {.size = sizeof anyway,
+                                                 .flags = SES_ARTIFACT_WITHOUT_SESSION};
 
 static int give_no_event(void *context, ses_loaded_event *event, ses_error *error)
 {

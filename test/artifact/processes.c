@@ -49,7 +49,7 @@ static bool is_known(const char *bytes, size_t len)
 
 static void save(struct worker *worker, const char *name)
 {
-    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
+    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ARTIFACT_WITHOUT_SESSION};
     const size_t which = random_below(&worker->seed, 20) == 0 ? TEXTS : random_below(&worker->seed, TEXTS);
     ses_error error;
 

@@ -70,11 +70,14 @@ static void test_a_users_artifact_is_seen_by_all_sessions(void **state)
 static void test_a_session_that_does_not_exist_has_artifacts_only_if_asked(void **state)
 {
     struct fixture *fixture = *state;
-    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
+    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ARTIFACT_WITHOUT_SESSION};
+    const ses_artifact_save_options of_append = {.size = sizeof of_append, .flags = SES_ANYWAY};
     ses_error error;
 
     assert_code(SES_NOTFOUND,
                 ses_artifact_save_by_key(fixture->store, &key, "a", "1", 1, NULL, NULL, &error));
+    assert_code(SES_MISUSE,
+                ses_artifact_save_by_key(fixture->store, &key, "a", "1", 1, &of_append, NULL, &error));
     assert_no_artifact(fixture->store, &key, "a");
     assert_ok(ses_artifact_save_by_key(fixture->store, &key, "a", "1", 1, &anyway, NULL, &error));
     assert_artifact(fixture->store, &key, "a", NULL, "1");

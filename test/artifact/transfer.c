@@ -37,7 +37,7 @@ static void fill_artifacts(ses_store *store)
     const ses_key gone = {"app", "user", "not a session"};
     const ses_key second = {"app", "user", "second"};
     const int64_t early = INT64_C(-1000000);
-    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
+    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ARTIFACT_WITHOUT_SESSION};
     const ses_artifact_save_options text = {.size = sizeof text,
                                             .kind = SES_ARTIFACT_TEXT,
                                             .mime_type = "text/\"plain\"",
@@ -175,7 +175,7 @@ static void test_random_artifacts_go_round(void **state)
         char session[20];
         const ses_key of = {"app", random_below(&seed, 2) ? "u" : "v", session};
         ses_artifact_save_options options = {.size = sizeof options,
-                                             .flags = SES_ANYWAY,
+                                             .flags = SES_ARTIFACT_WITHOUT_SESSION,
                                              .mime_type = random_below(&seed, 2) ? "image/png" : NULL};
         snprintf(session, sizeof session, "s%zu", random_below(&seed, 8));
         if (random_below(&seed, 10) == 0) {
@@ -441,7 +441,7 @@ static void test_a_users_artifact_is_kept_unless_it_is_asked_for(void **state)
 static void test_artifacts_that_wait_for_a_session_are_not_mixed_with_its_own(void **state)
 {
     struct fixture *fixture = *state;
-    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
+    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ARTIFACT_WITHOUT_SESSION};
     ses_import_report report;
     ses_error error;
 

@@ -88,7 +88,7 @@ static void save_word(ses_store *store, const ses_key *of, const char *name, con
 {
     const bool is_secret = strcmp(word, SECRET) == 0;
     const ses_artifact_save_options options = {.size = sizeof options,
-                                               .flags = SES_ANYWAY,
+                                               .flags = SES_ARTIFACT_WITHOUT_SESSION,
                                                .mime_type = is_secret ? SECRET : NULL,
                                                .display_name = is_secret ? SECRET : NULL,
                                                .metadata = is_secret ? "{\"about\":\"" SECRET "\"}" : NULL,

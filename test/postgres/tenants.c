@@ -232,7 +232,7 @@ static size_t names_of(ses_store *store, const ses_key *of)
 static void test_a_program_finds_no_artifacts_of_others(void **state)
 {
     static const ses_key own = {.app = "app_b", .user = "user", .session = "s"};
-    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
+    const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ARTIFACT_WITHOUT_SESSION};
     const struct tenants *tenants = *state;
     ses_append_options append = {.size = sizeof append};
     ses_artifact_list *list = NULL;
@@ -297,14 +297,15 @@ static void test_a_tally_of_each_app(void **state)
     const int64_t all = rows_of(tenants->database->conn, "SELECT FROM seslite.%s", "usage_counts");
     const int64_t of_a = rows_of(tenants->sql_a, "SELECT FROM seslite.%s", "usage_counts");
     assert_true(of_a > 1 && of_a < all);
-    assert_int_equal(rows_of(tenants->sql_b, "UPDATE seslite.%s SET shard = shard", "usage_counts"), all - of_a);
+    assert_int_equal(rows_of(tenants->sql_b, "UPDATE seslite.%s SET shard = shard", "usage_counts"),
+                     all - of_a);
     must_delete(tenants->a, &own);
     assert_calls(tenants->owner, 3);
     assert_int_equal(rows_of(tenants->database->conn, "SELECT FROM seslite.%s", "usage_counts"), all - 1);
     assert_int_equal(problems_of(tenants->owner), 0);
-    assert_ok(ses_store_tally(tenants->owner, &(ses_tally_options){.size = sizeof(ses_tally_options),
-                                                                   .flags = SES_TALLY_DROP},
-                              NULL, &error));
+    assert_ok(ses_store_tally(
+        tenants->owner, &(ses_tally_options){.size = sizeof(ses_tally_options), .flags = SES_TALLY_DROP},
+        NULL, &error));
     assert_calls(tenants->b, 3);
 }
 

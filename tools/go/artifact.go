@@ -73,7 +73,7 @@ func (c *call) content(r io.Reader, o *SaveOptions) content {
 	}
 	made := &C.ses_artifact_save_options{
 		size:         C.sizeof_ses_artifact_save_options,
-		flags:        flag(o.Anyway, C.SES_ANYWAY),
+		flags:        flag(o.Anyway, C.SES_ARTIFACT_WITHOUT_SESSION),
 		kind:         C.int(o.Kind),
 		mime_type:    c.optional(o.MIMEType),
 		display_name: c.optional(o.DisplayName),

@@ -90,7 +90,8 @@ bool part_read(struct part *part, ses_text value)
     const ses_text text = json_member(value, "text");
     const ses_text details = json_is_null(data) ? file : data;
 
-    *part = (struct part){.options = {.size = sizeof part->options, .flags = SES_ANYWAY}, .len = SIZE_MAX};
+    *part = (struct part){.options = {.size = sizeof part->options, .flags = SES_ARTIFACT_WITHOUT_SESSION},
+                          .len = SIZE_MAX};
     if (!json_is_null(data)) {
         read_bytes(part, data);
     } else if (!json_is_null(file)) {

@@ -83,14 +83,15 @@ static int64_t read_source(void *context, void *buffer, size_t capacity)
 
 static int save(struct run *run, struct source *source, int64_t *version)
 {
-    const ses_artifact_save_options options = {.size = sizeof options,
-                                               .flags = given(run, OPTION_ANYWAY) ? SES_ANYWAY : 0,
-                                               .mime_type = type_given(run),
-                                               .metadata = run->values[OPTION_METADATA],
-                                               .metadata_len = SES_NUL,
-                                               .read = read_source,
-                                               .read_context = source,
-                                               .max_bytes = max_bytes};
+    const ses_artifact_save_options options = {
+        .size = sizeof options,
+        .flags = given(run, OPTION_ANYWAY) ? SES_ARTIFACT_WITHOUT_SESSION : 0,
+        .mime_type = type_given(run),
+        .metadata = run->values[OPTION_METADATA],
+        .metadata_len = SES_NUL,
+        .read = read_source,
+        .read_context = source,
+        .max_bytes = max_bytes};
     struct stat info;
 
     if (fstat(source->fd, &info) == 0 && S_ISREG(info.st_mode))

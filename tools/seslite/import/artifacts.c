@@ -148,7 +148,7 @@ static int save(struct folder_import *import, const ses_key *key, const struct f
     int fd = artifact->fd;
     const ses_artifact_save_options options = {
         .size = sizeof options,
-        .flags = SES_ANYWAY,
+        .flags = SES_ARTIFACT_WITHOUT_SESSION,
         .kind = artifact->described && !artifact->mime_type ? SES_ARTIFACT_TEXT : SES_ARTIFACT_BYTES,
         .mime_type = artifact->mime_type,
         .display_name = artifact->display_name,

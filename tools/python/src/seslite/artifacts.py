@@ -139,7 +139,7 @@ def _save(run: Callable[..., int], function: Any, new: NewArtifact, *results: An
     metadata, metadata_len = _ffi.json_member(new.metadata, "the metadata", keep)
     options = _ffi.struct(
         "ses_artifact_save_options",
-        flags=lib.SES_ANYWAY if anyway else 0,
+        flags=lib.SES_ARTIFACT_WITHOUT_SESSION if anyway else 0,
         kind=KINDS[kind],
         mime_type=_ffi.c_text(new.mime_type, "the MIME type", keep),
         display_name=_ffi.c_text(new.display_name, "the name to display", keep),

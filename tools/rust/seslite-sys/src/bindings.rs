@@ -28,6 +28,7 @@ pub type ses_check_level = ::core::ffi::c_uint;
 pub type ses_problem_kind = ::core::ffi::c_uint;
 pub type ses_artifact_kind = ::core::ffi::c_uint;
 pub type _bindgen_ty_4 = ::core::ffi::c_uint;
+pub type ses_artifact_save_flags = ::core::ffi::c_uint;
 pub type ses_artifact_open_flags = ::core::ffi::c_uint;
 pub type ses_search_flags = ::core::ffi::c_uint;
 pub type ses_index_flags = ::core::ffi::c_uint;
@@ -2046,6 +2047,7 @@ pub const SES_ARTIFACT_BYTES: ses_artifact_kind = 0;
 pub const SES_ARTIFACT_TEXT: ses_artifact_kind = 1;
 pub const SES_ARTIFACT_URI: ses_artifact_kind = 2;
 pub const SES_ARTIFACT_DEPTH: _bindgen_ty_4 = 5;
+pub const SES_ARTIFACT_WITHOUT_SESSION: ses_artifact_save_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {

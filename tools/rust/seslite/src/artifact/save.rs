@@ -68,7 +68,7 @@ impl<'a> ArtifactSaveOptions<'a> {
             created_us: self.created_us.map(Box::new),
         };
         let raw = &mut options.raw;
-        raw.flags = if self.anyway { sys::SES_ANYWAY } else { 0 };
+        raw.flags = if self.anyway { sys::SES_ARTIFACT_WITHOUT_SESSION } else { 0 };
         raw.kind = self.kind.number();
         // Moving a CString or a Box does not move what it holds.
         raw.mime_type = pointer(&options.mime_type);
