@@ -107,6 +107,10 @@
  *  - Callbacks: a function that is passed to a call, or in its options, runs on the thread of that call and
  *    before it returns. Those of a store or a follower (ses_open_options, ses_allocator,
  *    ses_follow_options.notify) may run on any thread, on several at a time, and must not call the library.
+ *    One that can fail returns a negative code, which the call then returns, and may write a message into its
+ *    `error`, which is never NULL. A negative number that is not a code becomes IO, and a positive one that
+ *    its comment does not name is MISUSE. Of a function that is told of progress, any number but 0 ends the
+ *    call as its comment says.
  *  - Processes: several processes may have the same file open.
  *  - Features: a later version may add features to a store that this one does not know. One that is derived
  *    from the rest, such as an index of words, changes nothing here. With one that forbids writing, opening

@@ -64,12 +64,12 @@ typedef struct ses_artifact_save_options {
     const char *metadata;     /* a JSON object; NULL: none */
     size_t metadata_len;
     /*
-     * In place of `bytes`, which is NULL then: reads the next bytes of the artifact into `buffer` and returns
-     * their number, which is 0 at the end. A negative number is a failure: the call returns it if it is a
-     * code of SES_CODES, and otherwise IO. `len` is the number of bytes that are expected (SES_NUL: any).
-     * INVALID: there are more or fewer.
+     * In place of `bytes`, which is NULL then: puts at most `capacity` of the next bytes of the artifact into
+     * `buffer`, sets `*len` to their number, which is 0 at the end, and returns 0. A negative code ends the
+     * call. The `len` of the call is the number of bytes that are expected (SES_NUL: any). INVALID: there are
+     * more or fewer.
      */
-    int64_t (*read)(void *context, void *buffer, size_t capacity);
+    int (*read)(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error);
     void *read_context;
     const int64_t *created_us; /* the time of the version, for imports; NULL: the store's clock */
     int64_t max_bytes;         /* above which it is LIMIT; 0: 64 MiB; at most 64 GiB */

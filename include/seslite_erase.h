@@ -31,6 +31,16 @@ typedef enum ses_redact_flags {
     SES_REDACT_DRY_RUN = 0x40
 } ses_redact_flags;
 
+/*
+ * A callback that finds the next piece of a text that is to be replaced. It searches from the byte `from` on.
+ * It returns 1 with the piece in `*begin` and `*end` (the byte after it), 0 if there is none, or a negative
+ * code, which ends the call. An empty piece, or one outside the text, is MISUSE; one that begins or ends
+ * within a character is extended to whole characters. It may get the same text several times, each time with
+ * 0 at first. It is called while the store is locked for writing, and must not use it.
+ */
+typedef int ses_redact_finder(void *context, const char *text, size_t len, size_t from, size_t *begin,
+                              size_t *end, ses_error *error);
+
 typedef struct ses_redact_options {
     size_t size;
     unsigned flags;   /* SES_REDACT_*, SES_ANYWAY, SES_AT_VERSION, SES_SECURE */
@@ -40,17 +50,10 @@ typedef struct ses_redact_options {
      * responses, by their ids and names, in the same order; otherwise INVALID. NULL: none. */
     const char *content;
     size_t content_len;
-    /*
-     * Finds the next piece of a text that is to be replaced. If it is given, only such pieces are replaced:
-     * in messages, in arguments and responses and the names of their members, in numbers, in inline data
-     * (decoded first), and in everything else that is not kept. It searches from the byte `from` on. It
-     * returns 1 with the piece in `*begin` and `*end` (the byte after it), 0 if there is none, or a negative
-     * code, which the call returns. The call may give it the same text several times, and begins each time
-     * with 0. An empty piece, or one outside the text, is MISUSE; one that begins or ends within a character
-     * is extended to whole characters. It is called while the store is locked for writing, and must not use
-     * it. NULL: events are redacted as a whole.
-     */
-    int (*find)(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end);
+    /* If it is given, only the pieces that it finds are replaced: in messages, in arguments and responses and
+     * the names of their members, in numbers, in inline data (decoded first), and in everything else that is
+     * not kept. NULL: events are redacted as a whole. */
+    ses_redact_finder *find;
     void *find_context;
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */

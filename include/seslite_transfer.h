@@ -235,8 +235,9 @@ typedef struct ses_import_options {
     unsigned flags;   /* SES_IMPORT_* */
     const char *app;  /* put everything into this app ... */
     const char *user; /* ... and everything of a user under this one; NULL: as in the file */
-    /* Called for each session, and for each shared key that has another value in the store. May be NULL. */
-    void (*report)(void *context, const ses_import_item *item);
+    /* Called for each session, and for each shared key that has another value in the store. Non-zero ends the
+     * import with INTERRUPTED; what was reported stays stored. May be NULL. */
+    int (*report)(void *context, const ses_import_item *item);
     void *report_context;
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
@@ -257,6 +258,7 @@ typedef struct ses_import_report {
     int64_t keys_kept;      /* shared keys that keep another value */
     int64_t artifacts;      /* versions of artifacts stored */
     int64_t artifacts_kept; /* artifacts of users that keep other versions */
+    int64_t unknown;        /* lines of a kind that this version does not know, which were left out */
 } ses_import_report;
 
 /*

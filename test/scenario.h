@@ -459,8 +459,10 @@ static void faults_play_erasure(struct faults *faults, ses_store *store)
         faults_complain(faults, "ses_delete has not deleted one session", 0, &error);
 }
 
-static int faults_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+static int faults_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                       ses_error *error)
 {
+    (void)error;
     const char *at = memchr(text + from, *(const char *)context, len - from);
 
     if (!at)
@@ -891,14 +893,16 @@ static void faults_play_artifacts(struct faults *faults, ses_store *store)
 
 enum { FAULTS_LONG = 4 * 1024 * 1024 + 100000 };
 
-static int64_t faults_give_bytes(void *context, void *buffer, size_t capacity)
+static int faults_give_bytes(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
+    (void)error;
     int64_t *left = context;
     const size_t count = (int64_t)capacity < *left ? capacity : (size_t)*left;
 
     memset(buffer, (int)(*left % 251), count);
     *left -= (int64_t)count;
-    return (int64_t)count;
+    *len = count;
+    return SES_OK;
 }
 
 static int faults_save_long(ses_store *store, const ses_key *key, ses_error *error)

@@ -77,10 +77,8 @@ static int run_callback(struct answering *work, const struct pending_call *call,
     const int code = work->options.answer(work->options.answer_context, &call->function, call->event->event,
                                           call->is_long_running, &answer->text, &answer->len, &own);
     work->ended = code < 0;
-    if (own.message[0])
-        own.code = code;
     if (code < 0)
-        return ses__error_called(error, code, &own, "answers calls");
+        return ses__error_called(error, code, 0, &own, "answers calls");
     if (code != (answer->text ? SES_OK : SES_ABSENT))
         return ses__error_set(error, SES_MISUSE, "the function that answers calls returned %d %s", code,
                               answer->text ? "and a text" : "and no text");

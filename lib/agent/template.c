@@ -142,12 +142,11 @@ static int ask_for_artifact(struct renderer *renderer, const char *name, char **
     code = renderer->options.artifacts
                ? renderer->options.artifacts(renderer->options.artifacts_context, name, text, len, &own)
                : ses__template_artifact(renderer->session, name, text, len, &own);
-    if (code < 0)
-        return ses__error_set(error, code, "the artifact \"%.200s\": %s", name,
-                              own.message[0] ? own.message : ses_code_text(code));
-    if (code > 0)
-        return ses__error_set(error, SES_MISUSE, "the artifact callback returned %d for \"%.200s\"", code,
-                              name);
+    if (code != SES_OK) {
+        code = ses__error_called(error, code, 0, &own, "reads artifacts");
+        ses__error_prefix(error, "the artifact \"%.200s\": ", name);
+        return code;
+    }
     if (!*text)
         return ses__error_set(error, SES_MISUSE, "the artifact callback returned no text for \"%.200s\"",
                               name);

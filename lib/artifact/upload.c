@@ -100,29 +100,38 @@ static int refuse_long(const struct source *source, ses_error *error)
                           source->call->name, source->fresh->options.max_bytes);
 }
 
+static int read_more(const struct source *source, char *buffer, size_t capacity, size_t *len,
+                     ses_error *error)
+{
+    const ses_artifact_save_options *options = &source->fresh->options;
+    ses_error own;
+
+    *len = 0;
+    ses__error_clear(&own);
+    const int code = options->read(options->read_context, buffer, capacity, len, &own);
+    if (code != SES_OK)
+        return ses__error_called(error, code, 0, &own, "reads it");
+    if (*len > capacity)
+        return ses__error_set(error, SES_MISUSE, "the function that reads it gave more than was asked for");
+    return SES_OK;
+}
+
 /* Calls the function until the piece is full, or it has no more. */
 static int read_piece(struct source *source, struct span *piece, ses_error *error)
 {
-    const ses_artifact_save_options *options = &source->fresh->options;
     char *buffer = source->fresh->buffer;
     size_t filled = 0;
+    size_t more = 0;
 
     while (filled < ARTIFACT_PIECE && !source->ended) {
         if (ses__limits_passed(&source->fresh->limits))
             return ses__limits_refuse(source->call->at.store->path, error);
-        const int64_t more = options->read(options->read_context, buffer + filled, ARTIFACT_PIECE - filled);
-        if (more < 0) {
-            const bool is_code = more >= INT32_MIN && strcmp(ses_code_name((int)more), "?") != 0;
-            return ses__error_set(error, is_code ? (ses_code)more : SES_IO,
-                                  "artifact \"%.100s\": the function that reads it returned %" PRId64,
-                                  source->call->name, more);
+        const int code = read_more(source, buffer + filled, ARTIFACT_PIECE - filled, &more, error);
+        if (code != SES_OK) {
+            ses__error_prefix(error, "artifact \"%.100s\": ", source->call->name);
+            return code;
         }
-        if (more > (int64_t)(ARTIFACT_PIECE - filled))
-            return ses__error_set(
-                error, SES_MISUSE,
-                "artifact \"%.100s\": the function that reads it returned more than its capacity",
-                source->call->name);
-        filled += (size_t)more;
+        filled += more;
         source->ended = more == 0;
     }
     *piece = (struct span){buffer, filled};

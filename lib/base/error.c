@@ -74,14 +74,21 @@ int ses__error_nomem(ses_error *error)
     return ses__error_set(error, SES_NOMEM, "out of memory");
 }
 
-int ses__error_called(ses_error *error, int code, const ses_error *own, const char *does)
+int ses__error_called(ses_error *error, int result, int max, const ses_error *own, const char *does)
 {
-    if (code >= 0)
-        return code;
-    if (own->code != code)
+    const bool is_code = strcmp(ses_code_name(result), "?") != 0;
+    const int code = result > max ? SES_MISUSE : is_code ? result : SES_IO;
+
+    if (result >= 0 && result <= max)
+        return result;
+    if (result > max || (!is_code && !own->message[0]))
+        return ses__error_set(error, code, "the function that %s returned %d", does, result);
+    if (!own->message[0])
         return ses__error_set(error, code, "the function that %s has ended the call", does);
-    if (error)
+    if (error) {
         *error = *own;
+        error->code = code;
+    }
     return code;
 }
 

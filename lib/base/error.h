@@ -12,9 +12,11 @@ SESLITE_PRIVATE int ses__error_set(ses_error *error, int code, const char *forma
 SESLITE_PRIVATE int ses__error_at(ses_error *error, int code, size_t offset, const char *format, ...)
     FORMAT_PRINTF(4, 5);
 SESLITE_PRIVATE int ses__error_nomem(ses_error *error);
-/* After a function of the application has returned `code`: takes the error that it has set, or, if it has
- * failed without one, says that "the function that `does`" has ended the call. */
-SESLITE_PRIVATE int ses__error_called(ses_error *error, int code, const ses_error *own, const char *does);
+/* After a function of the application, "the function that `does`", has returned `result`: returns what the
+ * call is to return. That is the result if it is 0 to `max` or a code of SES_CODES, with the message that the
+ * function may have written into `own`. Any other negative number is IO, and a larger one MISUSE. */
+SESLITE_PRIVATE int ses__error_called(ses_error *error, int result, int max, const ses_error *own,
+                                      const char *does);
 /* Puts words in front of the existing message. */
 SESLITE_PRIVATE void ses__error_prefix(ses_error *error, const char *format, ...) FORMAT_PRINTF(2, 3);
 

@@ -19,7 +19,7 @@ struct redaction {
     struct span text;    /* the same as JSON */
     struct span object;  /* in place of arguments: an object with that text */
     struct span content; /* in place of a content; without text: none was given */
-    int (*find)(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end);
+    ses_redact_finder *find;
     void *find_context;
     size_t max_event_bytes;
     int64_t now_us;

@@ -5,14 +5,15 @@
 #include "json/base64.h"
 #include "json/writer.h"
 
-/* The result of the caller's function as a code. */
-static int check_found_result(int found, ses_error *error)
+/* Asks the caller's function: 1 and the next piece, or 0. */
+static int find_piece(const struct redaction *asked, struct span text, size_t from, size_t *begin,
+                      size_t *end, ses_error *error)
 {
-    if (found >= 0)
-        return SES_OK;
-    if (strcmp(ses_code_name(found), "?") == 0)
-        found = SES_IO;
-    return ses__error_set(error, found, "the function that finds what is to be redacted has failed");
+    ses_error own;
+
+    ses__error_clear(&own);
+    const int found = asked->find(asked->find_context, text.ptr, text.len, from, begin, end, &own);
+    return ses__error_called(error, found, 1, &own, "finds what is to be redacted");
 }
 
 static int refuse_found_piece(ses_error *error)
@@ -40,8 +41,7 @@ static int add_replaced(const struct redaction *asked, struct buffer *out, struc
     int found = 0;
 
     *any = false;
-    while (from < text.len &&
-           (found = asked->find(asked->find_context, text.ptr, text.len, from, &begin, &end)) > 0) {
+    while (from < text.len && (found = find_piece(asked, text, from, &begin, &end, error)) > 0) {
         if (begin < from || end <= begin || end > text.len)
             return refuse_found_piece(error);
         widen_piece(text, from, &begin, &end);
@@ -52,7 +52,7 @@ static int add_replaced(const struct redaction *asked, struct buffer *out, struc
     }
     if (*any)
         ses__buffer_add(out, text.ptr + from, text.len - from);
-    return check_found_result(found, error);
+    return found < 0 ? found : SES_OK;
 }
 
 int ses__built_take(struct redacting *run, size_t start, struct span *text, ses_error *error)

@@ -1,5 +1,7 @@
 /* Artifacts, and what callers do wrong: functions that fail or call back, odd names, old and new structs, stale handles. */
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "artifact.h"
 
@@ -7,26 +9,29 @@
 
 struct source {
     ses_store *store;
-    int64_t first; /* what the first call returns, and the later ones; then 0 */
-    int64_t later;
+    size_t first; /* what the first call gives, and the later ones; then 0 */
+    size_t later;
     int laters;
     int calls;
+    int ending; /* the call that returns `result`; 0: none */
+    int result;
 };
 
-static int64_t read_source(void *context, void *buffer, size_t capacity)
+static int read_source(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     struct source *source = context;
-    const int64_t count = source->calls++ == 0                  ? source->first
-                          : source->calls <= 1 + source->laters ? source->later
-                                                                : 0;
 
-    if (count > 0)
-        memset(buffer, 'x', (size_t)count < capacity ? (size_t)count : capacity);
-    return count;
+    *len = source->calls == 0 ? source->first : source->calls <= source->laters ? source->later : 0;
+    memset(buffer, 'x', *len < capacity ? *len : capacity);
+    if (++source->calls != source->ending)
+        return SES_OK;
+    snprintf(error->message, sizeof error->message, "the source says %d", source->result);
+    return source->result;
 }
 
-static int save_from(ses_store *store, int64_t (*read)(void *, void *, size_t), void *context,
-                     ses_error *error)
+typedef int read_bytes(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error);
+
+static int save_from(ses_store *store, read_bytes *read, void *context, ses_error *error)
 {
     const ses_artifact_save_options options = {.size = sizeof options, .read = read, .read_context = context};
     return ses_artifact_save_by_key(store, &key, "a", NULL, SES_NUL, &options, NULL, error);
@@ -35,42 +40,51 @@ static int save_from(ses_store *store, int64_t (*read)(void *, void *, size_t), 
 static void test_a_function_that_fails_saves_nothing(void **state)
 {
     static const struct {
-        int64_t returned;
+        int result;
+        size_t len;
         int code;
+        const char *message;
     } cases[] = {
-        {SES_INTERRUPTED, SES_INTERRUPTED},
-        {SES_CORRUPT, SES_CORRUPT},
-        {-1000000, SES_IO},
-        {INT64_MIN, SES_IO},
-        {INT32_MIN, SES_IO},
-        {(int64_t)INT32_MIN - 20, SES_IO},
-        {INT64_MAX, SES_MISUSE},
-        {4194305, SES_MISUSE},
+        {SES_INTERRUPTED, 0, SES_INTERRUPTED, "the source says -16"},
+        {SES_CORRUPT, 1, SES_CORRUPT, "the source says -12"},
+        {-1000, 0, SES_IO, "the source says -1000"},
+        {INT_MIN, 1, SES_IO, "the source says"},
+        {1, 1, SES_MISUSE, "returned 1"},
+        {INT_MAX, 0, SES_MISUSE, "returned"},
+        {SES_OK, SIZE_MAX, SES_MISUSE, "more than was asked for"},
+        {SES_OK, 4194305, SES_MISUSE, "more than was asked for"},
     };
     struct fixture *fixture = *state;
     ses_error error;
 
     must_create(fixture->store, &key, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct source first = {.first = cases[i].returned};
-        struct source second = {.first = 100, .later = cases[i].returned, .laters = 1};
-        struct source third = {.first = 4194304, .later = cases[i].returned, .laters = 1};
-        assert_code(cases[i].code, save_from(fixture->store, read_source, &first, &error));
-        assert_code(cases[i].code, save_from(fixture->store, read_source, &second, &error));
-        assert_code(cases[i].code, save_from(fixture->store, read_source, &third, &error));
+        const struct source like = {.later = cases[i].len, .laters = 1, .result = cases[i].result};
+        struct source sources[] = {like, like, like};
+        sources[0].first = cases[i].len;
+        sources[1].first = 100;
+        sources[2].first = 4194304;
+        for (size_t at = 0; at < 3; at++) {
+            sources[at].ending = at == 0 ? 1 : 2;
+            assert_code(cases[i].code, save_from(fixture->store, read_source, &sources[at], &error));
+            assert_message("artifact \"a\"");
+            assert_message(cases[i].message);
+        }
     }
     assert_no_artifact(fixture->store, &key, "a");
     assert_sound(fixture);
 }
 
 /* Each time, other calls on the same store, among them a long save that reads as well. */
-static int64_t read_and_call(void *context, void *buffer, size_t capacity)
+static int read_and_call(void *context, char *buffer, size_t capacity, size_t *len, ses_error *own)
 {
     struct source *source = context;
     ses_error error;
+    (void)own;
 
+    *len = 0;
     if (source->calls++ == 3)
-        return 0;
+        return SES_OK;
     assert_true(capacity > 0);
     must_save(source->store, &key, "within", "bytes");
     must_append_by_key(source->store, &key, "{}");
@@ -80,7 +94,8 @@ static int64_t read_and_call(void *context, void *buffer, size_t capacity)
         .size = sizeof options, .read = read_source, .read_context = &inner};
     assert_ok(ses_artifact_save_by_key(source->store, &key, "a", NULL, SES_NUL, &options, NULL, &error));
     memset(buffer, 'y', capacity);
-    return (int64_t)capacity;
+    *len = capacity;
+    return SES_OK;
 }
 
 static void test_a_function_may_call_the_library(void **state)
@@ -102,7 +117,7 @@ static void test_a_function_may_call_the_library(void **state)
 }
 
 /* The user goes while a long artifact of theirs is written, or the session does. */
-static int64_t read_and_delete(void *context, void *buffer, size_t capacity)
+static int read_and_delete(void *context, char *buffer, size_t capacity, size_t *len, ses_error *own)
 {
     struct source *source = context;
     ses_error error;
@@ -114,7 +129,9 @@ static int64_t read_and_delete(void *context, void *buffer, size_t capacity)
             assert_ok(ses_delete_user(source->store, "app", "user", NULL, NULL, NULL, &error));
     }
     memset(buffer, 'z', capacity);
-    return source->calls < 4 ? (int64_t)capacity : 0;
+    *len = source->calls < 4 ? capacity : 0;
+    (void)own;
+    return SES_OK;
 }
 
 static void test_what_it_is_saved_for_goes_meanwhile(void **state)

@@ -150,16 +150,18 @@ struct slow {
 };
 
 /* Without an end. */
-static int64_t read_slowly(void *context, void *buffer, size_t capacity)
+static int read_slowly(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     struct slow *slow = context;
+    (void)error;
 
     memset(buffer, 'x', capacity);
     if (slow->cancel && ++slow->calls == 3)
         ses_cancel_pull(slow->cancel);
     else if (!slow->cancel)
         support_pause_us(SHORT_MS * 500);
-    return (int64_t)capacity;
+    *len = capacity;
+    return SES_OK;
 }
 
 static void test_a_long_save_ends(void **state)
@@ -198,17 +200,18 @@ static void test_a_long_save_ends(void **state)
 }
 
 /* Byte by byte: a call does not wait until there are enough to be written. */
-static int64_t read_a_byte(void *context, void *buffer, size_t capacity)
+static int read_a_byte(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     struct slow *slow = context;
-    (void)capacity;
+    (void)error, (void)capacity;
 
-    *(char *)buffer = 'x';
+    *buffer = 'x';
+    *len = 1;
     if (slow->cancel && ++slow->calls == 3)
         ses_cancel_pull(slow->cancel);
     else if (!slow->cancel)
         support_pause_us(1000);
-    return 1;
+    return SES_OK;
 }
 
 static void test_a_slow_function_is_not_called_again(void **state)
@@ -239,16 +242,15 @@ static void test_a_slow_function_is_not_called_again(void **state)
 }
 
 /* What took the bytes has used up the time: the transaction after it has no time of its own. */
-static int64_t read_late(void *context, void *buffer, size_t capacity)
+static int read_late(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     struct slow *slow = context;
-    (void)buffer;
-    (void)capacity;
+    (void)error, (void)buffer, (void)capacity;
 
-    if (slow->calls++ == 0)
-        return 1;
-    support_pause_us(2 * SHORT_MS * 1000);
-    return 0;
+    *len = slow->calls == 0;
+    if (slow->calls++ > 0)
+        support_pause_us(2 * SHORT_MS * 1000);
+    return SES_OK;
 }
 
 static void test_a_save_has_one_time(void **state)

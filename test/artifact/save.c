@@ -97,10 +97,11 @@ struct stream {
     int64_t fails_at; /* 0: never */
 };
 
-static int64_t read_stream(void *context, void *buffer, size_t capacity)
+static int read_stream(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     struct stream *stream = context;
-    unsigned char *bytes = buffer;
+    unsigned char *bytes = (unsigned char *)buffer;
+    (void)error;
     int64_t count = stream->size - stream->at;
 
     if (stream->fails_at > 0 && stream->at >= stream->fails_at)
@@ -112,7 +113,8 @@ static int64_t read_stream(void *context, void *buffer, size_t capacity)
     for (int64_t i = 0; i < count; i++)
         bytes[i] = (unsigned char)((stream->at + i) * 31 >> 3);
     stream->at += count;
-    return count;
+    *len = (size_t)count;
+    return SES_OK;
 }
 
 static void assert_streamed(ses_store *store, const char *name, int64_t size)

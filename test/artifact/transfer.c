@@ -210,16 +210,18 @@ static void test_random_artifacts_go_round(void **state)
 }
 
 /* Made as it is saved: all chunks differ. */
-static int64_t read_made(void *context, void *buffer, size_t capacity)
+static int read_made(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     int64_t *left = context;
     const size_t count = (int64_t)capacity < *left ? capacity : (size_t)*left;
 
     for (size_t i = 0; i < count; i++)
-        ((char *)buffer)[i] =
+        buffer[i] =
             (char)(unsigned char)((uint64_t)(*left - (int64_t)i) * UINT64_C(0x9E3779B97F4A7C15) >> 40);
     *left -= (int64_t)count;
-    return (int64_t)count;
+    *len = count;
+    (void)error;
+    return SES_OK;
 }
 
 /* A text, and the most bytes that the library held meanwhile. */
@@ -383,10 +385,11 @@ static void test_an_update_adds_events_and_artifacts(void **state)
     free(text.data);
 }
 
-static void note_artifact(void *context, const ses_import_item *item)
+static int note_artifact(void *context, const ses_import_item *item)
 {
     if (item->artifact)
         *(int *)context = item->outcome;
+    return 0;
 }
 
 static void import_noting(ses_store *store, const struct text *text, unsigned flags, int *outcome,

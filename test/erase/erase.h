@@ -15,10 +15,11 @@ static const int64_t *const all = NULL;
 
 /* Finds a fixed text. */
 static inline int find_text(void *context, const char *text, size_t len, size_t from, size_t *begin,
-                            size_t *end)
+                            size_t *end, ses_error *error)
 {
     const char *wanted = context;
     const size_t wanted_len = strlen(wanted);
+    (void)error;
 
     for (size_t at = from; at + wanted_len <= len; at++) {
         if (memcmp(text + at, wanted, wanted_len) == 0) {

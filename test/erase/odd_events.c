@@ -135,9 +135,10 @@ static void test_members_of_another_type(void **state)
                    "'actions':{'artifactDelta':['***']}}"));
 }
 
-static int find_as_told(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+static int find_as_told(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                        ses_error *error)
 {
-    (void)text, (void)len, (void)from, (void)begin, (void)end;
+    (void)error, (void)text, (void)len, (void)from, (void)begin, (void)end;
     return *(int *)context;
 }
 

@@ -152,9 +152,10 @@ static void test_only_what_is_found_is_replaced(void **state)
     assert_no_problems(fixture->store);
 }
 
-static int find_badly(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+static int find_badly(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                      ses_error *error)
 {
-    (void)text;
+    (void)text, (void)error;
     *begin = *(int *)context == 0 ? from : len;
     *end = *(int *)context == 0 ? from : len + 1;
     return *(int *)context < 0 ? *(int *)context : 1;

@@ -1,4 +1,5 @@
 /* JSON lines: what goes out comes in again, byte for byte; and what is no such text is refused, nothing half of it. */
+#include <limits.h>
 #include <pthread.h>
 
 #include "check.h"
@@ -260,12 +261,13 @@ static void test_reading_twice_changes_nothing(void **state)
 }
 
 /* What became of each, as "name=outcome ". */
-static void note_item(void *context, const ses_import_item *item)
+static int note_item(void *context, const ses_import_item *item)
 {
     text_printf(context, "%s=%d ",
                 item->session ? item->loaded_as ? item->loaded_as : item->session : item->key, item->outcome);
     assert_true(item->line > 0);
     assert_true((item->outcome == SES_IMPORTED_REFUSED) == (item->error != NULL));
+    return 0;
 }
 
 static void assert_outcomes(ses_store *store, const struct text *lines, unsigned flags, const char *expected)
@@ -592,10 +594,16 @@ static void test_lines_and_members_that_are_not_known_are_passed_over(void **sta
                                         TOTAL,
                                         NULL};
     ses_store *store = ((struct fixture *)*state)->store;
+    ses_import_report report = {.size = sizeof report};
+    struct text text = {NULL, 0};
     ses_error error;
 
-    assert_ok(import_lines_of(store, lines, 0, &error));
+    for (size_t i = 0; lines[i]; i++)
+        text_printf(&text, "%s\n", Q(lines[i]));
+    assert_ok(import_text(store, text.data, text.len, 0, &report, &error));
+    assert_int_equal(report.unknown, 4);
     assert_string_equal(stored_seqs(store, &(ses_key){"a", "u", "s"}), "1");
+    free(text.data);
 }
 
 static void test_a_session_that_is_refused_can_be_passed_over(void **state)
@@ -673,6 +681,18 @@ static int fail_to_read(void *context, char *buffer, size_t capacity, size_t *le
     return SES_IO;
 }
 
+static int return_it(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
+{
+    (void)buffer, (void)capacity, (void)len, (void)error;
+    return *(const int *)context;
+}
+
+static int return_it_for_data(void *context, const char *data, size_t len, ses_error *error)
+{
+    (void)data, (void)len, (void)error;
+    return *(const int *)context;
+}
+
 static int fail_to_write(void *context, const char *data, size_t len, ses_error *error)
 {
     (void)context, (void)data, (void)len;
@@ -682,6 +702,7 @@ static int fail_to_write(void *context, const char *data, size_t len, ses_error 
 
 static void test_the_functions_can_end_the_calls(void **state)
 {
+    static const int odd[] = {-1000, INT_MIN, 1, INT_MAX};
     ses_store *store = ((struct fixture *)*state)->store;
     ses_error error;
 
@@ -689,6 +710,45 @@ static void test_the_functions_can_end_the_calls(void **state)
     assert_message("has ended the call");
     assert_code(SES_FULL, ses_store_export(store, NULL, fail_to_write, NULL, &error));
     assert_message("no room");
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        int returned = odd[i];
+        const int expected = returned < 0 ? SES_IO : SES_MISUSE;
+        assert_code(expected, ses_store_import(store, return_it, &returned, NULL, NULL, &error));
+        assert_message("returned");
+        assert_code(expected, ses_store_export(store, NULL, return_it_for_data, &returned, &error));
+        assert_message("returned");
+    }
+}
+
+static int end_import(void *context, const ses_import_item *item)
+{
+    (void)item;
+    return --*(int *)context == 0;
+}
+
+/* What was reported stays. */
+static void test_the_report_can_end_an_import(void **state)
+{
+    static const char *const lines[] = {
+        HEAD, SESSION, EVENT, END, "{'kind':'session','app':'a','user':'u','session':'t'}", EVENT, END, NULL};
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct text text = {NULL, 0};
+    int left = 1;
+    const ses_import_options options = {
+        .size = sizeof options, .report = end_import, .report_context = &left};
+    ses_import_report report = {.size = sizeof report};
+    ses_session *session;
+    ses_error error;
+
+    for (size_t i = 0; lines[i]; i++)
+        text_printf(&text, "%s\n", Q(lines[i]));
+    struct piecewise from = {.data = text.data, .len = text.len};
+    assert_code(SES_INTERRUPTED, ses_store_import(store, give_lines, &from, &options, &report, &error));
+    assert_message("ended the import");
+    assert_int_equal(report.made, 1);
+    assert_string_equal(stored_seqs(store, &(ses_key){"a", "u", "s"}), "1");
+    assert_code(SES_NOTFOUND, ses_get(store, &(ses_key){"a", "u", "t"}, NULL, &session, &error));
+    free(text.data);
 }
 
 /* Counts down to the piece that cannot be written; all others can. */
@@ -875,6 +935,7 @@ int main(void)
         LINES_TEST(test_a_session_that_is_refused_can_be_passed_over),
         LINES_TEST(test_a_line_that_is_too_long_is_refused),
         LINES_TEST(test_the_functions_can_end_the_calls),
+        LINES_TEST(test_the_report_can_end_an_import),
         LINES_TEST(test_each_piece_that_cannot_be_written_ends_an_export),
         LINES_TEST(test_what_another_program_wrote_is_not_written_out),
         LINES_TEST(test_lines_are_of_one_moment),

@@ -775,6 +775,12 @@ static void test_the_function_can_end_the_call(void **state)
 
     source.ends_with = SES_IO;
     assert_refused(store, &source, SES_IO, "has ended the call", -1);
+    for (int odd = -1000; odd >= -1003; odd--) { /* no codes */
+        source.ends_with = odd;
+        assert_refused(store, &source, SES_IO, "returned -100", -1);
+    }
+    source.ends_with = 2;
+    assert_refused(store, &source, SES_MISUSE, "returned 2", -1);
 }
 
 struct meddler {

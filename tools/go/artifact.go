@@ -87,7 +87,7 @@ func (c *call) content(r io.Reader, o *SaveOptions) content {
 	if o.Size > 0 {
 		what.length = C.size_t(o.Size)
 	}
-	made.read = (*[0]byte)(C.ses_go_read_artifact)
+	made.read = (*[0]byte)(C.ses_go_read)
 	made.read_context = c.callback(&callback{read: r.Read})
 	return what
 }

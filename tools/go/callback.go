@@ -23,7 +23,7 @@ type callback struct {
 	write    func([]byte) error
 	next     func() (*LoadedEvent, error)
 	progress func(done, total int64) error
-	imported func(ImportItem)
+	imported func(ImportItem) error
 	problem  func(Problem) error
 	answer   func(FunctionCall) ([]byte, error)
 	artifact func(name string) ([]byte, error)
@@ -109,19 +109,6 @@ func sesGoTrace(value C.uintptr_t, t *C.ses_trace) {
 	})
 }
 
-//export sesGoReadArtifact
-func sesGoReadArtifact(value C.uintptr_t, buffer unsafe.Pointer, capacity C.size_t) C.int64_t {
-	var n int
-	code := guard(value, func(b *callback) (err error) {
-		n, err = fill(b.read, unsafe.Slice((*byte)(buffer), int(capacity)))
-		return err
-	})
-	if code < 0 {
-		return C.int64_t(code)
-	}
-	return C.int64_t(n)
-}
-
 //export sesGoRead
 func sesGoRead(value C.uintptr_t, buffer *C.char, capacity C.size_t, length *C.size_t) C.int {
 	return guard(value, func(b *callback) error {
@@ -164,11 +151,8 @@ func sesGoProgress(value C.uintptr_t, done, total C.int64_t) C.int {
 }
 
 //export sesGoImported
-func sesGoImported(value C.uintptr_t, item *C.ses_import_item) {
-	guard(value, func(b *callback) error {
-		b.imported(importItemOf(item))
-		return nil
-	})
+func sesGoImported(value C.uintptr_t, item *C.ses_import_item) C.int {
+	return guard(value, func(b *callback) error { return b.imported(importItemOf(item)) })
 }
 
 //export sesGoProblem

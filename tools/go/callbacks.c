@@ -19,11 +19,6 @@ void ses_go_trace(void *context, const ses_trace *trace)
     sesGoTrace(VALUE(context), (ses_trace *)trace);
 }
 
-int64_t ses_go_read_artifact(void *context, void *buffer, size_t capacity)
-{
-    return sesGoReadArtifact(VALUE(context), buffer, capacity);
-}
-
 int ses_go_next(void *context, ses_loaded_event *event, ses_error *error)
 {
     (void)error;
@@ -42,9 +37,9 @@ int ses_go_read(void *context, char *buffer, size_t capacity, size_t *len, ses_e
     return sesGoRead(VALUE(context), buffer, capacity, len);
 }
 
-void ses_go_imported(void *context, const ses_import_item *item)
+int ses_go_imported(void *context, const ses_import_item *item)
 {
-    sesGoImported(VALUE(context), (ses_import_item *)item);
+    return sesGoImported(VALUE(context), (ses_import_item *)item);
 }
 
 int ses_go_progress(void *context, int64_t done, int64_t total)
@@ -61,11 +56,14 @@ int ses_go_answer(void *context, const ses_function *call, const ses_event *even
                   char **response, size_t *len, ses_error *error)
 {
     (void)error;
-    return sesGoAnswer(VALUE(context), (ses_function *)call, (ses_event *)event, is_long_running, response, len);
+    return sesGoAnswer(VALUE(context), (ses_function *)call, (ses_event *)event, is_long_running, response,
+                       len);
 }
 
-int ses_go_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+int ses_go_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                ses_error *error)
 {
+    (void)error;
     return sesGoFind(VALUE(context), (char *)text, len, from, begin, end);
 }
 

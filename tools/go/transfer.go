@@ -61,8 +61,9 @@ type ImportOptions struct {
 	ReplaceKeys bool   // shared keys, and artifacts of users, that differ in the store get the file's
 	App         string // put everything into this app
 	User        string // and everything of a user under this one
-	// Report is told of each session, and of each shared key that has another value in the store.
-	Report func(ImportItem)
+	// Report is told of each session, and of each shared key that has another value in the store. An error ends the
+	// import, which returns it; what was reported stays stored.
+	Report func(ImportItem) error
 }
 
 // An ImportItem is a session, a shared key or an artifact of an import.
@@ -111,6 +112,7 @@ type ImportReport struct {
 	KeysKept      int64 // shared keys that keep another value
 	Artifacts     int64 // versions of artifacts stored
 	ArtifactsKept int64 // artifacts of users that keep other versions
+	Unknown       int64 // lines of a kind that this version does not know, which were left out
 }
 
 // Import reads JSON lines that Export wrote. Each session is stored whole or not at all, and reading the same text twice is
@@ -144,5 +146,5 @@ func (s *Store) Import(ctx context.Context, r io.Reader, options *ImportOptions)
 	})
 	return ImportReport{int64(report.lines), int64(report.made), int64(report.equal), int64(report.updated),
 		int64(report.replaced), int64(report.renamed), int64(report.refused), int64(report.events), int64(report.keys),
-		int64(report.keys_kept), int64(report.artifacts), int64(report.artifacts_kept)}, err
+		int64(report.keys_kept), int64(report.artifacts), int64(report.artifacts_kept), int64(report.unknown)}, err
 }

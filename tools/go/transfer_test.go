@@ -37,7 +37,10 @@ func TestExportAndImport(t *testing.T) {
 	copied := memory(t)
 	var items []seslite.ImportItem
 	report, err := copied.Import(ctx, iotest.OneByteReader(bytes.NewReader(lines)), &seslite.ImportOptions{
-		Report: func(item seslite.ImportItem) { items = append(items, item) },
+		Report: func(item seslite.ImportItem) error {
+			items = append(items, item)
+			return nil
+		},
 	})
 	must(t, err)
 	same(t, []any{report.Made, report.Events, report.Keys, report.Artifacts}, "[1 6 1 1]")
@@ -48,11 +51,15 @@ func TestExportAndImport(t *testing.T) {
 	must(t, err)
 	_, err = copied.Import(ctx, bytes.NewReader(lines), nil)
 	got(t, err, seslite.ErrExists)
-	report, err = copied.Import(ctx, bytes.NewReader(lines), &seslite.ImportOptions{Skip: true, Report: func(item seslite.ImportItem) {
+	report, err = copied.Import(ctx, bytes.NewReader(lines), &seslite.ImportOptions{Skip: true, Report: func(item seslite.ImportItem) error {
 		got(t, item.Err, seslite.ErrExists)
+		return nil
 	}})
 	must(t, err)
 	same(t, report.Refused, 1)
+	stop := errors.New("enough")
+	_, err = memory(t).Import(ctx, bytes.NewReader(lines), &seslite.ImportOptions{Report: func(seslite.ImportItem) error { return stop }})
+	same(t, errors.Is(err, stop), true)
 	report, err = copied.Import(ctx, bytes.NewReader(lines), &seslite.ImportOptions{Rename: true, App: "other", DryRun: true})
 	must(t, err)
 	same(t, report.Made, 1)

@@ -43,14 +43,13 @@ extern "Python" {
     int ses_py_write(void *, const char *, size_t, ses_error *);
     int ses_py_read(void *, char *, size_t, size_t *, ses_error *);
     int ses_py_exported(void *, int64_t, int64_t);
-    void ses_py_imported(void *, const ses_import_item *);
+    int ses_py_imported(void *, const ses_import_item *);
     int ses_py_progress(void *, int64_t, int64_t);
     int ses_py_problem(void *, const ses_problem *);
     int ses_py_zone(void *, int64_t);
     int ses_py_answer(void *, const ses_function *, const ses_event *, int, char **, size_t *, ses_error *);
     int ses_py_artifact(void *, const char *, char **, size_t *, ses_error *);
-    int64_t ses_py_artifact_read(void *, void *, size_t);
-    int ses_py_find(void *, const char *, size_t, size_t, size_t *, size_t *);
+    int ses_py_find(void *, const char *, size_t, size_t, size_t *, size_t *, ses_error *);
     int64_t ses_py_clock(void *);
     int ses_py_make_id(void *, char *, size_t);
     void ses_py_trace(void *, const ses_trace *);

@@ -19,7 +19,7 @@ int ses__export_flush(struct export_call *call, ses_error *error)
     int code = call->write(call->write_context, out->data, out->len, &own);
     ses__buffer_cut(out, 0);
     call->line = 0;
-    return code < 0 ? ses__error_called(error, code, &own, "writes") : SES_OK;
+    return ses__error_called(error, code, 0, &own, "writes");
 }
 
 void ses__export_begin(struct export_call *call, const char *kind)

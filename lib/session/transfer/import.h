@@ -29,6 +29,7 @@ struct import_call {
     struct line line;     /* the last line read */
     bool pending;         /* it is to be read once more */
     bool in_session;      /* between a session's line and its end */
+    bool stopped;         /* the caller has ended the import */
     bool broken;          /* the file cannot be read any further */
     uint32_t crc;         /* sums the lines outside sessions, and the sessions' last lines */
     uint32_t session_crc; /* sums the other lines of the session */
@@ -45,7 +46,8 @@ SESLITE_PRIVATE bool ses__import_knows(const struct line *line);
 /* Sets an error with the number of the last line, and returns its code. */
 SESLITE_PRIVATE int ses__import_refuse(struct import_call *call, int code, const char *what,
                                        ses_error *error);
-SESLITE_PRIVATE void ses__import_report(const struct import_call *call, const ses_import_item *item);
+/* Tells the caller, who may end the import: the next line is then not read. */
+SESLITE_PRIVATE void ses__import_report(struct import_call *call, const ses_import_item *item);
 
 /* import_session.c: the session whose line was read, up to its end. */
 SESLITE_PRIVATE int ses__import_session(struct import_call *call, ses_error *error);

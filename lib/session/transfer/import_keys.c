@@ -94,7 +94,7 @@ struct key_changes {
     int64_t kept;
 };
 
-static void report_key(const struct import_call *call, const struct delta_op *op, int outcome)
+static void report_key(struct import_call *call, const struct delta_op *op, int outcome)
 {
     const ses_import_item item = {.app = call->keys.app,
                                   .user = call->keys.user,

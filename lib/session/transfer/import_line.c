@@ -34,6 +34,9 @@ bool ses__import_knows(const struct line *line)
 
 int ses__import_next(struct import_call *call, ses_error *error)
 {
+    if (call->stopped)
+        return ses__error_set(error, SES_INTERRUPTED,
+                              "the function that is told of sessions and keys ended the import");
     if (call->pending) {
         call->pending = false;
         return 1;
@@ -41,8 +44,10 @@ int ses__import_next(struct import_call *call, ses_error *error)
     int code = ses__limits_passed(&call->limits) ? ses__limits_refuse(call->store->path, error)
                                                  : ses__lines_next(&call->lines, &call->line, error);
 
-    if (code == 1)
+    if (code == 1) {
         sum_line(call);
+        call->report.unknown += !ses__import_knows(&call->line);
+    }
     return code;
 }
 
@@ -51,8 +56,8 @@ int ses__import_refuse(struct import_call *call, int code, const char *what, ses
     return ses__lines_refuse(&call->lines, error, ses__error_set(error, code, "%s", what));
 }
 
-void ses__import_report(const struct import_call *call, const ses_import_item *item)
+void ses__import_report(struct import_call *call, const ses_import_item *item)
 {
-    if (call->options.report)
-        call->options.report(call->options.report_context, item);
+    if (call->options.report && !call->stopped)
+        call->stopped = call->options.report(call->options.report_context, item) != 0;
 }

@@ -53,8 +53,8 @@ static int read_more(struct lines *lines, ses_error *error)
         return ses__error_nomem(error);
     ses__error_clear(&own);
     int code = lines->read(lines->context, in->data + in->len, READ_AT_ONCE, &len, &own);
-    if (code < 0)
-        return ses__error_called(error, code, &own, "reads");
+    if (code != SES_OK)
+        return ses__error_called(error, code, 0, &own, "reads");
     if (len > READ_AT_ONCE)
         return ses__error_set(error, SES_MISUSE, "the function that reads gave more than was asked for");
     in->len += len;

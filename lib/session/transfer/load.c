@@ -34,7 +34,7 @@ static int ask_for_event(struct load_call *call, ses_loaded_event *event, ses_er
         return 0;
     ses__error_clear(&own);
     int code = call->loaded.next(call->loaded.next_context, event, &own);
-    return ses__error_called(error, code, &own, "gives the events");
+    return ses__error_called(error, code, 1, &own, "gives the events");
 }
 
 static int read_draft(struct load_call *call, const ses_loaded_event *event, ses_error *error)

@@ -278,6 +278,7 @@ export interface ImportReport {
     keysKept: number;
     artifacts: number;
     artifactsKept: number;
+    unknown: number;
 }
 
 export interface Pruned {

@@ -702,6 +702,7 @@ const REPORT = [
     "keysKept",
     "artifacts",
     "artifactsKept",
+    "unknown",
 ];
 
 function takeReport(engine) {

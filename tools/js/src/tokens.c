@@ -13,8 +13,10 @@ struct needle {
     size_t len;
 };
 
-static int find_needle(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+static int find_needle(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                       ses_error *error)
 {
+    (void)error;
     const struct needle *needle = context;
     const size_t last = len < needle->len ? 0 : len - needle->len;
 

@@ -262,7 +262,8 @@ EXPORT(import) int js_import(ses_store *store, const char *app, const char *user
     const int code = ses_store_import(store, take, NULL, &options, &report, &js_failure);
     const int64_t counts[] = {report.lines,    report.made,      report.equal,     report.updated,
                               report.replaced, report.renamed,   report.refused,   report.events,
-                              report.keys,     report.keys_kept, report.artifacts, report.artifacts_kept};
+                              report.keys,     report.keys_kept, report.artifacts, report.artifacts_kept,
+                              report.unknown};
 
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         js_out[i] = counts[i];

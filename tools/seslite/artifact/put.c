@@ -67,18 +67,22 @@ struct source {
     int64_t size; /* 0: unknown */
 };
 
-static int64_t read_source(void *context, void *buffer, size_t capacity)
+static int read_source(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     struct source *source = context;
     ssize_t got = read(source->fd, buffer, capacity);
 
     while (got < 0 && errno == EINTR)
         got = read(source->fd, buffer, capacity);
-    if (got < 0)
+    (void)error;
+    if (got < 0) {
         source->error = errno;
+        return SES_IO;
+    }
+    *len = (size_t)got;
     source->done += got;
     progress_set(source->done, source->size);
-    return got;
+    return SES_OK;
 }
 
 static int save(struct run *run, struct source *source, int64_t *version)

@@ -136,10 +136,13 @@ static int hash_bytes(int fd, char hex[SHA256_HEX + 1], ses_error *error)
                : ses__error_set(error, SES_IO, "cannot read its bytes: %s", strerror(errno));
 }
 
-static int64_t read_bytes(void *context, void *buffer, size_t capacity)
+static int read_bytes(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     const int *fd = context;
-    return read_some(*fd, buffer, capacity);
+    const int64_t got = read_some(*fd, buffer, capacity);
+
+    *len = got > 0 ? (size_t)got : 0;
+    return got < 0 ? ses__error_set(error, SES_IO, "cannot read its bytes: %s", strerror(errno)) : SES_OK;
 }
 
 static int save(struct folder_import *import, const ses_key *key, const struct folder_artifact *artifact,

@@ -85,13 +85,14 @@ static void refuse_key(void *context, const struct foreign_shared *shared, const
     report_refused(import->report, &(struct import_item){shared->app, shared->user, NULL, key, NULL}, why);
 }
 
-static void note_key(void *context, const ses_import_item *item)
+static int note_key(void *context, const ses_import_item *item)
 {
     struct foreign_import *import = context;
 
     if (!import->only_check && item->key && item->outcome != SES_IMPORTED_REFUSED)
         report_key(import->report, &(struct import_item){item->app, item->user, NULL, item->key, NULL},
                    item->outcome == SES_IMPORTED_KEY_REPLACED);
+    return 0;
 }
 
 static int take_shared(struct foreign_import *import, const struct foreign_shared *shared, ses_error *error)

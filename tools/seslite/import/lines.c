@@ -54,7 +54,7 @@ static void check_name(struct lines_reader *reader, const struct import_item *it
         report_refused(reader->report, item, &error);
 }
 
-static void note_item(void *context, const ses_import_item *item)
+static int note_item(void *context, const ses_import_item *item)
 {
     struct lines_reader *reader = context;
     struct import_report *report = reader->report;
@@ -68,6 +68,7 @@ static void note_item(void *context, const ses_import_item *item)
         report_renamed(report, &own, &(ses_key){item->app, item->user, item->loaded_as});
     else if (item->outcome == SES_IMPORTED_KEY_KEPT || item->outcome == SES_IMPORTED_KEY_REPLACED)
         report_key(report, &own, item->outcome == SES_IMPORTED_KEY_REPLACED);
+    return 0;
 }
 
 static int import_from(struct lines_reader *reader, const ses_import_options *options, ses_error *error)

@@ -189,6 +189,7 @@ static void print_report(const struct import_report *report)
     print_count(counts->keys_kept, "shared key", "kept: the file has another value");
     print_count(counts->artifacts, "version", "of artifacts saved");
     print_count(counts->artifacts_kept, "artifact", "kept: the file has another content");
+    print_count(counts->unknown, "line", "left out: this version does not know their kind");
     print_notes(report);
 }
 
@@ -241,6 +242,7 @@ static int add_report(struct import_report *report, struct json_rows *rows)
     json_number(&json, "keysKept", counts->keys_kept);
     json_number(&json, "artifacts", report->is_folder ? report->artifacts : counts->artifacts);
     json_number(&json, "artifactsKept", counts->artifacts_kept);
+    json_number(&json, "unknown", counts->unknown);
     if (report->is_folder) {
         json_number(&json, "artifactsEqual", report->artifacts_equal);
         json_number(&json, "artifactsRenumbered", report->artifacts_renumbered);

@@ -3,13 +3,13 @@
 #include <string.h>
 #include <strings.h>
 
-bool text_add_hidden(struct text *text, const char *more, size_t len, find_piece *find, void *context)
+bool text_add_hidden(struct text *text, const char *more, size_t len, ses_redact_finder *find, void *context)
 {
     size_t from = 0;
     size_t begin = 0;
     size_t end = 0;
 
-    while (from < len && find(context, more, len, from, &begin, &end) > 0) {
+    while (from < len && find(context, more, len, from, &begin, &end, NULL) > 0) {
         text_add(text, more + from, begin - from);
         text_puts(text, REDACTED);
         from = end;
@@ -104,9 +104,12 @@ static int find_pattern(struct finder *finder, const char *text, size_t len, siz
     return 0;
 }
 
-int finder_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+int finder_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                ses_error *error)
 {
     struct finder *finder = context;
+    (void)error;
+
     return finder->text ? find_fixed(finder, text, len, from, begin, end)
                         : find_pattern(finder, text, len, from, begin, end);
 }

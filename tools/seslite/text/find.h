@@ -4,17 +4,15 @@
 
 #include <regex.h>
 
+#include "seslite_erase.h"
+
 #include "text/text.h"
 
 /* In place of what is hidden. */
 #define REDACTED "[redacted]"
 
-/* Finds the next piece from the byte `from` on: 1 with its beginning and its end, or 0. The first call for a text has 0
- * there. It is that of ses_redact_options.find. */
-typedef int find_piece(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end);
-
-/* Adds the text with the pieces hidden. Returns true if there were any. */
-bool text_add_hidden(struct text *text, const char *more, size_t len, find_piece *find, void *context);
+/* Adds the text with the pieces that are found hidden. Returns true if there were any. */
+bool text_add_hidden(struct text *text, const char *more, size_t len, ses_redact_finder *find, void *context);
 
 /* A text, or a pattern. */
 struct finder {
@@ -28,7 +26,8 @@ struct finder {
 bool finder_begin(struct finder *finder, const char *text, const char *pattern, bool ignore_case,
                   struct text *why);
 void finder_end(struct finder *finder);
-/* A find_piece, whose context is a finder. Of a pattern, matches without bytes are passed over. */
-int finder_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end);
+/* A ses_redact_finder, whose context is a finder. Of a pattern, matches without bytes are passed over. */
+int finder_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                ses_error *error);
 
 #endif

@@ -104,13 +104,6 @@ class NewArtifact(NamedTuple):
     """More bytes are a LimitError. 0: 64 MiB."""
 
 
-@ffi.def_extern(error=FAILED)
-def ses_py_artifact_read(context: Any, buffer: Any, capacity: int) -> int:
-    caught, read = ffi.from_handle(context)
-    count = caught.run(lambda: _ffi.fill(buffer, capacity, read))
-    return FAILED if count is None else count
-
-
 def _reader(source: Any) -> Callable[[int], Any]:
     """How the bytes of a file, or of pieces, are read."""
     if hasattr(source, "read"):
@@ -159,8 +152,8 @@ def _save(run: Callable[..., int], function: Any, new: NewArtifact, *results: An
                 raise errors.InvalidError(f"the artifact has {len(data)} bytes in place of {new.size}")
             length = len(data)
         else:
-            context = ffi.new_handle((caught, _reader(new.data)))
-            options.read, options.read_context = lib.ses_py_artifact_read, context
+            context = ffi.new_handle((caught, _reader(new.data), None))
+            options.read, options.read_context = lib.ses_py_read, context
         run(function, name, data, length, options, *results)
 
 

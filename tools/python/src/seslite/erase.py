@@ -33,7 +33,7 @@ class RedactOptions(TypedDict, total=False):
 
 
 @ffi.def_extern(error=lib.SES_INTERNAL)
-def ses_py_find(context: Any, text: Any, length: int, start: int, begin: Any, end: Any) -> int:
+def ses_py_find(context: Any, text: Any, length: int, start: int, begin: Any, end: Any, _error: Any) -> int:
     caught, pattern = ffi.from_handle(context)
     found = caught.run(lambda: _find(pattern, ffi.unpack(text, length), start))
     if found is None:

@@ -83,10 +83,10 @@ def ses_py_exported(context: Any, sessions: int, events: int) -> int:
 
 
 @ffi.def_extern()
-def ses_py_imported(context: Any, item: Any) -> None:
+def ses_py_imported(context: Any, item: Any) -> int:
     caught, _, report = ffi.from_handle(context)
-    if not caught.error:
-        caught.run(lambda: report(_imported_of(item)))
+    caught.run(lambda: report(_imported_of(item)))
+    return 1 if caught.error else 0
 
 
 def _imported_of(item: Any) -> Imported:

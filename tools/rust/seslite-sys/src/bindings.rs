@@ -621,7 +621,10 @@ pub struct ses_import_options {
     pub app: *const ::core::ffi::c_char,
     pub user: *const ::core::ffi::c_char,
     pub report: ::core::option::Option<
-        unsafe extern "C" fn(context: *mut ::core::ffi::c_void, item: *const ses_import_item),
+        unsafe extern "C" fn(
+            context: *mut ::core::ffi::c_void,
+            item: *const ses_import_item,
+        ) -> ::core::ffi::c_int,
     >,
     pub report_context: *mut ::core::ffi::c_void,
     pub timeout_ms: i64,
@@ -643,6 +646,7 @@ pub struct ses_import_report {
     pub keys_kept: i64,
     pub artifacts: i64,
     pub artifacts_kept: i64,
+    pub unknown: i64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -724,9 +728,11 @@ pub struct ses_artifact_save_options {
     pub read: ::core::option::Option<
         unsafe extern "C" fn(
             context: *mut ::core::ffi::c_void,
-            buffer: *mut ::core::ffi::c_void,
+            buffer: *mut ::core::ffi::c_char,
             capacity: usize,
-        ) -> i64,
+            len: *mut usize,
+            error: *mut ses_error,
+        ) -> ::core::ffi::c_int,
     >,
     pub read_context: *mut ::core::ffi::c_void,
     pub created_us: *const i64,
@@ -869,6 +875,17 @@ pub struct ses_tally_options {
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
 }
+pub type ses_redact_finder = ::core::option::Option<
+    unsafe extern "C" fn(
+        context: *mut ::core::ffi::c_void,
+        text: *const ::core::ffi::c_char,
+        len: usize,
+        from: usize,
+        begin: *mut usize,
+        end: *mut usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int,
+>;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ses_redact_options {
@@ -878,16 +895,7 @@ pub struct ses_redact_options {
     pub text: *const ::core::ffi::c_char,
     pub content: *const ::core::ffi::c_char,
     pub content_len: usize,
-    pub find: ::core::option::Option<
-        unsafe extern "C" fn(
-            context: *mut ::core::ffi::c_void,
-            text: *const ::core::ffi::c_char,
-            len: usize,
-            from: usize,
-            begin: *mut usize,
-            end: *mut usize,
-        ) -> ::core::ffi::c_int,
-    >,
+    pub find: ses_redact_finder,
     pub find_context: *mut ::core::ffi::c_void,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
@@ -1928,7 +1936,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_import_report"][::core::mem::size_of::<ses_import_report>() - 104usize];
+    ["Size of ses_import_report"][::core::mem::size_of::<ses_import_report>() - 112usize];
     ["Alignment of ses_import_report"][::core::mem::align_of::<ses_import_report>() - 8usize];
     ["Offset of field: ses_import_report::size"]
         [::core::mem::offset_of!(ses_import_report, size) - 0usize];
@@ -1956,6 +1964,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_import_report, artifacts) - 88usize];
     ["Offset of field: ses_import_report::artifacts_kept"]
         [::core::mem::offset_of!(ses_import_report, artifacts_kept) - 96usize];
+    ["Offset of field: ses_import_report::unknown"]
+        [::core::mem::offset_of!(ses_import_report, unknown) - 104usize];
 };
 pub const SES_BACKUP_REPLACE: ses_backup_flags = 1;
 pub const SES_BACKUP_COMPACT: ses_backup_flags = 2;

@@ -1,10 +1,12 @@
 //! Closures that the library calls.
 
 use std::any::Any;
-use std::ffi::c_void;
+use std::ffi::{c_char, c_int, c_void};
 use std::io::Read;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::ptr;
+
+use seslite_sys as sys;
 
 use crate::error::{Code, Error, Result};
 
@@ -55,8 +57,32 @@ pub(crate) fn panicked() -> Error {
     Error::new(Code::Interrupted, "a callback panicked")
 }
 
+/// A reader, and what is told of its bytes, if anything.
+pub(crate) struct Source<R, F> {
+    pub(crate) from: R,
+    pub(crate) report: F,
+}
+
+/// Reads for the library.
+pub(crate) unsafe extern "C" fn read_of<R: Read, F>(
+    context: *mut c_void,
+    buffer: *mut c_char,
+    capacity: usize,
+    len: *mut usize,
+    error: *mut sys::ses_error,
+) -> c_int {
+    let read = |source: &mut Source<R, F>| unsafe { read_into(&mut source.from, buffer.cast(), capacity) };
+    match unsafe { Callback::run(context, read) }.unwrap_or_else(|| Err(panicked())) {
+        Ok(count) => {
+            unsafe { *len = count };
+            0
+        }
+        Err(failure) => failure.to_raw(error),
+    }
+}
+
 /// What a reader gives next, into the library's buffer; 0 at the end.
-pub(crate) unsafe fn read_into(from: &mut impl Read, buffer: *mut u8, capacity: usize) -> Result<usize> {
+unsafe fn read_into(from: &mut impl Read, buffer: *mut u8, capacity: usize) -> Result<usize> {
     // A buffer must be initialised before it is read into.
     let buffer = unsafe {
         ptr::write_bytes(buffer, 0, capacity);

@@ -167,6 +167,7 @@ unsafe extern "C" fn find_next(
     from: usize,
     begin: *mut usize,
     end: *mut usize,
+    _error: *mut sys::ses_error,
 ) -> c_int {
     let text: &[u8] = if len == 0 { &[] } else { unsafe { slice::from_raw_parts(text.cast(), len) } };
     match unsafe { Callback::<Find<'_>>::run(context, |find| find(text, from)) } {

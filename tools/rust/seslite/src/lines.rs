@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 
 use seslite_sys as sys;
 
-use crate::callback::{panicked, read_into, Callback};
+use crate::callback::{panicked, read_of, Callback, Source};
 use crate::error::{done, Error, Result};
 use crate::load::{Conflict, Outcome};
 use crate::raw::{limited, sized};
@@ -51,29 +51,6 @@ unsafe extern "C" fn write_of<W: Write, F>(
     }
 }
 
-/// The callbacks of an import.
-struct Source<R, F> {
-    from: R,
-    report: F,
-}
-
-unsafe extern "C" fn read_of<R: Read, F>(
-    context: *mut c_void,
-    buffer: *mut c_char,
-    capacity: usize,
-    len: *mut usize,
-    error: *mut sys::ses_error,
-) -> c_int {
-    let read = |source: &mut Source<R, F>| unsafe { read_into(&mut source.from, buffer.cast(), capacity) };
-    match unsafe { Callback::run(context, read) }.unwrap_or_else(|| Err(panicked())) {
-        Ok(count) => {
-            unsafe { *len = count };
-            0
-        }
-        Err(failure) => failure.to_raw(error),
-    }
-}
-
 /// How to import.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ImportOptions<'a> {
@@ -106,7 +83,10 @@ pub struct ImportItem<'a> {
     pub artifact: Option<&'a str>,
 }
 
-unsafe extern "C" fn report_of<R, F: FnMut(&ImportItem<'_>)>(context: *mut c_void, item: *const sys::ses_import_item) {
+unsafe extern "C" fn report_of<R, F: FnMut(&ImportItem<'_>) -> bool>(
+    context: *mut c_void,
+    item: *const sys::ses_import_item,
+) -> c_int {
     let item = unsafe {
         let item = &*item;
         ImportItem {
@@ -122,8 +102,8 @@ unsafe extern "C" fn report_of<R, F: FnMut(&ImportItem<'_>)>(context: *mut c_voi
             artifact: optional_name(item.artifact),
         }
     };
-    // After a panic no more is read.
-    unsafe { Callback::run(context, |source: &mut Source<R, F>| (source.report)(&item)) };
+    let go_on = unsafe { Callback::run(context, |source: &mut Source<R, F>| (source.report)(&item)) };
+    c_int::from(go_on != Some(true))
 }
 
 impl Store {
@@ -157,9 +137,9 @@ impl Store {
         sink.end(done)
     }
 
-    /// Reads JSON lines. `report` is called for each session, and for each shared key that has another value here. The
-    /// counts tell, with a failure, too, what was done.
-    pub fn import<R: Read, F: FnMut(&ImportItem<'_>)>(
+    /// Reads JSON lines. `report` is called for each session, and for each shared key that has another value here. It
+    /// ends the import by returning false. The counts tell, with a failure, too, what was done.
+    pub fn import<R: Read, F: FnMut(&ImportItem<'_>) -> bool>(
         &self,
         options: &ImportOptions<'_>,
         from: R,
@@ -170,7 +150,7 @@ impl Store {
         (counts, result)
     }
 
-    fn import_into<R: Read, F: FnMut(&ImportItem<'_>)>(
+    fn import_into<R: Read, F: FnMut(&ImportItem<'_>) -> bool>(
         &self,
         options: &ImportOptions<'_>,
         from: R,

@@ -185,10 +185,12 @@ static size_t secret_at(const struct redactor *redactor, const char *text, size_
     return longest;
 }
 
-/* A find_piece. Secrets that overlap are one piece. */
-static int find_secret(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end)
+/* A ses_redact_finder. Secrets that overlap are one piece. */
+static int find_secret(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                       ses_error *error)
 {
     const struct redactor *redactor = context;
+    (void)error;
 
     for (size_t at = from; at < len; at++) {
         size_t last = at + secret_at(redactor, text + at, len - at);

@@ -5,7 +5,7 @@ use std::ptr;
 use seslite_sys as sys;
 
 use crate::artifact::ArtifactKind;
-use crate::callback::{panicked, read_into, Callback};
+use crate::callback::{read_of, Callback, Source};
 use crate::error::{done, Error, Result};
 use crate::limits::Limits;
 use crate::raw::limited;
@@ -91,24 +91,6 @@ pub(crate) struct CSaveOptions {
 /// SES_NUL: a reader gives any number of bytes.
 const ANY_NUMBER: usize = usize::MAX;
 
-/// A reader, and the failure that it ended with.
-struct Source<R> {
-    from: R,
-    failure: Option<Error>,
-}
-
-unsafe extern "C" fn read_of<R: Read>(context: *mut c_void, buffer: *mut c_void, capacity: usize) -> i64 {
-    let read = |source: &mut Source<R>| match unsafe { read_into(&mut source.from, buffer.cast(), capacity) } {
-        Ok(count) => count as i64,
-        Err(failure) => {
-            let code = failure.to_raw(ptr::null_mut());
-            source.failure = Some(failure);
-            i64::from(code)
-        }
-    };
-    unsafe { Callback::run(context, read) }.unwrap_or_else(|| i64::from(panicked().to_raw(ptr::null_mut())))
-}
-
 impl CSaveOptions {
     pub(crate) fn as_ptr(&self) -> *const sys::ses_artifact_save_options {
         &self.raw
@@ -120,12 +102,11 @@ impl CSaveOptions {
         from: R,
         save: impl FnOnce(*const c_void, usize, *const sys::ses_artifact_save_options) -> Result<T>,
     ) -> Result<T> {
-        let mut source = Callback::new(Source { from, failure: None });
+        let mut source = Callback::new(Source { from, report: () });
         let mut raw = self.raw;
-        raw.read = Some(read_of::<R>);
+        raw.read = Some(read_of::<R, ()>);
         raw.read_context = source.context();
         let result = save(ptr::null(), ANY_NUMBER, &raw);
-        let result = result.map_err(|error| source.function().failure.take().unwrap_or(error));
         source.end(result)
     }
 }

@@ -15,13 +15,16 @@ fn in_and_out() {
     let (counts, result) = copy.import(&ImportOptions::default(), &lines[..], |item| {
         assert_eq!((item.session, item.outcome, item.events), (Some("s1"), Outcome::New, 1));
         seen += 1;
+        true
     });
     result.unwrap();
     assert_eq!((counts.made, counts.keys, seen), (1, 1, 1));
     let mut again = Vec::new();
     copy.export(&ExportOptions { app: Some("app"), ..Default::default() }, &mut again).unwrap();
     assert!(!again.is_empty());
-    let (_, cut) = copy.import(&ImportOptions::default(), &lines[..lines.len() / 2], |_| {});
+    let (_, ended) = copy.import(&ImportOptions::default(), &lines[..], |_| false);
+    assert_eq!(ended.unwrap_err().code(), Code::Interrupted);
+    let (_, cut) = copy.import(&ImportOptions::default(), &lines[..lines.len() / 2], |_| true);
     assert!(cut.is_err());
 
     // A writer that fails ends the export with its own words.
@@ -136,10 +139,10 @@ fn a_panic_ends_what_goes_out_or_in_and_goes_on() {
     let mut lines = Vec::new();
     f.store.export(&all, &mut lines).unwrap();
     let copy = Store::open(":memory:").unwrap();
-    assert_eq!(panic_of(|| copy.import(&ImportOptions::default(), Panics, |_| ())), "in read");
+    assert_eq!(panic_of(|| copy.import(&ImportOptions::default(), Panics, |_| true)), "in read");
     assert_eq!(panic_of(|| copy.import(&ImportOptions::default(), &lines[..], |_| panic!("in report"))), "in report");
     // The store is as good as before.
-    copy.import(&ImportOptions::default(), &lines[..], |_| ()).1.unwrap();
+    copy.import(&ImportOptions::default(), &lines[..], |_| true).1.unwrap();
     assert_eq!(copy.check(CheckLevel::Log, 0, |_| true).unwrap(), 0);
     assert_eq!(copy.count("app", None, &Filter::new()).unwrap(), 3);
 }

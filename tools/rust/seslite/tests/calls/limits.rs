@@ -70,7 +70,7 @@ fn end_the_calls_of_a_store(store: &Store, folder: &std::path::Path) {
     ended(store.load_json((Some("app"), Some("alice"), Some("other")), "{}", LoadOptions::default()));
     ended(store.export(&ExportOptions::default(), Vec::new()));
     let line = r#"{"seslite":1}"#;
-    ended(store.import(&ImportOptions::default(), line.as_bytes(), |_| {}).1);
+    ended(store.import(&ImportOptions::default(), line.as_bytes(), |_| true).1);
     ended(store.backup(folder.join("backup.db"), false, false));
     ended(store.check(CheckLevel::Log, 0, |_| true));
     ended(store.search("app", None, "word", &SearchOptions::new()));
