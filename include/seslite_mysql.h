@@ -57,9 +57,9 @@ typedef struct ses_mysql_options {
  * statements of one write must fit into the server's max_allowed_packet (LIMIT).
  *
  * Codes: INVALID (not an address), NOTFOUND (SES_OPEN_MUST_EXIST or SES_OPEN_READ_ONLY, and no store),
- * NOTASTORE (a table `seslite_schema_version` that does not belong to a store), TOONEW, CANTOPEN (the server
- * cannot be reached or refuses, is too old, or the user may not read the store), and those of a write except
- * UNKNOWN.
+ * NOTASTORE (a table `seslite_schema_version` that does not belong to a store, or a store of an unreleased
+ * version of seslite), TOONEW, CANTOPEN (the server cannot be reached or refuses, is too old, or the user may
+ * not read the store), and those of a write except UNKNOWN.
  */
 SES_API int ses_open_mysql(const char *uri, const ses_open_options *options, const ses_mysql_options *mysql,
                            ses_store **store, ses_error *error);

@@ -37,9 +37,11 @@ for header in include/*.h; do
     }
 done
 version=$(sed -n 's/^#define SES_SCHEMA_VERSION //p' include/seslite.h)
-for script in sql/sqlite/0*.sql; do last=${script##*/}; done
-if [ "$version" -ne "${last%%_*}" ]; then
-    echo "headers: SES_SCHEMA_VERSION is $version, and the last script is $last" >&2
-    exit 1
-fi
+for engine in sqlite postgres mysql; do
+    for script in sql/$engine/0*.sql; do last=${script##*/}; done
+    if [ "$version" -ne "${last%%_*}" ]; then
+        echo "headers: SES_SCHEMA_VERSION is $version, and the last script is $engine/$last" >&2
+        exit 1
+    fi
+done
 echo "ok      headers"

@@ -76,11 +76,49 @@ static void test_a_store_is_made_once(void **state)
     assert_code(SES_TOONEW, open_code(uri, 0, &error));
     (void)database_ask(database, "UPDATE fresh.seslite_schema_version SET version = -1");
     assert_code(SES_NOTASTORE, open_code(uri, 0, &error));
+    (void)database_ask(database, "UPDATE fresh.seslite_schema_version SET version = 0");
+    assert_code(SES_NOTASTORE, open_code(uri, 0, &error));
     (void)database_ask(database, "UPDATE fresh.seslite_schema_version SET version = 1");
+    assert_code(SES_NOTASTORE, open_code(uri, 0, &error));
+    assert_non_null(strstr(error.message, "an unreleased version of seslite wrote this store (schema version 1)"));
+    (void)database_ask(database, "UPDATE fresh.seslite_schema_version SET version = 2");
     (void)database_ask(database, "INSERT INTO fresh.seslite_features VALUES ('colors', 2)");
     assert_code(SES_READONLY, open_code(uri, 0, &error));
     assert_non_null(strstr(error.message, "colors"));
     assert_ok(open_code(uri, SES_OPEN_READ_ONLY, &error));
+}
+
+/* Runs the script by hand. */
+static void run_script(const struct database *database, const char *path)
+{
+    char *script = support_read_file(path, NULL);
+
+    assert_non_null(script);
+    assert_int_equal(mysql_set_server_option(database->conn, MYSQL_OPTION_MULTI_STATEMENTS_ON), 0);
+    if (mysql_query(database->conn, script) != 0)
+        fail_msg("%s: %s", path, mysql_error(database->conn));
+    do
+        mysql_free_result(mysql_store_result(database->conn));
+    while (mysql_next_result(database->conn) == 0);
+    assert_int_equal(mysql_errno(database->conn), 0);
+    assert_int_equal(mysql_set_server_option(database->conn, MYSQL_OPTION_MULTI_STATEMENTS_OFF), 0);
+    free(script);
+}
+
+static void test_the_script_leaves_a_store_at_its_version(void **state)
+{
+    static const char versions[] = "SELECT concat(count(*), ' ', max(version)) FROM seslite_schema_version";
+    const struct database *database = *state;
+
+    (void)database_ask(database, "CREATE DATABASE scripted");
+    (void)database_ask(database, "USE scripted");
+    run_script(database, "sql/mysql/0002_initial.sql");
+    assert_string_equal(database_ask(database, versions), "1 2");
+    run_script(database, "sql/mysql/0002_initial.sql");
+    assert_string_equal(database_ask(database, versions), "1 2");
+    (void)database_ask(database, "UPDATE seslite_schema_version SET version = 3");
+    run_script(database, "sql/mysql/0002_initial.sql");
+    assert_string_equal(database_ask(database, versions), "1 3");
 }
 
 static void test_a_feature_that_comes_later_ends_writing(void **state)
@@ -225,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_what_is_not_an_address_is_invalid),
         cmocka_unit_test(test_servers_that_refuse_cannot_be_opened),
         cmocka_unit_test(test_a_store_is_made_once),
+        cmocka_unit_test(test_the_script_leaves_a_store_at_its_version),
         cmocka_unit_test(test_a_feature_that_comes_later_ends_writing),
         cmocka_unit_test(test_a_user_who_may_only_read_cannot_write),
         cmocka_unit_test(test_tls_is_verified),

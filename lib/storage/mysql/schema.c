@@ -8,6 +8,12 @@
 
 enum { NO_SCHEMA = 0, FOREIGN_SCHEMA = -1 };
 
+/* The version of the first release's stores. Unreleased states numbered theirs below it. */
+static int first_version(void)
+{
+    return ses__mysql_script(0)->version;
+}
+
 int ses__mysql_latest(void)
 {
     return ses__mysql_script(ses__mysql_script_count() - 1)->version;
@@ -34,10 +40,12 @@ static int find_version(struct my *my)
 
     if (my->base.code != SES_OK || tables == 0)
         return NO_SCHEMA;
-    return ask_number(my,
-                      "SELECT CASE count(*) WHEN 0 THEN 0 WHEN 1 THEN max(version) ELSE -1 END"
-                      " FROM seslite_schema_version",
-                      FOREIGN_SCHEMA);
+    return ask_number(
+        my,
+        "SELECT CASE WHEN count(*) = 0 THEN 0 WHEN count(*) = 1 AND max(version) > 0 THEN max(version)"
+        " ELSE -1 END"
+        " FROM seslite_schema_version",
+        FOREIGN_SCHEMA);
 }
 
 static int check_version(const struct mysql *storage, int version, ses_error *error)
@@ -54,6 +62,11 @@ static int check_version(const struct mysql *storage, int version, ses_error *er
             error, SES_TOONEW,
             "%s: the store needs a seslite that knows schema version %d; this one (%s) knows up to %d", name,
             version, ses_version(), ses__mysql_latest());
+    if (version != NO_SCHEMA && version < first_version())
+        return ses__error_set(
+            error, SES_NOTASTORE,
+            "%s: an unreleased version of seslite wrote this store (schema version %d): export it with that version, and import the export with this one into another database",
+            name, version);
     if (version == NO_SCHEMA && (storage->server.config.must_exist || storage->server.config.read_only))
         return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in this database", name);
     if (version < ses__mysql_latest() && storage->server.config.read_only)

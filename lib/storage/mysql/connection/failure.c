@@ -7,7 +7,7 @@
 #include "storage/mysql/connection/connection.h"
 
 #define USE_GRANTS                                                                                     \
-    ": the head of sql/mysql/0001_initial.sql says who creates a store, and which rights other users " \
+    ": the head of sql/mysql/0002_initial.sql says who creates a store, and which rights other users " \
     "need"
 #define USE_NEWER \
     ": the store uses a feature that this seslite does not know: open it read-only, or use a newer one"

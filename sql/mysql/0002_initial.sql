@@ -1,6 +1,6 @@
--- seslite on MySQL and MariaDB, schema version 1.
+-- seslite on MySQL and MariaDB, schema version 2, which is the first: unreleased states of seslite numbered their stores 1.
 --
--- To make a new store:        mariadb --database=NAME < 0001_initial.sql
+-- To make a new store:        mariadb --database=NAME < 0002_initial.sql
 -- The library runs this same text when it finds no store. A server commits after each statement here, so each can be run again:
 -- what is there already stays as it is. The last statement says that the store is complete.
 --
@@ -502,4 +502,6 @@ LEFT JOIN seslite_session_details AS d ON d.session_id = s.id;
 
 SET character_set_client = @seslite_client, collation_connection = @seslite_connection, character_set_results = @seslite_results;
 
-INSERT IGNORE INTO seslite_schema_version VALUES (1);
+-- (A store that another program has completed meanwhile, or that a later script has changed, stays as it is.)
+INSERT INTO seslite_schema_version (version)
+SELECT 2 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM seslite_schema_version AS v);
