@@ -1,5 +1,6 @@
 #!/bin/sh
-# sql/sqlite/schema.sql is what the scripts make, and sql/README.md lists its tables and views.
+# sql/sqlite/schema.sql is what the scripts make, in which every table has a primary key, and sql/README.md lists its tables and
+# views.
 #     sh test/schema.sh BUILD
 set -eu
 sh tools/schema.sh sql/sqlite/0*.sql >"$1/test/schema.sql"
@@ -13,4 +14,10 @@ for name in $(sed -n -e 's/^CREATE TABLE \([a-z_]*\).*/\1/p' -e 's/^CREATE VIEW 
         exit 1
     }
 done
+keyless=$(sqlite3 :memory: ".read $1/test/schema.sql" "SELECT name FROM pragma_table_list AS t WHERE schema = 'main' AND type = 'table'
+    AND name NOT LIKE 'sqlite%' AND NOT EXISTS (SELECT 1 FROM pragma_table_info(t.name) AS c WHERE c.pk > 0)")
+[ -z "$keyless" ] || {
+    echo "schema: no primary key: $keyless" >&2
+    exit 1
+}
 echo "ok      schema"

@@ -32,7 +32,7 @@ CREATE SCHEMA seslite;
 
 -- A single row: the last script that was run.
 CREATE TABLE seslite.schema_version (
-    version int NOT NULL
+    version int PRIMARY KEY
 );
 INSERT INTO seslite.schema_version VALUES (2);
 
@@ -42,7 +42,7 @@ INSERT INTO seslite.schema_version VALUES (2);
 -- needs 3, or any other number: must not open the store.
 -- To add one that needs 2 or 3, lock this table in ACCESS EXCLUSIVE MODE: every transaction that writes reads it first.
 CREATE TABLE seslite.features (
-    name  text COLLATE "C" NOT NULL,
+    name  text COLLATE "C" PRIMARY KEY,
     needs bigint NOT NULL
 );
 

@@ -1182,7 +1182,8 @@ FROM unnest(string_to_array(
     'app_state_pkey apps_by_id apps_name_shard_key apps_pkey artifact_chunks_pkey artifact_contents_pkey'
     || ' artifact_contents_shard_user_id_hash_key artifact_contents_unused artifacts_pkey'
     || ' base_state_pkey derived_pkey event_marks_pkey events_pkey'
-    || ' events_shard_session_id_id_key session_details_pkey session_labels_by_value session_labels_pkey'
+    || ' events_shard_session_id_id_key features_pkey schema_version_pkey session_details_pkey'
+    || ' session_labels_by_value session_labels_pkey'
     || ' session_leases_pkey session_state_pkey sessions_ahead sessions_by_activity sessions_by_app'
     || ' sessions_by_expiry sessions_by_id sessions_by_user sessions_by_user_activity sessions_pkey'
     || ' sessions_shard_user_id_name_key user_state_pkey'
@@ -1574,7 +1575,7 @@ BEGIN
         session_id bigint NOT NULL,
         first_seq  bigint NOT NULL,
         last_seq   bigint NOT NULL,
-        what       text NOT NULL,
+        what       text COLLATE "C" NOT NULL,
         counts     bytea NOT NULL,
         PRIMARY KEY (shard, session_id, first_seq),
         FOREIGN KEY (shard, session_id, what) REFERENCES seslite.derived ON DELETE CASCADE

@@ -121,6 +121,21 @@ static void test_the_script_leaves_a_store_at_its_version(void **state)
     assert_string_equal(database_ask(database, versions), "1 3");
 }
 
+/* A group of servers takes no other tables. */
+static void test_every_table_has_a_primary_key(void **state)
+{
+    const struct database *database = *state;
+
+    ses_close(database_open(database->uri, 5000));
+    assert_string_equal(
+        database_ask(database,
+                     "SELECT group_concat(t.table_name) FROM information_schema.tables AS t"
+                     " WHERE t.table_schema = 'agents' AND t.table_type = 'BASE TABLE' AND NOT EXISTS"
+                     " (SELECT 1 FROM information_schema.table_constraints AS c WHERE c.table_schema = 'agents'"
+                     " AND c.table_name = t.table_name AND c.constraint_type = 'PRIMARY KEY')"),
+        "");
+}
+
 static void test_a_feature_that_comes_later_ends_writing(void **state)
 {
     const struct database *database = *state;
@@ -264,6 +279,7 @@ int main(void)
         cmocka_unit_test(test_servers_that_refuse_cannot_be_opened),
         cmocka_unit_test(test_a_store_is_made_once),
         cmocka_unit_test(test_the_script_leaves_a_store_at_its_version),
+        cmocka_unit_test(test_every_table_has_a_primary_key),
         cmocka_unit_test(test_a_feature_that_comes_later_ends_writing),
         cmocka_unit_test(test_a_user_who_may_only_read_cannot_write),
         cmocka_unit_test(test_tls_is_verified),

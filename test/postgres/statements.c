@@ -57,6 +57,27 @@ static void test_the_schema_has_nothing_that_few_servers_have(void **state)
     PQclear(result);
 }
 
+/* Without a primary key, a server that replicates logically refuses to update or delete. */
+static void test_every_table_has_a_primary_key_and_compares_bytes(void **state)
+{
+    struct database *database = *state;
+
+    make_features(database->conn);
+    PGresult *result = database_ask(
+        database,
+        "SELECT (SELECT string_agg(c.relname, ' ') FROM pg_class AS c"
+        "  WHERE c.relnamespace = 'seslite'::regnamespace AND c.relkind IN ('r', 'p')"
+        "  AND NOT EXISTS (SELECT 1 FROM pg_index AS i WHERE i.indrelid = c.oid AND i.indisprimary)),"
+        " (SELECT string_agg(c.relname || '.' || a.attname, ' ') FROM pg_class AS c"
+        "  JOIN pg_attribute AS a ON a.attrelid = c.oid JOIN pg_collation AS o ON o.oid = a.attcollation"
+        "  WHERE c.relnamespace = 'seslite'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0"
+        "  AND o.collname <> 'C')");
+
+    assert_string_equal(PQgetvalue(result, 0, 0), "");
+    assert_string_equal(PQgetvalue(result, 0, 1), "");
+    PQclear(result);
+}
+
 /* --------------------------------------------------------------------------------------- what they take */
 
 enum {
@@ -244,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_schema_applies_once),
         cmocka_unit_test(test_the_schema_has_nothing_that_few_servers_have),
+        cmocka_unit_test(test_every_table_has_a_primary_key_and_compares_bytes),
         cmocka_unit_test(test_every_statement_takes_and_gives_numbers_texts_and_bytes),
         cmocka_unit_test(test_no_statement_reads_a_table_whole),
         cmocka_unit_test(test_functions_of_others_are_never_called),
