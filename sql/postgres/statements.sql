@@ -1066,7 +1066,7 @@ FROM seslite.sessions AS s WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE
 
 -- Keys $2 with the values $3, each once, as set by the $4th of the new events. The user, or the app, is locked against
 -- transactions that read its state before they change it. Everything is found through the session, so nothing changes if
--- that is gone.
+-- that is gone. If the user, or the app, is gone, the key would belong to NULL, which fails.
 
 -- name: append_session_keys
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
@@ -1077,9 +1077,9 @@ ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq =
 
 -- name: append_user_keys
 INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)
-SELECT s.shard, s.user_id, k.key, k.value, s.id, s.last_seq + k.place
+SELECT s.shard, u.id, k.key, k.value, s.id, s.last_seq + k.place
 FROM seslite.sessions AS s
-CROSS JOIN LATERAL (SELECT u.id FROM seslite.users AS u WHERE u.shard = s.shard AND u.id = s.user_id FOR SHARE) AS u,
+LEFT JOIN LATERAL (SELECT u.id FROM seslite.users AS u WHERE u.shard = s.shard AND u.id = s.user_id FOR SHARE) AS u ON true,
      unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
 WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
 ON CONFLICT (shard, user_id, key) DO UPDATE
@@ -1087,10 +1087,10 @@ SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq
 
 -- name: append_app_keys
 INSERT INTO seslite.app_state (shard, app_id, key, value, session_id, seq)
-SELECT SHARD(s.app_id), s.app_id, k.key, k.value, s.id, s.last_seq + k.place
+SELECT SHARD(s.app_id), a.id, k.key, k.value, s.id, s.last_seq + k.place
 FROM seslite.sessions AS s
-CROSS JOIN LATERAL (SELECT a.id FROM seslite.apps AS a
-                    WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id FOR SHARE) AS a,
+LEFT JOIN LATERAL (SELECT a.id FROM seslite.apps AS a
+                   WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id FOR SHARE) AS a ON true,
      unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
 WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
 ON CONFLICT (shard, app_id, key) DO UPDATE

@@ -24,6 +24,9 @@ struct meaning {
 #define USE_NEWER \
     ": the store uses this feature, which this seslite does not know: open it read-only, or use a newer one"
 
+#define NO_APP ": the row of its app is missing"
+#define NO_USER ": the row of its user is missing"
+
 static const struct meaning meanings[] = {
     {"40001", SES_BUSY, true, NULL},              /* serialization failure */
     {"40P01", SES_BUSY, true, NULL},              /* deadlock */
@@ -32,6 +35,7 @@ static const struct meaning meanings[] = {
     {"55P03", SES_BUSY, true, NULL},              /* lock timeout */
     {"53300", SES_BUSY, true, NULL},              /* too many connections */
     {"22012", JOB_UNSUITED, false, NULL},         /* a guard divides by zero */
+    {"22003", SES_CORRUPT, false, NULL},          /* a number is out of range */
     {"57P0", SES_IO, true, NULL},                 /* the server shuts down, has crashed, or is starting */
     {"57014", SES_BUSY, false, NULL},             /* cancelled by somebody, or by a limit of the server */
     {"53100", SES_FULL, false, NULL},             /* the disk is full */
@@ -67,9 +71,33 @@ static const struct {
     {"\"feature ", {"22P02", SES_READONLY, false, USE_NEWER}},
 };
 
+/* Or the column that is NULL, and the beginning of the name of its table, which may be a partition. The session is locked, so
+ * nobody has deleted its owner meanwhile. */
+static const struct {
+    const char *table;
+    const char *column;
+    struct meaning meaning;
+} by_column[] = {
+    {"app_state", "app_id", {"23502", SES_CORRUPT, false, NO_APP}},
+    {"user_state", "user_id", {"23502", SES_CORRUPT, false, NO_USER}},
+};
+
 static bool matches(const char *state, const struct meaning *meaning)
 {
     return strncmp(state, meaning->state, strlen(meaning->state)) == 0;
+}
+
+static const struct meaning *meaning_of_column(const char *state, const PGresult *result)
+{
+    const char *table = PQresultErrorField(result, PG_DIAG_TABLE_NAME);
+    const char *column = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);
+
+    for (size_t i = 0; table && column && i < sizeof by_column / sizeof by_column[0]; i++) {
+        if (matches(state, &by_column[i].meaning) && strcmp(column, by_column[i].column) == 0 &&
+            strncmp(table, by_column[i].table, strlen(by_column[i].table)) == 0)
+            return &by_column[i].meaning;
+    }
+    return NULL;
 }
 
 static const struct meaning *meaning_of(const char *state, const char *text)
@@ -113,7 +141,9 @@ void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing)
         return;
     if (!text)
         text = PQerrorMessage(pg->conn);
-    const struct meaning *meaning = meaning_of(state ? state : "", text);
+    const struct meaning *meaning = state ? meaning_of_column(state, result) : NULL;
+    if (!meaning)
+        meaning = meaning_of(state ? state : "", text);
     pg->base.code = meaning ? meaning->code : pg->base.lost ? SES_IO : SES_INTERNAL;
     pg->base.again = pg->base.lost || (meaning && meaning->again);
     (void)ses__error_set(&pg->base.error, pg->base.code, "%s: %s failed: %.*s%s%s%s%s", pg->base.db.name,
