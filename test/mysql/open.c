@@ -80,7 +80,8 @@ static void test_a_store_is_made_once(void **state)
     assert_code(SES_NOTASTORE, open_code(uri, 0, &error));
     (void)database_ask(database, "UPDATE fresh.seslite_schema_version SET version = 1");
     assert_code(SES_NOTASTORE, open_code(uri, 0, &error));
-    assert_non_null(strstr(error.message, "an unreleased version of seslite wrote this store (schema version 1)"));
+    assert_non_null(
+        strstr(error.message, "an unreleased version of seslite wrote this store (schema version 1)"));
     (void)database_ask(database, "UPDATE fresh.seslite_schema_version SET version = 2");
     (void)database_ask(database, "INSERT INTO fresh.seslite_features VALUES ('colors', 2)");
     assert_code(SES_READONLY, open_code(uri, 0, &error));
@@ -121,6 +122,31 @@ static void test_the_script_leaves_a_store_at_its_version(void **state)
     assert_string_equal(database_ask(database, versions), "1 3");
 }
 
+static void test_a_store_with_an_unknown_feature_is_not_altered(void **state)
+{
+    static const char tables[] =
+        "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'future'";
+    const struct database *database = *state;
+    char uri[600];
+    ses_error error;
+
+    (void)database_ask(database, "CREATE DATABASE future");
+    address_of(database->server, "future", uri, sizeof uri);
+    assert_ok(open_code(uri, 0, &error));
+    (void)database_ask(database, "DELETE FROM future.seslite_schema_version"); /* so a script has to be run */
+    (void)database_ask(database, "DROP TABLE future.seslite_event_marks");
+    const int64_t count = database_number(database, tables);
+    (void)database_ask(database, "INSERT INTO future.seslite_features VALUES ('aaa', 2), ('colors', 3)");
+    assert_code(SES_TOONEW, open_code(uri, 0, &error));
+    assert_non_null(strstr(error.message, "colors"));
+    (void)database_ask(database, "DELETE FROM future.seslite_features WHERE name = 'colors'");
+    assert_code(SES_READONLY, open_code(uri, 0, &error));
+    assert_int_equal(database_number(database, tables), count);
+    (void)database_ask(database, "DELETE FROM future.seslite_features");
+    assert_ok(open_code(uri, 0, &error));
+    assert_int_equal(database_number(database, tables), count + 1);
+}
+
 /* A group of servers takes no other tables. */
 static void test_every_table_has_a_primary_key(void **state)
 {
@@ -128,11 +154,12 @@ static void test_every_table_has_a_primary_key(void **state)
 
     ses_close(database_open(database->uri, 5000));
     assert_string_equal(
-        database_ask(database,
-                     "SELECT group_concat(t.table_name) FROM information_schema.tables AS t"
-                     " WHERE t.table_schema = 'agents' AND t.table_type = 'BASE TABLE' AND NOT EXISTS"
-                     " (SELECT 1 FROM information_schema.table_constraints AS c WHERE c.table_schema = 'agents'"
-                     " AND c.table_name = t.table_name AND c.constraint_type = 'PRIMARY KEY')"),
+        database_ask(
+            database,
+            "SELECT group_concat(t.table_name) FROM information_schema.tables AS t"
+            " WHERE t.table_schema = 'agents' AND t.table_type = 'BASE TABLE' AND NOT EXISTS"
+            " (SELECT 1 FROM information_schema.table_constraints AS c WHERE c.table_schema = 'agents'"
+            " AND c.table_name = t.table_name AND c.constraint_type = 'PRIMARY KEY')"),
         "");
 }
 
@@ -279,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_servers_that_refuse_cannot_be_opened),
         cmocka_unit_test(test_a_store_is_made_once),
         cmocka_unit_test(test_the_script_leaves_a_store_at_its_version),
+        cmocka_unit_test(test_a_store_with_an_unknown_feature_is_not_altered),
         cmocka_unit_test(test_every_table_has_a_primary_key),
         cmocka_unit_test(test_a_feature_that_comes_later_ends_writing),
         cmocka_unit_test(test_a_user_who_may_only_read_cannot_write),

@@ -82,6 +82,25 @@ static void run_script(struct my *my, const char *sql)
     mysql_free_result(ses__my_script(my, sql));
 }
 
+/* Before anything is altered: a script that was cut off may have left a store with features. */
+static void refuse_features(const struct mysql *storage, struct my *my)
+{
+    const int tables = ask_number(my,
+                                  "SELECT count(*) FROM information_schema.tables"
+                                  " WHERE table_schema = database() AND table_name = 'seslite_features'",
+                                  0);
+
+    if (my->base.code != SES_OK || tables == 0)
+        return;
+    MYSQL_RES *rows = ses__my_script(my, "SELECT name, needs = 2 FROM seslite_features WHERE needs <> 1"
+                                         " AND name <> 'search' ORDER BY needs = 2 LIMIT 1");
+    const MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
+    if (row)
+        my->base.code = ses__feature_refuse(storage->server.config.name, ses__span_of(row[0]),
+                                            row[1][0] == '1' ? SES_READONLY : SES_TOONEW, &my->base.error);
+    mysql_free_result(rows);
+}
+
 /* The lock is the database's, whose name may be longer than that of a lock. */
 #define LOCK_NAME "concat('seslite migrates ', left(sha2(database(), 256), 40))"
 
@@ -98,6 +117,8 @@ static void migrate(const struct mysql *storage, struct my *my)
     const int version = my->base.code == SES_OK ? find_version(my) : NO_SCHEMA;
     if (my->base.code == SES_OK)
         my->base.code = check_version(storage, version, &my->base.error);
+    if (my->base.code == SES_OK)
+        refuse_features(storage, my);
     for (size_t i = 0; i < ses__mysql_script_count(); i++) {
         if (ses__mysql_script(i)->version > version)
             run_script(my, ses__mysql_script(i)->sql);
