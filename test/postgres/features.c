@@ -143,6 +143,11 @@ static void test_a_feature_is_added_to_an_open_store(void **state)
     assert_code(SES_READONLY,
                 ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, NULL, NULL, &error));
     ses_session_close(must_get(store, &key));
+    /* As a later script adds it with its change. */
+    database_run_in(place, "UPDATE seslite.features SET needs = 3");
+    assert_code(SES_READONLY, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_READONLY, ses_delete(store, &key, NULL, NULL, &error));
+    assert_message("feature things");
     database_run_in(place, "DELETE FROM seslite.features");
     must_append(session, "{\"id\":\"e3\"}");
     ses_session_close(session);
