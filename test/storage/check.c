@@ -199,6 +199,21 @@ static int interrupt(void *context, const ses_problem *problem)
 }
 
 /* A cut leaves the shared keys of its events, which the state of pruned events then does not hold. */
+/* A later version may have more of them. */
+static void test_an_unknown_detail_is_no_problem(void **state)
+{
+    const struct folder *folder = *state;
+    const ses_key key = {"app", "user", "s"};
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    must_create(store, &key, NULL);
+    raw_exec(folder->path, "UPDATE sessions SET details = 8");
+    assert_no_problems(store);
+    ses_close(store);
+}
+
 static void test_a_shared_key_of_a_cut_event_is_sound(void **state)
 {
     static const char *const before[] = {"{}", "{'user:s':0}"};
@@ -343,6 +358,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_levels_see_more_and_more, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_problems_of_a_sessions_row, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_problems_are_named_and_limited, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(test_an_unknown_detail_is_no_problem, folder_setup, folder_teardown),
         cmocka_unit_test(test_a_shared_key_of_a_cut_event_is_sound),
         cmocka_unit_test_setup_teardown(test_an_interrupt_ends_a_check, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_progress_is_told_and_can_end_a_check, folder_setup,

@@ -128,6 +128,7 @@ static const struct {
     {"apps.name other", NULL},
     {"users.name other", NULL},
     {"sessions.name other", NULL},
+    {"sessions.details much more", NULL}, /* bits of a later version */
     {"session_details.title other", NULL},
     {"session_details.parent_user other", NULL}, /* the parent may have been deleted */
     {"session_details.parent_session other", NULL},
