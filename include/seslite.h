@@ -96,10 +96,10 @@
  *    kind that this version does not know is rejected with MISUSE, and so are flags that exclude each other,
  *    and members of a later version that are not zero. A number that must not be negative, or is above its
  *    limit, is INVALID; in the options of a call that opens a store it is MISUSE.
- *  - Structs: later versions append members to one that begins with `size`, which its owner sets. A struct
- *    that the library makes and lends grows, too: never make one, copy one or put one into an array. Every
- *    other struct stays as it is, and anybody may make and copy it. The comment above a struct says so, if
- *    it has no `size`.
+ *  - Structs: later versions append members to one that begins with `size`, which its owner sets. In one that
+ *    a call fills, members that the library does not know become 0. A struct that the library makes and lends
+ *    grows, too: never make one, copy one or put one into an array. Every other struct stays as it is, and
+ *    anybody may make and copy it. The comment above a struct says so, if it has no `size`.
  *  - Threads: any thread may call anything on a ses_store at any time until ses_close. Every other object
  *    belongs to one thread at a time. A ses_session and the views on it (ses_tracked) belong to the same
  *    thread. Different objects of one store may be used in parallel, so agents that run in parallel threads
@@ -227,7 +227,7 @@ SES_API const char *ses_code_text(int code);
 typedef struct ses_error {
     int code;            /* the code that the call returned */
     int64_t version;     /* after STALE: the version that the session has now; otherwise -1 */
-    int engine_code;     /* SQLite's extended result code when SQLite failed; otherwise 0 */
+    int engine_code;     /* SQLite's extended result code, or the number of MySQL's error; otherwise 0 */
     char sqlstate[6];    /* the five-character SQLSTATE of a database server; "" for SQLite */
     int64_t offset;      /* JSON, INVALID, LIMIT: byte offset of the fault in a JSON text; otherwise -1 */
     int64_t index;       /* the rejected event of a batch, counted from 0; otherwise -1 */
@@ -647,14 +647,15 @@ SES_API const ses_event *ses_session_event_by_id(const ses_session *session, con
 
 /*
  * Finds which of these events are live, as of what the handle shows (see History in seslite_history.h).
- * `live` has room for ses_session_event_count values. Each becomes 1 if no rewind has taken the event back,
- * and 0 otherwise, also if the event was pruned since. One query finds the rewinds; the log is not read.
- * STALE: events were cut since the handle was read. NOTFOUND: the session was deleted.
+ * `live` has room for `count` values, at least ses_session_event_count (otherwise MISUSE). One for each event
+ * becomes 1 if no rewind has taken the event back, and 0 otherwise, also if the event was pruned since. One
+ * query finds the rewinds; the log is not read. STALE: events were cut since the handle was read. NOTFOUND:
+ * the session was deleted.
  *
  * Codes: those of a read, NOTFOUND, STALE.
  */
 SES_API int ses_session_live(ses_session *session, const ses_call_options *options, unsigned char *live,
-                             ses_error *error);
+                             size_t count, ses_error *error);
 
 /*
  * Gives the session as the JSON object that the ADK writes: id, appName, userId, state, events and
@@ -972,9 +973,13 @@ SES_API int ses_shared_state_change(ses_store *store, const char *app, const cha
 /* A walk over the events of a session. */
 typedef struct ses_cursor ses_cursor;
 
+typedef enum ses_cursor_flags {
+    SES_CURSOR_BACKWARD = 0x1 /* newest first */
+} ses_cursor_flags;
+
 typedef struct ses_cursor_options {
     size_t size;
-    int backward;           /* 1: newest first */
+    unsigned flags;         /* SES_CURSOR_* */
     const ses_range *range; /* the events to walk; NULL: all */
     int64_t timeout_ms;     /* as in ses_call_options */
     ses_cancel *cancel;     /* as in ses_call_options */

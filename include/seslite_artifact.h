@@ -88,7 +88,7 @@ typedef struct ses_artifact_save_options {
  * left, once they are two hours old.
  *
  * NOTFOUND: there is no such session; or the user was deleted while a long artifact was written, or `read`
- * took more than an hour. INVALID: the name, the kind or the MIME type breaks its rules; a reference leads to
+ * took more than an hour. INVALID: the name or the MIME type breaks its rules; a reference leads to
  * another session or user; `read` gave more or fewer bytes than `len`; or a text (SES_ARTIFACT_TEXT) is not
  * UTF-8. JSON: the metadata is not JSON. LIMIT: the artifact has more than `max_bytes`, or has had 2^32 - 1
  * versions; nothing is stored. UNKNOWN: the version may be stored or not; list the versions.

@@ -22,6 +22,7 @@
 extern "C" {
 #endif
 
+/* SES_SEARCH_ANY and SES_SEARCH_PHRASE exclude each other. */
 typedef enum ses_search_flags {
     SES_SEARCH_ANY = 0x1,    /* events with at least one of the words */
     SES_SEARCH_PHRASE = 0x2, /* the words must follow each other as they do in the text that is given */

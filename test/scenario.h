@@ -109,7 +109,8 @@ static void faults_walk(struct faults *faults, ses_store *store, const ses_key *
 static void faults_use_cursor(struct faults *faults, ses_store *store, const ses_key *key, int backward)
 {
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 5};
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = &newest};
+    const ses_cursor_options options = {
+        .size = sizeof options, .flags = backward ? SES_CURSOR_BACKWARD : 0, .range = &newest};
     faults_walk(faults, store, key, &options, 5);
 }
 

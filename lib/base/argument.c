@@ -55,9 +55,11 @@ int ses__check_size(const void *given, const char *what, ses_error *error)
 
 void ses__give_output(void *output, const void *filled, size_t filled_size)
 {
-    const size_t size = stated_size(output) < filled_size ? stated_size(output) : filled_size;
+    const size_t stated = stated_size(output);
+    const size_t size = stated < filled_size ? stated : filled_size;
 
     memcpy((char *)output + sizeof size, (const char *)filled + sizeof size, size - sizeof size);
+    memset((char *)output + size, 0, stated - size);
 }
 
 int ses__take_options(void *own, size_t own_size, const void *given, const char *what, ses_error *error)

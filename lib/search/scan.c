@@ -39,7 +39,7 @@ static int scan_session(struct search *search, const struct search_place *at, se
     const ses_key key = {search->scope->app, at->user, at->session};
     const ses_range range = range_of(search, at->seq);
     const ses_cursor_options options = {.size = sizeof options,
-                                        .backward = 1,
+                                        .flags = SES_CURSOR_BACKWARD,
                                         .range = &range,
                                         .timeout_ms = ses__limits_left_ms(&search->limits),
                                         .cancel = search->limits.cancel};

@@ -89,10 +89,12 @@ static int take_search_token(struct search *search, const char *token, ses_error
 static int take_search_options(ses_search_options *own, const ses_search_options *given, const ses_key *scope,
                                struct list_filter *filter, ses_error *error)
 {
-    int code =
-        ses__take_flagged(own, sizeof *own, given, SES_SEARCH_ANY | SES_SEARCH_PHRASE | SES_SEARCH_LIVE,
-                          "search options", error);
+    const unsigned either = SES_SEARCH_ANY | SES_SEARCH_PHRASE;
+    int code = ses__take_flagged(own, sizeof *own, given, either | SES_SEARCH_LIVE, "search options", error);
 
+    if (code == SES_OK && (own->flags & either) == either)
+        code = ses__error_set(error, SES_MISUSE,
+                              "search options: SES_SEARCH_ANY and SES_SEARCH_PHRASE contradict each other");
     if (code == SES_OK && own->limit > HITS_MAX)
         code = ses__error_set(error, SES_INVALID, "search options: limit is more than %d", HITS_MAX);
     if (code == SES_OK && own->snippet_bytes > SNIPPET_MAX)

@@ -49,7 +49,8 @@ static void check_live(ses_store *store, const ses_key *key, const cJSON *expect
 static void check_live_walk(ses_store *store, const ses_key *key, const cJSON *expected, int backward)
 {
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = &live};
+    const ses_cursor_options options = {
+        .size = sizeof options, .flags = backward ? SES_CURSOR_BACKWARD : 0, .range = &live};
     const int count = cJSON_GetArraySize(expected);
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;

@@ -186,7 +186,7 @@ static int read_session(struct drive *drive)
     code = ses_session_json(session, &json, NULL, &drive->error);
     ses_free(json);
     if (code == SES_OK && ses_session_event_count(session) <= sizeof live)
-        code = ses_session_live(session, NULL, live, &drive->error);
+        code = ses_session_live(session, NULL, live, sizeof live, &drive->error);
     if (code == SES_OK)
         code = ses_render(session, "{k} {user:k?} {app:k?}", SES_NUL, NULL, &rendered, NULL, &drive->error);
     ses_free(rendered);

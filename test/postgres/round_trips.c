@@ -223,7 +223,7 @@ static void test_a_read_is_one(struct far_store *far)
     ses_session_close(session);
     assert_trips(far, 1, assert_ok(ses_get(far->store, &key, &as_live, &session, &error)));
     assert_in_range(ses_session_event_count(session), 1, sizeof is_live);
-    assert_trips(far, 1, assert_ok(ses_session_live(session, NULL, is_live, &error)));
+    assert_trips(far, 1, assert_ok(ses_session_live(session, NULL, is_live, sizeof is_live, &error)));
     assert_int_equal(is_live[0], 1);
     const char *id = ses_session_event(session, 0)->id;
     assert_trips(far, 1,
@@ -282,7 +282,8 @@ static void test_a_page_of_a_list_is_one(struct far_store *far)
 static void test_a_page_of_a_cursor_is_one(struct far_store *far)
 {
     for (int backward = 0; backward < 2; backward++) {
-        const ses_cursor_options options = {.size = sizeof options, .backward = backward};
+        const ses_cursor_options options = {.size = sizeof options,
+                                            .flags = backward ? SES_CURSOR_BACKWARD : 0};
         const ses_event *event_at;
         ses_cursor *cursor;
         ses_error error;

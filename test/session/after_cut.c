@@ -539,7 +539,8 @@ static void test_any_order_of_everything(void **state)
 
 static ses_cursor *open_cursor(const struct log *log, bool backward, ses_range range)
 {
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = &range};
+    const ses_cursor_options options = {
+        .size = sizeof options, .flags = backward ? SES_CURSOR_BACKWARD : 0, .range = &range};
     ses_cursor *cursor = NULL;
     ses_error error;
 

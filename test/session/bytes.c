@@ -372,7 +372,8 @@ static void assert_stored_events(ses_store *store, const ses_key *key)
     assert_events_of(session);
     ses_session_close(session);
     for (int backward = 0; backward < 2; backward++) {
-        const ses_cursor_options options = {.size = sizeof options, .backward = backward};
+        const ses_cursor_options options = {.size = sizeof options,
+                                            .flags = backward ? SES_CURSOR_BACKWARD : 0};
         ses_cursor *cursor = NULL;
         const ses_event *event = NULL;
         assert_ok(ses_cursor_open(store, key, &options, &cursor, &error));

@@ -55,7 +55,8 @@ static void make_session(struct fixture *fixture, int events, size_t bytes)
 
 static ses_cursor *open_cursor(ses_store *store, const ses_range *range, bool backward)
 {
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = range};
+    const ses_cursor_options options = {
+        .size = sizeof options, .flags = backward ? SES_CURSOR_BACKWARD : 0, .range = range};
     ses_cursor *cursor = NULL;
     ses_error error;
     assert_ok(ses_cursor_open(store, &key, &options, &cursor, &error));

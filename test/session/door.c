@@ -355,7 +355,7 @@ static void test_a_page_of_names_is_one_operation(void **state)
 static void test_a_page_of_events_is_one_operation(void **state)
 {
     enum { PAGE = 64, EVENTS_WALKED = 2 * PAGE + 2 };
-    const ses_cursor_options backward = {.size = sizeof backward, .backward = 1};
+    const ses_cursor_options backward = {.size = sizeof backward, .flags = SES_CURSOR_BACKWARD};
     struct door *door = *state;
     ses_text events[EVENTS_WALKED];
     ses_error error;

@@ -479,7 +479,8 @@ static void play_labels(struct faults *faults, FILE *out)
 static void play_reads(struct faults *faults, FILE *out)
 {
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST | SES_RANGE_LIVE, .newest = 3};
-    const ses_cursor_options backward = {.size = sizeof backward, .backward = 1, .range = &newest};
+    const ses_cursor_options backward = {
+        .size = sizeof backward, .flags = SES_CURSOR_BACKWARD, .range = &newest};
     ses_session *session = NULL;
     ses_page *page = NULL;
     const ses_event *shown = NULL;

@@ -86,7 +86,8 @@ static void check_cursor(int slot, bool live_only, bool backward, const bool cho
     const struct log *log = &run.logs[slot];
     const ses_key key = key_of(slot);
     const ses_range range = {.size = sizeof range, .which = live_only ? SES_RANGE_LIVE : 0};
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = &range};
+    const ses_cursor_options options = {
+        .size = sizeof options, .flags = backward ? SES_CURSOR_BACKWARD : 0, .range = &range};
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
     ses_error error;

@@ -720,6 +720,29 @@ static void test_the_functions_can_end_the_calls(void **state)
     }
 }
 
+/* A program of a later header asks for more than this library counts. */
+static void test_a_longer_report_is_filled_with_zeros(void **state)
+{
+    static const char *const lines[] = {HEAD, SESSION, EVENT, END, TOTAL, NULL};
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct text text = {NULL, 0};
+    struct {
+        ses_import_report known;
+        int64_t later[2];
+    } report;
+    ses_error error;
+
+    for (size_t i = 0; lines[i]; i++)
+        text_printf(&text, "%s\n", Q(lines[i]));
+    memset(&report, 0x55, sizeof report);
+    report.known.size = sizeof report;
+    assert_ok(import_text(store, text.data, text.len, 0, &report.known, &error));
+    assert_int_equal(report.known.made, 1);
+    assert_int_equal(report.later[0], 0);
+    assert_int_equal(report.later[1], 0);
+    free(text.data);
+}
+
 static int end_import(void *context, const ses_import_item *item)
 {
     (void)item;
@@ -936,6 +959,7 @@ int main(void)
         LINES_TEST(test_a_line_that_is_too_long_is_refused),
         LINES_TEST(test_the_functions_can_end_the_calls),
         LINES_TEST(test_the_report_can_end_an_import),
+        LINES_TEST(test_a_longer_report_is_filled_with_zeros),
         LINES_TEST(test_each_piece_that_cannot_be_written_ends_an_export),
         LINES_TEST(test_what_another_program_wrote_is_not_written_out),
         LINES_TEST(test_lines_are_of_one_moment),

@@ -92,7 +92,8 @@ static void check_get(ses_store *store, const ses_range *range, const int64_t *s
 
 static ses_cursor *open_cursor(ses_store *store, const ses_range *range, bool backward)
 {
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = range};
+    const ses_cursor_options options = {
+        .size = sizeof options, .flags = backward ? SES_CURSOR_BACKWARD : 0, .range = range};
     ses_cursor *cursor = NULL;
     ses_error error;
 
@@ -133,7 +134,7 @@ static void check_handle(ses_store *store, const struct log *log, int64_t newest
     ses_error error;
 
     assert_ok(ses_get(store, &key, GET_RANGE(&range), &session, &error));
-    assert_ok(ses_session_live(session, NULL, is_live, &error));
+    assert_ok(ses_session_live(session, NULL, is_live, sizeof is_live, &error));
     for (size_t i = 0; i < ses_session_event_count(session); i++)
         assert_int_equal(is_live[i], log->live[ses_session_event(session, i)->seq - 1]);
     ses_session_close(session);
@@ -325,14 +326,14 @@ static void test_events_of_a_handle_are_live_as_of_the_handle(void **state)
     must_append_by_key(fixture->store, &key, Q("{'invocationId':'i2'}"));
     ses_session *session = must_get(fixture->store, &key);
     assert_ok(ses_rewind_by_key(fixture->store, &key, &first, NULL, NULL, &error));
-    assert_ok(ses_session_live(session, NULL, is_live, &error));
+    assert_ok(ses_session_live(session, NULL, is_live, sizeof is_live, &error));
     assert_int_equal(is_live[0] + 2 * is_live[1], 3); /* it does not know the rewind */
     must_refresh(session);
-    assert_ok(ses_session_live(session, NULL, is_live, &error));
+    assert_ok(ses_session_live(session, NULL, is_live, sizeof is_live, &error));
     assert_int_equal(is_live[0] + 2 * is_live[1] + 4 * is_live[2], 1);
     const ses_prune_options one = {.size = sizeof one, .which = SES_PRUNE_SEQ, .last_seq = 1};
     assert_ok(ses_prune_by_key(fixture->store, &key, &one, NULL, &error));
-    assert_ok(ses_session_live(session, NULL, is_live, &error));
+    assert_ok(ses_session_live(session, NULL, is_live, sizeof is_live, &error));
     assert_int_equal(is_live[0] + 2 * is_live[1] + 4 * is_live[2], 0);
     ses_session_close(session);
 }
@@ -349,14 +350,16 @@ static void test_what_the_handle_must_be(void **state)
     must_append_by_key(fixture->store, &key, Q("{'invocationId':'i1'}"));
     must_append_by_key(fixture->store, &key, Q("{'invocationId':'i2'}"));
     ses_session *session = must_get(fixture->store, &key);
-    assert_code(SES_MISUSE, ses_session_live(NULL, NULL, is_live, &error));
-    assert_code(SES_MISUSE, ses_session_live(session, NULL, NULL, &error));
-    assert_code(SES_MISUSE, ses_session_live(session, &flags, is_live, &error));
+    assert_code(SES_MISUSE, ses_session_live(NULL, NULL, is_live, sizeof is_live, &error));
+    assert_code(SES_MISUSE, ses_session_live(session, NULL, NULL, 3, &error));
+    assert_code(SES_MISUSE, ses_session_live(session, NULL, is_live, 1, &error));
+    assert_message("room for 1");
+    assert_code(SES_MISUSE, ses_session_live(session, &flags, is_live, sizeof is_live, &error));
     assert_ok(ses_cut_by_key(fixture->store, &key, &first, NULL, NULL, &error));
-    assert_code(SES_STALE, ses_session_live(session, NULL, is_live, &error));
+    assert_code(SES_STALE, ses_session_live(session, NULL, is_live, sizeof is_live, &error));
     assert_true(error.version > ses_session_version(session));
     must_delete(fixture->store, &key);
-    assert_code(SES_NOTFOUND, ses_session_live(session, NULL, is_live, &error));
+    assert_code(SES_NOTFOUND, ses_session_live(session, NULL, is_live, sizeof is_live, &error));
     assert_int_equal(is_live[0], 7);
     ses_session_close(session);
 }

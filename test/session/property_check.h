@@ -24,7 +24,8 @@ static void check_slot(ses_store *store, struct model *model, int slot)
 {
     const struct session *session = &model->sessions[slot];
     const ses_key key = key_of(slot);
-    const ses_cursor_options options = {.size = sizeof options, .backward = once_in(model, 2)};
+    const ses_cursor_options options = {.size = sizeof options,
+                                        .flags = once_in(model, 2) ? SES_CURSOR_BACKWARD : 0};
     scope_values view[SCOPES];
     char json[2000];
     char *text = NULL;
@@ -40,7 +41,7 @@ static void check_slot(ses_store *store, struct model *model, int slot)
         assert_string_equal(text, view_json(view, json));
         assert_ok(ses_cursor_open(store, &key, &options, &cursor, &error));
         for (int i = 0; i < session->count; i++) {
-            int at = options.backward ? session->count - 1 - i : i;
+            int at = options.flags ? session->count - 1 - i : i;
             assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
             check_event(event, &session->events[at], at + 1);
         }

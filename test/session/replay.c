@@ -59,7 +59,8 @@ static void assert_stored(const struct recording *recording, ses_store *store)
     assert_state_is_the_recorded(recording, state);
     ses_free(state);
     for (int backward = 0; backward < 2; backward++) {
-        const ses_cursor_options options = {.size = sizeof options, .backward = backward};
+        const ses_cursor_options options = {.size = sizeof options,
+                                            .flags = backward ? SES_CURSOR_BACKWARD : 0};
         ses_cursor *cursor = NULL;
         const ses_event *event = NULL;
         assert_ok(ses_cursor_open(store, &recording->key, &options, &cursor, &error));

@@ -572,7 +572,8 @@ static void share(struct drive *drive, const char *user)
 
 static void walk(struct drive *drive, int backward, const ses_range *range)
 {
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = range};
+    const ses_cursor_options options = {
+        .size = sizeof options, .flags = backward ? SES_CURSOR_BACKWARD : 0, .range = range};
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
     int64_t before = backward ? INT64_MAX : 0;

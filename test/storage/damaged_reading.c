@@ -98,7 +98,8 @@ static void test_events_that_go_back(void **state)
     open_store(test);
     assert_code(SES_CORRUPT, ses_get(test->store, &alice, NULL, &session, &error));
     for (int backward = 0; backward < 2; backward++) {
-        const ses_cursor_options options = {.size = sizeof options, .backward = backward};
+        const ses_cursor_options options = {.size = sizeof options,
+                                            .flags = backward ? SES_CURSOR_BACKWARD : 0};
         ses_cursor *cursor = NULL;
         const ses_event *event = NULL;
         int steps = 0;

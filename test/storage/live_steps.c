@@ -46,7 +46,8 @@ static int log_setup(void **state)
 
 static size_t walk(const struct fixture *fixture, ses_range range, bool backward)
 {
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = &range};
+    const ses_cursor_options options = {
+        .size = sizeof options, .flags = backward ? SES_CURSOR_BACKWARD : 0, .range = &range};
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
     ses_error error;

@@ -61,7 +61,7 @@ static void count_code(struct tally *tally, int code, const ses_error *error)
 
 static void walk_events(ses_store *store, int backward, struct tally *tally)
 {
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward};
+    const ses_cursor_options options = {.size = sizeof options, .flags = backward ? SES_CURSOR_BACKWARD : 0};
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
     ses_error error;

@@ -40,11 +40,9 @@ func (s *Store) walk(ctx context.Context, key Key, o *WalkOptions, yield func(Ev
 	_, err = s.doWith(ctx, handle, func(c *call) C.int {
 		options := &C.ses_cursor_options{
 			size:   C.sizeof_ses_cursor_options,
+			flags:  flag(o.Backward, C.SES_CURSOR_BACKWARD),
 			_range: c.rangeOf(o.Range),
 			cancel: handle,
-		}
-		if o.Backward {
-			options.backward = 1
 		}
 		return C.ses_cursor_open(c.store, c.key(key), lend(c, options), &cursor, &c.err)
 	})

@@ -246,7 +246,7 @@ func (s *Session) Live(ctx context.Context) ([]bool, error) {
 	_, err := s.target().do(ctx, func(c *call) C.int {
 		count := int(C.ses_session_event_count(c.session))
 		marks := make([]byte, count+1)
-		code := C.ses_session_live(c.session, c.options(), (*C.uchar)(unsafe.Pointer(&marks[0])), &c.err)
+		code := C.ses_session_live(c.session, c.options(), (*C.uchar)(unsafe.Pointer(&marks[0])), C.size_t(len(marks)), &c.err)
 		live = make([]bool, count)
 		for i := range live {
 			live[i] = marks[i] != 0

@@ -77,9 +77,10 @@ int ses__begun_cursor_open(ses_store *store, const ses_key *key, const ses_curso
     ses_cursor *fresh = NULL;
     int code = ses__check_key(key, error);
     if (code == SES_OK)
-        code = ses__take_options(&options, sizeof options, given, "cursor options", error);
+        code =
+            ses__take_flagged(&options, sizeof options, given, SES_CURSOR_BACKWARD, "cursor options", error);
     if (code == SES_OK)
-        code = cursor_new(store, key, options.backward != 0, &fresh, error);
+        code = cursor_new(store, key, (options.flags & SES_CURSOR_BACKWARD) != 0, &fresh, error);
     if (code == SES_OK)
         code = ses__range_take(options.range, &fresh->op.range, error);
     if (code == SES_OK) {

@@ -40,13 +40,17 @@ static int check_known(const struct live_reading *reading, ses_error *error)
 }
 
 static int find_live(const struct session_call *call, const ses_call_options *options, unsigned char *live,
-                     ses_error *error)
+                     size_t count, ses_error *error)
 {
     const struct event_list *events = &call->snapshot->events;
     struct live_reading reading = {.session = call->ref};
     struct limits limits;
     int code = ses__check_argument(live, "live", error);
 
+    if (code == SES_OK && count < events->count)
+        code =
+            ses__error_set(error, SES_MISUSE, "there is room for %zu values, and the handle holds %zu events",
+                           count, events->count);
     if (code == SES_OK)
         code = ses__take_call_options(call->store, options, &limits, error);
     if (code != SES_OK)
@@ -63,10 +67,10 @@ static int find_live(const struct session_call *call, const ses_call_options *op
     return code;
 }
 
-int ses_session_live(ses_session *session, const ses_call_options *options, unsigned char *live,
+int ses_session_live(ses_session *session, const ses_call_options *options, unsigned char *live, size_t count,
                      ses_error *error)
 {
     struct session_call call;
     int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK ? ses__call_end(&call, find_live(&call, options, live, error)) : code;
+    return code == SES_OK ? ses__call_end(&call, find_live(&call, options, live, count, error)) : code;
 }

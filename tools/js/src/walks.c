@@ -13,8 +13,9 @@ int js_cursor_open(ses_store *store, const char *app, const char *user, const ch
 {
     const ses_key key = {app, user, id};
     ses_range range;
-    const ses_cursor_options options = {
-        .size = sizeof options, .backward = backward, .range = js_range(range_slots, &range)};
+    const ses_cursor_options options = {.size = sizeof options,
+                                        .flags = backward ? SES_CURSOR_BACKWARD : 0,
+                                        .range = js_range(range_slots, &range)};
     ses_cursor *cursor = NULL;
     const int code = ses_cursor_open(store, &key, &options, &cursor, &js_failure);
 

@@ -29,7 +29,8 @@ void range_given(const struct run *run, ses_range *range)
 int each_event(struct run *run, const ses_key *key, const ses_range *range, bool backward, visit_event *visit,
                void *context)
 {
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = range};
+    const ses_cursor_options options = {
+        .size = sizeof options, .flags = backward ? SES_CURSOR_BACKWARD : 0, .range = range};
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
     int status = EXIT_OK;

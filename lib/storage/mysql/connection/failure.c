@@ -155,5 +155,6 @@ void ses__my_fail(struct my *my, const char *doing)
     (void)ses__error_set(&my->base.error, my->base.code, "%s: %s failed: %.400s (error %u)%s",
                          my->base.db.name, doing, *text ? text : "the connection was closed", number,
                          meaning && meaning->hint ? meaning->hint : "");
+    my->base.error.engine_code = (int)number;
     (void)strncpy(my->base.error.sqlstate, state, sizeof my->base.error.sqlstate - 1);
 }

@@ -29,7 +29,7 @@ class Error(Exception):
         super().__init__(message)
         self.message = message
         self.version = version  # StaleError: the version that the session has now
-        self.engine_code = engine_code  # SQLite's extended result code
+        self.engine_code = engine_code  # SQLite's extended result code, or the number of MySQL's error
         self.sqlstate = sqlstate
         self.offset = offset  # byte offset of the fault in a JSON text
         self.index = index  # the rejected event of a batch, counted from 0

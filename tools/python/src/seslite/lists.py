@@ -55,7 +55,7 @@ class Cursor(_ffi.Handle):
     def __init__(self, store: Store, key: Key, events: Range | None, backward: bool) -> None:
         self._store = store
         made = ffi.new("ses_cursor **")
-        options = _ffi.struct("ses_cursor_options", backward=int(backward), range=None if events is None else events.c)
+        options = _ffi.struct("ses_cursor_options", flags=lib.SES_CURSOR_BACKWARD if backward else 0, range=None if events is None else events.c)
         store._run_key(key, lib.ses_cursor_open, options, made)
         super().__init__(made[0], _ffi.limited(_close_cursor))
 

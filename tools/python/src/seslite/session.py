@@ -185,7 +185,7 @@ class Session(OfSession, _ffi.Handle):
         with self._guard:
             session = self._live()
             found = ffi.new("unsigned char[]", lib.ses_session_event_count(session) or 1)
-            _ffi.call(lib.ses_session_live, session, _ffi.plain(), found)
+            _ffi.call(lib.ses_session_live, session, _ffi.plain(), found, len(found))
             return [found[at] == 1 for at in range(lib.ses_session_event_count(session))]
 
     def events_json(self) -> list[bytes]:

@@ -267,11 +267,13 @@ pub struct ses_shared_state_options {
 pub struct ses_cursor {
     _unused: [u8; 0],
 }
+pub const SES_CURSOR_BACKWARD: ses_cursor_flags = 1;
+pub type ses_cursor_flags = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ses_cursor_options {
     pub size: usize,
-    pub backward: ::core::ffi::c_int,
+    pub flags: ::core::ffi::c_uint,
     pub range: *const ses_range,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
@@ -1331,8 +1333,8 @@ const _: () = {
     ["Alignment of ses_cursor_options"][::core::mem::align_of::<ses_cursor_options>() - 8usize];
     ["Offset of field: ses_cursor_options::size"]
         [::core::mem::offset_of!(ses_cursor_options, size) - 0usize];
-    ["Offset of field: ses_cursor_options::backward"]
-        [::core::mem::offset_of!(ses_cursor_options, backward) - 8usize];
+    ["Offset of field: ses_cursor_options::flags"]
+        [::core::mem::offset_of!(ses_cursor_options, flags) - 8usize];
     ["Offset of field: ses_cursor_options::range"]
         [::core::mem::offset_of!(ses_cursor_options, range) - 16usize];
     ["Offset of field: ses_cursor_options::timeout_ms"]
@@ -2540,6 +2542,7 @@ extern "C" {
         session: *mut ses_session,
         options: *const ses_call_options,
         live: *mut ::core::ffi::c_uchar,
+        count: usize,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_session_json(

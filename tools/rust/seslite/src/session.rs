@@ -292,7 +292,7 @@ impl Session {
     pub fn live(&mut self) -> Result<Vec<bool>> {
         let mut live = vec![0; self.event_count()];
         let options = self.limits.call_options();
-        done(|error| unsafe { sys::ses_session_live(self.raw(), &options, live.as_mut_ptr(), error) })?;
+        done(|error| unsafe { sys::ses_session_live(self.raw(), &options, live.as_mut_ptr(), live.len(), error) })?;
         Ok(live.into_iter().map(|live| live != 0).collect())
     }
     /// Makes a session that begins as this one was at the point. `to` `None`: a session of this user, with an id that the

@@ -245,7 +245,7 @@ impl Store {
         let key = key.to_c()?;
         let range = range.raw();
         let mut options: sys::ses_cursor_options = limited(&self.limits);
-        options.backward = i32::from(backward);
+        options.flags = if backward { sys::SES_CURSOR_BACKWARD } else { 0 };
         options.range = &range;
         Cursor::open(&self.limits, |cursor, error| unsafe {
             sys::ses_cursor_open(self.raw(), &key.raw(), &options, cursor, error)
