@@ -294,6 +294,21 @@ static void test_list_names_the_newest_versions(void **state)
     reply_free(&reply);
 }
 
+/* Nothing is listed then, and the failure is the call's. */
+static void test_a_name_that_is_none(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+    char longer[601] = "";
+
+    memset(longer, 'n', sizeof longer - 1);
+    run_code(2, "-s", "one", "artifact", "list", "--versions", longer);
+    assert_has(&reply.err, "512");
+    run_code(2, "-s", "one", "artifact", "delete", longer, "--yes");
+    run_code(2, "-s", "one", "artifact", "list", "--versions", "\xff");
+    reply_free(&reply);
+}
+
 static void test_a_long_list_is_whole(void **state)
 {
     const struct fixture *fixture = *state;
@@ -468,6 +483,7 @@ int main(void)
         T(test_put_refuses_what_is_wrong),
         T(test_list_names_the_newest_versions),
         T(test_a_long_list_is_whole),
+        T(test_a_name_that_is_none),
         T(test_get_writes_the_bytes),
         T(test_get_refuses_what_is_wrong),
         T(test_get_writes_to_a_terminal_only_if_asked),

@@ -39,8 +39,10 @@ int each_artifact(struct run *run, const char *name, visit_artifact *visit, void
 
     while (status == EXIT_OK && more) {
         ses_artifact_list *list = NULL;
-        if (open_page(run, name, &options, &list) < 0)
+        if (open_page(run, name, &options, &list) < 0) {
             status = fail(run);
+            break;
+        }
         const size_t count = ses_artifact_list_count(list);
         for (size_t i = 0; status == EXIT_OK && i < count; i++)
             status = visit(context, ses_artifact_list_at(list, i));
