@@ -100,8 +100,8 @@ static int refuse_long(const struct source *source, ses_error *error)
                           source->call->name, source->fresh->options.max_bytes);
 }
 
-static int read_more(const struct source *source, char *buffer, size_t capacity, size_t *len,
-                     ses_error *error)
+static int ask_reader(const struct source *source, char *buffer, size_t capacity, size_t *len,
+                      ses_error *error)
 {
     const ses_artifact_save_options *options = &source->fresh->options;
     ses_error own;
@@ -126,7 +126,7 @@ static int read_piece(struct source *source, struct span *piece, ses_error *erro
     while (filled < ARTIFACT_PIECE && !source->ended) {
         if (ses__limits_passed(&source->fresh->limits))
             return ses__limits_refuse(source->call->at.store->path, error);
-        const int code = read_more(source, buffer + filled, ARTIFACT_PIECE - filled, &more, error);
+        const int code = ask_reader(source, buffer + filled, ARTIFACT_PIECE - filled, &more, error);
         if (code != SES_OK) {
             ses__error_prefix(error, "artifact \"%.100s\": ", source->call->name);
             return code;
