@@ -65,7 +65,15 @@ fn mariadb_headers() -> PathBuf {
 /// `make amalgamation` of the repository, into OUT_DIR, so that nothing is written next to the sources.
 fn make_amalgamation(repository: &Path) -> PathBuf {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("seslite");
-    for source in ["include", "lib", "sql", "tools/amalgamate.sh", "tools/embed.awk", "tools/embed_scripts.awk", "tools/embed_server.awk"] {
+    for source in [
+        "include",
+        "lib",
+        "sql",
+        "tools/amalgamate.sh",
+        "tools/embed.awk",
+        "tools/embed_scripts.awk",
+        "tools/embed_server.awk",
+    ] {
         println!("cargo:rerun-if-changed={}", repository.join(source).display());
     }
     let status = Command::new("make")

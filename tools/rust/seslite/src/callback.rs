@@ -22,10 +22,6 @@ impl<F> Callback<F> {
         Callback { function, panic: None }
     }
 
-    pub(crate) fn function(&mut self) -> &mut F {
-        &mut self.function
-    }
-
     pub(crate) fn context(&mut self) -> *mut c_void {
         ptr::from_mut(self).cast()
     }

@@ -6,7 +6,7 @@ use seslite_sys as sys;
 
 use crate::artifact::ArtifactKind;
 use crate::callback::{read_of, Callback, Source};
-use crate::error::{done, Error, Result};
+use crate::error::{done, Result};
 use crate::limits::Limits;
 use crate::raw::limited;
 use crate::text::{c_string_or_null, optional_bytes, pointer};
