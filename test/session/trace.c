@@ -259,7 +259,7 @@ static void test_waiting_is_told_apart_from_work(void **state)
     struct traced_fixture *fixture = *state;
     struct traces *traces = &fixture->traces;
     ses_store *store = fixture->own->store;
-    const ses_lease_options options = {.size = sizeof options, .duration_us = 60000000, .wait_ms = 200};
+    const ses_lease_options options = {.size = sizeof options, .duration_us = 60000000, .wait_ms = 600};
     ses_lease lease;
     ses_error error;
 
