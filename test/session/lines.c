@@ -736,7 +736,8 @@ static void test_a_longer_report_is_filled_with_zeros(void **state)
         text_printf(&text, "%s\n", Q(lines[i]));
     memset(&report, 0x55, sizeof report);
     report.known.size = sizeof report;
-    assert_ok(import_text(store, text.data, text.len, 0, &report.known, &error));
+    struct piecewise from = {.data = text.data, .len = text.len};
+    assert_ok(ses_store_import(store, give_lines, &from, NULL, &report.known, &error));
     assert_int_equal(report.known.made, 1);
     assert_int_equal(report.later[0], 0);
     assert_int_equal(report.later[1], 0);
