@@ -240,9 +240,10 @@ struct manual {
     X(NOTFOUND, 3, "no such store, session, artifact, point or key, or no match")                       \
     X(EXISTS, 4, "the session, or an event with this id and other content, already exists")             \
     X(STALE, 5, "another program changed or cut the session in the meantime, or it is not as expected") \
-    X(BUSY, 6, "another program kept the store locked")                                                 \
+    X(BUSY, 6, "another program kept the store locked, or has the lease of the session")                \
     X(DAMAGED, 7, "the store is damaged")                                                               \
-    X(NOTASTORE, 8, "not a seslite store, or one of another version")
+    X(NOTASTORE, 8,                                                                                     \
+      "not a seslite store, one of another version, the wrong key, or not possible in this build")
 
 enum exit_code {
 #define EXIT_(id, number, text) EXIT_##id = number,
