@@ -55,7 +55,7 @@ type Error struct {
 	Version    int64  // after ErrStale: the version that the session has now; otherwise -1
 	Offset     int64  // the byte of a JSON text at which the fault is; -1: there is none
 	Index      int64  // the rejected event of a batch, counted from 0; -1: there is none
-	EngineCode int    // the extended result code of SQLite; 0: there is none
+	EngineCode int    // SQLite's extended result code, or the number of MySQL's error; 0: there is none
 	SQLState   string // the SQLSTATE of a database server; "": there is none
 	cause      error  // of the context, or of a callback
 }

@@ -139,7 +139,7 @@ impl Error {
     pub fn version(&self) -> Option<i64> {
         self.version
     }
-    /// SQLite's extended result code when SQLite failed; otherwise 0.
+    /// SQLite's extended result code, or the number of MySQL's error; otherwise 0.
     pub fn engine_code(&self) -> i32 {
         self.engine_code
     }
