@@ -162,12 +162,13 @@ fn the_failure_of_a_reader_is_that_of_the_call() {
     for left in [0, 70_000, 4_500_000] {
         let full = || failing(left, || Err(io::Error::other("the disk is gone")));
         let error = refused(session.save_artifact_from("a", full(), &plain()), Code::Io);
-        assert_eq!(error.message(), "the disk is gone");
+        assert_eq!(error.message(), "artifact \"a\": the disk is gone");
         refused(f.store.save_artifact_from(USER, "a", full(), &plain()), Code::Io);
         refused(artifacts.add_from("a", full(), &plain()), Code::Io);
-        // An error of the library that a reader returns is not wrapped.
+        // An error of the library that a reader returns keeps its code.
         let own = failing(left, || Err(io::Error::other(Error::new(Code::Leased, "mine"))));
-        assert_eq!(refused(session.save_artifact_from("a", own, &plain()), Code::Leased).message(), "mine");
+        let error = refused(session.save_artifact_from("a", own, &plain()), Code::Leased);
+        assert_eq!(error.message(), "artifact \"a\": mine");
         let panicking = || failing(left, || panic!("in read"));
         for panicked in [
             catch_unwind(AssertUnwindSafe(|| drop(session.save_artifact_from("a", panicking(), &plain())))),
