@@ -73,7 +73,7 @@ func (c *call) redactOptions(o *RedactOptions) *C.ses_redact_options {
 	}
 	made.content, made.content_len = c.bytes(o.Content)
 	if o.Find != nil {
-		made.find = (*[0]byte)(C.ses_go_find)
+		made.find = (*C.ses_redact_finder)(C.ses_go_find)
 		made.find_context = c.callback(&callback{find: o.Find})
 	}
 	return lend(c, made)
