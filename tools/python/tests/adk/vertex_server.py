@@ -74,6 +74,7 @@ class Vertex:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else a body waits 40 ms for the client to acknowledge the headers
 
             def log_message(self, *_):
                 pass
