@@ -46,7 +46,7 @@ static void must_be_gone(ses_store *store, struct finder *finder)
     const char *text = ses_content_text(content, &len);
     if (finder->text && text && !strchr(finder->text, '[') && !strchr(finder->text, ']') &&
         !strchr(finder->text, 'x') && !strchr(finder->text, 'X'))
-        must(finder_find(finder, text, len, 0, &begin, &end) == 0);
+        must(finder_find(finder, text, len, 0, &begin, &end, NULL) == 0);
     ses_content_close(content);
     ses_free(json);
 }
