@@ -473,14 +473,20 @@ static void test_the_check_sum_is_one_that_others_can_make(void **state)
     free(text.data);
 }
 
-/* Lines of a text, single quotes being double ones. */
+/* Adds lines, whose single quotes become double ones. The last is NULL. */
+static void join_lines(struct text *text, const char *const lines[])
+{
+    for (size_t i = 0; lines[i]; i++)
+        text_printf(text, "%s\n", Q(lines[i]));
+}
+
+/* Lines as for join_lines. */
 static int import_lines_of(ses_store *store, const char *const *lines, unsigned flags, ses_error *error)
 {
     struct text text = {NULL, 0};
     ses_import_report report;
 
-    for (size_t i = 0; lines[i]; i++)
-        text_printf(&text, "%s\n", Q(lines[i]));
+    join_lines(&text, lines);
     int code = import_text(store, text.data, text.len, flags, &report, error);
     free(text.data);
     return code;
@@ -598,8 +604,7 @@ static void test_lines_and_members_that_are_not_known_are_passed_over(void **sta
     struct text text = {NULL, 0};
     ses_error error;
 
-    for (size_t i = 0; lines[i]; i++)
-        text_printf(&text, "%s\n", Q(lines[i]));
+    join_lines(&text, lines);
     assert_ok(import_text(store, text.data, text.len, 0, &report, &error));
     assert_int_equal(report.unknown, 4);
     assert_string_equal(stored_seqs(store, &(ses_key){"a", "u", "s"}), "1");
@@ -732,8 +737,7 @@ static void test_a_longer_report_is_filled_with_zeros(void **state)
     } report;
     ses_error error;
 
-    for (size_t i = 0; lines[i]; i++)
-        text_printf(&text, "%s\n", Q(lines[i]));
+    join_lines(&text, lines);
     memset(&report, 0x55, sizeof report);
     report.known.size = sizeof report;
     struct piecewise from = {.data = text.data, .len = text.len};
@@ -750,7 +754,7 @@ static int end_import(void *context, const ses_import_item *item)
     return --*(int *)context == 0;
 }
 
-/* What was reported stays. */
+/* Sessions that were reported stay. */
 static void test_the_report_can_end_an_import(void **state)
 {
     static const char *const lines[] = {
@@ -764,8 +768,7 @@ static void test_the_report_can_end_an_import(void **state)
     ses_session *session;
     ses_error error;
 
-    for (size_t i = 0; lines[i]; i++)
-        text_printf(&text, "%s\n", Q(lines[i]));
+    join_lines(&text, lines);
     struct piecewise from = {.data = text.data, .len = text.len};
     assert_code(SES_INTERRUPTED, ses_store_import(store, give_lines, &from, &options, &report, &error));
     assert_message("ended the import");
