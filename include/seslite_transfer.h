@@ -236,7 +236,7 @@ typedef struct ses_import_options {
     const char *app;  /* put everything into this app ... */
     const char *user; /* ... and everything of a user under this one; NULL: as in the file */
     /* Called for each session, and for each shared key that has another value in the store. Non-zero ends the
-     * import with INTERRUPTED; what was reported stays stored. May be NULL. */
+     * import with INTERRUPTED; the reported ones stay stored. May be NULL. */
     int (*report)(void *context, const ses_import_item *item);
     void *report_context;
     int64_t timeout_ms; /* as in ses_call_options */

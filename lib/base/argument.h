@@ -23,8 +23,8 @@ SESLITE_PRIVATE int ses__take_options(void *own, size_t own_size, const void *gi
                                       ses_error *error);
 /* Checks the caller's struct for an output: MISUSE if its `size` is not set. */
 SESLITE_PRIVATE int ses__check_size(const void *output, const char *what, ses_error *error);
-/* Fills as much of that struct as the caller's version of it has, and keeps its `size`. What only a later
- * version of the library knows becomes 0. */
+/* Fills as much of that struct as the caller's version of it has, and keeps its `size`. Members that
+ * only a later version of the library knows become 0. */
 SESLITE_PRIVATE void ses__give_output(void *output, const void *filled, size_t filled_size);
 /* The same for options whose second member is `unsigned flags`: MISUSE if one is set that is not in
  * `known`. */
