@@ -1316,14 +1316,14 @@ SES_API int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_e
 
 /* The version of this header. Tools and packages read it from here. */
 #define SES_VERSION_MAJOR 0
-#define SES_VERSION_MINOR 2
+#define SES_VERSION_MINOR 3
 #define SES_VERSION_PATCH 0
 #define SES_VERSION_NUMBER (SES_VERSION_MAJOR * 1000000 + SES_VERSION_MINOR * 1000 + SES_VERSION_PATCH)
 
 /* The version of the schema that this version of the library writes (the file's `PRAGMA user_version`). */
 #define SES_SCHEMA_VERSION 2
 
-/* These calls return the version of the linked library: as a text ("0.2.0"), and as SES_VERSION_NUMBER. */
+/* These calls return the version of the linked library: as a text ("0.3.0"), and as SES_VERSION_NUMBER. */
 SES_API const char *ses_version(void);
 SES_API int ses_version_number(void);
 

@@ -31,7 +31,7 @@ pub struct Info<'a> {
     pub sqlite_bugs: &'a str,
 }
 
-/// The version of the library: "0.2.0".
+/// The version of the library: "0.3.0".
 pub fn version() -> &'static str {
     static_text(unsafe { sys::ses_version() })
 }
