@@ -185,9 +185,36 @@ static void test_show_hides_nothing_that_an_event_says(void **state)
                "  ab  [image/png \"a.png\", 4 bytes]  [application/pdf at gs://b/c.pdf]  code (PYTHON): "
                "print(1)  result (OUTCOME_OK): 1   [toolCall: see seslite events --json]  transfer to "
                "billing  error SAFETY: Blocked\n");
+static void test_show_and_tail_say_what_rewinds_did(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("rewind", "one", "--to", "4");
+    run_ok("show", "one", "--from", "7");
+    assert_has(&reply.out, "    rewind: took back events 5 to 6\n");
+    assert_lacks(&reply.out, "(taken back)");
+    run_ok("redo", "one");
+    run_ok("show", "one");
+    assert_has(&reply.out, "  (taken back)\n    rewind: took back events 5 to 6\n");
+    assert_has(&reply.out, "\n    redo: brought back events 5 to 6\n");
+    assert_has(&reply.out, "#5  user  2023-11-14 22:13:25\n");
+    run_ok("tail", "one");
+    assert_has(&reply.out, "  rewind: took back events 5 to 6  (taken back)\n");
+    assert_has(&reply.out, "  redo: brought back events 5 to 6\n");
+    run_ok("events", "one", "-r");
+    assert_has(&reply.out, "  redo: brought back events 5 to 6\n");
+    must_append_by_key(fixture->store, &one, Q("{'author':'user','invocationId':'i9'}"));
+    run_ok("rewind", "one", "--to", "6");
+    run_ok("tail", "one");
+    assert_has(&reply.out, "  redo: brought back events 5 to 6  (taken back)\n");
+    assert_has(&reply.out, "  rewind: took back events 7 to 9\n");
+    reply_free(&reply);
+}
+
     run_ok("rewind", "one");
     run_ok("tail", "one");
-    assert_has(&reply.out, "  rewind to before the invocation i2\n");
+    assert_has(&reply.out, "  rewind: took back events 5 to 6\n");
     reply_free(&reply);
 }
 
@@ -405,3 +432,4 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+        T(test_show_and_tail_say_what_rewinds_did),

@@ -26,8 +26,8 @@ const struct command command_table[] = {
      .name = "show",
      .summary = "show the transcript of a session",
      .words = "Prints messages, function calls and responses, code and its results, attached files, "
-              "transfers to other agents, and errors. Events that a rewind took back are marked; --live "
-              "leaves them out. With --json it prints the session as the ADK writes it, with its state.",
+              "transfers to other agents, and errors. Events that a rewind took back are marked, and a rewind or "
+              "redo says which events it took or brought back; --live leaves all of these out. With --json it prints the session as the ADK writes it, with its state.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
      .options = OPTIONS_OF(EVENT_RANGE, O(FULL), O(CONTAINING)),
      .example = " seslite -f agents.db show s1 --newest 20",

@@ -47,17 +47,19 @@ static void add_saved_to_line(void *context, const struct text *name, int64_t ve
     text_puts(line, "]");
 }
 
-void content_line(struct run *run, const ses_event *event, struct text *line)
+void content_line(struct run *run, const ses_event *event, const struct rewind *rewind, struct text *line)
 {
     ses_content *content = open_content(run, event);
 
     if (content) {
         const ses_text actions = ses_content_actions(content);
-        each_content_item(content, add_to_line, line);
+        each_content_item(content, rewind, add_to_line, line);
         each_saved_artifact(&actions, add_saved_to_line, line);
     } else {
         text_print(line, "(cannot be read: %s)", run->error.message);
     }
+    if (rewind && rewind->gone)
+        text_puts(line, "  (taken back)");
     if (line->len == 0 && ses_content_part_count(content) > 0)
         text_puts(line, "[thought]");
     ses_content_close(content);
@@ -156,13 +158,13 @@ static void put_saved(void *context, const struct text *name, int64_t version)
     text_free(&words);
 }
 
-void content_print(struct run *run, const ses_event *event, bool full)
+void content_print(struct run *run, const ses_event *event, const struct rewind *rewind, bool full)
 {
     ses_content *content = open_content(run, event);
 
     if (content) {
         const ses_text actions = ses_content_actions(content);
-        each_content_item(content, put_item, &full);
+        each_content_item(content, rewind, put_item, &full);
         each_saved_artifact(&actions, put_saved, run);
     } else {
         put_text(COLOUR_RED, run->error.message, strlen(run->error.message));

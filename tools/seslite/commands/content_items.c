@@ -176,7 +176,7 @@ static void emit_part(struct item_walk *walk, const ses_part *part)
     }
 }
 
-static void emit_actions(struct item_walk *walk, const ses_text *json)
+static void emit_actions(struct item_walk *walk, const ses_text *json, const struct rewind *rewind)
 {
     const struct piece actions = {json->text, json->len};
 
@@ -184,8 +184,10 @@ static void emit_actions(struct item_walk *walk, const ses_text *json)
         return;
     if (add_member(&walk->words, &actions, "transferToAgent", "transfer_to_agent", "transfer to ", ""))
         emit_words(walk, ITEM_OTHER);
-    if (add_member(&walk->words, &actions, "rewindBeforeInvocationId", "rewind_before_invocation_id",
-                   "rewind to before the invocation ", ""))
+    if (rewind)
+        rewind_words(&walk->words, rewind);
+    if (rewind || add_member(&walk->words, &actions, "rewindBeforeInvocationId",
+                             "rewind_before_invocation_id", "rewind to before the invocation ", ""))
         emit_words(walk, ITEM_OTHER);
 }
 
@@ -203,7 +205,8 @@ static void emit_error(struct item_walk *walk, const ses_content *content)
     emit_words(walk, ITEM_ERROR);
 }
 
-void each_content_item(const ses_content *content, visit_content_item *visit, void *context)
+void each_content_item(const ses_content *content, const struct rewind *rewind, visit_content_item *visit,
+                       void *context)
 {
     struct item_walk walk = {.visit = visit, .context = context};
     const ses_text actions = ses_content_actions(content);
@@ -211,7 +214,7 @@ void each_content_item(const ses_content *content, visit_content_item *visit, vo
     for (size_t i = 0; i < ses_content_part_count(content); i++)
         emit_part(&walk, ses_content_part(content, i));
     emit_text(&walk);
-    emit_actions(&walk, &actions);
+    emit_actions(&walk, &actions, rewind);
     emit_error(&walk, content);
     text_free(&walk.text);
     text_free(&walk.words);

@@ -4,7 +4,7 @@
 #define COMMANDS_CONTENT_ITEMS_H
 
 #include "seslite_agent.h"
-#include "text/text.h"
+#include "store/rewinds.h"
 
 enum content_item_kind {
     ITEM_TEXT,
@@ -16,8 +16,9 @@ enum content_item_kind {
     ITEM_ERROR
 };
 
-/* `words` is not cleaned and may have several lines. */
+/* `words` is not cleaned and may have several lines. `rewind` is that of the event, if it is known. */
 typedef void visit_content_item(void *context, enum content_item_kind kind, const struct text *words);
-void each_content_item(const ses_content *content, visit_content_item *visit, void *context);
+void each_content_item(const ses_content *content, const struct rewind *rewind, visit_content_item *visit,
+                       void *context);
 
 #endif

@@ -26,19 +26,25 @@ void event_rows_begin(struct event_rows *rows, struct run *run, bool of_user)
         table_begin(&rows->table, columns + first, sizeof columns / sizeof columns[0] - first);
 }
 
-static void add_row(struct event_rows *rows, const char *session, const ses_event *event)
+static int add_row(struct event_rows *rows, const char *session, const ses_event *event)
 {
+    const ses_key key = {rows->run->key.app, rows->run->key.user, session};
+    const struct rewind *rewind = NULL;
     struct text line = {NULL, 0, 0};
     char time[TIME_SIZE];
 
+    if (rows->of_user)
+        rewinds_free(&rows->rewinds); /* those of another session */
+    const int status = rewinds_look(&rows->rewinds, rows->run, &key, event, &rewind);
     if (rows->of_user)
         table_puts(&rows->table, session);
     table_number(&rows->table, event->seq);
     table_puts(&rows->table, time_text(event->time_us, time));
     table_puts(&rows->table, event->author);
-    content_line(rows->run, event, &line);
+    content_line(rows->run, event, rewind, &line);
     table_cell(&rows->table, line.data, line.len);
     text_free(&line);
+    return status;
 }
 
 static int add_json(struct event_rows *rows, const char *session, const ses_event *event)
@@ -59,10 +65,7 @@ static int add_json(struct event_rows *rows, const char *session, const ses_even
 
 int event_rows_add(struct event_rows *rows, const char *session, const ses_event *event)
 {
-    if (wants_json(rows->run))
-        return add_json(rows, session, event);
-    add_row(rows, session, event);
-    return EXIT_OK;
+    return wants_json(rows->run) ? add_json(rows, session, event) : add_row(rows, session, event);
 }
 
 int event_rows_flush(struct event_rows *rows)
@@ -78,6 +81,7 @@ void event_rows_end(struct event_rows *rows)
         json_rows_end(&rows->rows);
     else
         table_end(&rows->table);
+    rewinds_free(&rows->rewinds);
 }
 
 static int visit(void *context, const ses_event *event)

@@ -4,12 +4,14 @@
 
 #include "output/json.h"
 #include "output/table.h"
+#include "store/rewinds.h"
 
 struct event_rows {
     struct run *run;
     bool of_user; /* each row has the session's id */
     struct table table;
     struct json_rows rows;
+    struct rewinds rewinds;
 };
 
 void event_rows_begin(struct event_rows *rows, struct run *run, bool of_user);

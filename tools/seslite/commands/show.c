@@ -70,10 +70,11 @@ static void put_header(const ses_session *session)
 struct transcript {
     struct run *run;
     struct live live;
+    struct rewinds rewinds;
     struct containing containing;
 };
 
-static void put_event_head(const ses_event *event, bool live)
+static void put_event_head(const ses_event *event, bool taken_back)
 {
     struct text text = {NULL, 0, 0};
     char time[TIME_SIZE];
@@ -84,28 +85,32 @@ static void put_event_head(const ses_event *event, bool live)
     text_add_clean(&text, event->author, strlen(event->author), LINES_ONE);
     out_coloured(strcmp(event->author, "user") == 0 ? COLOUR_GREEN : COLOUR_CYAN, text.data, text.len);
     text_clear(&text);
-    text_print(&text, "  %s%s", time_text(event->time_us, time), live ? "" : "  (taken back)");
+    text_print(&text, "  %s%s", time_text(event->time_us, time), taken_back ? "  (taken back)" : "");
     out_coloured(COLOUR_DIM, text.data, text.len);
     out_puts("\n");
     text_free(&text);
 }
 
+/* A rewind is never live, but takes effect unless a later one took it back. */
 static int visit(void *context, const ses_event *event)
 {
     struct transcript *transcript = context;
+    const struct rewind *rewind = NULL;
     bool is_live = false;
     int status = live_look(&transcript->live, event->seq, &is_live);
 
     if (status != EXIT_OK || !containing_take(&transcript->containing, event->seq))
         return status;
-    put_event_head(event, is_live);
-    content_print(transcript->run, event, given(transcript->run, OPTION_FULL));
-    return EXIT_OK;
+    if (!is_live)
+        status = rewinds_look(&transcript->rewinds, transcript->run, &transcript->run->key, event, &rewind);
+    put_event_head(event, rewind ? rewind->gone : !is_live);
+    content_print(transcript->run, event, rewind, given(transcript->run, OPTION_FULL));
+    return status;
 }
 
 static int put_transcript(struct run *run)
 {
-    struct transcript transcript = {.run = run, .live = {.run = run}};
+    struct transcript transcript = {.run = run, .live = {run, &run->key}};
     ses_range range;
 
     range_given(run, &range);
@@ -113,6 +118,7 @@ static int put_transcript(struct run *run)
     if (status == EXIT_OK)
         status = each_event(run, &run->key, &range, false, visit, &transcript);
     live_close(&transcript.live);
+    rewinds_free(&transcript.rewinds);
     containing_free(&transcript.containing);
     return status;
 }

@@ -78,26 +78,6 @@ void actions_put(struct page *page, const ses_text *actions)
     text_free(&name);
 }
 
-bool rewind_target(const ses_content *content, struct text *id)
-{
-    ses_text actions = ses_content_actions(content);
-    struct text name = {NULL, 0, 0};
-    struct scan scan;
-    struct piece value;
-    bool found = false;
-
-    scan_begin(&scan, actions.text ? actions.text : "", actions.text ? actions.len : 0);
-    while (!found && scan_member(&scan, &name, &value))
-        found = (strcmp(name.data, "rewindBeforeInvocationId") == 0 ||
-                 strcmp(name.data, "rewind_before_invocation_id") == 0) &&
-                value.text[0] == '"' && value.len > 2;
-    text_clear(id);
-    if (found)
-        scan_decode(id, &value);
-    text_free(&name);
-    return found;
-}
-
 void error_put(struct page *page, const ses_content *content)
 {
     ses_text code = ses_content_error_code(content);

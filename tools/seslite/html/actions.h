@@ -7,8 +7,6 @@
 void error_put(struct page *page, const ses_content *content);
 /* Puts all actions except state changes, a compaction and a rewind. */
 void actions_put(struct page *page, const ses_text *actions);
-/* Returns true for a rewind, and sets the id of the invocation that it rewinds to the start of. */
-bool rewind_target(const ses_content *content, struct text *id);
 void changes_put(struct page *page, const ses_text *delta);
 
 #endif

@@ -8,10 +8,10 @@
 #include "html/artifacts.h"
 #include "html/page/markdown.h"
 #include "html/parts.h"
-#include "html/rewinds.h"
 #include "output/out.h"
 #include "output/progress.h"
 #include "store/live.h"
+#include "store/rewinds.h"
 #include "store/walk.h"
 #include "text/times.h"
 
@@ -336,7 +336,7 @@ int transcript_put(struct page *page, struct survey *survey)
     struct transcript transcript = {.page = page,
                                     .survey = survey,
                                     .parts = {.page = page, .survey = survey},
-                                    .live = {.run = page->run}};
+                                    .live = {page->run, &page->run->key}};
     const ses_range range = {.size = sizeof range,
                              .which = SES_RANGE_SEQ,
                              .first_seq = survey->first_seq,
@@ -344,7 +344,7 @@ int transcript_put(struct page *page, struct survey *survey)
     int status = EXIT_OK;
 
     if (survey->any_gone)
-        status = rewinds_find(&transcript.rewinds, page->run);
+        status = rewinds_find(&transcript.rewinds, page->run, &page->run->key);
     page_puts(page, "<main>\n");
     if (status == EXIT_OK && survey->count > 0)
         status = each_event(page->run, &page->run->key, &range, false, visit, &transcript);

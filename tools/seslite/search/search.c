@@ -72,7 +72,7 @@ static int visit_event_of(void *context, const ses_event *event)
     if (search->found.left == 0)
         return STOP;
     text_clear(&search->line);
-    content_line(search->run, event, &search->line);
+    content_line(search->run, event, NULL, &search->line);
     size_t at = find(search, search->line.data, search->line.len);
     if (at < search->line.len)
         return found_add(&search->found, &search->key, event, search->line.data, search->line.len, at);

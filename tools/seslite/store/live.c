@@ -11,7 +11,7 @@ static int open_cursor(struct live *live, int64_t first_seq)
                              .last_seq = INT64_MAX};
     const ses_cursor_options options = {.size = sizeof options, .range = &range};
 
-    return ses_cursor_open(run->store, &run->key, &options, &live->cursor, &run->error) < 0 ? fail(run)
+    return ses_cursor_open(run->store, live->key, &options, &live->cursor, &run->error) < 0 ? fail(run)
                                                                                             : EXIT_OK;
 }
 

@@ -5,9 +5,10 @@
 
 #include "command.h"
 
-/* Before the walk, all members but `run` are zero. */
+/* Before the walk, all members but the first two are zero. */
 struct live {
     struct run *run;
+    const ses_key *key; /* of the session */
     ses_cursor *cursor; /* NULL before the first event */
     int64_t seq;        /* of the next live event; INT64_MAX after the last one */
 };
