@@ -267,6 +267,35 @@ static void test_title_is_set_shown_and_removed(void **state)
     reply_free(&reply);
 }
 
+/* Other commands take their argument as the session. */
+static void test_title_and_label_do_not_take_a_session_for_a_text(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("title", "A trip");
+    assert_string_equal(reply.err.data, "session one (user alice, app chat): the title is now \"A trip\"\n");
+    run_code(2, "title", "one");
+    assert_has(&reply.err, "\"one\" is a session. Name it with -s: seslite -s one title\n");
+    run_ok("title");
+    assert_string_equal(reply.out.data, "A trip\n");
+    run_ok("label", "project=oslo", "starred");
+    assert_string_equal(reply.err.data,
+                        "session one (user alice, app chat): labels set: project=oslo starred\n");
+    run_code(2, "label", "one");
+    run_code(2, "label", "one", "project=rome");
+    run_ok("label", "--remove", "starred");
+    assert_has(&reply.err, "label removed: starred\n");
+    run_ok("label");
+    assert_string_equal(reply.out.data, "LABEL    VALUE\nproject  oslo\n");
+    run_ok("-s", "one", "title", "one");
+    run_ok("-s", "one", "label", "one");
+    assert_string_equal(reply.err.data, "");
+    run_ok("title", "--remove");
+    assert_has(&reply.err, "the title was removed\n");
+    reply_free(&reply);
+}
+
 static void test_labels_are_set_shown_and_removed(void **state)
 {
     const struct fixture *fixture = *state;
@@ -380,6 +409,7 @@ int main(void)
         T(test_expire_leaves_a_number_of_sessions_a_user),
         T(test_delete_takes_a_user_or_an_app),
         T(test_title_is_set_shown_and_removed),
+        T(test_title_and_label_do_not_take_a_session_for_a_text),
         T(test_labels_are_set_shown_and_removed),
         T(test_stats_count),
         T(test_doctor_tells_versions_and_modes),

@@ -329,6 +329,8 @@ const struct command command_table[] = {
      .name = "title",
      .summary = "show or set the title of a session",
      .argument = {"TITLE", KIND_TEXT, false, 1},
+     .words = "The argument is the title, so the session is named with -s. Without -s it is the only one, and the "
+              "command says which it was; a title that is the id of this session is then refused.",
      .options = OPTIONS_OF(O(REMOVE)),
      .example = " seslite -f agents.db -s s1 title \"A trip to Oslo\"",
      .run = run_title},
@@ -336,7 +338,9 @@ const struct command command_table[] = {
      .name = "label",
      .summary = "show or set the labels of a session",
      .words = "Sets the given labels and keeps the others. With --remove it removes the labels of these "
-              "names.",
+              "names. The arguments are labels, so the session is named with -s. Without -s it is the only "
+              "one, and the command says which it was; a first label that is the id of this session is then "
+              "refused.",
      .argument = {"NAME[=VALUE]", KIND_TEXT, false, ARGUMENTS_MAX},
      .options = OPTIONS_OF(O(REMOVE)),
      .example = " seslite -f agents.db -s s1 label project=oslo starred",

@@ -9,6 +9,26 @@
 #include "store/labels.h"
 #include "store/sessions.h"
 
+/* Opens the session to be written. Without --session the only one is meant, but not where the first argument
+ * is its id: other commands take that as the session, and here it would become a title or a label. */
+static int open_to_annotate(struct run *run)
+{
+    int status = open_session_to_write(run);
+
+    if (status != EXIT_OK || given(run, OPTION_SESSION) || run->argument_count == 0 ||
+        strcmp(run->arguments[0], run->key.session) != 0)
+        return status;
+    return say_usage(run, "\"%s\" is a session. Name it with -s: seslite -s %s %s", run->arguments[0],
+                     run->arguments[0], run->command->name);
+}
+
+/* Without --session, says which session was meant. */
+static void note_where(const struct run *run, const char *what)
+{
+    if (!given(run, OPTION_SESSION))
+        note("session %s (user %s, app %s): %s", run->key.session, run->key.user, run->key.app, what);
+}
+
 /* -------------------------------------------------------------------------------------------------- title */
 
 static int print_title(struct run *run)
@@ -32,6 +52,23 @@ static int print_title(struct run *run)
     return status;
 }
 
+static int set_title(struct run *run, const char *title)
+{
+    struct text what = {NULL, 0, 0};
+    int status = open_to_annotate(run);
+
+    if (status == EXIT_OK && ses_title_set_by_key(run->store, &run->key, title, NULL, &run->error) < 0)
+        status = fail(run);
+    if (title)
+        text_print(&what, "the title is now \"%s\"", title);
+    else
+        text_puts(&what, "the title was removed");
+    if (status == EXIT_OK)
+        note_where(run, what.data);
+    text_free(&what);
+    return status;
+}
+
 int run_title(struct run *run)
 {
     bool remove = given(run, OPTION_REMOVE);
@@ -40,11 +77,7 @@ int run_title(struct run *run)
         return say_usage(run, "--remove removes the title and takes no other");
     if (!remove && run->argument_count == 0)
         return print_title(run);
-    int status = open_session_to_write(run);
-    if (status != EXIT_OK)
-        return status;
-    const char *title = remove ? NULL : run->arguments[0];
-    return ses_title_set_by_key(run->store, &run->key, title, NULL, &run->error) < 0 ? fail(run) : EXIT_OK;
+    return set_title(run, remove ? NULL : run->arguments[0]);
 }
 
 /* ------------------------------------------------------------------------------------------------- labels */
@@ -87,16 +120,24 @@ static int print_labels(struct run *run)
 
 static int set_labels(struct run *run)
 {
+    const bool remove = given(run, OPTION_REMOVE);
     ses_label labels[ARGUMENTS_MAX];
-    int status = open_session_to_write(run);
+    struct text what = {NULL, 0, 0};
+    int status = open_to_annotate(run);
 
     if (status != EXIT_OK)
         return status;
-    for (size_t i = 0; i < run->argument_count; i++)
-        label_given(run->arguments[i], given(run, OPTION_REMOVE), &labels[i]);
+    text_print(&what, "%s %s", run->argument_count == 1 ? "label" : "labels", remove ? "removed:" : "set:");
+    for (size_t i = 0; i < run->argument_count; i++) {
+        label_given(run->arguments[i], remove, &labels[i]);
+        text_print(&what, " %s", run->arguments[i]);
+    }
     if (ses_labels_set_by_key(run->store, &run->key, labels, run->argument_count, NULL, &run->error) < 0)
         status = fail(run);
+    else
+        note_where(run, what.data);
     labels_free(labels, run->argument_count);
+    text_free(&what);
     return status;
 }
 
