@@ -81,7 +81,7 @@ static void test_list_has_json_and_lines_of_json(void **state)
     cJSON_Delete(json);
     run_ok("list", "--jsonl");
     assert_int_equal(reply_lines(&reply), 2);
-    run_ok("--user", "nobody", "list", "--json");
+    run_code(3, "--user", "nobody", "list", "--json");
     assert_string_equal(reply.out.data, "[]\n");
     reply_free(&reply);
 }
@@ -94,16 +94,50 @@ static void test_list_filters_and_limits(void **state)
     run_ok("list", "--label", "project=oslo");
     assert_has(&reply.out, "one");
     assert_lacks(&reply.out, "two");
-    run_ok("list", "--label", "project=rome");
+    run_code(3, "list", "--label", "project=rome");
     assert_string_equal(reply.out.data, "");
+    assert_string_equal(reply.err.data, "seslite: no session matches\n");
     run_ok("-u", "bob", "list", "--prefix", "tw");
     assert_has(&reply.out, "two");
     run_ok("list", "--limit", "1");
     assert_has(&reply.err, "there are more");
     run_ok("list", "--since", "@1700000006");
     assert_has(&reply.out, "one");
-    run_ok("list", "--before", "2001-01-01T00:00:00Z", "--jsonl");
+    run_code(3, "list", "--before", "2001-01-01T00:00:00Z", "--jsonl");
     assert_lacks(&reply.out, "one");
+    reply_free(&reply);
+}
+
+static void test_list_of_an_empty_store_is_no_error(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_delete(fixture->store, &one);
+    must_delete(fixture->store, &two);
+    run_ok("list");
+    assert_string_equal(reply.err.data, "The store has no sessions.\n");
+    run_ok("list", "--names", "sessions", "--json");
+    assert_string_equal(reply.out.data, "[]\n");
+    reply_free(&reply);
+}
+
+static void test_list_finds_failed_sessions(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_code(3, "list", "--failed");
+    must_append_by_key(fixture->store, &two, Q("{'author':'bot','errorCode':'SAFETY'}"));
+    run_ok("list", "--failed", "--names", "sessions");
+    assert_string_equal(reply.out.data, "two\n");
+    must_append_by_key(fixture->store, &one, Q("{'author':'bot','error_message':'no answer'}"));
+    run_ok("list", "--failed", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 2);
+    must_append_by_key(fixture->store, &two, Q("{'author':'user'}"));
+    run_ok("list", "--failed", "--names", "sessions");
+    assert_string_equal(reply.out.data, "one\n");
+    run_code(2, "list", "--failed", "--names", "users");
     reply_free(&reply);
 }
 
@@ -151,6 +185,33 @@ static void test_show_marks_what_a_rewind_took_back(void **state)
     reply_free(&reply);
 }
 
+static void test_show_and_tail_say_what_rewinds_did(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("rewind", "one", "--to", "4");
+    run_ok("show", "one", "--from", "7");
+    assert_has(&reply.out, "    rewind: took back events 5 to 6\n");
+    assert_lacks(&reply.out, "(taken back)");
+    run_ok("redo", "one");
+    run_ok("show", "one");
+    assert_has(&reply.out, "  (taken back)\n    rewind: took back events 5 to 6\n");
+    assert_has(&reply.out, "\n    redo: brought back events 5 to 6\n");
+    assert_has(&reply.out, "#5  user  2023-11-14 22:13:25\n");
+    run_ok("tail", "one");
+    assert_has(&reply.out, "  rewind: took back events 5 to 6  (taken back)\n");
+    assert_has(&reply.out, "  redo: brought back events 5 to 6\n");
+    run_ok("events", "one", "-r");
+    assert_has(&reply.out, "  redo: brought back events 5 to 6\n");
+    must_append_by_key(fixture->store, &one, Q("{'author':'user','invocationId':'i9'}"));
+    run_ok("rewind", "one", "--to", "6");
+    run_ok("tail", "one");
+    assert_has(&reply.out, "  redo: brought back events 5 to 6  (taken back)\n");
+    assert_has(&reply.out, "  rewind: took back events 7 to 9\n");
+    reply_free(&reply);
+}
+
 static void test_show_hides_nothing_that_an_event_says(void **state)
 {
     static const char *const shown[] = {"    [image/png \"a.png\", 4 bytes]\n",
@@ -185,33 +246,6 @@ static void test_show_hides_nothing_that_an_event_says(void **state)
                "  ab  [image/png \"a.png\", 4 bytes]  [application/pdf at gs://b/c.pdf]  code (PYTHON): "
                "print(1)  result (OUTCOME_OK): 1   [toolCall: see seslite events --json]  transfer to "
                "billing  error SAFETY: Blocked\n");
-static void test_show_and_tail_say_what_rewinds_did(void **state)
-{
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
-    run_ok("rewind", "one", "--to", "4");
-    run_ok("show", "one", "--from", "7");
-    assert_has(&reply.out, "    rewind: took back events 5 to 6\n");
-    assert_lacks(&reply.out, "(taken back)");
-    run_ok("redo", "one");
-    run_ok("show", "one");
-    assert_has(&reply.out, "  (taken back)\n    rewind: took back events 5 to 6\n");
-    assert_has(&reply.out, "\n    redo: brought back events 5 to 6\n");
-    assert_has(&reply.out, "#5  user  2023-11-14 22:13:25\n");
-    run_ok("tail", "one");
-    assert_has(&reply.out, "  rewind: took back events 5 to 6  (taken back)\n");
-    assert_has(&reply.out, "  redo: brought back events 5 to 6\n");
-    run_ok("events", "one", "-r");
-    assert_has(&reply.out, "  redo: brought back events 5 to 6\n");
-    must_append_by_key(fixture->store, &one, Q("{'author':'user','invocationId':'i9'}"));
-    run_ok("rewind", "one", "--to", "6");
-    run_ok("tail", "one");
-    assert_has(&reply.out, "  redo: brought back events 5 to 6  (taken back)\n");
-    assert_has(&reply.out, "  rewind: took back events 7 to 9\n");
-    reply_free(&reply);
-}
-
     run_ok("rewind", "one");
     run_ok("tail", "one");
     assert_has(&reply.out, "  rewind: took back events 5 to 6\n");
@@ -415,9 +449,12 @@ int main(void)
         T(test_tables_name_the_zone_of_their_times),
         T(test_list_has_json_and_lines_of_json),
         T(test_list_filters_and_limits),
+        T(test_list_of_an_empty_store_is_no_error),
+        T(test_list_finds_failed_sessions),
         T(test_list_prints_names),
         T(test_show_is_a_transcript),
         T(test_show_marks_what_a_rewind_took_back),
+        T(test_show_and_tail_say_what_rewinds_did),
         T(test_show_hides_nothing_that_an_event_says),
         T(test_show_as_json_is_the_session_of_the_adk),
         T(test_state_is_a_table_a_value_or_json),
@@ -432,4 +469,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-        T(test_show_and_tail_say_what_rewinds_did),

@@ -17,9 +17,10 @@ const struct command command_table[] = {
      .summary = "list sessions",
      .words = "Lists the sessions of the store, of --app, or of --user, grouped by app. With --names it "
               "prints only the names of the apps or users, or the ids of the sessions. On a narrow terminal, "
-              "titles and labels are cut; ids never are.",
+              "titles and labels are cut; ids never are. The exit code is 3 if options that select match nothing.",
      .options =
-         OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES), O(CONTAINING)),
+         OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES), O(CONTAINING),
+                    O(FAILED)),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d",
      .run = run_list},
     {.group = "Look",
@@ -328,9 +329,9 @@ const struct command command_table[] = {
     {.group = "Tidy up",
      .name = "title",
      .summary = "show or set the title of a session",
-     .argument = {"TITLE", KIND_TEXT, false, 1},
      .words = "The argument is the title, so the session is named with -s. Without -s it is the only one, and the "
               "command says which it was; a title that is the id of this session is then refused.",
+     .argument = {"TITLE", KIND_TEXT, false, 1},
      .options = OPTIONS_OF(O(REMOVE)),
      .example = " seslite -f agents.db -s s1 title \"A trip to Oslo\"",
      .run = run_title},

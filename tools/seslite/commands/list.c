@@ -84,14 +84,54 @@ static void add_row(struct table *table, const ses_session *session)
     text_free(&words);
 }
 
+/* An event that cannot be read has no error that could be listed. */
+static bool has_error(struct run *run, const ses_event *event)
+{
+    ses_content *content = NULL;
+    const bool is_read = ses_content_open(run->store, event->json, event->json_len, &content, NULL) >= 0;
+    const bool has =
+        is_read && ses_content_error_code(content).len + ses_content_error_message(content).len > 0;
+
+    ses_content_close(content);
+    return has;
+}
+
+/* Sets *failed for --failed. A session that was deleted meanwhile has not failed. */
+static int session_failed(struct run *run, const ses_session *listed, bool *failed)
+{
+    const ses_key key = {ses_session_app(listed), ses_session_user(listed), ses_session_id(listed)};
+    const ses_range last = {.size = sizeof last, .which = SES_RANGE_NEWEST, .newest = 1};
+    const ses_get_options options = {.size = sizeof options, .range = &last};
+    ses_session *session = NULL;
+
+    *failed = !given(run, OPTION_FAILED);
+    if (*failed)
+        return EXIT_OK;
+    const int code = ses_get(run->store, &key, &options, &session, &run->error);
+    if (code >= 0 && ses_session_event_count(session) > 0)
+        *failed = has_error(run, ses_session_event(session, 0));
+    ses_session_close(session);
+    return code < 0 && code != SES_NOTFOUND ? fail(run) : EXIT_OK;
+}
+
+/* Sets *wanted to whether it matches the options that are no filter of the library. */
+static int is_wanted(struct run *run, const ses_session *session, bool *wanted)
+{
+    int status = session_contains(run, session, wanted);
+
+    if (status == EXIT_OK && *wanted)
+        status = session_failed(run, session, wanted);
+    return status;
+}
+
 static int visit(void *context, const ses_session *session)
 {
     struct listing *listing = context;
-    bool contains = false;
+    bool wanted = false;
     struct json json;
 
-    const int status = session_contains(listing->run, session, &contains);
-    if (status != EXIT_OK || !contains)
+    const int status = is_wanted(listing->run, session, &wanted);
+    if (status != EXIT_OK || !wanted)
         return status;
     if (listing->left == 0) {
         listing->more = true;
@@ -106,6 +146,27 @@ static int visit(void *context, const ses_session *session)
     json_begin(&json, listing->run, '{');
     session_json(&json, session);
     return json_rows_add(&listing->rows, &json);
+}
+
+/* The end of a list. Options that select something and find nothing are an error, as in a search; an empty
+ * store is none. */
+static int end_list(const struct listing *listing, const char *what, int status)
+{
+    static const enum option_id selecting[] = {OPTION_APP,   OPTION_USER,   OPTION_LABEL,      OPTION_PREFIX,
+                                               OPTION_SINCE, OPTION_BEFORE, OPTION_CONTAINING, OPTION_FAILED};
+    struct run *run = listing->run;
+
+    if (status == STOP || status != EXIT_OK || listing->count > 0)
+        return status == STOP ? EXIT_OK : status;
+    for (size_t i = 0; i < sizeof selecting / sizeof selecting[0]; i++) {
+        if (!given(run, selecting[i]))
+            continue;
+        if (!say_missing(run))
+            say("no %s matches", what);
+        return EXIT_NOTFOUND;
+    }
+    note("The store has no sessions.");
+    return EXIT_OK;
 }
 
 static int list_sessions(struct run *run)
@@ -127,10 +188,8 @@ static int list_sessions(struct run *run)
         table_end(&listing.table);
     if (listing.more && !wants_json(run))
         note("(there are more)");
-    if (listing.count == 0 && status == EXIT_OK)
-        (void)say_missing(run);
     free(texts.label);
-    return status == STOP ? EXIT_OK : status;
+    return end_list(&listing, "session", status);
 }
 
 /* -------------------------------------------------------------------------------------------------- names */
@@ -164,10 +223,10 @@ static int visit_name_of(void *context, const char *name)
 static int visit_id(void *context, const ses_session *session)
 {
     const struct listing *listing = context;
-    bool contains = false;
-    const int status = session_contains(listing->run, session, &contains);
+    bool wanted = false;
+    const int status = is_wanted(listing->run, session, &wanted);
 
-    return status == EXIT_OK && contains ? print_name(context, ses_session_id(session)) : status;
+    return status == EXIT_OK && wanted ? print_name(context, ses_session_id(session)) : status;
 }
 
 static int visit_user_name(void *context, const char *app, const char *user)
@@ -196,19 +255,21 @@ static int list_names(struct run *run)
         status = each_session(run, &sessions);
     if (wants_json(run))
         json_rows_end(&listing.rows);
-    if (listing.count == 0 && status == EXIT_OK)
-        (void)say_missing(run);
     free(texts.label);
-    return status == STOP ? EXIT_OK : status;
+    return end_list(&listing,
+                    strcmp(what, "apps") == 0    ? "app"
+                    : strcmp(what, "users") == 0 ? "user"
+                                                 : "session",
+                    status);
 }
 
 int run_list(struct run *run)
 {
     if (given(run, OPTION_SESSION))
         return say_usage(run, "list takes no session: --prefix selects by id, and seslite show ID shows one");
-    if (given(run, OPTION_NAMES) && given(run, OPTION_CONTAINING) &&
+    if (given(run, OPTION_NAMES) && (given(run, OPTION_CONTAINING) || given(run, OPTION_FAILED)) &&
         strcmp(run->values[OPTION_NAMES], "sessions") != 0)
-        return say_usage(run, "--containing selects sessions, not apps or users");
+        return say_usage(run, "--containing and --failed select sessions, not apps or users");
     int status = open_to_search(run);
     if (status != EXIT_OK)
         return status;
