@@ -367,6 +367,29 @@ static void test_the_file_is_given_by_the_environment_too(void **state)
     reply_free(&reply);
 }
 
+/* SQLite would take any file of these names for its own. */
+static void test_no_output_replaces_a_file_of_the_store(void **state)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    struct fixture *fixture = *state;
+    struct reply reply = {0};
+    char path[1024];
+
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        (void)snprintf(path, sizeof path, "%s/./%s%s", fixture->folder, strrchr(fixture->path, '/') + 1,
+                       endings[i]);
+        const bool is_new = access(path, F_OK) != 0;
+        run_code(2, "export", "-o", path, "--replace");
+        assert_has(&reply.err, "is the store itself or one of its files");
+        run_code(2, "html", "one", "-o", path, "--replace");
+        assert_true(!is_new || access(path, F_OK) != 0);
+    }
+    run_ok("check");
+    reply_free(&reply);
+}
+
 static void test_global_options_stand_before_or_after_the_command(void **state)
 {
     const struct fixture *fixture = *state;
@@ -469,6 +492,7 @@ int main(void)
         T(test_reading_leaves_the_file_as_it_is),
         T(test_a_rollback_journal_leaves_no_file_behind),
         T(test_the_file_is_given_by_the_environment_too),
+        T(test_no_output_replaces_a_file_of_the_store),
         T(test_global_options_stand_before_or_after_the_command),
         T(test_help_is_there_without_a_store),
         T(test_every_command_has_help),

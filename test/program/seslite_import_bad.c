@@ -52,6 +52,16 @@ static void test_a_file_that_is_refused_makes_no_store(void **state)
     write_file(path, "hello\n", 6);
     run_at(&reply, 8, NULL, store, "import", path);
     assert_int_equal(access(store, F_OK), -1);
+    const char *cut_short = Q("{'kind':'seslite','format':1}\n{'kind':'session");
+    write_file(path, cut_short, strlen(cut_short));
+    run_at(&reply, 2, NULL, store, "import", path);
+    assert_int_equal(access(store, F_OK), -1);
+    const char *nameless = Q("{'id':'s','appName':'','userId':'u','events':[]}");
+    write_file(path, nameless, strlen(nameless));
+    run_at(&reply, 2, NULL, store, "import", path);
+    assert_int_equal(access(store, F_OK), -1);
+    run_at(&reply, 0, NULL, store, "import", path, "--rename");
+    assert_int_equal(access(store, F_OK), 0);
     reply_free(&reply);
     free(store);
     free(path);

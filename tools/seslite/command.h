@@ -266,6 +266,7 @@ struct run {
     size_t repeated_option[ARGUMENTS_MAX]; /* whose value each of them is */
     size_t repeated_count;
     ses_store *store;                      /* NULL until one is opened */
+    bool stands_in;                        /* it is in memory, in place of one that does not exist */
     ses_key key;                           /* the names given or chosen so far; see choose.h */
     char *chosen[3];                       /* the names in `key` that were not given; main.c frees them */
     ses_error error;                       /* of the last call */

@@ -280,11 +280,13 @@ static int import_foreign(struct foreign_import *import, ses_error *error)
 {
     int code = SES_OK;
 
-    if (!given(import->run, OPTION_SKIP) && !given(import->run, OPTION_DRY_RUN)) {
+    if (import_is_checked(import->run)) {
         import->only_check = true;
         code = pass(import, error);
         import->only_check = false;
     }
+    if (code == SES_OK && import->report->first_code == 0)
+        code = import_begin_writing(import->run);
     if (code == SES_OK && import->report->first_code == 0)
         code = pass(import, error);
     for (size_t i = 0; i < 3; i++)

@@ -104,15 +104,25 @@ static int import_and_tell(struct run *run, struct opened_file *opened, const ch
     return status == EXIT_OK ? told : status;
 }
 
+/* A store that does not exist is created only after the file was checked, so that one that is refused leaves
+ * none. */
+static int open_to_import(struct run *run)
+{
+    return run->store ? EXIT_OK : open_or_create(run, given(run, OPTION_DRY_RUN) || import_is_checked(run));
+}
+
 /* Like a file, a folder is looked at as a whole before anything is written, unless --skip is given. */
 static int walk_folder(struct run *run, const char *path, struct import_report *report)
 {
     const ses_import_options options = options_given(run);
     int code = SES_OK;
 
-    if (!given(run, OPTION_SKIP) && !given(run, OPTION_DRY_RUN))
+    if (import_is_checked(run))
         code = artifacts_import(run, path, false, &options, report, &run->error);
     if (code != SES_OK || report->first_code != 0)
+        return code;
+    code = import_begin_writing(run);
+    if (code != SES_OK)
         return code;
     report->links = 0;
     report->artifacts_seen = 0;
@@ -125,7 +135,7 @@ static int import_folder(struct run *run, const char *path, struct json_rows *ro
 
     if (artifact_folder_check(path, &run->error) < 0)
         return fail(run);
-    int status = run->store ? EXIT_OK : open_or_create(run, given(run, OPTION_DRY_RUN));
+    int status = open_to_import(run);
     if (status != EXIT_OK)
         return status;
     report_begin(&report, run, path);
@@ -166,8 +176,8 @@ static int import_file(struct run *run, const char *path, struct json_rows *rows
     if (opened.kind == OPENED_LINES && (run->key.app || run->key.user || run->key.session))
         status = say_usage(
             run, "JSON lines are imported as a whole: --app, --user and --session cannot select from them");
-    if (status == EXIT_OK && !run->store)
-        status = open_or_create(run, given(run, OPTION_DRY_RUN));
+    if (status == EXIT_OK)
+        status = open_to_import(run);
     if (status == EXIT_OK)
         status = import_and_tell(run, &opened, path, rows);
     file_close(&opened);

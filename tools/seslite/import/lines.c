@@ -86,18 +86,12 @@ static int import_from(struct lines_reader *reader, const ses_import_options *op
     return code < 0 && !(own.flags & SES_IMPORT_SKIP) && code == reader->report->first_code ? SES_OK : code;
 }
 
-/* Without --skip, all rejections are found before anything is written. */
-static bool is_checked(const struct run *run)
-{
-    return !given(run, OPTION_SKIP) && !given(run, OPTION_DRY_RUN);
-}
-
 static int import_twice(struct lines_reader *reader, const ses_import_options *options, ses_error *error)
 {
     const off_t start = lseek(reader->fd, 0, SEEK_CUR);
     int code = SES_OK;
 
-    if (is_checked(reader->run)) {
+    if (import_is_checked(reader->run)) {
         reader->bytes *= reader->bytes > 0 ? 2 : 1;
         reader->only_check = true;
         code = import_from(reader, options, error);
@@ -105,7 +99,10 @@ static int import_twice(struct lines_reader *reader, const ses_import_options *o
         if (code == SES_OK && lseek(reader->fd, start, SEEK_SET) != start)
             code = ses__error_set(error, SES_IO, "cannot read the lines again: %s", strerror(errno));
     }
-    return code == SES_OK && reader->report->first_code == 0 ? import_from(reader, options, error) : code;
+    if (code != SES_OK || reader->report->first_code != 0)
+        return code;
+    code = import_begin_writing(reader->run);
+    return code == SES_OK ? import_from(reader, options, error) : code;
 }
 
 int lines_import(struct run *run, const struct opened_file *opened, const ses_import_options *options,
@@ -207,11 +204,13 @@ int store_import(struct run *run, const char *path, const ses_key *from, const s
     }
     if (code < 0)
         return code;
-    if (is_checked(run)) {
+    if (import_is_checked(run)) {
         reader.only_check = true;
         code = import_store(&exporter, &reader, options, error);
         reader.only_check = false;
     }
+    if (code == SES_OK && report->first_code == 0)
+        code = import_begin_writing(run);
     if (code == SES_OK && report->first_code == 0)
         code = import_store(&exporter, &reader, options, error);
     index_free(&reader.taken);

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "foreign/formats/formats.h"
 #include "output/progress.h"
+#include "store/choose.h"
 
 /* The number that is listed with --json; the rest is only counted. */
 enum { MOST_LISTED = 10000 };
@@ -19,6 +20,16 @@ static const struct {
     FOREIGN_NOTES(NOTE_KIND_)
 #undef NOTE_KIND_
 };
+
+bool import_is_checked(const struct run *run)
+{
+    return !given(run, OPTION_SKIP) && !given(run, OPTION_DRY_RUN);
+}
+
+int import_begin_writing(struct run *run)
+{
+    return given(run, OPTION_DRY_RUN) ? SES_OK : create_in_place(run);
+}
 
 void report_begin(struct import_report *report, struct run *run, const char *file)
 {

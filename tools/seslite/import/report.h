@@ -37,6 +37,11 @@ struct import_item {
     const char *artifact;
 };
 
+/* True if all rejections are to be found before anything is written: without --skip. */
+bool import_is_checked(const struct run *run);
+/* To be called after that, before anything is written. Returns a code of the library. */
+int import_begin_writing(struct run *run);
+
 void report_begin(struct import_report *report, struct run *run, const char *file);
 /* Prints on stderr what was rejected and why, and keeps it for --json. */
 void report_refused(struct import_report *report, const struct import_item *item, const ses_error *error);

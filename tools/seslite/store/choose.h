@@ -17,13 +17,16 @@ int read_key(struct run *run, enum option_id option, unsigned char key[SES_KEY_B
 /* Opens the store for writing and creates it if it does not exist. If `dry`, never creates it: a store in
  * memory is opened in its place. */
 int open_or_create(struct run *run, bool dry);
+/* Creates the store in whose place one in memory is open, if one is. Returns a code of the library. */
+int create_in_place(struct run *run);
 /* The file or address as given. If none was given, prints that and returns NULL. */
 const char *place_given(const struct run *run);
 /* Is the store on a server? */
 bool is_on_server(const struct run *run);
 /* For a command that is only for files. Returns EXIT_OK, or prints what to do instead on a server. */
 int refuse_server(struct run *run);
-/* True if the path leads to the store itself or to one of SQLite's files next to it. */
+/* True if the path leads to the store itself or to one of SQLite's files next to it, even one that does not
+ * exist at this moment. */
 bool is_of_store(const struct run *run, const char *path);
 
 /* Set run->key. Return EXIT_OK, or print the choices or the nearest name. */

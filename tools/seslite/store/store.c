@@ -53,19 +53,41 @@ static bool is_same_file(const char *a, const char *b)
            info_a.st_ino == info_b.st_ino;
 }
 
+/* Where the path leads, even if there is no such file yet. NULL if its folder does not exist. */
+static char *real_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct text folder = {NULL, 0, 0};
+    struct text whole = {NULL, 0, 0};
+    char *real = realpath(path, NULL);
+
+    if (real)
+        return real;
+    text_add(&folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+    real = realpath(folder.data, NULL);
+    if (real)
+        text_print(&whole, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash ? slash + 1 : path);
+    text_free(&folder);
+    free(real);
+    return whole.data;
+}
+
+/* SQLite's files are also known by their names, since they need not exist at this moment. */
 bool is_of_store(const struct run *run, const char *path)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
     const char *place = place_given(run);
     char *store = place && !place_is_server(place) ? realpath(place, NULL) : NULL;
+    char *real = store ? real_path(path) : NULL;
     bool is = place && strcmp(place, path) == 0;
 
     for (size_t i = 0; store && !is && i < sizeof endings / sizeof endings[0]; i++) {
         struct text name = {NULL, 0, 0};
         text_print(&name, "%s%s", store, endings[i]);
-        is = is_same_file(name.data, path);
+        is = is_same_file(name.data, path) || (real && strcmp(name.data, real) == 0);
         text_free(&name);
     }
+    free(real);
     free(store);
     return is;
 }
@@ -148,10 +170,23 @@ int open_or_create(struct run *run, bool dry)
     give_key(run, &options);
     int code = place_open(path, &options, &run->store, &run->error);
     if (dry && code == SES_NOTFOUND) {
-        options.flags = 0;
-        code = ses_open(":memory:", &options, &run->store, &run->error);
+        code = ses_open(":memory:", NULL, &run->store, &run->error);
+        run->stands_in = code >= 0;
     }
     return code < 0 ? fail(run) : EXIT_OK;
+}
+
+int create_in_place(struct run *run)
+{
+    ses_open_options options = {.size = sizeof options};
+
+    if (!run->stands_in)
+        return SES_OK;
+    ses_close(run->store);
+    run->store = NULL;
+    run->stands_in = false;
+    give_key(run, &options);
+    return place_open(place_given(run), &options, &run->store, &run->error);
 }
 
 static int open_page(struct run *run, const char *app, const char *after, ses_names **names)
