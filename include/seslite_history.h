@@ -161,9 +161,10 @@ typedef struct ses_cut_options {
 /*
  * Deletes the events after the point for good, in one transaction. The own state becomes that of the point.
  * The version goes up by one, so other handles become STALE. Sequence numbers are not used again, and the
- * update time does not change. The versions of the session's artifacts that the deleted events have named are
- * deleted with them. `*deleted` (may be NULL) is the number of events deleted. Returns 0,
- * SES_UNCHANGED if there are no events after the point, or, with SES_SECURE, SES_MORE.
+ * update time does not change. The versions of the session's artifacts that only the deleted events have named
+ * are deleted with them. A version stays if an event that stays names it, in its `actions.artifactDelta` or by
+ * an address. `*deleted` (may be NULL) is the number of events deleted. Returns 0, SES_UNCHANGED if there are
+ * no events after the point, or, with SES_SECURE, SES_MORE.
  *
  * Codes: those of a write, INVALID, LIMIT, NOTFOUND, STALE.
  */

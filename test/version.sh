@@ -23,7 +23,7 @@ tools/rust/seslite/src/facts.rs version s/^\/\/\/ The version of the library: "\
 tools/js/package.json version s/^  "version": "\(.*\)",$/\1/p
 tools/packaging/README.md abi s/.*Its soname, `libseslite\.so\.\(.*\)`, changes.*/\1/p
 README.md version s/^Version \([0-9.]*\) is .*/\1/p
-CHANGELOG.md version /^## /{s/^## \([0-9.]*\).*/\1/p;q;}
+CHANGELOG.md version /^## [0-9]/{s/^## \([0-9.]*\).*/\1/p;q;}
 PLACES
 }
 

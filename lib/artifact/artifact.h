@@ -2,6 +2,7 @@
 #ifndef SESLITE_ARTIFACT_ARTIFACT_H
 #define SESLITE_ARTIFACT_ARTIFACT_H
 
+#include "model/event/artifact_names.h"
 #include "seslite_artifact.h"
 #include "session/session.h"
 #include "storage/sql/rows/artifact.h"
@@ -40,12 +41,6 @@ SESLITE_PRIVATE int ses__artifact_absent(const struct artifact_call *call, ses_e
 
 /* ---- uri.c: addresses of artifacts */
 
-#define ARTIFACT_URI "artifact://"
-static inline bool ses__artifact_is_uri(struct span text)
-{
-    return text.len >= sizeof ARTIFACT_URI - 1 &&
-           memcmp(text.ptr, ARTIFACT_URI, sizeof ARTIFACT_URI - 1) == 0;
-}
 /* Returns the address of a version, in the arena. NULL: out of memory. */
 SESLITE_PRIVATE char *ses__artifact_uri(struct arena *arena, const struct artifact_call *call,
                                         struct span name, int64_t version);

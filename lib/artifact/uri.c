@@ -1,7 +1,4 @@
-/* Addresses of artifacts, as google/adk/artifacts/artifact_util.py forms them:
- *     artifact://apps/APP/users/USER/sessions/SESSION/artifacts/NAME/versions/N
- *     artifact://apps/APP/users/USER/artifacts/NAME/versions/N
- */
+/* Makes and follows addresses of artifacts. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,30 +82,6 @@ static int pass_ancestor(struct span *uri, const struct artifact_call *call, con
     return SES_OK;
 }
 
-/* Splits NAME/versions/N, of which the name may contain anything. */
-static bool split_version(struct span rest, char name[SES_ID_MAX + 1], int64_t *version)
-{
-    static const char word[] = "/versions/";
-    const size_t word_len = sizeof word - 1;
-    size_t digits = 0;
-
-    *version = 0;
-    while (digits < rest.len && digits < 11 && rest.ptr[rest.len - digits - 1] >= '0' &&
-           rest.ptr[rest.len - digits - 1] <= '9')
-        digits++;
-    if (digits == 0 || digits > 10 || rest.len < digits + word_len + 1 ||
-        memcmp(rest.ptr + rest.len - digits - word_len, word, word_len) != 0)
-        return false;
-    for (size_t at = rest.len - digits; at < rest.len; at++)
-        *version = *version * 10 + (rest.ptr[at] - '0');
-    const size_t len = rest.len - digits - word_len;
-    if (len > SES_ID_MAX || memchr(rest.ptr, '\0', len))
-        return false;
-    memcpy(name, rest.ptr, len);
-    name[len] = '\0';
-    return true;
-}
-
 /* `limits` is NULL for an address that must not lead to an ancestor. */
 static int take_uri(struct artifact_call *call, const struct limits *limits, struct span uri,
                     int64_t *version, ses_error *error)
@@ -116,6 +89,7 @@ static int take_uri(struct artifact_call *call, const struct limits *limits, str
     ses_store *store = call->at.store;
     const char *session = call->at.key.session;
     char name[SES_ID_MAX + 1];
+    struct span rest;
     bool of_user = false;
     bool passed = false;
     int code = session ? pass_prefix(&uri, store, &call->at.key, false, &passed, error) : SES_OK;
@@ -132,10 +106,12 @@ static int take_uri(struct artifact_call *call, const struct limits *limits, str
         return ses__error_set(
             error, SES_INVALID,
             "the artifact refers to something that is not an artifact of the same session or user");
-    if (!split_version(uri, name, version))
+    if (!ses__artifact_uri_split(uri, &rest, version))
         return ses__error_set(error, SES_INVALID,
                               "the artifact refers to an address that is not of the form " ARTIFACT_URI
                               "apps/.../artifacts/NAME/versions/N");
+    memcpy(name, rest.ptr, rest.len);
+    name[rest.len] = '\0';
     call->at.key.session = of_user ? NULL : session;
     code = ses__artifact_take_name(call, name, error);
     call->at.key.session = session;

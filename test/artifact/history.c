@@ -151,6 +151,70 @@ static void test_a_cut_takes_what_its_events_named(void **state)
     assert_artifact(store, &key, "a", &(int64_t){1}, "again");
 }
 
+/* Appends an event of its own invocation, which is `id` too. */
+static void append_naming(ses_store *store, const char *id, const char *rest)
+{
+    ses_error error;
+    char event[1000];
+
+    snprintf(event, sizeof event, "{\"id\":\"%s\",\"invocationId\":\"%s\",\"timestamp\":1%s}", id, id, rest);
+    assert_ok(ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
+}
+
+#define PARENT "artifact://apps/app/users/another/sessions/parent/artifacts/"
+
+/* Events 1 and 2 name versions in each way in which an event can, and later events name them again. */
+static void named_twice(struct fixture *fixture)
+{
+    ses_store *store = fixture->store;
+
+    must_create(store, &key, NULL);
+    must_save(store, &key, "delta", "d0");
+    must_save(store, &key, "snake", "s0");
+    must_save(store, &key, "caf\xc3\xa9", "c0");
+    must_save(store, &key, "part", "p0");
+    must_save(store, &key, "part", "p1");
+    must_save(store, &key, "a/artifacts/b", "b0");
+    append_naming(store, "i1",
+                  Q(",'actions':{'artifactDelta':{'delta':0,'part':1}},'content':{'parts':["
+                    "{'fileData':{'fileUri':'" PARENT "part/versions/0'}},"
+                    "{'functionResponse':{'response':{'files':["
+                    "'artifact:\\/\\/apps/app/users/user/sessions/x/artifacts/caf\\u00e9/versions/0']}}},"
+                    "{'text':'a quote \\'" PARENT "quoted/versions/0'},"
+                    "{'fileData':{'fileUri':'" PARENT "a/artifacts/b/versions/0'}}]}"));
+    append_naming(store, "i2", Q(",'actions':{'artifact_delta':{'snake':0}}"));
+    must_save(store, &key, "quoted", "q0");
+    append_naming(store, "i3",
+                  Q(",'actions':{'artifactDelta':{'delta':0,'snake':0,'caf\\u00e9':0,'part':0,'quoted':0,"
+                    "'a/artifacts/b':0}}"));
+    append_naming(store, "i4", Q(",'actions':{'artifactDelta':{'part':1,'delta':0}}"));
+}
+
+static void assert_named_by_the_rest(struct fixture *fixture, const ses_key *of)
+{
+    ses_store *store = fixture->store;
+
+    assert_artifact(store, of, "delta", NULL, "d0");
+    assert_artifact(store, of, "snake", NULL, "s0");
+    assert_artifact(store, of, "caf\xc3\xa9", NULL, "c0");
+    assert_artifact(store, of, "part", NULL, "p1");
+    assert_artifact(store, of, "part", &(int64_t){0}, "p0");
+    assert_artifact(store, of, "a/artifacts/b", NULL, "b0");
+    assert_no_artifact(store, of, "quoted");
+    assert_sound(fixture);
+}
+
+static void test_a_cut_leaves_what_other_events_name(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 2};
+    ses_error error;
+
+    named_twice(fixture);
+    assert_ok(ses_cut_by_key(fixture->store, &key, &point, NULL, NULL, &error));
+    assert_named_by_the_rest(fixture, &key);
+}
+
 /* ------------------------------------------------------------------------------------------------ fork */
 
 static void fork_to(ses_store *store, const ses_key *to, int64_t seq)
@@ -204,6 +268,19 @@ static void test_a_fork_of_another_user_has_bytes_of_its_own(void **state)
     assert_sound(fixture);
 }
 
+static void test_a_fork_has_what_its_events_name(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key own = {"app", "user", "own"};
+    const ses_key others = {"app", "other", "others"};
+
+    named_twice(fixture);
+    fork_to(fixture->store, &own, 2);
+    assert_named_by_the_rest(fixture, &own);
+    fork_to(fixture->store, &others, 2);
+    assert_named_by_the_rest(fixture, &others);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 /* What refers to an artifact of the session that a fork, or a fork of that, comes from. */
@@ -253,7 +330,9 @@ int main(void)
         TEST(test_the_callers_own_delta_counts),
         TEST(test_after_a_prune_the_version_before_counts),
         TEST(test_a_cut_takes_what_its_events_named),
+        TEST(test_a_cut_leaves_what_other_events_name),
         TEST(test_a_fork_has_the_artifacts_of_its_point),
+        TEST(test_a_fork_has_what_its_events_name),
         TEST(test_a_fork_of_another_user_has_bytes_of_its_own),
         TEST(test_references_lead_to_the_artifacts_of_a_fork),
     };

@@ -232,3 +232,10 @@ bool ses__stored_event_may_change(const struct event_row *row)
     return may_have_filled(row->body, "state", "Delta") || may_have_filled(row->body, "state", "_delta") ||
            has_word(row->body, "", "\\u");
 }
+
+bool ses__stored_event_may_name(const struct event_row *row)
+{
+    return may_have_filled(row->body, "artifact", "Delta") ||
+           may_have_filled(row->body, "artifact", "_delta") || has_word(row->body, "artifact", ":") ||
+           has_word(row->body, "", "\\u");
+}

@@ -1,3 +1,4 @@
+/* What a rewind does with the artifacts of a session. */
 #include "storage/sql/history/artifacts.h"
 
 #include <inttypes.h>
@@ -7,110 +8,11 @@
 
 #include "base/error.h"
 #include "json/writer.h"
-#include "model/event/artifact_delta.h"
-#include "storage/sql/rows/event.h"
 
 static struct artifact_owner artifacts_of_session(int64_t user_id, const char *session)
 {
     return (struct artifact_owner){user_id, ses__span_of(session)};
 }
-
-/* -------------------------------------------------------------------------------------- what events name */
-
-void ses__named_artifacts_init(struct named_artifacts *named, const ses_allocator *allocator)
-{
-    *named = (struct named_artifacts){.items = NULL};
-    ses__arena_init(&named->arena, allocator);
-}
-
-void ses__named_artifacts_free(struct named_artifacts *named)
-{
-    ses__memory_free(named->arena.allocator, named->items);
-    ses__arena_free(&named->arena);
-    named->items = NULL;
-    named->count = named->capacity = 0;
-}
-
-static bool is_of_user(struct span name)
-{
-    return name.len >= 5 && memcmp(name.ptr, "user:", 5) == 0;
-}
-
-static int note_artifact(struct named_artifacts *named, struct json_string key, int64_t version, int64_t seq,
-                         ses_error *error)
-{
-    struct span name;
-    int code = ses__json_decode(key, &named->arena, &name);
-
-    if (code == SES_RANGE || (code == SES_OK && is_of_user(name)))
-        return SES_OK;                    /* no artifact has such a name; or it stays as it is */
-    if (code == SES_OK && !key.escaped) { /* it is borrowed from the event */
-        name.ptr = ses__arena_text(&named->arena, name.ptr, name.len);
-        code = name.ptr ? SES_OK : SES_NOMEM;
-    }
-    if (code != SES_OK || !LIST_GROW(named->arena.allocator, named))
-        return ses__error_nomem(error);
-    named->items[named->count++] = (struct named_artifact){name, version, seq};
-    return SES_OK;
-}
-
-static int note_event_artifacts(struct named_artifacts *named, const struct event_row *event,
-                                ses_error *error)
-{
-    struct artifact_outline outline;
-    struct artifact_delta_walk walk;
-    struct json_string key;
-    struct span value;
-    int64_t version;
-    int code = SES_OK;
-
-    if (!ses__artifact_outline(event->body, &outline))
-        return SES_OK; /* a check says so */
-    ses__artifact_delta_open(&walk, outline.delta);
-    while (code == SES_OK && ses__artifact_delta_next(&walk, &key, &value, &version)) {
-        if (version >= 0)
-            code = note_artifact(named, key, version, event->seq, error);
-    }
-    return code;
-}
-
-int ses__named_artifacts_read(struct named_artifacts *named, struct db *db, const struct session_row *row,
-                              const char *session, int64_t seq, ses_error *error)
-{
-    const struct artifact_owner owner = artifacts_of_session(row->user_id, session);
-    struct event_rows rows;
-    struct event_row event;
-    bool has = false;
-    int code = ses__artifacts_any(db, &owner, &has, error);
-
-    named->count = 0; /* of an earlier run */
-    ses__arena_reset(&named->arena);
-    if (code != SES_OK || !has)
-        return code;
-    ses__event_rows_open(&rows, db, row->id, seq + 1, row->last_seq, WALK_FORWARD_BODIES, error);
-    while (ses__event_rows_next(&rows, &event))
-        ses__query_keep(&rows.query, note_event_artifacts(named, &event, error));
-    return ses__event_rows_close(&rows);
-}
-
-int ses__named_artifacts_remove(const struct named_artifacts *named, struct db *db, int64_t user_id,
-                                const char *session, ses_error *error)
-{
-    const struct artifact_owner owner = artifacts_of_session(user_id, session);
-    int code = SES_OK;
-
-    for (size_t i = 0; i < named->count && code == SES_OK; i++) {
-        struct artifact_rows rows;
-        struct artifact_row row;
-        ses__artifact_open(&rows, db, &owner, named->items[i].name, named->items[i].version, error);
-        if (ses__artifact_rows_next(&rows, &row) && row.version == named->items[i].version)
-            ses__query_keep(&rows.query, ses__artifact_remove(db, &owner, &row, error));
-        code = ses__query_end(&rows.query);
-    }
-    return code;
-}
-
-/* ------------------------------------------------------------------------------------ what a rewind restores */
 
 struct restored_artifact {
     struct span name;
@@ -128,16 +30,6 @@ void ses__restored_artifacts_init(struct restored_artifacts *restored, const cha
 void ses__restored_artifacts_free(struct restored_artifacts *restored)
 {
     ses__named_artifacts_free(&restored->named);
-}
-
-/* By name, and then in the order of the log. */
-static int compare_named(const void *left, const void *right)
-{
-    const struct named_artifact *a = left;
-    const struct named_artifact *b = right;
-    const int order = ses__span_order(a->name, b->name);
-
-    return order != 0 ? order : (a->seq > b->seq) - (a->seq < b->seq);
 }
 
 /* The last version that events before `first` name. Where these were pruned, it is the one before the first that later
@@ -198,7 +90,7 @@ int ses__restored_artifacts_plan(struct restored_artifacts *restored, struct db 
     restored->items = ses__arena_new(&named->arena, named->count * sizeof *restored->items);
     if (!restored->items)
         return ses__error_nomem(error);
-    qsort(named->items, named->count, sizeof *named->items, compare_named);
+    ses__named_artifacts_sort(named);
     for (size_t begin = 0, end = 0; begin < named->count && code == SES_OK; begin = end) {
         const struct named_artifact *items = named->items + begin;
         for (end = begin + 1;

@@ -1,4 +1,4 @@
-/* The artifacts that the events of a log name, for operations that change the log. */
+/* The artifacts that the events of a log name, for operations that change the log. named_artifacts.c has the first part. */
 #ifndef SESLITE_STORAGE_SQL_HISTORY_ARTIFACTS_H
 #define SESLITE_STORAGE_SQL_HISTORY_ARTIFACTS_H
 
@@ -24,6 +24,17 @@ SESLITE_PRIVATE void ses__named_artifacts_free(struct named_artifacts *named);
 SESLITE_PRIVATE int ses__named_artifacts_read(struct named_artifacts *named, struct db *db,
                                               const struct session_row *row, const char *session, int64_t seq,
                                               ses_error *error);
+/* The same, without those that the events up to `seq` name, too. */
+SESLITE_PRIVATE int ses__named_artifacts_read_only(struct named_artifacts *named, struct db *db,
+                                                   const struct session_row *row, const char *session,
+                                                   int64_t seq, ses_error *error);
+/* Adds one, or what the event's delta names. */
+SESLITE_PRIVATE int ses__named_artifacts_add(struct named_artifacts *named, struct named_artifact item,
+                                             ses_error *error);
+SESLITE_PRIVATE int ses__named_artifacts_add_event(struct named_artifacts *named,
+                                                   const struct event_row *event, ses_error *error);
+/* Sorts them by name, and then in the order of the log. */
+SESLITE_PRIVATE void ses__named_artifacts_sort(struct named_artifacts *named);
 /* Removes these versions from the session, where it still has them. */
 SESLITE_PRIVATE int ses__named_artifacts_remove(const struct named_artifacts *named, struct db *db,
                                                 int64_t user_id, const char *session, ses_error *error);

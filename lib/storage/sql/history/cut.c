@@ -11,7 +11,7 @@ struct cutting {
     int64_t seq;                      /* the last event that stays */
     bool changes_state;               /* an event after it did */
     struct replay replay;             /* the state after it, if that is so */
-    struct named_artifacts artifacts; /* by the events after it */
+    struct named_artifacts artifacts; /* only by the events after it */
 };
 
 static int keep_events(struct db *db, const struct session_row *row, int64_t first, struct kept_events *kept,
@@ -92,8 +92,8 @@ static int plan_cut(struct db *db, void *context, const struct session_row *row,
         code = find_state_changes(db, row, own, error);
     if (code == SES_OK && own->changes_state)
         code = ses__log_replay(db, row, own->seq, &own->replay, error);
-    return code == SES_OK ? ses__named_artifacts_read(&own->artifacts, db, row, op->session.key->session,
-                                                      own->seq, error)
+    return code == SES_OK ? ses__named_artifacts_read_only(&own->artifacts, db, row, op->session.key->session,
+                                                           own->seq, error)
                           : code;
 }
 

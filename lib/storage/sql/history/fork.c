@@ -14,7 +14,7 @@ struct fork_run {
     struct session_row fork;
     int64_t seq;                      /* the point */
     struct replay replay;             /* the state there, or only what the log begins with */
-    struct named_artifacts artifacts; /* by the events after it */
+    struct named_artifacts artifacts; /* only by the events after it */
 };
 
 static bool is_whole(const struct fork_run *run)
@@ -88,7 +88,7 @@ static int refuse_early_artifacts(const struct fork_run *run, const struct artif
                : code;
 }
 
-/* The fork has the artifacts of the source but those that events after the point have named. */
+/* The fork has the artifacts of the source but those that only events after the point have named. */
 static int copy_artifacts(const struct fork_run *run, ses_error *error)
 {
     const struct artifact_owner from = {run->source.user_id, ses__span_of(run->op->session.key->session)};
@@ -144,7 +144,8 @@ static int plan_fork(struct db *db, void *context, const struct session_row *row
     if (code == SES_OK)
         code = ses__log_replay(db, row, is_whole(run) ? row->base_seq : run->seq, &run->replay, error);
     if (code == SES_OK)
-        code = ses__named_artifacts_read(&run->artifacts, db, row, op->session.key->session, run->seq, error);
+        code = ses__named_artifacts_read_only(&run->artifacts, db, row, op->session.key->session, run->seq,
+                                              error);
     return code;
 }
 

@@ -1,4 +1,8 @@
-#include "model/event/artifact_delta.h"
+#include "model/event/artifact_names.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------- the delta */
 
 /* The value that comes next, as it is in the text. */
 static bool take_value_of(struct json_reader *reader, struct span *value)
@@ -87,4 +91,69 @@ bool ses__artifact_delta_next(struct artifact_delta_walk *walk, struct json_stri
         return false;
     *version = artifact_version_of(*value);
     return true;
+}
+
+/* ------------------------------------------------------------------------------------------- addresses */
+
+bool ses__artifact_uri_split(struct span rest, struct span *name, int64_t *version)
+{
+    static const char word[] = "/versions/";
+    const size_t word_len = sizeof word - 1;
+    size_t digits = 0;
+
+    *version = 0;
+    while (digits < rest.len && digits < 11 && rest.ptr[rest.len - digits - 1] >= '0' &&
+           rest.ptr[rest.len - digits - 1] <= '9')
+        digits++;
+    if (digits == 0 || digits > 10 || rest.len < digits + word_len + 1 ||
+        memcmp(rest.ptr + rest.len - digits - word_len, word, word_len) != 0)
+        return false;
+    for (size_t at = rest.len - digits; at < rest.len; at++)
+        *version = *version * 10 + (rest.ptr[at] - '0');
+    *name = (struct span){rest.ptr, rest.len - digits - word_len};
+    return name->len <= SES_ID_MAX && !memchr(name->ptr, '\0', name->len);
+}
+
+/* Moves past the next `word`. */
+static bool pass_word(struct span *text, const char *word)
+{
+    const size_t len = strlen(word);
+
+    for (; text->len >= len; text->ptr++, text->len--) {
+        if (memcmp(text->ptr, word, len) == 0) {
+            *text = (struct span){text->ptr + len, text->len - len};
+            return true;
+        }
+    }
+    return false;
+}
+
+void ses__artifact_uri_open(struct artifact_uri_walk *walk, struct span uri)
+{
+    walk->rest = ses__artifact_is_uri(uri) ? uri : (struct span){"", 0};
+}
+
+bool ses__artifact_uri_next(struct artifact_uri_walk *walk, struct span *name, int64_t *version)
+{
+    while (pass_word(&walk->rest, "/artifacts/")) {
+        if (ses__artifact_uri_split(walk->rest, name, version))
+            return true;
+    }
+    return false;
+}
+
+/* A quote that opens a string has no backslash before it, and a quote inside a string has one. */
+bool ses__artifact_uri_find(struct span text, size_t *at, struct json_string *uri)
+{
+    struct span rest = {text.ptr + *at, text.len - *at};
+
+    while (pass_word(&rest, "\"artifact:")) {
+        const char *start = rest.ptr - strlen("\"artifact:");
+        struct json_reader reader;
+        *at = (size_t)(rest.ptr - text.ptr);
+        ses__json_start(&reader, start, (size_t)(text.ptr + text.len - start));
+        if ((start == text.ptr || start[-1] != '\\') && ses__json_read_string(&reader, uri))
+            return true;
+    }
+    return false;
 }

@@ -1,0 +1,59 @@
+/* The artifacts that an event names: in its `actions.artifactDelta`, an object of names and versions, and by their
+ * addresses. */
+#ifndef SESLITE_MODEL_EVENT_ARTIFACT_NAMES_H
+#define SESLITE_MODEL_EVENT_ARTIFACT_NAMES_H
+
+#include "json/reader.h"
+
+/* Pieces of an event's text. Without a pointer: the event has no such object. */
+struct artifact_outline {
+    struct json_string id; /* without a pointer: it has none */
+    struct span invocation_id;
+    struct span object;  /* the event */
+    struct span actions; /* its value, which may be null */
+    struct span delta;   /* of artifacts, which may be null */
+    bool partial;
+};
+
+/* False: the text is not a JSON object. The reader of the event reports why. */
+SESLITE_PRIVATE bool ses__artifact_outline(struct span event, struct artifact_outline *outline);
+
+/* A walk over the names and versions of a delta that is an object; any other has none. */
+struct artifact_delta_walk {
+    struct json_reader reader;
+    bool any;
+};
+SESLITE_PRIVATE void ses__artifact_delta_open(struct artifact_delta_walk *walk, struct span delta);
+/* `version` is -1 for a value that is not the number of a version. */
+SESLITE_PRIVATE bool ses__artifact_delta_next(struct artifact_delta_walk *walk, struct json_string *name,
+                                              struct span *value, int64_t *version);
+
+/* ---- addresses, as google/adk/artifacts/artifact_util.py forms them:
+ *     artifact://apps/APP/users/USER/sessions/SESSION/artifacts/NAME/versions/N
+ *     artifact://apps/APP/users/USER/artifacts/NAME/versions/N
+ */
+
+#define ARTIFACT_URI "artifact://"
+
+static inline bool ses__artifact_is_uri(struct span text)
+{
+    return text.len >= sizeof ARTIFACT_URI - 1 &&
+           memcmp(text.ptr, ARTIFACT_URI, sizeof ARTIFACT_URI - 1) == 0;
+}
+
+/* Splits NAME/versions/N, of which the name may contain anything but a NUL. */
+SESLITE_PRIVATE bool ses__artifact_uri_split(struct span rest, struct span *name, int64_t *version);
+
+/* A walk over the artifacts that an address may lead to, in whatever session: an id may contain the words that separate
+ * it from the name. */
+struct artifact_uri_walk {
+    struct span rest;
+};
+SESLITE_PRIVATE void ses__artifact_uri_open(struct artifact_uri_walk *walk, struct span uri);
+SESLITE_PRIVATE bool ses__artifact_uri_next(struct artifact_uri_walk *walk, struct span *name,
+                                            int64_t *version);
+
+/* Finds the next string in an event's text, which was accepted, that begins as an address does. `*at` is 0 at first. */
+SESLITE_PRIVATE bool ses__artifact_uri_find(struct span text, size_t *at, struct json_string *uri);
+
+#endif
