@@ -323,7 +323,12 @@ typedef enum ses_open_flags {
      * except on a read-only file system if there is no write-ahead log. CANTOPEN also if a crash has left a
      * rollback journal: open the store for writing first. */
     SES_OPEN_READ_ONLY = 0x1,
-    SES_OPEN_MUST_EXIST = 0x2 /* do not create the file; NOTFOUND if it does not exist */
+    SES_OPEN_MUST_EXIST = 0x2, /* do not create the file; NOTFOUND if it does not exist */
+    /* Opens a file also if it has other names: hard links, or a mount point that is the file itself (a container's
+     * volume of one file). Each name has its own write-ahead log and journal beside it, so programs that use different
+     * names lose each other's writes. Without this flag such a file is CANTOPEN, except for reading only where
+     * no log or journal stands beside it. Give it only if all programs use the same name. */
+    SES_OPEN_LINKED = 0x4
 } ses_open_flags;
 
 /* When a write reaches the disk (https://www.sqlite.org/pragma.html#pragma_synchronous). With a rollback

@@ -23,8 +23,9 @@ static int check_allocator(const ses_allocator *given, ses_allocator *own, ses_e
 
 static int take_open_options(const ses_open_options *given, ses_open_options *options, ses_error *error)
 {
-    int code = ses__take_flagged(options, sizeof *options, given, SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST,
-                                 "open options", error);
+    int code =
+        ses__take_flagged(options, sizeof *options, given,
+                          SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST | SES_OPEN_LINKED, "open options", error);
 
     if (code == SES_OK && options->max_event_bytes > LARGEST_MAX_EVENT)
         code = ses__error_set(error, SES_MISUSE, "open options: max_event_bytes is more than 512 MiB");

@@ -39,6 +39,7 @@ int ses__sqlite_configure(const struct storage_config *common, const ses_open_op
         .in_memory = strcmp(common->path, ":memory:") == 0,
         .read_only = common->read_only,
         .must_exist = common->must_exist,
+        .may_be_linked = (options->flags & SES_OPEN_LINKED) != 0,
         .synchronous = options->synchronous,
         .journal = options->journal,
         .checkpoint = options->checkpoint,

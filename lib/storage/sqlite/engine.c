@@ -43,6 +43,23 @@ static int check_sqlite(ses_error *error)
     return code;
 }
 
+/* A read without a log leaves no file beside the name, and misses none. */
+static int check_names(const struct sqlite_config *config, ses_error *error)
+{
+    bool log = !config->read_only;
+    bool journal = log;
+    int code = SES_OK;
+
+    if (config->may_be_linked)
+        return SES_OK;
+    if (config->read_only)
+        code = ses__file_has_companion(config->allocator, config->path, "-wal", &log, error);
+    if (code == SES_OK && config->read_only)
+        code = ses__file_has_companion(config->allocator, config->path, "-journal", &journal, error);
+    return code == SES_OK && (log || journal) ? ses__file_check_names(config->allocator, config->path, error)
+                                              : code;
+}
+
 int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind kind, ses_error *error)
 {
     if (ses__registry_is_inherited(config->path))
@@ -50,7 +67,9 @@ int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind ki
             error, SES_MISUSE,
             "%s: this process was forked while the file was open, and SQLite's locks do not survive that; fork before opening, or exec",
             config->path);
-    const int code = ses__file_check_companions(config->allocator, config->path, error);
+    int code = ses__file_check_companions(config->allocator, config->path, error);
+    if (code == SES_OK && kind != FILE_ABSENT)
+        code = check_names(config, error);
     if (code == SES_OK && kind == FILE_STUB)
         return ses__error_set(error, SES_NOTASTORE, "%s: this is not an SQLite database", config->path);
     return code == SES_OK && kind == FILE_FILLED ? ses__schema_peek(config, error) : code;

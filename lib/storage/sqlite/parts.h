@@ -191,7 +191,8 @@ SESLITE_PRIVATE int ses__sweep(struct sqlite *storage, const struct limits *limi
 
 /* ---- engine.c */
 
-/* May a file of that kind be opened as a store? MISUSE in a forked process that had it open; NOTASTORE, TOONEW. */
+/* May a file of that kind be opened as a store? MISUSE in a forked process that had it open; CANTOPEN, NOTASTORE,
+ * TOONEW. */
 SESLITE_PRIVATE int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind kind,
                                            ses_error *error);
 

@@ -24,9 +24,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define TEMPORARY_MARK ".seslite-backup-"
-enum { TEMPORARY_LETTERS = 6 };
-
 const char *const ses__companions[COMPANIONS] = {"-wal", "-journal", "-shm"};
 
 /* -------------------------------------------------------------------------------------------- folder */
@@ -44,16 +41,16 @@ static const char *cut_name(char *path)
 
 static bool is_temporary_name(const char *name)
 {
-    const char *mark = strstr(name, TEMPORARY_MARK);
+    const char *mark = strstr(name, BACKUP_FILE_MARK);
 
     if (!mark || mark == name)
         return false;
-    const char *rest = mark + strlen(TEMPORARY_MARK);
-    if (strnlen(rest, TEMPORARY_LETTERS) < TEMPORARY_LETTERS)
+    const char *rest = mark + strlen(BACKUP_FILE_MARK);
+    if (strnlen(rest, FILE_MARK_LETTERS) < FILE_MARK_LETTERS)
         return false;
-    bool is = rest[TEMPORARY_LETTERS] == '\0';
+    bool is = rest[FILE_MARK_LETTERS] == '\0';
     for (size_t i = 0; i < COMPANIONS; i++)
-        is = is || strcmp(rest + TEMPORARY_LETTERS, ses__companions[i]) == 0;
+        is = is || strcmp(rest + FILE_MARK_LETTERS, ses__companions[i]) == 0;
     return is;
 }
 
@@ -134,7 +131,7 @@ static int lock_folder(struct backup_file *file, int64_t busy_timeout_us, const 
 /* After a failure `path` is NULL, as there is nothing to be removed. */
 static int make_temporary(const struct backup_file *file, char **path, int *descriptor, ses_error *error)
 {
-    *path = ses__file_join(file->allocator, file->target, TEMPORARY_MARK, "XXXXXX");
+    *path = ses__file_join(file->allocator, file->target, BACKUP_FILE_MARK, "XXXXXX");
     if (!*path)
         return ses__error_nomem(error);
     *descriptor = mkstemp(*path); /* mode 0600, as POSIX says */

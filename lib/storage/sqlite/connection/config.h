@@ -14,6 +14,7 @@ struct sqlite_config {
     bool in_memory;
     bool read_only;
     bool must_exist;
+    bool may_be_linked;      /* the file may have other names, or be a mount point */
     int synchronous;         /* SES_SYNC_* */
     int journal;             /* SES_JOURNAL_* */
     int checkpoint;          /* SES_CHECKPOINT_* */

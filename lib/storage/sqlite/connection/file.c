@@ -194,7 +194,7 @@ int ses__file_create_private(const ses_allocator *allocator, const char *path, s
      * (https://www.sqlite.org/howtocorrupt.html, section 2.2).
      */
     int code = SES_OK;
-    char *fresh = ses__file_join(allocator, path, "-newXXXXXX", "");
+    char *fresh = ses__file_join(allocator, path, NEW_FILE_MARK, "XXXXXX");
     int descriptor = fresh ? mkstemp(fresh) : -1; /* mode 0600, as POSIX says */
 
     if (!fresh) {

@@ -8,6 +8,11 @@
 
 enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_STUB /* too short for SQLite */, FILE_FILLED };
 
+/* A file is made under its name, a mark and letters, before it gets its name by a link. */
+#define NEW_FILE_MARK "-new"
+#define BACKUP_FILE_MARK ".seslite-backup-"
+enum { FILE_MARK_LETTERS = 6 };
+
 /* Translates an errno: FULL, READONLY or CANTOPEN. */
 SESLITE_PRIVATE int ses__file_refuse(const char *path, const char *doing, int number, ses_error *error);
 /* CANTOPEN for a directory, a device, or a path that cannot be looked up. */
@@ -35,6 +40,10 @@ SESLITE_PRIVATE int ses__file_resolve(const ses_allocator *allocator, const char
 /* SQLite opens its journals and waits: for ever, if one is a pipe without a writer. CANTOPEN names it. */
 SESLITE_PRIVATE int ses__file_check_companions(const ses_allocator *allocator, const char *path,
                                                ses_error *error);
+
+/* CANTOPEN: the file has other links, or is itself a mount point. It looks more than once, because the library makes
+ * links for a moment, and removes those that it left when it was killed. */
+SESLITE_PRIVATE int ses__file_check_names(const ses_allocator *allocator, const char *path, ses_error *error);
 
 /* Which file it is, whatever its path. */
 struct file_identity {
