@@ -32,7 +32,7 @@ WRAPPED_TEXTS := column_text value_text db_config wal_checkpoint_v2
 TEST_LIBS_storage/faults_sqlite_text := $(WRAPPED_TEXTS:%=-Wl,--wrap=sqlite3_%)
 
 # Groups of calls that are made to share a commit: see group.h.
-GROUP_TESTS := storage/group_commit_outcome storage/group_commit_waiting storage/limits storage/limits_late
+GROUP_TESTS := storage/group_commit_outcome storage/group_commit_undone storage/group_commit_waiting storage/limits storage/limits_late
 $(foreach name,$(GROUP_TESTS),$(eval TEST_LIBS_$(name) := -Wl,--wrap=sqlite3_step))
 
 # A disk whose flush takes long.

@@ -32,6 +32,7 @@ enum commit_does {
 static atomic_int next_commit;      /* enum commit_does; then they are real again */
 static atomic_bool hold_open;       /* ends a COMMIT_IS_HELD */
 static atomic_bool held;            /* a COMMIT is being held */
+static atomic_int begun;            /* transactions that write */
 static ses_store *awaiting;         /* the store whose queue COMMIT_AWAITS_A_CALL looks at */
 static _Atomic(sqlite3 *) intruder; /* takes the write lock at the end of the next COMMIT that was held */
 static atomic_bool fail_marked; /* inserts of the event "marked" roll back everything, as on a full disk */
@@ -95,6 +96,7 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
     int does = COMMIT_IS_REAL;
     int rc;
 
+    atomic_fetch_add(&begun, strncmp(sql, "BEGIN IMMEDIATE", 15) == 0);
     if (strncmp(sql, "COMMIT", 6) == 0)
         does = atomic_exchange(&next_commit, COMMIT_IS_REAL);
     if (does != COMMIT_IS_REAL) {
@@ -115,10 +117,11 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
 
 /* ------------------------------------------------------------------------------ calls in threads of their own */
 
-enum kind { APPEND, APPEND_AT_VERSION, APPEND_TO_HANDLE, BATCH_OF_TWO, CREATE, DELETE, PRUNE, CUT };
+enum kind { APPEND, APPEND_AT_VERSION, APPEND_TO_HANDLE, BATCH_OF_TWO, CREATE, DELETE, PRUNE, CUT, OTHER };
 
 struct call {
     enum kind kind;
+    int (*make)(struct call *call); /* for OTHER */
     const char *session_id;
     const char *text; /* of the event, or of the second in a batch */
     int64_t version;  /* or the number of the last event that is pruned, or that a cut leaves */
@@ -179,6 +182,9 @@ static inline int make_call(struct call *call)
         break;
     case CUT:
         code = ses_cut_by_key(call->store, &key, &end, NULL, &call->deleted, &call->error);
+        break;
+    case OTHER:
+        code = call->make(call);
         break;
     }
     return code;
@@ -280,7 +286,8 @@ static inline int setup(void **state)
     int failed = fixture_setup(state);
     struct fixture *fixture = *state;
 
-    fixture->options.busy_timeout_ms = 600000; /* on a busy machine it takes long until all are in the queue */
+    fixture->options.busy_timeout_ms =
+        600000; /* on a busy machine it takes long until all are in the queue */
     fixture_reopen(fixture);
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         create(fixture->store, ids[i]);

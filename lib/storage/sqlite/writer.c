@@ -31,6 +31,7 @@ struct pending {
     ses_error *error;
     int result;
     bool settled;         /* it has failed, whatever happens to the rest of the group */
+    bool set_aside;       /* it has failed after it wrote: it does not run again if what it saw is stored */
     bool queued;          /* guarded by the storage's lock, as is `next` */
     struct pending *next; /* in the queue, then in the group */
     /* Guards the members below, so a thread that is woken does not wait for the storage's lock. */
@@ -182,8 +183,19 @@ static void group_add(struct group *group, struct pending *pending)
 }
 
 /*
- * False if the job has failed and left something to undo; most jobs fail before they write. A job that fails after
- * others have written may have failed because of what they wrote (EXISTS, STALE), so it is not settled before theirs.
+ * Has a job that failed left something to undo? So does every statement that fails: SQLite undoes that one by itself, but
+ * before 3.50.2 it may then write a log that cannot be read back (see known_bugs in engine.c).
+ */
+static bool left_something(const struct connection *db, int changes)
+{
+    return db->failed || db->reshaped || sqlite3_total_changes(db->handle) != changes ||
+           sqlite3_get_autocommit(db->handle);
+}
+
+/*
+ * False if the job has failed and left something to undo; most jobs fail before they write. One that refuses after others
+ * have written may do so because of what they wrote (EXISTS, STALE), so it is not settled before theirs. A statement that
+ * fails has nothing to do with that.
  */
 static bool run_pending(struct connection *db, struct group *group, struct pending *pending)
 {
@@ -194,6 +206,8 @@ static bool run_pending(struct connection *db, struct group *group, struct pendi
     ses__connection_start_call(db, pending->deadline,
                                pending->kind == JOB_READS || pending->kind == JOB_READS_BY_ITSELF,
                                pending->limits);
+    db->failed = false;
+    db->reshaped = false;
     pending->result = pending->job(&db->base, pending->context, pending->error);
     ses__sqlite_end_queries(db);
     if (db->base.deadline_us > group->deadline) /* a job may move its own */
@@ -203,8 +217,9 @@ static bool run_pending(struct connection *db, struct group *group, struct pendi
         group->tentative++;
     } else {
         db->base.events = events;
-        good = sqlite3_total_changes(db->handle) == changes && !sqlite3_get_autocommit(db->handle);
-        pending->settled = !good || group->tentative == 0;
+        good = !left_something(db, changes);
+        pending->settled = db->failed || group->tentative == 0;
+        pending->set_aside = !good;
     }
     return good;
 }
@@ -222,33 +237,53 @@ static void fail_all(struct group *group, int code, const ses_error *failure)
     group->tentative = 0;
 }
 
+/* Runs the jobs that are neither settled nor set aside, up to the first that fails and leaves something to undo. */
+static struct pending *run_rest(struct connection *db, struct group *group)
+{
+    struct pending *pending = group->first;
+    bool good = true;
+
+    while (pending && good) {
+        struct pending *at = pending;
+        if (!at->settled && !at->set_aside) {
+            ses__error_clear(at->error); /* of an earlier run */
+            good = run_pending(db, group, at);
+        }
+        pending = good ? at->next : at;
+    }
+    return pending;
+}
+
+/* One that had succeeded has failed: what it wrote may be why others were set aside. */
+static void take_back_in(struct group *group)
+{
+    for (struct pending *pending = group->first; pending; pending = pending->next)
+        pending->set_aside = false;
+}
+
 /*
- * One job has failed and left something to undo. Everything is rolled back, and the jobs that are not settled run again
- * in a transaction without it. This ends, because fewer jobs remain each time. False if that transaction could not
- * begin: all jobs have failed then, and no transaction is open.
+ * One job has failed and left something to undo. Everything is rolled back, and the others run again in a transaction
+ * without it. This ends: each time one more job is settled, or set aside while none is settled. False if that transaction
+ * could not begin: all jobs have failed then, and no transaction is open.
  */
 static bool run_again(struct connection *db, struct group *group)
 {
-    bool good = false;
+    const struct pending *failed = NULL;
     bool begun = false;
 
-    while (!good) {
+    do {
         ses_error failure;
         ses__transaction_roll_back(db);
         db->base.events = 0;
         group->tentative = 0;
         int code = ses__transaction_begin(db, STATEMENT_BEGIN_WRITE, &failure);
         begun = code == SES_OK;
-        good = true;
         if (!begun)
             fail_all(group, code, &failure);
-        for (struct pending *pending = group->first; pending && good && begun; pending = pending->next) {
-            if (!pending->settled) {
-                ses__error_clear(pending->error); /* of an earlier run */
-                good = run_pending(db, group, pending);
-            }
-        }
-    }
+        failed = begun ? run_rest(db, group) : NULL;
+        if (failed && failed->settled)
+            take_back_in(group);
+    } while (failed);
     return begun;
 }
 

@@ -142,6 +142,7 @@ int ses__connection_execute(struct connection *db, const char *sql, const char *
 {
     ses__connection_start_work(db);
     db->work = INT64_MIN; /* without a limit */
+    db->reshaped = true;  /* perhaps: it may be a PRAGMA that gives pages back */
     int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
     return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, doing, error);
 }
@@ -154,8 +155,10 @@ int ses__connection_visit(struct connection *db, const char *sql, connection_vis
 
     ses__connection_start_work(db);
     int rc = sqlite3_prepare_v2(db->handle, sql, -1, &row, NULL);
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK) {
+        db->reshaped = db->reshaped || !sqlite3_stmt_readonly(row); /* ANALYZE, say */
         rc = SQLITE_ROW;
+    }
     while (rc == SQLITE_ROW && code == SES_OK) {
         rc = atomic_load(&db->interrupted) ? SQLITE_INTERRUPT : sqlite3_step(row);
         if (rc == SQLITE_ROW)

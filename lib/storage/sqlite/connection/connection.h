@@ -36,6 +36,8 @@ struct connection {
     int64_t work;       /* of the statement under way, in SQLite's steps */
     enum work limit;    /* for it */
     bool endless;       /* it made too many */
+    bool failed;        /* a statement has, since this was set to false */
+    bool reshaped;      /* a statement that changes more than rows was run since this was set to false */
     int64_t watched;    /* `PRAGMA data_version` of the last look for followers; 0: unknown */
     int open_queries;   /* begun, and not ended */
     bool is_writer;     /* of a store that may be written */
@@ -43,6 +45,7 @@ struct connection {
     /* Then, or after the last commit of this connection. It changes with every commit. */
     unsigned data_version;
     sqlite3_stmt *statements[STATEMENT_COUNT];
+    bool reshapes[STATEMENT_COUNT]; /* does the statement change more than rows? */
 };
 
 static inline struct connection *ses__connection_of(struct db *db)

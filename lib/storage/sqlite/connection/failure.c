@@ -72,6 +72,7 @@ static bool refuse_for_others(struct connection *db, int extended, const char *d
 
 int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error)
 {
+    db->failed = true;
     rc = cause_of(db, rc);
     int code = code_of(rc);
     int extended = db->handle ? sqlite3_extended_errcode(db->handle) : rc;
@@ -135,6 +136,7 @@ int ses__statement_error(struct connection *db, int rc, const char *doing, ses_e
 {
     int code;
 
+    db->failed = true;
     rc = cause_of(db, rc);
     if ((rc & 0xFF) == SQLITE_ERROR || (rc & 0xFF) == SQLITE_SCHEMA)
         code = ses__error_set(error, SES_CORRUPT, "%s: the schema is not as expected: %s (%s)",

@@ -61,11 +61,18 @@ static void bind_values(struct query *query, const struct value *values)
     }
 }
 
+/* SQLite counts the rows that a statement changes, but not what these do. */
+static bool changes_schema(const char *sql)
+{
+    return strncmp(sql, "CREATE", 6) == 0 || strncmp(sql, "DROP", 4) == 0;
+}
+
 void ses__sqlite_start(struct query *query, const struct value *values)
 {
     struct connection *db = ses__connection_of(query->db);
     const struct statement *source = query->source;
-    sqlite3_stmt **kept = &db->statements[ses__statement_slot(source)];
+    const size_t slot = ses__statement_slot(source);
+    sqlite3_stmt **kept = &db->statements[slot];
 
     ses__connection_start_work(db);
     if (UNLIKELY(!*kept)) {
@@ -76,9 +83,11 @@ void ses__sqlite_start(struct query *query, const struct value *values)
             *kept = statement;
         else
             query_fail(query, rc);
+        db->reshapes[slot] = changes_schema(sql);
     }
     query->run = *kept;
     db->open_queries += *kept != NULL;
+    db->reshaped |= db->reshapes[slot];
     bind_values(query, values);
     struct meter *meter = ses__limits_meter(query->db->limits);
     if (UNLIKELY(meter))
@@ -99,6 +108,7 @@ static void refuse_lost_transaction(struct query *query)
 {
     const bool is_told = query->error && query->error->code != SES_OK;
 
+    ses__connection_of(query->db)->failed = true;
     query->code =
         is_told ? query->error->code
                 : ses__error_set(
