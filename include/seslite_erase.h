@@ -64,13 +64,19 @@ typedef struct ses_redact_options {
  * initial state of the session, and the number of a pruned event for the values that the event has left; both
  * need SES_REDACT_STATE. NULL: all events, and with SES_REDACT_STATE these two as well.
  *
+ * An event that is redacted stays one that google-adk can read: what replaces a value is of its field's type.
  * In an event that is redacted as a whole, texts become `text`, arguments and responses an object with the
- * one member "redacted", inline data, files and code a part with that text. Strings elsewhere become `text`,
- * numbers null, and objects and arrays empty: error messages, transcriptions, customMetadata, grounding
- * metadata, and all fields that are not known here. Signatures of thoughts are removed. The versions of the
- * session's artifacts that the event names in `artifactDelta` are deleted, with the copies that rewinds have
- * made of them, and so are their names there. A value in state becomes `text`, as a JSON string; a removed
- * key stays removed, and the names of keys stay. With `find`, artifacts and their names stay.
+ * one member "redacted", inline data and files a part with that text. Code and its results become `text`, too,
+ * so an event that was not final, as its last part is such a result, is not final afterwards. Strings elsewhere
+ * become `text`, and objects and arrays empty: error messages, transcriptions, customMetadata, grounding
+ * metadata. Where google-adk takes no such value, and in all fields that are not known here, the field is
+ * removed. Signatures of thoughts are removed. The versions of the session's artifacts that the event names in
+ * `artifactDelta` are deleted, with the copies of them that rewinds have made, and so are their names there. A
+ * value in state becomes `text`, as a JSON string; a removed key stays removed, and the names of keys stay.
+ *
+ * With `find`, artifacts and their names stay. If something is found in a field that takes only a number, a word
+ * of an enumeration or a signature, the field is removed. In base64, the bytes are searched. In a field that is
+ * not known here, a number in which something is found becomes null.
  *
  * A rewind repeats values. Its copies of a replaced value are replaced, too, and so is the same value of the
  * same key at the base of a pruned log. Changes of `app:` and `user:` keys that other sessions have made

@@ -2,16 +2,17 @@
 # Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/ or in
 # tools/bench/, tools/seslite/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS, COMMAND_OBJECTS and
 # SERVER_OBJECTS. The command has rooms, too, and stands on public calls alone; only its rooms foreign, which reads the files
-# of other programs, import and export know SQLite, and these and usage the rooms base and json. Run from the top of the repository.
+# of other programs, import and export know SQLite, the rooms base and json, which usage knows, too, and the library's table of the ADK's fields. Run from the top of the repository.
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
-models='model model/event model/state model/usage model/words json base'
+models='model model/adk model/event model/state model/usage model/words json base'
 sql='storage/sql storage'
 rooms="
 base            base
 base/sha256     base/sha256 base
 json            json base
+model/adk       model/adk json base
 model/state     model/state json base
 model/words     model/words json base
 model/event     model/event model/state json base
@@ -58,7 +59,7 @@ cjson           cjson json base
 # The rooms of the command, and single headers of its top.
 said='output files text command.h'
 held="store $said"
-foreign='foreign foreign/json files text json base'
+foreign='foreign foreign/json files text model/adk json base'
 command_rooms="
 text            text
 files           files text
@@ -78,7 +79,7 @@ foreign/pickle  foreign/pickle text json base
 foreign         $foreign
 foreign/formats foreign/formats foreign/pickle $foreign
 import          import foreign/formats $foreign base/sha256 $held commands.h
-export          export foreign/json $held commands.h json base
+export          export foreign/json $held commands.h model/adk json base
 .               complete help $held commands.h commands_table.h parse.h
 "
 failed=0

@@ -91,20 +91,21 @@ struct redacting {
 SESLITE_PRIVATE void ses__redacting_init(struct redacting *run, struct db *db, const struct redaction *asked);
 SESLITE_PRIVATE void ses__redacting_free(struct redacting *run);
 
-static inline bool ses__key_is(struct json_string key, const char *camel, const char *snake)
-{
-    return ses__json_string_is(key, camel) || ses__json_string_is(key, snake);
-}
+/* A copy of what is in `run->built` from `start` on, which is cut off there. */
+SESLITE_PRIVATE int ses__built_take(struct redacting *run, size_t start, struct span *text, ses_error *error);
 
 /* ---- found.c: values of JSON */
 
-/* Gives the value with all pieces replaced that are found in its strings, names and numbers: in the arena, or the value
- * itself if there are none. */
+/* Adds the value to what is built, with all pieces replaced that are found in its strings, names and numbers. A number
+ * in which something is found becomes a text, or this value, if it has text. */
+SESLITE_PRIVATE int ses__found_add(struct redacting *run, struct span value, struct span number, bool *any,
+                                   ses_error *error);
+/* Adds base64, a JSON string, with all pieces replaced that are found in the bytes. */
+SESLITE_PRIVATE int ses__found_add_data(struct redacting *run, struct span value, bool *any,
+                                        ses_error *error);
+/* Gives the value of ses__found_add: in the arena, or the value itself if nothing is found. */
 SESLITE_PRIVATE int ses__found_replace(struct redacting *run, struct span value, struct span *after,
                                        ses_error *error);
-/* The same of base64, a JSON string. */
-SESLITE_PRIVATE int ses__found_replace_data(struct redacting *run, struct span value, struct span *after,
-                                            ses_error *error);
 
 /* ---- delta.c: objects of state keys, and of artifacts */
 
@@ -129,16 +130,20 @@ SESLITE_PRIVATE int ses__versions_note(struct redacting *run, struct span delta,
 SESLITE_PRIVATE int ses__versions_leave_out(struct redacting *run, struct span delta, struct span *after,
                                             ses_error *error);
 
-/* ---- content.c */
+/* ---- fields.c */
 
-/* Gives a content that is redacted as a whole. */
-SESLITE_PRIVATE int ses__content_redact(struct redacting *run, struct span content, struct span *after,
-                                        ses_error *error);
-/* The same, where only what is found is replaced. */
-SESLITE_PRIVATE int ses__content_replace_found(struct redacting *run, struct span content, struct span *after,
-                                               ses_error *error);
-/* A copy of what is in `run->built` from `start` on, which is cut off there. */
-SESLITE_PRIVATE int ses__built_take(struct redacting *run, size_t start, struct span *text, ses_error *error);
+/* An event that is redacted. */
+struct redacted_body {
+    struct redacting *run;
+    const struct event_row *event;
+    bool copies; /* only what it repeats of other events */
+    /* out */
+    bool has_content;  /* a content that is replaced by the given one */
+    struct span named; /* the artifacts that it names; without text: none */
+};
+
+/* Adds the event to what is built, each field redacted as the table of the ADK's fields says. */
+SESLITE_PRIVATE int ses__fields_redact(struct redacted_body *body, bool *changed, ses_error *error);
 
 /* ---- body.c */
 

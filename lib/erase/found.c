@@ -66,7 +66,8 @@ int ses__built_take(struct redacting *run, size_t start, struct span *text, ses_
 }
 
 /* Adds a token of the JSON text to what is built: a string, or a number. */
-static int add_token(struct redacting *run, struct span token, bool *any, ses_error *error)
+static int add_token(struct redacting *run, struct span token, struct span number, bool *any,
+                     ses_error *error)
 {
     const bool is_string = token.ptr[0] == '"';
     struct span text = token;
@@ -84,7 +85,9 @@ static int add_token(struct redacting *run, struct span token, bool *any, ses_er
     int code = add_replaced(run->asked, &replaced, text, &found, error);
     if (code == SES_OK && replaced.failed)
         code = ses__error_nomem(error);
-    if (code == SES_OK && found)
+    if (code == SES_OK && found && !is_string && number.ptr)
+        ses__buffer_add(&run->built, number.ptr, number.len);
+    else if (code == SES_OK && found)
         ses__json_add_string(&run->built, replaced.data, replaced.len);
     else if (code == SES_OK)
         ses__buffer_add(&run->built, token.ptr, token.len);
@@ -120,26 +123,35 @@ static struct span token_at(const char *at, const char *end)
     return (struct span){at, (size_t)(last - at)};
 }
 
-int ses__found_replace(struct redacting *run, struct span value, struct span *after, ses_error *error)
+int ses__found_add(struct redacting *run, struct span value, struct span number, bool *any, ses_error *error)
 {
     const size_t start = run->built.len;
     const char *const end = value.ptr + value.len;
-    bool any = false;
     int code = SES_OK;
 
-    *after = value;
+    *any = false;
     for (const char *at = value.ptr; at < end && code == SES_OK;) {
         const struct span token = token_at(at, end);
         if (token.len > 0)
-            code = add_token(run, token, &any, error);
+            code = add_token(run, token, number, any, error);
         else
             ses__buffer_add(&run->built, at, 1);
         at += token.len > 0 ? token.len : 1;
     }
     if (code == SES_OK && run->built.failed)
         code = ses__error_nomem(error);
-    any = any && code == SES_OK &&
-          !ses__span_is((struct span){run->built.data + start, run->built.len - start}, value);
+    *any = *any && code == SES_OK &&
+           !ses__span_is((struct span){run->built.data + start, run->built.len - start}, value);
+    return code;
+}
+
+int ses__found_replace(struct redacting *run, struct span value, struct span *after, ses_error *error)
+{
+    const size_t start = run->built.len;
+    bool any = false;
+    const int code = ses__found_add(run, value, (struct span){NULL, 0}, &any, error);
+
+    *after = value;
     if (any)
         return ses__built_take(run, start, after, error);
     ses__buffer_cut(&run->built, start);
@@ -161,31 +173,39 @@ static int add_replaced_data(struct redacting *run, struct span bytes, ses_error
     return SES_OK;
 }
 
-int ses__found_replace_data(struct redacting *run, struct span value, struct span *after, ses_error *error)
+/* Adds what is found in the bytes of the base64. */
+static int add_decoded_data(struct redacting *run, struct span value, struct span bytes, bool *any,
+                            ses_error *error)
 {
-    const size_t start = run->built.len;
-    struct buffer bytes;
     struct buffer replaced;
+
+    ses__buffer_init(&replaced, run->asked->allocator);
+    int code = add_replaced(run->asked, &replaced, bytes, any, error);
+    if (code == SES_OK && replaced.failed)
+        code = ses__error_nomem(error);
+    if (code == SES_OK && *any)
+        code = add_replaced_data(run, (struct span){replaced.data, replaced.len}, error);
+    else if (code == SES_OK)
+        ses__buffer_add(&run->built, value.ptr, value.len);
+    ses__buffer_free(&replaced);
+    return code;
+}
+
+int ses__found_add_data(struct redacting *run, struct span value, bool *any, ses_error *error)
+{
+    struct buffer bytes;
     size_t len = 0;
-    bool any = false;
-    bool decodes = false;
     int code = SES_OK;
 
-    *after = value;
+    *any = false;
     ses__buffer_init(&bytes, run->asked->allocator);
-    ses__buffer_init(&replaced, run->asked->allocator);
     ses__json_add_replaced(&bytes, ses__json_string_of(value));
-    if (!bytes.failed && bytes.len > 0)
-        decodes = ses__base64_decode((struct span){bytes.data, bytes.len}, bytes.data, &len);
-    if (decodes)
-        code = add_replaced(run->asked, &replaced, (struct span){bytes.data, len}, &any, error);
-    if (code == SES_OK && (bytes.failed || replaced.failed))
+    if (bytes.failed)
         code = ses__error_nomem(error);
-    if (code == SES_OK && any)
-        code = add_replaced_data(run, (struct span){replaced.data, replaced.len}, error);
-    ses__buffer_free(&replaced);
+    else if (bytes.len > 0 && ses__base64_decode((struct span){bytes.data, bytes.len}, bytes.data, &len))
+        code = add_decoded_data(run, value, (struct span){bytes.data, len}, any, error);
+    else
+        code = ses__found_add(run, value, (struct span){NULL, 0}, any, error);
     ses__buffer_free(&bytes);
-    if (code == SES_OK && !decodes)
-        return ses__found_replace(run, value, after, error);
-    return code == SES_OK && any ? ses__built_take(run, start, after, error) : code;
+    return code;
 }

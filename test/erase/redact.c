@@ -32,9 +32,10 @@ static void test_an_event_keeps_what_makes_it_one(void **state)
           "{'text':'[redacted]','thought':true},"
           "{'functionCall':{'id':'c1','name':'f','args':{'redacted':'[redacted]'}}},"
           "{'functionCall':{'id':'c2','name':'g','args':{}}},"
-          "{'text':'[redacted]'},{'text':'[redacted]'},{'text':'[redacted]'},{'text':'[redacted]'},{}]},"
+          "{'text':'[redacted]'}, {'text':'[redacted]'},{'executableCode':{'code':'[redacted]'}}, "
+          "{'text':'[redacted]'}, {}]},"
           "'usageMetadata':{'totalTokenCount':7}, 'errorCode':'X','errorMessage':'[redacted]',"
-          "'customMetadata':{},'secretNumber':null,'secretList':[],'flag':true,'none':null,"
+          "'customMetadata':{},'flag':true,'none':null,"
           "'longRunningToolIds':['c1'],'modelVersion':'m',"
           "'actions':{'stateDelta':{'k':'secret'},'transferToAgent':'other','agentState':{}}}"));
     assert_int_equal(erased.events, 1);
@@ -107,7 +108,7 @@ static void test_texts_can_be_given(void **state)
     assert_code(SES_INVALID, ses_redact_by_key(fixture->store, &key, SEQS(1, 2), &given, NULL, &error));
     must_redact(fixture->store, &key, SEQS(2), &given, &erased);
     assert_event(fixture->store, &key, 2,
-                 Q("{'id':'e2','author':'a','timestamp':1,'x':'[redacted]','content':{'parts':[{'text':"
+                 Q("{'id':'e2','author':'a','timestamp':1,'content':{'parts':[{'text':"
                    "'harmless'},{'functionCall':{'id':'c','name':'f','args':{}}}]}}"));
     must_redact(fixture->store, &key, SEQS(1), &named, &erased);
     assert_event(

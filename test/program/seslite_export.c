@@ -353,6 +353,7 @@ static void append_odd_events(ses_store *store, const ses_key *to)
           "{'mine':3}}}]},'customMetadata':{'mine':{'x':1}}}"));
     must_append_by_key(store, to,
                        Q("{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1,'own':{}},"
+                         "'actions':{'artifactDelta':null,'escalate':null},"
                          "'citationMetadata':{'citationSources':[{'uri':'x'}]}}"));
     must_append_by_key(store, to,
                        Q("{'id':'5','timestamp':1,'actions':{'stateDelta':{'k':'__ADK_SENTINEL_REMOVED__',"
@@ -393,7 +394,7 @@ static void test_what_google_adk_would_refuse_is_changed_and_told(void **state)
     append_odd_events(fixture->store, &odd);
     run_at(&reply, 0, NULL, fixture->path, "export", "odd", "--to", "sqlite", "-o", file, "--json");
     assert_has(&reply.out, "\"kind\":\"times\",\"count\":2");
-    assert_has(&reply.out, "\"kind\":\"nulls\",\"count\":2");
+    assert_has(&reply.out, "\"kind\":\"nulls\",\"count\":3");
     assert_has(&reply.out, "\"kind\":\"unknown\",\"count\":3");
     assert_has(&reply.out, "\"kind\":\"fields\",\"count\":1");
     assert_has(&reply.out, "\"kind\":\"surrogates\",\"count\":1");
@@ -406,9 +407,10 @@ static void test_what_google_adk_would_refuse_is_changed_and_told(void **state)
         "{'id':'3','timestamp':1800000000.5,'actions':{'stateDelta':{'k':'\\ufffdx\\ud83d\\ude00',"
         "'mine':{'invocationId':1}}},'content':{'parts':[{'text':'t'},{'functionCall':{'name':'f','args':"
         "{'mine':3}}}]},'customMetadata':{'mine':{'x':1}}}");
-    assert_data(file, "4",
-                "{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1},"
-                "'citationMetadata':{'citationSources':[{'uri':'x'}]}}");
+    assert_data(
+        file, "4",
+        "{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1},'actions':{'escalate':null},"
+        "'citationMetadata':{'citationSources':[{'uri':'x'}]}}");
     reply_free(&reply);
     free(file);
 }

@@ -144,10 +144,35 @@ static void test_deletions_give_receipts(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
 
+/* For each field that google-adk has. SESLITE_PYTHON names a Python that has it. */
+static void test_google_adk_reads_what_is_left(void **state)
+{
+    const struct fixture *fixture = *state;
+    const char *python = getenv("SESLITE_PYTHON") ? getenv("SESLITE_PYTHON") : "python3";
+    char command[600];
+    int status = 0;
+
+    snprintf(command, sizeof command, "%s -c 'import google.adk.events' 2>/dev/null", python);
+    free(support_run(command, &status));
+    if (status != 0) {
+        print_message("skipped: there is no google-adk (set SESLITE_PYTHON to a python that has it)\n");
+        skip();
+    }
+    snprintf(command, sizeof command, "%s test/program/adk_redact.py '%s' '%s' 2>&1", python, COMMAND,
+             fixture->path);
+    char *said = support_run(command, &status);
+    print_message("%s", said);
+    free(said);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_by_number), TEST(test_by_text_and_by_pattern), TEST(test_all_sessions_of_a_user),
-        TEST(test_it_asks_and_says_what_is_wrong), TEST(test_deletions_give_receipts)};
+    const struct CMUnitTest tests[] = {TEST(test_by_number),
+                                       TEST(test_by_text_and_by_pattern),
+                                       TEST(test_all_sessions_of_a_user),
+                                       TEST(test_it_asks_and_says_what_is_wrong),
+                                       TEST(test_deletions_give_receipts),
+                                       TEST(test_google_adk_reads_what_is_left)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,15 +30,20 @@ static bool leaves_out(struct adk_conversion *conversion, const struct adk_model
         conversion->unknown++;
         return true;
     }
-    if (field && conversion->without_null && ses__json_type_of(value) == JSON_NULL)
-        return true;
+    if (field && ses__json_type_of(value) == JSON_NULL) {
+        conversion->nulls += !(field->flags & ADK_NULL);
+        return conversion->without_null || !(field->flags & ADK_NULL);
+    }
     if (!field || !conversion->without_part_metadata || strcmp(field->name, "partMetadata") != 0)
         return false;
     conversion->part_metadata++;
     return true;
 }
 
-static bool convert_object(struct adk_conversion *conversion, bool is_map, const struct adk_model *model,
+static bool convert_as(struct adk_conversion *conversion, const struct adk_field *field, enum adk_form form,
+                       struct span value, struct text *text);
+
+static bool convert_object(struct adk_conversion *conversion, const struct adk_field *of, bool is_map,
                            struct span object, struct text *text)
 {
     struct json_reader reader;
@@ -50,24 +55,21 @@ static bool convert_object(struct adk_conversion *conversion, bool is_map, const
     ses__json_start(&reader, object.ptr, object.len);
     (void)ses__json_enter(&reader);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
-        const struct adk_field *field = is_map ? NULL : adk_field_of(model, name);
-        if (!is_map && leaves_out(conversion, model, field, value)) {
+        const struct adk_field *field = is_map ? NULL : ses__adk_field_of(of->model, name);
+        if (!is_map && leaves_out(conversion, of->model, field, value)) {
             same = false;
             continue;
         }
         add_spelled(text, name, field, conversion->spelling);
-        if (is_map)
-            same = adk_convert(conversion, ADK_ONE, model, value, text) && same;
-        else
-            same = adk_convert(conversion, field ? field->form : ADK_ANY, field ? field->model : NULL, value,
-                               text) &&
-                   same;
+        same = (is_map ? convert_as(conversion, of, ADK_ONE, value, text)
+                       : adk_convert(conversion, field, value, text)) &&
+               same;
     }
     text_puts(text, "}");
     return same;
 }
 
-static bool convert_list(struct adk_conversion *conversion, const struct adk_model *model, struct span list,
+static bool convert_list(struct adk_conversion *conversion, const struct adk_field *of, struct span list,
                          struct text *text)
 {
     struct json_reader reader;
@@ -79,22 +81,28 @@ static bool convert_list(struct adk_conversion *conversion, const struct adk_mod
     (void)ses__json_enter(&reader);
     for (bool first = true; ses__json_element(&reader) && ses__json_skip(&reader, &value); first = false) {
         text_puts(text, first ? "" : ",");
-        same = adk_convert(conversion, ADK_ONE, model, value, text) && same;
+        same = convert_as(conversion, of, ADK_ONE, value, text) && same;
     }
     text_puts(text, "]");
     return same;
 }
 
 /* The recursion is as deep as the classes are nested. */
-bool adk_convert(struct adk_conversion *conversion, enum adk_form form, const struct adk_model *model,
-                 struct span value, struct text *text)
+static bool convert_as(struct adk_conversion *conversion, const struct adk_field *field, enum adk_form form,
+                       struct span value, struct text *text)
 {
     const enum json_type type = ses__json_type_of(value);
 
-    if (form == ADK_LIST && type == JSON_ARRAY)
-        return convert_list(conversion, model, value, text);
-    if ((form == ADK_ONE || form == ADK_MAP) && type == JSON_OBJECT)
-        return convert_object(conversion, form == ADK_MAP, model, value, text);
+    if (field && field->kind == ADK_OBJECT && form == ADK_LIST && type == JSON_ARRAY)
+        return convert_list(conversion, field, value, text);
+    if (field && field->kind == ADK_OBJECT && form != ADK_LIST && type == JSON_OBJECT)
+        return convert_object(conversion, field, form == ADK_MAP, value, text);
     add_span(text, value);
     return true;
+}
+
+bool adk_convert(struct adk_conversion *conversion, const struct adk_field *field, struct span value,
+                 struct text *text)
+{
+    return convert_as(conversion, field, field ? field->form : ADK_ONE, value, text);
 }

@@ -3,7 +3,7 @@
 #ifndef EXPORT_ADK_CONVERT_H
 #define EXPORT_ADK_CONVERT_H
 
-#include "export/adk_fields.h"
+#include "model/adk/fields.h"
 #include "text/text.h"
 
 enum adk_spelling { ADK_AS_IT_IS, ADK_CAMEL, ADK_SNAKE };
@@ -14,10 +14,12 @@ struct adk_conversion {
     bool without_part_metadata; /* leave out the field partMetadata of parts */
     int64_t part_metadata;      /* such fields left out */
     int64_t unknown;            /* fields left out because their class rejects unknown ones */
+    int64_t nulls;              /* fields left out because their class rejects null in them */
 };
 
-/* Adds the converted value. Returns true if the conversion changed nothing. */
-bool adk_convert(struct adk_conversion *conversion, enum adk_form form, const struct adk_model *model,
-                 struct span value, struct text *text);
+/* Adds the converted value of a field, or of an unknown one (NULL). Returns true if the conversion changed
+ * nothing. */
+bool adk_convert(struct adk_conversion *conversion, const struct adk_field *field, struct span value,
+                 struct text *text);
 
 #endif

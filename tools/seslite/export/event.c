@@ -27,26 +27,24 @@ static bool is_seconds(struct span time)
 static bool add_event_member(struct export *export, const ses_event *event, struct json_string key,
                              struct span value, struct text *text)
 {
-    const struct adk_field *field = adk_field_of(&adk_event_model, key);
-    const bool is_null = ses__json_type_of(value) == JSON_NULL;
+    const struct adk_field *field = ses__adk_field_of(ses__adk_event, key);
 
     add_spelled_name(text, key.raw);
-    if (adk_is_named(key, "timestamp") && !is_seconds(value)) {
+    if (ses__adk_is_named(key, "timestamp") && !is_seconds(value)) {
         add_seconds(text, event->time_us);
         export_note(export, EXPORT_NOTE_TIMES, 1);
         return false;
     }
-    if (is_null &&
-        (adk_is_named(key, "author") || adk_is_named(key, "invocationId") || adk_is_named(key, "actions"))) {
-        text_puts(text, adk_is_named(key, "actions") ? "{}" : "\"\"");
+    if (field && ses__json_type_of(value) == JSON_NULL && !(field->flags & ADK_NULL)) {
+        text_puts(text, field->kind == ADK_OBJECT ? "{}" : "\"\"");
         export_note(export, EXPORT_NOTE_NULLS, 1);
         return false;
     }
     export_note(export, EXPORT_NOTE_FIELDS, !field);
     struct adk_conversion conversion = {.spelling = ADK_AS_IT_IS};
-    const bool same =
-        adk_convert(&conversion, field ? field->form : ADK_ANY, field ? field->model : NULL, value, text);
+    const bool same = adk_convert(&conversion, field, value, text);
     export_note(export, EXPORT_NOTE_UNKNOWN, conversion.unknown);
+    export_note(export, EXPORT_NOTE_NULLS, conversion.nulls);
     return same;
 }
 

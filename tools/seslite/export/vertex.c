@@ -45,7 +45,7 @@ static struct span field_in(struct span object, const char *camel)
     if (!object.ptr || ses__json_type_of(object) != JSON_OBJECT || !ses__json_enter(&reader))
         return (struct span){NULL, 0};
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value))
-        if (adk_is_named(name, camel) && ses__json_type_of(value) != JSON_NULL)
+        if (ses__adk_is_named(name, camel) && ses__json_type_of(value) != JSON_NULL)
             return value;
     return (struct span){NULL, 0};
 }
@@ -64,23 +64,10 @@ struct body {
 static void put_snake(struct body *body, const char *name, struct span value, const char *field_name,
                       const struct adk_model *of)
 {
-    const struct adk_field *field = of->fields;
-
-    while (field->name && strcmp(field->name, field_name) != 0)
-        field++;
-    if (!value.ptr || !field->name)
+    if (!value.ptr)
         return;
     add_name(body->text, name);
-    (void)adk_convert(&body->conversion, field->form, field->model, value, body->text);
-}
-
-static const struct adk_model *actions_model(void)
-{
-    const struct adk_field *field = adk_event_model.fields;
-
-    while (strcmp(field->name, "actions") != 0)
-        field++;
-    return field->model;
+    (void)adk_convert(&body->conversion, ses__adk_field_called(of, field_name), value, body->text);
 }
 
 static void put_actions(struct body *body)
@@ -120,8 +107,9 @@ static void put_custom(struct body *body)
         text_puts(body->text, "{");
     while (strchr(" \t\r\n", body->text->data[body->text->len - 1]))
         body->text->len--;
-    put_snake(body, "_compaction", compaction, "compaction", actions_model());
-    put_snake(body, "_usage_metadata", usage, "usageMetadata", &adk_event_model);
+    put_snake(body, "_compaction", compaction, "compaction",
+              ses__adk_field_called(ses__adk_event, "actions")->model);
+    put_snake(body, "_usage_metadata", usage, "usageMetadata", ses__adk_event);
     text_puts(body->text, "}");
 }
 
@@ -141,7 +129,7 @@ static void put_metadata(struct body *body)
     if (ids.ptr && memchr(ids.ptr, '"', ids.len)) /* the list is not empty */
         add_member(body->text, "long_running_tool_ids", ids);
     put_snake(body, "grounding_metadata", field_in(body->event, "groundingMetadata"), "groundingMetadata",
-              &adk_event_model);
+              ses__adk_event);
     text_puts(body->text, "}");
 }
 
@@ -158,7 +146,7 @@ static void put_raw_event(struct body *body, const ses_event *event)
     ses__json_start(&reader, body->event.ptr, body->event.len);
     (void)ses__json_enter(&reader);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
-        const struct adk_field *field = adk_field_of(&adk_event_model, name);
+        const struct adk_field *field = ses__adk_field_of(ses__adk_event, name);
         if (ses__json_type_of(value) == JSON_NULL)
             continue;
         if (!field) {
@@ -170,7 +158,7 @@ static void put_raw_event(struct body *body, const ses_event *event)
         if (strcmp(field->name, "timestamp") == 0)
             add_seconds(body->text, event->time_us);
         else
-            (void)adk_convert(&body->conversion, field->form, field->model, value, body->text);
+            (void)adk_convert(&body->conversion, field, value, body->text);
     }
     text_puts(body->text, "}");
 }
@@ -188,7 +176,7 @@ static void put_body(struct export *export, const ses_event *event, struct text 
     put_text(text, "author", event->author);
     put_text(text, "invocationId", event->invocation_id);
     put_moment(text, "timestamp", event->time_us);
-    put_snake(&body, "content", field_in(body.event, "content"), "content", &adk_event_model);
+    put_snake(&body, "content", field_in(body.event, "content"), "content", ses__adk_event);
     put_actions(&body);
     add_member(text, "errorCode", field_in(body.event, "errorCode"));
     add_member(text, "errorMessage", field_in(body.event, "errorMessage"));

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "foreign/formats/adk.h"
 #include "foreign/formats/formats.h"
+#include "model/adk/fields.h"
 
 enum {
     GO_ID,
@@ -16,28 +17,22 @@ enum {
     GO_OPTIONAL /* the columns from here on are in the order of `optional` */
 };
 
-enum { GO_IS_RAW, GO_IS_TEXT, GO_IS_FLAG };
-
-static const struct {
-    const char *name;
-    int kind;
-} go_fields[] = {
-    {"branch", GO_IS_TEXT},
-    {"longRunningToolIds", GO_IS_RAW},
-    {"groundingMetadata", GO_IS_RAW},
-    {"customMetadata", GO_IS_RAW},
-    {"usageMetadata", GO_IS_RAW},
-    {"citationMetadata", GO_IS_RAW},
-    {"turnComplete", GO_IS_FLAG},
-    {"errorCode", GO_IS_TEXT},
-    {"errorMessage", GO_IS_TEXT},
-    {"interrupted", GO_IS_FLAG},
-    {"routes", GO_IS_RAW},
-    {"output", GO_IS_RAW},
-    {"nodeInfo", GO_IS_RAW},
-    {"requestedInput", GO_IS_RAW},
-    {"isolationScope", GO_IS_TEXT},
-};
+/* google-adk's table says what each holds. Those that only adk-go has are JSON. */
+static const char *const go_fields[] = {"branch",
+                                        "longRunningToolIds",
+                                        "groundingMetadata",
+                                        "customMetadata",
+                                        "usageMetadata",
+                                        "citationMetadata",
+                                        "turnComplete",
+                                        "errorCode",
+                                        "errorMessage",
+                                        "interrupted",
+                                        "routes",
+                                        "output",
+                                        "nodeInfo",
+                                        "requestedInput",
+                                        "isolationScope"};
 
 static int64_t go_time(sqlite3_stmt *row, int column)
 {
@@ -74,13 +69,14 @@ static int event_of_columns(struct adk_source *source, sqlite3_stmt *row, struct
     adk_raw(source, "actions", row, GO_ACTIONS);
     adk_flag(source, "partial", row, GO_PARTIAL);
     for (size_t i = 0; i < sizeof go_fields / sizeof go_fields[0]; i++) {
+        const struct adk_field *field = ses__adk_field_called(ses__adk_event, go_fields[i]);
         const int column = GO_OPTIONAL + (int)i;
-        if (go_fields[i].kind == GO_IS_RAW)
-            adk_raw(source, go_fields[i].name, row, column);
-        else if (go_fields[i].kind == GO_IS_FLAG)
-            adk_flag(source, go_fields[i].name, row, column);
+        if (field->kind == ADK_BOOL)
+            adk_flag(source, go_fields[i], row, column);
+        else if (field->kind == ADK_TEXT && field->form == ADK_ONE)
+            adk_text(source, go_fields[i], row, column, false);
         else
-            adk_text(source, go_fields[i].name, row, column, false);
+            adk_raw(source, go_fields[i], row, column);
     }
     adk_end(source, event);
     return 1;
