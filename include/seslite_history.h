@@ -258,11 +258,12 @@ typedef struct ses_prune_options {
  * Deletes the oldest events of a session. A call reads the remaining log once to find out which events it may
  * delete. It then deletes them in transactions of about `limit` events, until half of the events that it read
  * are gone, another writer appends, or a transaction fails. The own state, the numbers and the history after
- * the pruned events stay exact, because the state at that point is kept. Fewer events are pruned than the
- * options select where an invocation, a function call and its response, or a rewind and the events that it
- * takes back would be separated. The version does not change, and no handle becomes STALE. A cursor that
- * still needed these events returns STALE. Ids of pruned events are forgotten: the same event can be appended
- * again. Through a handle, only events that it knows are pruned.
+ * the pruned events stay exact, because the state at that point is kept, and so are the versions of the session's
+ * artifacts there: a later rewind restores what it would have restored without the prune. Fewer events are
+ * pruned than the options select where an invocation, a function call and its response, or a rewind and the
+ * events that it takes back would be separated. The version does not change, and no handle becomes STALE. A
+ * cursor that still needed these events returns STALE. Ids of pruned events are forgotten: the same event can
+ * be appended again. Through a handle, only events that it knows are pruned.
  *
  * `*deleted` (may be NULL) is the number of events that this call deleted. Returns 0, SES_UNCHANGED if there
  * is nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_SECURE, to empty

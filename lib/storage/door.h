@@ -508,12 +508,20 @@ SESLITE_PRIVATE int ses__door_space(struct storage *storage, struct space_op *op
 
 /* -------------------------------------------------------------------------------------------- loading */
 
-/* A key of the state at the base of a log, with its prefix. */
+/* A key of the state at the base of a log, with its prefix. Since no such key has the prefix temp:, this one stands before the
+ * name of an artifact of the session, whose value is the version that the pruned events have named last. Alone it has the value
+ * null, and says that they have named no others. */
 struct base_value {
     struct span name;
     struct span value;
     int64_t seq; /* of the event that had set it */
 };
+#define BASE_ARTIFACT "temp:"
+static inline bool ses__base_is_artifact(const struct base_value *value)
+{
+    return value->name.len >= sizeof BASE_ARTIFACT - 1 &&
+           memcmp(value->name.ptr, BASE_ARTIFACT, sizeof BASE_ARTIFACT - 1) == 0;
+}
 
 /* ------------------------------------------------------------------------------------------- artifacts */
 
@@ -634,6 +642,7 @@ struct store_visitor {
     int (*shared)(void *context, struct span key, struct span value, ses_error *error);
     int (*session)(void *context, const struct visited_session *session, ses_error *error);
     int (*base)(void *context, const struct base_value *value, ses_error *error);
+    int (*base_artifact)(void *context, const struct base_value *value, ses_error *error);
     /* `session` is "" for an artifact of the user. Returns 1 if its bytes are wanted, 0, or a code. */
     int (*artifact)(void *context, const char *session, const struct artifact_row *row, ses_error *error);
     int (*bytes)(void *context, int64_t offset, struct span chunk, ses_error *error);

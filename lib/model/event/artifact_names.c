@@ -70,7 +70,7 @@ void ses__artifact_delta_open(struct artifact_delta_walk *walk, struct span delt
     walk->any = ses__json_peek(&walk->reader) == JSON_OBJECT && ses__json_enter(&walk->reader);
 }
 
-static int64_t artifact_version_of(struct span value)
+int64_t ses__artifact_version_of(struct span value)
 {
     int64_t version = 0;
 
@@ -89,7 +89,7 @@ bool ses__artifact_delta_next(struct artifact_delta_walk *walk, struct json_stri
 {
     if (!walk->any || !ses__json_member(&walk->reader, name) || !take_value_of(&walk->reader, value))
         return false;
-    *version = artifact_version_of(*value);
+    *version = ses__artifact_version_of(*value);
     return true;
 }
 

@@ -24,6 +24,8 @@ struct artifact_delta_walk {
     bool any;
 };
 SESLITE_PRIVATE void ses__artifact_delta_open(struct artifact_delta_walk *walk, struct span delta);
+/* The number of a version, or -1. */
+SESLITE_PRIVATE int64_t ses__artifact_version_of(struct span value);
 /* `version` is -1 for a value that is not the number of a version. */
 SESLITE_PRIVATE bool ses__artifact_delta_next(struct artifact_delta_walk *walk, struct json_string *name,
                                               struct span *value, int64_t *version);

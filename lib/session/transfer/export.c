@@ -126,6 +126,20 @@ static int export_base(void *context, const struct base_value *value, ses_error 
     return ses__export_end(call, error);
 }
 
+static int export_base_artifact(void *context, const struct base_value *value, ses_error *error)
+{
+    const size_t prefix = sizeof BASE_ARTIFACT - 1;
+    struct export_call *call = context;
+
+    ses__export_begin(call, "base_artifact");
+    if (value->name.len > prefix) {
+        ses__export_span(call, "key", (struct span){value->name.ptr + prefix, value->name.len - prefix});
+        ses__export_number(call, "seq", value->seq);
+        ses__export_json(call, "value", "value_text", value->value);
+    }
+    return ses__export_end(call, error);
+}
+
 static int report_progress(const struct export_call *call, ses_error *error)
 {
     const ses_export_options *options = call->options;
@@ -212,9 +226,9 @@ static int take_export_options(const ses_export_options *given, ses_export_optio
 
 static int run_export(ses_store *store, struct export_call *call, ses_error *error)
 {
-    static const struct store_visitor visitor = {export_app,        export_user,  export_shared,
-                                                 export_session,    export_base,  ses__export_artifact,
-                                                 ses__export_bytes, export_event, export_end};
+    static const struct store_visitor visitor = {
+        export_app,           export_user,          export_shared,     export_session, export_base,
+        export_base_artifact, ses__export_artifact, ses__export_bytes, export_event,   export_end};
     const ses_export_options *options = call->options;
     struct visit_op op = {.limits = LIMITS_OF(store, *options),
                           .app = options->app,

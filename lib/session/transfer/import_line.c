@@ -22,8 +22,8 @@ static void sum_line(struct import_call *call)
 
 bool ses__import_knows(const struct line *line)
 {
-    static const char *const kinds[] = {"seslite", "app",  "user",  "key", "artifact", "bytes",
-                                        "session", "base", "event", "end", "total"};
+    static const char *const kinds[] = {"seslite", "app",  "user",          "key",   "artifact", "bytes",
+                                        "session", "base", "base_artifact", "event", "end",      "total"};
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (ses__line_is(line, kinds[i]))

@@ -1,4 +1,5 @@
 /* Imports one session. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -135,6 +136,11 @@ static int break_off(struct import_call *call, const char *what, ses_error *erro
     return ses__import_refuse(call, SES_INVALID, what, error);
 }
 
+static bool is_of_base(const struct line *line)
+{
+    return ses__line_is(line, "base") || ses__line_is(line, "base_artifact");
+}
+
 /* Returns 1 and the next line of the session. Lines of unknown kinds are skipped. */
 static int next_of_session(struct import_call *call, ses_error *error)
 {
@@ -147,7 +153,7 @@ static int next_of_session(struct import_call *call, ses_error *error)
             call->broken = true;
             return code;
         }
-        if (ses__line_is(line, "event") || ses__line_is(line, "base") || ses__line_is(line, "artifact") ||
+        if (ses__line_is(line, "event") || is_of_base(line) || ses__line_is(line, "artifact") ||
             ses__line_is(line, "bytes") || ses__line_is(line, "end"))
             return 1;
         if (ses__import_knows(line))
@@ -155,20 +161,35 @@ static int next_of_session(struct import_call *call, ses_error *error)
     }
 }
 
+/* A name without its prefix, or no name, becomes one with the prefix. NULL: out of memory. */
+static const char *base_artifact_name(struct imported_session *own, const struct line *line)
+{
+    const char *name = ses__line_has(line, LINE_KEY) ? ses__line_text(line, LINE_KEY) : "";
+    const size_t size = sizeof BASE_ARTIFACT + strlen(name);
+    char *made = ses__arena_new(&own->arena, size);
+
+    if (made)
+        (void)snprintf(made, size, BASE_ARTIFACT "%s", name);
+    return made;
+}
+
 static int add_base(struct imported_session *own, const struct line *line, ses_error *error)
 {
-    const struct span json = ses__line_json(line, LINE_VALUE, LINE_VALUE_TEXT);
+    const bool is_artifact = ses__line_is(line, "base_artifact");
+    struct span json = ses__line_json(line, LINE_VALUE, LINE_VALUE_TEXT);
+    const char *name = is_artifact ? base_artifact_name(own, line) : ses__line_text(line, LINE_KEY);
     const char *copy = NULL;
 
-    if (!ses__line_has(line, LINE_KEY) || !json.ptr)
+    if (is_artifact && !ses__line_has(line, LINE_KEY))
+        json = (struct span){"null", 4};
+    if (!json.ptr || (!is_artifact && !name))
         return break_off(own->call, "a key of the base has no name or no value", error);
     if (ses__memory_grow(own->arena.allocator, &own->base, &own->base_capacity, own->base_count + 1,
                          sizeof *own->base))
         copy = ses__arena_text(&own->arena, json.ptr, json.len);
-    if (!copy)
+    if (!copy || !name)
         return ses__error_nomem(error);
-    own->base[own->base_count++] =
-        (ses_loaded_value){ses__line_text(line, LINE_KEY), copy, json.len, line->of[LINE_SEQ].number};
+    own->base[own->base_count++] = (ses_loaded_value){name, copy, json.len, line->of[LINE_SEQ].number};
     keep_line_texts(own);
     return SES_OK;
 }
@@ -179,7 +200,7 @@ static int take_base_lines(struct imported_session *own, ses_error *error)
     struct import_call *call = own->call;
     int code = next_of_session(call, error);
 
-    while (code == 1 && ses__line_is(&call->line, "base")) {
+    while (code == 1 && is_of_base(&call->line)) {
         code = add_base(own, &call->line, error);
         if (code == SES_OK)
             code = next_of_session(call, error);
@@ -238,7 +259,7 @@ static int next_imported(void *context, ses_loaded_event *event, ses_error *erro
         return break_off(call, "an artifact comes after an event, or is out of order", error);
     if (ses__line_is(&call->line, "bytes"))
         return break_off(call, "the bytes belong to no artifact before them", error);
-    if (ses__line_is(&call->line, "base"))
+    if (is_of_base(&call->line))
         return break_off(call, "a key of the base comes after an event", error);
     return take_event_line(own, event, error);
 }

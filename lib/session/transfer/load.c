@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/event/artifact_names.h"
 #include "model/event/event.h"
 #include "model/event/timestamp.h"
 #include "session/followers.h"
@@ -157,8 +158,21 @@ static int take_own_state(struct load_call *call, ses_error *error)
     return code;
 }
 
-static int check_base_value(const ses_loaded_value *given, int64_t base_seq, struct base_value *own,
-                            ses_error *error)
+static int check_base_artifact(const struct base_value *own, ses_error *error)
+{
+    const char *name = own->name.ptr + sizeof BASE_ARTIFACT - 1;
+    const bool is_version = name[0] ? ses__artifact_version_of(own->value) >= 0
+                                    : ses__span_is(own->value, (struct span){"null", 4});
+    const int code = name[0] ? ses__check_id(name, "artifact", error) : SES_OK;
+
+    return code == SES_OK && !is_version
+               ? ses__error_set(error, SES_INVALID, "the artifact \"%.200s\" has no version", name)
+               : code;
+}
+
+/* Only an import has artifacts. */
+static int check_base_value(const ses_loaded_value *given, int64_t base_seq, bool has_artifacts,
+                            struct base_value *own, ses_error *error)
 {
     int code = ses__check_argument(given->name, "name", error);
 
@@ -168,13 +182,14 @@ static int check_base_value(const ses_loaded_value *given, int64_t base_seq, str
         return code;
     own->name = (struct span){given->name, strlen(given->name)};
     own->seq = given->seq;
-    code = ses__scope_check_name(own->name, error);
+    const bool is_artifact = has_artifacts && ses__base_is_artifact(own);
+    code = is_artifact ? check_base_artifact(own, error) : ses__scope_check_name(own->name, error);
     if (code == SES_OK)
         code = ses__json_check_within(own->value.ptr, own->value.len, 1, &own->value, error);
     if (code != SES_OK)
         return code;
-    bool sound = ses__scope_of(own->name, NULL) != SCOPE_TEMP && !ses__scope_is_tombstone(own->value) &&
-                 own->seq >= 0 && own->seq <= base_seq;
+    bool sound = (is_artifact || ses__scope_of(own->name, NULL) != SCOPE_TEMP) &&
+                 !ses__scope_is_tombstone(own->value) && own->seq >= 0 && own->seq <= base_seq;
     return sound
                ? SES_OK
                : ses__error_set(
@@ -209,7 +224,8 @@ static int check_base_values(struct load_call *call, const struct base_value *va
 
     for (size_t i = 0; i < count && code == SES_OK; i++) {
         const struct delta_op *set = ses__changes_find(initial, values[i].name);
-        if (values[i].seq == 0 && !(set && ses__span_is(set->value, values[i].value)))
+        if (values[i].seq == 0 && !ses__base_is_artifact(&values[i]) &&
+            !(set && ses__span_is(set->value, values[i].value)))
             code = ses__error_set(
                 error, SES_INVALID,
                 "the key \"%.200s\" was set by no event, and the initial state has another value of it, or none",
@@ -233,7 +249,8 @@ static int take_base(struct load_call *call, ses_error *error)
     if (!values)
         return ses__error_nomem(error);
     for (size_t i = 0; i < count && code == SES_OK; i++)
-        code = check_base_value(&loaded->base[i], call->op.base_seq, &values[i], error);
+        code = check_base_value(&loaded->base[i], call->op.base_seq, call->op.artifacts != NULL, &values[i],
+                                error);
     if (code == SES_OK)
         code = sort_base(values, count, error);
     if (code == SES_OK)

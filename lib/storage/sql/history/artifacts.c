@@ -32,15 +32,15 @@ void ses__restored_artifacts_free(struct restored_artifacts *restored)
     ses__named_artifacts_free(&restored->named);
 }
 
-/* The last version that events before `first` name. Where these were pruned, it is the one before the first that later
- * events name. */
-static int64_t version_then(const struct named_artifact *items, size_t count, int64_t first, bool pruned)
+/* The last version that the base, or events before `first`, name. Where the base does not say that, it is the one before the
+ * first that later events name. */
+static int64_t version_then(const struct named_artifact *items, size_t count, int64_t first, bool known)
 {
     int64_t then = -1;
 
     for (size_t i = 0; i < count && items[i].seq < first; i++)
         then = items[i].version;
-    return then < 0 && pruned ? items[0].version - 1 : then;
+    return then < 0 && !known ? items[0].version - 1 : then;
 }
 
 static int add_restored(struct restored_artifacts *restored, struct db *db,
@@ -80,12 +80,16 @@ int ses__restored_artifacts_plan(struct restored_artifacts *restored, struct db 
 {
     const struct artifact_owner owner = artifacts_of_session(row->user_id, restored->session);
     struct named_artifacts *named = &restored->named;
+    bool known = true;
     int code = ses__named_artifacts_read(named, db, row, restored->session, row->base_seq, error);
 
     restored->rows = (struct append_artifact_rows){.store = store_restored};
     restored->count = 0;
     restored->delta = (struct span){NULL, 0};
     if (code != SES_OK || named->count == 0)
+        return code;
+    code = ses__named_artifacts_add_base(named, db, row, &known, error);
+    if (code != SES_OK)
         return code;
     restored->items = ses__arena_new(&named->arena, named->count * sizeof *restored->items);
     if (!restored->items)
@@ -96,7 +100,7 @@ int ses__restored_artifacts_plan(struct restored_artifacts *restored, struct db 
         for (end = begin + 1;
              end < named->count && ses__span_order(named->items[end].name, items->name) == 0;)
             end++;
-        const int64_t then = version_then(items, end - begin, first, row->base_seq > 0);
+        const int64_t then = version_then(items, end - begin, first, known);
         if (named->items[end - 1].seq >= first && named->items[end - 1].version != then)
             code =
                 add_restored(restored, db, &owner, (struct restored_artifact){items->name, then, 0}, error);

@@ -4,7 +4,7 @@
 
 #include "storage/sql/rows/artifact.h"
 
-/* A version that an event names. Those of the user are left out: they stay as they are. */
+/* A version that an event, or the base, names. Those of the user are left out: they stay as they are. */
 struct named_artifact {
     struct span name;
     int64_t version;
@@ -20,6 +20,7 @@ struct named_artifacts {
 
 SESLITE_PRIVATE void ses__named_artifacts_init(struct named_artifacts *named, const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__named_artifacts_free(struct named_artifacts *named);
+SESLITE_PRIVATE void ses__named_artifacts_reset(struct named_artifacts *named);
 /* Reads what the events after `seq` name. A session without artifacts names none, and its log is not read. */
 SESLITE_PRIVATE int ses__named_artifacts_read(struct named_artifacts *named, struct db *db,
                                               const struct session_row *row, const char *session, int64_t seq,
@@ -33,6 +34,15 @@ SESLITE_PRIVATE int ses__named_artifacts_add(struct named_artifacts *named, stru
                                              ses_error *error);
 SESLITE_PRIVATE int ses__named_artifacts_add_event(struct named_artifacts *named,
                                                    const struct event_row *event, ses_error *error);
+/* Adds the versions at the session's base. `*known` is false if the base was made by a seslite that did not keep them. */
+SESLITE_PRIVATE int ses__named_artifacts_add_base(struct named_artifacts *named, struct db *db,
+                                                  const struct session_row *row, bool *known,
+                                                  ses_error *error);
+/* Writes the versions at a new base, when that of the state was written: those that were named last, if the session has
+ * artifacts. */
+SESLITE_PRIVATE int ses__named_artifacts_write_base(struct named_artifacts *named, struct db *db,
+                                                    const struct session_row *row, const char *session,
+                                                    bool known, ses_error *error);
 /* Sorts them by name, and then in the order of the log. */
 SESLITE_PRIVATE void ses__named_artifacts_sort(struct named_artifacts *named);
 /* Removes these versions from the session, where it still has them. */

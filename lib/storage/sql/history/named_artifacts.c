@@ -1,4 +1,6 @@
 /* The artifacts of a session that its events name. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,12 @@ void ses__named_artifacts_free(struct named_artifacts *named)
     ses__arena_free(&named->arena);
     named->items = NULL;
     named->count = named->capacity = 0;
+}
+
+void ses__named_artifacts_reset(struct named_artifacts *named)
+{
+    named->count = 0;
+    ses__arena_reset(&named->arena);
 }
 
 static bool is_of_user(struct span name)
@@ -97,14 +105,82 @@ int ses__named_artifacts_read(struct named_artifacts *named, struct db *db, cons
     bool has = false;
     int code = ses__artifacts_any(db, &owner, &has, error);
 
-    named->count = 0; /* of an earlier run */
-    ses__arena_reset(&named->arena);
+    ses__named_artifacts_reset(named); /* of an earlier run */
     if (code != SES_OK || !has)
         return code;
     ses__event_rows_open(&rows, db, row->id, seq + 1, row->last_seq, WALK_FORWARD_BODIES, error);
     while (ses__event_rows_next(&rows, &event))
         ses__query_keep(&rows.query, ses__named_artifacts_add_event(named, &event, error));
     return ses__event_rows_close(&rows);
+}
+
+/* -------------------------------------------------------------------------------------------- the base */
+
+struct base_reading {
+    struct named_artifacts *named;
+    bool known;
+};
+
+static int add_base_artifact(void *context, const struct base_value *value, ses_error *error)
+{
+    struct base_reading *reading = context;
+    struct named_artifact item = {.seq = value->seq};
+
+    item.name = ses__base_artifact(value, &item.version);
+    reading->known = reading->known || item.name.len == 0;
+    return item.name.len == 0 ? SES_OK : ses__named_artifacts_add(reading->named, item, error);
+}
+
+int ses__named_artifacts_add_base(struct named_artifacts *named, struct db *db, const struct session_row *row,
+                                  bool *known, ses_error *error)
+{
+    struct base_reading reading = {named, row->base_seq == 0};
+    const int code =
+        row->base_seq == 0 ? SES_OK : ses__base_visit_artifacts(db, row, add_base_artifact, &reading, error);
+
+    *known = reading.known;
+    return code;
+}
+
+/* An item without a name stands for those that no event names. */
+static int write_base_artifact(struct db *db, const struct session_row *row,
+                               const struct named_artifact *item, ses_error *error)
+{
+    char name[sizeof BASE_ARTIFACT + SES_ID_MAX] = BASE_ARTIFACT;
+    char number[32] = "null";
+
+    if (item->name.len > SES_ID_MAX) /* no artifact has it */
+        return SES_OK;
+    if (item->name.len > 0)
+        (void)snprintf(number, sizeof number, "%" PRId64, item->version);
+    memcpy(name + sizeof BASE_ARTIFACT - 1, item->name.ptr, item->name.len);
+    const struct base_value value = {
+        {name, sizeof BASE_ARTIFACT - 1 + item->name.len}, ses__span_of(number), item->seq};
+    return ses__base_add(db, row->id, &value, 1, error);
+}
+
+int ses__named_artifacts_write_base(struct named_artifacts *named, struct db *db,
+                                    const struct session_row *row, const char *session, bool known,
+                                    ses_error *error)
+{
+    const struct artifact_owner owner = {row->user_id, ses__span_of(session)};
+    const struct named_artifact others = {.name = {"", 0}};
+    bool any = false;
+    int code = ses__artifacts_any(db, &owner, &any, error);
+
+    if (code != SES_OK || !any)
+        return code;
+    ses__named_artifacts_sort(named);
+    if (known)
+        code = write_base_artifact(db, row, &others, error);
+    for (size_t i = 0; i < named->count && code == SES_OK; i++) {
+        const struct named_artifact *item = &named->items[i];
+        const bool is_last =
+            i + 1 == named->count || ses__span_order(named->items[i + 1].name, item->name) != 0;
+        if (is_last)
+            code = write_base_artifact(db, row, item, error);
+    }
+    return code;
 }
 
 /* ------------------------------------------------------------------------------ what only those events name */
@@ -173,13 +249,17 @@ static int read_only_named(struct named_artifacts *named, struct named_artifacts
 {
     struct event_rows rows;
     struct event_row event;
+    bool known;
+    int code = ses__named_artifacts_add_base(others, db, row, &known, error);
 
+    mark_others(named, others);
+    if (code != SES_OK)
+        return code;
     ses__event_rows_open(&rows, db, row->id, row->base_seq + 1, seq, WALK_FORWARD_BODIES, error);
     while (ses__event_rows_next(&rows, &event)) {
         if (!ses__stored_event_may_name(&event))
             continue;
-        others->count = 0;
-        ses__arena_reset(&others->arena);
+        ses__named_artifacts_reset(others);
         ses__query_keep(&rows.query, ses__named_artifacts_add_event(others, &event, error));
         ses__query_keep(&rows.query, add_addresses(others, &event, error));
         mark_others(named, others);

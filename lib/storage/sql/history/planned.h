@@ -10,6 +10,7 @@
 #include "model/event/live.h"
 #include "model/replay.h"
 #include "storage/door.h"
+#include "storage/sql/history/artifacts.h"
 
 struct db;
 
@@ -47,7 +48,8 @@ struct prune_plan {
     bool full;              /* the target is as far as a step goes */
     struct live live;
     struct bonds bonds;
-    struct replay replay; /* stages the changes of the events up to the target */
+    struct replay replay;             /* stages the changes of the events up to the target */
+    struct named_artifacts artifacts; /* that these name */
     size_t staged_bytes;
     struct arena arena; /* of one event */
     struct stored_event event;

@@ -36,6 +36,26 @@ static int write_base(struct db *db, int64_t session_id, const struct state *sta
     return code;
 }
 
+/* Gives `base` the versions at the base after the event. */
+static int find_base_artifacts(struct db *db, const struct prune_plan *plan, const struct session_row *row,
+                               int64_t seq, struct named_artifacts *base, bool *known, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row event;
+    int code = ses__named_artifacts_add_base(base, db, row, known, error);
+
+    for (size_t i = 0; i < plan->artifacts.count && code == SES_OK; i++) {
+        if (plan->artifacts.items[i].seq <= seq)
+            code = ses__named_artifacts_add(base, plan->artifacts.items[i], error);
+    }
+    if (code != SES_OK || seq <= plan->target)
+        return code;
+    ses__event_rows_open(&rows, db, row->id, plan->target + 1, seq, WALK_FORWARD_BODIES, error);
+    while (ses__event_rows_next(&rows, &event))
+        ses__query_keep(&rows.query, ses__named_artifacts_add_event(base, &event, error));
+    return ses__event_rows_close(&rows);
+}
+
 /* Moves the base to the state after the event. A step can go beyond its target. */
 static int move_base(struct db *db, struct prune_plan *plan, const struct session_row *row, int64_t seq,
                      ses_error *error)
@@ -48,6 +68,24 @@ static int move_base(struct db *db, struct prune_plan *plan, const struct sessio
     if (code == SES_OK)
         code = ses__log_replay_events(db, row, plan->target + 1, seq, replay, error);
     return code == SES_OK ? write_base(db, row->id, &replay->state, error) : code;
+}
+
+/* The same for the artifacts of the session, whose versions at the base are read before those rows are written anew. */
+static int move_whole_base(struct db *db, struct pruning *own, const struct session_row *row, int64_t seq,
+                           ses_error *error)
+{
+    const char *session = own->op->session.key->session;
+    struct named_artifacts base;
+    bool known = true;
+
+    ses__named_artifacts_init(&base, db->allocator);
+    int code = find_base_artifacts(db, &own->plan, row, seq, &base, &known, error);
+    if (code == SES_OK)
+        code = move_base(db, &own->plan, row, seq, error);
+    if (code == SES_OK)
+        code = ses__named_artifacts_write_base(&base, db, row, session, known, error);
+    ses__named_artifacts_free(&base);
+    return code;
 }
 
 /* ---------------------------------------------------------------------------------------- what goes */
@@ -67,7 +105,7 @@ static int prune_to(struct db *db, struct pruning *own, int64_t seq, ses_error *
 {
     struct prune_op *op = own->op;
     struct session_row *row = &op->row;
-    int code = move_base(db, &own->plan, row, seq, error);
+    int code = move_whole_base(db, own, row, seq, error);
 
     if (code == SES_OK)
         code = ses__events_remove(db, row, 0, seq, &op->deleted, error);

@@ -13,6 +13,7 @@ int ses__prune_plan_init(struct prune_plan *plan, const struct prune_op *op, con
     *plan = (struct prune_plan){.op = op, .allocator = allocator};
     ses__live_init(&plan->live, allocator);
     ses__bonds_init(&plan->bonds, allocator, op->seed, 0);
+    ses__named_artifacts_init(&plan->artifacts, allocator);
     ses__arena_init(&plan->arena, allocator);
     ses__stored_event_init(&plan->event, &plan->arena);
     return ses__replay_init(&plan->replay, allocator, op->seed, true, error);
@@ -22,6 +23,7 @@ void ses__prune_plan_free(struct prune_plan *plan)
 {
     ses__live_free(&plan->live);
     ses__bonds_free(&plan->bonds);
+    ses__named_artifacts_free(&plan->artifacts);
     ses__stored_event_free(&plan->event);
     ses__arena_free(&plan->arena);
     ses__replay_free(&plan->replay);
@@ -171,7 +173,9 @@ static int plan_event(struct prune_plan *plan, const struct event_row *row, ses_
 {
     const bool is_new = row->seq > plan->known;
     const bool calls = is_new && ses__bonds_want(&plan->bonds, row) && ses__stored_event_may_call(row);
-    const bool changes = note_target(plan, row) && ses__stored_event_may_change(row);
+    const bool is_target = note_target(plan, row);
+    const bool changes = is_target && ses__stored_event_may_change(row);
+    const size_t named = plan->artifacts.count;
     const struct stored_event *functions = calls ? &plan->event : NULL;
     int code = SES_OK;
 
@@ -181,7 +185,9 @@ static int plan_event(struct prune_plan *plan, const struct event_row *row, ses_
                                       (calls ? STORED_CONTENT : 0U) | (changes ? STORED_DELTA : 0U), error);
     if (code == SES_OK && changes)
         code = ses__replay_stage(&plan->replay, &plan->event.delta, row->seq, error);
-    if (changes)
+    if (code == SES_OK && is_target)
+        code = ses__named_artifacts_add_event(&plan->artifacts, row, error);
+    if (changes || plan->artifacts.count > named)
         plan->staged_bytes += row->body.len;
     plan->full = plan->events >= plan->op->limit || plan->staged_bytes >= MAX_STAGED_BYTES;
     if (code != SES_OK || !is_new)
@@ -249,6 +255,7 @@ int ses__prune_plan_go_on(struct prune_plan *plan, struct db *db, ses_error *err
 
     ses__replay_free(&plan->replay);
     int code = ses__replay_init(&plan->replay, plan->allocator, plan->op->seed, true, error);
+    ses__named_artifacts_reset(&plan->artifacts);
     plan->first = 0;
     plan->target = base_seq;
     plan->events = 0;

@@ -1,5 +1,6 @@
 /* The rows of a session that come from elsewhere: copied from another within the file, or loaded. */
 #include "base/error.h"
+#include "model/event/artifact_names.h"
 #include "storage/sql/rows/parts.h"
 
 /* Rows that belong to a session as a whole. */
@@ -65,9 +66,31 @@ int ses__base_add(struct db *db, int64_t session_id, const struct base_value *ba
     return code;
 }
 
-int ses__base_visit(struct db *db, const struct session_row *row,
-                    int (*visit)(void *context, const struct base_value *value, ses_error *error),
-                    void *context, ses_error *error)
+struct span ses__base_artifact(const struct base_value *value, int64_t *version)
+{
+    const size_t prefix = sizeof BASE_ARTIFACT - 1;
+
+    *version = ses__artifact_version_of(value->value);
+    return (struct span){value->name.ptr + prefix, value->name.len - prefix};
+}
+
+static bool base_artifact_is_sound(const struct base_value *value)
+{
+    int64_t version;
+    const struct span name = ses__base_artifact(value, &version);
+
+    return name.len == 0 ? ses__span_is(value->value, (struct span){"null", 4})
+                         : ses__is_id(name) && version >= 0 && version <= MAX_ARTIFACT_VERSION;
+}
+
+struct base_walk {
+    base_visitor *state;     /* NULL: keys of the state are left out */
+    base_visitor *artifacts; /* NULL: artifacts are */
+    void *context;
+};
+
+static int visit_base(struct db *db, const struct session_row *row, const struct base_walk *walk,
+                      ses_error *error)
 {
     struct query query;
 
@@ -77,12 +100,33 @@ int ses__base_visit(struct db *db, const struct session_row *row,
                                          ses__query_int(&query, 3)};
         bool sound = value.name.ptr && value.value.ptr && ses__query_int(&query, 0) == row->id &&
                      value.seq >= 0 && value.seq <= row->base_seq;
-        if (query.code == SES_OK)
-            query.code =
-                sound ? visit(context, &value, error)
-                      : ses__error_set(error, SES_CORRUPT,
-                                       "%s: a row of base_state of session number %lld is out of place",
-                                       db->name, (long long)row->id);
+        const bool artifact = sound && ses__base_is_artifact(&value);
+        base_visitor *visit = artifact ? walk->artifacts : walk->state;
+        sound = sound && (!artifact || base_artifact_is_sound(&value));
+        if (query.code == SES_OK && !sound)
+            query.code = ses__error_set(error, SES_CORRUPT,
+                                        "%s: a row of base_state of session number %lld is out of place",
+                                        db->name, (long long)row->id);
+        else if (query.code == SES_OK && visit)
+            query.code = visit(walk->context, &value, error);
     }
     return ses__query_end(&query);
+}
+
+int ses__base_visit(struct db *db, const struct session_row *row, base_visitor *visit, void *context,
+                    ses_error *error)
+{
+    return visit_base(db, row, &(struct base_walk){visit, NULL, context}, error);
+}
+
+int ses__base_visit_artifacts(struct db *db, const struct session_row *row, base_visitor *visit,
+                              void *context, ses_error *error)
+{
+    return visit_base(db, row, &(struct base_walk){NULL, visit, context}, error);
+}
+
+int ses__base_visit_all(struct db *db, const struct session_row *row, base_visitor *visit, void *context,
+                        ses_error *error)
+{
+    return visit_base(db, row, &(struct base_walk){visit, visit, context}, error);
 }

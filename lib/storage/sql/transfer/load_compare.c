@@ -93,7 +93,7 @@ static int compare_base(struct load_run *run, const struct session_row *row, con
                         ses_error *error)
 {
     struct base_comparison it = {.op = run->op, .differs = row->base_seq != run->op->base_seq};
-    int code = ses__base_visit(run->db, row, compare_base_value, &it, error);
+    int code = ses__base_visit_all(run->db, row, compare_base_value, &it, error);
 
     if (code == SES_OK && (it.differs || it.count != run->op->base_count))
         *difference = "base";

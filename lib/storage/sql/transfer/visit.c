@@ -86,6 +86,8 @@ static int visit_session(struct visit_run *run, const ses_key *key, const struct
         code = ses__db_wait_anew(run->db, visitor->session(op->context, &session, error));
     if (code == SES_OK && row->base_seq > 0)
         code = ses__base_visit(run->db, row, visitor->base, op->context, error);
+    if (code == SES_OK && row->base_seq > 0)
+        code = ses__base_visit_artifacts(run->db, row, visitor->base_artifact, op->context, error);
     if (code == SES_OK)
         code = ses__visit_artifacts(
             run->db, op, &(struct artifact_owner){row->user_id, ses__span_of(key->session)}, error);

@@ -82,6 +82,9 @@ struct base_check {
 static int replay_checked_value(void *context, const struct base_value *value, ses_error *error)
 {
     const struct base_check *base = context;
+
+    if (ses__base_is_artifact(value) && base->log->row->base_seq > 0)
+        return SES_OK; /* the walk has looked at it */
     const bool sound = base->log->row->base_seq > 0 && ses__scope_of(value->name, NULL) != SCOPE_TEMP &&
                        ses__scope_check_name(value->name, NULL) == SES_OK &&
                        ses__state_check_value("", value->value, NULL) == SES_OK &&
@@ -101,7 +104,7 @@ static int read_base(struct log_check *log, const struct delta *created_with)
     if (code == SES_OK)
         code = ses__replay_delta(&base.initial, created_with, 0, &check->error);
     if (code == SES_OK)
-        code = ses__base_visit(check->db, log->row, replay_checked_value, &base, &check->error);
+        code = ses__base_visit_all(check->db, log->row, replay_checked_value, &base, &check->error);
     ses__replay_free(&base.initial);
     return code;
 }
