@@ -10,14 +10,17 @@ int __wrap_sqlite3_libversion_number(void)
     return version;
 }
 
-static void test_the_versions_with_the_bug(void **state)
+static void test_the_versions_with_bugs(void **state)
 {
     static const struct {
         int version;
-        bool has_bug;
-    } versions[] = {{3037000, true}, {3044005, true}, {3044006, false}, {3044007, false},
-                    {3045000, true}, {3050006, true}, {3050007, false}, {3050099, false},
-                    {3051000, true}, {3051002, true}, {3051003, false}, {3053000, false}};
+        bool resets;
+        bool savepoint;
+    } versions[] = {{3037000, true, true},   {3044005, true, true},  {3044006, false, true},
+                    {3044007, false, true},  {3045000, true, true},  {3050001, true, true},
+                    {3050002, true, false},  {3050006, true, false}, {3050007, false, false},
+                    {3050099, false, false}, {3051000, true, false}, {3051002, true, false},
+                    {3051003, false, false}, {3053000, false, false}};
     const struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
@@ -25,7 +28,10 @@ static void test_the_versions_with_the_bug(void **state)
         ses_error error;
         version = versions[i].version;
         assert_ok(ses_store_info(fixture->store, &info, &error));
-        if ((info.sqlite.bugs[0] != '\0') != versions[i].has_bug)
+        const bool resets = strstr(info.sqlite.bugs, "WAL-reset") != NULL;
+        const bool savepoint = strstr(info.sqlite.bugs, "WAL-savepoint") != NULL;
+        if (resets != versions[i].resets || savepoint != versions[i].savepoint ||
+            (info.sqlite.bugs[0] != '\0') != (resets || savepoint))
             fail_msg("version %d: \"%s\"", version, info.sqlite.bugs);
     }
 }
@@ -39,7 +45,7 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_versions_with_the_bug, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_the_versions_with_bugs, setup, fixture_teardown),
     };
     return cmocka_run_group_tests_name("bugs of SQLite", tests, NULL, NULL);
 }

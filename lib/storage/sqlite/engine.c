@@ -15,18 +15,28 @@
 
 /* ------------------------------------------------------------------------------------------- opening */
 
-/* Bugs of SQLite that can damage a store. (3.52.0, which has the fix too, was withdrawn.) */
+#define WAL_RESET                                                                                      \
+    "WAL-reset (https://www.sqlite.org/wal.html#walresetbug): if two connections checkpoint or write " \
+    "at the same moment, the file can, very rarely, be damaged. "                                      \
+    "Fixed in SQLite 3.51.3, 3.50.7 and 3.44.6. "                                                      \
+    "Within one process a store avoids it: its writing connection checkpoints between commits, "       \
+    "and a read transaction keeps the log from being reset during any other checkpoint"
+#define WAL_SAVEPOINT                                                                                     \
+    "WAL-savepoint: if a program undoes a part of a large transaction (ROLLBACK TO, or a statement that " \
+    "fails) and commits the rest, that commit and all later ones can be lost when a process is killed. "  \
+    "Fixed in SQLite 3.50.2. From 0.3.0 on, seslite commits no such transaction; other programs may"
+
+/* Bugs of SQLite that can damage a store. (3.52.0, which has the fix of the first, too, was withdrawn.) */
 static const char *known_bugs(int version)
 {
-    bool fixed = version >= 3051003 || (version >= 3050007 && version < 3051000) ||
-                 (version >= 3044006 && version < 3045000);
-    return fixed
-               ? ""
-               : "WAL-reset (https://www.sqlite.org/wal.html#walresetbug): if two connections checkpoint or write "
-                 "at the same moment, the file can, very rarely, be damaged. "
-                 "Fixed in SQLite 3.51.3, 3.50.7 and 3.44.6. "
-                 "Within one process a store avoids it: its writing connection checkpoints between commits, "
-                 "and a read transaction keeps the log from being reset during any other checkpoint";
+    const bool resets = version < 3044006 || (version >= 3045000 && version < 3050007) ||
+                        (version >= 3051000 && version < 3051003);
+    const bool savepoint = version < 3050002;
+
+    return resets && savepoint ? WAL_RESET ". " WAL_SAVEPOINT
+           : resets            ? WAL_RESET
+           : savepoint         ? WAL_SAVEPOINT
+                               : "";
 }
 
 static int check_sqlite(ses_error *error)
