@@ -353,6 +353,33 @@ static void test_doctor_tells_versions_and_modes(void **state)
     reply_free(&reply);
 }
 
+/* The bugs of this SQLite need several programs on a file with a log. */
+static void test_doctor_warns_of_bugs_that_this_store_can_meet(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *const warns = "! known bugs";
+    ses_info info = {.size = sizeof info};
+    struct reply reply = {0};
+    ses_error error;
+
+    assert_ok(ses_store_info(fixture->store, &info, &error));
+    const bool has_bugs = info.sqlite.bugs[0] != '\0';
+    run_ok("doctor");
+    if (access("/proc/locks", R_OK) == 0)
+        assert_int_equal(strstr(reply.out.data, warns) != NULL, has_bugs);
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    run_ok("doctor");
+    assert_null(strstr(reply.out.data, warns));
+    assert_int_equal(strstr(reply.out.data, "none while one program has the file open") != NULL, has_bugs);
+    fixture->options.journal = SES_JOURNAL_ROLLBACK;
+    fixture_reopen(fixture);
+    must_append_by_key(fixture->store, &(ses_key){"chat", "alice", "one"}, "{}");
+    run_ok("doctor");
+    assert_null(strstr(reply.out.data, warns));
+    reply_free(&reply);
+}
+
 static void test_maintain_and_migrate(void **state)
 {
     const struct fixture *fixture = *state;
@@ -413,6 +440,7 @@ int main(void)
         T(test_labels_are_set_shown_and_removed),
         T(test_stats_count),
         T(test_doctor_tells_versions_and_modes),
+        T(test_doctor_warns_of_bugs_that_this_store_can_meet),
         T(test_maintain_and_migrate),
         T(test_sql_reads_and_writes_only_when_told),
     };

@@ -93,11 +93,19 @@ static void put_versions(struct report *report, const ses_info *info)
     put_fact(report, "schema", schema, NULL);
 }
 
+/* The known bugs need a log, and several programs on the file. */
 static void put_sqlite(struct report *report, const ses_info *info)
 {
+    const bool is_wal = strcmp(info->sqlite.journal_mode, "wal") == 0;
+    const bool are_met = *info->sqlite.bugs && is_wal && file_is_locked_by_others(info->path);
+
     put_fact(report, "SQLite", info->sqlite.version, NULL);
-    put_fact(report, "known bugs", *info->sqlite.bugs ? info->sqlite.bugs : "none",
-             *info->sqlite.bugs ? "use a newer SQLite" : NULL);
+    put_fact(report, "known bugs",
+             are_met                          ? info->sqlite.bugs
+             : !*info->sqlite.bugs || !is_wal ? "none"
+                                              : "none while one program has the file open",
+             are_met ? "several programs have the file open: each needs SQLite 3.51.3 or newer, or 3.50.7"
+                     : NULL);
 }
 
 static void put_file_place(struct report *report, const ses_info *info)

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #if defined(__linux__)
 #include <sys/vfs.h>
@@ -62,3 +64,27 @@ bool file_system_name(const char *path, char *name, size_t capacity)
     return false;
 }
 #endif
+
+/* A line of /proc/locks: "1: POSIX  ADVISORY  READ 1234 08:01:5678 128 128". */
+static bool is_lock_of_other(const char *line, unsigned long inode)
+{
+    long process = 0;
+    unsigned long locked = 0;
+    const int found = sscanf(line, "%*d: POSIX %*s %*s %ld %*x:%*x:%lu", &process, &locked);
+
+    return found == 2 && locked == inode && process != (long)getpid();
+}
+
+bool file_is_locked_by_others(const char *path)
+{
+    struct stat status;
+    char line[256];
+    bool found = false;
+    FILE *locks = stat(path, &status) == 0 ? fopen("/proc/locks", "r") : NULL;
+
+    while (locks && !found && fgets(line, sizeof line, locks))
+        found = is_lock_of_other(line, (unsigned long)status.st_ino);
+    if (locks)
+        (void)fclose(locks);
+    return found;
+}
