@@ -573,7 +573,8 @@ SES_API int ses_output_delta(ses_store *store, const char *event, size_t event_l
  * opened with SES_TRACK_ACCUMULATE all of it is saved, as google-adk 2.13 does where there is no
  * output_schema: each event by `agent` that is not partial and has text saves the texts of all these events
  * so far, concatenated. Open such a view for each turn of an agent. It starts over if `agent` or `key`
- * differs from the last call.
+ * differs from the last call. A retry is SES_DUPLICATE on any such view: the texts before it are then those
+ * with which the event was stored, from which a new view goes on.
  *
  * Codes: those of ses_append, and RANGE.
  */

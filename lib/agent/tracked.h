@@ -22,6 +22,7 @@ struct ses_tracked {
     bool accumulates;
     /* The text of the turn under the agent's output key, if the view accumulates it (output.c). */
     struct buffer turn;
+    int64_t turn_seq;         /* the last event of which the text is in it */
     struct state writes;      /* a removal is kept as an entry that says so */
     struct view_reads *reads; /* separate, because reading adds to it */
 };

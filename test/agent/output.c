@@ -142,6 +142,81 @@ static void test_what_was_not_stored_is_not_added(void **state)
     ses_session_close(session);
 }
 
+#define SPOKEN(id, text) "{\"id\":\"" id "\",\"timestamp\":1,\"author\":\"me\"" SAYS(text) "}"
+
+static int say(ses_tracked *tracked, const char *event, const char *key, ses_appended *appended,
+               ses_error *error)
+{
+    return ses_output_append(tracked, event, SES_NUL, "me", key, NULL, appended, error);
+}
+
+/* However much the view has heard since, and if it has heard nothing, as after the end of a process. */
+static void test_a_retry_of_what_a_turn_said_is_a_duplicate(void **state)
+{
+    static const char *const keys[] = {"answer", "user:answer", "temp:answer"};
+    struct fixture *fixture = *state;
+    ses_appended appended;
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const ses_key key = {"app", "me", keys[i]};
+        ses_session *session = must_open_new(fixture->store, &key, NULL);
+        ses_session *outdated = must_get(fixture->store, &key);
+        ses_tracked *tracked = agent_view(session, SES_TRACK_ACCUMULATE);
+        ses_tracked *late = agent_view(outdated, SES_TRACK_ACCUMULATE);
+
+        assert_code(SES_OK, say(tracked, SPOKEN("1", "a\\n"), keys[i], NULL, &error));
+        assert_code(SES_DUPLICATE, say(tracked, SPOKEN("1", "a\\n"), keys[i], &appended, &error));
+        assert_int_equal(appended.seq, 1);
+        agent_assert_value(tracked, keys[i], Q("'a\\n'"));
+        assert_code(SES_OK, say(tracked, SPOKEN("2", "b"), keys[i], NULL, &error));
+        assert_code(SES_DUPLICATE, say(tracked, SPOKEN("1", "a\\n"), keys[i], NULL, &error));
+        assert_code(SES_DUPLICATE, say(tracked, SPOKEN("2", "b"), keys[i], NULL, &error));
+        assert_code(SES_OK, say(tracked, SPOKEN("3", "c"), keys[i], NULL, &error));
+        agent_assert_value(tracked, keys[i], Q("'a\\nbc'"));
+
+        assert_code(SES_DUPLICATE, say(late, SPOKEN("3", "c"), keys[i], NULL, &error));
+        assert_int_equal(ses_session_last_seq(outdated), 3);
+        if (strcmp(keys[i], "temp:answer") != 0) { /* the texts of the turn are stored nowhere else */
+            agent_assert_value(late, keys[i], Q("'a\\nbc'"));
+            assert_code(SES_OK, say(late, SPOKEN("4", "d"), keys[i], NULL, &error));
+            agent_assert_value(late, keys[i], Q("'a\\nbcd'"));
+        }
+        ses_tracked_close(late);
+        ses_tracked_close(tracked);
+        ses_session_close(outdated);
+        ses_session_close(session);
+    }
+}
+
+static void test_another_event_with_that_id_exists(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, NULL);
+    ses_tracked *tracked = agent_view(session, SES_TRACK_ACCUMULATE);
+    ses_error error;
+
+    must_append_by_key(fixture->store, &agent_key,
+                       "{\"id\":\"0\",\"timestamp\":1,\"author\":\"me\"" SAYS(
+                           "b") ",\"actions\":{\"stateDelta\":{\"answer\":\"x\"}}}");
+    must_refresh(session);
+    assert_code(SES_OK, say(tracked, SPOKEN("1", "a"), "answer", NULL, &error));
+    assert_code(SES_OK, say(tracked, SPOKEN("2", "b"), "answer", NULL, &error));
+    assert_ok(ses_tracked_set(tracked, "z", "1", SES_NUL, &error));
+    assert_code(SES_EXISTS, say(tracked, SPOKEN("2", "b"), "answer", NULL, &error)); /* with another change */
+    ses_tracked_discard(tracked);
+    assert_code(SES_EXISTS, say(tracked, SPOKEN("2", "c"), "answer", NULL, &error));
+    assert_code(SES_EXISTS, say(tracked, SPOKEN("2", "b"), "other", NULL, &error));
+    assert_code(SES_EXISTS,
+                say(tracked, SPOKEN("0", "b"), "answer", NULL, &error)); /* it saved another text */
+    agent_assert_value(tracked, "answer", Q("'ab'"));
+    assert_int_equal(ses_session_event_count(session), 3);
+    assert_code(SES_OK, say(tracked, SPOKEN("3", "c"), "answer", NULL, &error));
+    agent_assert_value(tracked, "answer", Q("'abc'"));
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
 static void test_failures_change_nothing(void **state)
 {
     struct fixture *fixture = *state;
@@ -182,8 +257,12 @@ static void test_failures_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_delta_that_saves_a_final_text), TEST(test_appending_in_one_call),
-        TEST(test_what_a_turn_says_accumulates),      TEST(test_what_was_not_stored_is_not_added),
+        TEST(test_the_delta_that_saves_a_final_text),
+        TEST(test_appending_in_one_call),
+        TEST(test_what_a_turn_says_accumulates),
+        TEST(test_what_was_not_stored_is_not_added),
+        TEST(test_a_retry_of_what_a_turn_said_is_a_duplicate),
+        TEST(test_another_event_with_that_id_exists),
         TEST(test_failures_change_nothing),
     };
     return cmocka_run_group_tests_name("output", tests, NULL, NULL);
