@@ -208,20 +208,22 @@ typedef struct ses_fork_options {
     const int64_t *created_us; /* the time of creation; NULL: the store's clock */
     int64_t timeout_ms;        /* as in ses_call_options */
     ses_cancel *cancel;        /* as in ses_call_options */
+    const int64_t *expires_us; /* as in ses_create_options; INT64_MAX: never; NULL: when the original does */
 } ses_fork_options;
 
 /*
  * Makes the session `to`, in one transaction, from the log of another session up to the point. Its events
  * have the same ids, numbers, times and bytes, its own state is that of the point, and its initial state,
  * title and labels are copied, and so are the session's artifacts, except the versions that only later events
- * have named. Changes of `app:` and `user:` keys are not applied again. The stamps of google-adk's
+ * have named. It expires when the original does unless the options say otherwise, so that a copy is not kept
+ * longer than what was copied. Changes of `app:` and `user:` keys are not applied again. The stamps of google-adk's
  * ToolCallIntegrityPlugin are copied with the events. They are made for a session's id, so they do not verify
  * in the fork, and the plugin ends a run in it with ToolCallIntegrityError. ses_session_parent names the
  * original. If `to` or `to->session` is NULL, the store makes an id. `*fork` (may be NULL) shows the new
  * session; close it with ses_session_close.
  *
  * EXISTS: the session `to` already exists, or artifacts were saved for it before it does. INVALID: `to` is in
- * another app, or another user's without SES_FORK_OTHER_USER.
+ * another app, or another user's without SES_FORK_OTHER_USER, or a time is invalid.
  *
  * Codes: those of a write, INVALID, LIMIT, NOTFOUND, EXISTS, STALE (handle).
  */

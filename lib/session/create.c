@@ -14,16 +14,11 @@ static int check_creation(ses_store *store, const ses_create_options *options, s
 
     op->now_us = now;
     op->created_us = options->created_us ? *options->created_us : now;
-    op->expires_us = options->expires_us ? *options->expires_us : INT64_MAX;
     if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)
         return ses__error_set(error, SES_INVALID, "the time of creation is outside the years 0 to 9999");
-    if (options->expires_us && op->expires_us <= now)
-        return ses__error_set(
-            error, SES_INVALID,
-            "the session would expire at once: expires_us is not later than the store's clock");
-    if (!ses__timestamp_holds_expiry(op->expires_us))
-        return ses__error_set(error, SES_INVALID, "the time of expiry is outside the years 0 to 9999");
-    return ses__range_take(options->range, &op->range, error);
+    op->expires_us = INT64_MAX;
+    int code = ses__take_expiry(options->expires_us, now, &op->expires_us, error);
+    return code == SES_OK ? ses__range_take(options->range, &op->range, error) : code;
 }
 
 static int create_with_state(ses_store *store, const ses_key *key, create_way *way,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/event/timestamp.h"
 #include "session/handle.h"
 
 /* -------------------------------------------------------------------------------------- life of a handle */
@@ -163,6 +164,20 @@ int64_t ses_session_last_seq(const ses_session *session)
 int64_t ses_session_stored(const ses_session *session)
 {
     return session->snapshot.row.event_count;
+}
+
+int ses__take_expiry(const int64_t *given, int64_t now_us, int64_t *expires_us, ses_error *error)
+{
+    if (!given)
+        return SES_OK;
+    if (*given <= now_us)
+        return ses__error_set(
+            error, SES_INVALID,
+            "the time of expiry is not later than the store's clock: the session would expire at once");
+    if (!ses__timestamp_holds_expiry(*given))
+        return ses__error_set(error, SES_INVALID, "the time of expiry is outside the years 0 to 9999");
+    *expires_us = *given;
+    return SES_OK;
 }
 
 int64_t ses_session_created_us(const ses_session *session)

@@ -421,6 +421,7 @@ struct fork_op {
     const ses_key *to;
     int64_t now_us;
     int64_t created_us;
+    int64_t expires_us; /* INT64_MAX: never; INT64_MIN: when the original does */
     struct hash_seed seed;
     struct range range;
     int64_t max_events;

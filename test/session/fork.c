@@ -144,7 +144,7 @@ static void test_shared_keys_are_not_written_again(void **state)
     assert_stored_state(fixture->store, &copy, Q("{'app:x':7,'user:y':7,'a':3,'again':5,'b':1.10,'c':{}}"));
 }
 
-static void test_title_and_labels_are_copied_and_expiry_is_not(void **state)
+static void test_title_labels_and_expiry_are_copied(void **state)
 {
     const struct fixture *fixture = *state;
 
@@ -160,8 +160,48 @@ static void test_title_and_labels_are_copied_and_expiry_is_not(void **state)
                  "session_id = 2",
                  "T|user|session|2|NULL\n");
     assert_query(fixture->path, "SELECT * FROM session_labels WHERE session_id = 2", "2|l|v|1\n2|m|w|1\n");
-    assert_query(fixture->path, "SELECT details, expires_us FROM sessions WHERE id = 2", "7|NULL\n");
+    assert_query(fixture->path, "SELECT details, expires_us FROM sessions WHERE id = 2",
+                 "7|4000000000000000\n");
     assert_query(fixture->path, "SELECT session_id FROM session_leases", "1\n");
+}
+
+/* So that a copy is not kept longer than what was copied. */
+static void test_a_fork_expires_when_the_original_does(void **state)
+{
+    struct fixture *fixture = *state;
+    const int64_t soon = fixture->now + 1000;
+    const int64_t later = fixture->now + 9000;
+    const int64_t never = INT64_MAX;
+    const struct {
+        const int64_t *given;
+        int64_t expires_us;
+    } cases[] = {{NULL, soon}, {&later, later}, {&never, INT64_MAX}, {&soon, soon}};
+    ses_session *session = NULL;
+    int64_t deleted = 0;
+    ses_error error;
+
+    begin(fixture);
+    session = must_get(fixture->store, &key);
+    assert_ok(ses_expiry_set_by_key(fixture->store, &key, &soon, NULL, &error)); /* the handle shows none */
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++) {
+        const ses_fork_options options = {.size = sizeof options, .expires_us = cases[i / 2].given};
+        ses_session *fork = NULL;
+        assert_ok(i % 2 == 0
+                      ? ses_fork(session, NULL, &copy, &options, &fork, &error)
+                      : ses_fork_by_key(fixture->store, &key, AFTER_SEQ(2), &copy, &options, &fork, &error));
+        assert_int_equal(ses_session_expires_us(fork), cases[i / 2].expires_us);
+        assert_handle_is_current(fixture->store, fork);
+        ses_session_close(fork);
+        assert_ok(ses_delete(fixture->store, &copy, NULL, NULL, &error));
+    }
+    fixture->now = soon; /* it may expire now, and so may a copy of it */
+    const ses_fork_options at_once = {.size = sizeof at_once, .expires_us = &soon};
+    assert_code(SES_INVALID, ses_fork(session, NULL, &copy, &at_once, NULL, &error));
+    assert_ok(ses_fork(session, NULL, &copy, NULL, NULL, &error));
+    assert_ok(ses_store_expire(fixture->store, NULL, NULL, &deleted, &error));
+    assert_int_equal(deleted, 2);
+    assert_code(SES_NOTFOUND, ses_refresh(session, NULL, &error));
+    ses_session_close(session);
 }
 
 /* The update time follows the last event that was copied, also when that is later than the creation. */
@@ -430,7 +470,8 @@ int main(void)
         TEST(test_a_fork_from_every_point),
         TEST(test_history_goes_on_in_the_fork),
         TEST(test_shared_keys_are_not_written_again),
-        TEST(test_title_and_labels_are_copied_and_expiry_is_not),
+        TEST(test_title_labels_and_expiry_are_copied),
+        TEST(test_a_fork_expires_when_the_original_does),
         TEST(test_times),
         TEST(test_gaps_stay),
         TEST(test_a_pruned_log),

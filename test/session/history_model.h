@@ -202,7 +202,7 @@ static void log_fork(const struct log *from, int64_t seq, int64_t now, struct lo
     to->created_us = now;
     to->updated_us =
         to->count > 0 && to->events[to->count - 1].high_us > now ? to->events[to->count - 1].high_us : now;
-    to->expires_us = INT64_MAX;
+    to->expires_us = from->expires_us;
     to->parent_seq = to->last_seq;
 }
 

@@ -44,7 +44,8 @@ static int take_fork_options(const struct session_call *call, const ses_fork_opt
     op->created_us = options.created_us ? *options.created_us : op->now_us;
     if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)
         return ses__error_set(error, SES_INVALID, "the time of creation is outside the years 0 to 9999");
-    return ses__range_take(options.range, &op->range, error);
+    code = ses__take_expiry(options.expires_us, op->now_us, &op->expires_us, error);
+    return code == SES_OK ? ses__range_take(options.range, &op->range, error) : code;
 }
 
 static int fork_session(const struct session_call *call, const ses_point *point, const ses_key *to,
@@ -56,6 +57,7 @@ static int fork_session(const struct session_call *call, const ses_point *point,
     ses_session *fresh = NULL;
     struct fork_op op = {.session = call->ref,
                          .to = &target,
+                         .expires_us = INT64_MIN,
                          .seed = call->store->seed,
                          .max_events = call->store->max_session_events};
     int code = ses__point_take(point, &op.point, error);

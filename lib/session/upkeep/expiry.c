@@ -9,18 +9,13 @@
 static int set_expiry(const struct session_call *call, const int64_t *expires_us,
                       const ses_call_options *options, ses_error *error)
 {
-    struct expiry_op op = {.session = call->ref, .expires_us = expires_us ? *expires_us : INT64_MAX};
+    struct expiry_op op = {.session = call->ref, .expires_us = INT64_MAX};
     int code = ses__take_call_options(call->store, options, &op.limits, error);
 
-    if (code != SES_OK)
-        return code;
-    if (expires_us && op.expires_us <= ses__store_now(call->store))
-        return ses__error_set(
-            error, SES_INVALID,
-            "the time of expiry is not later than the store's clock: delete the session instead");
-    if (!ses__timestamp_holds_expiry(op.expires_us))
-        return ses__error_set(error, SES_INVALID, "the time of expiry is outside the years 0 to 9999");
-    code = ses__door_set_expiry(call->store->storage, &op, error);
+    if (code == SES_OK)
+        code = ses__take_expiry(expires_us, ses__store_now(call->store), &op.expires_us, error);
+    if (code == SES_OK)
+        code = ses__door_set_expiry(call->store->storage, &op, error);
     if (code == SES_OK && call->snapshot)
         call->snapshot->row.expires_us = op.expires_us;
     return code;

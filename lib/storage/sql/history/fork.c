@@ -153,6 +153,8 @@ static int write_fork(struct db *db, void *context, const struct session_row *ro
 {
     struct fork_run *run = context;
     const struct fork_op *op = run->op;
+    const struct session_times times = {op->now_us, op->created_us,
+                                        op->expires_us == INT64_MIN ? row->expires_us : op->expires_us};
 
     run->db = db;
     run->source = *row; /* title and labels may have changed */
@@ -160,8 +162,7 @@ static int write_fork(struct db *db, void *context, const struct session_row *ro
     if (code == SES_OK)
         return ses__refuse_existing(op->to, error);
     if (code == SES_NOTFOUND)
-        code = ses__session_add(db, op->to, &(struct session_times){op->now_us, op->created_us, INT64_MAX},
-                                &run->fork, error);
+        code = ses__session_add(db, op->to, &times, &run->fork, error);
     if (code == SES_OK)
         code = copy_log(run, error);
     return code == SES_OK && op->snapshot
