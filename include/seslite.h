@@ -1326,7 +1326,7 @@ SES_API int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_e
 #define SES_VERSION_NUMBER (SES_VERSION_MAJOR * 1000000 + SES_VERSION_MINOR * 1000 + SES_VERSION_PATCH)
 
 /* The version of the schema that this version of the library writes (the file's `PRAGMA user_version`). */
-#define SES_SCHEMA_VERSION 2
+#define SES_SCHEMA_VERSION 3
 
 /* These calls return the version of the linked library: as a text ("0.3.0"), and as SES_VERSION_NUMBER. */
 SES_API const char *ses_version(void);

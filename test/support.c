@@ -220,6 +220,15 @@ char *support_read_file(const char *path, size_t *len)
     return text;
 }
 
+char *support_schema(void)
+{
+    int status = 0;
+    char *text = support_run("grep -hv '^\\.' sql/sqlite/0*.sql", &status);
+
+    assert_int_equal(status, 0);
+    return text;
+}
+
 char *support_test_data(const char *name, size_t *len)
 {
     const char *folder = getenv("SESLITE_TEST_DATA");

@@ -181,7 +181,7 @@ SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ;
 START TRANSACTION READ ONLY;
 
 -- name: features_unknown
-SELECT name, needs FROM seslite_features WHERE name <> 'search';
+SELECT name, needs FROM seslite_features WHERE name NOT IN ('search', 'families');
 
 -- Sent after each of these. Waiting longer than $1 seconds for a lock ends the statement, so that the server does not go on
 -- waiting after the caller has given up.
@@ -197,7 +197,7 @@ SET @ses_app = NULL, @ses_user = NULL, @ses_session = NULL;
 -- The first in each transaction that writes, except those that begin with append_by_id or append_by_key. A feature that this
 -- library does not know makes a number that is out of range, which fails (see failure.c). (By a mere name, the server would plan
 -- to read two parts of the index, which takes longer than all of it.)
--- macro: UNKNOWN_FEATURES() = seslite_features AS f WHERE f.needs <> 1 AND concat(f.name) <> 'search'
+-- macro: UNKNOWN_FEATURES() = seslite_features AS f WHERE f.needs <> 1 AND concat(f.name) NOT IN ('search', 'families')
 
 -- name: begin_guard
 SELECT length(f.name) + 9223372036854775807 FROM UNKNOWN_FEATURES();
@@ -991,7 +991,7 @@ FROM json_table(convert('["schema_version.version:int", "features.name:varbinary
     "version_floor.floor:bigint", "session_details.session_id:bigint", "session_details.title:varbinary",
     "session_details.parent_user:varbinary", "session_details.parent_session:varbinary",
     "session_details.parent_seq:bigint", "session_details.more:longblob",
-    "session_details.initial_state:longblob", "session_labels.session_id:bigint",
+    "session_details.initial_state:longblob", "session_details.origin:bigint", "session_labels.session_id:bigint",
     "session_labels.name:varbinary", "session_labels.value:varbinary", "session_labels.app_id:bigint",
     "session_leases.token:bigint", "session_leases.session_id:bigint", "session_leases.owner:varbinary",
     "session_leases.taken_us:bigint", "session_leases.until_us:bigint",

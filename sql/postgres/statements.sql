@@ -193,7 +193,7 @@ BEGIN ISOLATION LEVEL READ COMMITTED;
 BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 
 -- name: features_unknown
-SELECT name, needs FROM seslite.features WHERE name <> 'search';
+SELECT name, needs FROM seslite.features WHERE name NOT IN ('search', 'families');
 
 -- Sent after each of these. An unqualified function or operator could be one that somebody else has put into `public`. So
 -- later statements look names up in pg_catalog only; this one cannot rely on that yet, and qualifies them. A setting of the
@@ -204,7 +204,8 @@ SELECT name, needs FROM seslite.features WHERE name <> 'search';
 -- name: begin_settings
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('lock_timeout', $1, true),
        (SELECT pg_catalog.textcat('feature ', name)::pg_catalog.int8
-        FROM seslite.features WHERE pg_catalog.int8ne(needs, 1) AND pg_catalog.textne(name, 'search') LIMIT 1);
+        FROM seslite.features WHERE pg_catalog.int8ne(needs, 1) AND pg_catalog.textne(name, 'search')
+                                AND pg_catalog.textne(name, 'families') LIMIT 1);
 
 -- A read waits for a lock only while somebody changes the schema. (This way takes the server half as long.)
 
@@ -1145,7 +1146,7 @@ FROM (VALUES
     ('sessions', 'expires_us:int8 base_seq:int8 details:int8 changed_us:int8 ahead_hour:int8'),
     ('version_floor', 'shard:int4 floor:int8'),
     ('session_details', 'shard:int4 session_id:int8 title:text parent_user:text parent_session:text'),
-    ('session_details', 'parent_seq:int8 more:text initial_state:text'),
+    ('session_details', 'parent_seq:int8 more:text initial_state:text origin:int8'),
     ('session_labels', 'shard:int4 session_id:int8 name:text value:text app_id:int8'),
     ('session_leases', 'shard:int4 session_id:int8 token:int8 owner:text taken_us:int8 until_us:int8'),
     ('session_leases', 'next_owner:text next_until_us:int8'),

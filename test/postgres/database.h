@@ -7,7 +7,7 @@
 #include "storage/postgres/connection/sql_text.h"
 #include "support.h"
 
-#define DATABASE_SCHEMA "sql/postgres/0002_initial.sql"
+#define DATABASE_SCHEMA "sql/postgres/0002_initial.sql -f sql/postgres/0003_families.sql"
 
 struct database {
     char *folder;

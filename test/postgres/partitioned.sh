@@ -3,6 +3,7 @@
 #     sh test/postgres/partitioned.sh COUNT | psql -1 -v ON_ERROR_STOP=1 ...
 set -eu
 sed '/^    shard /,/^)/ s/^).*/) PARTITION BY RANGE (shard);/' sql/postgres/0002_initial.sql
+cat sql/postgres/0003_families.sql
 cat <<SQL
 SELECT format('CREATE TABLE seslite.%I PARTITION OF seslite.%I FOR VALUES FROM (%s) TO (%s) %s',
               c.relname || '_' || n, c.relname, n * 4096 / $1, (n + 1) * 4096 / $1,

@@ -58,11 +58,11 @@ static void assert_refused(const struct program_test *test, const char *sql, con
     free(before);
 }
 
-static int run_script(const struct program_test *test, char **text)
+static int run_script(const struct program_test *test, const char *name, char **text)
 {
     char command[1024];
     int status = 0;
-    snprintf(command, sizeof command, "sqlite3 '%s' < sql/sqlite/0002_initial.sql", test->path);
+    snprintf(command, sizeof command, "sqlite3 '%s' < sql/sqlite/%s", test->path, name);
     *text = support_run(command, &status);
     return status;
 }
@@ -104,11 +104,19 @@ static void test_script_makes_a_store(void **state)
     const struct program_test *test = *state;
     char *text = NULL;
 
-    assert_int_equal(run_script(test, &text), 0);
+    assert_int_equal(run_script(test, "0002_initial.sql", &text), 0);
     assert_string_equal(text, "");
     free(text);
     assert_prints(test, "PRAGMA user_version; PRAGMA auto_vacuum; PRAGMA application_id;",
                   "2\n2\n1397052236\n");
+    assert_int_equal(run_script(test, "0003_families.sql", &text), 0);
+    assert_string_equal(text, "");
+    free(text);
+    assert_prints(test, "PRAGMA user_version; SELECT * FROM features;", "3\nfamilies|3\n");
+    assert_int_not_equal(run_script(test, "0003_families.sql", &text), 0);
+    assert_non_null(
+        strstr(text, "the file is not at version 2, or uses other features; nothing was changed"));
+    free(text);
     fill(test);
     assert_prints(test, "SELECT count(*) FROM events; PRAGMA integrity_check; PRAGMA foreign_key_check;",
                   "3\nok\n");
@@ -120,7 +128,7 @@ static void assert_script_changes_nothing(const struct program_test *test)
     size_t after_len = 0;
     char *text = NULL;
     char *before = support_read_file(test->path, &before_len);
-    assert_int_not_equal(run_script(test, &text), 0);
+    assert_int_not_equal(run_script(test, "0002_initial.sql", &text), 0);
     assert_non_null(strstr(text, "the file is not empty; nothing was changed"));
     char *after = support_read_file(test->path, &after_len);
     assert_int_equal(before_len, after_len);
@@ -135,7 +143,7 @@ static void test_script_changes_no_other_file(void **state)
     const struct program_test *test = *state;
     char *text = NULL;
 
-    assert_int_equal(run_script(test, &text), 0);
+    assert_int_equal(run_script(test, "0002_initial.sql", &text), 0);
     free(text);
     assert_script_changes_nothing(test);
     remove(test->path);

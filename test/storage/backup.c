@@ -99,7 +99,7 @@ static void assert_is_copy(struct backup_test *test, const char *path)
     assert_false(exists(path, "-wal") || exists(path, "-shm") || exists(path, "-journal"));
     assert_sound(path);
     assert_query(path, "PRAGMA application_id", "1397052236\n");
-    assert_query(path, "PRAGMA user_version", "2\n");
+    assert_query(path, "PRAGMA user_version", "3\n");
     assert_query(path, "PRAGMA auto_vacuum", "2\n");
     ses_store *copy = must_open_file(path, NULL);
     assert_same_session(test->store, copy);

@@ -106,14 +106,14 @@ static void test_older_store_is_brought_up_to_date(void **state)
     make_first_version(test->path);
     assert_ok(ses_open(test->path, NULL, &store, &error));
     assert_ok(ses_store_info(store, &info, &error));
-    assert_int_equal(info.schema_version, 4);
+    assert_int_equal(info.schema_version, 5);
     session = must_get(store, &key);
     assert_string_equal(support_state(session, NULL), Q("{'k':1.10}"));
     assert_string_equal(ses_session_event(session, 0)->json, Q("{'id':'e1','timestamp':0.000007}"));
     must_append(session, "{}");
     ses_session_close(session);
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
     assert_int_equal(read_number(test->path, "SELECT \"how many\" FROM later"),
                      1); /* the event there was at the time */
 }
@@ -135,7 +135,7 @@ static void test_stores_of_released_versions_keep_their_rows(void **state)
         const int64_t sum = read_number(test->path, sums);
         assert_ok(ses_open(test->path, NULL, &store, &error));
         ses_close(store);
-        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
+        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
         assert_int_equal(read_number(test->path, sums), sum);
         assert_int_equal(remove(test->path), 0);
     }
@@ -150,7 +150,7 @@ static void test_new_store_goes_through_all_scripts(void **state)
     assert_ok(ses_open(test->path, NULL, &store, &error));
     must_create(store, &key, NULL);
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
     assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
     assert_ok(ses_open(":memory:", NULL, &store, &error));
     ses_close(store);
@@ -166,15 +166,16 @@ static void test_script_that_fails_in_its_middle_changes_nothing(void **state)
     exec(test->path, "CREATE TABLE later (mine)");
     assert_code(SES_INTERNAL, ses_open(test->path, NULL, &store, &error));
     assert_null(store);
-    assert_message("0003_test.sql");
+    assert_message("0004_test.sql");
     assert_message("table later already exists");
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"),
+                     3); /* as the script before it has left it */
     assert_int_equal(
         read_number(test->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'before_later'"), 0);
     exec(test->path, "DROP TABLE later");
     assert_ok(ses_open(test->path, NULL, &store, &error));
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
 }
 
 static void test_older_store_is_not_read_only(void **state)
@@ -186,7 +187,7 @@ static void test_older_store_is_not_read_only(void **state)
 
     make_first_version(test->path);
     assert_code(SES_READONLY, ses_open(test->path, &options, &store, &error));
-    assert_message("version 2 and must be migrated to 4");
+    assert_message("version 2 and must be migrated to 5");
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
 }
 
@@ -197,11 +198,11 @@ static void test_newer_store_is_refused(void **state)
     ses_error error;
 
     make_first_version(test->path);
-    exec(test->path, "PRAGMA user_version = 5");
+    exec(test->path, "PRAGMA user_version = 6");
     assert_code(SES_TOONEW, ses_open(test->path, NULL, &store, &error));
-    assert_message("needs a seslite that knows schema version 5");
-    assert_message("knows up to 4");
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
+    assert_message("needs a seslite that knows schema version 6");
+    assert_message("knows up to 5");
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 6);
 }
 
 /* A feature that this library does not know may depend on the schema as it is. */
@@ -222,7 +223,7 @@ static void test_a_file_with_other_features_is_not_migrated(void **state)
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
 
     /* Nor by the script alone. */
-    char *script = support_read_file("test/sql/0003_test.sql", NULL);
+    char *script = support_read_file("sql/sqlite/0003_families.sql", NULL);
     assert_int_equal(sqlite3_open(test->path, &handle), SQLITE_OK);
     assert_int_equal(sqlite3_exec(handle, strchr(script, '\n'), NULL, NULL, NULL), SQLITE_CONSTRAINT);
     assert_non_null(strstr(sqlite3_errmsg(handle), "uses other features"));
@@ -233,7 +234,7 @@ static void test_a_file_with_other_features_is_not_migrated(void **state)
     exec(test->path, "DELETE FROM features WHERE name = 'things'");
     assert_ok(ses_open(test->path, NULL, &store, &error));
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
 }
 
 /* -------------------------------------------------------------- scripts that change what others have made */
@@ -253,8 +254,11 @@ static void assert_opens(const char *path)
         read_number(path,
                     "SELECT count(*) FROM pragma_table_info('session_leases') WHERE name = 'duration_us'"),
         1);
-    assert_int_equal(read_number(path, "PRAGMA user_version"), 4);
+    assert_int_equal(read_number(path, "PRAGMA user_version"), 5);
 }
+
+static const char *const later_scripts[] = {"sql/sqlite/0003_families.sql", "test/sql/0004_test.sql",
+                                            "test/sql/0005_test.sql"};
 
 static void run_by_hand(const char *path, const char *script)
 {
@@ -271,14 +275,12 @@ static void test_altered_schema_opens(void **state)
     const struct migrate_test *test = *state;
 
     assert_opens(test->path); /* a new file */
-    for (int by_hand = 0; by_hand < 3; by_hand++) {
+    for (size_t by_hand = 0; by_hand <= sizeof later_scripts / sizeof later_scripts[0]; by_hand++) {
         for (int without_comments = 0; without_comments < 2; without_comments++) {
             assert_int_equal(unlink(test->path), 0);
             make_first_version_of(test->path, without_comments);
-            if (by_hand > 0)
-                run_by_hand(test->path, "test/sql/0003_test.sql");
-            if (by_hand > 1)
-                run_by_hand(test->path, "test/sql/0004_test.sql");
+            for (size_t i = 0; i < by_hand; i++)
+                run_by_hand(test->path, later_scripts[i]);
             assert_opens(test->path);
         }
     }
@@ -337,7 +339,7 @@ static void test_altered_schema_that_was_changed(void **state)
         assert_int_equal(unlink(test->path), 0);
     }
     make_first_version(test->path);
-    exec(test->path, "PRAGMA user_version = 4"); /* which it is not */
+    exec(test->path, "PRAGMA user_version = 5"); /* which it is not */
     assert_code(SES_CORRUPT, ses_open(test->path, NULL, &store, &error));
     assert_message("was changed");
 }
@@ -394,7 +396,7 @@ static void test_processes_that_open_at_once(void **state)
         if (round % 2 == 0)
             make_first_version(test->path);
         assert_int_equal(open_together(test->path), 0);
-        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 4);
+        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
         assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
         assert_int_equal(read_number(test->path, "SELECT count(*) FROM sessions"), 1);
     }

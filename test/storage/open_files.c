@@ -197,8 +197,8 @@ static void test_newer_store(void **state)
     const struct folder *folder = *state;
 
     make_store(folder->path);
-    raw_exec(folder->path, "PRAGMA user_version = 3");
-    assert_untouched(SES_TOONEW, "version 3");
+    raw_exec(folder->path, "PRAGMA user_version = 4");
+    assert_untouched(SES_TOONEW, "version 4");
     raw_exec(folder->path, "PRAGMA user_version = 2147483647; PRAGMA journal_mode = DELETE;");
     assert_untouched(SES_TOONEW, "2147483647");
 }
@@ -208,8 +208,8 @@ static void test_newer_store_with_a_wal(void **state)
     const struct folder *folder = *state;
 
     make_store(folder->path);
-    abandon(folder, "PRAGMA user_version = 3", "CREATE TABLE later (x)");
-    assert_untouched(SES_TOONEW, "version 3");
+    abandon(folder, "PRAGMA user_version = 4", "CREATE TABLE later (x)");
+    assert_untouched(SES_TOONEW, "version 4");
 }
 
 /* A newer library was stopped right after it had migrated the store. */
@@ -218,8 +218,8 @@ static void test_newer_store_in_a_wal_only(void **state)
     const struct folder *folder = *state;
 
     make_store(folder->path);
-    abandon(folder, "SELECT 1", "PRAGMA user_version = 3");
-    assert_untouched(SES_TOONEW, "version 3");
+    abandon(folder, "SELECT 1", "PRAGMA user_version = 4");
+    assert_untouched(SES_TOONEW, "version 4");
 }
 
 static void test_store_without_version(void **state)
@@ -260,7 +260,7 @@ static void use_as_store(const struct folder *folder)
     assert_sound(folder->path);
     assert_query(folder->path, "SELECT body FROM events", "{\"id\":\"e1\",\"timestamp\":5}\n");
     assert_query(folder->path, "PRAGMA application_id", "1397052236\n");
-    assert_query(folder->path, "PRAGMA user_version", "2\n");
+    assert_query(folder->path, "PRAGMA user_version", "3\n");
 }
 
 static void test_empty_file_becomes_a_store(void **state)
@@ -332,7 +332,7 @@ static void test_read_only(void **state)
     assert_ok(ses_store_info(store, &info, &error));
     assert_int_equal(info.read_only, 1);
     assert_string_equal(info.sqlite.journal_mode, "wal");
-    assert_int_equal(info.schema_version, 2);
+    assert_int_equal(info.schema_version, SES_SCHEMA_VERSION);
 
     session = must_get(store, &key);
     assert_string_equal(support_state(session, NULL), Q("{'k':1}"));

@@ -196,7 +196,7 @@ static void test_marks_of_the_file(void **state)
 
     ses_close(open_with(folder->path, SES_JOURNAL_AUTO));
     assert_query(folder->path, "PRAGMA application_id", "1397052236\n");
-    assert_query(folder->path, "PRAGMA user_version", "2\n");
+    assert_query(folder->path, "PRAGMA user_version", "3\n");
     assert_query(folder->path, "PRAGMA auto_vacuum", "2\n");
     assert_query(folder->path, "PRAGMA encoding", "UTF-8\n");
     assert_query(folder->path, "PRAGMA journal_mode", "wal\n");

@@ -184,9 +184,9 @@ static void test_store_from_a_dump(void **state)
     free(support_run(command, &status));
     assert_int_equal(status, 0);
     assert_code(SES_NOTASTORE, ses_open(restored, NULL, &store, &error));
-    assert_message("PRAGMA application_id = 1397052236; PRAGMA user_version = 2;");
+    assert_message("PRAGMA application_id = 1397052236; PRAGMA user_version = 3;");
 
-    raw_exec(restored, "PRAGMA application_id = 1397052236; PRAGMA user_version = 2;");
+    raw_exec(restored, "PRAGMA application_id = 1397052236; PRAGMA user_version = 3;");
     assert_ok(ses_open(restored, NULL, &store, &error));
     session = must_get(store, &key);
     assert_string_equal(ses_session_event(session, 0)->id, "e");

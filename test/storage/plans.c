@@ -31,15 +31,14 @@ static void make_features(struct plan_test *test)
 static int setup(void **state)
 {
     struct plan_test *test = calloc(1, sizeof *test);
-    char *schema = support_read_file("sql/sqlite/0002_initial.sql", NULL);
+    char *schema = support_schema();
 
     assert_non_null(test);
-    assert_non_null(schema);
     test->statements = support_read_file("sql/sqlite/statements.sql", NULL);
     assert_non_null(test->statements);
     assert_int_equal(sqlite3_open(":memory:", &test->handle), SQLITE_OK);
     assert_int_equal(ses__id_list_register(test->handle), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(test->handle, strchr(schema, '\n'), NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(test->handle, schema, NULL, NULL, NULL), SQLITE_OK);
     make_features(test);
     free(schema);
     *state = test;
@@ -62,7 +61,7 @@ static void analyze(struct plan_test *test, int sessions)
         "INSERT INTO session_state SELECT id, 'k', '1', 1 FROM sessions;"
         "INSERT INTO base_state SELECT id, 'k', '1', 1 FROM sessions;"
         "INSERT INTO session_labels SELECT id, 'k', 'v', 1 FROM sessions;"
-        "INSERT INTO session_details SELECT id, NULL, NULL, NULL, NULL, NULL, '{}' FROM sessions;"
+        "INSERT INTO session_details SELECT id, NULL, NULL, NULL, NULL, NULL, '{}', 1 FROM sessions;"
         "INSERT INTO app_state VALUES (1, 'k', '1', 1, 1); INSERT INTO user_state VALUES (1, 'k', '1', 1, 1);"
         "PRAGMA analysis_limit = 400; ANALYZE; UPDATE sqlite_stat1 SET stat = '1000' WHERE idx IS NULL;"
         "DELETE FROM sqlite_stat1 WHERE CAST(stat AS INTEGER) < 1000; ANALYZE sqlite_schema;"

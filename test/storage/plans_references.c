@@ -3,11 +3,9 @@
 
 static sqlite3 *open_schema(void)
 {
-    char *script = support_read_file("sql/sqlite/0002_initial.sql", NULL);
+    char *script = support_schema();
     sqlite3 *db = raw_open(":memory:");
-    assert_non_null(script);
-    assert_int_equal(script[0], '.'); /* the line that is for the sqlite3 program */
-    raw_run(db, strchr(script, '\n'));
+    raw_run(db, script);
     free(script);
     return db;
 }

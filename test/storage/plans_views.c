@@ -6,11 +6,10 @@
 
 static int setup(void **state)
 {
-    char *script = support_read_file("sql/sqlite/0002_initial.sql", NULL);
+    char *script = support_schema();
     sqlite3 *db = raw_open(":memory:");
 
-    assert_non_null(script);
-    raw_run(db, strchr(script, '\n')); /* after the line that is for the sqlite3 program */
+    raw_run(db, script);
     free(script);
     assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL), SQLITE_OK);
     raw_run(db,

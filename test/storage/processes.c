@@ -125,7 +125,7 @@ static void test_one_new_file_is_made_by_many(void **state)
     for (int round = 0; round < 12; round++) {
         run_together(folder->path, 2, true);
         assert_counts(folder->path, "4|8|0\n");
-        assert_query(folder->path, "PRAGMA user_version", "2\n");
+        assert_query(folder->path, "PRAGMA user_version", "3\n");
         assert_int_equal(mode_of(folder->path), 0600);
         assert_int_equal(unlink(folder->path), 0);
     }

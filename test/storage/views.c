@@ -97,6 +97,28 @@ static void test_usage(void **state)
                  "app|user|one|m1|2023-11-14|2|11|3|2|4|6|17\n");
 }
 
+/* What is no count is none, and no sum is too large. */
+static void test_usage_with_odd_counts(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    for (int i = 0; i < 1100; i++)
+        append(fixture, i, "",
+               Q(",'modelVersion':'huge','usageMetadata':{'totalTokenCount':9007199254740991}"));
+    append(fixture, 0, "",
+           Q(",'modelVersion':'odd','usageMetadata':{'totalTokenCount':9223372036854775807,"
+             "'promptTokenCount':'12 apples','thoughtsTokenCount':1.5,'cachedContentTokenCount':-1,"
+             "'candidatesTokenCount':2.0,'toolUsePromptTokenCount':true}"));
+    append(fixture, 0, "", Q(",'modelVersion':'odd','usage_metadata':{}"));
+    append(fixture, 0, "",
+           Q(",'modelVersion':'half','usageMetadata':'text','usage_metadata':{'total_token_count':3}"));
+    assert_query(fixture->path,
+                 "SELECT model, calls, prompt, cached, candidates, thoughts, tool_use, total FROM usage",
+                 "half|1|NULL|NULL|NULL|NULL|NULL|3\n"
+                 "huge|1100|NULL|NULL|NULL|NULL|NULL|9223372036854775807\n"
+                 "odd|2|NULL|NULL|2|NULL|NULL|NULL\n");
+}
+
 static void test_titles_and_labels(void **state)
 {
     const struct fixture *fixture = *state;
@@ -152,10 +174,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, views_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_calls_with_ids),           TEST(test_calls_without_ids),
-        TEST(test_odd_events_break_no_view), TEST(test_usage),
-        TEST(test_titles_and_labels),        TEST(test_event_log),
-        TEST(test_rewinds_in_the_event_log), TEST(test_history_in_the_overview),
+        TEST(test_calls_with_ids), TEST(test_calls_without_ids),        TEST(test_odd_events_break_no_view),
+        TEST(test_usage),          TEST(test_usage_with_odd_counts),    TEST(test_titles_and_labels),
+        TEST(test_event_log),      TEST(test_rewinds_in_the_event_log), TEST(test_history_in_the_overview),
     };
     return cmocka_run_group_tests_name("views", tests, NULL, NULL);
 }

@@ -92,8 +92,9 @@ static void refuse_features(const struct mysql *storage, struct my *my)
 
     if (my->base.code != SES_OK || tables == 0)
         return;
-    MYSQL_RES *rows = ses__my_script(my, "SELECT name, needs = 2 FROM seslite_features WHERE needs <> 1"
-                                         " AND name <> 'search' ORDER BY needs = 2 LIMIT 1");
+    MYSQL_RES *rows =
+        ses__my_script(my, "SELECT name, needs = 2 FROM seslite_features WHERE needs <> 1"
+                           " AND name NOT IN ('search', 'families') ORDER BY needs = 2 LIMIT 1");
     const MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
     if (row)
         my->base.code = ses__feature_refuse(storage->server.config.name, ses__span_of(row[0]),

@@ -1,0 +1,115 @@
+.bail on
+-- seslite, schema version 3: sessions that were forked from each other have a number in common.
+--
+-- To upgrade a store of version 2:        sqlite3 store.db < 0003_families.sql
+-- On any other file it changes nothing and fails with a message. The library runs this same text.
+
+CREATE TEMP TABLE seslite_guard (
+    ok INTEGER CONSTRAINT "seslite 0003: the file is not at version 2, or uses other features; nothing was changed" CHECK (ok)
+);
+
+BEGIN IMMEDIATE;
+
+INSERT INTO temp.seslite_guard
+SELECT (SELECT application_id FROM pragma_application_id) = 1397052236
+   AND (SELECT user_version FROM pragma_user_version) = 2
+   AND NOT EXISTS (SELECT 1 FROM features WHERE needs <> 1 AND name <> 'search');
+
+-- A program of an older version that has the file open would make forks without the number. It looks here before it writes.
+INSERT INTO features VALUES ('families', 3);
+
+-- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no forks, and is
+-- none. It stays when a session of the family is deleted or gets another name.
+ALTER TABLE session_details ADD COLUMN origin INTEGER;
+
+-- From here on to the temporary tables' end: the numbers of the forks that there are.
+--
+-- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by its time,
+-- means that the parent was deleted. (One of the two may deceive: an import numbers forks before their parents, and
+-- clocks differ.)
+CREATE TEMP TABLE seslite_links (
+    session_id     INTEGER PRIMARY KEY, -- a fork
+    app_id         INTEGER NOT NULL,
+    parent_user    TEXT,
+    parent_session TEXT NOT NULL,
+    parent_id      INTEGER,             -- NULL: it was deleted
+    drawn          INTEGER NOT NULL     -- a number for its family
+);
+INSERT INTO temp.seslite_links
+SELECT s.id, s.app_id, d.parent_user, d.parent_session, p.id, max(random() & 9223372036854775807, 1)
+FROM session_details AS d
+JOIN sessions AS s ON s.id = d.session_id
+LEFT JOIN users AS u ON u.app_id = s.app_id AND u.name = d.parent_user
+LEFT JOIN sessions AS p ON p.user_id = u.id AND p.name = d.parent_session AND p.id <> s.id
+                       AND (p.id < s.id OR p.created_us <= s.created_us)
+WHERE d.parent_session IS NOT NULL;
+CREATE INDEX temp.seslite_links_by_parent ON seslite_links (parent_id);
+
+-- A family begins with a session that was not forked itself, or with the forks of a deleted one.
+CREATE TEMP TABLE seslite_families (
+    session_id INTEGER PRIMARY KEY,
+    origin     INTEGER NOT NULL
+);
+CREATE TEMP VIEW seslite_members AS
+WITH RECURSIVE members (session_id, origin) AS (
+    SELECT parent_id, min(drawn) FROM temp.seslite_links
+    WHERE parent_id IS NOT NULL AND parent_id NOT IN (SELECT session_id FROM temp.seslite_links)
+    GROUP BY parent_id
+    UNION ALL
+    SELECT session_id, min(drawn) OVER (PARTITION BY app_id, parent_user, parent_session)
+    FROM temp.seslite_links
+    WHERE parent_id IS NULL
+    UNION ALL
+    SELECT l.session_id, m.origin
+    FROM members AS m
+    JOIN temp.seslite_links AS l ON l.parent_id = m.session_id
+)
+SELECT session_id, origin FROM members;
+INSERT INTO temp.seslite_families SELECT session_id, origin FROM temp.seslite_members;
+
+-- What is left are forks of each other in a circle, which names that were used again may form. Numbers form none.
+UPDATE temp.seslite_links SET parent_id = NULL
+WHERE parent_id > session_id AND session_id NOT IN (SELECT session_id FROM temp.seslite_families);
+INSERT OR IGNORE INTO temp.seslite_families SELECT session_id, origin FROM temp.seslite_members;
+
+INSERT INTO session_details (session_id, origin)
+SELECT session_id, origin FROM temp.seslite_families WHERE true
+ON CONFLICT DO UPDATE SET origin = excluded.origin;
+
+DROP VIEW temp.seslite_members;
+DROP TABLE temp.seslite_families;
+DROP TABLE temp.seslite_links;
+
+-- The tokens that models read and wrote: one row per session, model and day (UTC). Only whole numbers from 0 to 2^53 - 1 count.
+-- A sum above that is rounded.
+DROP VIEW usage;
+CREATE VIEW usage AS
+SELECT a.name AS app, u.name AS user, s.name AS session,
+       coalesce(json_extract(e.body, '$.modelVersion'), json_extract(e.body, '$.model_version'), '') AS model,
+       date(e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch') AS day,
+       count(DISTINCT e.position) AS calls,
+       CAST(sum(iif(c.key IN ('promptTokenCount', 'prompt_token_count'), c.value + 0.0, NULL)) AS INTEGER) AS prompt,
+       CAST(sum(iif(c.key IN ('cachedContentTokenCount', 'cached_content_token_count'), c.value + 0.0, NULL)) AS INTEGER)
+           AS cached,
+       CAST(sum(iif(c.key IN ('candidatesTokenCount', 'candidates_token_count'), c.value + 0.0, NULL)) AS INTEGER)
+           AS candidates,
+       CAST(sum(iif(c.key IN ('thoughtsTokenCount', 'thoughts_token_count'), c.value + 0.0, NULL)) AS INTEGER) AS thoughts,
+       CAST(sum(iif(c.key IN ('toolUsePromptTokenCount', 'tool_use_prompt_token_count'), c.value + 0.0, NULL)) AS INTEGER)
+           AS tool_use,
+       CAST(sum(iif(c.key IN ('totalTokenCount', 'total_token_count'), c.value + 0.0, NULL)) AS INTEGER) AS total
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967295
+LEFT JOIN json_each(e.body, iif(json_type(e.body, '$.usageMetadata') = 'object', '$.usageMetadata', '$.usage_metadata')) AS c
+       ON c.type IN ('integer', 'real') AND c.value BETWEEN 0 AND 9007199254740991
+      AND c.value = CAST(c.value AS INTEGER)
+WHERE iif(typeof(e.body) = 'text',
+          json_type(e.body, '$.usageMetadata') = 'object' OR json_type(e.body, '$.usage_metadata') = 'object', 0)
+GROUP BY a.name, u.name, s.name, model, day;
+
+PRAGMA user_version = 3;
+
+COMMIT;
+
+DROP TABLE temp.seslite_guard;

@@ -1,0 +1,119 @@
+/* Stores that version 0.2.0 made (schema version 2) become those of this version. */
+#include "released.h"
+
+/* In the tables: users u (1) and v (2); a session's number, user, name, time of creation, and the names of its parent. */
+struct made {
+    int id;
+    int user;
+    const char *name;
+    int created;
+    const char *parent_user;
+    const char *parent;
+};
+
+/* A store as 0.2.0 left it, with these sessions. */
+static void make_old(const char *path, const struct made *sessions, size_t count)
+{
+    char *script = support_read_file("sql/sqlite/0002_initial.sql", NULL);
+    sqlite3 *db = raw_open(path);
+
+    assert_non_null(script);
+    raw_run(db, strchr(script, '\n'));
+    raw_run(db, "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'u'), (2, 1, 'v');");
+    for (const struct made *made = sessions; made < sessions + count; made++) {
+        char *row = sqlite3_mprintf(
+            "INSERT INTO sessions (id, app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, "
+            "event_count, details) VALUES (%d, 1, %d, %Q, %d, %d, 0, 0, 0, 0, %d)",
+            made->id, made->user, made->name, made->created, made->created, made->parent != NULL);
+        char *details =
+            sqlite3_mprintf("INSERT INTO session_details (session_id, parent_user, parent_session, "
+                            "parent_seq) VALUES (%d, %Q, %Q, 0)",
+                            made->id, made->parent_user, made->parent);
+        raw_run(db, row);
+        if (made->parent)
+            raw_run(db, details);
+        sqlite3_free(details);
+        sqlite3_free(row);
+    }
+    free(script);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void open_and_close(const char *path)
+{
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_close(store);
+    assert_query(path, "PRAGMA user_version", "3\n");
+}
+
+#define FAMILIES                                                                                          \
+    "SELECT group_concat(name, ' ') FROM (SELECT s.name, d.origin, s.id FROM sessions AS s"               \
+    " JOIN session_details AS d ON d.session_id = s.id WHERE d.origin > 0 ORDER BY s.id) GROUP BY origin" \
+    " ORDER BY min(id)"
+
+static void test_forks_get_the_number_of_their_family(void **state)
+{
+    static const struct made sessions[] = {
+        {1, 1, "first", 1, NULL, NULL},
+        {2, 1, "fork", 2, "u", "first"},
+        {3, 2, "of another user", 3, "u", "first"},
+        {4, 1, "fork of a fork", 4, "v", "of another user"},
+        {5, 1, "alone", 5, NULL, NULL},
+        {6, 1, "orphan", 6, "u", "deleted"},
+        {7, 2, "its sibling", 7, "u", "deleted"},
+        {8, 1, "other orphan", 8, "v", "deleted"},
+        {9, 1, "child of an orphan", 9, "u", "orphan"},
+        {10, 1, "twice", 11, NULL, NULL},
+        {11, 1, "of the first of the name", 10, "u", "again"},
+        {12, 1, "again", 12, NULL, NULL}, /* which was deleted, and made again later */
+        {13, 1, "of the second", 13, "u", "again"},
+        {14, 1, "imported before its parent", 30, "u", "imported"},
+        {15, 1, "imported", 14, NULL, NULL},
+        {16, 1, "of a clock ahead", 900, NULL, NULL},
+        {17, 1, "of a clock that is right", 17, "u", "of a clock ahead"},
+    };
+    const struct fixture *fixture = *state;
+    char *path = support_path(fixture->folder, "old.db");
+
+    make_old(path, sessions, sizeof sessions / sizeof sessions[0]);
+    open_and_close(path);
+    assert_query(
+        path, FAMILIES,
+        "first fork of another user fork of a fork\norphan its sibling child of an orphan\nother orphan\n"
+        "of the first of the name\nagain of the second\nimported before its parent imported\n"
+        "of a clock ahead of a clock that is right\n");
+    assert_query(path, "SELECT count(*) FROM session_details WHERE origin IS NULL OR origin <= 0", "0\n");
+    free(path);
+}
+
+/* Names that were used again may form a circle, and so may a forged file. */
+static void test_circles_of_forks_end(void **state)
+{
+    static const struct made sessions[] = {
+        {1, 1, "a", 1, "u", "b"},    {2, 1, "b", 2, "u", "a"}, {3, 1, "itself", 3, "u", "itself"},
+        {4, 1, "x", 9, "u", "y"},    {5, 1, "y", 9, "u", "z"}, {6, 1, "z", 9, "u", "x"},
+        {7, 1, "tail", 9, "u", "z"},
+    };
+    const struct fixture *fixture = *state;
+    char *path = support_path(fixture->folder, "old.db");
+
+    make_old(path, sessions, sizeof sessions / sizeof sessions[0]);
+    open_and_close(path);
+    assert_query(path, "SELECT count(*) FROM session_details WHERE origin > 0", "7\n");
+    assert_query(path, FAMILIES, "a b\nitself\nx z tail\ny\n");
+    free(path);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_forks_get_the_number_of_their_family),
+        TEST(test_circles_of_forks_end),
+    };
+    return cmocka_run_group_tests_name("upgrade", tests, NULL, NULL);
+}
