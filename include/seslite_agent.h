@@ -249,7 +249,8 @@ typedef struct ses_context_options {
      * Puts up to so many bytes of artifacts back into the contents, which undoes ses_artifacts_offload; 0:
      * none. A `fileData` with the address (ses_artifact_info.uri) of an artifact of the session or its user
      * becomes an `inlineData` with the type, the display name and the bytes, in base64 with the standard
-     * alphabet. The newest events come first. An artifact with more bytes than are left stays a reference,
+     * alphabet. An artifact that the event's own `actions.artifactDelta` names counts first, whatever session
+     * the address is of (see ses_artifact_inline). The newest events come first. An artifact with more bytes than are left stays a reference,
      * and so does one that is absent or is not SES_ARTIFACT_BYTES. Addresses of anything else are not
      * followed, and events stay as they are.
      */

@@ -149,6 +149,35 @@ SES_API int ses_artifact_read(ses_artifact *artifact, int64_t offset, void *buff
 /* Frees the open artifact. NULL is allowed. */
 SES_API void ses_artifact_close(ses_artifact *artifact);
 
+typedef struct ses_artifact_inline_options {
+    size_t size;
+    int64_t bytes;      /* of artifacts, at most; 0: any number */
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
+} ses_artifact_inline_options;
+
+/*
+ * Makes from an event of the session, which is `json`, a text with the bytes of artifacts in place of
+ * references to them, for programs that do not read artifacts. This undoes ses_artifacts_offload. A `fileData`
+ * of a part becomes an `inlineData`, with the type, the display name and the bytes in base64, if it has the
+ * address (ses_artifact_info.uri) of an artifact of the session or its user. An artifact with the name and the
+ * version of the address that the event's own `actions.artifactDelta` names counts first, whatever session the
+ * address is of: the event may have been forked, or imported under another name. An artifact that is absent, is
+ * not SES_ARTIFACT_BYTES, or has more bytes than are left stays a reference. Free `*inlined` with ses_free;
+ * `inlined_len` may be NULL. By key, the session need not exist.
+ *
+ * Returns 0, or SES_UNCHANGED, with NULL, if all references stay or there are none. JSON: the event is not JSON.
+ * CORRUPT: the bytes of an artifact do not have its hash. INVALID: `bytes` is negative.
+ *
+ * Codes: those of a read, INVALID, JSON, LIMIT.
+ */
+SES_API int ses_artifact_inline(ses_session *session, const char *json, size_t len,
+                                const ses_artifact_inline_options *options, char **inlined,
+                                size_t *inlined_len, ses_error *error);
+SES_API int ses_artifact_inline_by_key(ses_store *store, const ses_key *key, const char *json, size_t len,
+                                       const ses_artifact_inline_options *options, char **inlined,
+                                       size_t *inlined_len, ses_error *error);
+
 /* ------------------------------------------------------------------------------------ lists, and deleting */
 
 /* A page of names or versions. */

@@ -175,9 +175,24 @@ int ses_artifact_open_by_key(ses_store *store, const ses_key *key, const char *n
     return code == SES_OK ? ses__call_end(&call.at, open_artifact(&call, options, artifact, error)) : code;
 }
 
-int ses__begun_artifact_open(ses_store *store, const ses_key *key, struct span uri,
+int ses__begun_artifact_open(ses_store *store, const ses_key *key, struct span name, int64_t version,
                              const ses_artifact_open_options *options, ses_artifact **artifact,
                              ses_error *error)
+{
+    struct artifact_call call = {.at = {.store = store, .key = *key}};
+    ses_artifact_open_options of_version = *options;
+    char text[SES_ID_MAX + 1];
+
+    memcpy(text, name.ptr, name.len);
+    text[name.len] = '\0';
+    const int code = ses__artifact_take_name(&call, text, error);
+    of_version.version = &version;
+    return code == SES_OK ? open_artifact(&call, &of_version, artifact, error) : code;
+}
+
+int ses__begun_artifact_follow(ses_store *store, const ses_key *key, struct span uri,
+                               const ses_artifact_open_options *options, ses_artifact **artifact,
+                               ses_error *error)
 {
     struct artifact_call call = {.at = {.store = store, .key = *key}};
     ses_artifact_open_options of_version = *options;

@@ -350,6 +350,10 @@ static void test_an_artifact_is_one_to_read_and_three_to_save(struct far_store *
 {
     const ses_artifact_save_options reference = {.size = sizeof reference, .kind = SES_ARTIFACT_URI};
     static const char address[] = "artifact://apps/app/users/user/sessions/s/artifacts/a/versions/1";
+    static const char referring[] =
+        "{\"content\":{\"parts\":[{\"fileData\":{\"fileUri\":\"artifact://apps/x/users/y/"
+        "sessions/z/artifacts/a/versions/0\"}}]},\"actions\":{\"artifactDelta\":{\"a\":0}}}";
+    char *inlined = NULL;
     ses_artifact *artifact;
     int64_t deleted = 0;
     ses_error error;
@@ -364,6 +368,10 @@ static void test_an_artifact_is_one_to_read_and_three_to_save(struct far_store *
     assert_trips(far, 1, assert_ok(ses_artifact_read(artifact, 0, bytes, sizeof bytes, &len, &error)));
     assert_int_equal(len, 5);
     ses_artifact_close(artifact);
+    assert_trips(
+        far, 2,
+        assert_ok(ses_artifact_inline(far->session, referring, SES_NUL, NULL, &inlined, NULL, &error)));
+    ses_free(inlined);
     list_artifacts(far);
     assert_ok(ses_artifact_save(far->session, "r", address, SES_NUL, &reference, NULL, &error));
     assert_trips(far, 2, assert_ok(ses_artifact_open(far->session, "r", NULL, &artifact, &error)));

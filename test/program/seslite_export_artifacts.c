@@ -6,6 +6,8 @@
 
 #include "seslite_artifact.h"
 
+#define IMAGE "aGVsbG8gd29ybGQ="
+
 enum { LARGE = 3000000 }; /* bytes, more than are written at once */
 
 static void save_as(const struct fixture *fixture, const char *name, const void *bytes, size_t len,
@@ -438,6 +440,59 @@ static void test_google_adk_lists_and_loads_them(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
+static bool contains(const char *bytes, size_t len, const char *word)
+{
+    const size_t word_len = strlen(word);
+
+    for (size_t at = 0; at + word_len <= len; at++) {
+        if (memcmp(bytes + at, word, word_len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* An image that was kept as an artifact is part of the event again for services that know no artifacts of the store, in
+ * whatever session; an address of something that is not there is counted. */
+static void test_images_go_with_their_events(void **state)
+{
+    static const char *const formats[] = {"session", "vertex", "sqlite"};
+    const struct fixture *fixture = *state;
+    const ses_key of = {"photos", "bob", "first"};
+    const ses_key to = {"photos", "bob", "second"};
+    ses_append_options options = {.size = sizeof options};
+    struct reply reply = {0};
+    ses_error error;
+
+    must_create(fixture->store, &of, NULL);
+    assert_ok(ses_artifacts_open(fixture->store, &of, &options.artifacts, &error));
+    assert_ok(ses_artifacts_offload(options.artifacts, 5, &error));
+    assert_ok(
+        ses_append_by_key(fixture->store, &of,
+                          Q("{'id':'e1','invocationId':'i','author':'user','timestamp':1,'content':{'parts':["
+                            "{'inlineData':{'mimeType':'image/png','data':'" IMAGE "'}}]}}"),
+                          SES_NUL, &options, NULL, &error));
+    ses_artifacts_close(options.artifacts);
+    must_append_by_key(
+        fixture->store, &of,
+        Q("{'id':'e2','invocationId':'i','author':'user','timestamp':1,'content':{'parts':["
+          "{'fileData':{'fileUri':'artifact://apps/x/users/y/sessions/z/artifacts/gone/versions/0'}}]}}"));
+    assert_ok(ses_fork_by_key(fixture->store, &of, NULL, &to, NULL, NULL, &error));
+    must_delete(fixture->store, &of);
+    for (size_t i = 0; i < 3; i++) {
+        char *path = support_path(fixture->folder, formats[i]);
+        size_t len;
+        run_at(&reply, 0, NULL, fixture->path, "-a", "photos", "-u", "bob", "export", "second", "--to",
+               formats[i], "-o", path, "--json");
+        assert_has(&reply.out, Q("{'kind':'references','count':1"));
+        char *bytes = support_read_file(path, &len);
+        assert_true(contains(bytes, len, IMAGE));
+        assert_false(contains(bytes, len, "sessions/first"));
+        free(bytes);
+        free(path);
+    }
+    reply_free(&reply);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +504,7 @@ int main(void)
         T(test_references_are_written_as_bytes),
         T(test_metadata_that_google_adk_cannot_read),
         T(test_other_formats_tell_of_artifacts),
+        T(test_images_go_with_their_events),
         T(test_a_damaged_artifact_ends_the_export),
         T(test_a_disk_that_is_full_leaves_complete_versions),
         T(test_google_adk_lists_and_loads_them),

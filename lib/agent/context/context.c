@@ -2,6 +2,7 @@
 #include "agent/context/context.h"
 
 #include "agent/tracked.h"
+#include "artifact/begun.h"
 #include "base/argument.h"
 #include "base/error.h"
 #include "session/handle.h"
@@ -112,13 +113,14 @@ static int work_out(ses_context *context, struct hash_seed seed, unsigned flags,
 
 /* --------------------------------------------------------------------------------------------- artifacts */
 
-static int inline_item(struct context_inlining *inlining, struct context_item *item, ses_error *error)
+static int inline_item(struct artifact_inlining *inlining, struct context_item *item, ses_error *error)
 {
+    const struct span event = {item->event->json, item->event->json_len};
     struct buffer out;
 
     ses__buffer_init(&out, inlining->arena.allocator);
-    const int code =
-        ses__context_inline(inlining, (struct span){item->content.text, item->content.len}, &out, error);
+    const int code = ses__begun_artifacts_inline(
+        inlining, (struct span){item->content.text, item->content.len}, event, &out, error);
     if (code != SES_OK || out.len == 0) {
         ses__buffer_free(&out);
         return code;
@@ -132,7 +134,7 @@ static int inline_item(struct context_inlining *inlining, struct context_item *i
 static int inline_artifacts(ses_context *context, ses_store *store, const ses_key *key, int64_t bytes,
                             const struct limits *limits, ses_error *error)
 {
-    struct context_inlining inlining = {.store = store, .key = key, .limits = limits, .left = bytes};
+    struct artifact_inlining inlining = {.store = store, .key = key, .limits = limits, .left = bytes};
     int code = SES_OK;
 
     ses__arena_init(&inlining.arena, context->allocator);

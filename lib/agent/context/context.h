@@ -74,19 +74,4 @@ SESLITE_PRIVATE bool ses__context_compact(struct context_work *work);
  * calls of the same events. The seed is the store's. False: out of memory. */
 SESLITE_PRIVATE bool ses__context_recall(struct context_work *work, struct hash_seed seed);
 
-/* ---- context_inline.c */
-
-/* The artifacts that replace the references of a context. */
-struct context_inlining {
-    ses_store *store; /* of a call that has begun */
-    const ses_key *key;
-    const struct limits *limits;
-    int64_t left;       /* bytes of artifacts that may still be put in place */
-    struct arena arena; /* of the addresses */
-};
-
-/* Adds to `out` the content with inline data in place of its references; nothing if all of them stay. */
-SESLITE_PRIVATE int ses__context_inline(struct context_inlining *inlining, struct span content,
-                                        struct buffer *out, ses_error *error);
-
 #endif

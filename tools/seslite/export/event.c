@@ -9,6 +9,8 @@
 #include "foreign/json/add_json.h"
 #include "json/decimal.h"
 #include "json/reader.h"
+#include "output/out.h"
+#include "seslite_artifact.h"
 
 enum { MAX_DEPTH = 190 };
 
@@ -94,7 +96,41 @@ bool export_mend(struct export *export, struct text *text)
     return deepest <= MAX_DEPTH;
 }
 
-struct span export_event(struct export *export, const ses_event *event, struct text *room)
+static bool may_have_address(struct span json)
+{
+    static const char address[] = "artifact:";
+    const size_t len = sizeof address - 1;
+    const char *end = json.ptr + json.len;
+
+    for (const char *at = json.ptr; (size_t)(end - at) >= len; at++) {
+        at = memchr(at, address[0], (size_t)(end - at) - len + 1);
+        if (!at)
+            return false;
+        if (memcmp(at, address, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+int export_inline(struct export *export, const ses_session *session, struct span *json, char **inlined)
+{
+    const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
+    struct run *run = export->run;
+    size_t len = 0;
+
+    *inlined = NULL;
+    if (!may_have_address(*json))
+        return EXIT_OK;
+    if (ses_artifact_inline_by_key(run->store, &key, json->ptr, json->len, NULL, inlined, &len, &run->error) <
+        0)
+        return fail(run);
+    if (*inlined)
+        *json = (struct span){*inlined, len};
+    export_note(export, EXPORT_NOTE_REFERENCES, may_have_address(*json));
+    return EXIT_OK;
+}
+
+struct span export_event(struct export *export, const ses_event *event, struct span json, struct text *room)
 {
     struct json_reader reader;
     struct json_string key;
@@ -103,7 +139,7 @@ struct span export_event(struct export *export, const ses_event *event, struct t
 
     text_clear(room);
     text_puts(room, "{");
-    ses__json_start(&reader, event->json, event->json_len);
+    ses__json_start(&reader, json.ptr, json.len);
     if (ses__json_enter(&reader)) {
         while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value))
             same = add_event_member(export, event, key, value, room) && same;
@@ -111,7 +147,7 @@ struct span export_event(struct export *export, const ses_event *event, struct t
     text_puts(room, "}");
     if (same) {
         text_clear(room);
-        text_add(room, event->json, event->json_len);
+        text_add(room, json.ptr, json.len);
     }
     export_note(export, EXPORT_NOTE_DEPTH, !export_mend(export, room));
     return (struct span){room->data, room->len};

@@ -25,6 +25,7 @@
     X(PART_METADATA, "values of partMetadata left out, since Vertex does not accept them")     \
     X(SURROGATES, "lone surrogates, which google-adk cannot read, written as U+FFFD")          \
     X(DEPTH, "events nested deeper than google-adk reads: it will reject their sessions")      \
+    X(REFERENCES, "events with addresses of artifacts, which other services cannot follow")    \
     X(ARTIFACTS, "artifacts left out: --artifacts writes them")                                \
     X(ARTIFACT_NAMES, "artifacts left out, since FileArtifactService cannot keep their names") \
     X(ARTIFACT_URIS, "versions of artifacts left out, since they are addresses of files")      \
@@ -67,8 +68,11 @@ void export_note_event(struct export *export, const ses_event *event);
 /* Reports what was written and what the format cannot hold. Returns the exit code. */
 int export_report(struct export *export);
 
-/* event.c: the event as google-adk's services read it. The text is borrowed until the next call. */
-struct span export_event(struct export *export, const ses_event *event, struct text *room);
+/* event.c: puts the bytes of artifacts in place of the references in the event, whose text is `*json`. If there are any,
+ * `*inlined` becomes the new text, to be freed with ses_free; otherwise NULL. Returns an exit code. */
+int export_inline(struct export *export, const ses_session *session, struct span *json, char **inlined);
+/* The event, whose text is `json`, as google-adk's services read it. The text is borrowed until the next call. */
+struct span export_event(struct export *export, const ses_event *event, struct span json, struct text *room);
 /* Replaces lone surrogates in a JSON text by U+FFFD. Returns false if it is nested deeper than google-adk reads. */
 bool export_mend(struct export *export, struct text *text);
 

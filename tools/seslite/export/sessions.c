@@ -178,42 +178,51 @@ static int export_all(struct sessions_export *own)
     return status;
 }
 
-/* Adds the array of events without the keys that are internal to the ADK. */
-static void add_events(struct text *text, struct span events)
+/* Adds the array of events without the keys that are internal to the ADK, and with the bytes of artifacts. */
+static int add_events(struct export *export, const ses_session *session, struct span events,
+                      struct text *text)
 {
     struct json_reader reader;
     struct span event;
     bool first = true;
+    int status = EXIT_OK;
 
     text_puts(text, "[");
     ses__json_start(&reader, events.ptr, events.len);
     if (ses__json_enter(&reader)) {
-        for (; ses__json_element(&reader) && ses__json_skip(&reader, &event); first = false) {
+        for (; status == EXIT_OK && ses__json_element(&reader) && ses__json_skip(&reader, &event);
+             first = false) {
+            char *inlined = NULL;
+            status = export_inline(export, session, &event, &inlined);
             text_puts(text, first ? "" : ",");
             internal_keys_drop(text, event);
+            ses_free(inlined);
         }
     }
     text_puts(text, "]");
+    return status;
 }
 
-static void add_session(struct text *text, const char *json, size_t len)
+static int add_session(struct export *export, const ses_session *session, struct span json, struct text *text)
 {
     struct json_reader reader;
     struct json_string key;
     struct span value;
+    int status = EXIT_OK;
 
-    ses__json_start(&reader, json, len);
+    ses__json_start(&reader, json.ptr, json.len);
     if (!ses__json_enter(&reader))
-        return;
+        return EXIT_OK;
     text_puts(text, "{");
-    while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
+    while (status == EXIT_OK && ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
         add_spelled_name(text, key.raw);
         if (ses__json_string_is(key, "events"))
-            add_events(text, value);
+            status = add_events(export, session, value, text);
         else
             add_span(text, value);
     }
     text_puts(text, "}");
+    return status;
 }
 
 static int make_session_json(struct export *export, const ses_session *session, struct text *text)
@@ -224,9 +233,9 @@ static int make_session_json(struct export *export, const ses_session *session, 
     export_note_annotations(export, session);
     if (ses_session_json(session, &json, &len, &export->run->error) < 0)
         return fail(export->run);
-    add_session(text, json, len);
+    const int status = add_session(export, session, (struct span){json, len}, text);
     ses_free(json);
-    return EXIT_OK;
+    return status;
 }
 
 int export_sessions(struct export *export)

@@ -106,15 +106,21 @@ static int put_session(void *context, const ses_session *session, struct span ow
 static int put_event(void *context, const ses_session *session, const ses_event *event)
 {
     struct sqlite_export *own = context;
+    struct span json = {event->json, event->json_len};
+    char *inlined = NULL;
+    int status = export_inline(own->export, session, &json, &inlined);
     const struct value values[] = {text_value(event->id),
                                    text_value(ses_session_app(session)),
                                    text_value(ses_session_user(session)),
                                    text_value(ses_session_id(session)),
                                    text_value(event->invocation_id),
                                    {.time_us = event->time_us},
-                                   {.text = export_event(own->export, event, &own->room)}};
+                                   {.text = export_event(own->export, event, json, &own->room)}};
 
-    return insert(own, own->event, values, 7);
+    if (status == EXIT_OK)
+        status = insert(own, own->event, values, 7);
+    ses_free(inlined);
+    return status;
 }
 
 static int put_shared(void *context, const char *app, const char *user, struct span state)

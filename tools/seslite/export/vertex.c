@@ -163,11 +163,11 @@ static void put_raw_event(struct body *body, const ses_event *event)
     text_puts(body->text, "}");
 }
 
-static void put_body(struct export *export, const ses_event *event, struct text *text)
+static void put_body(struct export *export, const ses_event *event, struct span json, struct text *text)
 {
     struct body body = {
         .export = export,
-        .event = ses__json_trim((struct span){event->json, event->json_len}),
+        .event = ses__json_trim(json),
         .text = text,
         .conversion = {.spelling = ADK_SNAKE, .without_null = true, .without_part_metadata = true}};
 
@@ -248,14 +248,20 @@ static void put_session(struct export *export, const ses_session *session, const
 int export_vertex_session(struct export *export, const ses_session *session, struct text *json)
 {
     const char *state = NULL;
+    int status = EXIT_OK;
 
     if (ses_state_json(session, &state, NULL, &export->run->error) < 0)
         return fail(export->run);
     put_session(export, session, state, json);
-    for (size_t i = 0; i < ses_session_event_count(session); i++) {
+    for (size_t i = 0; i < ses_session_event_count(session) && status == EXIT_OK; i++) {
+        const ses_event *event = ses_session_event(session, i);
+        struct span body = {event->json, event->json_len};
+        char *inlined = NULL;
+        status = export_inline(export, session, &body, &inlined);
         text_puts(json, i > 0 ? "," : "");
-        put_body(export, ses_session_event(session, i), json);
+        put_body(export, event, body, json);
+        ses_free(inlined);
     }
     text_puts(json, "]}");
-    return EXIT_OK;
+    return status;
 }
