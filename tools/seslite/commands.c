@@ -15,20 +15,21 @@ const struct command command_table[] = {
     {.group = "Look",
      .name = "list",
      .summary = "list sessions",
-     .words = "Lists the sessions of the store, of --app, or of --user, grouped by app. With --names it "
-              "prints only the names of the apps or users, or the ids of the sessions. On a narrow terminal, "
-              "titles and labels are cut; ids never are. The exit code is 3 if options that select match nothing.",
-     .options =
-         OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES), O(CONTAINING),
-                    O(FAILED)),
+     .words =
+         "Lists the sessions of the store, of --app, or of --user, grouped by app. With --names it "
+         "prints only the names of the apps or users, or the ids of the sessions. On a narrow terminal, "
+         "titles and labels are cut; ids never are. The exit code is 3 if options that select match nothing.",
+     .options = OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES),
+                           O(CONTAINING), O(FAILED)),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d",
      .run = run_list},
     {.group = "Look",
      .name = "show",
      .summary = "show the transcript of a session",
-     .words = "Prints messages, function calls and responses, code and its results, attached files, "
-              "transfers to other agents, and errors. Events that a rewind took back are marked, and a rewind or "
-              "redo says which events it took or brought back; --live leaves all of these out. With --json it prints the session as the ADK writes it, with its state.",
+     .words =
+         "Prints messages, function calls and responses, code and its results, attached files, "
+         "transfers to other agents, and errors. Events that a rewind took back are marked, and a rewind or "
+         "redo says which events it took or brought back; --live leaves all of these out. With --json it prints the session as the ADK writes it, with its state.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
      .options = OPTIONS_OF(EVENT_RANGE, O(FULL), O(CONTAINING)),
      .example = " seslite -f agents.db show s1 --newest 20",
@@ -197,7 +198,8 @@ const struct command command_table[] = {
     {.group = "History",
      .name = "fork",
      .summary = "make a new session that begins with this one's events up to a point",
-     .words = "Prints the id of the new session, which expires when the old one does. The old one stays as it is.",
+     .words =
+         "Prints the id of the new session, which expires when the old one does. The old one stays as it is.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
      .options = OPTIONS_OF(O(AT), O(AS), O(AS_USER)),
      .example = " seslite -f agents.db fork s1 --at last-turn --as s1-again",
@@ -293,10 +295,11 @@ const struct command command_table[] = {
          "With --json it prints a receipt: what was erased, and what is left. Titles, labels, backups and what "
          "was exported are not covered.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
-     .options = OPTIONS_OF(O(EVENTS), O(FIND_TEXT), O(PATTERN), O(IGNORE_CASE), O(WITH), O(REDACT_STATE), O(FORKS),
-                           O(EVERYTHING), O(SECURE), O(DRY_RUN), O(YES)),
-     .example = " seslite -f agents.db redact s1 --events 12,15-17 --state --secure\n"
-                " seslite -f agents.db --app chat --user alice redact --everything --pattern 'sk-[A-Za-z0-9]{20,}'",
+     .options = OPTIONS_OF(O(EVENTS), O(FIND_TEXT), O(PATTERN), O(IGNORE_CASE), O(WITH), O(REDACT_STATE),
+                           O(FORKS), O(EVERYTHING), O(SECURE), O(DRY_RUN), O(YES)),
+     .example =
+         " seslite -f agents.db redact s1 --events 12,15-17 --state --secure\n"
+         " seslite -f agents.db --app chat --user alice redact --everything --pattern 'sk-[A-Za-z0-9]{20,}'",
      .run = run_redact},
     {.group = "Tidy up",
      .name = "prune",
@@ -329,8 +332,9 @@ const struct command command_table[] = {
     {.group = "Tidy up",
      .name = "title",
      .summary = "show or set the title of a session",
-     .words = "The argument is the title, so the session is named with -s. Without -s it is the only one, and the "
-              "command says which it was; a title that is the id of this session is then refused.",
+     .words =
+         "The argument is the title, so the session is named with -s. Without -s it is the only one, and the "
+         "command says which it was; a title that is the id of this session is then refused.",
      .argument = {"TITLE", KIND_TEXT, false, 1},
      .options = OPTIONS_OF(O(REMOVE)),
      .example = " seslite -f agents.db -s s1 title \"A trip to Oslo\"",
@@ -398,7 +402,9 @@ const struct command command_table[] = {
     {.group = "Upkeep",
      .name = "migrate",
      .summary = "upgrade a store of an older version",
-     .words = "Programs that open the store for writing do this too. Older versions can no longer open it.",
+     .words =
+         "Every other command does this, too, if it may write to the store, and prints it, unless --no-upgrade is given. "
+         "Older versions can no longer open the store.",
      .run = run_migrate},
     {.group = "Upkeep",
      .name = "sql",

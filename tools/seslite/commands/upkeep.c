@@ -79,18 +79,20 @@ static int report_migrated(struct run *run, bool migrated)
 /* Opening an older schema read-only returns READONLY. Opening it for writing migrates it. */
 int run_migrate(struct run *run)
 {
-    ses_open_options read_only = {.size = sizeof read_only,
-                                  .flags = SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST};
+    ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST};
     const char *path = place_given(run);
 
     if (!path)
         return EXIT_USAGE;
-    give_key(run, &read_only);
-    int code = place_open(path, &read_only, &run->store, &run->error);
+    if (given(run, OPTION_NO_UPGRADE))
+        return say_usage(run, "migrate upgrades the store: leave out --no-upgrade");
+    give_key(run, &options);
+    int code = place_open(path, &options, &run->store, &run->error);
     if (code >= 0)
         return report_migrated(run, false);
     if (code != SES_READONLY)
         return fail(run);
-    int status = open_to_write(run);
-    return status == EXIT_OK ? report_migrated(run, true) : status;
+    options.flags = SES_OPEN_MUST_EXIST;
+    code = place_open(path, &options, &run->store, &run->error);
+    return code < 0 ? fail(run) : report_migrated(run, true);
 }

@@ -90,6 +90,7 @@ static int open_store_of(struct run *run)
         text_print(&path, "%s%s", home, place + 1);
         run->values[OPTION_STORE] = path.data;
     }
+    run->values[OPTION_NO_UPGRADE] = "";
     int status = open_to_read(run);
     run->values[OPTION_STORE] = place;
     text_free(&path);

@@ -196,11 +196,11 @@ int store_import(struct run *run, const char *path, const ses_key *from, const s
     ses_open_options open = {.size = sizeof open, .flags = SES_OPEN_READ_ONLY};
     struct exporter exporter = {.from = from};
     struct lines_reader reader = {.run = run, .bytes = -1, .report = report};
-    int code = place_open(path, &open, &exporter.store, error);
+    int code = open_place(run, path, &open, &exporter.store, error);
 
     if (code == SES_KEY && given(run, OPTION_KEY_FD)) {
         give_key(run, &open);
-        code = place_open(path, &open, &exporter.store, error);
+        code = open_place(run, path, &open, &exporter.store, error);
     }
     if (code < 0)
         return code;

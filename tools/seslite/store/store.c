@@ -112,6 +112,56 @@ int read_key(struct run *run, enum option_id option, unsigned char key[SES_KEY_B
                            run->values[option], option_table[option].name, SES_KEY_BYTES, 2 * SES_KEY_BYTES);
 }
 
+static bool is_empty(const char *path)
+{
+    struct stat info;
+    return !place_is_server(path) && stat(path, &info) == 0 && info.st_size == 0;
+}
+
+/* Opens the store for writing, or read-only again if `old` is why it could not be opened so. A store that may not be written
+ * to is left with that error, which names the way. */
+static int open_upgrading(const char *path, const ses_open_options *options, const ses_error *old,
+                          ses_store **store, ses_error *error)
+{
+    const bool reads = options->flags & SES_OPEN_READ_ONLY;
+    ses_open_options writing = *options;
+
+    if (reads)
+        writing.flags = (options->flags & ~(unsigned)SES_OPEN_READ_ONLY) | SES_OPEN_MUST_EXIST;
+    int code = place_open(path, &writing, store, error);
+    if (old && (code == SES_READONLY || code == SES_CANTOPEN)) {
+        *error = *old;
+        return old->code;
+    }
+    if (code < 0 || !old)
+        return code;
+    say("%s was upgraded to schema version %d; older versions of seslite refuse it from now on", path,
+        SES_SCHEMA_VERSION);
+    if (!reads)
+        return code;
+    ses_close(*store);
+    return place_open(path, options, store, error);
+}
+
+int open_place(const struct run *run, const char *path, const ses_open_options *options, ses_store **store,
+               ses_error *error)
+{
+    ses_open_options look = *options;
+    ses_error old;
+
+    /* Only of an older store, or of an empty file, is this READONLY. */
+    look.flags |= SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST;
+    const int code = place_open(path, &look, store, &old);
+    const bool is_old = code == SES_READONLY && !is_empty(path);
+    if ((options->flags & SES_OPEN_READ_ONLY && !is_old) || (is_old && given(run, OPTION_NO_UPGRADE))) {
+        if (code < 0)
+            *error = old;
+        return code;
+    }
+    ses_close(*store);
+    return open_upgrading(path, options, is_old ? &old : NULL, store, error);
+}
+
 static int open_store(struct run *run, unsigned flags)
 {
     ses_open_options options = {.size = sizeof options, .flags = flags | SES_OPEN_MUST_EXIST};
@@ -120,15 +170,17 @@ static int open_store(struct run *run, unsigned flags)
     if (!path)
         return EXIT_USAGE;
     give_key(run, &options);
-    int code = place_open(path, &options, &run->store, &run->error);
+    int code = open_place(run, path, &options, &run->store, &run->error);
     if (code >= 0)
         return EXIT_OK;
     int status = fail(run);
     if (code == SES_NOTASTORE && !place_is_server(path))
         note("If another program wrote it, import its sessions into a store: seslite -f STORE import %s",
              path);
-    /* The store has an older schema, which opening it read-only does not migrate. */
-    return code == SES_READONLY && (flags & SES_OPEN_READ_ONLY) ? EXIT_NOTASTORE : status;
+    /* The store has an older schema. */
+    return code == SES_READONLY && (flags & SES_OPEN_READ_ONLY || given(run, OPTION_NO_UPGRADE))
+               ? EXIT_NOTASTORE
+               : status;
 }
 
 int open_to_read(struct run *run)
@@ -168,7 +220,7 @@ int open_or_create(struct run *run, bool dry)
     if (dry)
         options.flags = SES_OPEN_MUST_EXIST;
     give_key(run, &options);
-    int code = place_open(path, &options, &run->store, &run->error);
+    int code = open_place(run, path, &options, &run->store, &run->error);
     if (dry && code == SES_NOTFOUND) {
         code = ses_open(":memory:", NULL, &run->store, &run->error);
         run->stands_in = code >= 0;
