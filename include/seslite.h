@@ -125,8 +125,9 @@
  *    before opening the store, or call exec.
  *  - Files: do not keep the file on a network file system, and do not copy, move or delete it while it is
  *    open (https://www.sqlite.org/howtocorrupt.html). A store stays on the file that it opened, even if the
- *    working directory or a link in the path changes. If that file is deleted, moved or replaced, every write
- *    returns IO, and within a second every read does too.
+ *    working directory or a link in the path changes. If that file, its log (-wal) or the log's index (-shm)
+ *    is deleted, moved or replaced, every write returns IO, and within a second every read does too. A write
+ *    also returns IO after another program has given the file a second name, cut it short or overwritten it.
  *  - The library never prints, exits, reads the environment, installs signal handlers, or changes SQLite
  *    settings that belong to the whole process.
  */

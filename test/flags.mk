@@ -93,7 +93,7 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
     storage/faults_disk_crash storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
     session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
     json/writer storage/index_kills search/index session/bytes cjson/cjson session/state_number storage/damaged_rows storage/damaged_trees \
-    storage/open_identity storage/open_files storage/group_commit_waiting storage/readers session/session_range storage/migrate \
+    storage/open_identity storage/open_guard storage/open_files storage/group_commit_waiting storage/readers session/session_range storage/migrate \
     program/sqlite3_guards storage/threads storage/group_commit storage/interrupt storage/open storage/readers_waiting \
     storage/open_schema storage/plans_room storage/open_journal storage/plans_views storage/faults_memory_handle \
     storage/open_life storage/group_commit_outcome storage/processes_fair program/sqlite3 agent/tracked_model install dist \

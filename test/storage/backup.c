@@ -346,6 +346,7 @@ static void test_a_store_is_no_backup_of_itself(void **state)
         assert_code(SES_INVALID, ses_store_backup(test->store, names[i], NULL, &error));
         assert_code(SES_INVALID, ses_store_backup(test->store, names[i], &replace, &error));
     }
+    assert_int_equal(unlink(hard), 0); /* a store that is open stops to write while it has two names */
     must_append_by_key(test->store, &key, "{}");
     free(journal);
     free(hard);

@@ -228,6 +228,19 @@ static int check_read_only(struct sqlite *storage, ses_error *error)
     return code;
 }
 
+/* SQLite makes the log's index when it first reads. */
+static int know_log(struct sqlite *storage, ses_error *error)
+{
+    int64_t version = 0;
+    int code = SES_OK;
+
+    if (storage->file.known && strcmp(storage->journal_mode, "wal") == 0) {
+        code = ses__connection_read_int(storage->writer.db, "PRAGMA schema_version", &version, error);
+        ses__file_know_log(storage->config.path, &storage->file);
+    }
+    return code;
+}
+
 static int open_writer(struct sqlite *storage, ses_error *error)
 {
     bool read_only = storage->config.read_only;
@@ -244,7 +257,11 @@ static int open_writer(struct sqlite *storage, ses_error *error)
     if (code == SES_OK)
         code = set_journal(storage, error);
     if (code == SES_OK)
+        code = know_log(storage, error);
+    if (code == SES_OK)
         code = ses__key_check_file(storage->writer.db, error);
+    if (code == SES_OK && !read_only)
+        code = ses__connection_guard_file(storage->writer.db, error); /* and remembers what is there */
     if (code == SES_OK && !read_only)
         code = set_durability(storage, error);
     if (code == SES_OK && !read_only)

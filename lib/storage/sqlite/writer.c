@@ -324,9 +324,9 @@ static struct pending *take_next(struct sqlite *storage, const struct group *gro
 static int commit_or_roll_back(struct sqlite *storage, ses_error *failure)
 {
     struct connection *db = storage->writer.db;
-    /* A commit to a file that was deleted or replaced would be lost, and its log may belong to another
+    /* A commit to files that were deleted or replaced would be lost, and its log may belong to another
      * file by now. */
-    int code = ses__connection_check_file(db, failure);
+    int code = ses__connection_guard_file(db, failure);
 
     if (code == SES_OK) {
         ses__wal_before_commit(storage);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/limits.h"
 #include "storage/sqlite/connection/config.h"
@@ -14,8 +15,32 @@
 /* The file that every connection of a store is on. */
 struct sqlite_file {
     struct file_identity identity;
-    bool known;     /* false: in memory */
+    struct file_identity log;       /* -wal */
+    struct file_identity log_index; /* -shm */
+    bool known;                     /* false: in memory */
+    bool has_log;   /* the two are known; no program takes them away in good order while the store is open */
     bool immutable; /* no program can write it, and there is no log */
+};
+
+/* How far checkpoints have come, as the log's index says. */
+struct checkpoint_progress {
+    uint32_t salt[2];
+    uint32_t copied;
+    uint32_t attempted;
+};
+
+/* What the writing connection remembers of its files from one commit to the next; see file_guard.c. */
+enum { FILE_COUNTER_BYTES = 16 };
+struct file_guard {
+    struct timespec folder_time;
+    int64_t busy_until_us; /* until then the folder's time says too little */
+    bool quiet;            /* nothing had come or gone at the last look */
+    bool sure;             /* the members below were read while no checkpoint ran */
+    bool overwritten;
+    struct checkpoint_progress progress;
+    struct timespec file_time;
+    off_t bytes;
+    unsigned char counter[FILE_COUNTER_BYTES];
 };
 
 /* The kinds of work of a connection, which decide the limit of its statements. */
@@ -44,6 +69,7 @@ struct connection {
     bool features_seen; /* the last look found no feature that forbids its use */
     /* Then, or after the last commit of this connection. It changes with every commit. */
     unsigned data_version;
+    struct file_guard guard;
     sqlite3_stmt *statements[STATEMENT_COUNT];
     bool reshapes[STATEMENT_COUNT]; /* does the statement change more than rows? */
 };
@@ -81,8 +107,6 @@ SESLITE_PRIVATE int ses__connection_open(const struct sqlite_config *config, enu
                                          const struct limits *limits, struct connection **db,
                                          ses_error *error);
 SESLITE_PRIVATE void ses__connection_close(struct connection *db);
-/* Is the file still where it was? IO when it was deleted, moved or replaced. */
-SESLITE_PRIVATE int ses__connection_check_file(const struct connection *db, ses_error *error);
 /* Around a call that uses the connection: how long it waits for locks, whether it may be interrupted, and its limits. */
 SESLITE_PRIVATE void ses__connection_start_call(struct connection *db, int64_t deadline_us,
                                                 bool interruptible, const struct limits *limits);
@@ -125,6 +149,16 @@ SESLITE_PRIVATE bool ses__connection_lacks_key(struct connection *db);
 /* True if the file is plain and the connection has a key, or the other way round, as the first bytes say. No transaction
  * changes them, and no journal is played back for it. */
 SESLITE_PRIVATE bool ses__connection_is_other_kind(struct connection *db);
+
+/* ---- file_guard.c */
+
+/* Are the file and its log still where they were? IO when one was deleted, moved or replaced. */
+SESLITE_PRIVATE int ses__connection_check_file(const struct connection *db, ses_error *error);
+/* The same before a commit, in the transaction of the writing connection. IO also when the file has got a second name,
+ * was cut short or overwritten. */
+SESLITE_PRIVATE int ses__connection_guard_file(struct connection *db, ses_error *error);
+/* Looks which files are the log and its index, right after they were opened. */
+SESLITE_PRIVATE void ses__file_know_log(const char *path, struct sqlite_file *file);
 
 /* ---- failure.c */
 

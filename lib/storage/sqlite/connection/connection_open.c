@@ -43,21 +43,6 @@ static int configure(struct connection *db, enum connection_role role, ses_error
     return code;
 }
 
-int ses__connection_check_file(const struct connection *db, ses_error *error)
-{
-    const struct sqlite_config *config = db->config;
-    struct file_identity now;
-    int code = SES_OK;
-
-    if (config->file->known && !ses__file_identify(config->path, &now))
-        code = ses__error_set(error, SES_IO, "%s: the file was deleted or moved while the store was open",
-                              config->path);
-    else if (config->file->known && !ses__file_is_same(now, config->file->identity))
-        code =
-            ses__error_set(error, SES_IO, "%s: the file was replaced while the store was open", config->path);
-    return code;
-}
-
 /* The path still names the store's file, and the connection is on it. (A file system that cannot tell is taken at its
  * path's word.) */
 static int check_opened_file(struct connection *db, ses_error *error)
