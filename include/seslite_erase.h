@@ -100,6 +100,89 @@ SES_API int ses_redact(ses_session *session, const int64_t *seqs, size_t count,
 SES_API int ses_redact_by_key(ses_store *store, const ses_key *key, const int64_t *seqs, size_t count,
                               const ses_redact_options *options, ses_erased *erased, ses_error *error);
 
+/* ---------------------------------------------------------------------------------------------- finding */
+
+/* Where a text was found. */
+typedef enum ses_found {
+    SES_FOUND_ID = 1,      /* the id of the session, or of the user, or of the app: the last that is there */
+    SES_FOUND_PARENT = 2,  /* the user or the session from which the session was forked */
+    SES_FOUND_TITLE = 3,   /* its title */
+    SES_FOUND_LABEL = 4,   /* the name or the value of the label `name` */
+    SES_FOUND_KEY = 5,     /* the name of a state key */
+    SES_FOUND_VALUE = 6,   /* the value of the state key `name` */
+    SES_FOUND_INITIAL = 7, /* a key or value of the state that the session was created with */
+    SES_FOUND_BASE = 8,    /* a key or value of the state before the first event that was not pruned */
+    SES_FOUND_EVENT = 9,   /* the event `seq`: anything in it, with its ids, inline data also decoded */
+    SES_FOUND_ARTIFACT = 10, /* an artifact's name, type, display name or metadata */
+    SES_FOUND_BYTES = 11     /* the bytes of an artifact */
+} ses_found;
+
+/* One place in which it was found, lent by a page: never make or copy this struct. */
+typedef struct ses_finding {
+    int kind;            /* SES_FOUND_* */
+    const char *app;     /* whose it is */
+    const char *user;    /* NULL: it belongs to the app */
+    const char *session; /* NULL: it belongs to the app or the user */
+    const char *name;    /* of the key, the label or the artifact, with its prefix; NULL: none */
+    int64_t seq;         /* of the event; 0: none */
+    int64_t version;     /* of the artifact; -1: none */
+    const char *text;    /* what is around the first piece that was found there; NULL: it is not UTF-8 */
+    size_t text_len;     /* bytes */
+    size_t text_found;   /* the byte of it at which the piece begins */
+} ses_finding;
+
+/* A page of findings. */
+typedef struct ses_findings ses_findings;
+
+typedef enum ses_find_flags {
+    SES_FIND_IGNORE_CASE = 0x1 /* ignores the case of ASCII letters in `text` */
+} ses_find_flags;
+
+typedef struct ses_find_options {
+    size_t size;
+    unsigned flags;    /* SES_FIND_* */
+    size_t limit;      /* findings per page, about; 0: 100; at most 10,000 */
+    const char *token; /* the token of the previous page; NULL: the first page */
+    /* In place of `text`, which is NULL then: finds pieces as in ses_redact_options, but without a lock. */
+    ses_redact_finder *find;
+    void *find_context;
+    int64_t timeout_ms; /* as in ses_call_options */
+    ses_cancel *cancel; /* as in ses_call_options */
+} ses_find_options;
+
+/*
+ * Finds a text wherever the store holds it: the request of a person who asks what is known about them begins
+ * here. `scope` is a session, a user (without `session`), an app (without `user`), or NULL for the whole
+ * store. `text` (`len` may be SES_NUL) is compared byte by byte. It is looked for in ids, titles and labels,
+ * in the names and values of state, in the state that sessions began with, in all events and in artifacts.
+ * Memory is kept in sessions, and so is found there. Each place is found once, however often it has the text.
+ *
+ * The parts of one app, user or session, but for its events and artifacts, are not divided into pages, so a
+ * page may have more than `limit` findings. A page ends after about 16 MiB of what was read, so it can have
+ * none, and yet a token. Sessions come in the order in which they were created. Those that are created
+ * meanwhile are found; in what is written while the pages are read, the text may be missed. In artifacts, a
+ * piece that `find` finds may be missed if it is longer than 4 KiB.
+ *
+ * Derived data is not looked at: it says nothing that the events do not. Nor are backups and exports.
+ *
+ * INVALID: an id breaks its rules, `text` is empty or longer than 4 KiB, the limit is too large, or the token
+ * is not from the same search. MISUSE: `scope` has a session, but no user; `text` and `find` are both given,
+ * or neither. NOTFOUND: there is no such session, if the scope is one.
+ *
+ * Codes: those of a read, INVALID, NOTFOUND.
+ */
+SES_API int ses_store_find(ses_store *store, const ses_key *scope, const char *text, size_t len,
+                           const ses_find_options *options, ses_findings **findings, ses_error *error);
+/* Returns the number of findings on the page. */
+SES_API size_t ses_findings_count(const ses_findings *findings);
+/* Returns a finding, borrowed until the page is closed, or NULL past the end. */
+SES_API const ses_finding *ses_findings_at(const ses_findings *findings, size_t index);
+/* Returns the token of the next page, or NULL if this is the last. It is borrowed until this page is
+ * closed. */
+SES_API const char *ses_findings_token(const ses_findings *findings);
+/* Frees the page. NULL is allowed. */
+SES_API void ses_findings_close(ses_findings *findings);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "json/base64.h"
+#include "json/token.h"
 #include "json/writer.h"
 
 /* Asks the caller's function: 1 and the next piece, or 0. */
@@ -96,33 +97,6 @@ static int add_token(struct redacting *run, struct span token, struct span numbe
     return code;
 }
 
-/* The end of the string that begins here, after its quote. */
-static const char *string_token_end(const char *at, const char *end)
-{
-    for (at++; at < end && *at != '"'; at++)
-        at += *at == '\\' && at + 1 < end;
-    return at < end ? at + 1 : end;
-}
-
-static bool is_of_number(char byte)
-{
-    return (byte >= '0' && byte <= '9') || byte == '-' || byte == '+' || byte == '.' || byte == 'e' ||
-           byte == 'E';
-}
-
-/* The token that begins here. An empty one: a byte between tokens. */
-static struct span token_at(const char *at, const char *end)
-{
-    const char *last = at;
-
-    if (*at == '"')
-        last = string_token_end(at, end);
-    else if (*at == '-' || (*at >= '0' && *at <= '9'))
-        while (last < end && is_of_number(*last))
-            last++;
-    return (struct span){at, (size_t)(last - at)};
-}
-
 int ses__found_add(struct redacting *run, struct span value, struct span number, bool *any, ses_error *error)
 {
     const size_t start = run->built.len;
@@ -131,7 +105,7 @@ int ses__found_add(struct redacting *run, struct span value, struct span number,
 
     *any = false;
     for (const char *at = value.ptr; at < end && code == SES_OK;) {
-        const struct span token = token_at(at, end);
+        const struct span token = ses__json_token_at(at, end);
         if (token.len > 0)
             code = add_token(run, token, number, any, error);
         else

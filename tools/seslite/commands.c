@@ -70,12 +70,27 @@ const struct command command_table[] = {
          "messages and calls, then the event as it is stored. With --words it finds events in whose "
          "messages, calls and responses all the words are, newest sessions first; of Chinese, Japanese, "
          "Korean and Thai also parts of words. It reads every event, unless the store has an index of words "
-         "that is up to date (see seslite help index); a note says so.",
+         "that is up to date (see seslite help index); a note says so. What is not in an event, such as a "
+         "title, is found by seslite find.",
      .argument = {"TEXT", KIND_TEXT, true, 1},
      .options = OPTIONS_OF(O(IGNORE_CASE), O(WORDS), O(LIMIT), O(SINCE), O(FROM), O(UP_TO), O(LIVE)),
      .example =
          " seslite -f agents.db search -i \"winter coat\"\n seslite -f agents.db search --words \"coat winter\"",
      .run = run_search},
+    {.group = "Look",
+     .name = "find",
+     .summary = "find all that the store holds about somebody",
+     .words =
+         "Looks for a text, or for what --pattern matches, wherever it can be: in ids, titles and labels, in "
+         "the names and values of state, in what sessions began with, in all events and in artifacts, with "
+         "their bytes. It looks in the whole store, or in an app, a user or a session. It is what a request of "
+         "somebody who asks for their data, or for its erasure, begins with: see redact and delete. To look "
+         "for messages, use search. It ends with 3 if it finds nothing.",
+     .argument = {"TEXT", KIND_TEXT, false, 1},
+     .options = OPTIONS_OF(O(PATTERN), O(IGNORE_CASE), O(LIMIT)),
+     .example = " seslite -f agents.db find alice@example.org\n"
+                " seslite -f agents.db --app chat find --pattern 'sk-[A-Za-z0-9]{20,}' --json",
+     .run = run_find},
     {.group = "Look",
      .name = "usage",
      .summary = "add up the tokens that models have used",

@@ -10,6 +10,7 @@ int run_state(struct run *run);
 int run_events(struct run *run);
 int run_tail(struct run *run);
 int run_search(struct run *run);
+int run_find(struct run *run);
 int run_usage(struct run *run);
 int run_html(struct run *run);
 int run_create(struct run *run);

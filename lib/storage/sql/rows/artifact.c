@@ -131,6 +131,25 @@ int ses__artifact_add(struct db *db, const struct artifact_owner *owner, const s
                                 TEXT(row->display_name), TEXT(row->metadata), OWNER(row->content_id)));
 }
 
+int ses__artifact_without_session(struct db *db, struct artifact_owner *owner, char session[SES_ID_MAX],
+                                  ses_error *error)
+{
+    struct query query;
+
+    ses__query_open(&query, db, STATEMENT_ARTIFACTS_WITHOUT_SESSION, error,
+                    VALUES(INT(owner->user_id), TEXT(owner->session)));
+    const bool found = ses__query_row(&query);
+    if (found) {
+        const struct span name = ses__query_text(&query, 0);
+        if (query.code == SES_OK && (!ses__is_id(name) || ses__span_order(name, owner->session) <= 0))
+            ses__query_keep(&query, ses__refuse_stranger(db, "artifact", error));
+        if (query.code == SES_OK)
+            memcpy(session, name.ptr, owner->session.len = name.len);
+    }
+    const int code = ses__query_end(&query);
+    return code == SES_OK && !found ? SES_NOTFOUND : code;
+}
+
 /* -------------------------------------------------------------------------------------------- contents */
 
 void ses__blob_find(struct query *query, struct db *db, int64_t user_id, const struct blob *blob,

@@ -28,6 +28,10 @@ SESLITE_PRIVATE void ses__artifact_versions_open(struct artifact_rows *rows, str
 SESLITE_PRIVATE void ses__artifact_names_open(struct artifact_rows *rows, struct db *db,
                                               const struct artifact_owner *owner, struct span name,
                                               int64_t limit, ses_error *error);
+/* Moves the owner on to the next name, kept in `session`, under which artifacts are, but no session. NOTFOUND, without a
+ * message: there is none. */
+SESLITE_PRIVATE int ses__artifact_without_session(struct db *db, struct artifact_owner *owner,
+                                                  char session[SES_ID_MAX], ses_error *error);
 /* The first version after that version of the name, in the order of names and versions. */
 SESLITE_PRIVATE void ses__artifact_after_open(struct artifact_rows *rows, struct db *db,
                                               const struct artifact_owner *owner, struct span name,

@@ -118,26 +118,6 @@ int ses__visit_artifacts(struct db *db, const struct visit_op *op, const struct 
     return code;
 }
 
-/* The name after `session` under which artifacts are, but no session. */
-static int find_without_session(struct db *db, struct artifact_owner *owner, char session[SES_ID_MAX],
-                                ses_error *error)
-{
-    struct query query;
-
-    ses__query_open(&query, db, STATEMENT_ARTIFACTS_WITHOUT_SESSION, error,
-                    VALUES(INT(owner->user_id), TEXT(owner->session)));
-    const bool found = ses__query_row(&query);
-    if (found) {
-        const struct span name = ses__query_text(&query, 0);
-        if (query.code == SES_OK && (!ses__is_id(name) || ses__span_order(name, owner->session) <= 0))
-            ses__query_keep(&query, ses__refuse_stranger(db, "artifact", error));
-        if (query.code == SES_OK)
-            memcpy(session, name.ptr, owner->session.len = name.len);
-    }
-    const int code = ses__query_end(&query);
-    return code == SES_OK && !found ? SES_NOTFOUND : code;
-}
-
 int ses__visit_user_artifacts(struct db *db, const struct visit_op *op, int64_t user_id, ses_error *error)
 {
     char session[SES_ID_MAX] = "";
@@ -145,7 +125,7 @@ int ses__visit_user_artifacts(struct db *db, const struct visit_op *op, int64_t 
     int code = ses__visit_artifacts(db, op, &owner, error);
 
     while (code == SES_OK && !op->session) {
-        code = find_without_session(db, &owner, session, error);
+        code = ses__artifact_without_session(db, &owner, session, error);
         if (code == SES_NOTFOUND)
             return SES_OK;
         if (code == SES_OK)

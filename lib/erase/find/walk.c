@@ -1,0 +1,417 @@
+/* The steps of the walk over a store. Each is made of public calls, and looks into one thing. */
+#include "erase/find/find.h"
+
+#include "base/error.h"
+
+static void put_find_name(char *place, const char *name)
+{
+    (void)memcpy(place, name, strlen(name) + 1);
+}
+
+static ses_call_options call_options_of(const struct find *find)
+{
+    return (ses_call_options){.size = sizeof(ses_call_options),
+                              .timeout_ms = ses__limits_left_ms(&find->limits),
+                              .cancel = find->limits.cancel};
+}
+
+static ses_finding finding_at(const struct find *find, int kind)
+{
+    const struct find_place *at = &find->at;
+    return (ses_finding){.kind = kind,
+                         .app = at->app,
+                         .user = at->session[0] ? at->session_user
+                                 : at->user[0]  ? at->user
+                                                : NULL,
+                         .session = at->session[0] ? at->session : NULL,
+                         .version = -1};
+}
+
+static ses_key session_key_of(const struct find *find)
+{
+    return (ses_key){find->at.app, find->at.session_user, find->at.session};
+}
+
+/* ------------------------------------------------------------------------------------- apps and users */
+
+/* Takes the next name of an app, or of a user of an app, after the one in `place`. */
+static int take_next_name(struct find *find, const char *app, char *place, bool *any, ses_error *error)
+{
+    const ses_names_options options = {.size = sizeof options,
+                                       .limit = 1,
+                                       .after = place[0] ? place : NULL,
+                                       .timeout_ms = ses__limits_left_ms(&find->limits),
+                                       .cancel = find->limits.cancel};
+    ses_names *names = NULL;
+    int code = app ? ses_list_users(find->store, app, &options, &names, error)
+                   : ses_list_apps(find->store, &options, &names, error);
+
+    *any = code == SES_OK && ses_names_count(names) > 0;
+    if (*any)
+        put_find_name(place, ses_names_at(names, 0));
+    ses_names_close(names);
+    return code;
+}
+
+/* An app, or a user: the id and the shared state. */
+static int find_in_owner(struct find *find, const char *user, ses_error *error)
+{
+    const ses_call_options options = call_options_of(find);
+    ses_finding what = finding_at(find, SES_FOUND_ID);
+    const char *const id = user ? user : find->at.app;
+    const char *const prefix = user ? "user:" : "app:";
+    char *json = NULL;
+    size_t len = 0;
+    int code = ses__find_in_text(find, &what, ses__span_of(id), error);
+
+    if (code == SES_OK)
+        code = ses_shared_state_json(find->store, find->at.app, user, &options, &json, &len, error);
+    if (code == SES_OK)
+        code = ses__find_in_state(find, &what, (struct state_kinds){prefix, SES_FOUND_KEY, SES_FOUND_VALUE},
+                                  (struct span){json, len}, error);
+    ses_free(json);
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- sessions */
+
+static int find_in_annotations(struct find *find, const ses_session *session, ses_error *error)
+{
+    const char *title = ses_session_title(session);
+    ses_finding what = finding_at(find, SES_FOUND_TITLE);
+    int code = title ? ses__find_in_text(find, &what, ses__span_of(title), error) : SES_OK;
+
+    for (size_t i = 0; code == SES_OK && i < ses_session_label_count(session); i++) {
+        const ses_label *label = ses_session_label(session, i);
+        const size_t count = find->page->found.count;
+        what.kind = SES_FOUND_LABEL;
+        what.name = label->name;
+        code = ses__find_in_text(find, &what, ses__span_of(label->name), error);
+        if (code == SES_OK && find->page->found.count == count)
+            code = ses__find_in_text(find, &what, ses__span_of(label->value), error);
+    }
+    return code;
+}
+
+static int find_in_parent(struct find *find, const ses_session *session, ses_error *error)
+{
+    const ses_key *parent = ses_session_parent(session, NULL);
+    const ses_finding what = finding_at(find, SES_FOUND_PARENT);
+    const size_t count = find->page->found.count;
+
+    if (!parent)
+        return SES_OK;
+    int code = ses__find_in_text(find, &what, ses__span_of(parent->user), error);
+    return code == SES_OK && find->page->found.count == count
+               ? ses__find_in_text(find, &what, ses__span_of(parent->session), error)
+               : code;
+}
+
+/* The session becomes the one that the walk is at. */
+static int find_in_session(struct find *find, const ses_session *session, ses_error *error)
+{
+    put_find_name(find->at.session_user, ses_session_user(session));
+    put_find_name(find->at.session, ses_session_id(session));
+    const ses_finding what = finding_at(find, SES_FOUND_ID);
+    int code = ses__find_in_text(find, &what, ses__span_of(find->at.session), error);
+
+    if (code == SES_OK)
+        code = find_in_annotations(find, session, error);
+    return code == SES_OK ? find_in_parent(find, session, error) : code;
+}
+
+static int take_list_token(struct find *find, const char *token, ses_error *error)
+{
+    char *copy = token ? ses__memory_new(&find->store->allocator, strlen(token) + 1) : NULL;
+
+    if (token && !copy)
+        return ses__error_nomem(error);
+    if (copy)
+        put_find_name(copy, token);
+    ses__memory_free(&find->store->allocator, find->at.token);
+    find->at.token = copy;
+    find->at.last = !copy;
+    return SES_OK;
+}
+
+static int find_in_next_session(struct find *find, bool *any, ses_error *error)
+{
+    const ses_list_options options = {.size = sizeof options,
+                                      .order = SES_ORDER_CREATED,
+                                      .limit = 1,
+                                      .token = find->at.token,
+                                      .flags = SES_LIST_NO_STATE,
+                                      .timeout_ms = ses__limits_left_ms(&find->limits),
+                                      .cancel = find->limits.cancel};
+    const char *user = find->scope ? find->scope->user : NULL;
+    ses_page *page = NULL;
+    int code = find->at.last ? SES_OK : ses_list(find->store, find->at.app, user, &options, &page, error);
+
+    *any = code == SES_OK && page && ses_page_count(page) > 0;
+    if (*any)
+        code = find_in_session(find, ses_page_session(page, 0), error);
+    if (*any && code == SES_OK)
+        code = take_list_token(find, ses_page_token(page), error);
+    ses_page_close(page);
+    return code;
+}
+
+static int find_in_one_session(struct find *find, ses_error *error)
+{
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NEWEST, .newest = 0};
+    const ses_get_options options = {.size = sizeof options,
+                                     .range = &none,
+                                     .timeout_ms = ses__limits_left_ms(&find->limits),
+                                     .cancel = find->limits.cancel};
+    ses_session *session = NULL;
+    int code = ses_get(find->store, find->scope, &options, &session, error);
+
+    if (code == SES_OK)
+        code = find_in_session(find, session, error);
+    ses_session_close(session);
+    return code;
+}
+
+/* Of its own state: shared keys are those of the app and of the user. */
+static int find_in_state(struct find *find, const ses_session *session, ses_error *error)
+{
+    ses_finding what = finding_at(find, SES_FOUND_KEY);
+    const char *json = NULL;
+    size_t len = 0;
+    int code = SES_OK;
+
+    for (size_t i = 0; code == SES_OK && i < ses_state_count(session); i++) {
+        code = ses_state_at(session, i, &what.name, &json, &len, error);
+        if (code != SES_OK || strncmp(what.name, "app:", 4) == 0 || strncmp(what.name, "user:", 5) == 0)
+            continue;
+        what.kind = SES_FOUND_KEY;
+        code = ses__find_in_text(find, &what, ses__span_of(what.name), error);
+        what.kind = SES_FOUND_VALUE;
+        if (code == SES_OK)
+            code = ses__find_in_json(find, &what, (struct span){json, len}, error);
+    }
+    return code;
+}
+
+/* The values that events have left at the base of a pruned log. */
+static int find_in_base(struct find *find, int64_t base_seq, ses_error *error)
+{
+    const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = base_seq};
+    const ses_as_of_options options = {.size = sizeof options,
+                                       .flags = SES_AS_OF_SHARED,
+                                       .timeout_ms = ses__limits_left_ms(&find->limits),
+                                       .cancel = find->limits.cancel};
+    const ses_key key = session_key_of(find);
+    const ses_finding what = finding_at(find, SES_FOUND_BASE);
+    char *json = NULL;
+    size_t len = 0;
+    int code = ses_state_json_as_of_by_key(find->store, &key, &point, &options, &json, &len, error);
+
+    if (code == SES_OK)
+        code = ses__find_in_state(find, &what, (struct state_kinds){"", SES_FOUND_BASE, SES_FOUND_BASE},
+                                  (struct span){json, len}, error);
+    ses_free(json);
+    return code;
+}
+
+static int find_in_initial(struct find *find, ses_session *session, ses_error *error)
+{
+    const ses_call_options options = call_options_of(find);
+    const ses_finding what = finding_at(find, SES_FOUND_INITIAL);
+    char *json = NULL;
+    size_t len = 0;
+    int code = ses_state_json_initial(session, &options, &json, &len, error);
+
+    if (code == SES_OK)
+        code = ses__find_in_state(find, &what, (struct state_kinds){"", SES_FOUND_INITIAL, SES_FOUND_INITIAL},
+                                  (struct span){json, len}, error);
+    ses_free(json);
+    return code;
+}
+
+static int find_in_states(struct find *find, ses_error *error)
+{
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NEWEST, .newest = 0};
+    const ses_get_options options = {.size = sizeof options,
+                                     .range = &none,
+                                     .timeout_ms = ses__limits_left_ms(&find->limits),
+                                     .cancel = find->limits.cancel};
+    const ses_key key = session_key_of(find);
+    ses_session *session = NULL;
+    int code = ses_get(find->store, &key, &options, &session, error);
+
+    if (code == SES_OK)
+        code = find_in_state(find, session, error);
+    if (code == SES_OK)
+        code = find_in_initial(find, session, error);
+    if (code == SES_OK && ses_session_base_seq(session) > 0)
+        code = find_in_base(find, ses_session_base_seq(session), error);
+    ses_session_close(session);
+    return code;
+}
+
+static int find_in_events(struct find *find, bool *done, ses_error *error)
+{
+    const ses_range range = {
+        .size = sizeof range, .which = SES_RANGE_SEQ, .first_seq = find->at.seq + 1, .last_seq = INT64_MAX};
+    const ses_cursor_options options = {.size = sizeof options,
+                                        .range = &range,
+                                        .timeout_ms = ses__limits_left_ms(&find->limits),
+                                        .cancel = find->limits.cancel};
+    const ses_key key = session_key_of(find);
+    ses_finding what = finding_at(find, SES_FOUND_EVENT);
+    const ses_event *event = NULL;
+    ses_cursor *cursor = NULL;
+    int code = ses_cursor_open(find->store, &key, &options, &cursor, error);
+
+    for (*done = false; code == SES_OK && !*done && !ses__find_is_full(find);) {
+        code = ses_cursor_next(cursor, &event, error);
+        *done = code == SES_OK;
+        if (code != SES_ROW)
+            break;
+        what.seq = find->at.seq = event->seq;
+        code = ses__find_in_json(find, &what, (struct span){event->json, event->json_len}, error);
+    }
+    (void)ses_cursor_close(cursor, NULL); /* its failure is known */
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------- the steps */
+
+static void leave_session(struct find *find)
+{
+    struct find_place *at = &find->at;
+
+    at->session[0] = at->session_user[0] = at->name[0] = '\0';
+    at->seq = at->version = at->offset = 0;
+    at->step = find->scope && find->scope->session ? FIND_END : FIND_NEXT_SESSION;
+}
+
+static int step_to_app(struct find *find, ses_error *error)
+{
+    bool any = false;
+    const int code = find->scope ? SES_OK : take_next_name(find, NULL, find->at.app, &any, error);
+
+    find->at.step = any ? FIND_APP : FIND_END;
+    find->at.user[0] = '\0';
+    find->at.last = false;
+    return code;
+}
+
+static int step_to_user(struct find *find, ses_error *error)
+{
+    bool any = false;
+    const int code = take_next_name(find, find->at.app, find->at.user, &any, error);
+
+    if (!any)
+        find->at.user[0] = '\0';
+    find->at.step = any ? FIND_USER : FIND_NEXT_SESSION;
+    return code;
+}
+
+static int step_in_artifacts(struct find *find, const ses_key *key, enum find_step next, ses_error *error)
+{
+    bool any = false;
+    const int code = ses__find_in_artifact(find, key, &any, error);
+
+    if (code == SES_OK && !any) {
+        find->at.name[0] = '\0';
+        find->at.step = next;
+    }
+    return code;
+}
+
+static int step_to_loose(struct find *find, ses_error *error)
+{
+    struct find_place *at = &find->at;
+    bool any = false;
+    const int code = ses__find_next_loose(find, &any, error);
+
+    if (any) {
+        at->step = FIND_LOOSE_ARTIFACTS;
+    } else {
+        at->step = find->scope && find->scope->user ? FIND_NEXT_SESSION : FIND_NEXT_USER;
+        at->session[0] = '\0';
+    }
+    return code;
+}
+
+static int step_to_session(struct find *find, ses_error *error)
+{
+    bool any = false;
+
+    find->at.user[0] = '\0';
+    const int code = find_in_next_session(find, &any, error);
+    find->at.step = any ? FIND_STATES : FIND_NEXT_APP;
+    return code;
+}
+
+static int step_in_session(struct find *find, ses_error *error)
+{
+    const ses_key key = session_key_of(find);
+    bool done = true;
+    int code = SES_OK;
+
+    switch ((enum find_step)find->at.step) {
+    case FIND_STATES:
+        code = find_in_states(find, error);
+        find->at.step = FIND_ARTIFACTS;
+        break;
+    case FIND_ARTIFACTS:
+        code = step_in_artifacts(find, &key, FIND_EVENTS, error);
+        break;
+    default:
+        code = find_in_events(find, &done, error);
+        if (code == SES_OK && done)
+            leave_session(find);
+        break;
+    }
+    if (code == SES_NOTFOUND || code == SES_STALE) { /* deleted, or cut, meanwhile */
+        ses__error_clear(error);
+        leave_session(find);
+        code = SES_OK;
+    }
+    return code;
+}
+
+int ses__find_step(struct find *find, ses_error *error)
+{
+    struct find_place *at = &find->at;
+    const ses_key users = {at->app, at->user, NULL};
+    const ses_key loose = {at->app, at->user, at->session};
+    int code = SES_OK;
+
+    switch ((enum find_step)at->step) {
+    case FIND_NEXT_APP:
+        return step_to_app(find, error);
+    case FIND_APP:
+        code = find_in_owner(find, NULL, error);
+        at->step = FIND_NEXT_USER;
+        return code;
+    case FIND_NEXT_USER:
+        return step_to_user(find, error);
+    case FIND_USER:
+        code = find_in_owner(find, at->user, error);
+        at->step = FIND_USER_ARTIFACTS;
+        return code;
+    case FIND_USER_ARTIFACTS:
+        return step_in_artifacts(find, &users, FIND_NEXT_LOOSE, error);
+    case FIND_NEXT_LOOSE:
+        return step_to_loose(find, error);
+    case FIND_LOOSE_ARTIFACTS:
+        return step_in_artifacts(find, &loose, FIND_NEXT_LOOSE, error);
+    case FIND_NEXT_SESSION:
+        return step_to_session(find, error);
+    case FIND_ONE_SESSION:
+        code = find_in_one_session(find, error);
+        at->step = FIND_STATES;
+        return code;
+    case FIND_STATES:
+    case FIND_ARTIFACTS:
+    case FIND_EVENTS:
+        return step_in_session(find, error);
+    case FIND_END:
+        break;
+    }
+    return SES_OK;
+}
