@@ -119,7 +119,8 @@
  *    transaction that writes looks again if another program has written. So a store that was open before a
  *    feature was added returns the same codes from then on, except that connections that are already open go
  *    on reading. On a server such a store always returns READONLY for a write. An event that a later version
- *    stored in another form than text returns UNSUPPORTED when it is read. Calls do not list these codes.
+ *    stored in another form than text returns UNSUPPORTED when it is read, and so does what depends on which
+ *    events are live, in a session with a mark that a later version made. Calls do not list these codes.
  *  - fork: a store does not survive fork(). In the child, every call that needs the store returns MISUSE, and
  *    so does opening the same file, because a child inherits SQLite's bookkeeping but not its locks. Fork
  *    before opening the store, or call exec.

@@ -23,7 +23,9 @@ extern "C" {
 
 /* ---------------------------------------------------------------------------------------------- artifacts */
 
-/* The kind of an artifact, like that of a part of the ADK's contents. */
+/* The kind of an artifact, like that of a part of the ADK's contents. Any other number is of a later version of
+ * seslite. Such an artifact is listed, and kept by all that copies a session; opening it returns UNSUPPORTED.
+ * An export leaves it out (see ses_export_options.left_out). */
 typedef enum ses_artifact_kind {
     SES_ARTIFACT_BYTES = 0, /* `inlineData`: any bytes */
     SES_ARTIFACT_TEXT = 1,  /* `text`: UTF-8 */
@@ -42,7 +44,7 @@ typedef struct ses_artifact_info {
     int64_t version;          /* 0, 1, 2 ... */
     int64_t created_us;       /* when it was saved, by the store's clock */
     int64_t size;             /* bytes */
-    int kind;                 /* SES_ARTIFACT_BYTES, _TEXT or _URI */
+    int kind;                 /* SES_ARTIFACT_BYTES, _TEXT or _URI; or that of a later version */
     const char *mime_type;    /* NULL: none was given */
     const char *display_name; /* NULL: none was given */
     const char *metadata;     /* a JSON object, byte for byte as it was given; NULL: none was */
@@ -122,11 +124,12 @@ typedef struct ses_artifact_open_options {
  * artifact, and counts as absent. By key, `key->session` may be NULL: then the artifact is the user's. Close
  * it with ses_artifact_close.
  *
- * NOTFOUND: there is no such session, artifact or version. INVALID: the name; or a reference leads to another
+ * NOTFOUND: there is no such session, artifact or version. UNSUPPORTED: it is of a kind that a later version of
+ * seslite has added. INVALID: the name; or a reference leads to another
  * session or user, or further than SES_ARTIFACT_DEPTH references. In a fork, a reference to the session that
  * it was made from leads to the fork's own artifact.
  *
- * Codes: those of a read, INVALID, NOTFOUND.
+ * Codes: those of a read, INVALID, NOTFOUND, UNSUPPORTED.
  */
 SES_API int ses_artifact_open(ses_session *session, const char *name,
                               const ses_artifact_open_options *options, ses_artifact **artifact,

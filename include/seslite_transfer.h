@@ -179,6 +179,10 @@ typedef struct ses_export_options {
     void *progress_context;
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
+    /* Called for each version of an artifact that the lines leave out, since a later version of seslite has
+     * made it: `why` has UNSUPPORTED, and names it. Non-zero ends the export with INTERRUPTED. May be NULL. */
+    int (*left_out)(void *context, const ses_error *why);
+    void *left_out_context;
 } ses_export_options;
 
 /*
@@ -391,7 +395,8 @@ typedef enum ses_problem_kind {
     SES_PROBLEM_SHARED = 17,   /* app: or user: state */
     SES_PROBLEM_COUNTER = 18,  /* a counter of sessions, versions or leases is wrong, or nearly used up */
     SES_PROBLEM_ARTIFACT = 19, /* an artifact, or its bytes; or bytes that a save that was killed has left */
-    SES_PROBLEM_USAGE = 20     /* the tally of tokens (seslite_usage.h) does not agree with the events */
+    SES_PROBLEM_USAGE = 20,    /* the tally of tokens (seslite_usage.h) does not agree with the events */
+    SES_PROBLEM_NEWER = 21     /* no damage: a later version has made it, and this one cannot check it */
 } ses_problem_kind;
 
 /* Returns a word for a SES_PROBLEM_*: "page", "index", "reference" and so on, or "?". The text is static. */

@@ -121,7 +121,8 @@ static int open_reference(struct artifact_inlining *inlining, const struct part_
 
 static bool stays_reference(int code)
 {
-    return code == SES_ABSENT || code == SES_NOTFOUND || code == SES_INVALID || code == SES_RANGE;
+    return code == SES_ABSENT || code == SES_NOTFOUND || code == SES_INVALID || code == SES_RANGE ||
+           code == SES_UNSUPPORTED;
 }
 
 /* `*copied` bytes of the content are in `out`, or replaced by what is there. */

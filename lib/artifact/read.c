@@ -70,6 +70,8 @@ static int take_row(struct opening *opening, struct artifact_rows *rows, ses_err
                            (!opening->stored && is_tombstone(&row))))
         code = ses__artifact_absent(&opening->call, error);
     if (code == SES_OK)
+        code = ses__artifact_check_kind(rows->query.db, &row, error);
+    if (code == SES_OK)
         code = take_reference(opening, rows->query.db, &row, error);
     if (code == SES_OK && opening->uri_len == 0)
         code = ses__artifact_info_make(&opening->info, &row, &opening->call, opening->arena, error);

@@ -102,6 +102,7 @@ static int read_all_marks(struct redacting *run, struct marks *marks, ses_error 
     struct mark_row row;
 
     ses__mark_rows_open(&rows, run->db, run->row.id, run->row.last_seq, error);
+    rows.any_kind = true;
     while (ses__mark_rows_next(&rows, &row)) {
         if (LIST_GROW(run->asked->allocator, marks))
             marks->items[marks->count++] = row;
@@ -211,7 +212,10 @@ static int refuse_marked(const struct mark_row *mark, ses_error *error)
     return ses__error_set(
         error, SES_INVALID,
         "event %lld is a %s, which is redacted only together with all events of the session",
-        (long long)mark->seq, mark->kind == MARK_REWIND ? "rewind" : "compaction");
+        (long long)mark->seq,
+        mark->kind == MARK_REWIND       ? "rewind"
+        : mark->kind == MARK_COMPACTION ? "compaction"
+                                        : "mark of a newer seslite");
 }
 
 static const struct mark_row *find_mark_of(const struct marks *marks, int64_t seq)
@@ -341,7 +345,7 @@ static int plan_repeated(struct redacting *run, const struct marks *marks, ses_e
         const struct mark_row *mark = &marks->items[i];
         if (mark->kind == MARK_REWIND && any && mark->seq > run->row.base_seq)
             code = plan_seq(run, marks, mark->seq, ses__body_redact_copies, error);
-        else if (mark->kind == MARK_COMPACTION && mark->seq > first)
+        else if (mark->kind != MARK_REWIND && mark->seq > first) /* or of a kind that may hold copies, too */
             run->counts.compactions_left++;
     }
     return code;

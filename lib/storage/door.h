@@ -647,6 +647,8 @@ struct store_visitor {
     /* `session` is "" for an artifact of the user. Returns 1 if its bytes are wanted, 0, or a code. */
     int (*artifact)(void *context, const char *session, const struct artifact_row *row, ses_error *error);
     int (*bytes)(void *context, int64_t offset, struct span chunk, ses_error *error);
+    /* In place of an artifact that a later version has made. */
+    int (*left_out)(void *context, const ses_error *why, ses_error *error);
     int (*event)(void *context, const struct event_row *row, ses_error *error);
     int (*session_end)(void *context, ses_error *error);
 };

@@ -149,6 +149,16 @@ static int report_progress(const struct export_call *call, ses_error *error)
     return ses__error_set(error, SES_INTERRUPTED, "the export: ended by the progress callback");
 }
 
+static int report_left_out(void *context, const ses_error *why, ses_error *error)
+{
+    const struct export_call *call = context;
+    const ses_export_options *options = call->options;
+
+    if (!options->left_out || options->left_out(options->left_out_context, why) == 0)
+        return SES_OK;
+    return ses__error_set(error, SES_INTERRUPTED, "the export: ended by the callback for what is left out");
+}
+
 /* Checks the body only enough to keep the line a line; the reader checks all of it. */
 static int check_exported_body(const struct event_row *row, ses_error *error)
 {
@@ -226,9 +236,17 @@ static int take_export_options(const ses_export_options *given, ses_export_optio
 
 static int run_export(ses_store *store, struct export_call *call, ses_error *error)
 {
-    static const struct store_visitor visitor = {
-        export_app,           export_user,          export_shared,     export_session, export_base,
-        export_base_artifact, ses__export_artifact, ses__export_bytes, export_event,   export_end};
+    static const struct store_visitor visitor = {.app = export_app,
+                                                 .user = export_user,
+                                                 .shared = export_shared,
+                                                 .session = export_session,
+                                                 .base = export_base,
+                                                 .base_artifact = export_base_artifact,
+                                                 .artifact = ses__export_artifact,
+                                                 .bytes = ses__export_bytes,
+                                                 .left_out = report_left_out,
+                                                 .event = export_event,
+                                                 .session_end = export_end};
     const ses_export_options *options = call->options;
     struct visit_op op = {.limits = LIMITS_OF(store, *options),
                           .app = options->app,

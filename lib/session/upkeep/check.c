@@ -55,7 +55,8 @@ const char *ses_problem_name(int kind)
                                         [SES_PROBLEM_SHARED] = "shared",
                                         [SES_PROBLEM_COUNTER] = "counter",
                                         [SES_PROBLEM_ARTIFACT] = "artifact",
-                                        [SES_PROBLEM_USAGE] = "usage"};
+                                        [SES_PROBLEM_USAGE] = "usage",
+                                        [SES_PROBLEM_NEWER] = "newer"};
     const bool known = kind > 0 && (size_t)kind < sizeof names / sizeof names[0];
     return names[known ? kind : 0];
 }

@@ -139,6 +139,8 @@ static int write_version(void *context, const ses_artifact_info *info)
         status = write_opened(own, info, artifact);
     else if (code == SES_OK || (is_address && (code == SES_NOTFOUND || code == SES_INVALID)))
         export_note(own->export, EXPORT_NOTE_ARTIFACT_URIS, 1);
+    else if (code == SES_UNSUPPORTED)
+        export_note(own->export, EXPORT_NOTE_ARTIFACT_KINDS, 1);
     else if (code != SES_NOTFOUND) /* otherwise it was deleted in the meantime */
         status = fail(run);
     ses_artifact_close(artifact);

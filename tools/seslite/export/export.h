@@ -29,6 +29,7 @@
     X(ARTIFACTS, "artifacts left out: --artifacts writes them")                                \
     X(ARTIFACT_NAMES, "artifacts left out, since FileArtifactService cannot keep their names") \
     X(ARTIFACT_URIS, "versions of artifacts left out, since they are addresses of files")      \
+    X(ARTIFACT_KINDS, "versions of artifacts left out, since a newer seslite has made them")   \
     X(ARTIFACT_TYPES, "versions without a type, written as application/octet-stream")          \
     X(TEXT_TYPES, "types of texts left out, since FileArtifactService would not read texts")   \
     X(METADATA, "metadata of artifacts left out, since it is too long or too deeply nested")

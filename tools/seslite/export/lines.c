@@ -9,7 +9,11 @@
 struct lines_export {
     struct export *export;
     struct whole_file file;
+    int64_t left_out; /* versions of artifacts */
 };
+
+/* Further ones are only counted. */
+enum { MAX_SHOWN = 10 };
 
 static int write_lines(void *context, const char *data, size_t len, ses_error *error)
 {
@@ -31,6 +35,16 @@ static int report_progress(void *context, int64_t sessions, int64_t events)
     return 0;
 }
 
+static int note_left_out(void *context, const ses_error *why)
+{
+    struct lines_export *own = context;
+
+    own->left_out++;
+    if (own->left_out <= MAX_SHOWN)
+        say("left out: %s", why->message);
+    return 0;
+}
+
 int export_lines(struct export *export)
 {
     struct run *run = export->run;
@@ -41,7 +55,9 @@ int export_lines(struct export *export)
                                         .user = run->key.user,
                                         .session = run->key.session,
                                         .progress = report_progress,
-                                        .progress_context = export};
+                                        .progress_context = export,
+                                        .left_out = note_left_out,
+                                        .left_out_context = &own};
 
     if (export->path && whole_file_begin(&own.file, export->path, WHOLE_TEXT, replace, &run->error) < 0)
         return fail(run);
@@ -52,5 +68,10 @@ int export_lines(struct export *export)
         code = whole_file_end(&own.file, code, &run->error);
     if (code < 0 && !export->path && ferror(stdout))
         return EXIT_FAILED; /* out_flush printed why */
-    return code < 0 ? fail(run) : EXIT_OK;
+    if (code < 0)
+        return fail(run);
+    if (own.left_out == 0)
+        return EXIT_OK;
+    say("%s of artifacts left out; a newer seslite, or a backup, has them", counted(own.left_out, "version"));
+    return EXIT_FAILED;
 }

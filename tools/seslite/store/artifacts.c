@@ -71,7 +71,10 @@ void artifact_json(struct json *json, const ses_artifact_info *info)
     json_number(json, "version", info->version);
     json_time(json, "createTime", info->created_us);
     json_number(json, "size", info->size);
-    json_text(json, "kind", kinds[info->kind]);
+    if (info->kind >= 0 && info->kind <= SES_ARTIFACT_URI)
+        json_text(json, "kind", kinds[info->kind]);
+    else /* of a later version */
+        json_number(json, "kind", info->kind);
     json_text(json, "mimeType", info->mime_type);
     json_text(json, "displayName", info->display_name);
     if (info->metadata)

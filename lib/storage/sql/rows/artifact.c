@@ -52,8 +52,8 @@ static bool is_sound(struct query *query, const struct artifact_row *row)
 {
     return ses__is_id(row->name) && row->version >= 0 && row->version <= MAX_ARTIFACT_VERSION &&
            row->created_us >= TIMESTAMP_MIN && row->created_us <= TIMESTAMP_MAX && row->kind >= 0 &&
-           row->kind <= 2 && row->content_id > 0 && ses__query_type(query, 8) == SQL_INT && row->size >= 0 &&
-           row->size <= LARGEST_ARTIFACT && is_hash(row->hash);
+           row->kind <= INT32_MAX && row->content_id > 0 && ses__query_type(query, 8) == SQL_INT &&
+           row->size >= 0 && row->size <= LARGEST_ARTIFACT && is_hash(row->hash);
 }
 
 bool ses__artifact_rows_next(struct artifact_rows *rows, struct artifact_row *row)
@@ -80,6 +80,17 @@ bool ses__artifact_rows_next(struct artifact_rows *rows, struct artifact_row *ro
                                   "%s: an artifact of user number %lld has an impossible row, or no contents",
                                   query->db->name, (long long)rows->owner.user_id));
     return query->code == SES_OK;
+}
+
+int ses__artifact_check_kind(struct db *db, const struct artifact_row *row, ses_error *error)
+{
+    return row->kind <= NEWEST_ARTIFACT_KIND
+               ? SES_OK
+               : ses__error_set(
+                     error, SES_UNSUPPORTED,
+                     "%s: the artifact \"%.*s\", version %lld, is of the kind %lld, which this seslite (%s) does not know: use a newer seslite",
+                     db->name, (int)row->name.len, row->name.ptr, (long long)row->version,
+                     (long long)row->kind, ses_version());
 }
 
 int ses__artifacts_any(struct db *db, const struct artifact_owner *owner, bool *any, ses_error *error)

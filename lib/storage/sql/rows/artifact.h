@@ -36,6 +36,10 @@ SESLITE_PRIVATE int ses__artifact_without_session(struct db *db, struct artifact
 SESLITE_PRIVATE void ses__artifact_after_open(struct artifact_rows *rows, struct db *db,
                                               const struct artifact_owner *owner, struct span name,
                                               int64_t version, ses_error *error);
+/* UNSUPPORTED: a later version has made it. Such a row is listed, copied and removed like others, and its bytes are not
+ * read. */
+enum { NEWEST_ARTIFACT_KIND = 2 };
+SESLITE_PRIVATE int ses__artifact_check_kind(struct db *db, const struct artifact_row *row, ses_error *error);
 /* Has it any? */
 SESLITE_PRIVATE int ses__artifacts_any(struct db *db, const struct artifact_owner *owner, bool *any,
                                        ses_error *error);

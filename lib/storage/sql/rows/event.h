@@ -78,12 +78,14 @@ struct mark_row {
     int64_t target; /* of a rewind: the first event it takes back; 0: there is none but itself */
 };
 
-/* A walk over a session's marks up to `last`, the newest first. */
+/* A walk over a session's marks up to `last`, the newest first. It ends with UNSUPPORTED at a mark that a later version has
+ * made, since what is live depends on it; with `any_kind`, which is set after opening, it gives those, too. */
 struct mark_rows {
     struct query query;
     struct paging paging;
     int64_t session_id;
     int64_t next; /* none may come after it */
+    bool any_kind;
 };
 SESLITE_PRIVATE void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_id,
                                          int64_t last, ses_error *error);

@@ -17,6 +17,7 @@ static int copy_marks(struct db *db, int64_t from, int64_t to, int64_t last, ses
     struct mark_row mark;
 
     ses__mark_rows_open(&rows, db, from, last, error);
+    rows.any_kind = true;
     while (ses__mark_rows_next(&rows, &mark))
         ;
     int code = ses__query_end(&rows.query);

@@ -23,8 +23,26 @@ static bool mark_is_sound(struct mark_rows *rows, const struct mark_row *row)
         return false;
     rows->next = row->seq - 1;
     return ses__query_int(&rows->query, 0) == rows->session_id &&
-           (row->kind == MARK_COMPACTION ||
+           (row->kind >= MARK_COMPACTION ||
             (row->kind == MARK_REWIND && row->target >= 0 && row->target < row->seq));
+}
+
+static int check_mark(struct mark_rows *rows, const struct mark_row *row)
+{
+    struct query *query = &rows->query;
+
+    if (!mark_is_sound(rows, row))
+        return ses__error_set(
+            query->error, SES_CORRUPT,
+            "%s: a row of event_marks of session number %lld (event %lld) is out of place, or holds impossible numbers",
+            query->db->name, (long long)rows->session_id, (long long)row->seq);
+    return row->kind <= MARK_COMPACTION || rows->any_kind
+               ? SES_OK
+               : ses__error_set(
+                     query->error, SES_UNSUPPORTED,
+                     "%s: the mark of event %lld of session number %lld is of the kind %d, which this seslite (%s) does not know: use a newer seslite",
+                     query->db->name, (long long)row->seq, (long long)rows->session_id, (int)row->kind,
+                     ses_version());
 }
 
 bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row)
@@ -38,11 +56,8 @@ bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row)
     }
     *row = (struct mark_row){ses__query_int(query, 1), (enum mark_kind)ses__query_int(query, 2),
                              ses__query_int(query, 3)};
-    if (!mark_is_sound(rows, row) && query->code == SES_OK)
-        query->code = ses__error_set(
-            query->error, SES_CORRUPT,
-            "%s: a row of event_marks of session number %lld (event %lld) is out of place, or holds impossible numbers",
-            query->db->name, (long long)rows->session_id, (long long)row->seq);
+    if (query->code == SES_OK)
+        query->code = check_mark(rows, row);
     return query->code == SES_OK;
 }
 

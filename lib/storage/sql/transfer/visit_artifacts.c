@@ -72,6 +72,10 @@ static int visit_bytes(struct artifact_visit *visit, const struct artifact_row *
 static int visit_artifact(struct artifact_visit *visit, const struct artifact_row *row, ses_error *error)
 {
     const struct visit_op *op = visit->op;
+    ses_error why;
+
+    if (ses__artifact_check_kind(visit->db, row, &why) != SES_OK)
+        return ses__db_wait_anew(visit->db, op->visitor->left_out(op->context, &why, error));
     const int code =
         ses__db_wait_anew(visit->db, op->visitor->artifact(op->context, visit->session, row, error));
 

@@ -41,7 +41,7 @@ static const char *find_fault(const struct artifact_walk *walk)
            : (walk->session.len == 0) != of_user                     ? "its name contradicts whose it is"
            : row->version < 0 || row->version > MAX_ARTIFACT_VERSION ? "its version cannot be"
            : !ses__timestamp_holds(row->created_us)                  ? "its time cannot be"
-           : row->kind < 0 || row->kind > 2                          ? "its kind is not known"
+           : row->kind < 0 || row->kind > INT32_MAX                  ? "its kind cannot be"
            : !is_text_of(row->mime_type, SES_ID_MAX)    ? "its MIME type is too long, or not UTF-8"
            : !is_text_of(row->display_name, SES_ID_MAX) ? "its display name is too long, or not UTF-8"
            : row->metadata.ptr && !ses__check_is_object(row->metadata) ? "its metadata is not a JSON object"
@@ -84,6 +84,8 @@ static int check_artifact(struct artifact_walk *walk)
     if (fault)
         ses__check_found(check, SES_PROBLEM_ARTIFACT, 0, "artifact \"%.200s\", version %lld: %s",
                          walk->last_name, (long long)walk->version, fault);
+    else if (ses__artifact_check_kind(check->db, &walk->row, &check->error) != SES_OK)
+        (void)ses__check_settle(check, SES_UNSUPPORTED, SES_PROBLEM_ARTIFACT);
     if (walk->row.hash.len > 0)
         walk->uses += ses__content_weight(check, walk->row.content_id);
     return SES_OK;

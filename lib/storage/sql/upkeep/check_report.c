@@ -43,7 +43,11 @@ int ses__check_settle(struct check *check, int code, int kind)
     if (!is_of_store)
         return code < 0 ? code : SES_OK;
     const bool is_of_sqlite = check->error.engine_code != 0 && !check->error.sqlstate[0];
-    report(check, is_of_sqlite ? SES_PROBLEM_PAGE : kind, 0, check->error.message);
+    report(check,
+           code == SES_UNSUPPORTED ? SES_PROBLEM_NEWER
+           : is_of_sqlite          ? SES_PROBLEM_PAGE
+                                   : kind,
+           0, check->error.message);
     ses__error_clear(&check->error);
     return SES_OK;
 }

@@ -61,7 +61,7 @@ def _info_of(info: Any) -> ArtifactInfo:
         info.version,
         info.created_us,
         info.size,
-        KIND_NAMES[info.kind],
+        KIND_NAMES.get(info.kind, str(info.kind)),  # a number is the kind of a later version
         _ffi.string(info.mime_type),
         _ffi.string(info.display_name),
         None if info.metadata == NULL else ffi.unpack(info.metadata, info.metadata_len),
