@@ -1043,9 +1043,10 @@ SES_API int ses_event_count_by_key(ses_store *store, const ses_key *key, const s
 
 /* The order in which sessions are listed. */
 typedef enum ses_order {
-    SES_ORDER_NEWEST = 0, /* newest update first; ties by session id */
-    SES_ORDER_OLDEST = 1, /* oldest update first; ties by session id */
-    SES_ORDER_CREATED = 2 /* in the order in which this store created them */
+    SES_ORDER_NEWEST = 0,  /* newest update first; ties by session id */
+    SES_ORDER_OLDEST = 1,  /* oldest update first; ties by session id */
+    SES_ORDER_CREATED = 2, /* in the order in which this store created them */
+    SES_ORDER_CHANGED = 3  /* last written first, by the store's clock; ties by session id */
 } ses_order;
 
 /* Flags of ses_list_options. */
@@ -1082,9 +1083,16 @@ typedef struct ses_page ses_page;
  * with their merged state and without events, all of the same moment. An app or user without sessions gives
  * an empty page. A filter is applied before the sessions are divided into pages.
  *
+ * The update time of a session is the latest time of its events, which the clocks of clients give. With
+ * SES_ORDER_CHANGED only the store's clock counts: a write is whatever changes the log, but no title, label
+ * or expiry time. A session that was loaded, or created with `created_us`, counts as written at its update
+ * time, if that is earlier than the load. This order has no index, since every append would write it. Each
+ * page looks at all sessions of the app or user: among 100,000 it takes some 50 ms in a file, and 150 to
+ * 250 ms on a server, where the other orders take a few.
+ *
  * The token of a page leads to the next one. A token is a place in the order, not a count. In order of
  * creation, every session that exists throughout the walk is listed exactly once, whatever is created or
- * deleted meanwhile. In order of update time, a session that changes moves to its new place. INVALID: an id
+ * deleted meanwhile. In the other orders, a session that changes moves to its new place. INVALID: an id
  * breaks its rules, the limit is too large, a text of the filter cannot be part of an id or label, or the
  * token is not from a list of the same app, user, order and filter.
  *
@@ -1097,6 +1105,9 @@ SES_API size_t ses_page_count(const ses_page *page);
 /* Returns a session, to be read with ses_session_* and ses_state_*, or NULL past the end. It is borrowed
  * until the page is closed. */
 SES_API const ses_session *ses_page_session(const ses_page *page, size_t index);
+/* Returns when a session of the page was last written to, by the store's clock, which SES_ORDER_CHANGED sorts
+ * by; 0 past the end. */
+SES_API int64_t ses_page_changed_us(const ses_page *page, size_t index);
 /* Returns the token of the next page, or NULL if this is the last page. It is borrowed until this page is
  * closed. */
 SES_API const char *ses_page_token(const ses_page *page);

@@ -292,12 +292,13 @@ SES_API int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const in
                                   const ses_call_options *options, ses_error *error);
 
 typedef enum ses_expire_flags {
-    SES_EXPIRE_DRY_RUN = 0x10 /* deletes nothing: `*deleted` is how many sessions all calls would delete */
+    SES_EXPIRE_DRY_RUN = 0x10, /* deletes nothing: `*deleted` is how many sessions all calls would delete */
+    SES_EXPIRE_CHANGED = 0x20  /* `sessions_per_user` keeps the first in SES_ORDER_CHANGED */
 } ses_expire_flags;
 
 typedef struct ses_expire_options {
     size_t size;
-    unsigned flags;            /* SES_EXPIRE_DRY_RUN, SES_SECURE */
+    unsigned flags;            /* SES_EXPIRE_*, SES_SECURE */
     const int64_t *now_us;     /* the caller's clock; NULL: the store's */
     int64_t idle_us;           /* also sessions last written to longer ago than this; 0: none */
     int64_t sessions_per_user; /* also a user's least recently updated sessions beyond this number; 0: none */
@@ -314,7 +315,9 @@ typedef struct ses_expire_options {
  * thread and deletes nothing by itself.
  *
  * A session is idle since it was last written to, by the store's clock, whatever times its events have. A
- * session that was loaded, or created with `created_us`, is idle since its update time.
+ * session that was loaded, or created with `created_us`, is idle since its update time. The sessions that
+ * `sessions_per_user` keeps are those with the latest update time, which the clocks of clients give; with
+ * SES_EXPIRE_CHANGED those that were written to last.
  *
  * With SES_EXPIRE_DRY_RUN the call looks at every session of the app, as of one moment and whatever `limit`
  * says. It returns 0, and works on a store that was opened read-only.

@@ -263,7 +263,7 @@ static void faults_use_filters(struct faults *faults, ses_store *store, const ch
     int64_t count = 0;
     ses_error error;
 
-    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
         ses_page *page = NULL;
         options.order = order;
         STEP(SES_OK, ses_list(store, "app", user, &options, &page, &error));

@@ -232,7 +232,7 @@ SESLITE_PRIVATE int ses__door_watch(struct storage *storage, struct watch_op *op
 
 /* A place in a list: after the session it names. For creation order only `session_id` counts. */
 struct list_place {
-    int64_t updated_us;
+    int64_t time_us; /* of the update, or of the last write, by which the list is sorted */
     struct span name;
     int64_t user_id;
     int64_t session_id;
@@ -481,6 +481,7 @@ struct expire_op {
     int64_t now_us;
     int64_t idle_before_us; /* INT64_MIN: not */
     int64_t per_user;       /* 0: not */
+    bool by_writes;         /* the newest of a user are those that were written last */
     int64_t limit;
     bool count_only; /* all that are due, whatever the limit; deletes nothing */
     struct erasure erasure;

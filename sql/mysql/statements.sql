@@ -103,7 +103,7 @@
 --     INTO @ses_page, @ses_listed
 -- macro: PAGE() = SELECT AS_LIST(group_concat(DISTINCT s.user_id ORDER BY s.user_id)) INTO @ses_listed_users
 --     FROM LIST_OF(@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id
--- macro: PAGE_ROWS() = SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id
+-- macro: PAGE_ROWS() = SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us
 --     FROM LIST_OF(@ses_page) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id
 --     STRAIGHT_JOIN seslite_users AS u ON u.id = s.user_id ORDER BY o.place
 --
@@ -417,6 +417,14 @@ SELECT p.id FROM (
     FROM seslite_sessions AS s WHERE s.user_id = $1) AS p
 WHERE p.place <= p.total - $3 ORDER BY p.place LIMIT $2;
 
+-- The same, by their last writes.
+
+-- name: list_user_unwritten
+SELECT p.id FROM (
+    SELECT s.id, row_number() OVER (ORDER BY s.changed_us, s.name DESC) AS place, count(*) OVER () AS total
+    FROM seslite_sessions AS s WHERE s.user_id = $1) AS p
+WHERE p.place <= p.total - $3 ORDER BY p.place LIMIT $2;
+
 -- name: user_has_more
 SELECT 1 FROM seslite_sessions WHERE user_id = $1 LIMIT 1 OFFSET $2;
 
@@ -430,7 +438,8 @@ FROM (SELECT count(*) AS total, sum(coalesce(s.expires_us <= $2, 0) OR coalesce(
 -- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The list begins
 -- after a position: a time $8, then for ties a session name and a user id, or, in order of creation, a session number $8. A
 -- list by time goes through the 30 seconds from $11 to $12. If the next session in order of creation is of other times, that
--- list begins at the first one that was active between $11 and $12.
+-- list begins at the first one that was active between $11 and $12. The last writes have no index, which every append would
+-- write: that list looks at all sessions of its owner.
 
 -- name: list_app_newest
 KEEP_FIRST(app_id, THE_APP($1));
@@ -469,6 +478,17 @@ FROM (SELECT c.id FROM seslite_sessions AS c
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND HAS_LABEL(c)
       ORDER BY c.id LIMIT $2) AS p;
+PAGE();
+PAGE_ROWS();
+
+-- name: list_app_changed
+SELECT KEEP_PAGE(group_concat(p.id ORDER BY p.changed_us DESC, p.name, p.user_id), $2)
+FROM (SELECT c.id, c.changed_us, c.name, c.user_id FROM seslite_sessions AS c
+      WHERE c.app_id = THE_APP($1)
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_LABEL(c)
+      ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
 
@@ -512,19 +532,33 @@ FROM (SELECT c.id FROM seslite_sessions AS c
 PAGE();
 PAGE_ROWS();
 
+-- name: list_user_changed
+SELECT KEEP_PAGE(group_concat(p.id ORDER BY p.changed_us DESC, p.name, p.user_id), $2)
+FROM (SELECT c.id, c.changed_us, c.name, c.user_id FROM seslite_sessions AS c
+      WHERE c.user_id = THE_USER($1)
+        AND ($11 IS NULL OR true) AND ($12 IS NULL OR true)
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_NAME(c) AND HAS_LABEL(c)
+      ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2) AS p;
+PAGE();
+PAGE_ROWS();
+
 -- The same lists among sessions that an index found: $15 is -1 for the newest first, 1 for the oldest first, 0 for the
--- order of creation, and multiplies $8. $16 is the user, if it is not NULL. $11: they must have labels.
+-- order of creation, and multiplies $8. $12: by their last writes. $16 is the user, if it is not NULL. $11: they must have
+-- labels.
 
 -- name: list_among
-SELECT SESSION_COLUMNS(c), c.name, u.name AS user_name, u.app_id AS users_app_id
+SELECT SESSION_COLUMNS(c), c.name, u.name AS user_name, u.app_id AS users_app_id, c.changed_us
 FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_sessions AS c ON c.id = o.id STRAIGHT_JOIN seslite_users AS u ON u.id = c.user_id
 WHERE ($16 IS NULL OR c.user_id = $16) AND c.updated_us >= $3 AND c.updated_us < $4
   AND CASE $15 WHEN 0 THEN c.id > $8
-      ELSE $15 * c.updated_us > $8 OR ($15 * c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)) END
+      ELSE $15 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
+           OR ($15 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8 AND (c.name, c.user_id) > ($9, $10)) END
   AND HAS_NAME(c)
-  AND ($11 = 0 OR (c.details & 4) <> 0) AND ($12 IS NULL OR true)
+  AND ($11 = 0 OR (c.details & 4) <> 0)
   AND HAS_LABEL(c)
-ORDER BY $15 * c.updated_us, CASE $15 WHEN 0 THEN c.id END, CASE $15 WHEN 0 THEN '' ELSE c.name END, c.user_id
+ORDER BY $15 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END, CASE $15 WHEN 0 THEN c.id END, CASE $15 WHEN 0 THEN '' ELSE c.name END, c.user_id
 LIMIT $2;
 
 -- The numbers of at most $2 sessions that an index finds: those with a label $3 of a value from $4 to $5, those with a

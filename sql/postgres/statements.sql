@@ -129,7 +129,7 @@
 --            KEPT(labelled, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 4 <> 0)),
 --            KEPT(listed_users, array_agg(DISTINCT p.user_id))
 --     FROM page AS p WHERE p.place < limit)
---     SELECT SESSION_COLUMNS(p), p.name, p.user_name AS name, p.users_app_id AS app_id
+--     SELECT SESSION_COLUMNS(p), p.name, p.user_name AS name, p.users_app_id AS app_id, p.changed_us
 --     FROM page AS p CROSS JOIN kept ORDER BY p.place
 -- (Their shards are computed first: under row security, the server uses no index for a condition that computes something from
 -- a row.)
@@ -443,6 +443,14 @@ WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 ORDER BY active_30s, up
 LIMIT least($2::bigint, greatest(0, (SELECT count(*) FROM seslite.sessions
                                      WHERE shard = SHARD($1) AND user_id = $1) - $3::bigint));
 
+-- The same, by their last writes.
+
+-- name: list_user_unwritten
+SELECT id FROM seslite.sessions
+WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 ORDER BY changed_us, name DESC
+LIMIT least($2::bigint, greatest(0, (SELECT count(*) FROM seslite.sessions
+                                     WHERE shard = SHARD($1) AND user_id = $1) - $3::bigint));
+
 -- name: user_has_more
 SELECT 1::bigint FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1 LIMIT 1 OFFSET $2::bigint;
 
@@ -458,12 +466,13 @@ FROM seslite.users AS u WHERE u.app_id = $1;
 -- after a position: a time $8, then for ties a session name and a user id, or, in order of creation, a session number $8. A
 -- list by time goes through the 30 seconds from $11 to $12: they come in order from the index, and the sessions of each are
 -- sorted. If the next session in order of creation is of other times, that list begins at the first one that was active
--- between $11 and $12. (user_id > 0 lets the server use the indexes of a user's sessions. It estimates that a range between
+-- between $11 and $12. The last writes have no index, which every append would write: that list looks at all sessions of its
+-- owner. (user_id > 0 lets the server use the indexes of a user's sessions. It estimates that a range between
 -- two parameters has one in 200 rows, and would then sort a whole list instead of walking it. It does not recognize the
 -- range of a row comparison, nor what coalesce hides.)
 
 -- name: list_app_newest
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
                   row_number() OVER (ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $11) AND c.active_30s <= $12
@@ -475,7 +484,7 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_app_oldest
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
                   row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $11) AND c.active_30s <= $12
@@ -487,7 +496,7 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_app_created
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
                   row_number() OVER (ORDER BY s.id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.app_id = THE_APP($1)
@@ -504,8 +513,20 @@ FROM (SELECT c.* FROM seslite.sessions AS c
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
+-- name: list_app_changed
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
+                  row_number() OVER (ORDER BY s.changed_us DESC, s.name, s.user_id) AS place
+FROM (SELECT c.* FROM seslite.sessions AS c
+      WHERE c.app_id = THE_APP($1)
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_LABEL(c)
+      ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
+CROSS JOIN LATERAL USER_OF(s) AS u)
+KEEP_PAGE($2);
+
 -- name: list_user_newest
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
                   row_number() OVER (ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
@@ -519,7 +540,7 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_user_oldest
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
                   row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
@@ -533,7 +554,7 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_user_created
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
                   row_number() OVER (ORDER BY s.id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
@@ -553,24 +574,41 @@ FROM (SELECT c.* FROM seslite.sessions AS c
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
+-- name: list_user_changed
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
+                  row_number() OVER (ORDER BY s.changed_us DESC, s.name, s.user_id) AS place
+FROM (SELECT c.* FROM seslite.sessions AS c
+      WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
+        AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true)
+        AND c.updated_us >= $3 AND c.updated_us < $4
+        AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
+        AND HAS_NAME(c)
+        AND HAS_LABEL(c)
+      ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
+CROSS JOIN LATERAL USER_OF(s) AS u)
+KEEP_PAGE($2);
+
 -- The same lists among sessions that an index found: $15 is -1 for the newest first, 1 for the oldest first, 0 for the
--- order of creation, and multiplies $8. $16 is the user, if it is not NULL. $11: they must have labels.
+-- order of creation, and multiplies $8. $12: by their last writes. $16 is the user, if it is not NULL. $11: they must have
+-- labels.
 
 -- name: list_among
-SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
-FROM (SELECT c.* FROM WITH_SHARDS($1::bigint[]) AS o
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
+FROM (SELECT c.*, CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END AS time_us FROM WITH_SHARDS($1::bigint[]) AS o
       CROSS JOIN LATERAL (SELECT * FROM seslite.sessions AS c
                           WHERE c.shard = o.shard AND c.id = o.id OFFSET 0) AS c
       WHERE ($16::bigint IS NULL OR c.user_id = $16) AND c.updated_us >= $3 AND c.updated_us < $4
         AND CASE $15::bigint WHEN 0 THEN c.id > $8
-            ELSE $15 * c.updated_us > $8 OR ($15 * c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)) END
+            ELSE $15 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
+                 OR ($15 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8 AND (c.name, c.user_id) > ($9, $10)) END
         AND HAS_NAME(c)
-        AND ($11::bigint = 0 OR c.details & 4 <> 0) AND ($12::bigint IS NULL OR true)
+        AND ($11::bigint = 0 OR c.details & 4 <> 0)
         AND HAS_LABEL(c)
-      ORDER BY $15 * c.updated_us, CASE $15 WHEN 0 THEN c.id END, CASE $15 WHEN 0 THEN '' ELSE c.name END, c.user_id
+      ORDER BY $15 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END, CASE $15 WHEN 0 THEN c.id END,
+               CASE $15 WHEN 0 THEN '' ELSE c.name END, c.user_id
       LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u
-ORDER BY $15 * s.updated_us, CASE $15 WHEN 0 THEN s.id END, CASE $15 WHEN 0 THEN '' ELSE s.name END, s.user_id;
+ORDER BY $15 * s.time_us, CASE $15 WHEN 0 THEN s.id END, CASE $15 WHEN 0 THEN '' ELSE s.name END, s.user_id;
 
 -- The numbers of at most $2 sessions that an index finds: those with a label $3 of a value from $4 to $5, those with a
 -- name from $3 to before $4, or those that were active in the 30 seconds from $3 to $4.

@@ -201,6 +201,13 @@ SELECT id FROM sessions INDEXED BY sessions_by_user_activity
 WHERE user_id = ?1 ORDER BY active_30s, updated_us, name DESC
 LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1) - ?3));
 
+-- The same, by their last writes.
+
+-- name: list_user_unwritten
+SELECT id FROM sessions INDEXED BY sessions_by_user
+WHERE user_id = ?1 ORDER BY changed_us, name DESC
+LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1) - ?3));
+
 -- name: user_has_more
 SELECT 1 FROM sessions WHERE user_id = ?1 LIMIT 1 OFFSET ?2;
 
@@ -219,11 +226,12 @@ FROM users AS u WHERE u.app_id = ?1;
 -- it has a LIMIT and is the outer loop. To join users before the sort would take twice the time. A list by time joins the
 -- index to its own table, so that a label is looked up before the row is read. In order of creation the rows are read
 -- first, since they follow one another and may be of other times. If the next session is, such a list begins at the first
--- one that was active between ?11 and ?12. A NULL ends that search at once.)
+-- one that was active between ?11 and ?12. A NULL ends that search at once.
+-- The last writes have no index, which every append would write: that list looks at all sessions of its owner.)
 
 -- name: list_app_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.app_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
@@ -236,7 +244,7 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 
 -- name: list_app_oldest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.app_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
@@ -249,7 +257,7 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 
 -- name: list_app_created
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
       WHERE c.app_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND c.id > max(?8, coalesce((SELECT min(i.id) FROM sessions AS i INDEXED BY sessions_by_activity
@@ -264,9 +272,21 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
       ORDER BY c.id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
+-- name: list_app_changed
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
+      WHERE c.app_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND (c.changed_us < ?8 OR (c.changed_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
+        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+             SELECT 1 FROM session_labels AS l
+             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+      ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT ?2) AS p
+CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
+
 -- name: list_user_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
@@ -280,7 +300,7 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 
 -- name: list_user_oldest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
@@ -294,7 +314,7 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 
 -- name: list_user_created
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
       WHERE c.user_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND c.id > max(?8, coalesce((SELECT min(i.id) FROM sessions AS i INDEXED BY sessions_by_user_activity
@@ -310,21 +330,36 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
       ORDER BY c.id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
+-- name: list_user_changed
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
+      WHERE c.user_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND (c.changed_us < ?8 OR (c.changed_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
+        AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
+        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
+             SELECT 1 FROM session_labels AS l
+             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+      ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT ?2) AS p
+CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
+
 -- The same lists among sessions that an index found: ?15 is -1 for the newest first, 1 for the oldest first, 0 for the
--- order of creation, and multiplies ?8. ?16 is the user, if it is not NULL. ?11: they must have labels.
+-- order of creation, and multiplies ?8. ?12: by their last writes. ?16 is the user, if it is not NULL. ?11: they must have
+-- labels.
 
 -- name: list_among
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM temp.seslite_owners(?1) AS o CROSS JOIN sessions AS c ON c.id = o.id
       WHERE (?16 IS NULL OR c.user_id = ?16) AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND CASE ?15 WHEN 0 THEN c.id > ?8
-            ELSE ?15 * c.updated_us > ?8 OR (?15 * c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)) END
+            ELSE ?15 * iif(?12, c.changed_us, c.updated_us) > ?8
+                 OR (?15 * iif(?12, c.changed_us, c.updated_us) = ?8 AND (c.name, c.user_id) > (?9, ?10)) END
         AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14)) AND (NOT ?11 OR c.details & 4)
         AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
              SELECT 1 FROM session_labels AS l
              WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
-      ORDER BY ?15 * c.updated_us, iif(?15, c.name, c.id), c.user_id LIMIT ?2) AS p
+      ORDER BY ?15 * iif(?12, c.changed_us, c.updated_us), iif(?15, c.name, c.id), c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- The numbers of at most ?2 sessions that an index finds: those with a label ?3 of a value from ?4 to ?5, those with a

@@ -77,6 +77,7 @@ static inline void fill_tables(PGconn *conn)
 static const char *const across_shards[] = {
     "apps_named",      "users_named",         "app_after",           "sessions_of_app", "sessions_expired",
     "sessions_idle",   "sessions_idle_ahead", "list_app_newest",     "list_app_oldest", "list_app_created",
+    "list_app_changed",
     "ids_labelled",    "ids_active_of_app",   "count_labelled",      "count_active",    "app_left",
     "check_app_after", "check_user_after",    "check_session_after", "due_count",       "behind_any",
     "behind_app",      "words_found",         "usage_any",           "usage_of_app",    "forks_of_app",

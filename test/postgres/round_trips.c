@@ -264,7 +264,7 @@ static void test_a_page_of_a_list_is_one(struct far_store *far)
     }
     for (int whole = 0; whole < 2; whole++) {
         const char *user = whole ? NULL : "user";
-        for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+        for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
             options.order = order;
             options.token = NULL;
             assert_trips(far, 1, assert_ok(ses_list(far->store, "app", user, &options, &page, &error)));

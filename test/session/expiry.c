@@ -216,6 +216,34 @@ static void test_the_sessions_of_a_user_are_limited(void **state)
     assert_sessions(fixture->store, "app", "b c d e");
 }
 
+/* Whatever times the events of a client with a wrong clock have. */
+static void test_those_last_written_can_be_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_expire_options options = {
+        .size = sizeof options, .flags = SES_EXPIRE_CHANGED | SES_EXPIRE_DRY_RUN, .sessions_per_user = 2};
+    const char *const ids[] = {"a", "b", "c", "d"};
+    const ses_key old = {"app", "user", "a"};
+    char ahead[64];
+
+    for (int i = 0; i < 4; i++) {
+        fixture->now += 1000000;
+        create_at(fixture, "app", "user", ids[i], fixture->now, 0);
+        snprintf(ahead, sizeof ahead, "{\"timestamp\":%lld}",
+                 (long long)(fixture->now / 1000000 + (9 - i) * 3600));
+        must_append_by_key(fixture->store, &(ses_key){"app", "user", ids[i]}, ahead);
+    }
+    fixture->now += 1000000;
+    must_append_by_key(fixture->store, &old, "{\"timestamp\":1}");
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 2);
+    options.flags = SES_EXPIRE_CHANGED;
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 2);
+    assert_sessions(fixture->store, "app", "a d");
+    options = (ses_expire_options){.size = sizeof options, .sessions_per_user = 1};
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 1); /* as before: by update time */
+    assert_sessions(fixture->store, "app", "a");
+}
+
 static void test_a_call_removes_so_many(void **state)
 {
     struct fixture *fixture = *state;
@@ -357,6 +385,7 @@ int main(void)
         TEST(test_idleness_counts_from_the_write),
         TEST(test_a_fork_is_not_idle_since_its_source_is),
         TEST(test_the_sessions_of_a_user_are_limited),
+        TEST(test_those_last_written_can_be_kept),
         TEST(test_a_call_removes_so_many),
         TEST(test_a_count_is_what_all_calls_delete),
         TEST(test_all_users_are_looked_at),

@@ -139,7 +139,7 @@ static void test_token_holds_when_the_session_it_stands_at_is_deleted(void **sta
     struct fixture *fixture = *state;
 
     make_sessions(fixture);
-    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
         struct walk walk;
         walk_start(&walk, fixture->store, NULL, order, 5);
         walk_page(&walk);
@@ -306,7 +306,7 @@ static void test_changed_tokens_are_invalid(void **state)
     struct fixture *fixture = *state;
 
     make_sessions(fixture);
-    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
         char *token = first_token(fixture->store, "app", "alice", order);
         size_t len = strlen(token);
         for (size_t i = 0; i < len; i++) {
@@ -393,7 +393,7 @@ static void test_forged_tokens_lead_to_ids_only(void **state)
     static const unsigned char bad[] = {0x00, 0x80, 0xC3, 0xFF};
 
     make_sessions(fixture);
-    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
         char *token = first_token(fixture->store, "app", "alice", order);
         char *other = forge_last_byte(token, 'x');
         check_token(fixture->store, "app", "alice", order, other, SES_OK);
@@ -441,7 +441,7 @@ static void test_tokens_of_the_longest_ids_are_good(void **state)
         names[i][SES_ID_MAX] = '\0';
         create(fixture->store, names[0], names[i]);
     }
-    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
         for (int whole_app = 0; whole_app <= 1; whole_app++) {
             walk_start(&walk, fixture->store, whole_app ? NULL : names[0], order, 1);
             while (!walk.ended)

@@ -540,7 +540,7 @@ static void list_filtered(struct drive *drive, const char *user, int order, cons
 
 static void list_all_filtered(struct drive *drive, const char *user)
 {
-    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
         list_filtered(drive, user, order, "kind", "common");
         list_filtered(drive, user, order, "l", NULL);
         list_filtered(drive, user, order, NULL, NULL);
@@ -764,7 +764,7 @@ static void use_session(struct drive *drive)
     read_values(drive);
     walk_all(drive);
     follow_all(drive);
-    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
         list_all(drive, NULL, order);
         list_all(drive, victim.user, order);
     }

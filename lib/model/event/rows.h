@@ -18,7 +18,7 @@ struct session_row {
     int64_t expires_us; /* INT64_MAX: never */
     int64_t base_seq;   /* events up to this one were pruned; 0: none */
     int64_t details;    /* DETAIL_*: which details are stored */
-    int64_t changed_us; /* the time of the commit under way; never read back */
+    int64_t changed_us; /* of the commit under way; read back only for lists */
 };
 
 enum session_detail { DETAIL_PARENT = 0x1, DETAIL_TITLE = 0x2, DETAIL_LABELS = 0x4 };

@@ -57,7 +57,7 @@ static int make_token(ses_page *page, const struct list_op *op, ses_error *error
     struct buffer bytes;
 
     ses__token_begin(&bytes, &page->store->allocator);
-    ses__token_put_signed(&bytes, row->updated_us);
+    ses__token_put_signed(&bytes, op->order == SES_ORDER_CHANGED ? row->changed_us : row->updated_us);
     ses__token_put_signed(&bytes, row->user_id);
     ses__token_put_signed(&bytes, row->id);
     ses__buffer_add_word(&bytes, last->key.session);
@@ -75,7 +75,7 @@ static int take_token(struct list_op *op, const char *token, ses_error *error)
     ses__buffer_init(&bytes, op->arena->allocator);
     const bool good =
         ses__token_read(token, hash_of_list(op), &bytes, &name) &&
-        ses__token_get_signed(&name, &place->updated_us) && ses__token_get_signed(&name, &place->user_id) &&
+        ses__token_get_signed(&name, &place->time_us) && ses__token_get_signed(&name, &place->user_id) &&
         ses__token_get_signed(&name, &place->session_id) && name.len > 0 && name.len <= SES_ID_MAX &&
         !memchr(name.ptr, '\0', name.len) && ses__utf8_valid(name.ptr, name.len);
     if (good)
@@ -108,7 +108,7 @@ static int check_list(const char *app, const char *user, const ses_list_options 
 {
     int code = ses__check_owner(app, user, NULL, error);
 
-    if (code == SES_OK && (options->order < SES_ORDER_NEWEST || options->order > SES_ORDER_CREATED))
+    if (code == SES_OK && (options->order < SES_ORDER_NEWEST || options->order > SES_ORDER_CHANGED))
         code = ses__error_set(error, SES_MISUSE, "list options: order is not one of SES_ORDER_*");
     if (code == SES_OK && options->limit > LIST_MAX)
         code = ses__error_set(error, SES_INVALID, "list options: limit is more than %d", LIST_MAX);
@@ -189,6 +189,11 @@ size_t ses_page_count(const ses_page *page)
 const ses_session *ses_page_session(const ses_page *page, size_t index)
 {
     return index < page->count ? page->sessions[index] : NULL;
+}
+
+int64_t ses_page_changed_us(const ses_page *page, size_t index)
+{
+    return index < page->count ? page->sessions[index]->snapshot.row.changed_us : 0;
 }
 
 const char *ses_page_token(const ses_page *page)

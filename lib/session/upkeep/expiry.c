@@ -41,7 +41,7 @@ int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *e
 
 static int take_expire_options(const ses_expire_options *given, ses_expire_options *options, ses_error *error)
 {
-    const unsigned known = (unsigned)SES_SECURE | (unsigned)SES_EXPIRE_DRY_RUN;
+    const unsigned known = (unsigned)SES_SECURE | (unsigned)SES_EXPIRE_DRY_RUN | (unsigned)SES_EXPIRE_CHANGED;
     int code = ses__take_flagged(options, sizeof *options, given, known, "expire options", error);
 
     if (code == SES_OK && (options->idle_us < 0 || options->sessions_per_user < 0 || options->limit < 0))
@@ -74,6 +74,7 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     op->now_us = own.now_us ? within_years(*own.now_us) : ses__store_now(store);
     op->idle_before_us = idle_before(op->now_us, own.idle_us);
     op->per_user = own.sessions_per_user;
+    op->by_writes = (own.flags & SES_EXPIRE_CHANGED) != 0;
     op->limit = own.limit > 0 ? own.limit : default_limit;
     op->count_only = (own.flags & SES_EXPIRE_DRY_RUN) != 0;
     op->erasure.secure = (own.flags & SES_SECURE) != 0;

@@ -65,8 +65,8 @@ static bool is_asked(const struct list_query *query, enum list_index index)
         return filter->id_prefix != NULL;
     if (index == INDEX_LABELS)
         return filter->label != NULL;
-    /* A list by time goes only through these times anyway. */
-    return query->order == SES_ORDER_CREATED &&
+    /* A list by update time goes only through these times anyway. */
+    return (query->order == SES_ORDER_CREATED || query->order == SES_ORDER_CHANGED) &&
            (filter->since_us != INT64_MIN || filter->before_us != INT64_MAX);
 }
 

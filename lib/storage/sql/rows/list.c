@@ -65,6 +65,17 @@ static void set_filter(struct value *values, const struct list_query *list)
         ses__label_values(values + 5, list->filter);
 }
 
+/* The time by which the list sorts a session. */
+static int64_t time_of(const struct list_query *list, const struct session_row *row)
+{
+    return list->order == SES_ORDER_CHANGED ? row->changed_us : row->updated_us;
+}
+
+static bool is_newest_first(const struct list_query *list)
+{
+    return list->order == SES_ORDER_NEWEST || list->order == SES_ORDER_CHANGED;
+}
+
 static bool has_times(const struct list_filter *filter)
 {
     return filter->since_us != INT64_MIN || filter->before_us != INT64_MAX;
@@ -80,11 +91,11 @@ static void set_active(struct value *values, int64_t since_us, int64_t before_us
  * come from the index by time, which is searched from there on. */
 static void set_after(struct value *values, const struct list_query *list)
 {
-    const int factor = list->order == SES_ORDER_CREATED ? 0 : list->order == SES_ORDER_NEWEST ? -1 : 1;
+    const int factor = list->order == SES_ORDER_CREATED ? 0 : is_newest_first(list) ? -1 : 1;
     /* No session comes before one without a name, of that time. */
-    const struct list_place start = {.updated_us = factor < 0 ? INT64_MAX : INT64_MIN, .name = {"", 0}};
+    const struct list_place start = {.time_us = factor < 0 ? INT64_MAX : INT64_MIN, .name = {"", 0}};
     const struct list_place *place = list->from_start ? &start : &list->after;
-    const int64_t us = place->updated_us;
+    const int64_t us = place->time_us;
     int64_t since_us = list->filter->since_us;
     int64_t before_us = list->filter->before_us;
 
@@ -96,9 +107,12 @@ static void set_after(struct value *values, const struct list_query *list)
     if (list->among) {
         if (factor < 0)
             values[8] = INT(us > INT64_MIN ? -us : INT64_MAX);
+        values[12] = INT(list->order == SES_ORDER_CHANGED);
         values[15] = INT(factor);
         return;
     }
+    if (list->order == SES_ORDER_CHANGED)
+        return; /* no index has that order */
     if (factor > 0 && us > since_us)
         since_us = us;
     else if (factor < 0 && us < before_us)
@@ -117,13 +131,13 @@ static int compare_numbers(int64_t left, int64_t right)
 static int compare_places(const struct list_query *list, const struct list_place *left,
                           const struct list_place *right)
 {
-    int order = compare_numbers(left->updated_us, right->updated_us);
+    int order = compare_numbers(left->time_us, right->time_us);
 
     if (list->order == SES_ORDER_CREATED)
         return compare_numbers(left->session_id, right->session_id);
     if (order == 0)
         order = ses__span_order(left->name, right->name);
-    else if (list->order == SES_ORDER_NEWEST)
+    else if (is_newest_first(list))
         order = -order;
     return order != 0 ? order : compare_numbers(left->user_id, right->user_id);
 }
@@ -131,7 +145,7 @@ static int compare_places(const struct list_query *list, const struct list_place
 /* A list whose rows go back or do not move on would never end, and neither would its pages. */
 static bool list_moves_on(struct list_rows *walk, const struct session_row *row, struct span name)
 {
-    const struct list_place place = {row->updated_us, name, row->user_id, row->id};
+    const struct list_place place = {time_of(walk->list, row), name, row->user_id, row->id};
     bool moves = !walk->begun || compare_places(walk->list, &walk->last, &place) < 0;
 
     memcpy(walk->last_name, name.ptr, name.len);
@@ -167,11 +181,13 @@ static const struct statement *list_statement(const struct list_query *list)
         [SES_ORDER_NEWEST] = STATEMENT_LIST_USER_NEWEST,
         [SES_ORDER_OLDEST] = STATEMENT_LIST_USER_OLDEST,
         [SES_ORDER_CREATED] = STATEMENT_LIST_USER_CREATED,
+        [SES_ORDER_CHANGED] = STATEMENT_LIST_USER_CHANGED,
     };
     static const struct statement *const of_app[] = {
         [SES_ORDER_NEWEST] = STATEMENT_LIST_APP_NEWEST,
         [SES_ORDER_OLDEST] = STATEMENT_LIST_APP_OLDEST,
         [SES_ORDER_CREATED] = STATEMENT_LIST_APP_CREATED,
+        [SES_ORDER_CHANGED] = STATEMENT_LIST_APP_CHANGED,
     };
     if (list->among)
         return STATEMENT_LIST_AMONG;
@@ -206,6 +222,7 @@ bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct
     if (!ses__query_row(query))
         return false;
     ses__session_row_read(query, row);
+    row->changed_us = ses__query_int(query, 14);
     *name = ses__query_text(query, 11);
     *user = ses__query_text(query, 12);
     if (query->code == SES_OK)

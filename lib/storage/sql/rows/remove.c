@@ -190,6 +190,8 @@ int ses__due_find(struct db *db, const struct due *due, int64_t limit, struct se
         return find_ids(db, STATEMENT_SESSIONS_EXPIRED, ids, error, VALUES(owner, few, INT(due->bound)));
     case DUE_IDLE:
         return find_idle(db, due, few, ids, error);
+    case DUE_UNWRITTEN:
+        return find_ids(db, STATEMENT_LIST_USER_UNWRITTEN, ids, error, VALUES(owner, few, INT(due->bound)));
     default:
         return find_ids(db, STATEMENT_LIST_USER_BEYOND, ids, error, VALUES(owner, few, INT(due->bound)));
     }

@@ -134,11 +134,12 @@ SESLITE_PRIVATE int ses__app_remove(struct db *db, int64_t id, ses_error *error)
 /* Sessions that are to be deleted. */
 struct due {
     enum {
-        DUE_OF_APP,  /* all of the app */
-        DUE_OF_USER, /* all of the user */
-        DUE_EXPIRED, /* of the app: those that expire at `bound` or earlier */
-        DUE_IDLE,    /* of the app: those last written to before `bound`; INT64_MIN: none */
-        DUE_BEYOND   /* of the user: the least recently updated beyond the newest `bound` */
+        DUE_OF_APP,   /* all of the app */
+        DUE_OF_USER,  /* all of the user */
+        DUE_EXPIRED,  /* of the app: those that expire at `bound` or earlier */
+        DUE_IDLE,     /* of the app: those last written to before `bound`; INT64_MIN: none */
+        DUE_BEYOND,   /* of the user: the least recently updated beyond the newest `bound` */
+        DUE_UNWRITTEN /* of the user: the least recently written beyond the newest `bound` */
     } kind;
     int64_t owner; /* the number of the app or user */
     int64_t bound;

@@ -291,7 +291,7 @@ void ses__found_rows_open(struct found_rows *rows, struct db *db, const struct w
     ses__query_open(&rows->query, db, STATEMENT_WORDS_FOUND, error,
                     VALUES(TEXT(((struct span){asked->text->data, asked->text->len})), INT(asked->most),
                            INT(filter->since_us), INT(filter->before_us), label[0], label[1], label[2],
-                           INT_IF(after, after ? after->updated_us : 0),
+                           INT_IF(after, after ? after->time_us : 0),
                            TEXT((after ? after->name : (struct span){NULL, 0})),
                            INT_IF(after, after ? after->user_id : 0), INT_IF(after, asked->after_seq),
                            INT(asked->limit), prefix[0], prefix[1]));

@@ -254,7 +254,7 @@ static int expire_of_users(struct db *db, const struct expiring *own, ses_error 
 
     while (code == SES_OK && done < own->user_count && op->deleted < op->limit) {
         const struct user_row *user = &own->users[done];
-        const struct due beyond = {DUE_BEYOND, user->id, op->per_user};
+        const struct due beyond = {op->by_writes ? DUE_UNWRITTEN : DUE_BEYOND, user->id, op->per_user};
         code = ses__due_remove(db, user->app_id, &beyond, op->limit, &op->deleted, error);
         done += op->deleted < op->limit; /* else it may have more */
     }
