@@ -131,10 +131,10 @@ static void test_bash_completes_commands_options_and_values(void **state)
     assert_completes(fixture, "re", "rewind\nredo\nredact\n");
     assert_completes(fixture, "cut --d", "--dry-run\n");
     assert_completes(fixture, "list --d", "");
-    assert_completes(fixture, "list --order ''", "newest\noldest\ncreated\n");
+    assert_completes(fixture, "list --order ''", "written\nnewest\noldest\ncreated\n");
     assert_completes(fixture, "rewind --to l", "last-turn\n");
     assert_completes(fixture, "list --order = o", "oldest\n"); /* bash makes three words of --order=o */
-    assert_completes(fixture, "list --order =", "newest\noldest\ncreated\n");
+    assert_completes(fixture, "list --order =", "written\nnewest\noldest\ncreated\n");
     assert_completes(fixture, "help sta", "state\nstats\n");
     assert_completes(fixture, "list --limit ''", "");
 }
@@ -207,7 +207,7 @@ static void test_the_program_answers_with_descriptions(void **state)
     assert_answers(fixture, "red", 0,
                    "redo\tundo the newest rewind\n"
                    "redact\treplace what must not be kept, in events that stay\n");
-    assert_answers(fixture, "list --ord", 0, "--order\tnewest (the default), oldest, or created\n");
+    assert_answers(fixture, "list --ord", 0, "--order\twritten (the default), newest or oldest update, or created\n");
     assert_answers(fixture, "list --order=o", 0, "--order=oldest\n");
     assert_answers(fixture, "tail --foll", 0, "--follow\tcontinue with new events as they are appended\n");
     assert_answers(fixture, "help poin", 0, "points\tPoints of a log\n");
@@ -273,7 +273,7 @@ static void test_fish_completes(void **state)
         "seslite help --fish | source; complete -C 'seslite list --ord'; complete -C 'seslite -f %s show a'\"",
         fixture->folder, COMMAND, fixture->folder, fixture->folder, fixture->path);
     char *text = support_run(command.data, &status);
-    assert_string_equal(text, "--order\tnewest (the default), oldest, or created\na b\n");
+    assert_string_equal(text, "--order\twritten (the default), newest or oldest update, or created\na b\n");
     free(text);
     free(command.data);
 }
@@ -296,7 +296,7 @@ static void test_zsh_completes(void **state)
                 "words=(seslite -f \"%s\" show a\\\\\\ ); PREFIX=a\\\\\\ ; _seslite'",
                 fixture->folder, COMMAND, fixture->folder, fixture->folder, fixture->path);
     char *text = support_run(command.data, &status);
-    assert_string_equal(text, "--order  -- newest (the default), oldest, or created\nfiles\na b\n");
+    assert_string_equal(text, "--order  -- written (the default), newest or oldest update, or created\nfiles\na b\n");
     free(text);
     free(command.data);
 }

@@ -47,7 +47,7 @@ enum kind {
     X(STORE, 'f', "file", "FILE", KIND_FILE, "the store: a file or an address; default: SESLITE_DB")         \
     X(APP, 'a', "app", "APP", KIND_APP, "the app; optional if only one matches")                             \
     X(USER, 'u', "user", "USER", KIND_USER, "the user; optional if only one matches")                        \
-    X(SESSION, 's', "session", "ID", KIND_SESSION, "the session; optional if only one matches")              \
+    X(SESSION, 's', "session", "ID", KIND_SESSION, "the session; optional if only one matches; @: the newest")\
     X(JSON, 0, "json", NULL, KIND_NONE, "print JSON")                                                        \
     X(JSONL, 0, "jsonl", NULL, KIND_NONE, "print JSON, one value per line")                                  \
     X(KEY_FD, 0, "key-fd", "N", KIND_NUMBER, "read the key of the file from descriptor N (help keys)")       \
@@ -70,7 +70,7 @@ enum kind {
     X(LABEL, 'l', "label", "NAME[=VALUE]", KIND_TEXT, "only sessions with this label")                       \
     X(FAILED, 0, "failed", NULL, KIND_NONE, "only sessions whose last event has an error")                   \
     X(PREFIX, 0, "prefix", "TEXT", KIND_TEXT, "only sessions of one user whose ids begin with TEXT")         \
-    X(ORDER, 0, "order", "ORDER", KIND_ORDER, "newest (the default), oldest, or created")                    \
+    X(ORDER, 0, "order", "ORDER", KIND_ORDER, "written (the default), newest or oldest update, or created")  \
     X(NAMES, 0, "names", "WHAT", KIND_NAMES, "only names, one per line: apps, users or sessions")            \
     X(FOLLOW, 'f', "follow", NULL, KIND_NONE, "continue with new events as they are appended")               \
     X(ALL, 0, "all", NULL, KIND_NONE, "with --follow: all sessions of the user, from now on")                \
@@ -93,6 +93,7 @@ enum kind {
       "only events that a compaction covers or a rewind took back")                                          \
     X(IDLE, 0, "idle", "SPAN", KIND_SPAN, "also sessions unchanged for this long")                           \
     X(PER_USER, 0, "per-user", "N", KIND_NUMBER, "also a user's least recent sessions beyond N")             \
+    X(WRITTEN, 0, "written", NULL, KIND_NONE, "with --per-user: the least recently written ones")            \
     X(REMOVE, 0, "remove", NULL, KIND_NONE, "remove it")                                                     \
     X(SECURE, 0, "secure", NULL, KIND_NONE, "overwrite deleted data")                                        \
     X(DRY_RUN, 0, "dry-run", NULL, KIND_NONE, "only report what would be done")                              \

@@ -15,12 +15,14 @@ const struct command command_table[] = {
     {.group = "Look",
      .name = "list",
      .summary = "list sessions",
-     .words =
-         "Lists the sessions of the store, of --app, or of --user, grouped by app. With --names it "
-         "prints only the names of the apps or users, or the ids of the sessions. On a narrow terminal, "
-         "titles and labels are cut; ids never are. The exit code is 3 if options that select match nothing.",
-     .options = OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES),
-                           O(CONTAINING), O(FAILED)),
+     .words = "Lists the sessions of the store, of --app, or of --user, the last written first: by the clock of the "
+              "store, where the update time is that of the events. They are grouped by app, but with -n they are the "
+              "first N of all apps. With --names it "
+              "prints only the names of the apps or users, or the ids of the sessions. On a narrow terminal, "
+              "titles and labels are cut; ids never are. The exit code is 3 if options that select match nothing.",
+     .options =
+         OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES), O(CONTAINING),
+                    O(FAILED)),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d",
      .run = run_list},
     {.group = "Look",
@@ -66,9 +68,10 @@ const struct command command_table[] = {
      .name = "search",
      .summary = "find events that contain a text",
      .words =
-         "Searches all sessions of the store, of --app or of --user, or one session. It searches "
+         "Searches all sessions of the store, of --app or of --user, or one session. The sessions that were "
+         "updated last come first, and in each the newest events. It searches "
          "messages and calls, then the event as it is stored. With --words it finds events in whose "
-         "messages, calls and responses all the words are, newest sessions first; of Chinese, Japanese, "
+         "messages, calls and responses all the words are; of Chinese, Japanese, "
          "Korean and Thai also parts of words. It reads every event, unless the store has an index of words "
          "that is up to date (see seslite help index); a note says so. What is not in an event, such as a "
          "title, is found by seslite find.",
@@ -330,8 +333,9 @@ const struct command command_table[] = {
      .name = "expire",
      .summary = "delete expired sessions",
      .words = "Deletes the sessions of --app, or of all apps, whose expiry time has passed; with --idle and "
-              "--per-user also others.",
-     .options = OPTIONS_OF(O(IDLE), O(PER_USER), O(SECURE), O(DRY_RUN), O(YES)),
+              "--per-user also others. Of a user, --per-user keeps the sessions with the latest update time, which the "
+              "clocks of clients give, and with --written those that were written last.",
+     .options = OPTIONS_OF(O(IDLE), O(PER_USER), O(WRITTEN), O(SECURE), O(DRY_RUN), O(YES)),
      .example = " seslite -f agents.db expire --idle 90d --dry-run",
      .run = run_expire},
     {.group = "Tidy up",

@@ -10,11 +10,9 @@ const struct option option_table[OPTION_COUNT] = {
 
 const char *kind_word(enum kind kind, size_t index)
 {
-    static const char *const orders[] = {"newest", "oldest", "created"};
-    static const char *const names[] = {"apps", "users", "sessions"};
+    static const char *const orders[] = {"written", "newest", "oldest", "created", NULL};
+    static const char *const names[] = {"apps", "users", "sessions", NULL};
 
-    if (index >= 3)
-        return NULL;
     return kind == KIND_ORDER ? orders[index] : kind == KIND_NAMES ? names[index] : NULL;
 }
 

@@ -89,7 +89,7 @@ static const char *wrong_with(enum kind kind, const char *value)
     if (kind == KIND_SPAN && !span_read(value, &number))
         return "a span of time, such as 90s, 15m, 2h, 7d or 3w";
     if (kind == KIND_ORDER && !is_word(kind, value))
-        return "newest, oldest or created";
+        return "written, newest, oldest or created";
     if (kind == KIND_NAMES && !is_word(kind, value))
         return "apps, users or sessions";
     if (kind == KIND_PAIR && (*value == '=' || !strchr(value, '=')))

@@ -12,6 +12,8 @@ static void options_given(const struct run *run, ses_expire_options *options)
     *options = (ses_expire_options){.size = sizeof *options,
                                     .flags = given(run, OPTION_SECURE) ? SES_SECURE : 0,
                                     .sessions_per_user = number_given(run, OPTION_PER_USER, 0)};
+    if (given(run, OPTION_WRITTEN))
+        options->flags |= SES_EXPIRE_CHANGED;
     if (given(run, OPTION_IDLE))
         (void)span_read(run->values[OPTION_IDLE], &options->idle_us); /* the parser has checked it */
 }
@@ -65,6 +67,8 @@ int run_expire(struct run *run)
 {
     if (given(run, OPTION_USER) || given(run, OPTION_SESSION))
         return say_usage(run, "expire works on a whole app, or on all apps");
+    if (given(run, OPTION_WRITTEN) && !given(run, OPTION_PER_USER))
+        return say_usage(run, "--written needs --per-user");
     bool dry = given(run, OPTION_DRY_RUN);
     int status = dry ? open_to_read(run) : open_to_write(run);
     if (status == EXIT_OK && given(run, OPTION_APP))

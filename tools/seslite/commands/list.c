@@ -55,10 +55,11 @@ static void filter_given(const struct run *run, ses_filter *filter, struct filte
 
 static int order_given(const struct run *run)
 {
-    const char *order = given(run, OPTION_ORDER) ? run->values[OPTION_ORDER] : "newest";
-    return strcmp(order, "oldest") == 0    ? SES_ORDER_OLDEST
+    const char *order = given(run, OPTION_ORDER) ? run->values[OPTION_ORDER] : "written";
+    return strcmp(order, "newest") == 0    ? SES_ORDER_NEWEST
+           : strcmp(order, "oldest") == 0  ? SES_ORDER_OLDEST
            : strcmp(order, "created") == 0 ? SES_ORDER_CREATED
-                                           : SES_ORDER_NEWEST;
+                                           : SES_ORDER_CHANGED;
 }
 
 /* --------------------------------------------------------------------------------------------------- rows */
@@ -169,19 +170,37 @@ static int end_list(const struct listing *listing, const char *what, int status)
     return EXIT_OK;
 }
 
+static struct sessions sessions_given(const struct run *run, const ses_filter *filter,
+                                      visit_session *visit_one, void *context)
+{
+    const int64_t limit = number_given(run, OPTION_LIMIT, INT64_MAX);
+
+    return (struct sessions){.order = order_given(run),
+                             .filter = filter,
+                             .page_size = limit < 1000 ? (size_t)limit + 1 : 0,
+                             .visit = visit_one,
+                             .context = context};
+}
+
+/* The first few are the first of all apps; all of them are shown app by app. */
+static int walk(struct run *run, const struct sessions *sessions)
+{
+    return given(run, OPTION_LIMIT) ? each_session_merged(run, sessions) : each_session(run, sessions);
+}
+
 static int list_sessions(struct run *run)
 {
     struct filter_texts texts;
     ses_filter filter;
     struct listing listing = {.run = run, .left = number_given(run, OPTION_LIMIT, INT64_MAX)};
-    const struct sessions sessions = {order_given(run), &filter, false, visit, &listing};
+    const struct sessions sessions = sessions_given(run, &filter, visit, &listing);
 
     filter_given(run, &filter, &texts);
     if (wants_json(run))
         json_rows_begin(&listing.rows, run);
     else
         table_begin(&listing.table, columns, sizeof columns / sizeof columns[0]);
-    int status = each_session(run, &sessions);
+    int status = walk(run, &sessions);
     if (wants_json(run))
         json_rows_end(&listing.rows);
     else
@@ -241,7 +260,7 @@ static int list_names(struct run *run)
     struct filter_texts texts;
     ses_filter filter;
     struct listing listing = {.run = run, .left = number_given(run, OPTION_LIMIT, INT64_MAX)};
-    const struct sessions sessions = {order_given(run), &filter, false, visit_id, &listing};
+    const struct sessions sessions = sessions_given(run, &filter, visit_id, &listing);
     int status;
 
     filter_given(run, &filter, &texts);
@@ -252,7 +271,7 @@ static int list_names(struct run *run)
     else if (strcmp(what, "users") == 0)
         status = each_user(run, visit_user_name, &listing);
     else
-        status = each_session(run, &sessions);
+        status = walk(run, &sessions);
     if (wants_json(run))
         json_rows_end(&listing.rows);
     free(texts.label);

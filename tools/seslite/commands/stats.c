@@ -82,7 +82,8 @@ static int visit_app(void *context, const char *app)
     struct figures *figures = context;
     struct run *run = figures->run;
     const char *wanted = run->values[OPTION_APP];
-    const struct sessions sessions = {SES_ORDER_CREATED, NULL, false, visit_session_of, figures};
+    const struct sessions sessions = {
+        .order = SES_ORDER_CREATED, .visit = visit_session_of, .context = figures};
 
     if (wanted && strcmp(wanted, app) != 0)
         return EXIT_OK;

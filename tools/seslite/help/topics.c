@@ -5,7 +5,7 @@ const struct topic topic_table[] = {
      "Name the file with -f FILE before the command, or in the variable SESLITE_DB. A session is named by "
      "--app, --user and --session. Each of them may be omitted if only one session matches. Otherwise the "
      "command lists the sessions to choose from. The beginning of an id is enough if only one session's id "
-     "begins with it; the command then says which session it is. With --yes, for append and for artifact put, the id must be complete. To find "
+     "begins with it, and @ is the session that was written last; the command then says which session it is. With --yes, for append and for artifact put, the id must be complete. To find "
      "a session without its user, the command searches the list of sessions.\n"
      "Commands that only read open the file read-only and never create it. If the store uses a write-ahead "
      "log and no other program has it open, SQLite may leave an empty FILE-wal and a FILE-shm next to it.\n"

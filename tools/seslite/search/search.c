@@ -1,4 +1,5 @@
-/* seslite search: all events are read for a text; for words an index is asked if there is one. */
+/* seslite search: all events are read for a text, in the order in which the library finds words; for words an index
+ * is asked if there is one. */
 #include "commands.h"
 
 #include <stdlib.h>
@@ -12,6 +13,15 @@
 #include "store/missing.h"
 #include "store/walk.h"
 
+/* A session that is to be searched. */
+struct noted {
+    char *app;
+    char *user;
+    char *session;
+    int64_t updated_us;
+    int64_t last_seq;
+};
+
 struct search {
     struct run *run;
     const char *wanted;
@@ -23,6 +33,9 @@ struct search {
     int64_t total;
     int64_t last_seq; /* of the current session */
     ses_key key;      /* of the current session */
+    struct noted *noted;
+    size_t noted_count;
+    size_t noted_capacity;
 };
 
 /* ---------------------------------------------------------------------------------------------- comparing */
@@ -66,7 +79,7 @@ static size_t find(const struct search *search, const char *text, size_t len)
 static int visit_event_of(void *context, const ses_event *event)
 {
     struct search *search = context;
-    int64_t share = search->last_seq > 0 ? event->seq * 1000 / search->last_seq : 0;
+    int64_t share = search->last_seq > 0 ? (search->last_seq - event->seq) * 1000 / search->last_seq : 0;
 
     progress_set(search->done * 1000 + share, search->total * 1000);
     if (search->found.left == 0)
@@ -87,28 +100,69 @@ static int scan(struct search *search)
     ses_range range;
 
     range_given(search->run, &range);
-    int status = each_event(search->run, &search->key, &range, false, visit_event_of, search);
+    int status = each_event(search->run, &search->key, &range, true, visit_event_of, search);
     search->done++;
     return status;
 }
 
-/* A session deleted, or events cut, during the search are not an error. */
-static int visit_session_of(void *context, const ses_session *session)
+/* Lists them in order of creation, since one that is updated meanwhile must not move out of the walk. */
+static int note_session(void *context, const ses_session *session)
 {
     struct search *search = context;
 
-    search->key = (ses_key){ses_session_app(session), ses_session_user(session), ses_session_id(session)};
-    search->last_seq = ses_session_last_seq(session);
-    int status = scan(search);
+    if (search->noted_count == search->noted_capacity) {
+        search->noted_capacity = search->noted_capacity ? search->noted_capacity * 2 : 64;
+        struct noted *noted = allocate(search->noted_capacity * sizeof *noted);
+        if (search->noted_count > 0)
+            memcpy(noted, search->noted, search->noted_count * sizeof *noted);
+        free(search->noted);
+        search->noted = noted;
+    }
+    search->noted[search->noted_count++] = (struct noted){.app = copy_text(ses_session_app(session)),
+                                                          .user = copy_text(ses_session_user(session)),
+                                                          .session = copy_text(ses_session_id(session)),
+                                                          .updated_us = ses_session_updated_us(session),
+                                                          .last_seq = ses_session_last_seq(session)};
+    return EXIT_OK;
+}
+
+/* The last updated first, as ses_store_search finds them. */
+static int compare_noted(const void *left, const void *right)
+{
+    const struct noted *a = left;
+    const struct noted *b = right;
+
+    if (a->updated_us != b->updated_us)
+        return a->updated_us > b->updated_us ? -1 : 1;
+    return strcmp(a->session, b->session);
+}
+
+/* A session deleted, or events cut, during the search are not an error. */
+static int scan_noted(struct search *search, const struct noted *noted)
+{
+    search->key = (ses_key){noted->app, noted->user, noted->session};
+    search->last_seq = noted->last_seq;
+    const int status = scan(search);
     return status == EXIT_NOTFOUND || status == EXIT_STALE ? EXIT_OK : status;
 }
 
 static int search_all(struct search *search)
 {
-    const struct sessions sessions = {SES_ORDER_CREATED, NULL, false, visit_session_of, search};
-    int status = count_sessions(search->run, &sessions, &search->total);
+    const struct sessions sessions = {.order = SES_ORDER_CREATED, .visit = note_session, .context = search};
+    int status = each_session(search->run, &sessions);
 
-    return status == EXIT_OK ? each_session(search->run, &sessions) : status;
+    search->total = (int64_t)search->noted_count;
+    if (search->noted_count > 0)
+        qsort(search->noted, search->noted_count, sizeof *search->noted, compare_noted);
+    for (size_t i = 0; i < search->noted_count; i++) {
+        if (status == EXIT_OK)
+            status = scan_noted(search, &search->noted[i]);
+        free(search->noted[i].app);
+        free(search->noted[i].user);
+        free(search->noted[i].session);
+    }
+    free(search->noted);
+    return status;
 }
 
 static int search_one(struct search *search)

@@ -191,6 +191,11 @@ int choose_user(struct run *run)
 
 /* ----------------------------------------------------------------------------------------------- sessions */
 
+static bool is_newest_meant(const struct run *run)
+{
+    return given(run, OPTION_SESSION) && strcmp(run->values[OPTION_SESSION], "@") == 0;
+}
+
 /* A session with exactly this id hides those whose ids only begin with it. */
 static int look_at_session(void *context, const ses_session *session)
 {
@@ -200,7 +205,8 @@ static int look_at_session(void *context, const ses_session *session)
     bool exact = !wanted || strcmp(wanted, id) == 0;
 
     try_near(choices, id);
-    if (!exact && (choices->exact || strncmp(wanted, id, strlen(wanted)) != 0))
+    if (!exact &&
+        (choices->exact || is_newest_meant(choices->run) || strncmp(wanted, id, strlen(wanted)) != 0))
         return EXIT_OK;
     if (exact && !choices->exact)
         forget(choices);
@@ -238,8 +244,9 @@ static int decide_session(struct choices *choices)
     const bool begun = choices->count > 0 && !choices->exact;
 
     if (begun && (given(run, OPTION_YES) || run->command->whole_id)) {
-        say("no session \"%s\", and %s the id must be complete. These begin with it:",
-            run->values[OPTION_SESSION], run->command->whole_id ? "here" : "with --yes");
+        say("no session \"%s\", and %s the id must be complete. %s:", run->values[OPTION_SESSION],
+            run->command->whole_id ? "here" : "with --yes",
+            is_newest_meant(run) ? "The newest is" : "These begin with it");
         report_choices(choices);
         return EXIT_NOTFOUND;
     }
@@ -247,6 +254,21 @@ static int decide_session(struct choices *choices)
     if (status == EXIT_OK && begun)
         note("(session %s)", run->key.session);
     return status;
+}
+
+static int keep_first(void *context, const ses_session *session)
+{
+    keep(context, ses_session_app(session), ses_session_user(session), ses_session_id(session));
+    return STOP;
+}
+
+/* "@" is the session that was written last, unless one has that id. */
+static int keep_newest(struct choices *choices)
+{
+    const struct sessions sessions = {
+        .order = SES_ORDER_CHANGED, .page_size = 1, .visit = keep_first, .context = choices};
+
+    return each_session_merged(choices->run, &sessions);
 }
 
 int choose_session(struct run *run)
@@ -261,6 +283,8 @@ int choose_session(struct run *run)
         return status;
     choices_begin(&choices, run, run->values[OPTION_SESSION]);
     status = each_session(run, &sessions);
+    if (status == EXIT_OK && choices.count == 0 && is_newest_meant(run))
+        status = keep_newest(&choices);
     if (status == EXIT_OK || status == STOP)
         status = decide_session(&choices);
     choices_free(&choices);

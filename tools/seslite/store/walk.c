@@ -95,15 +95,26 @@ static int visit_page(const struct app_walk *walk, const ses_page *page)
     return status;
 }
 
+static int read_page(struct run *run, const struct sessions *sessions, const char *app, const char *token,
+                     ses_page **page)
+{
+    const ses_list_options options = {.size = sizeof options,
+                                      .order = sessions->order,
+                                      .limit = sessions->page_size    ? sessions->page_size
+                                               : sessions->with_state ? 100
+                                                                      : 1000,
+                                      .flags = sessions->with_state ? 0 : SES_LIST_NO_STATE,
+                                      .filter = sessions->filter,
+                                      .token = token};
+
+    return ses_list(run->store, app, run->values[OPTION_USER], &options, page, &run->error) < 0 ? fail(run)
+                                                                                                : EXIT_OK;
+}
+
 static int walk_app(void *context, const char *app)
 {
     const struct app_walk *walk = context;
     struct run *run = walk->run;
-    ses_list_options options = {.size = sizeof options,
-                                .order = walk->sessions->order,
-                                .limit = walk->sessions->with_state ? 100 : 1000,
-                                .flags = walk->sessions->with_state ? 0 : SES_LIST_NO_STATE,
-                                .filter = walk->sessions->filter};
     char *token = NULL;
     int status = EXIT_OK;
 
@@ -111,10 +122,8 @@ static int walk_app(void *context, const char *app)
         return EXIT_OK;
     do {
         ses_page *page = NULL;
-        options.token = token;
-        if (ses_list(run->store, app, run->values[OPTION_USER], &options, &page, &run->error) < 0)
-            status = fail(run);
-        else
+        status = read_page(run, walk->sessions, app, token, &page);
+        if (status == EXIT_OK)
             status = visit_page(walk, page);
         const char *next = status == EXIT_OK ? ses_page_token(page) : NULL;
         free(token);
@@ -128,6 +137,112 @@ int each_session(struct run *run, const struct sessions *sessions)
 {
     struct app_walk walk = {run, sessions, 0};
     return each_name(run, NULL, walk_app, &walk);
+}
+
+/* The list of each app, as far as it was walked. */
+struct app_list {
+    char *app;
+    ses_page *page; /* NULL at the end */
+    size_t at;
+};
+
+struct merge {
+    struct run *run;
+    const struct sessions *sessions;
+    struct app_list *lists;
+    size_t count;
+    size_t capacity;
+};
+
+static int add_list(void *context, const char *app)
+{
+    struct merge *merge = context;
+
+    if (!is_meant(merge->run, app))
+        return EXIT_OK;
+    if (merge->count == merge->capacity) {
+        merge->capacity = merge->capacity ? merge->capacity * 2 : 16;
+        struct app_list *lists = allocate(merge->capacity * sizeof *lists);
+        if (merge->count > 0)
+            memcpy(lists, merge->lists, merge->count * sizeof *lists);
+        free(merge->lists);
+        merge->lists = lists;
+    }
+    struct app_list *list = &merge->lists[merge->count++];
+    *list = (struct app_list){.app = copy_text(app)};
+    return read_page(merge->run, merge->sessions, app, NULL, &list->page);
+}
+
+/* Moves the list to its next session. */
+static int move_on(const struct merge *merge, struct app_list *list)
+{
+    ses_page *page = list->page;
+    const char *token = ses_page_token(page);
+    int status = EXIT_OK;
+
+    if (++list->at < ses_page_count(page))
+        return EXIT_OK;
+    list->at = 0;
+    list->page = NULL;
+    if (token)
+        status = read_page(merge->run, merge->sessions, list->app, token, &list->page);
+    ses_page_close(page);
+    return status;
+}
+
+/* The smaller it is, the earlier the session comes. */
+static int64_t place_of(const struct merge *merge, const struct app_list *list)
+{
+    const ses_session *session = ses_page_session(list->page, list->at);
+
+    switch (merge->sessions->order) {
+    case SES_ORDER_CHANGED:
+        return -ses_page_changed_us(list->page, list->at);
+    case SES_ORDER_NEWEST:
+        return -ses_session_updated_us(session);
+    case SES_ORDER_OLDEST:
+        return ses_session_updated_us(session);
+    default:
+        return ses_session_created_us(session);
+    }
+}
+
+/* The list with the first of the sessions that are left; NULL if none is. Ties are by id. */
+static struct app_list *find_first(const struct merge *merge)
+{
+    struct app_list *first = NULL;
+
+    for (size_t i = 0; i < merge->count; i++) {
+        struct app_list *list = &merge->lists[i];
+        if (!list->page || ses_page_count(list->page) == 0)
+            continue;
+        const int64_t place = place_of(merge, list);
+        const int64_t best = first ? place_of(merge, first) : 0;
+        if (!first || place < best ||
+            (place == best && strcmp(ses_session_id(ses_page_session(list->page, list->at)),
+                                     ses_session_id(ses_page_session(first->page, first->at))) < 0))
+            first = list;
+    }
+    return first;
+}
+
+int each_session_merged(struct run *run, const struct sessions *sessions)
+{
+    struct merge merge = {.run = run, .sessions = sessions};
+    struct app_list *first = NULL;
+    int status = each_name(run, NULL, add_list, &merge);
+
+    while (status == EXIT_OK && (first = find_first(&merge)) != NULL) {
+        status = sessions->visit(sessions->context, ses_page_session(first->page, first->at));
+        if (status == EXIT_OK)
+            status = move_on(&merge, first);
+    }
+    for (size_t i = 0; i < merge.count; i++) {
+        ses_page_close(merge.lists[i].page);
+        free(merge.lists[i].app);
+    }
+    free(merge.lists);
+    return status;
 }
 
 static int count_app(void *context, const char *app)

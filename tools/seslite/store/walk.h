@@ -25,10 +25,13 @@ struct sessions {
     int order;
     const ses_filter *filter; /* or NULL */
     bool with_state;
+    size_t page_size; /* sessions that are read at once; 0: as many as is best for all */
     visit_session *visit;
     void *context;
 };
 int each_session(struct run *run, const struct sessions *sessions);
+/* The same in the order of all sessions, whatever their app. Without state. */
+int each_session_merged(struct run *run, const struct sessions *sessions);
 /* The number of these sessions. */
 int count_sessions(struct run *run, const struct sessions *sessions, int64_t *count);
 

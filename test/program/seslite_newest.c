@@ -1,0 +1,167 @@
+/* The command shows first what is newest: list, search, and the session @. */
+#include "command.h"
+
+static const ses_key ahead = {"chat", "bob", "ahead"};
+static const ses_key old_zeta = {"zeta", "bob", "old"};
+static const ses_key new_zeta = {"zeta", "carl", "new"};
+
+static void append_text(const struct fixture *fixture, const ses_key *key, const char *text, int64_t seconds)
+{
+    char event[200];
+
+    snprintf(event, sizeof event,
+             "{\"author\":\"user\",\"timestamp\":%lld,\"content\":{\"parts\":[{\"text\":\"%s\"}]}}",
+             (long long)seconds, text);
+    must_append_by_key(fixture->store, key, event);
+}
+
+/* In the order of their last writes: one, old, ahead, new. The clock of the client of `ahead` was hours ahead. */
+static int setup(void **state)
+{
+    (void)command_setup(state);
+    struct fixture *fixture = *state;
+
+    fixture->now += 1000000;
+    must_create(fixture->store, &old_zeta, NULL);
+    append_text(fixture, &old_zeta, "a coat from zeta", 1700000010);
+    fixture->now += 1000000;
+    must_create(fixture->store, &ahead, NULL);
+    append_text(fixture, &ahead, "first coat", 1700090000);
+    append_text(fixture, &ahead, "second coat", 1700090001);
+    fixture->now += 1000000;
+    must_create(fixture->store, &new_zeta, NULL);
+    append_text(fixture, &new_zeta, "the new coat", 1700000020);
+    return 0;
+}
+
+static void test_list_is_by_last_write(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("list", "--names", "sessions");
+    assert_string_equal(reply.out.data, "ahead\none\nnew\nold\n"); /* app by app */
+    run_ok("list", "--names", "sessions", "-n", "9");
+    assert_string_equal(reply.out.data, "new\nahead\nold\none\n");
+    run_ok("list", "--names", "sessions", "-n", "2");
+    assert_string_equal(reply.out.data, "new\nahead\n");
+    run_ok("list", "-n", "1", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 1);
+    assert_has(&reply.out, "\"id\":\"new\"");
+    run_ok("-u", "bob", "list", "--names", "sessions", "-n", "1");
+    assert_string_equal(reply.out.data, "ahead\n");
+    run_ok("list", "-n", "1");
+    assert_has(&reply.err, "there are more");
+    reply_free(&reply);
+}
+
+static void test_list_has_other_orders(void **state)
+{
+    static const char *const orders[][2] = {{"newest", "ahead\nnew\nold\none\n"},
+                                            {"oldest", "one\nold\nnew\nahead\n"},
+                                            {"written", "new\nahead\nold\none\n"},
+                                            {"created", "one\nold\nahead\nnew\n"}};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        run_ok("list", "--names", "sessions", "-n", "9", "--order", orders[i][0]);
+        assert_string_equal(reply.out.data, orders[i][1]);
+    }
+    run_code(2, "list", "--order", "changed");
+    assert_has(&reply.err, "written, newest, oldest or created");
+    reply_free(&reply);
+}
+
+static void test_the_newest_session_is_called_at(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("show", "@");
+    assert_has(&reply.out, "the new coat");
+    assert_has(&reply.err, "(session new)\n");
+    run_ok("-a", "chat", "events", "@", "--jsonl");
+    assert_has(&reply.out, "second coat");
+    run_code(3, "delete", "@", "--yes");
+    assert_has(&reply.err, "no session \"@\", and with --yes the id must be complete. The newest is:\n");
+    run_code(3, "append", "@", "--text", "x");
+    fixture->now += 1000000;
+    append_text(fixture, &ahead, "third coat", 1700090002);
+    run_ok("show", "@", "--newest", "1");
+    assert_has(&reply.out, "third coat");
+    must_create(fixture->store, &(ses_key){"chat", "alice", "@"}, NULL);
+    append_text(fixture, &ahead, "fourth coat", 1700090003);
+    run_ok("show", "@");
+    assert_has(&reply.out, "session  @\n"); /* an id is an id */
+    reply_free(&reply);
+}
+
+static void test_at_needs_a_session(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_code(3, "-u", "nobody", "show", "@");
+    assert_has(&reply.err, "no user \"nobody\"");
+    reply_free(&reply);
+}
+
+static void assert_found(const struct fixture *fixture, const char *option, const char *expected)
+{
+    struct reply reply = {0};
+    char found[200] = "";
+
+    run_ok("search", option, "coat", "--jsonl");
+    for (const char *line = reply.out.data; *line; line = strchr(line, '\n') + 1) {
+        const char *session = strstr(line, "\"session\":\"") + 11;
+        snprintf(found + strlen(found), sizeof found - strlen(found), "%.*s %.1s\n",
+                 (int)strcspn(session, "\""), session, strstr(line, "\"seq\":") + 6);
+    }
+    assert_string_equal(found, expected);
+    run_ok("search", option, "coat", "-n", "1");
+    assert_has(&reply.out, "second coat");
+    assert_lacks(&reply.out, "first coat");
+    reply_free(&reply);
+}
+
+/* Sessions by their update, as the library finds words; in each the newest event first. */
+static void test_search_finds_the_newest_first(void **state)
+{
+    static const char expected[] = "ahead 2\nahead 1\nnew 1\nold 1\none 1\n";
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    assert_found(fixture, "-i", expected);
+    assert_found(fixture, "--words", expected);
+    run_ok("index");
+    assert_found(fixture, "--words", expected);
+    run_ok("-s", "ahead", "search", "coat", "--jsonl", "-n", "1");
+    assert_has(&reply.out, "\"seq\":2,");
+    reply_free(&reply);
+}
+
+static void test_expire_can_keep_those_last_written(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_create(fixture->store, &(ses_key){"chat", "bob", "newer"}, NULL);
+    run_ok("-a", "chat", "expire", "--per-user", "1", "--written", "--yes");
+    run_ok("-a", "chat", "-u", "bob", "list", "--names", "sessions");
+    assert_string_equal(reply.out.data, "newer\n");
+    run_code(2, "expire", "--written", "--yes");
+    reply_free(&reply);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_list_is_by_last_write),           T(test_list_has_other_orders),
+        T(test_the_newest_session_is_called_at), T(test_at_needs_a_session),
+        T(test_search_finds_the_newest_first),   T(test_expire_can_keep_those_last_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
