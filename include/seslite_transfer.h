@@ -77,7 +77,8 @@ typedef enum ses_load_flags {
     SES_LOAD_REPLACE = 0x2, /* delete the existing one */
     SES_LOAD_RENAME = 0x4,  /* load it as NAME~2, or NAME~3, ... */
     SES_LOAD_DRY_RUN = 0x8, /* find out what the call would do, and change nothing */
-    SES_LOAD_SHARED = 0x10  /* only for ses_load_json: also write the shared keys that do not exist yet */
+    SES_LOAD_SHARED = 0x10, /* only for ses_load_json: also write the shared keys that do not exist yet */
+    SES_LOAD_FOLLOW = 0x20  /* with SES_LOAD_UPDATE: title, labels and expiry become those that are given */
 } ses_load_flags;
 
 typedef struct ses_load_options {
@@ -91,7 +92,7 @@ typedef struct ses_load_options {
 typedef enum ses_load_outcome {
     SES_LOADED_NEW = 0,      /* no session had its name */
     SES_LOADED_EQUAL = 1,    /* an equal one exists; nothing has changed */
-    SES_LOADED_UPDATED = 2,  /* events were added to the existing one */
+    SES_LOADED_UPDATED = 2,  /* the existing one got events, or with SES_LOAD_FOLLOW the rest */
     SES_LOADED_REPLACED = 3, /* it has replaced the existing one */
     SES_LOADED_RENAMED = 4   /* it has another name; the existing one stays */
 } ses_load_outcome;
@@ -116,6 +117,11 @@ typedef struct ses_load_result {
  *
  * Returns 0, or SES_UNCHANGED if the session exists and is equal in everything but its version. Other writers
  * wait until the call ends, and return BUSY after their timeout. `result` may be NULL.
+ *
+ * With SES_LOAD_UPDATE the existing session gets the events that it lacks, if it is equal up to its last one;
+ * a different title, label or expiry time is a difference. With SES_LOAD_FOLLOW they become those that are
+ * given instead, also where no event is missing; without a title or labels given, there are none afterwards.
+ * This moves neither the version nor the update time. If events differ, they stay.
  *
  * EXISTS: a different session of that name exists; the message says what differs. The events after the
  * difference were not read, and nothing has changed. INVALID: an id, a time, a number or a value breaks its
@@ -204,7 +210,7 @@ SES_API int ses_store_export(ses_store *store, const ses_export_options *options
 
 /* Flags of ses_import_options. SES_IMPORT_REPLACE and SES_IMPORT_RENAME exclude each other. */
 typedef enum ses_import_flags {
-    SES_IMPORT_UPDATE = 0x1,  /* as SES_LOAD_UPDATE */
+    SES_IMPORT_UPDATE = 0x1,  /* as SES_LOAD_UPDATE with SES_LOAD_FOLLOW */
     SES_IMPORT_REPLACE = 0x2, /* as SES_LOAD_REPLACE */
     SES_IMPORT_RENAME = 0x4,  /* as SES_LOAD_RENAME */
     SES_IMPORT_DRY_RUN = 0x8, /* as SES_LOAD_DRY_RUN */
@@ -253,7 +259,7 @@ typedef struct ses_import_report {
     int64_t lines;          /* lines read */
     int64_t made;           /* sessions that are new */
     int64_t equal;          /* sessions that were there and are equal */
-    int64_t updated;        /* sessions that got the events that they lacked */
+    int64_t updated;        /* sessions that got what they lacked: see SES_LOADED_UPDATED */
     int64_t replaced;       /* sessions that took the place of another */
     int64_t renamed;        /* sessions that were stored under another id */
     int64_t refused;        /* sessions that were not stored */

@@ -221,6 +221,14 @@ static void test_update_adds_what_a_session_lacks(void **state)
     run_ok("import", other.path, "--update", "--json");
     assert_int_equal(number_of(&reply, "updated"), 1);
     assert_int_equal(number_of(&reply, "events"), 1);
+    ses_error error;
+    assert_ok(ses_title_set_by_key(other.store, &one, "Another trip", NULL, &error));
+    run_code(4, "import", other.path);
+    run_ok("import", other.path, "--update", "--json");
+    assert_int_equal(number_of(&reply, "updated"), 1);
+    assert_int_equal(number_of(&reply, "events"), 0);
+    run_ok("-s", "one", "title");
+    assert_string_equal(reply.out.data, "Another trip\n");
     reply_free(&reply);
     free_other(&other);
 }

@@ -205,6 +205,19 @@ static void test_update_knows_the_first_state_of_an_earlier_import(void **state)
     ses_free(initial);
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--update", "--json");
     assert_int_equal(number_of(&reply, "equal"), 2);
+    /* Such a file has no titles, labels and expiry times: those from here stay. */
+    assert_ok(ses_title_set_by_key(fixture->store, &key, "A title", NULL, &error));
+    assert_ok(ses_labels_set_by_key(fixture->store, &key, &(ses_label){"l", "v"}, 1, NULL, &error));
+    raw_exec(path,
+             "INSERT INTO events VALUES ('e4', 'a', 'u', 's', 'i', 1700000004, '{\"id\":\"e4\",\"author\":"
+             "\"bot\",\"timestamp\":1700000004.5}');"
+             "UPDATE sessions SET update_time = 1700000004.5 WHERE id = 's'");
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--update", "--json");
+    assert_int_equal(number_of(&reply, "events"), 1);
+    ses_session *session = must_get(fixture->store, &key);
+    assert_string_equal(ses_session_title(session), "A title");
+    assert_int_equal(ses_session_label_count(session), 1);
+    ses_session_close(session);
     reply_free(&reply);
     free(path);
 }

@@ -106,7 +106,7 @@ enum kind {
     X(OUTPUT, 'o', "output", "FILE", KIND_FILE, "write to this file; \"-\" is standard output")              \
     X(REDACT, 0, "redact", "KEY", KIND_KEY, "hide the value of this state key; may be given several times")  \
     X(IMAGES, 0, "images", NULL, KIND_NONE, "include images, which may make the page large")                 \
-    X(UPDATE, 0, "update", NULL, KIND_NONE, "add the events that a session here lacks")                      \
+    X(UPDATE, 0, "update", NULL, KIND_NONE, "add what a session here lacks")                                 \
     X(REPLACE, 0, "replace", NULL, KIND_NONE, "replace what exists")                                         \
     X(RENAME, 0, "rename", NULL, KIND_NONE, "rename what cannot keep its name")                              \
     X(SKIP, 0, "skip", NULL, KIND_NONE, "leave out what is rejected, and continue")                          \

@@ -329,10 +329,10 @@ static int refuse_session(struct imported_session *own, int code, ses_error *err
 static int load_imported(struct imported_session *own, ses_error *error)
 {
     struct import_call *call = own->call;
-    const ses_load_options options = {
-        .size = sizeof options,
-        .flags = call->options.flags &
-                 (SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN)};
+    const unsigned flags = call->options.flags &
+                           (SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN);
+    const ses_load_options options = {.size = sizeof options,
+                                      .flags = flags | (flags & SES_IMPORT_UPDATE ? SES_LOAD_FOLLOW : 0u)};
     struct import_artifacts artifacts;
     ses_load_result result;
 

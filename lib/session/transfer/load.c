@@ -266,13 +266,16 @@ static int take_base(struct load_call *call, ses_error *error)
 
 static int take_load_flags(const ses_load_options *given, unsigned *flags, ses_error *error)
 {
-    const unsigned known = SES_LOAD_UPDATE | SES_LOAD_REPLACE | SES_LOAD_RENAME | SES_LOAD_DRY_RUN;
+    const unsigned known =
+        SES_LOAD_UPDATE | SES_LOAD_REPLACE | SES_LOAD_RENAME | SES_LOAD_DRY_RUN | SES_LOAD_FOLLOW;
     const unsigned either = SES_LOAD_REPLACE | SES_LOAD_RENAME;
     ses_load_options options;
     int code = ses__take_flagged(&options, sizeof options, given, known, "load options", error);
     if (code == SES_OK && (options.flags & either) == either)
         code = ses__error_set(error, SES_MISUSE,
                               "load options: SES_LOAD_REPLACE and SES_LOAD_RENAME contradict each other");
+    if (code == SES_OK && (options.flags & SES_LOAD_FOLLOW) && !(options.flags & SES_LOAD_UPDATE))
+        code = ses__error_set(error, SES_MISUSE, "load options: SES_LOAD_FOLLOW needs SES_LOAD_UPDATE");
     *flags = options.flags;
     return code;
 }

@@ -24,7 +24,11 @@ struct walk {
     int64_t first_us;
     int64_t latest_us;
     int64_t time_us; /* of the previous event */
-    bool plain;      /* all events can be loaded as they are */
+    /* The session that is here, if there is one, and copies of what an update leaves as it is. */
+    ses_session *here;
+    ses_label *labels;
+    int64_t expires_us;
+    bool plain; /* all events can be loaded as they are */
 };
 
 /* ---------------------------------------------------------------------------------------------- the walks */
@@ -179,17 +183,41 @@ static const int64_t *updated_of(const struct walk *walk, int64_t created_us)
 static int64_t created_here(const struct walk *walk)
 {
     const struct session_import *import = walk->import;
-    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
-    const ses_get_options options = {.size = sizeof options, .range = &none};
-    ses_session *session = NULL;
-    int64_t created_us = (int64_t)time(NULL) * 1000000;
 
     foreign_note(import->notes, FOREIGN_NOTE_CREATED_NOW, "%s/%s/%s", import->key.app, import->key.user,
                  import->key.session);
-    if (ses_get(import->store, &import->key, &options, &session, NULL) >= 0)
-        created_us = ses_session_created_us(session);
-    ses_session_close(session);
-    return created_us;
+    return walk->here ? ses_session_created_us(walk->here) : (int64_t)time(NULL) * 1000000;
+}
+
+/* NULL: there is none, or the load will fail as this did. */
+static ses_session *find_here(const struct session_import *import)
+{
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_get_options options = {.size = sizeof options, .range = &none};
+    ses_session *session = NULL;
+
+    (void)ses_get(import->store, &import->key, &options, &session, NULL);
+    return session;
+}
+
+/* An update takes over what the file has. What it lacks, which most formats cannot hold, stays as it is here. */
+static void keep_annotations(struct walk *walk, ses_loaded *loaded)
+{
+    const ses_session *here = walk->here;
+
+    walk->expires_us = ses_session_expires_us(here);
+    if (!loaded->expires_us && walk->expires_us != INT64_MAX)
+        loaded->expires_us = &walk->expires_us;
+    if (!loaded->title)
+        loaded->title = ses_session_title(here);
+    if (loaded->label_count > 0 || ses_session_label_count(here) == 0)
+        return;
+    free(walk->labels);
+    loaded->label_count = ses_session_label_count(here);
+    walk->labels = allocate(loaded->label_count * sizeof *walk->labels);
+    for (size_t i = 0; i < loaded->label_count; i++)
+        walk->labels[i] = *ses_session_label(here, i);
+    loaded->labels = walk->labels;
 }
 
 static int64_t created_of(const struct walk *walk)
@@ -217,6 +245,8 @@ static int load(struct walk *walk, const char *initial, unsigned flags, ses_load
     loaded.title = session->title;
     loaded.labels = session->labels;
     loaded.label_count = session->label_count;
+    if (walk->here && (flags & SES_LOAD_UPDATE))
+        keep_annotations(walk, &loaded);
     loaded.next = give_event;
     loaded.next_context = walk;
     walk->index = 0;
@@ -256,11 +286,15 @@ int session_import(const struct session_import *import, ses_load_result *result,
     if (code == SES_OK)
         code = initial_make(&walk.initial, error);
     if (code == SES_OK) {
-        const unsigned flags = import->flags | (import->only_check ? SES_LOAD_DRY_RUN : 0u);
+        const unsigned follow = import->flags & SES_LOAD_UPDATE ? SES_LOAD_FOLLOW : 0u;
+        const unsigned flags = import->flags | follow | (import->only_check ? SES_LOAD_DRY_RUN : 0u);
+        walk.here = find_here(import);
         code = load(&walk, walk.initial.json.data, flags, result, error);
         if (code == SES_EXISTS && (flags & SES_LOAD_UPDATE))
             code = update(&walk, flags, result, error);
     }
+    ses_session_close(walk.here);
+    free(walk.labels);
     event_read_free(&walk.read);
     initial_free(&walk.initial);
     text_free(&walk.changed);

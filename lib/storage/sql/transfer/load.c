@@ -91,7 +91,8 @@ static int compare_known_artifacts(struct load_run *run, const char **difference
 static int begin_known(struct load_run *run, ses_error *error)
 {
     const char *difference = NULL;
-    int code = ses__load_compare_head(run, &run->known, &difference, error);
+    bool *annotates = run->op->flags & SES_LOAD_FOLLOW ? &run->annotates : NULL;
+    int code = ses__load_compare_head(run, &run->known, &difference, annotates, error);
 
     if (code == SES_OK && !difference && run->op->artifacts)
         code = compare_known_artifacts(run, &difference, error);
@@ -253,10 +254,11 @@ static int end_match(struct load_run *run, ses_error *error)
     run->walk.empty = true;
     if (code == SES_OK && difference)
         return part_from_known(run, difference, run->times.seq, 0, error);
-    if (run->adds_artifacts)
+    if (run->adds_artifacts || run->annotates)
         extend_known(run);
     else
         run->op->outcome = SES_LOADED_EQUAL;
+    run->only_annotates = code == SES_OK && run->annotates && !run->adds_artifacts;
     return code;
 }
 
@@ -330,9 +332,11 @@ static int finish(struct load_run *run, ses_error *error)
         code = settle_name(run, error);
     if (code == SES_OK && op->outcome == SES_LOADED_EQUAL)
         return run->row.id || run->staged > 0 ? LOAD_UNDONE : SES_OK;
+    if (code == SES_OK && run->extends && run->annotates)
+        code = ses__load_annotate(run, &run->row, error);
     if (code == SES_OK && op->artifacts)
         code = ses__load_settle_artifacts(run, error);
-    return code == SES_OK ? write_end(run, error) : code;
+    return code == SES_OK && !run->only_annotates ? write_end(run, error) : code;
 }
 
 /* ------------------------------------------------------------------------------------------------ the job */

@@ -27,14 +27,19 @@ struct load_run {
     struct session_row row;
     struct session_row holder; /* as ses__event_add needs it */
     bool extends;              /* it is the known one */
-    int64_t staged;            /* artifacts that came */
-    bool adds_artifacts;       /* the known session lacks some of them, and has no others */
+    bool only_annotates;       /* it gets nothing else, which is no write to its log */
+    bool annotates;      /* the known one is to get another title, labels or expiry, if its events match */
+    int64_t staged;      /* artifacts that came */
+    bool adds_artifacts; /* the known session lacks some of them, and has no others */
 };
 
 /* Compares everything but the events. `difference` is set to NULL if both are equal, otherwise to the name of
- * the first difference. */
+ * the first difference. `annotates` is set to true where title, labels or expiry differ, which are then no
+ * difference; NULL: they are one. */
 SESLITE_PRIVATE int ses__load_compare_head(struct load_run *run, const struct session_row *row,
-                                           const char **difference, ses_error *error);
+                                           const char **difference, bool *annotates, ses_error *error);
+/* Gives the known session the title, labels and expiry that were loaded. `row` is brought up to date. */
+SESLITE_PRIVATE int ses__load_annotate(struct load_run *run, struct session_row *row, ses_error *error);
 /* The same for what is known when all events have come. */
 SESLITE_PRIVATE const char *ses__load_compare_end(const struct load_run *run, const struct session_row *row);
 /* Sets the operation's name to one that is free, or finds what was made there already: SES_LOADED_EQUAL. */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "storage/sql/rows/parts.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/transfer/load.h"
 
@@ -33,24 +34,89 @@ static bool same_parent(const struct snapshot *own, const struct load_op *op)
            strcmp(own->parent->session, op->parent->session) == 0 && own->parent_seq == op->parent_seq;
 }
 
-static int compare_details(struct load_run *run, const struct session_row *row, const char **difference,
-                           ses_error *error)
+static int read_details(struct load_run *run, const struct session_row *row, struct snapshot *own,
+                        ses_error *error)
 {
-    const struct load_op *op = run->op;
-    struct snapshot own;
-    int code = ses__snapshot_init(&own, run->db->allocator, op->seed, error);
+    int code = ses__snapshot_init(own, run->db->allocator, run->op->seed, error);
 
-    own.row = *row;
-    if (code == SES_OK)
-        code = ses__load_details_of(
-            run->db, &(struct described){&own.row, op->key->app, &own, &own.annotations}, error);
-    if (code == SES_OK)
-        *difference = !same_text(own.annotations.title, op->annotating.title) ? "title"
-                      : !same_labels(&own.annotations, &op->annotating)       ? "labels"
-                      : !same_parent(&own, op)                                ? "parent"
-                                                                              : NULL;
+    own->row = *row;
+    return code == SES_OK
+               ? ses__load_details_of(
+                     run->db, &(struct described){&own->row, run->op->key->app, own, &own->annotations},
+                     error)
+               : code;
+}
+
+static const char *compare_annotations(const struct load_op *op, const struct snapshot *own)
+{
+    return own->row.expires_us != op->expires_us                      ? "expiry"
+           : !same_text(own->annotations.title, op->annotating.title) ? "title"
+           : !same_labels(&own->annotations, &op->annotating)         ? "labels"
+                                                                      : NULL;
+}
+
+static int compare_details(struct load_run *run, const struct session_row *row, const char **difference,
+                           bool *annotates, ses_error *error)
+{
+    struct snapshot own;
+    int code = read_details(run, row, &own, error);
+
+    if (code == SES_OK) {
+        *difference = compare_annotations(run->op, &own);
+        if (*difference && annotates) {
+            *annotates = true;
+            *difference = NULL;
+        }
+        if (!*difference && !same_parent(&own, run->op))
+            *difference = "parent";
+    }
     ses__snapshot_free(&own);
     return code;
+}
+
+/* The labels that are to be set, and those of the session that are to be removed, sorted by name. */
+static int merge_labels(struct annotating *change, const struct annotations *own, struct arena *arena,
+                        ses_error *error)
+{
+    const struct annotating given = *change;
+    ses_label *labels = ses__arena_new(arena, (own->label_count + given.label_count + 1) * sizeof *labels);
+    size_t count = 0;
+    size_t next = 0;
+
+    if (!labels)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < own->label_count; i++) {
+        while (next < given.label_count && strcmp(given.labels[next].name, own->labels[i].name) < 0)
+            labels[count++] = given.labels[next++];
+        if (next == given.label_count || strcmp(given.labels[next].name, own->labels[i].name) != 0)
+            labels[count++] = (ses_label){own->labels[i].name, NULL};
+    }
+    while (next < given.label_count)
+        labels[count++] = given.labels[next++];
+    change->labels = labels;
+    change->label_count = count;
+    return SES_OK;
+}
+
+int ses__load_annotate(struct load_run *run, struct session_row *row, ses_error *error)
+{
+    const struct load_op *op = run->op;
+    struct annotating change = op->annotating;
+    struct snapshot own;
+    int code = read_details(run, row, &own, error);
+    const struct annotated now = {.has_title = own.annotations.title != NULL};
+
+    change.sets_title = true;
+    if (code == SES_OK)
+        code = merge_labels(&change, &own.annotations, &own.arena, error);
+    if (code == SES_OK)
+        code = ses__details_annotate(run->db, row, &change, &now, error);
+    ses__snapshot_free(&own);
+    if (code != SES_OK || row->expires_us == op->expires_us)
+        return code;
+    row->expires_us = op->expires_us;
+    return ses__change_one(run->db, STATEMENT_SESSION_EXPIRY, "sessions", error,
+                           VALUES(INT(row->id), INT_IF(op->expires_us != INT64_MAX, op->expires_us)));
 }
 
 /* ----------------------------------------------------------------------------------------------- state */
@@ -101,16 +167,13 @@ static int compare_base(struct load_run *run, const struct session_row *row, con
 }
 
 int ses__load_compare_head(struct load_run *run, const struct session_row *row, const char **difference,
-                           ses_error *error)
+                           bool *annotates, ses_error *error)
 {
-    const struct load_op *op = run->op;
     int code = SES_OK;
 
-    *difference = row->created_us != op->created_us   ? "time of creation"
-                  : row->expires_us != op->expires_us ? "expiry"
-                                                      : NULL;
+    *difference = row->created_us != run->op->created_us ? "time of creation" : NULL;
     if (!*difference)
-        code = compare_details(run, row, difference, error);
+        code = compare_details(run, row, difference, annotates, error);
     if (code == SES_OK && !*difference)
         code = compare_initial(run, row, difference, error);
     if (code == SES_OK && !*difference)
@@ -205,7 +268,7 @@ static int compare_with(struct load_run *run, const struct session_row *other, b
     int code = SES_OK;
 
     if (!difference)
-        code = ses__load_compare_head(run, other, &difference, error);
+        code = ses__load_compare_head(run, other, &difference, NULL, error);
     if (code != SES_OK || difference)
         return code;
     /* The first of its events that the other one lacks, or has in another way. */
