@@ -101,7 +101,7 @@ typedef enum ses_load_outcome {
  * members. */
 typedef struct ses_load_result {
     int outcome;                  /* SES_LOADED_* */
-    int64_t events;               /* stored now, and not already in the existing session */
+    int64_t events;               /* stored now: those that the session of that name did not have already */
     int64_t version;              /* the session's version */
     int64_t reserved[4];          /* 0 */
     char session[SES_ID_MAX + 1]; /* its id */

@@ -233,6 +233,25 @@ static void test_update_adds_what_a_session_lacks(void **state)
     free_other(&other);
 }
 
+static void test_a_renamed_session_counts_with_all_its_events(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct other other = make_other(fixture);
+    struct reply reply = {0};
+
+    run_ok("import", other.path);
+    must_append_by_key(fixture->store, &one, "{\"id\":\"here\",\"timestamp\":1800000000}");
+    must_append_by_key(other.store, &one, "{\"id\":\"there\",\"timestamp\":1800000000}");
+    run_ok("import", other.path, "--rename", "--json");
+    assert_int_equal(number_of(&reply, "renamed"), 1);
+    assert_int_equal(number_of(&reply, "events"), 7);
+    run_ok("import", other.path, "--rename", "--json");
+    assert_int_equal(number_of(&reply, "renamed"), 0);
+    assert_int_equal(number_of(&reply, "events"), 0);
+    reply_free(&reply);
+    free_other(&other);
+}
+
 static void test_shared_keys_with_another_value_stay_unless_told(void **state)
 {
     const struct fixture *fixture = *state;
@@ -323,6 +342,7 @@ int main(void)
         T(test_sessions_that_differ_are_refused_unless_told),
         T(test_two_sessions_that_would_get_one_name_are_refused_before_anything_is_written),
         T(test_update_adds_what_a_session_lacks),
+        T(test_a_renamed_session_counts_with_all_its_events),
         T(test_shared_keys_with_another_value_stay_unless_told),
         T(test_artifacts_come_along),
         T(test_lines_that_are_cut_or_changed_or_newer_are_refused),

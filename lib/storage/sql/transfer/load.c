@@ -274,6 +274,7 @@ static int settle_name(struct load_run *run, ses_error *error)
             code = ses__session_remove(run->db, &run->known, error);
     } else if (op->outcome == SES_LOADED_RENAMED) {
         code = ses__load_find_name(run, error);
+        op->events = op->outcome == SES_LOADED_EQUAL ? 0 : run->count; /* all are in the new session */
     }
     if (code != SES_OK || (op->outcome != SES_LOADED_REPLACED && op->outcome != SES_LOADED_RENAMED))
         return code;
