@@ -268,7 +268,7 @@ typedef struct ses_import_report {
     int64_t keys_kept;      /* shared keys that keep another value */
     int64_t artifacts;      /* versions of artifacts stored */
     int64_t artifacts_kept; /* artifacts of users that keep other versions */
-    int64_t unknown;        /* lines of a kind that this version does not know, which were left out */
+    int64_t unknown;        /* lines of a kind, and members, that this version does not know and left out */
 } ses_import_report;
 
 /*

@@ -106,6 +106,7 @@ int ses__json_read_object(struct json_reader *reader, const struct json_object *
         const struct json_field *field = field_named(object, key, &spelling);
         if (!field->name) {
             code = field->types ? refuse_other(reader, object, key, error) : skip(reader, error);
+            reader->others++;
             continue;
         }
         const uint32_t bit = UINT32_C(1) << (field - object->fields);

@@ -606,7 +606,7 @@ static void test_lines_and_members_that_are_not_known_are_passed_over(void **sta
 
     join_lines(&text, lines);
     assert_ok(import_text(store, text.data, text.len, 0, &report, &error));
-    assert_int_equal(report.unknown, 4);
+    assert_int_equal(report.unknown, 6);
     assert_string_equal(stored_seqs(store, &(ses_key){"a", "u", "s"}), "1");
     free(text.data);
 }

@@ -24,6 +24,7 @@ static int64_t pass_on(ses_store *from, ses_store *to, unsigned flags, int expec
     ses_error error;
 
     assert_code(expected, import_text(to, text.data, text.len, flags, &report, &error));
+    assert_int_equal(report.unknown, 0);
     free(text.data);
     return report.updated;
 }

@@ -73,6 +73,19 @@ static const struct json_object artifact_object = {
         {"offset", NULL, IN_ARTIFACT_A_NUMBER(offset), NULL},
         {"data", NULL, IN_ARTIFACT_A_TEXT(data), NULL})};
 
+static size_t count_members(const struct artifact_members *members)
+{
+    const struct span all[] = {members->name,         members->content,  members->mime_type,
+                               members->display_name, members->metadata, members->metadata_text,
+                               members->size,         members->hash,     members->offset,
+                               members->data};
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        count += all[i].ptr != NULL;
+    return count;
+}
+
 /* Its texts live as long as those of the line. */
 static int read_members(struct import_call *call, struct artifact_members *members, ses_error *error)
 {
@@ -84,6 +97,8 @@ static int read_members(struct import_call *call, struct artifact_members *membe
     reader.arena = &call->lines.arena;
     if (code == SES_OK)
         code = ses__json_read_last(&reader, &artifact_object, members, error);
+    if (code == SES_OK)
+        call->report.unknown += (int64_t)(call->line.others - count_members(members));
     return code == SES_OK ? SES_OK : ses__lines_refuse(&call->lines, error, code);
 }
 

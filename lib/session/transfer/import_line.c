@@ -32,6 +32,18 @@ bool ses__import_knows(const struct line *line)
     return !ses__line_has(line, LINE_KIND);
 }
 
+/* A line of an unknown kind counts once, and otherwise each unknown member. Those of artifacts have members of their
+ * own. */
+static void count_unknown(struct import_call *call)
+{
+    const struct line *line = &call->line;
+
+    if (!ses__import_knows(line))
+        call->report.unknown++;
+    else if (!ses__line_is(line, "artifact") && !ses__line_is(line, "bytes"))
+        call->report.unknown += (int64_t)line->others;
+}
+
 int ses__import_next(struct import_call *call, ses_error *error)
 {
     if (call->stopped)
@@ -46,7 +58,7 @@ int ses__import_next(struct import_call *call, ses_error *error)
 
     if (code == 1) {
         sum_line(call);
-        call->report.unknown += !ses__import_knows(&call->line);
+        count_unknown(call);
     }
     return code;
 }

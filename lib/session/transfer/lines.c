@@ -135,6 +135,7 @@ int ses__lines_next(struct lines *lines, struct line *line, ses_error *error)
     reader.arena = &lines->arena;
     if (code == SES_OK)
         code = ses__json_read_last(&reader, &line_object, line, error);
+    line->others = reader.others;
     return code == SES_OK ? 1 : ses__lines_refuse(lines, error, code);
 }
 

@@ -49,6 +49,7 @@ struct line_value {
 
 struct line {
     struct span text; /* with the LF at its end, if it has one */
+    size_t others;    /* members that are not in the table */
     struct line_value of[LINE_FIELDS];
 };
 
