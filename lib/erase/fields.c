@@ -64,6 +64,15 @@ static void erase_value(struct redacting *run, const struct adk_field *field, st
         *fate = FATE_GONE;
 }
 
+/* Takes back what was built of a value. A lack of memory stays noted: it may be that of what holds the value. */
+static void cut_value(struct redacting *run, size_t start)
+{
+    const bool failed = run->built.failed;
+
+    ses__buffer_cut(&run->built, start);
+    run->built.failed = failed;
+}
+
 /* A value in which pieces are looked for. If its class allows no text in place of them, all of it is gone. */
 static int find_in_value(struct redacting *run, const struct adk_field *field, struct span value,
                          enum fate *fate, ses_error *error)
@@ -81,7 +90,7 @@ static int find_in_value(struct redacting *run, const struct adk_field *field, s
     if (any && is_data && field->erasure == ADK_DROP)
         *fate = FATE_GONE;
     if (*fate == FATE_GONE)
-        ses__buffer_cut(&run->built, start);
+        cut_value(run, start);
     return code;
 }
 
@@ -189,7 +198,7 @@ static int redact_member(struct redacted_body *body, struct redacted_object *obj
     if (fate != FATE_SAME)
         object->fate = FATE_NEW;
     if (fate == FATE_GONE) {
-        ses__buffer_cut(built, start);
+        cut_value(body->run, start);
         object->lacks |= !object->is_map && field && field->flags & ADK_REQUIRED;
     } else {
         object->first = false;
@@ -249,7 +258,7 @@ static int redact_object(struct redacted_body *body, const struct adk_field *fie
     ses__buffer_add(&run->built, object.gap, (size_t)(value.ptr + value.len - object.gap));
     *fate = object.lacks ? FATE_GONE : object.fate;
     if (object.lacks)
-        ses__buffer_cut(&run->built, start);
+        cut_value(run, start);
     return SES_OK;
 }
 
@@ -279,7 +288,7 @@ static int redact_element(struct redacted_body *body, struct redacted_list *list
         add_text_of_part(run, true);
         ses__buffer_add(&run->built, "}", 1);
     } else if (fate == FATE_GONE && list->field->kind == ADK_OBJECT) {
-        ses__buffer_cut(&run->built, start);
+        cut_value(run, start);
         return code;
     } else if (fate == FATE_GONE) {
         list->fate = FATE_GONE;
@@ -312,7 +321,7 @@ static int redact_list(struct redacted_body *body, const struct adk_field *field
     ses__buffer_add(built, list.gap, (size_t)(text.ptr + text.len - list.gap));
     *fate = list.fate;
     if (list.fate == FATE_GONE)
-        ses__buffer_cut(built, start);
+        cut_value(body->run, start);
     return code;
 }
 
