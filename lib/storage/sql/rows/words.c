@@ -333,6 +333,7 @@ bool ses__found_rows_next(struct found_rows *rows, struct found_event *found)
                                   .updated_us = ses__query_int(query, FOUND_UPDATED),
                                   .name = ses__query_text(query, FOUND_NAME),
                                   .user = ses__query_text(query, FOUND_USER)};
-    ses__query_keep(query, check_found(rows, found));
+    if (query->code == SES_OK) /* its texts could be read */
+        ses__query_keep(query, check_found(rows, found));
     return query->code == SES_OK;
 }
