@@ -48,17 +48,22 @@ static int nothing_to_visit(void *context, sqlite3_stmt *row, ses_error *error)
 
 /* Debian's 3.46.1 does so without the option. An SQLite without a list of its options has none of those that are looked
  * for, either. */
-static bool counts_indexes(struct connection *db)
+static int counts_indexes(struct connection *db, bool *counts, ses_error *error)
 {
     enum { COUNTS_ALWAYS = 3046000 };
     int64_t is_used = 0;
+    int code = SES_OK;
 
-    if (sqlite3_libversion_number() >= COUNTS_ALWAYS)
-        return true;
-    const int code = ses__connection_read_int(
-        db, "SELECT count(*) FROM pragma_compile_options WHERE compile_options = 'ENABLE_STAT4'", &is_used,
-        NULL);
-    return code == SES_OK && is_used > 0;
+    if (sqlite3_libversion_number() < COUNTS_ALWAYS)
+        code = ses__connection_read_int(
+            db, "SELECT count(*) FROM pragma_compile_options WHERE compile_options = 'ENABLE_STAT4'",
+            &is_used, error);
+    if (code == SES_CORRUPT) { /* there is no such list */
+        ses__error_clear(error);
+        code = SES_OK;
+    }
+    *counts = sqlite3_libversion_number() >= COUNTS_ALWAYS || is_used > 0;
+    return code;
 }
 
 /*
@@ -77,8 +82,11 @@ static int analyze(struct connection *db, struct buffer *statements, ses_error *
         " printf('ANALYZE main.\"%w\"', i.name)"
         " FROM main.sqlite_schema AS t, pragma_index_list(t.name, 'main') AS i"
         " WHERE t.type = 'table' AND i.partial = 0";
-    int code =
-        ses__connection_visit(db, counts_indexes(db) ? indexes : tables, add_statements, statements, error);
+    bool counts = false;
+    int code = counts_indexes(db, &counts, error);
+
+    if (code == SES_OK)
+        code = ses__connection_visit(db, counts ? indexes : tables, add_statements, statements, error);
 
     for (size_t at = 0; at < statements->len && code == SES_OK; at += strlen(statements->data + at) + 1)
         code = ses__connection_visit(db, statements->data + at, nothing_to_visit, NULL, error);

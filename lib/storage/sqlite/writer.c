@@ -210,6 +210,10 @@ static bool run_pending(struct connection *db, struct group *group, struct pendi
     db->reshaped = false;
     pending->result = pending->job(&db->base, pending->context, pending->error);
     ses__sqlite_end_queries(db);
+    if (pending->result >= 0) {
+        const int code = ses__transaction_check_open(db, pending->error);
+        pending->result = code == SES_OK ? pending->result : code;
+    }
     if (db->base.deadline_us > group->deadline) /* a job may move its own */
         group->deadline = db->base.deadline_us;
     ses__connection_start_call(db, group->deadline, false, NULL);

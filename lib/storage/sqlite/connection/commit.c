@@ -63,11 +63,10 @@ static int doubt(ses_error *failure)
 
 int ses__commit(struct connection *db, ses_error *failure)
 {
-    /* When memory runs out in ANALYZE, SQLite 3.46 rolls back without reporting a failure. */
-    if (sqlite3_get_autocommit(db->handle))
-        return ses__error_set(failure, SES_NOMEM, "%s: SQLite rolled the transaction back: out of memory",
-                              db->config->path);
-    int code = ses__query_do(&db->base, STATEMENT_COMMIT, failure, NULL);
+    int code = ses__transaction_check_open(db, failure);
+    if (code != SES_OK)
+        return code;
+    code = ses__query_do(&db->base, STATEMENT_COMMIT, failure, NULL);
     bool open = !sqlite3_get_autocommit(db->handle);
 
     if (code == SES_OK && open)

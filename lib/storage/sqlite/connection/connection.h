@@ -186,6 +186,9 @@ SESLITE_PRIVATE int ses__connection_read_int(struct connection *db, const char *
 SESLITE_PRIVATE int ses__transaction_begin(struct connection *db, const struct statement *how,
                                            ses_error *error);
 SESLITE_PRIVATE void ses__transaction_roll_back(struct connection *db);
+/* NOMEM: a statement that succeeded has ended it. When memory runs out in ANALYZE, SQLite 3.46 rolls back without reporting a
+ * failure. */
+SESLITE_PRIVATE int ses__transaction_check_open(struct connection *db, ses_error *error);
 /* After a commit of this connection: it has added no feature. */
 SESLITE_PRIVATE void ses__transaction_committed(struct connection *db);
 /* In a transaction of its own. TOONEW, or READONLY if the store may be written: the file has a feature that this library

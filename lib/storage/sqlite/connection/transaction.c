@@ -60,6 +60,15 @@ void ses__transaction_roll_back(struct connection *db)
         (void)ses__query_do(&db->base, STATEMENT_ROLLBACK, NULL, NULL);
 }
 
+int ses__transaction_check_open(struct connection *db, ses_error *error)
+{
+    if (!sqlite3_get_autocommit(db->handle))
+        return SES_OK;
+    db->failed = true;
+    return ses__error_set(error, SES_NOMEM, "%s: SQLite rolled the transaction back: out of memory",
+                          db->config->path);
+}
+
 void ses__transaction_committed(struct connection *db)
 {
     db->data_version = data_version(db);
