@@ -27,13 +27,26 @@ enum scene {
     SCENE_UPKEEP,
     SCENE_ARTIFACTS,
     SCENE_LONG_ARTIFACT,
+    SCENE_FORMS,
+    SCENE_INDEX,
     SCENES
+};
+
+struct faults;
+
+/* What else is done around a scene and each of its steps. */
+struct faults_hooks {
+    void (*opened)(struct faults *faults, ses_store *store);
+    void (*begin_step)(struct faults *faults, const char *call);
+    void (*end_step)(struct faults *faults, const char *call, int code);
+    void (*played)(struct faults *faults, ses_store *store);
 };
 
 struct faults {
     bool (*expected)(int code); /* may a step fail so? */
     const ses_allocator *allocator;
     const char *path;
+    const struct faults_hooks *hooks; /* NULL: none */
     enum scene scene;
     int steps;        /* begun, but for opening, which is left to its own scene */
     bool retrying;    /* what is done is part of the step before */
@@ -57,16 +70,25 @@ static void faults_failed(struct faults *faults, const char *step, int code, con
     fault_lift();
 }
 
-static void faults_begin_step(struct faults *faults)
+static void faults_begin_step(struct faults *faults, const char *call)
 {
     if (!faults->retrying)
         fault_begin_step(faults->steps++);
+    if (faults->hooks && !faults->retrying)
+        faults->hooks->begin_step(faults, call);
+}
+
+static void faults_end_step(struct faults *faults, const char *call, int code)
+{
+    if (faults->hooks && !faults->retrying)
+        faults->hooks->end_step(faults, call, code);
 }
 
 #define STEP(wanted, call)                                 \
     do {                                                   \
-        faults_begin_step(faults);                         \
+        faults_begin_step(faults, #call);                  \
         int code_ = (call);                                \
+        faults_end_step(faults, #call, code_);             \
         if (code_ < 0 && code_ != (wanted)) {              \
             faults_failed(faults, #call, code_, &error);   \
             code_ = (call);                                \
@@ -116,7 +138,10 @@ static const struct {
                    {SCENE_UPKEEP, SES_OK, {"app", "user", "one"}},
                    {SCENE_ARTIFACTS, SES_OK, {"app", "user", "one"}},
                    {SCENE_ARTIFACTS, SES_NOTFOUND, {"app", "user", "gone"}},
-                   {SCENE_LONG_ARTIFACT, SES_OK, {"app", "user", "one"}}};
+                   {SCENE_LONG_ARTIFACT, SES_OK, {"app", "user", "one"}},
+                   {SCENE_FORMS, SES_OK, {"app", "forms", "one"}},
+                   {SCENE_FORMS, SES_OK, {"app", "forms", "copy"}},
+                   {SCENE_INDEX, SES_OK, {"app", "user", "one"}}};
 
 static void faults_dump_session(struct faults *faults, ses_session *session)
 {
@@ -183,7 +208,8 @@ static void faults_dump(struct faults *faults, ses_store *store)
 /* An empty store, which opening finds in all scenes but its own: to make the tables takes longer than a scene. */
 static struct {
     sqlite3 *made;
-    bool in_memory; /* opening finds it in memory as well */
+    void (*furnish)(ses_store *store); /* what else it begins with; NULL: nothing */
+    bool in_memory;                    /* opening finds it in memory as well */
 } faults_empty;
 
 static int faults_copy(sqlite3 *handle)
@@ -224,6 +250,8 @@ static void faults_make_empty(void)
     ses_error error;
 
     assert_int_equal(ses_open(path, &options, &store, &error), SES_OK);
+    if (faults_empty.furnish)
+        faults_empty.furnish(store);
     ses_close(store);
     assert_int_equal(sqlite3_open(path, &file), SQLITE_OK);
     assert_int_equal(sqlite3_exec(file, faults_drop_views, NULL, NULL, NULL), SQLITE_OK);

@@ -35,6 +35,11 @@ TEST_LIBS_storage/faults_sqlite_text := $(WRAPPED_TEXTS:%=-Wl,--wrap=sqlite3_%)
 GROUP_TESTS := storage/group_commit_outcome storage/group_commit_undone storage/group_commit_waiting storage/limits storage/limits_late
 $(foreach name,$(GROUP_TESTS),$(eval TEST_LIBS_$(name) := -Wl,--wrap=sqlite3_step))
 
+# Calls that fail between others: see company.h.
+COMPANY_WRAPS := sqlite3_step ses__connection_start_call
+TEST_CFLAGS_storage/faults_company := -DHEADERS='"$(CURDIR)/include"'
+TEST_LIBS_storage/faults_company := $(COMPANY_WRAPS:%=-Wl,--wrap=%)
+
 # A disk whose flush takes long.
 SLOW_TESTS := $(GROUP_TESTS) storage/processes_fair
 $(foreach name,$(SLOW_TESTS),$(eval TEST_OBJECTS_$(name) := $(B)/tools/bench/slow_vfs.o))
@@ -89,7 +94,7 @@ $(B)/test/program/leftover: $(B)/tools/seslite/files/signals.o
 
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
 LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
-    postgres/refused postgres/bouncer postgres/given_up storage/faults_sqlite storage/faults_disk storage/damage \
+    postgres/refused postgres/bouncer postgres/given_up storage/faults_sqlite storage/faults_company storage/faults_disk storage/damage \
     storage/faults_disk_crash storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
     session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
     json/writer storage/index_kills search/index session/bytes cjson/cjson session/state_number storage/damaged_rows storage/damaged_trees \

@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-#include "faults.h"
+#include "scenario_forms.h"
 #include "seslite_erase.h"
 
 static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
@@ -230,7 +230,7 @@ static void faults_use_names(struct faults *faults, ses_store *store)
 
     STEP(SES_OK, ses_list_apps(store, NULL, &apps, &error));
     STEP(SES_OK, ses_list_users(store, "app", NULL, &users, &error));
-    if (!apps || ses_names_count(apps) != 1 || !users || ses_names_count(users) != 2)
+    if (!apps || ses_names_count(apps) != (faults->hooks ? 2 : 1) || !users || ses_names_count(users) != 2)
         faults_complain(faults, "a page lacks a name", 0, &error);
     ses_names_close(users);
     ses_names_close(apps);
@@ -951,12 +951,14 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_lines,
                                                                        faults_play_upkeep,
                                                                        faults_play_artifacts,
-                                                                       faults_play_long_artifact};
+                                                                       faults_play_long_artifact,
+                                                                       faults_play_forms,
+                                                                       faults_play_index};
     const ses_open_options options = {
         .size = sizeof options,
         .allocator = faults->allocator,
         .clock = faults_clock,
-        .busy_timeout_ms = -1,
+        .busy_timeout_ms = faults->hooks ? 600000 : -1,
         /* Else the second transaction of a call would meet that of the first. */
         .checkpoint = faults->scene == SCENE_LONG_ARTIFACT ? SES_CHECKPOINT_EXTERNAL : SES_CHECKPOINT_AUTO,
         .max_readers = 1};
@@ -971,9 +973,13 @@ static void faults_run(struct faults *faults)
     STEP(SES_OK, ses_open(faults->path, &options, &store, &error));
     if (!store)
         return;
+    if (faults->hooks)
+        faults->hooks->opened(faults, store);
     if (play[faults->scene])
         play[faults->scene](faults, store);
     faults_dump(faults, store);
+    if (faults->hooks)
+        faults->hooks->played(faults, store);
     ses_close(store);
     fault_lift();
 }

@@ -113,8 +113,9 @@ static void fail_each_in(enum scene scene, int rc, bool sticks, const char *path
             fail();
         }
     }
-    /* A retry may hide a failure, and a rollback need not succeed, but both are rare. */
-    assert_true(failures > fired * 8 / 10);
+    /* A retry may hide a failure, a rollback need not succeed, and a search goes on without an index that it cannot
+     * write. */
+    assert_true(failures > fired * 6 / 10);
     support_figure("faults", fired);
 }
 

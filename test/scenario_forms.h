@@ -1,0 +1,120 @@
+/* Scenes of scenario.h: the other forms of calls that write, and the index of words. */
+#ifndef SESLITE_TEST_SCENARIO_FORMS_H
+#define SESLITE_TEST_SCENARIO_FORMS_H
+
+#include "faults.h"
+
+/* What a handle has that the other scenes do by key, and the other way round. */
+static void faults_use_forms(struct faults *faults, ses_store *store, ses_session *session)
+{
+    static const ses_label label = {"l", "v"};
+    const int64_t expires = INT64_C(1700000000000005);
+    const ses_key key = {"app", "forms", "one"};
+    const ses_key copy = {"app", "forms", "copy"};
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    const ses_point third = {.size = sizeof third, .kind = SES_POINT_SEQ, .seq = 3};
+    ses_popped *popped = NULL;
+    int64_t deleted = 0;
+    ses_error error;
+
+    STEP(SES_OK, ses_title_set(session, "T", NULL, &error));
+    STEP(SES_OK, ses_labels_set_by_key(store, &key, &label, 1, NULL, &error));
+    STEP(SES_OK, ses_expiry_set(session, &expires, NULL, &error));
+    STEP(SES_OK, ses_rewind_by_key(store, &key, &first, NULL, NULL, &error));
+    STEP(SES_OK, ses_redo_by_key(store, &key, NULL, NULL, &error));
+    STEP(SES_OK, ses_refresh(session, NULL, &error));
+    STEP(SES_OK, ses_fork_by_key(store, &key, &first, &copy, NULL, NULL, &error));
+    STEP(SES_OK, ses_pop(session, &third, NULL, &popped, &error));
+    ses_popped_close(popped);
+    STEP(SES_OK, ses_artifact_save(session, "a", "text", 4, NULL, NULL, &error));
+    STEP(SES_OK, ses_artifact_delete(session, "a", NULL, &deleted, &error));
+    if (deleted != 1 || ses_session_version(session) != 5 || ses_session_event_count(session) != 3)
+        faults_complain(faults, "the handle is not as it should be", 0, &error);
+}
+
+/* The forms of an agent, which append. */
+static void faults_use_agent(struct faults *faults, ses_store *store, ses_session *session)
+{
+    const ses_key key = {"app", "forms", "one"};
+    const ses_function response = {{"c", 1}, {"f", 1}, {"{\"r\":1}", 7}};
+    const ses_answer_options answer = {.size = sizeof answer, .responses = &response, .response_count = 1};
+    ses_builder *builder = NULL;
+    ses_tracked *tracked = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_builder_open(store, "a", "i2", &builder, &error));
+    STEP(SES_OK, ses_builder_call(builder, "c", "f", "{}", SES_NUL, &error));
+    STEP(SES_OK, ses_builder_append(builder, session, NULL, NULL, &error));
+    ses_builder_close(builder);
+    STEP(SES_OK, ses_pending_answer(session, &answer, NULL, &error));
+    STEP(SES_OK, ses_builder_open(store, "a", "i2", &builder, &error));
+    STEP(SES_OK, ses_builder_call(builder, "c", "f", "{}", SES_NUL, &error));
+    STEP(SES_OK, ses_builder_append_by_key(builder, store, &key, NULL, NULL, &error));
+    ses_builder_close(builder);
+    STEP(SES_OK, ses_pending_answer_by_key(store, &key, &answer, NULL, &error));
+    STEP(SES_OK, ses_refresh(session, NULL, &error));
+    STEP(SES_OK, ses_tracked_open(session, NULL, &tracked, &error));
+    if (!tracked)
+        return;
+    STEP(SES_OK, ses_tracked_set_int64(tracked, "t", 1, &error));
+    STEP(SES_OK, ses_tracked_append(tracked, "{\"author\":\"a\"}", SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_output_append(tracked, Q("{'author':'a','content':{'parts':[{'text':'out'}]}}"), SES_NUL,
+                                   "a", "o", NULL, NULL, &error));
+    ses_tracked_close(tracked);
+}
+
+static void faults_play_forms(struct faults *faults, ses_store *store)
+{
+    const ses_key key = {"app", "forms", "one"};
+    const ses_text events[] = {{Q("{'invocationId':'i1','actions':{'stateDelta':{'k':1}}}"), SES_NUL},
+                               {Q("{'invocationId':'i2','actions':{'stateDelta':{'k':2}}}"), SES_NUL}};
+    ses_session *session = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_get_or_create(store, &key, Q("{'i':1}"), SES_NUL, NULL, &session, &error));
+    if (!session)
+        return;
+    STEP(SES_OK, ses_append_batch(session, events, 2, NULL, NULL, &error));
+    faults_use_forms(faults, store, session);
+    faults_use_agent(faults, store, session);
+    ses_session_close(session);
+    STEP(SES_OK, ses_create(store, &(ses_key){"gone", "user", "one"}, "{}", SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_delete_app(store, "gone", NULL, NULL, &error));
+}
+
+static void faults_find_word(struct faults *faults, ses_store *store, size_t expected)
+{
+    const ses_key everywhere = {"app", NULL, NULL};
+    ses_hits *hits = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_store_search(store, &everywhere, "word", SES_NUL, NULL, &hits, &error));
+    if (!hits || ses_hits_count(hits) != expected)
+        faults_complain(faults, "a search does not find what is there", 0, &error);
+    ses_hits_close(hits);
+}
+
+/* An index is made, brought up to date, made again and dropped, and events are taken out of it. */
+static void faults_play_index(struct faults *faults, ses_store *store)
+{
+    const ses_index_options rebuild = {.size = sizeof rebuild, .flags = SES_INDEX_REBUILD};
+    const ses_index_options drop = {.size = sizeof drop, .flags = SES_INDEX_DROP};
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    const ses_key one = {"app", "user", "one"};
+    const char *const event = Q("{'content':{'parts':[{'text':'a word'}]}}");
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &one, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, &one, event, SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_store_index(store, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, &one, event, SES_NUL, NULL, NULL, &error));
+    faults_find_word(faults, store, 2);
+    STEP(SES_OK, ses_cut_by_key(store, &one, &first, NULL, NULL, &error));
+    faults_find_word(faults, store, 1);
+    STEP(SES_OK, ses_store_index(store, &rebuild, NULL, &error));
+    faults_find_word(faults, store, 1);
+    STEP(SES_OK, ses_store_index(store, &drop, NULL, &error));
+    faults_find_word(faults, store, 1);
+}
+
+#endif
