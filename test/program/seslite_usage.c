@@ -189,11 +189,11 @@ static void test_a_tally(void **state)
     struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "usage");
-    assert_query(fixture->path, "SELECT count(*) FROM features", "0\n");
+    assert_query(fixture->path, "SELECT count(*) FROM features WHERE name = 'usage'", "0\n");
     char *before = strdup(reply.out.data);
     run_at(&reply, 0, NULL, fixture->path, "usage", "--tally");
     assert_string_equal(reply.out.data, before);
-    assert_query(fixture->path, "SELECT name FROM features", "usage\n");
+    assert_query(fixture->path, "SELECT name FROM features WHERE name = 'usage'", "usage\n");
     free(before);
     reply_free(&reply);
 }

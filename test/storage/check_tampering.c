@@ -132,6 +132,7 @@ static const struct {
     {"session_details.title other", NULL},
     {"session_details.parent_user other", NULL}, /* the parent may have been deleted */
     {"session_details.parent_session other", NULL},
+    {"session_details.origin set", NULL}, /* a fork of it may have been deleted */
     {"session_labels.name other", NULL},
     {"session_labels.value other", NULL},
     {"session_labels.value empty", NULL},

@@ -68,7 +68,7 @@ static void test_rows_that_are_derived_go_with_their_session(void **state)
     raw_exec(folder->path, "INSERT INTO derived SELECT id, 'words', 0, version FROM sessions");
     assert_ok(ses_delete_app(store, "app", NULL, NULL, &error));
     assert_query(folder->path, "SELECT count(*) FROM derived", "0\n");
-    assert_query(folder->path, "SELECT * FROM features", "use|1\n");
+    assert_query(folder->path, "SELECT * FROM features", "families|3\nuse|1\n");
     ses_close(store);
     free(lines.data);
     assert_sound(folder->path);
@@ -131,8 +131,8 @@ static void test_a_feature_that_needs_2_lets_read(void **state)
     assert_null(lines.data);
     assert_ok(ses_store_backup(store, copy, NULL, &error));
     assert_ok(ses_store_backup(store, small, &compact, &error));
-    assert_query(copy, "SELECT * FROM features", "things|2\nuse|1\n");
-    assert_query(small, "SELECT * FROM features", "things|2\nuse|1\n");
+    assert_query(copy, "SELECT * FROM features", "families|3\nthings|2\nuse|1\n");
+    assert_query(small, "SELECT * FROM features", "families|3\nthings|2\nuse|1\n");
     assert_code(SES_READONLY, ses_open_copy(store, NULL, &in_memory, &error));
     assert_null(in_memory);
     ses_close(store);
