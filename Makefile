@@ -532,7 +532,7 @@ tsan:
 ## sqlite-versions: tests with the oldest version of SQLite, Debian 13's and the newest, which cargo fetches (SQLITE_CRATES=...)
 # Those whose outcome may depend on the version. TESTS= are others.
 VERSION_TESTS := program/recover session/codes $(addprefix storage/,check checkpoint damaged_trees interrupt list_statements live_steps \
-    maintain marks migrate open_journal open_schema plans plans_references plans_views secure views)
+    maintain marks migrate open_journal open_schema plans plans_references plans_views secure upgrade upgrade_stopped views)
 sqlite-versions:
 	@MAKE='$(MAKE)' CC='$(CC)' sh test/sqlite_versions.sh build/sqlite-versions \
 	    $(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(VERSION_TESTS))))
@@ -541,7 +541,7 @@ sqlite-versions:
 # Those whose outcome may depend on it.
 ENCRYPTED_TESTS := program/seslite_key $(addprefix storage/,key key_backup key_damage key_journal key_traces artifact_kills backup_at_once checkpoint \
     history_kills interrupt lines_kills maintain marks open open_journal open_life open_permissions processes \
-    processes_fork readers search_index threads views) $(addprefix session/,append append_batch cursor fork lines list prune state)
+    processes_fork readers search_index threads upgrade upgrade_stopped views) $(addprefix session/,append append_batch cursor fork lines list prune state)
 .PHONY: encrypted
 encrypted:
 	@MAKE='$(MAKE)' SQLITE='$(SQLITE)' sh test/encrypted.sh build/encrypted-sqlite \

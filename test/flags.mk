@@ -52,6 +52,10 @@ TEST_LIBS_storage/readers_waiting := -Wl,--wrap=sqlite3_step
 TEST_LIBS_storage/checkpoint_reader := -Wl,--wrap=sqlite3_interrupt
 TEST_LIBS_storage/interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt -Wl,--wrap=sqlite3_declare_vtab
 
+# The library of a released version, which is built there and loaded.
+TEST_CFLAGS_storage/upgrade_beside := -DBUILD_FOLDER='"$(B)"'
+TEST_LIBS_storage/upgrade_beside := -ldl
+
 TEST_LIBS_json/writer := -lm
 
 # A machine whose clock is wrong.
@@ -109,7 +113,8 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
     program/seslite_import program/seslite_import_bad program/seslite_import_large \
     program/seslite_create program/seslite_append \
     program/seslite_html program/seslite_html_safe program/seslite_html_browser \
-    postgres/proxy postgres/replica mysql/failover mysql/faults
+    postgres/proxy postgres/replica mysql/failover mysql/faults postgres/upgrade mysql/upgrade \
+    storage/upgrade_stopped storage/upgrade_beside program/seslite_upgrade
 
 # What asks a PostgreSQL server looks at the statements' texts, which the library keeps to itself.
 $(patsubst test/%.c,$(B)/test/%.o,$(wildcard test/postgres/*.c)): $(B)/gen/postgres_statements.h

@@ -1,6 +1,6 @@
 /* Opening where little may be written: read-only media and files, pipes in the way, a limit of the file's size. */
 #define _GNU_SOURCE
-#include "open.h"
+#include "released.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -56,6 +56,7 @@ static int told(int code, const ses_error *error, const char *words)
 struct medium {
     const char *folder;
     bool with_log; /* a log with something in it lies beside the file */
+    bool is_old;   /* version 0.2.0 made it */
     const char *words;
 };
 
@@ -76,7 +77,9 @@ static int run_on_read_only_medium(void *context)
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", medium->folder, "tmpfs", 0, NULL) != 0)
         return CANNOT;
-    if (make_store(path) != SES_OK)
+    if (medium->is_old)
+        released_make("0.2.0", path);
+    else if (make_store(path) != SES_OK)
         return 1;
     if (medium->with_log) {
         if (ses_open(path, NULL, &store, &error) < 0 ||
@@ -92,9 +95,8 @@ static int run_on_read_only_medium(void *context)
     return told(code, &error, medium->words);
 }
 
-static void assert_medium(const struct folder *folder, bool with_log, int expected, const char *words)
+static void assert_medium(struct medium medium, int expected)
 {
-    struct medium medium = {folder->folder, with_log, words};
     int result = child_run(run_on_read_only_medium, &medium);
     if (result == CANNOT)
         print_message("skipped: nothing can be mounted here\n");
@@ -104,12 +106,26 @@ static void assert_medium(const struct folder *folder, bool with_log, int expect
 
 static void test_read_only_medium(void **state)
 {
-    assert_medium(*state, false, SES_OK, NULL);
+    const struct folder *folder = *state;
+
+    assert_medium((struct medium){.folder = folder->folder}, SES_OK);
 }
 
 static void test_read_only_medium_with_a_log(void **state)
 {
-    assert_medium(*state, true, SES_CANTOPEN, "copy the file (and its -wal file)");
+    const struct folder *folder = *state;
+
+    assert_medium(
+        (struct medium){folder->folder, .with_log = true, .words = "copy the file (and its -wal file)"},
+        SES_CANTOPEN);
+}
+
+static void test_older_store_on_a_read_only_medium(void **state)
+{
+    const struct folder *folder = *state;
+
+    assert_medium((struct medium){folder->folder, .is_old = true, .words = "run seslite migrate"},
+                  SES_READONLY);
 }
 #endif
 
@@ -253,6 +269,7 @@ int main(void)
 #if defined(__linux__)
         TEST(test_read_only_medium),
         TEST(test_read_only_medium_with_a_log),
+        TEST(test_older_store_on_a_read_only_medium),
 #endif
         TEST(test_file_that_nobody_may_write),
         TEST(test_file_and_folder_that_nobody_may_write),

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Builds the shared library of a released version from git's history below BUILD, unless it is there, and prints its path. For
+# tests of a program that still uses it. Prints nothing where there is no such history.
+#     sh test/released.sh VERSION BUILD
+set -eu
+case $1 in
+0.2.0) commit=8fd1d63d ;;
+*) exit 1 ;;
+esac
+folder=$2/released/$1
+library=$folder/build/libseslite.so
+if [ ! -e "$library" ]; then
+    git cat-file -e "$commit^{commit}" 2>/dev/null || exit 0
+    mkdir -p "$folder"
+    git archive "$commit" | tar -x -C "$folder"
+    env -u MAKEFLAGS -u MFLAGS -u FLAVOUR -u ENGINE ${MAKE:-make} -s -C "$folder" shared >"$folder/log" 2>&1 || exit 0
+fi
+echo "$library"

@@ -1,0 +1,166 @@
+/*
+ * A program of version 0.2.0 has the store open while it is upgraded. What it writes before counts, and is part of the upgrade;
+ * what it writes later is refused, whole. Its library is built from git's history, and loaded beside this one.
+ */
+#include <dlfcn.h>
+
+#include "open.h"
+
+static const ses_key talk = {"app", "user", "talk"};
+
+/* The calls of that library. Its structs are shorter, or the same. */
+static struct {
+    void *library;
+    int (*open)(const char *, const ses_open_options *, ses_store **, ses_error *);
+    void (*close)(ses_store *);
+    int (*create)(ses_store *, const ses_key *, const char *, size_t, const ses_create_options *,
+                  ses_session **, ses_error *);
+    int (*append)(ses_store *, const ses_key *, const char *, size_t, const ses_append_options *,
+                  ses_appended *, ses_error *);
+    int (*fork)(ses_store *, const ses_key *, const ses_point *, const ses_key *, const ses_fork_options *,
+                ses_session **, ses_error *);
+    int (*state)(ses_store *, const ses_key *, const char *, const ses_call_options *, char **, size_t *,
+                 ses_error *);
+    int (*erase)(ses_store *, const ses_key *, const ses_delete_options *, int64_t *, ses_error *);
+} old;
+
+static void *find(const char *name)
+{
+    void *symbol = dlsym(old.library, name);
+    assert_non_null(symbol);
+    return symbol;
+}
+
+#define FIND(member, name) *(void **)&old.member = find(name)
+
+/* False, after saying so, where there is no history. */
+static bool load_old(void)
+{
+    int status = 0;
+    char *path = support_run("sh test/released.sh 0.2.0 " BUILD_FOLDER, &status);
+
+    path[strcspn(path, "\n")] = '\0';
+    if (status == 0 && path[0])
+        old.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    free(path);
+    if (!old.library) {
+        print_message("skipped: a program of 0.2.0 beside an upgrade, for want of git's history\n");
+        return false;
+    }
+    FIND(open, "ses_open");
+    FIND(close, "ses_close");
+    FIND(create, "ses_create");
+    FIND(append, "ses_append_by_key");
+    FIND(fork, "ses_fork_by_key");
+    FIND(state, "ses_state_get_by_key");
+    FIND(erase, "ses_delete");
+    return true;
+}
+
+#define EVENT Q("{'actions':{'stateDelta':{'n':1}}}")
+
+static void write_old(ses_store *store, const char *session, int expected)
+{
+    const ses_key fork = {"app", "user", session};
+    const ses_key other = {"app", "other", session};
+    const ses_point start = {.size = sizeof start, .kind = SES_POINT_SEQ, .seq = 0};
+    ses_error error;
+
+    assert_code(expected, old.append(store, &talk, EVENT, SES_NUL, NULL, NULL, &error));
+    assert_code(expected, old.fork(store, &talk, &start, &fork, NULL, NULL, &error));
+    assert_code(expected, old.create(store, &other, NULL, 0, NULL, NULL, &error));
+    if (expected != SES_OK)
+        assert_code(expected, old.erase(store, &talk, NULL, NULL, &error));
+    if (expected == SES_TOONEW)
+        assert_message("families");
+}
+
+static void test_a_program_of_0_2_0_stops_writing(void **state)
+{
+    const struct folder *folder = *state;
+    ses_store *before = NULL;
+    ses_store *store = NULL;
+    char *json = NULL;
+    ses_error error;
+
+    if (!load_old())
+        skip();
+    assert_ok(old.open(folder->path, NULL, &before, &error));
+    assert_ok(old.create(before, &talk, Q("{'n':0}"), SES_NUL, NULL, NULL, &error));
+    write_old(before, "early", SES_OK);
+    assert_query(folder->path, "PRAGMA user_version", "2\n");
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    char *rows = raw_text(folder->path,
+                          "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM events), (SELECT "
+                          "sum(version) FROM sessions)");
+    write_old(before, "late", SES_TOONEW);
+    assert_query(
+        folder->path,
+        "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM events), (SELECT sum(version) FROM "
+        "sessions)",
+        rows);
+    free(rows);
+    must_append_by_key(store, &talk, EVENT);
+    /* It goes on reading, or is refused that, too. */
+    const int code = old.state(before, &talk, "n", NULL, &json, NULL, &error);
+    assert_true(code == SES_TOONEW || (code == SES_OK && strcmp(json, "1") == 0));
+    ses_free(json);
+    old.close(before);
+    assert_code(SES_TOONEW, old.open(folder->path, NULL, &before, &error));
+    assert_query(folder->path,
+                 "SELECT count(*), count(DISTINCT origin) FROM session_details WHERE origin > 0", "2|1\n");
+    ses_close(store);
+    assert_sound(folder->path);
+}
+
+/* It writes without a pause while the store is upgraded: each write is there, or was refused. */
+static void test_a_program_of_0_2_0_writes_during_the_upgrade(void **state)
+{
+    const struct folder *folder = *state;
+
+    if (!old.library)
+        skip();
+    for (int round = 0; round < 20; round++) {
+        struct text name = {NULL, 0};
+        text_printf(&name, "%s.%d", folder->path, round);
+        ses_store *before = NULL;
+        ses_error error;
+        int acknowledged = 0;
+        int code = SES_OK;
+        int events = -1;
+
+        assert_ok(old.open(name.data, NULL, &before, &error));
+        assert_ok(old.create(before, &talk, NULL, 0, NULL, NULL, &error));
+        const pid_t child = fork();
+        if (child == 0) {
+            ses_store *store = NULL;
+            support_pause_us(500 * round);
+            const int opened = ses_open(name.data, NULL, &store, &error);
+            ses_close(store);
+            _exit(opened == SES_OK ? 0 : 1);
+        }
+        while (code == SES_OK) {
+            code = old.append(before, &talk, EVENT, SES_NUL, NULL, NULL, &error);
+            acknowledged += code == SES_OK;
+        }
+        assert_int_equal(code, SES_TOONEW);
+        assert_int_equal(child_end(child), 0);
+        old.close(before);
+        char *count = raw_text(name.data, "SELECT count(*) FROM events");
+        events = atoi(count);
+        assert_int_equal(events, acknowledged);
+        free(count);
+        free(name.data);
+    }
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_program_of_0_2_0_stops_writing),
+        TEST(test_a_program_of_0_2_0_writes_during_the_upgrade),
+    };
+    return cmocka_run_group_tests_name("upgrade_beside", tests, NULL, NULL);
+}
