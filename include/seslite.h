@@ -341,10 +341,13 @@ typedef enum ses_synchronous {
     SES_SYNC_NORMAL = 1 /* soon after; power loss can lose the last writes, a crash of the process cannot */
 } ses_synchronous;
 
-/* How SQLite makes a write atomic (https://www.sqlite.org/pragma.html#pragma_journal_mode). */
+/* How SQLite makes a write atomic (https://www.sqlite.org/pragma.html#pragma_journal_mode). SES_JOURNAL_ROLLBACK is
+ * remembered in the file, and in its backups and other copies: SES_JOURNAL_AUTO, which is also what the command uses,
+ * keeps the rollback journal from then on, until SES_JOURNAL_WAL ends that. A file that has a rollback journal for
+ * another reason, such as a copy by `VACUUM INTO`, gets WAL. */
 typedef enum ses_journal {
-    SES_JOURNAL_AUTO = 0,    /* WAL where it is safe; a rollback journal on network file systems */
-    SES_JOURNAL_WAL = 1,     /* WAL, even where it does not look safe */
+    SES_JOURNAL_AUTO = 0, /* WAL where it is safe; a rollback journal on network file systems, or as above */
+    SES_JOURNAL_WAL = 1,  /* WAL, even where it does not look safe */
     SES_JOURNAL_ROLLBACK = 2 /* a rollback journal; readers and the writer wait for each other */
 } ses_journal;
 

@@ -109,7 +109,7 @@ static void test_bad_options_are_misuse(void **state)
     } cases[] = {
         {{.size = 0}, "size"},
         {{.size = sizeof(size_t)}, "size"},
-        {{.size = sizeof(ses_open_options), .flags = 0x4u}, "0x4"},
+        {{.size = sizeof(ses_open_options), .flags = 0x8u}, "0x8"},
         {{.size = sizeof(ses_open_options), .flags = 0x80000000u | SES_OPEN_MUST_EXIST}, "0x80000000"},
         {{.size = sizeof(ses_open_options), .synchronous = 2}, "synchronous"},
         {{.size = sizeof(ses_open_options), .synchronous = -1}, "synchronous"},

@@ -71,7 +71,7 @@ static void test_journal_can_be_changed(void **state)
         ses_store *store = open_with(folder->path, journals[i]);
         ses_session *session = NULL;
         assert_string_equal(info_of(store).sqlite.journal_mode,
-                            journals[i] == SES_JOURNAL_ROLLBACK ? "delete" : "wal");
+                            journals[i] == SES_JOURNAL_WAL ? "wal" : "delete");
         assert_in_range(ses_get_or_create(store, &key, NULL, 0, NULL, &session, &error), 0, SES_EXISTING);
         assert_int_equal(ses_session_event_count(session), i);
         snprintf(event, sizeof event, "{\"id\":\"e%d\"}", i);
@@ -80,6 +80,73 @@ static void test_journal_can_be_changed(void **state)
         ses_close(store);
     }
     assert_sound(folder->path);
+}
+
+static void assert_mode(const char *path, int journal, const char *mode, const char *reason)
+{
+    ses_store *store = open_with(path, journal);
+    const ses_info info = info_of(store);
+
+    assert_string_equal(info.sqlite.journal_mode, mode);
+    assert_string_equal(info.sqlite.journal_reason, reason);
+    ses_close(store);
+}
+
+static const char requested[] = "a rollback journal was requested";
+static const char kept[] = "a rollback journal was requested earlier, and the store keeps it";
+
+static void test_rollback_journal_is_kept_until_a_log_is_asked_for(void **state)
+{
+    static const char choice[] = "SELECT name, needs FROM features WHERE name LIKE '%journal%'";
+    const struct folder *folder = *state;
+
+    assert_mode(folder->path, SES_JOURNAL_ROLLBACK, "delete", requested);
+    assert_mode(folder->path, SES_JOURNAL_AUTO, "delete", kept);
+    assert_query(folder->path, choice, "rollback_journal|1\n");
+    assert_mode(folder->path, SES_JOURNAL_WAL, "wal", "");
+    assert_query(folder->path, choice, "");
+    assert_mode(folder->path, SES_JOURNAL_AUTO, "wal", "");
+}
+
+/* An older version turns the file to a log. It gets its journal back once nobody has it open. */
+static void test_kept_rollback_journal_that_another_program_changed(void **state)
+{
+    const struct folder *folder = *state;
+
+    assert_mode(folder->path, SES_JOURNAL_ROLLBACK, "delete", requested);
+    sqlite3 *other = raw_open(folder->path);
+    raw_run(other, "PRAGMA journal_mode = WAL; SELECT * FROM features");
+    assert_mode(folder->path, SES_JOURNAL_AUTO, "wal", "");
+    sqlite3_close(other);
+    assert_mode(folder->path, SES_JOURNAL_AUTO, "delete", kept);
+}
+
+static void test_rollback_journal_of_other_programs_is_not_kept(void **state)
+{
+    const struct folder *folder = *state;
+
+    assert_mode(folder->path, SES_JOURNAL_AUTO, "wal", "");
+    sqlite3 *other = raw_open(folder->path);
+    raw_run(other, "PRAGMA journal_mode = DELETE");
+    sqlite3_close(other);
+    assert_mode(folder->path, SES_JOURNAL_AUTO, "wal", "");
+}
+
+static void test_copies_keep_the_rollback_journal(void **state)
+{
+    static const unsigned flags[] = {0, SES_BACKUP_COMPACT};
+    const struct folder *folder = *state;
+    ses_store *store = open_with(folder->path, SES_JOURNAL_ROLLBACK);
+    ses_error error;
+
+    for (int i = 0; i < 2; i++) {
+        const ses_backup_options options = {.size = sizeof options, .flags = flags[i]};
+        char *copy = support_path(folder->folder, i ? "compact.db" : "copy.db");
+        assert_ok(ses_store_backup(store, copy, &options, &error));
+        assert_mode(copy, SES_JOURNAL_AUTO, "delete", kept);
+        free(copy);
+    }
+    ses_close(store);
 }
 
 static void test_store_in_memory_says_so(void **state)
@@ -210,6 +277,10 @@ int main(void)
         TEST(test_wal_is_the_default),
         TEST(test_rollback_journal),
         TEST(test_journal_can_be_changed),
+        TEST(test_rollback_journal_is_kept_until_a_log_is_asked_for),
+        TEST(test_kept_rollback_journal_that_another_program_changed),
+        TEST(test_rollback_journal_of_other_programs_is_not_kept),
+        TEST(test_copies_keep_the_rollback_journal),
         TEST(test_store_in_memory_says_so),
         TEST(test_read_only_takes_the_journal_that_is_there),
         TEST(test_journal_of_a_file_in_use),

@@ -141,52 +141,6 @@ static int settle_file(struct sqlite *storage, ses_error *error)
                                 config->path);
 }
 
-enum { JOURNAL_MODE_BYTES = 16 };
-
-static int keep_journal_mode(void *context, sqlite3_stmt *row, ses_error *error)
-{
-    const char *text = (const char *)sqlite3_column_text(row, 0);
-
-    if (text)
-        (void)snprintf(context, JOURNAL_MODE_BYTES, "%s", text);
-    return text ? SES_OK : ses__error_nomem(error);
-}
-
-/* Asks for a journal mode until it is granted, the time is up, or SQLite keeps another, which `mode` says. */
-static int ask_journal_mode(struct connection *db, const char *sql, char mode[JOURNAL_MODE_BYTES],
-                            ses_error *error)
-{
-    int tries = 0;
-    int code;
-
-    mode[0] = '\0';
-    do {
-        ses__error_clear(error); /* of an earlier try */
-        code = ses__connection_visit(db, sql, keep_journal_mode, mode, error);
-    } while (code == SES_BUSY && ses__connection_wait(db, tries++));
-    return code;
-}
-
-static int set_journal(struct sqlite *storage, ses_error *error)
-{
-    const struct sqlite_config *config = &storage->config;
-    bool remote =
-        config->journal == SES_JOURNAL_AUTO && !config->in_memory && ses__file_is_remote(config->path);
-    bool want_wal = config->journal != SES_JOURNAL_ROLLBACK && !remote;
-    const char *sql = config->read_only || config->in_memory ? "PRAGMA journal_mode"
-                      : want_wal                             ? "PRAGMA journal_mode = WAL"
-                                                             : "PRAGMA journal_mode = DELETE";
-    int code = ask_journal_mode(storage->writer.db, sql, storage->journal_mode, error);
-
-    storage->journal_reason = strcmp(storage->journal_mode, "wal") == 0 ? ""
-                              : config->in_memory                       ? "the store is in memory"
-                              : remote
-                                  ? "the file is on a network or virtual file system, where WAL is not safe"
-                              : !want_wal ? "a rollback journal was requested"
-                                          : "SQLite does not use WAL for this file";
-    return code;
-}
-
 static int set_durability(struct sqlite *storage, ses_error *error)
 {
     /* With a rollback journal FULL can still lose the last commit with the power, and NORMAL the whole file: EXTRA
@@ -255,7 +209,7 @@ static int open_writer(struct sqlite *storage, ses_error *error)
     if (code == SES_OK)
         code = ses__transaction_check_features(storage->writer.db, error);
     if (code == SES_OK)
-        code = set_journal(storage, error);
+        code = ses__journal_set(storage, error);
     if (code == SES_OK)
         code = know_log(storage, error);
     if (code == SES_OK)

@@ -78,6 +78,8 @@ struct checkpointer {
     atomic_int slowed; /* writers pause for so many times what a commit takes; without the lock */
 };
 
+enum { JOURNAL_MODE_BYTES = 16 };
+
 /* The write-ahead file's length; see wal_file.c. Called by the one who has the turn, without the lock. */
 struct wal_file {
     int64_t limit; /* SQLite's journal_size_limit */
@@ -90,7 +92,7 @@ struct sqlite {
     struct sqlite_file file;
     const char *given_path; /* the caller's */
     char *path;             /* the config's */
-    char journal_mode[16];
+    char journal_mode[JOURNAL_MODE_BYTES];
     const char *journal_reason;
     unsigned char key[SES_KEY_BYTES];
     struct registry_entry *registry_entry; /* of the file; NULL: in memory */
@@ -189,10 +191,15 @@ SESLITE_PRIVATE int ses__sqlite_run_delete(struct storage *storage, struct erasu
 SESLITE_PRIVATE int ses__sweep(struct sqlite *storage, const struct limits *limits, bool *wrote,
                                ses_error *error);
 
+/* ---- journal.c */
+
+/* Gives the file the journal that the options or the file ask for, and says in the storage which it is, and why. */
+SESLITE_PRIVATE int ses__journal_set(struct sqlite *storage, ses_error *error);
+
 /* ---- engine.c */
 
-/* May a file of that kind be opened as a store? MISUSE in a forked process that had it open; CANTOPEN, NOTASTORE,
- * TOONEW. */
+/* May a file of that kind be opened as a store? MISUSE in a forked process that had it open; CANTOPEN,
+ * NOTASTORE, TOONEW. */
 SESLITE_PRIVATE int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind kind,
                                            ses_error *error);
 
