@@ -54,7 +54,7 @@ static int check_sqlite(ses_error *error)
 }
 
 /* A read without a log leaves no file beside the name, and misses none. */
-static int check_names(const struct sqlite_config *config, ses_error *error)
+static int check_file_names(const struct sqlite_config *config, ses_error *error)
 {
     bool log = !config->read_only;
     bool journal = log;
@@ -79,7 +79,7 @@ int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind ki
             config->path);
     int code = ses__file_check_companions(config->allocator, config->path, error);
     if (code == SES_OK && kind != FILE_ABSENT)
-        code = check_names(config, error);
+        code = check_file_names(config, error);
     if (code == SES_OK && kind == FILE_STUB)
         return ses__error_set(error, SES_NOTASTORE, "%s: this is not an SQLite database", config->path);
     return code == SES_OK && kind == FILE_FILLED ? ses__schema_peek(config, error) : code;

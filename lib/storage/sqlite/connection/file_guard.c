@@ -58,7 +58,7 @@ static int check_one(const char *path, const char *suffix, struct file_identity 
     return SES_OK;
 }
 
-static int check_log(const struct sqlite_config *config, ses_error *error)
+static int guard_log(const struct sqlite_config *config, ses_error *error)
 {
     const struct sqlite_file *file = config->file;
     struct stat now;
@@ -74,7 +74,7 @@ int ses__connection_check_file(const struct connection *db, ses_error *error)
 
     if (config->file->known)
         code = check_one(config->path, "", config->file->identity, &now, error);
-    return code == SES_OK && config->file->has_log ? check_log(config, error) : code;
+    return code == SES_OK && config->file->has_log ? guard_log(config, error) : code;
 }
 
 void ses__file_know_log(const char *path, struct sqlite_file *file)
@@ -111,7 +111,7 @@ static bool is_folder_quiet(const char *path, struct file_guard *guard)
     return is_same && was_quiet;
 }
 
-static int check_names(const struct sqlite_config *config, const struct stat *now, ses_error *error)
+static int guard_names(const struct sqlite_config *config, const struct stat *now, ses_error *error)
 {
     if (now->st_nlink <= 1 || config->may_be_linked ||
         ses__file_check_names(config->allocator, config->path, error) == SES_OK)
@@ -171,7 +171,7 @@ static int refuse_content(struct connection *db, ses_error *error)
 }
 
 /* `before` was read before `now`. */
-static int check_content(struct connection *db, const struct checkpoint_progress *before,
+static int guard_content(struct connection *db, const struct checkpoint_progress *before,
                          const struct stat *now, ses_error *error)
 {
     struct file_guard *guard = &db->guard;
@@ -210,8 +210,8 @@ int ses__connection_guard_file(struct connection *db, ses_error *error)
     const bool counts = config->file->has_log && read_progress(db, &before);
     int code = check_one(config->path, "", config->file->identity, &now, error);
     if (code == SES_OK)
-        code = check_names(config, &now, error);
+        code = guard_names(config, &now, error);
     if (code == SES_OK && config->file->has_log && !is_folder_quiet(config->path, &db->guard))
-        code = check_log(config, error);
-    return code == SES_OK && counts ? check_content(db, &before, &now, error) : code;
+        code = guard_log(config, error);
+    return code == SES_OK && counts ? guard_content(db, &before, &now, error) : code;
 }
