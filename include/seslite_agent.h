@@ -218,8 +218,8 @@ SES_API const ses_compaction *ses_content_compaction(const ses_content *content)
  *  - It holds the live events, which no rewind has taken back (see History in seslite_history.h).
  *  - A compaction is an event with `actions.compaction`. Its summary replaces the events whose time lies in
  *    its range, wherever in the log they are. If one range lies within another, only the larger counts. If
- *    there is a compaction, everything is sorted by time, and a summary has the time of the end of its range.
- *    Otherwise the order is that of the log.
+ *    there is a compaction, everything is sorted by time, and a summary has the time of the end of its range,
+ *    unless SES_CONTEXT_LOG_ORDER is given. Otherwise the order is that of the log.
  *  - If a function call is covered and its response is not, the event of the call comes back before the
  *    response, together with the responses to its other calls.
  *
@@ -237,7 +237,13 @@ typedef enum ses_context_flags {
      * state, that hold only thoughts, or that belong to a sub-task (`isolationScope`), and the calls by which
      * the ADK asks its user for credentials or a confirmation.
      */
-    SES_CONTEXT_VISIBLE = 0x1
+    SES_CONTEXT_VISIBLE = 0x1,
+    /*
+     * Keeps the order of the log when there is a compaction, too, so that a clock that went back puts no
+     * response before its call. A summary replaces only events before its own, and comes after the last of
+     * them; if none of them is left, after the last event that is earlier than its range.
+     */
+    SES_CONTEXT_LOG_ORDER = 0x2
 } ses_context_flags;
 
 typedef struct ses_context_options {

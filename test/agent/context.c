@@ -402,6 +402,63 @@ static const char *const three[] = {"{'id':'a','invocationId':'1','timestamp':1}
                                     "{'id':'b','invocationId':'2','timestamp':2}",
                                     "{'id':'c','invocationId':'3','timestamp':3}", NULL};
 
+/* Clocks go back by some milliseconds when they are set, and those of several clients differ by more. */
+static void test_the_order_of_the_log(void **state)
+{
+    static const struct {
+        const char *const events[8];
+        const char *by_time;
+        const char *in_log_order;
+    } cases[] = {
+        {{"{'id':'call','timestamp':5," CALL("c") "}", "{'id':'response','timestamp':4," RESPONSE("c") "}"},
+         " call response",
+         " call response"},
+        {{"{'id':'old','timestamp':1}", "{'id':'sum','timestamp':2," SUMMARY("1", "1") "}",
+          "{'id':'new','timestamp':9}", "{'id':'call','timestamp':8," CALL("c") "}",
+          "{'id':'response','timestamp':7," RESPONSE("c") "}"},
+         " [sum] response call new",
+         " [sum] new call response"},
+        /* Clocks that are ahead and behind, around what is covered. */
+        {{"{'id':'ahead','timestamp':90}", "{'id':'old','timestamp':5}", "{'id':'behind','timestamp':3}",
+          "{'id':'sum','timestamp':6," SUMMARY("5", "5") "}", "{'id':'new','timestamp':7}"},
+         " behind [sum] new ahead",
+         " ahead [sum] behind new"},
+        /* What has come after a summary is not in it. */
+        {{"{'id':'old','timestamp':5}", "{'id':'sum','timestamp':6," SUMMARY("4", "5") "}",
+          "{'id':'new','timestamp':4}"},
+         " [sum]",
+         " [sum] new"},
+        /* Nothing that a summary covers is there. */
+        {{"{'id':'first','timestamp':1}", "{'id':'sum','timestamp':6," SUMMARY("2", "3") "}",
+          "{'id':'new','timestamp':7}"},
+         " first [sum] new",
+         " first [sum] new"},
+        {{"{'id':'sum','timestamp':6," SUMMARY("2", "3") "}", "{'id':'new','timestamp':1}"},
+         " new [sum]",
+         " [sum] new"},
+        /* Two, of which one covers what comes between them and the other's events. */
+        {{"{'id':'a','timestamp':1}", "{'id':'b','timestamp':2}",
+          "{'id':'s','timestamp':3," SUMMARY("1", "2") "}", "{'id':'c','timestamp':4}",
+          "{'id':'t','timestamp':5," SUMMARY("2", "4") "}", "{'id':'d','timestamp':4.5}"},
+         " [s] [t] d",
+         " [s] [t] d"},
+        /* A call comes back; the later answer in the log counts. */
+        {{"{'id':'calls','timestamp':1,'content':{'parts':[{'functionCall':{'id':'c','name':'f'}},"
+          "{'functionCall':{'id':'d','name':'f'}}]}}",
+          "{'id':'first','timestamp':3," RESPONSE("d") "}", "{'id':'last','timestamp':2," RESPONSE("d") "}",
+          "{'id':'sum','timestamp':4," SUMMARY("1", "3") "}",
+          "{'id':'response','timestamp':0," RESPONSE("c") "}"},
+         " calls first response [sum]",
+         " [sum] calls last response"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        create_log(*state, cases[i].events);
+        assert_string_equal(context_ids(*state, 0), cases[i].by_time);
+        assert_string_equal(context_ids(*state, SES_CONTEXT_LOG_ORDER), cases[i].in_log_order);
+    }
+}
+
 static void test_a_handle_and_what_it_lacks(void **state)
 {
     const struct fixture *fixture = *state;
@@ -467,7 +524,7 @@ static void test_wrong_calls_are_refused(void **state)
 {
     const struct fixture *fixture = *state;
     const ses_key bad = {"app", "user", ""};
-    const ses_context_options unknown = {.size = sizeof unknown, .flags = 0x2};
+    const ses_context_options unknown = {.size = sizeof unknown, .flags = 0x80};
     const ses_context_options unsized = {.size = 0};
     ses_context *context = (ses_context *)(void *)&fixture;
     ses_store *store = fixture->store;
@@ -508,7 +565,7 @@ static void test_damaged_bodies_are_corrupt(void **state)
                  " WHERE position & 4294967295 = 2",
                  bodies[i]);
         raw_exec(fixture->path, sql);
-        for (unsigned flags = 0; flags <= SES_CONTEXT_VISIBLE; flags++) {
+        for (unsigned flags = 0; flags <= (SES_CONTEXT_VISIBLE | SES_CONTEXT_LOG_ORDER); flags++) {
             const ses_context_options options = {.size = sizeof options, .flags = flags};
             assert_code(SES_CORRUPT,
                         ses_context_open_by_key(fixture->store, &agent_key, &options, &context, &error));
@@ -557,6 +614,7 @@ int main(void)
         TEST(test_what_a_model_sees),
         TEST(test_calls_with_odd_ids),
         TEST(test_calls_in_odd_places),
+        TEST(test_the_order_of_the_log),
         TEST(test_a_handle_and_what_it_lacks),
         TEST(test_a_handle_of_another_log),
         TEST(test_a_context_outlives_its_store),

@@ -98,7 +98,7 @@ static int keep_places(ses_context *context, const struct context_work *work, se
 static int work_out(ses_context *context, struct hash_seed seed, unsigned flags, const struct limits *limits,
                     ses_error *error)
 {
-    struct context_work work = {.events = NULL};
+    struct context_work work = {.in_log_order = (flags & SES_CONTEXT_LOG_ORDER) != 0};
 
     ses__arena_init(&work.arena, context->allocator);
     int code = read_live_events(&work, context->session, (flags & SES_CONTEXT_VISIBLE) != 0, limits, error);
@@ -157,8 +157,8 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
     ses_context_options options;
     ses_context *fresh = NULL;
     ses_session *read = NULL;
-    int code =
-        ses__take_flagged(&options, sizeof options, given, SES_CONTEXT_VISIBLE, "context options", error);
+    int code = ses__take_flagged(&options, sizeof options, given, SES_CONTEXT_VISIBLE | SES_CONTEXT_LOG_ORDER,
+                                 "context options", error);
 
     if (code == SES_OK && options.inline_bytes < 0)
         code = ses__error_set(error, SES_INVALID, "context options: inline_bytes is negative");

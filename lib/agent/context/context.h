@@ -24,7 +24,7 @@ struct context_event {
 struct context_exchange {
     struct call call;
     size_t event;
-    size_t answer; /* the event of the latest response by time; CONTEXT_NONE: there is none */
+    size_t answer; /* the event of the latest response; CONTEXT_NONE: there is none */
     bool has_answer_there;
 };
 
@@ -38,7 +38,7 @@ struct context_function {
 
 /* The position of an event, or of its summary, in the context. */
 struct context_place {
-    int64_t time_us;
+    int64_t order; /* the time; in the order of the log, a number */
     size_t event;
     bool is_summary;
 };
@@ -51,6 +51,7 @@ struct context_work {
     struct context_function *functions;
     size_t function_count;
     size_t function_capacity;
+    bool in_log_order;            /* SES_CONTEXT_LOG_ORDER */
     bool compacts;                /* there is a summary */
     struct context_place *places; /* the context */
     size_t place_count;

@@ -39,7 +39,7 @@ static void note_answer(const struct context_work *work, struct calls *calls,
     if (!exchange)
         return;
     exchange->has_answer_there = exchange->has_answer_there || response->is_there;
-    if (exchange->answer == CONTEXT_NONE ||
+    if (exchange->answer == CONTEXT_NONE || work->in_log_order ||
         response->event->time_us >= work->events[exchange->answer].event->time_us)
         exchange->answer = function->event;
 }
@@ -79,7 +79,7 @@ static void come_back(struct context_work *work, size_t event)
     struct context_event *own = &work->events[event];
 
     if (!own->is_there)
-        work->places[work->place_count++] = (struct context_place){own->event->time_us, event, false};
+        work->places[work->place_count++] = (struct context_place){.event = event};
     own->is_there = true;
 }
 

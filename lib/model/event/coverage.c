@@ -26,6 +26,15 @@ bool ses__coverage_has(const struct coverage *coverage, int64_t from_us, int64_t
     return count > 0 && coverage->items[count - 1].to_us >= to_us; /* the last of them ends last */
 }
 
+bool ses__coverage_has_after(const struct coverage *coverage, int64_t time_us, size_t event)
+{
+    size_t i = count_from(coverage, time_us);
+
+    while (i > 0 && coverage->items[i - 1].to_us >= time_us && coverage->items[i - 1].event <= event)
+        i--;
+    return i > 0 && coverage->items[i - 1].to_us >= time_us;
+}
+
 bool ses__coverage_add(struct coverage *coverage, struct coverage_range range)
 {
     if (ses__coverage_has(coverage, range.from_us, range.to_us))

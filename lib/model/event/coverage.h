@@ -21,6 +21,8 @@ struct coverage {
 
 /* True if one range contains the whole period, both ends included. */
 SESLITE_PRIVATE bool ses__coverage_has(const struct coverage *coverage, int64_t from_us, int64_t to_us);
+/* True if a range that contains the time was given with a later event than this one. */
+SESLITE_PRIVATE bool ses__coverage_has_after(const struct coverage *coverage, int64_t time_us, size_t event);
 /* Adds a range, in place of those within it, unless it lies within another. False: out of memory. */
 SESLITE_PRIVATE bool ses__coverage_add(struct coverage *coverage, struct coverage_range range);
 
