@@ -111,7 +111,7 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
     storage/check_tampering storage/backup_at_once storage/backup storage/check program/seslite_habits \
     program/seslite_terminal program/seslite_write program/seslite_read program/seslite_pages \
     program/seslite_import program/seslite_import_bad program/seslite_import_large \
-    program/seslite_create program/seslite_append \
+    program/seslite_create program/seslite_append program/server_streams \
     program/seslite_html program/seslite_html_safe program/seslite_html_browser \
     postgres/proxy postgres/replica mysql/failover mysql/faults postgres/upgrade mysql/upgrade \
     storage/upgrade_stopped storage/upgrade_beside program/seslite_upgrade storage/cells

@@ -6,7 +6,9 @@
 
 #include <cjson/cJSON.h>
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
 
 /* -------------------------------------------------------------------------------------------- the program */
 
@@ -171,6 +173,48 @@ static inline void tell(const struct server *server, long status, const char *me
                         const char *body)
 {
     cJSON_Delete(ask(server, status, method, path, body));
+}
+
+/* ------------------------------------------------------------------------------------------------ sockets */
+
+static inline int connect_to_server(const struct server *server)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    const struct timeval patience = {.tv_sec = 20};
+    const int client = socket(AF_INET, SOCK_STREAM, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons((uint16_t)atoi(strrchr(server->url, ':') + 1));
+    assert_true(client >= 0);
+    assert_int_equal(setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), 0);
+    return client;
+}
+
+/* Returns false if the server hangs up. */
+static inline bool send_text(int client, const char *text, size_t len)
+{
+    while (len > 0) {
+        const ssize_t sent = send(client, text, len, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return false;
+        text += sent;
+        len -= (size_t)sent;
+    }
+    return true;
+}
+
+/* What the server sends until it hangs up, or until that text; free it. */
+static inline char *receive(int client, const char *until)
+{
+    struct text reply = {NULL, 0};
+    char part[4096];
+    ssize_t len;
+
+    text_add(&reply, "", 0);
+    while (!(until && strstr(reply.data, until)) && (len = recv(client, part, sizeof part, 0)) > 0)
+        text_add(&reply, part, (size_t)len);
+    return reply.data;
 }
 
 /* ------------------------------------------------------------------------------------------------- replies */

@@ -1,10 +1,6 @@
 /* The example server, and clients that mean harm or know no better. After each it still answers. */
 #include "server.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #define SESSIONS "/apps/secretary/users/ann/sessions"
 
 static struct server server;
@@ -29,50 +25,10 @@ static int teardown(void **state)
 
 /* ------------------------------------------------------------------------------------------------ sockets */
 
-static int connect_to_server(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    const struct timeval patience = {.tv_sec = 20};
-    const int client = socket(AF_INET, SOCK_STREAM, 0);
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons((uint16_t)atoi(strrchr(server.url, ':') + 1));
-    assert_true(client >= 0);
-    assert_int_equal(setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
-    assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), 0);
-    return client;
-}
-
-/* Returns false if the server hangs up. */
-static bool send_text(int client, const char *text, size_t len)
-{
-    while (len > 0) {
-        const ssize_t sent = send(client, text, len, MSG_NOSIGNAL);
-        if (sent <= 0)
-            return false;
-        text += sent;
-        len -= (size_t)sent;
-    }
-    return true;
-}
-
-/* What the server sends until it hangs up, or until that text; free it. */
-static char *receive(int client, const char *until)
-{
-    struct text reply = {NULL, 0};
-    char part[4096];
-    ssize_t len;
-
-    text_add(&reply, "", 0);
-    while (!(until && strstr(reply.data, until)) && (len = recv(client, part, sizeof part, 0)) > 0)
-        text_add(&reply, part, (size_t)len);
-    return reply.data;
-}
-
 /* Sends the text, and expects a reply that begins so and holds that. */
 static void expect_raw(const char *sent, const char *status, const char *part)
 {
-    const int client = connect_to_server();
+    const int client = connect_to_server(&server);
 
     assert_true(send_text(client, sent, strlen(sent)));
     char *reply = receive(client, part);
@@ -88,7 +44,7 @@ static void expect_raw(const char *sent, const char *status, const char *part)
 static void expect_no_tls(void)
 {
     static const char hello[] = "\x16\x03\x01 hello\r\n\r\n";
-    const int client = connect_to_server();
+    const int client = connect_to_server(&server);
 
     assert_true(send_text(client, hello, sizeof hello - 1));
     char *reply = receive(client, NULL);
@@ -119,7 +75,7 @@ static void a_half_request_is_forgotten(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof halves / sizeof halves[0]; i++) {
-        const int client = connect_to_server();
+        const int client = connect_to_server(&server);
         assert_true(send_text(client, halves[i], strlen(halves[i])));
         assert_int_equal(close(client), 0);
     }
@@ -132,7 +88,7 @@ static void requests_in_one_piece_are_answered_in_order(void **state)
         "POST " SESSIONS " HTTP/1.1\r\n" HOST
         "Content-Type: application/json\r\nContent-Length: 19\r\n\r\n{\"sessionId\":\"two\"}"
         "GET " SESSIONS "/two HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n";
-    const int client = connect_to_server();
+    const int client = connect_to_server(&server);
 
     (void)state;
     assert_true(send_text(client, both, sizeof both - 1));
@@ -160,7 +116,7 @@ static void a_body_without_an_end_is_cut_off(void **state)
     static const char head[] =
         "POST /run HTTP/1.1\r\n" HOST "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
     char *chunk = malloc(65536 + 8);
-    const int client = connect_to_server();
+    const int client = connect_to_server(&server);
     bool goes_on = true;
 
     (void)state;
@@ -193,7 +149,7 @@ static void many_long_bodies_at_once_are_refused(void **state)
              "Content-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n",
              LEN);
     for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = connect_to_server();
+        clients[i] = connect_to_server(&server);
         assert_true(send_text(clients[i], head, strlen(head)) && send_text(clients[i], body, LEN - 1));
     }
     for (int i = 0; i < CLIENTS; i++) {

@@ -218,7 +218,11 @@ void work_watch_stop(void);
 /* The work of a request begins. It is given up when its time is over or the client has gone. NULL: out of memory. */
 struct work *work_begin(struct server *server, struct MHD_Connection *connection, const char *method,
                         const char *url);
-/* It goes on without an end, as long as the client reads. */
+/* Called every 15 seconds, and once the client has left. It must not wait. */
+typedef void work_pulse(void *context, bool has_left);
+/* The work has no end of its own: a stream, which goes on as long as the client reads. */
+void work_watch_stream(struct work *work, work_pulse *pulse, void *context);
+/* Nothing ends the work from now on. After the call there is no pulse. */
 void work_unwatch(struct work *work);
 /* Whether its time is over. */
 bool work_is_late(const struct work *work);

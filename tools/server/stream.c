@@ -1,7 +1,9 @@
 /*
  * Streams events, as they are stored, as server-sent events
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html). A stream needs no thread: its connection
- * is suspended while there is nothing to send, and the follower's `notify` resumes it.
+ * is suspended while there is nothing to send, and the follower's `notify` resumes it. So does the watch over all
+ * work: every 15 seconds, for a comment that shows proxies and the client that the stream is alive, and when the
+ * client has left.
  */
 #include "server.h"
 
@@ -21,10 +23,22 @@ struct stream {
     pthread_mutex_t lock; /* guards the members below */
     bool woken;           /* the follower may have events that arrived since it was last asked */
     bool asleep;
+    bool due;            /* a comment */
+    bool left;           /* by its client */
     struct stream *next; /* guarded by the server's lock */
 };
 
 /* ----------------------------------------------------------------------------------------------- sleeping */
+
+/* The caller holds the stream's lock. */
+static void wake_up(struct stream *stream)
+{
+    stream->woken = true;
+    if (stream->asleep) {
+        stream->asleep = false;
+        MHD_resume_connection(stream->connection);
+    }
+}
 
 /* Called by the library with its locks held, so it may only wake the stream. */
 static void wake(void *context)
@@ -32,12 +46,38 @@ static void wake(void *context)
     struct stream *stream = context;
 
     (void)pthread_mutex_lock(&stream->lock);
-    stream->woken = true;
-    if (stream->asleep) {
-        stream->asleep = false;
-        MHD_resume_connection(stream->connection);
-    }
+    wake_up(stream);
     (void)pthread_mutex_unlock(&stream->lock);
+}
+
+/* Called with the lock of the watch held. */
+static void pulse(void *context, bool has_left)
+{
+    struct stream *stream = context;
+
+    (void)pthread_mutex_lock(&stream->lock);
+    stream->due = !has_left;
+    stream->left = stream->left || has_left;
+    wake_up(stream);
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
+/* A comment is sent once. */
+static bool take_due(struct stream *stream)
+{
+    (void)pthread_mutex_lock(&stream->lock);
+    const bool due = stream->due;
+    stream->due = false;
+    (void)pthread_mutex_unlock(&stream->lock);
+    return due;
+}
+
+static bool has_left(struct stream *stream)
+{
+    (void)pthread_mutex_lock(&stream->lock);
+    const bool left = stream->left;
+    (void)pthread_mutex_unlock(&stream->lock);
+    return left;
 }
 
 static void sleep_unless_woken(struct stream *stream)
@@ -83,15 +123,20 @@ static void write_data(FILE *out, const char *text, size_t len)
     }
 }
 
-/* Returns false if out of memory. If `id` is NULL, the reader's position does not change. */
-static bool write_message(struct stream *stream, const char *kind, const char *id, const char *data,
-                          size_t len)
+static FILE *open_message(struct stream *stream)
 {
     free(stream->text);
     stream->text = NULL;
     stream->len = 0;
     stream->sent = 0;
-    FILE *out = open_memstream(&stream->text, &stream->len);
+    return open_memstream(&stream->text, &stream->len);
+}
+
+/* Returns false if out of memory, as all of these. If `id` is NULL, the reader's position does not change. */
+static bool write_message(struct stream *stream, const char *kind, const char *id, const char *data,
+                          size_t len)
+{
+    FILE *out = open_message(stream);
     if (!out)
         return false;
     if (kind)
@@ -100,6 +145,15 @@ static bool write_message(struct stream *stream, const char *kind, const char *i
         fprintf(out, "id: %s\n", id);
     write_data(out, data, len);
     fputc('\n', out);
+    return fclose(out) == 0;
+}
+
+static bool write_comment(struct stream *stream)
+{
+    FILE *out = open_message(stream);
+    if (!out)
+        return false;
+    fputs(":\n\n", out);
     return fclose(out) == 0;
 }
 
@@ -139,6 +193,8 @@ static bool next_message(struct stream *stream)
         ok = write_reset(stream);
     else if (result < 0)
         ok = write_end(stream, result);
+    else if (take_due(stream))
+        ok = write_comment(stream);
     else
         sleep_unless_woken(stream);
     return ok;
@@ -154,6 +210,8 @@ static ssize_t send_some(void *context, uint64_t position, char *buffer, size_t 
     if (stream->sent == stream->len) {
         if (stream->ended)
             return MHD_CONTENT_READER_END_OF_STREAM;
+        if (has_left(stream))
+            return MHD_CONTENT_READER_END_WITH_ERROR;
         work_enter(stream->work);
         const bool ok = next_message(stream);
         work_enter(NULL);
@@ -183,6 +241,7 @@ static void stream_close(void *context)
     }
     (void)pthread_cond_signal(&server->idle);
     (void)pthread_mutex_unlock(&server->lock);
+    work_unwatch(stream->work);
     ses_follower_close(stream->follower); /* it calls `notify` no more */
     (void)pthread_mutex_destroy(&stream->lock);
     free(stream->text);
@@ -258,6 +317,6 @@ enum MHD_Result stream_events(struct request *request)
         stream_close(stream);
         return reply_error(request, &error);
     }
-    work_unwatch(request->work);
+    work_watch_stream(request->work, pulse, stream);
     return reply_stream(request, stream);
 }

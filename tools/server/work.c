@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { LOOK_MS = 50, IDLE_LOOKS = 20, SOCKETS = 64 };
+enum { LOOK_MS = 50, IDLE_LOOKS = 20, SOCKETS = 64, PULSE_US = 15000000 };
 
 struct work {
     struct server *server;
@@ -21,7 +21,10 @@ struct work {
     int64_t deadline_us;
     /* Guarded by the lock of the watch. */
     unsigned threads;
-    int socket; /* -1: the client has left */
+    int socket;        /* -1: the client has left */
+    work_pulse *pulse; /* NULL: not a stream */
+    void *pulse_context;
+    int64_t pulse_us; /* the next is due */
     struct work *next;
     struct work **at; /* NULL: nobody looks after it */
 };
@@ -54,26 +57,45 @@ static bool has_left(const struct pollfd *socket)
            ((socket->revents & POLLIN) != 0 && recv(socket->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0);
 }
 
-/* Pulls the handles of those whose client has gone. The caller holds the lock. */
+static void give_up(struct work *work)
+{
+    ses_cancel_pull(work->cancel);
+    if (work->pulse)
+        work->pulse(work->pulse_context, true);
+}
+
+/* Gives up those whose client has gone. The caller holds the lock. */
 static void look_at_sockets(struct work **works, struct pollfd *sockets, nfds_t count)
 {
     if (poll(sockets, count, 0) <= 0)
         return;
     for (nfds_t i = 0; i < count; i++)
         if (has_left(&sockets[i]))
-            ses_cancel_pull(works[i]->cancel);
+            give_up(works[i]);
 }
 
-static void look(void)
+static void look_at_clock(struct work *work, int64_t now_us)
 {
+    if (now_us >= work->deadline_us)
+        ses_cancel_pull(work->cancel);
+    if (work->pulse && now_us >= work->pulse_us) {
+        work->pulse_us = now_us + PULSE_US;
+        work->pulse(work->pulse_context, false);
+    }
+}
+
+/* Returns whether there is work other than streams. */
+static bool look(void)
+{
+    bool is_busy = false;
     const int64_t now_us = steady_us();
     struct pollfd sockets[SOCKETS];
     struct work *works[SOCKETS];
     nfds_t count = 0;
 
     for (struct work *work = watch.first; work; work = work->next) {
-        if (now_us >= work->deadline_us)
-            ses_cancel_pull(work->cancel);
+        look_at_clock(work, now_us);
+        is_busy = is_busy || !work->pulse;
         if (work->socket < 0)
             continue;
         works[count] = work;
@@ -84,6 +106,21 @@ static void look(void)
         }
     }
     look_at_sockets(works, sockets, count);
+    return is_busy;
+}
+
+/* Waits until there is new work; while there are streams, at most for a second. */
+static void sleep_until_work(void)
+{
+    struct timespec until;
+
+    if (!watch.first) {
+        (void)pthread_cond_wait(&watch.changed, &watch.lock);
+        return;
+    }
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    (void)pthread_cond_timedwait(&watch.changed, &watch.lock, &until);
 }
 
 /* It sleeps when there has been no work for a second, so that a busy server need not wake it for each request. */
@@ -95,11 +132,10 @@ static void *watch_main(void *context)
     (void)context;
     (void)pthread_mutex_lock(&watch.lock);
     while (!watch.stops) {
-        look();
-        idle = watch.first ? 0 : idle + 1;
+        idle = look() ? 0 : idle + 1;
         watch.sleeps = idle > IDLE_LOOKS;
         if (watch.sleeps) {
-            (void)pthread_cond_wait(&watch.changed, &watch.lock);
+            sleep_until_work();
         } else {
             (void)pthread_mutex_unlock(&watch.lock);
             (void)nanosleep(&pause, NULL); /* a signal may cut it short: then it looks earlier */
@@ -148,6 +184,16 @@ static void remove_from_watch(struct work *work)
     if (work->next)
         work->next->at = work->at;
     work->at = NULL;
+}
+
+void work_watch_stream(struct work *work, work_pulse *pulse, void *context)
+{
+    (void)pthread_mutex_lock(&watch.lock);
+    work->deadline_us = INT64_MAX;
+    work->pulse = pulse;
+    work->pulse_context = context;
+    work->pulse_us = steady_us() + PULSE_US;
+    (void)pthread_mutex_unlock(&watch.lock);
 }
 
 void work_unwatch(struct work *work)
