@@ -170,7 +170,8 @@ SES_API int ses_load_json(ses_store *store, const ses_key *key, const char *json
  */
 
 typedef enum ses_export_flags {
-    SES_EXPORT_ONLY_SESSIONS = 0x1 /* without shared state and artifacts of users */
+    SES_EXPORT_ONLY_SESSIONS = 0x1, /* without shared state and artifacts of users */
+    SES_EXPORT_SKIP = 0x2           /* leave out what is damaged, and go on; needs `left_out` */
 } ses_export_flags;
 
 typedef struct ses_export_options {
@@ -186,7 +187,8 @@ typedef struct ses_export_options {
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
     /* Called for each version of an artifact that the lines leave out, since a later version of seslite has
-     * made it: `why` has UNSUPPORTED, and names it. Non-zero ends the export with INTERRUPTED. May be NULL. */
+     * made it: `why` has UNSUPPORTED, and names it. With SES_EXPORT_SKIP also for what is damaged: `why` has
+     * CORRUPT, and names it. Non-zero ends the export with INTERRUPTED. May be NULL. */
     int (*left_out)(void *context, const ses_error *why);
     void *left_out_context;
 } ses_export_options;
@@ -198,8 +200,13 @@ typedef struct ses_export_options {
  * then are of no use. `write` runs on the caller's thread, and may use this store if it is in a file. The
  * call reads in one transaction, so the write-ahead log keeps everything that is written until it ends.
  *
- * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, or a session without a
- * user. UNSUPPORTED: the store has a feature that this version does not know and that forbids writing, and
+ * Damage ends the call with CORRUPT. With SES_EXPORT_SKIP it goes on after it: a session of which anything is
+ * damaged is left out whole, and so are the artifacts of a user; of shared state, what follows the damage. For
+ * that it reads each session twice. It still returns CORRUPT if the names, or the list of sessions, cannot be
+ * read. What the lines hold is sound, and can be imported.
+ *
+ * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, a session without a user,
+ * or SES_EXPORT_SKIP without `left_out`. UNSUPPORTED: the store has a feature that this version does not know and that forbids writing, and
  * the lines would leave out what belongs to it. A backup does not.
  *
  * Codes: those of a read, INVALID, NOTFOUND, UNSUPPORTED, and those of `write`.

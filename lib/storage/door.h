@@ -652,6 +652,9 @@ struct store_visitor {
     int (*left_out)(void *context, const ses_error *why, ses_error *error);
     int (*event)(void *context, const struct event_row *row, ses_error *error);
     int (*session_end)(void *context, ses_error *error);
+    /* With `skips`: between these, what is given is only tried. It is given again afterwards if nothing of it is
+     * damaged. */
+    void (*rehearse)(void *context, bool begins);
 };
 
 /* A walk over all of it, or over one app, user or session, at one moment. It is never begun again either. */
@@ -661,6 +664,7 @@ struct visit_op {
     const char *user;    /* NULL: all */
     const char *session; /* NULL: all */
     bool only_sessions;  /* no apps, users and their keys */
+    bool skips;          /* damage is passed over, after left_out */
     struct hash_seed seed;
     const ses_allocator *allocator;
     const struct store_visitor *visitor;

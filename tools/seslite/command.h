@@ -109,7 +109,7 @@ enum kind {
     X(UPDATE, 0, "update", NULL, KIND_NONE, "add what a session here lacks")                                 \
     X(REPLACE, 0, "replace", NULL, KIND_NONE, "replace what exists")                                         \
     X(RENAME, 0, "rename", NULL, KIND_NONE, "rename what cannot keep its name")                              \
-    X(SKIP, 0, "skip", NULL, KIND_NONE, "leave out what is rejected, and continue")                          \
+    X(SKIP, 0, "skip", NULL, KIND_NONE, "leave out what is rejected or damaged, and go on")                  \
     X(REPLACE_KEYS, 0, "replace-keys", NULL, KIND_NONE,                                                      \
       "overwrite existing shared keys with the file's values")                                               \
     X(TO_APP, 0, "to-app", "APP", KIND_APP, "put everything into this app")                                  \

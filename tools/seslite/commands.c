@@ -293,11 +293,13 @@ const struct command command_table[] = {
          "exist, but without artifacts in it. Names that are not paths below it, or that the service would "
          "reject, are reported and left out. If the export fails or is killed, complete versions "
          "remain, and perhaps a folder .N.pending.\n"
+         "Damage ends the export. With --skip, sessions that are damaged are left out and reported on stderr, "
+         "everything sound is written, and the exit code is 1.\n"
          "Whatever the format cannot hold is reported on stderr, or as JSON with --json. The file is "
          "complete or does not exist at all, and only its owner can read it. An existing file is kept unless "
          "--replace is given. If the program is killed, a file FILE.seslite-XXXXXX remains; remove it.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
-     .options = OPTIONS_OF(O(FORMAT), O(OUTPUT), O(ARTIFACTS), O(REPLACE)),
+     .options = OPTIONS_OF(O(FORMAT), O(OUTPUT), O(ARTIFACTS), O(REPLACE), O(SKIP)),
      .example = " seslite -f agents.db export -o agents.jsonl\n"
                 " seslite -f agents.db --app chat export --to sqlite -o session.db --artifacts artifacts",
      .run = run_export},

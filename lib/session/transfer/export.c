@@ -144,7 +144,8 @@ static int report_progress(const struct export_call *call, ses_error *error)
 {
     const ses_export_options *options = call->options;
 
-    if (!options->progress || options->progress(options->progress_context, call->sessions, call->events) == 0)
+    if (call->rehearses || !options->progress ||
+        options->progress(options->progress_context, call->sessions, call->events) == 0)
         return SES_OK;
     return ses__error_set(error, SES_INTERRUPTED, "the export: ended by the progress callback");
 }
@@ -154,7 +155,7 @@ static int report_left_out(void *context, const ses_error *why, ses_error *error
     const struct export_call *call = context;
     const ses_export_options *options = call->options;
 
-    if (!options->left_out || options->left_out(options->left_out_context, why) == 0)
+    if (call->rehearses || !options->left_out || options->left_out(options->left_out_context, why) == 0)
         return SES_OK;
     return ses__error_set(error, SES_INTERRUPTED, "the export: ended by the callback for what is left out");
 }
@@ -227,11 +228,32 @@ static int end_file(struct export_call *call, ses_error *error)
 
 static int take_export_options(const ses_export_options *given, ses_export_options *own, ses_error *error)
 {
-    int code = ses__take_flagged(own, sizeof *own, given, SES_EXPORT_ONLY_SESSIONS, "export options", error);
+    const unsigned known = (unsigned)SES_EXPORT_ONLY_SESSIONS | (unsigned)SES_EXPORT_SKIP;
+    int code = ses__take_flagged(own, sizeof *own, given, known, "export options", error);
+    if (code == SES_OK && (own->flags & SES_EXPORT_SKIP) && !own->left_out)
+        code = ses__error_set(error, SES_MISUSE, "export options: SES_EXPORT_SKIP needs left_out");
     if (code == SES_OK && ((own->user && !own->app) || (own->session && !own->user)))
         code =
             ses__error_set(error, SES_MISUSE, "export options: a user needs its app, and a session its user");
     return code == SES_OK && own->app ? ses__check_owner(own->app, own->user, own->session, error) : code;
+}
+
+/* A part that failed may have left the beginning of a line. */
+static void rehearse(void *context, bool begins)
+{
+    struct export_call *call = context;
+
+    call->rehearses = begins;
+    if (begins) {
+        call->sessions_before = call->sessions;
+        call->events_before = call->events;
+        return;
+    }
+    ses__buffer_cut(&call->out, call->line);
+    call->sessions = call->sessions_before;
+    call->events = call->events_before;
+    call->in_session = false;
+    call->contents.begun = false;
 }
 
 static int run_export(ses_store *store, struct export_call *call, ses_error *error)
@@ -246,13 +268,15 @@ static int run_export(ses_store *store, struct export_call *call, ses_error *err
                                                  .bytes = ses__export_bytes,
                                                  .left_out = report_left_out,
                                                  .event = export_event,
-                                                 .session_end = export_end};
+                                                 .session_end = export_end,
+                                                 .rehearse = rehearse};
     const ses_export_options *options = call->options;
     struct visit_op op = {.limits = LIMITS_OF(store, *options),
                           .app = options->app,
                           .user = options->user,
                           .session = options->session,
                           .only_sessions = (options->flags & SES_EXPORT_ONLY_SESSIONS) != 0,
+                          .skips = (options->flags & SES_EXPORT_SKIP) != 0,
                           .seed = store->seed,
                           .allocator = &store->allocator,
                           .visitor = &visitor,

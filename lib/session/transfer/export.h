@@ -32,6 +32,10 @@ struct export_call {
     struct exported_contents contents;
     int64_t sessions;
     int64_t events;
+    /* While a part is only tried, its lines are dropped, and these are what it begins with. */
+    bool rehearses;
+    int64_t sessions_before;
+    int64_t events_before;
 };
 
 /* export_line.c: gives what was written to the application. */

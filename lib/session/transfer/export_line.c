@@ -37,6 +37,10 @@ int ses__export_end(struct export_call *call, ses_error *error)
     ses__buffer_add(out, "}\n", 2);
     if (out->failed)
         return ses__error_nomem(error);
+    if (call->rehearses) {
+        ses__buffer_cut(out, call->line);
+        return SES_OK;
+    }
     *crc = ses__crc32(&call->tables, *crc, out->data + call->line, out->len - call->line);
     call->line = out->len;
     return out->len >= WRITTEN_AT_ONCE ? ses__export_flush(call, error) : SES_OK;

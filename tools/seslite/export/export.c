@@ -77,5 +77,10 @@ int run_export(struct run *run)
     if (status == EXIT_OK)
         status = given(run, OPTION_ARTIFACTS) ? run_with_artifacts(&export, formats[i].run)
                                               : run_without(&export, formats[i].run);
-    return status == EXIT_OK ? export_report(&export) : status;
+    if (status == EXIT_OK)
+        status = export_report(&export);
+    if (export.damaged == 0)
+        return status;
+    say("%s left out because of damage; seslite check says more", counted(export.damaged, "part"));
+    return status == EXIT_OK ? EXIT_FAILED : status;
 }

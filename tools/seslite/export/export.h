@@ -52,6 +52,7 @@ struct export
     int64_t events;
     int64_t keys;
     int64_t artifacts; /* versions */
+    int64_t damaged;   /* sessions, or other parts, that --skip left out */
     int64_t notes[EXPORT_NOTE_COUNT];
 };
 
@@ -59,6 +60,10 @@ static inline void export_note(struct export *export, enum export_note note, int
 {
     export->notes[note] += count;
 }
+
+/* With --skip, says that a session is left out if the last call of the library failed because of damage, and
+ * returns EXIT_OK. Otherwise prints the failure and returns its exit code. */
+int export_fail(struct export *export, const ses_key *key);
 
 /* Counts the facts about a session that only JSON lines can hold. */
 void export_note_session(struct export *export, const ses_session *session);

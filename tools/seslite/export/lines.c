@@ -38,9 +38,11 @@ static int report_progress(void *context, int64_t sessions, int64_t events)
 static int note_left_out(void *context, const ses_error *why)
 {
     struct lines_export *own = context;
+    const bool damaged = why->code == SES_CORRUPT;
 
-    own->left_out++;
-    if (own->left_out <= MAX_SHOWN)
+    own->export->damaged += damaged;
+    own->left_out += !damaged;
+    if (damaged || own->left_out <= MAX_SHOWN)
         say("left out: %s", why->message);
     return 0;
 }
@@ -51,6 +53,7 @@ int export_lines(struct export *export)
     struct lines_export own = {.export = export};
     const bool replace = given(run, OPTION_REPLACE);
     const ses_export_options options = {.size = sizeof options,
+                                        .flags = given(run, OPTION_SKIP) ? SES_EXPORT_SKIP : 0,
                                         .app = run->key.app,
                                         .user = run->key.user,
                                         .session = run->key.session,

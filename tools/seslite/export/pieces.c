@@ -61,6 +61,19 @@ static int give_state_and_events(struct export_walking *walking, const ses_key *
     return status == EXIT_OK ? give_events(walking, key) : status;
 }
 
+/* A session of which something is damaged is left out before anything of it is given. */
+static int look_through(struct run *run, const ses_key *key)
+{
+    ses_cursor *cursor = NULL;
+    const ses_event *event = NULL;
+    int code = ses_cursor_open(run->store, key, NULL, &cursor, &run->error);
+
+    while (code >= 0 && (code = ses_cursor_next(cursor, &event, &run->error)) == SES_ROW)
+        continue;
+    const int closed = ses_cursor_close(cursor, code < 0 ? NULL : &run->error);
+    return code < 0 ? code : closed;
+}
+
 static int give_session(struct export_walking *walking, const ses_key *key)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
@@ -71,8 +84,12 @@ static int give_session(struct export_walking *walking, const ses_key *key)
 
     if (code == SES_NOTFOUND) /* deleted in the meantime */
         return EXIT_OK;
-    if (code < 0)
-        return fail(run);
+    if (code >= 0 && given(run, OPTION_SKIP))
+        code = look_through(run, key);
+    if (code < 0) {
+        ses_session_close(session);
+        return export_fail(walking->export, key);
+    }
     walking->session = session;
     walking->export->sessions++;
     export_note_session(walking->export, session);

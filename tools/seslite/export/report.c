@@ -7,6 +7,17 @@
 #include "output/json.h"
 #include "output/out.h"
 
+int export_fail(struct export *export, const ses_key *key)
+{
+    struct run *run = export->run;
+
+    if (!given(run, OPTION_SKIP) || run->error.code != SES_CORRUPT)
+        return fail(run);
+    export->damaged++;
+    say("left out: %s/%s/%s: %s", key->app, key->user, key->session, run->error.message);
+    return EXIT_OK;
+}
+
 void export_note_session(struct export *export, const ses_session *session)
 {
     export_note(export, EXPORT_NOTE_INITIAL_STATE, 1);

@@ -125,7 +125,7 @@ static int export_one(const struct sessions_export *own, const ses_key *key)
     int code = ses_get(run->store, key, NULL, &session, &run->error);
 
     if (code < 0)
-        return code == SES_NOTFOUND && !run->key.session ? EXIT_OK : fail(run);
+        return code == SES_NOTFOUND && !run->key.session ? EXIT_OK : export_fail(export, key);
     export->sessions++;
     export->events += (int64_t)ses_session_event_count(session);
     progress_set(export->events, -1);

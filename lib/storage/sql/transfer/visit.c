@@ -74,8 +74,8 @@ static int read_details(struct visit_run *run, const struct session_row *row, st
     return code;
 }
 
-static int visit_session(struct visit_run *run, const ses_key *key, const struct session_row *row,
-                         ses_error *error)
+static int visit_whole_session(struct visit_run *run, const ses_key *key, const struct session_row *row,
+                               ses_error *error)
 {
     const struct visit_op *op = run->op;
     const struct store_visitor *visitor = op->visitor;
@@ -94,6 +94,37 @@ static int visit_session(struct visit_run *run, const ses_key *key, const struct
     if (code == SES_OK)
         code = visit_events(run, row, error);
     return code == SES_OK ? ses__db_wait_anew(run->db, visitor->session_end(op->context, error)) : code;
+}
+
+/* Passes over what is damaged, if that is asked for. The message gets names before it, which may be NULL. */
+static int pass_damage(const struct visit_run *run, const ses_key *key, int code, ses_error *error)
+{
+    const struct visit_op *op = run->op;
+
+    if (code != SES_CORRUPT || !op->skips)
+        return code;
+    const ses_error damage = *error;
+    ses_error why;
+    (void)ses__error_set(&why, code, "%.100s%s%.100s%s%.100s: %.1000s", key->app, key->user ? "/" : "",
+                         key->user ? key->user : "", key->session ? "/" : "",
+                         key->session ? key->session : "", damage.message);
+    ses__error_clear(error);
+    return ses__db_wait_anew(run->db, op->visitor->left_out(op->context, &why, error));
+}
+
+/* With `skips`, a session is given only if all of it could be read. */
+static int visit_session(struct visit_run *run, const ses_key *key, const struct session_row *row,
+                         ses_error *error)
+{
+    const struct visit_op *op = run->op;
+    int code = SES_OK;
+
+    if (op->skips) {
+        op->visitor->rehearse(op->context, true);
+        code = visit_whole_session(run, key, row, error);
+        op->visitor->rehearse(op->context, false);
+    }
+    return code == SES_OK ? visit_whole_session(run, key, row, error) : pass_damage(run, key, code, error);
 }
 
 static int visit_listed(struct visit_run *run, const char *app, const struct session_row *row,
@@ -119,14 +150,21 @@ static int visit_page(struct visit_run *run, const char *app, struct list_query 
     struct span user;
 
     *count = 0;
+    row.id = 0;
     ses__list_rows_open(&rows, run->db, list, error);
     while (ses__list_rows_next(&rows, &row, &name, &user)) {
         ses__query_keep(&rows.query, visit_listed(run, app, &row, name, user, error));
         (*count)++;
     }
+    const int code = ses__query_end(&rows.query);
+    /* A row that is damaged was read, so that the list can go on after it. */
+    const bool moves = row.id > (list->from_start ? 0 : list->after.session_id);
     list->from_start = false;
-    list->after = (struct list_place){.name = {"", 0}, .session_id = *count ? row.id : 0};
-    return ses__query_end(&rows.query);
+    list->after = (struct list_place){.name = {"", 0}, .session_id = row.id};
+    if (code != SES_CORRUPT || !moves)
+        return code;
+    *count = list->limit;
+    return pass_damage(run, &(ses_key){app, NULL, NULL}, code, error);
 }
 
 /* SQLite sorts those of a user in memory. */
@@ -156,10 +194,18 @@ static int visit_user(const struct visit_run *run, const char *app, const char *
                       ses_error *error)
 {
     const struct visit_op *op = run->op;
+    const ses_key key = {app, user, NULL};
     int code = ses__db_wait_anew(run->db, op->visitor->user(op->context, app, user, error));
 
     if (code == SES_OK)
-        code = visit_shared(run, SCOPE_USER, id, error);
+        code = pass_damage(run, &key, visit_shared(run, SCOPE_USER, id, error), error);
+    if (code == SES_OK && op->skips) {
+        op->visitor->rehearse(op->context, true);
+        code = ses__visit_user_artifacts(run->db, op, id, error);
+        op->visitor->rehearse(op->context, false);
+        if (code != SES_OK)
+            return pass_damage(run, &key, code, error);
+    }
     return code == SES_OK ? ses__visit_user_artifacts(run->db, op, id, error) : code;
 }
 
@@ -195,7 +241,8 @@ static int visit_owners(const struct visit_run *run, const char *app, int64_t ap
     int code = ses__db_wait_anew(run->db, op->visitor->app(op->context, app, error));
 
     if (code == SES_OK)
-        code = visit_shared(run, SCOPE_APP, app_id, error);
+        code =
+            pass_damage(run, &(ses_key){app, NULL, NULL}, visit_shared(run, SCOPE_APP, app_id, error), error);
     if (code != SES_OK)
         return code;
     return user_id ? visit_user(run, app, op->user, user_id, error) : visit_users(run, app, app_id, error);
