@@ -7,11 +7,11 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable
-from contextvars import copy_context
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from . import _ffi
+from ._threads import to_its_end
 from .store import SERVERS, Store, StoreOptions
 
 T = TypeVar("T")
@@ -90,20 +90,11 @@ class Opened:
 # ------------------------------------------------------------------------------------------------------ threads
 
 
-def in_thread(function: Callable[..., T], *arguments: Any) -> asyncio.Future[T]:
-    """As asyncio.to_thread, without a coroutine in between."""
-    return asyncio.get_running_loop().run_in_executor(None, copy_context().run, function, *arguments)
+def read_in_thread(store: Store, function: Callable[..., T], *arguments: Any) -> asyncio.Future[T]:
+    """As asyncio.to_thread, in a thread of the store and without a coroutine in between."""
+    return asyncio.wrap_future(store._threads.readers.submit(function, *arguments))
 
 
-async def to_its_end(future: asyncio.Future[T]) -> T:
-    """Awaits a write also after the task was cancelled, so that nothing is written later than the task ends."""
-    cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await asyncio.wait([future])
-        except asyncio.CancelledError as error:
-            cancelled = cancelled or error
-    if cancelled is not None:
-        future.exception()  # it is known, and the cancellation goes before it
-        raise cancelled
-    return future.result()
+def write_in_thread(store: Store, function: Callable[..., T], *arguments: Any) -> Coroutine[Any, Any, T]:
+    """The same for a call that writes. It ends before a task that is cancelled does."""
+    return to_its_end(asyncio.wrap_future(store._threads.writers.submit(function, *arguments)))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agents.memory.session import SessionABC
 from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
 
-from ._peers import Opened, in_thread, to_its_end
+from ._peers import Opened, read_in_thread, write_in_thread
 from .errors import BusyError, CallInterruptedError, NotFoundError, StaleError
 from .store import Store, StoreOptions
 from .values import NO_EVENTS, Key, Point, Range
@@ -142,30 +142,30 @@ class SesliteSession(SessionABC):
         if limit == 0:
             return []
         if limit is None or limit < 0:
-            return await in_thread(self._get, None)
+            return await read_in_thread(self.store, self._get, None)
         if limit <= HERE_MAX and self._is_near:
             try:
                 with self.store.limits(HERE_SECONDS):
                     return self._get(limit)
             except (BusyError, CallInterruptedError):
                 pass  # it has to wait, or the items are large
-        return await in_thread(self._get, limit)
+        return await read_in_thread(self.store, self._get, limit)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Adds items in one transaction: all or none."""
         self._check_not_closed()
         if items:
-            await to_its_end(in_thread(self._add, [_event_of(item) for item in items]))
+            await write_in_thread(self.store, self._add, [_event_of(item) for item in items])
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Removes the newest item and returns it; None if there is none. No two callers get the same item."""
         self._check_not_closed()
-        return await to_its_end(in_thread(self._pop))
+        return await write_in_thread(self.store, self._pop)
 
     async def clear_session(self) -> None:
         """Removes all items."""
         self._check_not_closed()
-        await to_its_end(in_thread(self.store.delete, self._key))
+        await write_in_thread(self.store, self.store.delete, self._key)
 
     async def _get_compaction_snapshot(self, limit: int, *, prune_prefix: Callable[[Any], bool] | None = None) -> Any:
         """The SDK's protocol by which OpenAIResponsesCompactionSession replaces the newest items by others, all or none."""
@@ -175,12 +175,12 @@ class SesliteSession(SessionABC):
             return None  # which may transform items
         from agents.memory.session import _CompactionSnapshot
 
-        version, found, complete = await in_thread(self._snapshot, limit)
+        version, found, complete = await read_in_thread(self.store, self._snapshot, limit)
 
         async def replace_suffix(start: int, output: list[Any]) -> bool:
             if not found[start:]:
                 return False
-            return await to_its_end(in_thread(self._replace, version, found[start], output, prune_prefix))
+            return await write_in_thread(self.store, self._replace, version, found[start], output, prune_prefix)
 
         return _CompactionSnapshot([each.item for each in found], complete, replace_suffix)
 

@@ -6,13 +6,12 @@ import asyncio
 import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import errors
 from ._ffi import JsonIn
+from ._threads import StoreThreads, Threads
 from .agent import Function, PendingCall, answer_pending_calls, pending_calls
 from .artifacts import Artifact, ArtifactData, ArtifactInfo
 from .follow import Follower
@@ -31,6 +30,11 @@ T = TypeVar("T")
 ArtifactInfos = list[ArtifactInfo]
 
 
+async def _alone(function: Callable[[], T]) -> T:
+    """Runs a call that may wait for others in a thread of its own."""
+    return await asyncio.wrap_future(Threads(1, "seslite-alone").submit(function))
+
+
 class AsyncStore:
     """A store whose calls are awaited. `store` is the one beneath; `run` awaits any call on it, or on a session, and `read`
     one that only reads:
@@ -47,33 +51,31 @@ class AsyncStore:
 
     def __init__(self, store: Store, *, threads: int = 8) -> None:
         self.store = store
-        self._pool = ThreadPoolExecutor(threads, "seslite")
-        self._readers = ThreadPoolExecutor(threads, "seslite-read")
-        self._waiters = ThreadPoolExecutor(64, "seslite-wait")
+        self._threads = StoreThreads(threads)
 
     @classmethod
     async def open(cls, path: str | os.PathLike[str], *, threads: int = 8, **options: Unpack[StoreOptions]) -> AsyncStore:
         """Opens a store, with the options of Store."""
-        return cls(await asyncio.to_thread(Store, path, **options), threads=threads)
+        return cls(await _alone(lambda: Store(path, **options)), threads=threads)
 
     async def run(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Runs a call in a thread and awaits it."""
-        return await self._call(self._pool, lambda: function(*arguments, **named))
+        return await self._call(self._threads.writers, lambda: function(*arguments, **named))
 
     async def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """As `run`, for a call that writes nothing."""
-        return await self._call(self._readers, lambda: function(*arguments, **named))
+        return await self._call(self._threads.readers, lambda: function(*arguments, **named))
 
     def limits(self, timeout: float | None = None, *, shield: bool = False) -> Limits:
         """As Store.limits, for the calls of a task: `with store.limits(timeout=2.0)`, without async."""
         return self.store.limits(timeout, shield=shield)
 
     async def _call(
-        self, pool: ThreadPoolExecutor, function: Callable[[], T], undo: Callable[[T], Awaitable[None]] | None = None
+        self, pool: Threads, function: Callable[[], T], undo: Callable[[T], Awaitable[None]] | None = None
     ) -> T:
         """`undo` is for a result that comes after the task was cancelled."""
         with self.limits() as limits:  # of this call alone
-            job = pool.submit(copy_context().run, function)
+            job = pool.submit(function)
         ended = asyncio.wrap_future(job)
         try:
             await asyncio.wait([ended])
@@ -188,7 +190,7 @@ class AsyncStore:
         async def release(taken: Lease) -> None:
             await self._release(key, taken)
 
-        return await self._call(self._waiters, take, release)
+        return await self._call(self._threads.waiters, take, release)
 
     async def _release(self, key: KeyLike, taken: Lease) -> None:
         with self.limits(shield=True):
@@ -250,7 +252,7 @@ class AsyncStore:
             follower.close()
 
         try:
-            follower = await self._call(self._readers, begin, end)
+            follower = await self._call(self._threads.readers, begin, end)
         except BaseException:
             os.close(reading)
             os.close(writing)
@@ -259,9 +261,7 @@ class AsyncStore:
 
     async def close(self) -> None:
         """Closes the store."""
-        await asyncio.to_thread(self.store.close)
-        for pool in (self._pool, self._readers, self._waiters):
-            pool.shutdown(wait=False)
+        await _alone(self.store.close)
 
     async def __aenter__(self) -> AsyncStore:
         return self

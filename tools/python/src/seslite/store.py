@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from . import _calls, _ffi, _sqlite, errors
 from ._ffi import NULL, JsonIn, ffi, lib
+from ._threads import StoreThreads
 from .artifacts import Artifacts, NewArtifact, OfStore
 from .follow import Follower
 from .history import History
@@ -235,6 +236,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
 
     def _begin(self, pointer: Any, keep: Any) -> None:
         self._state = _State(pointer, keep)
+        self._threads = StoreThreads()
         self._end = weakref.finalize(self, self._state.close)
 
     def copy_to_memory(self) -> Store:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._peers import in_thread, to_its_end
+from .._peers import read_in_thread, write_in_thread
 from .deleting import Deleting
 
 if TYPE_CHECKING:
@@ -53,13 +53,13 @@ class SesliteSaver(Deleting):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await in_thread(self.close)
+        await read_in_thread(self.store, self.close)
 
     # ------------------------------------------------------------------------------------------- asyncio
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """As get_tuple."""
-        return await in_thread(self.get_tuple, config)
+        return await read_in_thread(self.store, self.get_tuple, config)
 
     async def alist(
         self,
@@ -71,35 +71,35 @@ class SesliteSaver(Deleting):
     ) -> AsyncIterator[CheckpointTuple]:
         """As list."""
         found = self.list(config, filter=filter, before=before, limit=limit)
-        while (each := await in_thread(next, found, None)) is not None:
+        while (each := await read_in_thread(self.store, next, found, None)) is not None:
             yield each
 
     async def aput(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> RunnableConfig:
         """As put."""
-        return await to_its_end(in_thread(self.put, config, checkpoint, metadata, new_versions))
+        return await write_in_thread(self.store, self.put, config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """As put_writes."""
-        await to_its_end(in_thread(self.put_writes, config, writes, task_id, task_path))
+        await write_in_thread(self.store, self.put_writes, config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """As delete_thread."""
-        await to_its_end(in_thread(self.delete_thread, thread_id))
+        await write_in_thread(self.store, self.delete_thread, thread_id)
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """As delete_for_runs."""
-        await to_its_end(in_thread(self.delete_for_runs, run_ids))
+        await write_in_thread(self.store, self.delete_for_runs, run_ids)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """As copy_thread."""
-        await to_its_end(in_thread(self.copy_thread, source_thread_id, target_thread_id))
+        await write_in_thread(self.store, self.copy_thread, source_thread_id, target_thread_id)
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """As prune."""
-        await to_its_end(in_thread(lambda: self.prune(thread_ids, strategy=strategy)))
+        await write_in_thread(self.store, lambda: self.prune(thread_ids, strategy=strategy))
 
 
