@@ -17,6 +17,8 @@ struct append_call {
     struct append_artifacts *artifacts; /* NULL: none */
     struct annotating annotating;
     struct append_op op;
+    struct event_draft draft; /* these two of a single event, so that it takes no memory */
+    ses_appended result;
 };
 
 /* ------------------------------------------------------------------------------------------- one event */
@@ -268,14 +270,12 @@ static int append_all(struct append_call *call, const ses_text *events, ses_appe
     struct arena *arena = &call->extras->writes.arena;
     struct append_op *op = &call->op;
     const bool fits = op->count < SIZE_MAX / (sizeof *op->drafts + sizeof *op->results);
-    struct event_draft draft;
-    ses_appended result;
 
-    op->drafts = &draft;
-    op->results = &result;
+    op->drafts = &call->draft;
+    op->results = &call->result;
     if (op->count > 1) {
-        op->drafts = fits ? ses__arena_new(arena, op->count * sizeof draft) : NULL;
-        op->results = fits ? ses__arena_new(arena, op->count * sizeof result) : NULL;
+        op->drafts = fits ? ses__arena_new(arena, op->count * sizeof *op->drafts) : NULL;
+        op->results = fits ? ses__arena_new(arena, op->count * sizeof *op->results) : NULL;
     }
     int code = op->drafts && op->results ? append_texts(call, events, error) : ses__error_nomem(error);
     if ((code == SES_OK || code == SES_UNKNOWN) && appended)
