@@ -37,6 +37,10 @@ VERSION := $(shell $(AWK) '/define SES_VERSION_(MAJOR|MINOR|PATCH) /{v = v s $$3
 # The shared library's: raised when a program has to be compiled again. Before 1.0 that is every minor version.
 ABI     := $(shell echo $(VERSION) | $(AWK) -F. '{print $$1 == 0 ? $$1 "." $$2 : $$1}')
 
+# A line for each file that is made; V=1 prints the commands, and -s nothing. What compilers say is printed in any case.
+SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
+says    = $(if $(filter 1,$(V)),,@$(if $(SILENT),,echo '$(1) $(or $(2),$@)';) )
+
 # Looked up only when something is built, since `make deps` may just have installed them.
 SQLITE_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags sqlite3 2>/dev/null)
 SQLITE_LIBS   ?= $(shell $(PKG_CONFIG) --libs sqlite3 2>/dev/null || echo -lsqlite3)
@@ -153,45 +157,45 @@ all: $(LIBRARY) $(COMMAND)
 
 $(B)/gen/statements.h: $(STATEMENTS) tools/embed.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed.awk -v mode=names $(STATEMENTS) > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -f tools/embed.awk -v mode=names $(STATEMENTS) > $@.new && mv $@.new $@
 
 $(B)/gen/statements.c: $(STATEMENTS) tools/embed.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed.awk -v mode=texts $(STATEMENTS) > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -f tools/embed.awk -v mode=texts $(STATEMENTS) > $@.new && mv $@.new $@
 
 $(B)/gen/scripts.c: $(SCHEMA) $(SCRIPTS) tools/embed_scripts.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_scripts.awk $(SCHEMA) $(SCRIPTS) > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -f tools/embed_scripts.awk $(SCHEMA) $(SCRIPTS) > $@.new && mv $@.new $@
 
 $(B)/lib/storage-sql-statements.o: $(B)/gen/statements.c $(B)/gen/statements.h
 $(B)/lib/storage-sqlite-scripts.o: $(B)/gen/scripts.c
 $(MADE_OBJECTS):
 	@mkdir -p $(@D)
-	$(COMPILE) -c -o $@ $<
+	$(call says,CC,$<)$(COMPILE) -c -o $@ $<
 
 $(B)/gen/postgres_statements.h: $(STATEMENTS) $(POSTGRES_STATEMENTS) tools/embed_server.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_server.awk -v engine=postgres -v mode=names $(STATEMENTS) $(POSTGRES_STATEMENTS) > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -f tools/embed_server.awk -v engine=postgres -v mode=names $(STATEMENTS) $(POSTGRES_STATEMENTS) > $@.new && mv $@.new $@
 
 $(B)/gen/postgres_sql.c: $(STATEMENTS) $(POSTGRES_STATEMENTS) $(POSTGRES_SCRIPTS) tools/embed_server.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_server.awk -v engine=postgres -v mode=text $(STATEMENTS) $(POSTGRES_STATEMENTS) $(POSTGRES_SCRIPTS) > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -f tools/embed_server.awk -v engine=postgres -v mode=text $(STATEMENTS) $(POSTGRES_STATEMENTS) $(POSTGRES_SCRIPTS) > $@.new && mv $@.new $@
 
 $(POSTGRES_OBJECT): $(B)/gen/postgres_sql.c $(B)/gen/postgres_statements.h $(B)/gen/statements.h
 	@mkdir -p $(@D)
-	$(COMPILE) -c -o $@ $<
+	$(call says,CC,$<)$(COMPILE) -c -o $@ $<
 
 $(B)/gen/mysql_statements.h: $(STATEMENTS) $(MYSQL_STATEMENTS) tools/embed_server.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_server.awk -v engine=mysql -v mode=names $(STATEMENTS) $(MYSQL_STATEMENTS) > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -f tools/embed_server.awk -v engine=mysql -v mode=names $(STATEMENTS) $(MYSQL_STATEMENTS) > $@.new && mv $@.new $@
 
 $(B)/gen/mysql_sql.c: $(STATEMENTS) $(MYSQL_STATEMENTS) $(MYSQL_SCRIPTS) tools/embed_server.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_server.awk -v engine=mysql -v mode=text $(STATEMENTS) $(MYSQL_STATEMENTS) $(MYSQL_SCRIPTS) > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -f tools/embed_server.awk -v engine=mysql -v mode=text $(STATEMENTS) $(MYSQL_STATEMENTS) $(MYSQL_SCRIPTS) > $@.new && mv $@.new $@
 
 $(MYSQL_OBJECT): $(B)/gen/mysql_sql.c $(B)/gen/mysql_statements.h $(B)/gen/statements.h
 	@mkdir -p $(@D)
-	$(COMPILE) $(MYSQL_CFLAGS) -c -o $@ $<
+	$(call says,CC,$<)$(COMPILE) $(MYSQL_CFLAGS) -c -o $@ $<
 
 # The files of the amalgamation that are not in lib/.
 AMALGAMATED := $(addprefix $(B)/gen/,statements.h statements.c scripts.c postgres_statements.h postgres_sql.c mysql_statements.h mysql_sql.c)
@@ -210,33 +214,39 @@ cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(fi
 define compile_rule
 $(call object_of,$(1)): $(1) $(B)/gen/statements.h $(foreach name,postgres mysql,$(if $(findstring /$(name)/,$(1)),$(B)/gen/$(name)_statements.h))
 	@mkdir -p $$(@D)
-	$$(COMPILE) $$(call cflags_of,$(1)) -c -o $$@ $$<
+	$$(call says,CC,$$<)$$(COMPILE) $$(call cflags_of,$(1)) -c -o $$@ $$<
 endef
 $(foreach source,$(SOURCES),$(eval $(call compile_rule,$(source))))
 
 $(SQLITE_OBJECT): $(SQLITE)
 	@mkdir -p $(@D)
-	$(CC) -fPIC -fvisibility=hidden -pthread -w $(SQLITE_FLAGS) $(SQLITE_OPTIONS) -c -o $@ $<
+	$(call says,CC,$<)$(CC) -fPIC -fvisibility=hidden -pthread -w $(SQLITE_FLAGS) $(SQLITE_OPTIONS) -c -o $@ $<
 
 # The engines in the library, which is rebuilt when they change.
 $(B)/gen/engines: FORCE
 	@mkdir -p $(@D)
 	@echo sqlite $(SERVERS) | cmp -s - $@ || echo sqlite $(SERVERS) > $@
 
-$(LIBRARY): $(OBJECTS) $(B)/gen/engines
+# Everything that is linked is rebuilt when a source is removed, which no time of a file shows.
+$(B)/gen/objects: FORCE
+	@mkdir -p $(@D)
+	@echo $(OBJECTS) $(COMMAND_OBJECTS) $(SERVER_OBJECTS) | cmp -s - $@ || \
+	    echo $(OBJECTS) $(COMMAND_OBJECTS) $(SERVER_OBJECTS) > $@
+
+$(LIBRARY): $(OBJECTS) $(B)/gen/objects
 	@rm -f $@
-	$(AR) rcs $@ $(OBJECTS)
+	$(call says,AR)$(AR) rcs $@ $(OBJECTS)
 
 ## shared: the shared library, build/libseslite.so
 shared: $(SHARED)
 
 $(SYMBOLS): tools/abi/symbols.map tools/abi/symbols.awk $(HEADERS) $(B)/gen/engines
-	$(AWK) -f tools/abi/symbols.awk tools/abi/symbols.map $(HEADERS) > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -f tools/abi/symbols.awk tools/abi/symbols.map $(HEADERS) > $@.new && mv $@.new $@
 
-$(SHARED): $(OBJECTS) $(B)/gen/engines $(SYMBOLS)
-	$(CC) $(SONAME_FLAGS) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread -o $@ $(OBJECTS) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS) $(SERVER_LIBS)
-	ln -sf $(@F) $(B)/$(SHARED_ABI)
-	ln -sf $(@F) $(B)/$(SHARED_DEV)
+$(SHARED): $(OBJECTS) $(B)/gen/objects $(SYMBOLS)
+	$(call says,LD)$(CC) $(SONAME_FLAGS) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread -o $@ $(OBJECTS) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS) $(SERVER_LIBS)
+	@ln -sf $(@F) $(B)/$(SHARED_ABI)
+	@ln -sf $(@F) $(B)/$(SHARED_DEV)
 
 # ---------------------------------------------------------------------------------------------- the tools
 
@@ -248,13 +258,13 @@ COMMAND_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard $(addprefix to
 
 $(B)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(COMPILE_UNCOUNTED) $(SQLITE_CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
+	$(call says,CC,$<)$(COMPILE_UNCOUNTED) $(SQLITE_CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
 
 $(B)/tools/%: $(B)/tools/%.o $(LIBRARY)
-	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
+	$(call says,LD)$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
 
 $(B)/tools/bench/bench: $(BENCH_OBJECTS) $(LIBRARY)
-	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
+	$(call says,LD)$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
 
 # The engine for servers, beside bare programs and google-adk. BENCH_LIBRARY: another build's library is measured.
 BENCH_POSTGRES_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/postgres/*.c)) $(B)/tools/bench/measure.o
@@ -263,14 +273,14 @@ BENCH_PYTHON  ?=
 $(BENCH_POSTGRES_OBJECTS): TOOL_CFLAGS = -Itest $(POSTGRES_CFLAGS)
 
 $(B)/tools/bench/postgres/bench: $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) FORCE
-	$(LINK) -o $@ $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
+	$(call says,LD)$(LINK) -o $@ $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
 
 BENCH_MYSQL_OWN     := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/mysql/*.c))
 BENCH_MYSQL_OBJECTS := $(BENCH_MYSQL_OWN) $(addprefix $(B)/tools/bench/,measure.o postgres/library.o postgres/adk.o)
 $(BENCH_MYSQL_OWN): TOOL_CFLAGS = -Itest $(MYSQL_CFLAGS)
 
 $(B)/tools/bench/mysql/bench: $(BENCH_MYSQL_OBJECTS) $(BENCH_LIBRARY) FORCE
-	$(LINK) -o $@ $(BENCH_MYSQL_OBJECTS) $(BENCH_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(MYSQL_LIBS)
+	$(call says,LD)$(LINK) -o $@ $(BENCH_MYSQL_OBJECTS) $(BENCH_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(MYSQL_LIBS)
 
 # The page of `seslite html`, and the scripts for shells.
 COMMAND_FILES := $(addprefix tools/seslite/html/page/page.,css js) $(addprefix tools/seslite/complete/completion.,bash zsh fish)
@@ -278,22 +288,22 @@ COMMAND_OBJECTS += $(B)/tools/seslite/embedded.o
 
 $(B)/gen/command_files.c: $(COMMAND_FILES) tools/embed_files.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_files.awk $(COMMAND_FILES) > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -f tools/embed_files.awk $(COMMAND_FILES) > $@.new && mv $@.new $@
 
 $(B)/tools/seslite/embedded.o: $(B)/gen/command_files.c
 	@mkdir -p $(@D)
-	$(COMPILE) $(TOOL_CFLAGS) -c -o $@ $<
+	$(call says,CC,$<)$(COMPILE) $(TOOL_CFLAGS) -c -o $@ $<
 
 $(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools/seslite $(if $(POSTGRES),-DWITH_POSTGRES) $(if $(MYSQL),-DWITH_MYSQL)
 $(B)/tools/seslite/files/place.o: $(B)/gen/engines
 
 $(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)
-	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(SERVER_LIBS)
+	$(call says,LD)$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(SERVER_LIBS)
 
 # The command is run to print its man page, so that is not made when cross-compiling.
 COMMAND_PAGE := $(B)/tools/seslite/seslite.1
 $(COMMAND_PAGE): $(COMMAND)
-	$(COMMAND) help --man > $@.new && mv $@.new $@
+	$(call says,GEN)$(COMMAND) help --man > $@.new && mv $@.new $@
 
 # The reference: from all public headers, whatever is built.
 DOCS      := $(B)/docs
@@ -309,7 +319,7 @@ $(DOCS)/records: $(REFERENCE) $(wildcard tools/docs/*)
 $(SERVER_OBJECTS): TOOL_CFLAGS = $(MHD_CFLAGS) $(CJSON_CFLAGS)
 
 $(SERVER): $(SERVER_OBJECTS) $(LIBRARY)
-	$(LINK) -o $@ $^ $(LDFLAGS) $(MHD_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
+	$(call says,LD)$(LINK) -o $@ $^ $(LDFLAGS) $(MHD_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
 .PHONY: deps deps-browser demo command server bench
 ## deps: install the packages for building and testing, with the system's package manager; POSTGRES=1: also libpq and a server; MYSQL=1: the same of MariaDB
@@ -320,9 +330,9 @@ deps:
 deps-browser:
 	@sh tools/deps.sh browser
 
-## demo: store a conversation, show it with the command and the sqlite3 program, and run a small agent
+## demo: store a conversation and show it; FULL=1: also with the command in many ways, and run a small agent
 demo: $(B)/tools/demo $(B)/tools/agent $(COMMAND)
-	@sh tools/demo.sh $(B)/tools/demo $(B)/demo.db $(B)/tools/agent $(COMMAND)
+	@FULL='$(FULL)' sh tools/demo.sh $(B)/tools/demo $(B)/demo.db $(B)/tools/agent $(COMMAND)
 
 ## command: the command and its man page, in build/tools/seslite
 command: $(COMMAND) $(COMMAND_PAGE)
@@ -438,15 +448,15 @@ TEST_COMPILE = $(COMPILE_UNCOUNTED) $(TEST_OPTIMIZATION)
 
 $(TEST_SUPPORT): $(B)/test/%.o: test/%.c
 	@mkdir -p $(@D)
-	$(TEST_COMPILE) $(SQLITE_CFLAGS) $(POSTGRES_CFLAGS) $(MYSQL_CFLAGS) -c -o $@ $<
+	$(call says,CC,$<)$(TEST_COMPILE) $(SQLITE_CFLAGS) $(POSTGRES_CFLAGS) $(MYSQL_CFLAGS) -c -o $@ $<
 
 $(B)/test/%.o: test/%.c $(B)/gen/statements.h
 	@mkdir -p $(@D)
-	$(TEST_COMPILE) -Itest $(SQLITE_CFLAGS) $(TEST_ENGINE) $(CJSON_CFLAGS) $(POSTGRES_CFLAGS) $(MYSQL_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
+	$(call says,CC,$<)$(TEST_COMPILE) -Itest $(SQLITE_CFLAGS) $(TEST_ENGINE) $(CJSON_CFLAGS) $(POSTGRES_CFLAGS) $(MYSQL_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
 
 $(PROGRAMS)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
+	$(call says,LD)$(LINK) -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
 	    $(LDFLAGS) $(TEST_LINK) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS) $(SERVER_LIBS)
 
 # The code of the chapters, which are README files: all their fragments as one program, and the whole programs. The packages
@@ -457,14 +467,14 @@ CHAPTER_OBJECTS  := $(addsuffix .o,$(B)/test/chapters/fragments $(CHAPTER_PROGRA
 
 $(B)/test/chapters/fragments.c: $(CHAPTERS) test/readme.awk
 	@mkdir -p $(@D)
-	$(AWK) -f test/readme.awk $(CHAPTERS) > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -f test/readme.awk $(CHAPTERS) > $@.new && mv $@.new $@
 
 $(B)/test/chapters/%.c: %.md test/readme.awk
 	@mkdir -p $(@D)
-	$(AWK) -v whole=1 -f test/readme.awk $< > $@.new && mv $@.new $@
+	$(call says,GEN)$(AWK) -v whole=1 -f test/readme.awk $< > $@.new && mv $@.new $@
 
 $(CHAPTER_OBJECTS): %.o: %.c
-	$(COMPILE) $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -Wno-unused-function -c -o $@ $<
+	$(call says,CC,$<)$(COMPILE) $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -Wno-unused-function -c -o $@ $<
 
 .SECONDARY:
 
@@ -666,7 +676,7 @@ FUZZ_SEEDS   := build/fuzz/seeds
 
 $(B)/fuzz/%.o: test/fuzz/fuzz_%.c
 	@mkdir -p $(@D)
-	$(COMPILE) -Itools/seslite $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -c -o $@ $<
+	$(call says,CC,$<)$(COMPILE) -Itools/seslite $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -c -o $@ $<
 
 # The command and the server, without their main functions.
 COMMAND_PARTS := $(filter-out %/seslite/main.o,$(COMMAND_OBJECTS))
@@ -675,10 +685,10 @@ $(B)/fuzz_server: $(filter-out %/server/main.o,$(SERVER_OBJECTS)) $(B)/fuzz/serv
 $(B)/fuzz_server: FUZZ_LIBS = $(MHD_LIBS)
 $(B)/fuzz/server_main.o: tools/server/main.c
 	@mkdir -p $(@D)
-	$(COMPILE) $(MHD_CFLAGS) -Dmain=server_main -Wno-missing-prototypes -c -o $@ $<
+	$(call says,CC,$<)$(COMPILE) $(MHD_CFLAGS) -Dmain=server_main -Wno-missing-prototypes -c -o $@ $<
 
 $(B)/fuzz_%: $(B)/fuzz/%.o $(LIBRARY)
-	$(FUZZ_LINK) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread $(FUZZ_ENGINE) -o $@ $(filter %.o,$^) $(LIBRARY) \
+	$(call says,LD)$(FUZZ_LINK) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread $(FUZZ_ENGINE) -o $@ $(filter %.o,$^) $(LIBRARY) \
 	    $(LDFLAGS) $(FUZZ_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
 .PHONY: fuzz fuzz-long fuzz-binaries $(FUZZ_TARGETS:%=fuzz-%)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # A program has in it what it uses: one that opens, creates and appends has nothing of the agent layer, no statement of
 # other calls and at most 160 KB of text, and one that makes no call of seslite_cjson.h is built where there is no cJSON.
-#     sh test/linking.sh BUILD          (CC, CFLAGS, LDFLAGS, SQLITE_LIBS)
+# The archive has in it what there is a source of.
+#     sh test/linking.sh BUILD          (CC, CFLAGS, LDFLAGS, SQLITE_LIBS, MAKE)
 set -eu
 build=$1
 folder=$build/test/linking
@@ -73,3 +74,20 @@ case "$protected $(${CC:-cc} -dumpmachine) $(${CC:-cc} --version | head -1) ${CF
     ;;
 *) echo "skipped: the length of a program, which is known on x86-64 with gcc -O2" ;;
 esac
+
+# A source that is removed leaves the archive, though no file is newer than before.
+copy=$folder/copy
+member=session-cancel.o
+mkdir -p "$copy"
+cp -Rp "$build/lib" "$build/gen" "$copy/"
+# archive VARIABLE...: makes that of the copy, without compiling anything
+archive() {
+    MAKEFLAGS='' MAKELEVEL=1 ${MAKE:-make} -s B="$copy" CC=false "$@" "$copy/libseslite.a"
+    ar t "$copy/libseslite.a"
+}
+archive | grep -q "^$member$" || { echo "the archive lacks $member"; exit 1; }
+rest=$(find lib -name '*.c' ! -path '*/postgres/*' ! -path '*/mysql/*' ! -path '*/server/*' ! -path lib/session/cancel.c | sort | tr '\n' ' ')
+if archive SOURCES="$rest" | grep "^$member$"; then
+    echo "a source that was removed is still in the archive"
+    exit 1
+fi
