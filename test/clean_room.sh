@@ -54,12 +54,11 @@ ln -sf pts/ptmx "$root/dev/ptmx"
 cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 
 git clone --quiet --no-local . "$root/srv/seslite"
-# make comes from the same script as the rest: see README.md.
+# make comes from the same script as the rest: the first block of README.md.
 chroot "$root" /bin/sh -euc "cd /srv/seslite
 export HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-command -v make >/dev/null || apt-get install -qq -y --no-install-recommends make
-make deps
+sh tools/deps.sh
 make demo
 make $goals"
 echo "ok      make deps demo $goals on a bare $suite"

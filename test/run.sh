@@ -2,7 +2,7 @@
 # Runs one test, a program of cmocka or the command given, and keeps what it says in BUILD/test/NAME.log; how long it took
 # is told from five seconds on:
 #     sh test/run.sh one BUILD NAME [COMMAND...]
-# Sums up what ran; fails when one of them has failed:
+# Sums up what ran, and says what was skipped; fails when one of them has failed:
 #     sh test/run.sh sum BUILD NAME...
 # SESLITE_TEST_TIMES=FILE: a line for each test goes there, with its seconds, those of the processors (user and system),
 # and its name.
@@ -43,7 +43,6 @@ one() {
         took=$(($(date +%s) - begun))
         skipped=$(grep -c '^skipped: ' "$log" || true)
         echo "ok      $name$([ "$skipped" -eq 0 ] || echo " ($skipped skipped)")$([ "$took" -lt 5 ] || echo " [$took s]")"
-        grep '^skipped: ' "$log" | sort -u || true
     else
         echo "FAILED  $name; it said:"
         cat "$log"
@@ -51,8 +50,16 @@ one() {
     fi
 }
 
+# Each reason once, however many tests gave it.
+reasons() {
+    for name; do
+        grep '^skipped: ' "$(log_of "$name")" || true
+    done | sort -u
+}
+
 # The tests that passed and failed, as cmocka counts them. A script is one test, and so is what ended without a count.
 sum() {
+    reasons "$@"
     for name; do
         awk '
             match($0, /\[  PASSED  \] [0-9]+ test/) {passed += substr($0, RSTART + 13, RLENGTH - 18); counted = 1}

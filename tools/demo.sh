@@ -1,7 +1,7 @@
 #!/bin/sh
 # Stores a conversation in one process, reads it in another, and shows the file with the seslite command and the sqlite3
-# program. Then a small agent with a scripted model runs.
-#     sh tools/demo.sh DEMO-PROGRAM FILE AGENT-PROGRAM COMMAND
+# program: one screen. With FULL=1 much more, and a small agent with a scripted model runs.
+#     sh tools/demo.sh DEMO-PROGRAM FILE AGENT-PROGRAM COMMAND      (FULL)
 set -eu
 demo=$1
 file=$2
@@ -18,11 +18,17 @@ rm -f "$file" "$file-wal" "$file-shm" "$file-journal"
 say "1. A process stores a conversation: two turns, a tool call, state in all four scopes"
 "$demo" write "$file"
 
-say "2. Another process opens the file. Note: all scopes merged, exact numbers, no temp: key"
-"$demo" read "$file"
-
-say "3. The same file in the sqlite3 program: a readable transcript"
+say "2. The same file in the sqlite3 program: a readable transcript"
 show "SELECT seq, substr(time, 1, 19) AS time, author, coalesce(text, calls, responses, changes) AS what FROM transcript"
+
+if [ -z "${FULL:-}" ]; then
+    echo "   The file is kept: sqlite3 $file; $command -f $file show"
+    echo "   For all that the store and the command can do: make demo FULL=1"
+    exit
+fi
+
+say "3. Another process opens the file. Note: all scopes merged, exact numbers, no temp: key"
+"$demo" read "$file"
 
 say "4. State: one row per key, one table per scope, and all of it merged"
 show "SELECT key, value, seq FROM app_state"
