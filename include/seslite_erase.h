@@ -80,13 +80,14 @@ typedef struct ses_redact_options {
  *
  * A rewind repeats values. Its copies of a replaced value are replaced, too, and so is the same value of the
  * same key at the base of a pruned log. Changes of `app:` and `user:` keys that other sessions have made
- * stay, whatever the value. The index of words follows in the same transaction. With SES_SECURE nothing of
- * what was replaced remains in the file and its log.
+ * stay, whatever the value. The index of words follows in the same transaction; if it is damaged, it is
+ * dropped. With SES_SECURE nothing of what was replaced remains in the file and its log.
  *
  * The version goes up by one, so other handles become STALE, followers return SES_RESET, and cursors end with
  * STALE at the next page. The given handle shows the events as they are now. An append that repeats the
  * original event is EXISTS, since another event has its id now. `*erased` (may be NULL) becomes the receipt.
- * Returns 0, SES_UNCHANGED if nothing had to be replaced, or, with SES_SECURE, SES_MORE.
+ * Returns 0, SES_UNCHANGED if nothing had to be replaced, or SES_MORE: with SES_SECURE, or if a damaged index
+ * could not be dropped.
  *
  * NOTFOUND: there is no such event; nothing has changed. INVALID: an event is a rewind or a compaction, which
  * are only redacted with `seqs` NULL; a number is negative; or `text` or `content` is not valid. JSON:

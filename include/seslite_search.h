@@ -86,7 +86,7 @@ SES_API const ses_hit *ses_hits_at(const ses_hits *hits, size_t index);
  * closed. */
 SES_API const char *ses_hits_token(const ses_hits *hits);
 /* Returns 1 if the index was used, and 0 if the events were read because there is no index, or none that is
- * up to date. */
+ * sound and up to date. */
 SES_API int ses_hits_indexed(const ses_hits *hits);
 /* Frees the page. NULL is allowed. */
 SES_API void ses_hits_close(ses_hits *hits);
@@ -120,6 +120,10 @@ typedef struct ses_index_options {
  * whole index again, so that no word stays in the file.) ses_store_check with SES_CHECK_LOG finds out whether
  * the index holds the words of the events and no others.
  *
+ * An index that is damaged, or was made by other rules than those of this version, counts as not there:
+ * searches read the events, and a deletion makes the index void. This call then makes it again. A deletion
+ * with SES_SECURE, and ses_redact, also drop what is void from the file, or return SES_MORE.
+ *
  * The index is in the file, as a feature of it (see sql/README.md): with FTS5, about a tenth of the size of
  * the events, and up to a third if they are in Chinese; or it is a table in a database of PostgreSQL. A
  * search that finds more than 10,000 events reads them instead, which gives a page sooner.
@@ -128,9 +132,10 @@ typedef struct ses_index_options {
  * that were added stay in the index.
  *
  * UNSUPPORTED: the SQLite in use has no FTS5 (https://www.sqlite.org/fts5.html#compiling_and_using_fts5), or
- * the store is on MySQL. Without FTS5, a deletion in a file with an index returns it, too.
+ * the store is on MySQL. EXISTS: the file has a table of your own with a name that begins with `search_words`,
+ * or `search_places`.
  *
- * Codes: those of a write, INTERRUPTED, UNSUPPORTED.
+ * Codes: those of a write, EXISTS, INTERRUPTED, UNSUPPORTED.
  */
 SES_API int ses_store_index(ses_store *store, const ses_index_options *options, int64_t *events,
                             ses_error *error);

@@ -80,12 +80,13 @@ typedef struct ses_usage_rows ses_usage_rows;
  * The rows are in the order of their texts, from left to right, by bytes. The token of a page leads to the
  * next one. Each page is computed again, as of one moment.
  *
- * If the store keeps a tally, the call first brings it up to date. If there is no tally, or it cannot be
- * written, the call reads the events, with the same result. For rows by invocation it always reads them.
+ * If the store keeps a tally, the call first brings it up to date. If there is no tally, it is damaged, or it
+ * cannot be written, the call reads the events, with the same result. For rows by invocation it always reads
+ * them.
  *
  * INVALID: an id breaks its rules, `limit` is too large, or the token is not one of such a call. MISUSE:
  * `scope` has a session, but no user, or a user, but no app. NOTFOUND: there is no such session, if the scope
- * is one. CORRUPT also: the tally is damaged; make it again.
+ * is one.
  *
  * Codes: those of a read, INVALID, NOTFOUND.
  */
@@ -129,7 +130,8 @@ typedef struct ses_tally_options {
  * Appends do not write to the tally, so they cost what they did. ses_store_usage first adds the calls of its
  * scope that the tally lacks. Both work in steps of about a MiB of events, each in a transaction of its own.
  * When events of a session are deleted, cut or pruned, its calls leave the tally in the same transaction, and
- * those that are left are counted again by the next call.
+ * those that are left are counted again by the next call. A tally that is damaged counts as not there: this
+ * call makes it again, and a deletion that it is in the way of drops it.
  *
  * The tally is a feature of the file (see sql/README.md) that every library may ignore. On a server it is a
  * table, and only the owner of the schema can make or drop it.

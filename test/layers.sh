@@ -29,7 +29,7 @@ storage/sql/transfer  storage/sql/transfer storage/sql/session storage/sql/rows 
 storage/sql/usage     storage/sql/usage storage/sql/derived storage/sql/rows $sql $models
 storage/sql/upkeep    storage/sql/upkeep storage/sql/usage storage/sql/derived storage/sql/session storage/sql/rows $sql $models base/sha256
 storage/sqlite/connection  storage/sqlite/connection $sql $models
-storage/sqlite  storage/sqlite storage/sqlite/connection storage/sql/upkeep storage/sql/rows $sql $models
+storage/sqlite  storage/sqlite storage/sqlite/connection storage/sql/upkeep storage/sql/derived storage/sql/rows $sql $models
 storage/sqlite/backup  storage/sqlite/backup storage/sqlite storage/sqlite/connection $sql $models
 storage/sqlite/wal     storage/sqlite/wal storage/sqlite storage/sqlite/connection $sql $models
 storage/server  storage/server storage/sql/rows $sql $models

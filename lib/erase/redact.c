@@ -130,7 +130,8 @@ static int take_redact_options(struct session_call *call, const ses_redact_optio
     op->erasure = (struct erasure){.limits = LIMITS_OF(call->store, *own),
                                    .secure = (own->flags & SES_SECURE) != 0 && !op->counts,
                                    .alone = own->find != NULL || op->counts,
-                                   .counts = true};
+                                   .counts = true,
+                                   .drops_void = true};
     op->asked = (struct redaction){.allocator = &store->allocator,
                                    .key = &call->key,
                                    .state = (own->flags & (unsigned)SES_REDACT_STATE) != 0,
@@ -237,6 +238,8 @@ static int redact_in(struct storage *storage, struct redact_op *op, bool wants_r
         ses__error_clear(error);
         code = SES_OK;
     }
+    if (op->erasure.keeps_void)
+        op->erased.derived_left = op->erased.events;
     if (code != SES_OK || !wants_receipt || op->asked.forks)
         return code;
     /* It is redacted by now, so the call does not fail any more. */

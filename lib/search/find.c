@@ -250,19 +250,18 @@ static int run_finding_on(struct index_search *own, ses_error *error)
                            own, error);
 }
 
-/* True if the index could not be brought up to date for a reason that stays: the store cannot be written to, or there is no
- * FTS5, without which the index cannot even be read. */
+/* True if the index is damaged, or could not be brought up to date for a reason that stays: the store cannot be written to, or
+ * there is no FTS5, without which the index cannot even be read. If the events are damaged, a scan finds that, too. */
 static bool cannot_be_used(int code)
 {
-    return code == SES_READONLY || code == SES_FULL || code == SES_UNSUPPORTED;
+    return code == SES_READONLY || code == SES_FULL || code == SES_UNSUPPORTED || code == SES_CORRUPT;
 }
 
 static int catch_up_and_find(struct index_search *own, ses_error *error)
 {
     struct catch_up catching_up = {.store = own->search->store,
                                    .limits = own->search->limits,
-                                   .what = WORDS_FEATURE,
-                                   .advance = ses__index_advance,
+                                   .feature = &ses__index_feature,
                                    .app_id = own->owner.app_id,
                                    .user_id = own->owner.id,
                                    .session_id = own->session_id};

@@ -3,30 +3,8 @@
 #include "search/index.h"
 
 enum { INDEX_FLAGS = SES_INDEX_REBUILD | SES_INDEX_DROP };
-
-struct setting_up {
-    unsigned flags;
-    /* out */
-    int64_t lag;
-};
-
-static int run_set_up(struct db *db, void *context, ses_error *error)
-{
-    struct setting_up *own = context;
-    bool is_there = false;
-    int code = ses__index_find(db, &is_there, error);
-
-    own->lag = 0;
-    if (code == SES_OK && is_there && own->flags != 0) {
-        code = ses__index_drop(db, error);
-        is_there = false;
-    }
-    if (code != SES_OK || own->flags & SES_INDEX_DROP)
-        return code;
-    if (!is_there)
-        code = ses__index_make(db, error);
-    return code == SES_OK ? ses__derived_lag(db, WORDS_FEATURE, &own->lag, error) : code;
-}
+_Static_assert((int)SES_INDEX_REBUILD == (int)KEEP_REBUILD && (int)SES_INDEX_DROP == (int)KEEP_DROP,
+               "the flags are passed on");
 
 static int take_index_options(ses_index_options *own, const ses_index_options *given, ses_error *error)
 {
@@ -44,19 +22,14 @@ static int index_begun(ses_store *store, const ses_index_options *given, int64_t
 
     if (code != SES_OK)
         return code;
-    struct setting_up setting_up = {.flags = options.flags};
-    struct catch_up catching_up = {.store = store,
-                                   .limits = LIMITS_OF(store, options),
-                                   .what = WORDS_FEATURE,
-                                   .advance = ses__index_advance,
-                                   .progress = options.progress,
-                                   .progress_context = options.progress_context};
-    code = ses__run_within(store->storage, &catching_up.limits, TO_WRITE(0), run_set_up, &setting_up, error);
-    catching_up.total = setting_up.lag;
-    if (code == SES_OK && !(options.flags & SES_INDEX_DROP))
-        code = ses__catch_up(&catching_up, error);
+    struct catch_up keeping = {.store = store,
+                               .limits = LIMITS_OF(store, options),
+                               .feature = &ses__index_feature,
+                               .progress = options.progress,
+                               .progress_context = options.progress_context};
+    code = ses__feature_keep(&keeping, options.flags, error);
     if (events)
-        *events = catching_up.events;
+        *events = keeping.events;
     return code;
 }
 

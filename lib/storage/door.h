@@ -305,12 +305,14 @@ SESLITE_PRIVATE int ses__door_list_names(struct storage *storage, struct names_o
 struct erasure {
     struct limits limits;
     bool secure;
-    bool alone;  /* the job runs on the caller's thread, in a transaction that no other job shares */
-    bool counts; /* a receipt is asked for */
+    bool alone;      /* the job runs on the caller's thread, in a transaction that no other job shares */
+    bool counts;     /* a receipt is asked for */
+    bool drops_void; /* an index or a tally that is void must not be left, as with `secure` */
     /* True after the job if the call has to be made again, which then also does the rest of the overwriting. NULL: never. */
     const bool *more;
     /* out */
     bool unclean;
+    bool keeps_void;   /* what is void could not be dropped, so that it is unclean, too */
     ses_erased erased; /* the counts of this transaction, as far as they are known there */
 };
 
@@ -613,6 +615,7 @@ struct load_op {
     void *context;
     /* Asked before the events. NULL: artifacts are neither stored nor compared. */
     struct artifact_source *artifacts;
+    unsigned blamed; /* the job's: what may be to blame for a failure (storage/sql/derived) */
     /* out */
     int outcome;    /* SES_LOADED_* */
     int64_t begun;  /* events that were asked for */

@@ -5,31 +5,8 @@
 #include "storage/sql/usage/usage.h"
 
 enum { TALLY_FLAGS = SES_TALLY_REBUILD | SES_TALLY_DROP };
-
-struct keeping_tally {
-    unsigned flags;
-    /* out */
-    int64_t lag;
-};
-
-static int run_keep_tally(struct db *db, void *context, ses_error *error)
-{
-    struct keeping_tally *own = context;
-    bool is_there = false;
-    int code = own->flags == 0 ? ses__usage_find(db, &is_there, error)
-                               : ses__feature_find(db, USAGE_FEATURE, &is_there, error);
-
-    own->lag = 0;
-    if (code == SES_OK && is_there && own->flags != 0) {
-        code = ses__usage_drop(db, error);
-        is_there = false;
-    }
-    if (code != SES_OK || own->flags & SES_TALLY_DROP)
-        return code;
-    if (!is_there)
-        code = ses__usage_make(db, error);
-    return code == SES_OK ? ses__derived_lag(db, USAGE_FEATURE, &own->lag, error) : code;
-}
+_Static_assert((int)SES_TALLY_REBUILD == (int)KEEP_REBUILD && (int)SES_TALLY_DROP == (int)KEEP_DROP,
+               "the flags are passed on");
 
 static int take_tally_options(ses_tally_options *own, const ses_tally_options *given, ses_error *error)
 {
@@ -47,19 +24,14 @@ static int tally_begun(ses_store *store, const ses_tally_options *given, int64_t
 
     if (code != SES_OK)
         return code;
-    struct keeping_tally keeping = {.flags = options.flags};
-    struct catch_up catching_up = {.store = store,
-                                   .limits = LIMITS_OF(store, options),
-                                   .what = USAGE_FEATURE,
-                                   .advance = ses__usage_advance,
-                                   .progress = options.progress,
-                                   .progress_context = options.progress_context};
-    code = ses__run_within(store->storage, &catching_up.limits, TO_WRITE(0), run_keep_tally, &keeping, error);
-    catching_up.total = keeping.lag;
-    if (code == SES_OK && !(options.flags & SES_TALLY_DROP))
-        code = ses__catch_up(&catching_up, error);
+    struct catch_up keeping = {.store = store,
+                               .limits = LIMITS_OF(store, options),
+                               .feature = &ses__usage_feature,
+                               .progress = options.progress,
+                               .progress_context = options.progress_context};
+    code = ses__feature_keep(&keeping, options.flags, error);
     if (events)
-        *events = catching_up.events;
+        *events = keeping.events;
     return code;
 }
 

@@ -22,7 +22,8 @@ struct adding_up {
     struct list_filter filter;
     struct limits limits;
     struct usage_groups groups;
-    bool as_it_is; /* even if the tally lacks events */
+    bool as_it_is;      /* even if the tally lacks events */
+    bool without_tally; /* which is damaged */
     /* out */
     struct usage_walk walk;
 };
@@ -111,7 +112,7 @@ static int run_adding_up(struct db *db, void *context, ses_error *error)
     struct adding_up *own = context;
     const ses_usage_options *options = own->options;
     bool is_kept = false;
-    int code = ses__usage_find(db, &is_kept, error);
+    int code = own->without_tally ? SES_OK : ses__usage_find(db, &is_kept, error);
     const bool reads_events = (options->flags & SES_USAGE_BY_INVOCATION) != 0;
 
     ses__groups_restart(&own->groups); /* after an earlier run */
@@ -136,25 +137,24 @@ static int run_once(struct adding_up *own, ses_error *error)
                            error);
 }
 
-/* Brings the tally up to date. A store that cannot be written to is read as it is. */
+/* Brings the tally up to date. A store that cannot be written to is read as it is, and so is one whose tally is damaged. */
 static int bring_up_to_date(const struct adding_up *own, ses_error *error)
 {
     struct catch_up catching_up = {.store = own->store,
                                    .limits = own->limits,
-                                   .what = USAGE_FEATURE,
-                                   .advance = ses__usage_advance,
+                                   .feature = &ses__usage_feature,
                                    .app_id = own->walk.app_id,
                                    .user_id = own->walk.user_id,
                                    .session_id = own->walk.session_id};
     const int code = ses__catch_up(&catching_up, error);
 
-    if (code != SES_READONLY && code != SES_FULL)
+    if (code != SES_READONLY && code != SES_FULL && code != SES_CORRUPT)
         return code;
     ses__error_clear(error);
     return SES_OK;
 }
 
-static int add_all_up(struct adding_up *own, ses_error *error)
+static int add_up_by_tally(struct adding_up *own, ses_error *error)
 {
     int code = run_once(own, error);
 
@@ -163,6 +163,18 @@ static int add_all_up(struct adding_up *own, ses_error *error)
     code = bring_up_to_date(own, error);
     own->as_it_is = true;
     return code == SES_OK ? run_once(own, error) : code;
+}
+
+/* A tally that is damaged counts as not there. If the events are damaged, that is found without it, too. */
+static int add_all_up(struct adding_up *own, ses_error *error)
+{
+    const int code = add_up_by_tally(own, error);
+
+    if (code != SES_CORRUPT || !own->walk.is_kept)
+        return code;
+    ses__error_clear(error);
+    own->without_tally = true;
+    return run_once(own, error);
 }
 
 /* --------------------------------------------------------------------------------------------- the call */

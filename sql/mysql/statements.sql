@@ -13,10 +13,12 @@
 -- without: words_remove     there is no index of words,
 -- without: words_found      and none is asked
 -- without: index_merge      nothing is left behind
+-- without: index_write      or waits to be written
+-- without: usage_forget     foreign keys can be relied on
 -- without: index_make       never begun, since index_module has no row
 -- without: places_make      nor is there a table of places
--- without: places_drop      to drop,
 -- without: place_add        to add to,
+-- without: place_after      to look into
 -- without: places_remove    or to remove from
 --
 -- Only here, since SQLite locks the whole file:
@@ -32,7 +34,8 @@
 -- own: check_orphans        violations that foreign keys would prevent
 -- own: check_floors         groups of users whose new sessions have few versions left, or none
 -- own: check_count          the number of sessions for a check, which their ids do not give
--- own: words_delete         would remove words from an index
+-- own: words_delete         would remove words from an index,
+-- own: index_drop           or drop it
 --
 -- Only here, since the clocks of many machines differ:
 -- own: lease_now            a lease and the server's time
@@ -1293,6 +1296,12 @@ INSERT IGNORE INTO seslite_features (name, needs) VALUES ($1, $2);
 -- name: feature_leave
 DELETE FROM seslite_features WHERE name = $1;
 
+-- A server keeps no SQL: there is a row if there is a table.
+
+-- name: table_sql
+SELECT NULL FROM information_schema.tables
+WHERE table_schema = database() AND table_name = concat('seslite_', $1);
+
 -- name: derived_forget
 DELETE FROM seslite_derived WHERE what = $1;
 
@@ -1333,6 +1342,15 @@ WHERE s.event_count > 0;
 
 -- There is no index of words.
 
+-- name: index_features
+SELECT NULL FROM (SELECT 1) AS one WHERE false;
+
+-- name: index_leave
+DELETE FROM seslite_features WHERE name = 'search';
+
+-- name: index_forget
+DELETE FROM seslite_derived WHERE what = 'search';
+
 -- name: index_serves
 SELECT 1 FROM seslite_features WHERE name = 'search';
 
@@ -1351,11 +1369,6 @@ DO 0;
 
 -- name: usage_make
 INSERT IGNORE INTO seslite_features (name, needs) VALUES ('usage', 1);
-
--- A server keeps none.
-
--- name: usage_sql
-SELECT NULL;
 
 -- name: usage_drop
 DELETE FROM seslite_usage_counts;

@@ -11,11 +11,13 @@
 -- without: session_version  many at once,
 -- without: user_versions    with the statement watch
 -- without: places_make      rows have the numbers of their events, so there is no table of places
--- without: places_drop      to make, to drop,
--- without: place_add        to add to,
+-- without: place_add        to make, to add to,
+-- without: place_after      to look into
 -- without: places_remove    or to remove from,
 -- without: words_remove     rows are deleted by their place, with words_delete,
--- without: index_merge      and leave nothing behind
+-- without: index_merge      leave nothing behind,
+-- without: index_write      and are written at once
+-- without: usage_forget     foreign keys can be relied on
 --
 -- Only here, since SQLite locks the whole file:
 -- own: lock_user            nobody else adds to the user, or removes from it,
@@ -35,7 +37,8 @@
 --
 -- Only here, since FTS5 must be told the words:
 -- own: words_delete         what is removed from the index of words
--- own: words_after          its words, for a check
+-- own: words_after          its words, for a check,
+-- own: index_drop           and a table is dropped without it
 --
 -- Only here, since the clocks of many machines differ:
 -- own: lease_now            a lease and the server's time
@@ -193,7 +196,7 @@ BEGIN ISOLATION LEVEL READ COMMITTED;
 BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 
 -- name: features_unknown
-SELECT name, needs FROM seslite.features WHERE name NOT IN ('search', 'families');
+SELECT name, needs FROM seslite.features WHERE name <> 'families' AND name !~ '^search[0-9]*$';
 
 -- Sent after each of these. An unqualified function or operator could be one that somebody else has put into `public`. So
 -- later statements look names up in pg_catalog only; this one cannot rely on that yet, and qualifies them. A setting of the
@@ -204,7 +207,7 @@ SELECT name, needs FROM seslite.features WHERE name NOT IN ('search', 'families'
 -- name: begin_settings
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('lock_timeout', $1, true),
        (SELECT pg_catalog.textcat('feature ', name)::pg_catalog.int8
-        FROM seslite.features WHERE pg_catalog.int8ne(needs, 1) AND pg_catalog.textne(name, 'search')
+        FROM seslite.features WHERE pg_catalog.int8ne(needs, 1) AND pg_catalog.textregexne(name, '^search[0-9]*$')
                                 AND pg_catalog.textne(name, 'families') LIMIT 1);
 
 -- A read waits for a lock only while somebody changes the schema. (This way takes the server half as long.)
@@ -1472,6 +1475,11 @@ INSERT INTO seslite.features (name, needs) VALUES ($1, $2::bigint::int) ON CONFL
 -- name: feature_leave
 DELETE FROM seslite.features WHERE name = $1;
 
+-- A server keeps no SQL: there is a row if there is a table.
+
+-- name: table_sql
+SELECT NULL FROM pg_class WHERE oid = to_regclass('seslite.' || $1::text);
+
 -- name: derived_forget
 DELETE FROM seslite.derived WHERE what = $1;
 
@@ -1517,6 +1525,15 @@ WHERE s.event_count > 0;
 -- are three that name the app (A), the user (U) and the session (S). An event with very many words has only these and the word
 -- L, for which every search looks, too. The table gets the rights and the row security that `derived` has. Everybody who writes
 -- looks for features first, so it is made when nobody writes.
+
+-- name: index_features
+SELECT name FROM seslite.features WHERE name ~ '^search[0-9]*$' AND to_regclass('seslite.search_words') IS NOT NULL;
+
+-- name: index_leave
+DELETE FROM seslite.features WHERE name ~ '^search[0-9]*$';
+
+-- name: index_forget
+DELETE FROM seslite.derived WHERE what ~ '^search[0-9]*$';
 
 -- Under row security the server would look at each row of it.
 
@@ -1622,11 +1639,6 @@ BEGIN
     GUARD_AS_DERIVED(usage_counts)
     INSERT INTO seslite.features (name, needs) VALUES ('usage', 1);
 END $make$;
-
--- A server keeps none.
-
--- name: usage_sql
-SELECT NULL;
 
 -- name: usage_drop
 DROP TABLE IF EXISTS seslite.usage_counts;

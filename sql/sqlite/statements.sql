@@ -13,10 +13,11 @@ COMMIT;
 -- name: rollback
 ROLLBACK;
 
--- The features that this library does not know.
+-- The features that this library does not know. It knows an index of words by any number.
 
 -- name: features_unknown
-SELECT name, needs FROM features WHERE name >= '' AND name NOT IN ('search', 'families');
+SELECT name, needs FROM features
+WHERE name >= '' AND name <> 'families' AND NOT (name GLOB 'search*' AND trim(substr(name, 7), '0123456789') = '');
 
 -- name: app_add
 INSERT INTO apps (name) VALUES (?1) ON CONFLICT DO NOTHING;
@@ -905,6 +906,11 @@ INSERT INTO features (name, needs) VALUES (?1, ?2) ON CONFLICT DO NOTHING;
 -- name: feature_leave
 DELETE FROM features WHERE name = ?1;
 
+-- The SQL of the table (or what else it is) with a name.
+
+-- name: table_sql
+SELECT sql FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type <> 'trigger';
+
 -- name: derived_forget
 DELETE FROM derived WHERE what = ?1;
 
@@ -956,6 +962,17 @@ WHERE s.event_count > 0;
 -- among these. FTS5 keeps no text: it must be told the words of a row that is removed. (A word of this index is what lies
 -- between two blanks: the library has folded it.)
 --
+-- `search` is the first number of its rules, and another has it after that: search2. What another number has made is not used.
+
+-- name: index_features
+SELECT name FROM features WHERE name GLOB 'search*' AND trim(substr(name, 7), '0123456789') = '';
+
+-- name: index_leave
+DELETE FROM features WHERE name GLOB 'search*' AND trim(substr(name, 7), '0123456789') = '';
+
+-- name: index_forget
+DELETE FROM derived WHERE what GLOB 'search*' AND trim(substr(what, 7), '0123456789') = '';
+
 -- May a search use it?
 
 -- name: index_serves
@@ -977,19 +994,24 @@ CREATE TABLE search_places (
 -- name: index_module
 SELECT 1 FROM pragma_module_list WHERE name = 'fts5';
 
--- name: index_drop
-DROP TABLE IF EXISTS search_words;
-
--- name: places_drop
-DROP TABLE IF EXISTS search_places;
-
 -- Merges all parts of the index, so that nothing is left of what was removed.
 
 -- name: index_merge
 INSERT INTO search_words (search_words) VALUES ('optimize');
 
+-- FTS5 would write what was changed when the transaction is committed. Merging nothing writes it at once, so that damage in
+-- the index is a failure of this statement, and not of the commit.
+
+-- name: index_write
+INSERT INTO search_words (search_words, rank) VALUES ('merge', 0);
+
 -- name: place_add
 INSERT INTO search_places (session_id, first_seq) VALUES (?1, ((?2 - 1) & ~7) + 1) ON CONFLICT DO NOTHING;
+
+-- Is there one for numbers above ?2?
+
+-- name: place_after
+SELECT 1 FROM search_places WHERE session_id = ?1 AND first_seq > ?2 LIMIT 1;
 
 -- Those that have only numbers from ?2 to ?3.
 
@@ -1051,10 +1073,10 @@ CREATE TABLE usage_counts (
     FOREIGN KEY (session_id, what) REFERENCES derived ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
--- The SQL of what has the name of that table.
+-- Those of a session also if no row of `derived` leads to them.
 
--- name: usage_sql
-SELECT sql FROM sqlite_schema WHERE name = 'usage_counts' COLLATE NOCASE;
+-- name: usage_forget
+DELETE FROM usage_counts WHERE session_id = ?1;
 
 -- name: usage_drop
 DROP TABLE IF EXISTS usage_counts;

@@ -126,7 +126,8 @@ static inline bool may_read_all(const char *name)
         "space",         "check_columns",  "check_indexes",    "check_orphans",  "check_shards",
         "check_floors",  "check_count",    "features_unknown", "begin_settings", "feature_find",
         "feature_leave", "derived_forget", "derived_lag",      "behind_any",     "index_serves",
-        "words_after",   "usage_any"};
+        "index_features", "index_leave",   "index_forget",     "table_sql",      "words_after",
+        "usage_any"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)

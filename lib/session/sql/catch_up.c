@@ -9,28 +9,44 @@ enum { STEP_BYTES = 1024 * 1024, STEP_WRITES = STEP_BYTES / 4 };
 struct step {
     struct session_ids ids;
     size_t from;
-    derive_events *advance;
+    const struct derived_feature *feature;
     /* out */
     size_t next;
     int64_t events;
+    bool is_gone;
+    bool is_damaged;
 };
 
-static int run_step(struct db *db, void *context, ses_error *error)
+static int advance_some(struct step *step, struct db *db, ses_error *error)
 {
-    struct step *step = context;
     struct deriving work;
     bool done = true;
     int code = SES_OK;
 
     ses__deriving_init(&work, db, STEP_BYTES);
     for (step->next = step->from; step->next < step->ids.count; step->next += done) {
-        code = step->advance(db, step->ids.items[step->next], &work, &done, error);
+        code = step->feature->advance(db, step->ids.items[step->next], &work, &done, error);
         if (code != SES_OK || work.bytes_left <= 0)
             break;
     }
     step->next += code == SES_OK && done && step->next < step->ids.count;
     step->events = work.events;
     ses__deriving_free(&work);
+    return code == SES_OK && step->feature->end ? step->feature->end(db, error) : code;
+}
+
+static int run_step(struct db *db, void *context, ses_error *error)
+{
+    struct step *step = context;
+    bool is_there = false;
+
+    db->blamed = 0;
+    step->events = 0;
+    int code = step->feature->find(db, &is_there, error);
+    step->is_gone = !is_there;
+    if (code == SES_OK && is_there)
+        code = advance_some(step, db, error);
+    step->is_damaged = db->blamed != 0;
     return code;
 }
 
@@ -38,14 +54,16 @@ static int report_caught_up(const struct catch_up *own, ses_error *error)
 {
     if (!own->progress || own->progress(own->progress_context, own->events, own->total) == 0)
         return SES_OK;
-    return ses__error_set(error, SES_INTERRUPTED, "%s: ended by the progress callback", own->what);
+    return ses__error_set(error, SES_INTERRUPTED, "%s: ended by the progress callback", own->feature->name);
 }
 
 static int run_steps(struct catch_up *own, struct step *step, ses_error *error)
 {
     int code = SES_OK;
 
-    for (step->from = 0; step->from < step->ids.count && code == SES_OK; step->from = step->next) {
+    step->is_gone = false;
+    for (step->from = 0; step->from < step->ids.count && code == SES_OK && !step->is_gone;
+         step->from = step->next) {
         code =
             ses__run_within(own->store->storage, &own->limits, TO_WRITE(STEP_WRITES), run_step, step, error);
         own->events += code == SES_OK ? step->events : 0;
@@ -68,8 +86,9 @@ static int run_find_behind(struct db *db, void *context, ses_error *error)
 
 int ses__catch_up(struct catch_up *own, ses_error *error)
 {
-    struct step step = {.advance = own->advance};
-    struct finding_behind finding = {{own->what, own->app_id, own->user_id, own->session_id, 0}, &step.ids};
+    struct step step = {.feature = own->feature};
+    struct finding_behind finding = {{own->feature->name, own->app_id, own->user_id, own->session_id, 0},
+                                     &step.ids};
     int code = SES_OK;
 
     own->events = 0;
@@ -80,6 +99,7 @@ int ses__catch_up(struct catch_up *own, ses_error *error)
             finding.behind.after = step.ids.items[step.ids.count - 1];
             code = run_steps(own, &step, error);
         }
-    } while (code == SES_OK && step.ids.count == MAX_SESSION_IDS);
+    } while (code == SES_OK && !step.is_gone && step.ids.count == MAX_SESSION_IDS);
+    own->is_damaged = step.is_damaged;
     return code;
 }

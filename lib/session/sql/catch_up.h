@@ -9,8 +9,7 @@
 struct catch_up {
     ses_store *store;
     struct limits limits;
-    const char *what; /* the feature */
-    derive_events *advance;
+    const struct derived_feature *feature;
     int64_t app_id; /* as in struct behind */
     int64_t user_id;
     int64_t session_id;
@@ -18,9 +17,16 @@ struct catch_up {
     void *progress_context;
     int64_t total;
     /* out */
-    int64_t events; /* that were added */
+    int64_t events;  /* that were added */
+    bool is_damaged; /* after CORRUPT: the feature itself may be */
 };
-/* Each session is brought up to its last event at the time, and none twice, so it ends whatever others append meanwhile. */
+/* Each session is brought up to its last event at the time, and none twice, so it ends whatever others append meanwhile. It also
+ * ends when another connection drops the feature. */
 SESLITE_PRIVATE int ses__catch_up(struct catch_up *own, ses_error *error);
+
+/* ---- keep.c: the calls that make a feature, bring it up to date, or drop it */
+enum keeping { KEEP_REBUILD = 1, KEEP_DROP = 2 };
+/* `flags` are KEEP_*. It works whatever is damaged in the feature. Sets `total`, too. */
+SESLITE_PRIVATE int ses__feature_keep(struct catch_up *own, unsigned flags, ses_error *error);
 
 #endif

@@ -77,8 +77,15 @@ static int weigh_nothing(struct db *db, const struct hash_seed *seed, uint64_t *
     return SES_OK;
 }
 
+static int drop_nothing(struct db *db, bool keeps_pages, ses_error *error)
+{
+    (void)keeps_pages;
+    return ses__query_do(db, STATEMENT_INDEX_DROP, error, NULL);
+}
+
 /* There is no index of words: a search reads the events. */
-static const struct words_engine no_words = {.remove = STATEMENT_WORDS_DELETE, .weigh = weigh_nothing};
+static const struct words_engine no_words = {
+    .remove = STATEMENT_WORDS_DELETE, .drop = drop_nothing, .weigh = weigh_nothing};
 
 static const struct engine mysql_engine = {
     .name = "mysql",

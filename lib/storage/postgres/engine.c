@@ -140,6 +140,12 @@ static int weigh_tsvectors(struct db *db, const struct hash_seed *seed, uint64_t
     return code;
 }
 
+static int drop_tsvectors(struct db *db, bool keeps_pages, ses_error *error)
+{
+    (void)keeps_pages; /* the server's own concern */
+    return ses__query_do(db, STATEMENT_INDEX_DROP, error, NULL);
+}
+
 /* https://www.postgresql.org/docs/current/datatype-textsearch.html#DATATYPE-TSQUERY; for L, see index_make. */
 static const struct words_engine tsvector_words = {.syntax = {.begin = "('L' | (",
                                                               .end = "))",
@@ -151,6 +157,7 @@ static const struct words_engine tsvector_words = {.syntax = {.begin = "('L' | (
                                                               .both = " & ",
                                                               .either = " | "},
                                                    .remove = STATEMENT_WORDS_DELETE,
+                                                   .drop = drop_tsvectors,
                                                    .weigh = weigh_tsvectors,
                                                    .bytes_max = 500000 /* see words_add */};
 

@@ -44,6 +44,8 @@ struct db {
      * the body has it. Else they are given as they are. */
     bool packs_events;
     bool removed_words; /* words were taken out of the index of words, where their bytes may still be */
+    unsigned
+        blamed; /* what is derived and may be to blame if the job under way fails (storage/sql/derived) */
     ses_erased *erased; /* of the job under way: counts what it removes; NULL: nobody asks */
     /* Finds a lease like lease_find, and in a last column what time it is; without a lease, too. NULL: the caller knows. */
     const struct statement *lease_now;

@@ -6,39 +6,6 @@
 #include "storage/sql/upkeep/check.h"
 #include "storage/sqlite/parts.h"
 
-struct counting {
-    struct erasure *erasure;
-    storage_job *job;
-    void *context;
-};
-
-/* Other jobs may use the connection after it. */
-static int run_counting(struct db *db, void *context, ses_error *error)
-{
-    const struct counting *counting = context;
-    struct erasure *erasure = counting->erasure;
-
-    erasure->erased = (ses_erased){.size = sizeof erasure->erased}; /* of an earlier run */
-    db->erased = &erasure->erased;
-    const int result = counting->job(db, counting->context, error);
-    db->erased = NULL;
-    return result;
-}
-
-int ses__run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
-                    ses_error *error)
-{
-    const struct engine *engine = storage->engine;
-    struct counting counting = {erasure, job, context};
-
-    if (erasure->counts) {
-        job = run_counting;
-        context = &counting;
-    }
-    return (engine->run_delete ? engine->run_delete : ses__sqlite_run_delete)(storage, erasure, job, context,
-                                                                              error);
-}
-
 int ses__door_check(struct storage *storage, struct check_op *op, ses_error *error)
 {
     const struct engine *engine = storage->engine;

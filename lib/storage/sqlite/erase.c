@@ -13,25 +13,6 @@ int ses__erase_setup(struct connection *db, ses_error *error)
     return ses__connection_execute(db, "PRAGMA secure_delete = ON", "setting what is overwritten", error);
 }
 
-struct deletion {
-    bool secure;
-    storage_job *job;
-    void *context;
-};
-
-/* FTS5 keeps what is removed from an index until it merges the parts of it. */
-static int run_erasing(struct db *db, void *context, ses_error *error)
-{
-    const struct deletion *deletion = context;
-
-    db->removed_words = false;
-    const int code = deletion->job(db, deletion->context, error);
-    const int merged = code >= 0 && deletion->secure && db->removed_words
-                           ? ses__query_do(db, STATEMENT_INDEX_MERGE, error, NULL)
-                           : SES_OK;
-    return merged == SES_OK ? code : merged;
-}
-
 /* False with SES_CHECKPOINT_EXTERNAL, because the other program copies the log, so all writes must be in it; and with a key,
  * because encrypted pages cannot be overwritten in part. */
 static bool may_sweep(const struct sqlite *storage)
@@ -61,9 +42,8 @@ static bool leave_nothing(struct sqlite *storage, const struct limits *limits)
 int ses__sqlite_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
                            ses_error *error)
 {
-    struct deletion deletion = {erasure->secure, job, context};
     const struct manner manner = {.writes = true, .alone = erasure->alone};
-    const int result = ses__run_within(storage, &erasure->limits, manner, run_erasing, &deletion, error);
+    const int result = ses__run_within(storage, &erasure->limits, manner, job, context, error);
 
     const bool is_last = !erasure->more || !*erasure->more;
 

@@ -1,38 +1,77 @@
 /* The index of words, by FTS5 (https://www.sqlite.org/fts5.html). */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
 #include "storage/sql/rows/words.h"
 
-/*
- * SQLite cannot drop an index whose content FTS5 cannot read. So its tables, which FTS5 manages, get what those of a new index
- * have (see "FTS5 data structures" there): that is what a defensive connection refuses as a rule.
- */
-static int empty_index(struct db *base, ses_error *error)
-{
-    static const char sql[] = "DELETE FROM search_words_data; DELETE FROM search_words_idx;"
-                              "DELETE FROM search_words_config;"
-                              "INSERT INTO search_words_data VALUES (1, x''), (10, x'00000000000000');"
-                              "INSERT INTO search_words_config VALUES ('version', 4);";
-    struct connection *db = ses__connection_of(base);
-    int code = SES_OK;
-    int rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+/* All of them, with the SQL that makes each. FTS5 makes those in the middle, and would take a table with the last two names for
+ * its own (https://www.sqlite.org/fts5.html#fts5_data_structures). */
+static const struct index_table {
+    const char *name;
+    const struct statement *made;
+    const char *sql; /* if there is no statement; NULL: FTS5 makes none for this index */
+} index_tables[] = {
+    {"search_words", STATEMENT_INDEX_MAKE, NULL},
+    {"search_places", STATEMENT_PLACES_MAKE, NULL},
+    {"search_words_data", NULL, "CREATE TABLE 'search_words_data'(id INTEGER PRIMARY KEY, block BLOB)"},
+    {"search_words_idx", NULL,
+     "CREATE TABLE 'search_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID"},
+    {"search_words_config", NULL, "CREATE TABLE 'search_words_config'(k PRIMARY KEY, v) WITHOUT ROWID"},
+    {"search_words_content", NULL, NULL},
+    {"search_words_docsize", NULL, NULL},
+};
+enum { INDEX_TABLES = sizeof index_tables / sizeof index_tables[0], SOUND_TABLES = 5 };
 
-    if (rc == SQLITE_OK)
-        code = ses__connection_execute(db, sql, "emptying the index of words", error);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    return rc == SQLITE_OK ? code : ses__connection_error(db, rc, "emptying the index of words", error);
+static int look_at_index_table(struct db *db, size_t i, enum derived_table *table, ses_error *error)
+{
+    const struct index_table *own = &index_tables[i];
+    const char *const sql = own->made ? own->made->name + strlen(own->made->name) + 1 : own->sql;
+    const int code = ses__table_look(db, own->name, sql ? sql : ";", table, error);
+
+    if (!sql && *table != TABLE_MISSING)
+        *table = TABLE_FOREIGN;
+    return code;
 }
 
-static int clear_index(struct db *base, ses_error *error)
+static int look_at_index(struct db *db, struct index_tables *tables, ses_error *error)
 {
-    int64_t tables = 0;
-    const int code = ses__connection_read_int(
-        ses__connection_of(base),
-        "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'search_words'", &tables,
-        error);
+    size_t sound = 0;
+    int code = SES_OK;
 
-    return code == SES_OK && tables > 0 ? empty_index(base, error) : code;
+    *tables = (struct index_tables){.are_sound = false};
+    for (size_t i = 0; i < INDEX_TABLES && code == SES_OK; i++) {
+        enum derived_table table = TABLE_MISSING;
+        code = look_at_index_table(db, i, &table, error);
+        sound += table == TABLE_SOUND;
+        tables->are_any = tables->are_any || table == TABLE_SOUND || table == TABLE_CHANGED;
+        if (table == TABLE_FOREIGN)
+            tables->foreign = index_tables[i].name;
+    }
+    tables->are_sound = sound == SOUND_TABLES && !tables->foreign;
+    return code;
+}
+
+/* FTS5 cannot drop an index that it cannot read, and without FTS5 SQLite cannot drop any. So the index itself, which has no
+ * pages, is unlinked, and then its tables are ordinary ones. */
+static int drop_index(struct db *db, bool keeps_pages, ses_error *error)
+{
+    char sql[100];
+    int code = SES_OK;
+
+    for (size_t i = 0; i < INDEX_TABLES && code == SES_OK; i++) {
+        enum derived_table table = TABLE_MISSING;
+        code = look_at_index_table(db, i, &table, error);
+        if (code != SES_OK || table == TABLE_MISSING || table == TABLE_FOREIGN)
+            continue;
+        (void)snprintf(sql, sizeof sql, "DROP TABLE main.%s", index_tables[i].name);
+        code = i == 0 || keeps_pages
+                   ? ses__table_unlink(db, index_tables[i].name, error)
+                   : ses__blame(db, BLAME_PAGES,
+                                ses__connection_execute(ses__connection_of(db), sql,
+                                                        "dropping the index of words", error));
+    }
+    return code;
 }
 
 struct weighing {
@@ -80,5 +119,6 @@ const struct words_engine ses__sqlite_words = {.syntax = {.begin = "(",
                                                           .prefix_end = "\" *",
                                                           .both = " AND ",
                                                           .either = " OR "},
-                                               .clear = clear_index,
+                                               .look = look_at_index,
+                                               .drop = drop_index,
                                                .weigh = weigh_index};

@@ -48,6 +48,7 @@ void erased_add(ses_erased *sum, const ses_erased *erased)
     sum->state_left += erased->state_left;
     sum->artifacts_left += erased->artifacts_left;
     sum->compactions_left += erased->compactions_left;
+    sum->derived_left += erased->derived_left;
 }
 
 /* Adds a count, or null if it was not looked for. */
@@ -73,12 +74,16 @@ void erased_json(struct json *json, const ses_erased *erased)
     json_number(json, "stateValues", erased->state_left);
     json_number(json, "artifacts", erased->artifacts_left);
     json_number(json, "compactions", erased->compactions_left);
+    json_number(json, "derived", erased->derived_left);
     json_text(json, "backups", "not covered");
     json_close(json, '}');
 }
 
 void note_left(const ses_erased *erased)
 {
+    if (erased->derived_left > 0)
+        note("A damaged index or tally may still hold words of %s: recover the file, or restore a backup.",
+             counted(erased->derived_left, "event"));
     if (erased->forks_left > 0)
         note("%s still %s copies of events.", counted(erased->forks_left, "session"),
              erased->forks_left == 1 ? "has" : "have");

@@ -2,6 +2,10 @@
  * Data that is derived from the events of a store: features that are made on demand, each with a table of its own and a name in
  * `features`. `derived` says up to which event a feature has come in each session. Appends write nothing of it: calls that
  * need it bring it up to date first.
+ *
+ * It never refuses what the log allows. Without its row in `features`, without sound tables, or with rows that another number
+ * of its rules has made, it is not there: then nothing reads it, and nothing keeps it up to date. To be void, it loses its row
+ * in `features`. Its tables may stay, until it is made again or a secure deletion drops them.
  */
 #ifndef SESLITE_STORAGE_SQL_DERIVED_DERIVED_H
 #define SESLITE_STORAGE_SQL_DERIVED_DERIVED_H
@@ -13,6 +17,21 @@
 /* The use of tokens (storage/sql/usage). */
 #define USAGE_FEATURE "usage"
 
+/* What may be to blame for the failure of a job (db->blamed). */
+enum blame {
+    BLAME_WORDS = 1, /* the index of words */
+    BLAME_USAGE = 2, /* the tally */
+    BLAME_PAGES = 4  /* pages of a table that was to be dropped */
+};
+/* Takes the code of work on what is derived, in a job that deletes or derives, and returns it. After damage the job may be run
+ * again without what is to blame. */
+static inline int ses__blame(struct db *db, unsigned what, int code)
+{
+    if (code == SES_CORRUPT || code == SES_UNSUPPORTED)
+        db->blamed |= what;
+    return code;
+}
+
 /* As `features.needs` has it. */
 enum feature_needs { FEATURE_NEEDS_NOTHING = 1, FEATURE_NEEDS_READING = 2 };
 
@@ -21,6 +40,31 @@ SESLITE_PRIVATE int ses__feature_enter(struct db *db, const char *name, enum fea
                                        ses_error *error);
 /* With how far it has come in all sessions. */
 SESLITE_PRIVATE int ses__feature_leave(struct db *db, const char *name, ses_error *error);
+
+/* ---- table.c: the tables of features */
+
+enum derived_table {
+    TABLE_MISSING,
+    TABLE_SOUND,
+    TABLE_CHANGED, /* it was made as ours, and then changed */
+    TABLE_FOREIGN  /* it is not ours, or not even a table */
+};
+/* What has that name? `made` is the SQL that makes ours. */
+SESLITE_PRIVATE int ses__table_look(struct db *db, const char *name, const char *made,
+                                    enum derived_table *table, ses_error *error);
+/* EXISTS: it is in the way. */
+SESLITE_PRIVATE int ses__table_refuse(const struct db *db, const char *name, ses_error *error);
+/* Removes a table of a file from the schema. Its pages stay, where nothing leads to them: they are damaged, so that it cannot
+ * be dropped. */
+SESLITE_PRIVATE int ses__table_unlink(struct db *db, const char *name, ses_error *error);
+
+/* True if the feature is there and can be used. */
+SESLITE_PRIVATE int ses__usage_find(struct db *db, bool *is_there, ses_error *error);
+SESLITE_PRIVATE int ses__usage_look(struct db *db, enum derived_table *table, ses_error *error);
+/* Before events of a session are changed or removed: it is counted again from what is left. */
+SESLITE_PRIVATE int ses__usage_leave(struct db *db, int64_t session_id, ses_error *error);
+/* If `keeps_pages`, these are damaged: the table is unlinked. */
+SESLITE_PRIVATE int ses__usage_drop(struct db *db, bool keeps_pages, ses_error *error);
 
 /* Sessions with which a feature is behind: the first few after the number `after`. */
 struct behind {
@@ -59,5 +103,16 @@ SESLITE_PRIVATE void ses__deriving_free(struct deriving *work);
 /* Adds the session's next events to what is derived. `*done`: it has no more. */
 typedef int derive_events(struct db *db, int64_t session_id, struct deriving *work, bool *done,
                           ses_error *error);
+
+struct derived_feature {
+    const char *name;
+    int (*find)(struct db *db, bool *is_there, ses_error *error);
+    /* Makes it anew, and drops it. If `keeps_pages`, those of its tables are damaged: the tables are unlinked. */
+    int (*make)(struct db *db, bool keeps_pages, ses_error *error);
+    int (*drop)(struct db *db, bool keeps_pages, ses_error *error);
+    derive_events *advance;
+    int (*end)(struct db *db,
+               ses_error *error); /* after some sessions, in their transaction; NULL: nothing */
+};
 
 #endif

@@ -14,6 +14,7 @@ struct pruning {
     bool goes_on;             /* the plan is good for a further step */
     int64_t deleted;          /* by all steps so far */
     int64_t index_events;     /* whose words they have removed */
+    int64_t derived_left;     /* whose words may be left */
     struct session_row after; /* the last of them */
     bool more;
 };
@@ -188,6 +189,7 @@ static void note_step(struct pruning *own)
 
     own->deleted += op->deleted;
     own->index_events += op->erasure.erased.index_events;
+    own->derived_left += op->erasure.erased.derived_left;
     own->after = op->row;
     own->more = op->more;
     own->plan.row = op->row;
@@ -216,6 +218,7 @@ static int prune_in_steps(struct storage *storage, struct pruning *own, const st
     op->deleted = own->deleted;
     op->erasure.erased.events = own->deleted;
     op->erasure.erased.index_events = own->index_events;
+    op->erasure.erased.derived_left = own->derived_left;
     op->row = own->after;
     op->more = own->more;
     return SES_OK;

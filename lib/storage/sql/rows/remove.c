@@ -26,7 +26,7 @@ int ses__events_remove(struct db *db, const struct session_row *row, int64_t fir
     if (code == SES_OK) /* one that is left is filed as another's */
         code = ses__event_last(db, row->id, first, last, &left, error);
     if (code == SES_OK)
-        code = ses__derived_leave(db, USAGE_FEATURE, row->id, error);
+        code = ses__usage_leave(db, row->id, error);
     if (code == SES_OK)
         code = ses__words_remove_end(&words, error);
     return code == SES_OK && left > 0 ? refuse_leftover(db, "session", row->id, error) : code;
@@ -72,6 +72,8 @@ int ses__session_remove(struct db *db, const struct session_row *row, ses_error 
         code = ses__artifacts_remove_of_session(db, row, error);
     if (code == SES_OK)
         code = ses__words_remove_begin(&words, db, row, 0, MAX_SEQ, error);
+    if (code == SES_OK && !db->engine->words) /* a server's foreign keys do it */
+        code = ses__usage_leave(db, row->id, error);
     if (code == SES_OK)
         code = remove_rows_of_session(db, row->id, error);
     if (code == SES_OK)

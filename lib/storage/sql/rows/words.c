@@ -6,70 +6,6 @@
 #include "model/words/event_words.h"
 #include "storage/sql/rows/parts.h"
 
-/* ------------------------------------------------------------------------------------------ the index itself */
-
-static int need_module(struct db *db, ses_error *error)
-{
-    int64_t one = 0;
-    const int code = ses__query_number(db, STATEMENT_INDEX_MODULE, &one, error, NULL);
-
-    if (code != SES_NOTFOUND)
-        return code;
-    return db->engine->words
-               ? ses__error_set(error, SES_UNSUPPORTED,
-                                "%s: there is no index of words on such a server: searches read the events",
-                                db->name)
-               : ses__error_set(error, SES_UNSUPPORTED,
-                                "%s: the index of words needs FTS5, which the SQLite in use does not have",
-                                db->name);
-}
-
-/* UNSUPPORTED: there is one, but it cannot be used. */
-static int need_module_for(struct db *db, bool is_there, ses_error *error)
-{
-    return is_there && !ses__words_engine(db)->remove ? need_module(db, error) : SES_OK;
-}
-
-int ses__index_find(struct db *db, bool *is_there, ses_error *error)
-{
-    const int code = ses__feature_find(db, WORDS_FEATURE, is_there, error);
-    return code == SES_OK ? need_module_for(db, *is_there, error) : code;
-}
-
-int ses__index_serves(struct db *db, bool *serves, ses_error *error)
-{
-    int64_t one = 0;
-    const int code = ses__query_number(db, STATEMENT_INDEX_SERVES, &one, error, NULL);
-
-    *serves = code == SES_OK;
-    return code == SES_OK || code == SES_NOTFOUND ? need_module_for(db, *serves, error) : code;
-}
-
-int ses__index_drop(struct db *db, ses_error *error)
-{
-    const struct words_engine *words = ses__words_engine(db);
-    int code = words->clear ? words->clear(db, error) : SES_OK;
-
-    if (code == SES_OK)
-        code = ses__query_do(db, STATEMENT_INDEX_DROP, error, NULL);
-    if (code == SES_OK && !words->remove)
-        code = ses__query_do(db, STATEMENT_PLACES_DROP, error, NULL);
-    return code == SES_OK ? ses__feature_leave(db, WORDS_FEATURE, error) : code;
-}
-
-int ses__index_make(struct db *db, ses_error *error)
-{
-    int code = need_module(db, error);
-
-    if (code == SES_OK)
-        code = ses__index_drop(db, error); /* a rest that another program left */
-    if (code == SES_OK)
-        code = ses__query_do(db, STATEMENT_INDEX_MAKE, error, NULL);
-    if (code == SES_OK && !ses__words_engine(db)->remove)
-        code = ses__query_do(db, STATEMENT_PLACES_MAKE, error, NULL);
-    return code == SES_OK ? ses__feature_enter(db, WORDS_FEATURE, FEATURE_NEEDS_READING, error) : code;
-}
-
 /* ---------------------------------------------------------------------------------------------- its rows */
 
 struct span ses__index_owners(const struct session_row *row, char text[OWNERS_MAX])
@@ -86,6 +22,17 @@ int ses__index_text_take(struct deriving *indexing, struct span body, ses_error 
     return indexing->words.failed || indexing->text.failed ? ses__error_nomem(error) : SES_OK;
 }
 
+/* Without a place for the event nothing is changed. */
+static int check_placed(struct db *db, const struct session_row *row, int64_t seq, ses_error *error)
+{
+    if (ses__words_engine(db)->remove || ses__db_changed(db) > 0)
+        return SES_OK;
+    return ses__error_set(
+        error, SES_CORRUPT,
+        "%s: the index of words has no place for event %lld of session number %lld: make it again (SES_INDEX_REBUILD)",
+        db->name, (long long)seq, (long long)row->id);
+}
+
 static int add_words(struct db *db, const struct session_row *row, const struct event_row *event,
                      struct deriving *indexing, ses_error *error)
 {
@@ -99,26 +46,48 @@ static int add_words(struct db *db, const struct session_row *row, const struct 
         return code;
     if (!ses__words_engine(db)->remove)
         code = ses__query_do(db, STATEMENT_PLACE_ADD, error, VALUES(INT(row->id), INT(event->seq)));
+    if (code == SES_OK)
+        code =
+            ses__query_do(db, STATEMENT_WORDS_ADD, error,
+                          VALUES(INT(row->id), INT(event->seq), TEXT(((struct span){text->data, text->len})),
+                                 TEXT(ses__index_owners(row, owners))));
+    if (code == SES_OK)
+        code = check_placed(db, row, event->seq, error);
+    return ses__blame(db, BLAME_WORDS, code);
+}
+
+/* What `derived` says cannot be so: the log has no such event, or events after it are in the index. */
+static int check_seq(struct db *db, const struct session_row *row, int64_t derived_seq, int64_t seq,
+                     ses_error *error)
+{
+    int64_t one = 0;
+    int code = derived_seq < 0 || derived_seq > row->last_seq ? SES_OK : SES_NOTFOUND;
+
+    if (code == SES_NOTFOUND && !ses__words_engine(db)->remove)
+        code = ses__query_number(db, STATEMENT_PLACE_AFTER, &one, error, VALUES(INT(row->id), INT(seq)));
     if (code != SES_OK)
-        return code;
-    return ses__query_do(db, STATEMENT_WORDS_ADD, error,
-                         VALUES(INT(row->id), INT(event->seq), TEXT(((struct span){text->data, text->len})),
-                                TEXT(ses__index_owners(row, owners))));
+        return code == SES_NOTFOUND ? SES_OK : code;
+    return ses__error_set(
+        error, SES_CORRUPT,
+        "%s: the index of words does not hold the events of session number %lld up to %lld: make it again (SES_INDEX_REBUILD)",
+        db->name, (long long)row->id, (long long)derived_seq);
 }
 
 int ses__index_seq(struct db *db, const struct session_row *row, int64_t *seq, bool *current,
                    ses_error *error)
 {
     struct derived_row derived;
-    const int code = ses__derived_find(db, WORDS_FEATURE, row, &derived, error);
+    int code = ses__derived_find(db, WORDS_FEATURE, row, &derived, error);
 
     *seq = derived.seq < row->base_seq ? row->base_seq : derived.seq;
     *current = derived.current;
-    return code;
+    if (code == SES_OK)
+        code = check_seq(db, row, derived.seq, *seq, error);
+    return ses__blame(db, BLAME_WORDS, code);
 }
 
-int ses__index_advance(struct db *db, int64_t session_id, struct deriving *indexing, bool *done,
-                       ses_error *error)
+static int advance_index(struct db *db, int64_t session_id, struct deriving *indexing, bool *done,
+                         ses_error *error)
 {
     struct session_row row;
     struct event_rows rows;
@@ -152,37 +121,63 @@ int ses__index_advance(struct db *db, int64_t session_id, struct deriving *index
     return code == SES_OK ? ses__derived_set(db, WORDS_FEATURE, &row, seq, error) : code;
 }
 
+static int end_advancing(struct db *db, ses_error *error)
+{
+    return ses__index_write(db, false, error);
+}
+
+const struct derived_feature ses__index_feature = {
+    .name = WORDS_FEATURE,
+    .find = ses__index_find,
+    .make = ses__index_make,
+    .drop = ses__index_drop,
+    .advance = advance_index,
+    .end = end_advancing,
+};
+
+static int remove_event_words(struct db *db, const struct session_row *row, const struct event_row *event,
+                              struct deriving *indexing, ses_error *error)
+{
+    const struct buffer *const text = &indexing->text;
+    char owners[OWNERS_MAX];
+    int code = ses__index_text_take(indexing, event->body, error);
+
+    if (code != SES_OK || text->len == 0)
+        return code;
+    code = ses__query_do(db, STATEMENT_WORDS_REMOVE, error,
+                         VALUES(INT(row->id), INT(event->seq), TEXT(((struct span){text->data, text->len})),
+                                TEXT(ses__index_owners(row, owners))));
+    if (code == SES_OK)
+        code = check_placed(db, row, event->seq, error);
+    if (code == SES_OK && db->erased)
+        db->erased->index_events++;
+    return code;
+}
+
 static int remove_words(struct db *db, const struct session_row *row, int64_t first, int64_t last,
                         struct deriving *indexing, ses_error *error)
 {
-    const struct buffer *const text = &indexing->text;
     struct event_rows rows;
     struct event_row event;
-    char owners[OWNERS_MAX];
 
     ses__event_rows_open(&rows, db, row->id, first, last, WALK_FORWARD_BODIES, error);
-    while (ses__event_rows_next(&rows, &event)) {
-        int code = ses__index_text_take(indexing, event.body, error);
-        if (code == SES_OK && text->len > 0)
-            code = ses__query_do(db, STATEMENT_WORDS_REMOVE, error,
-                                 VALUES(INT(row->id), INT(event.seq),
-                                        TEXT(((struct span){text->data, text->len})),
-                                        TEXT(ses__index_owners(row, owners))));
-        if (code == SES_OK && text->len > 0 && db->erased)
-            db->erased->index_events++;
-        ses__query_keep(&rows.query, code);
-    }
+    while (ses__event_rows_next(&rows, &event))
+        ses__query_keep(&rows.query, remove_event_words(db, row, &event, indexing, error));
     return ses__event_rows_close(&rows);
 }
 
-static int remove_indexed(struct db *db, const struct words_removal *removal, int64_t indexed,
-                          ses_error *error)
+static int remove_indexed(struct db *db, const struct words_removal *removal, ses_error *error)
 {
     struct deriving indexing;
+    int64_t indexed = 0;
+    bool current = false;
+    int code = ses__index_seq(db, removal->row, &indexed, &current, error);
 
+    if (code != SES_OK)
+        return code;
     ses__deriving_init(&indexing, db, 0);
-    int code = remove_words(db, removal->row, removal->first,
-                            removal->last < indexed ? removal->last : indexed, &indexing, error);
+    code = remove_words(db, removal->row, removal->first, removal->last < indexed ? removal->last : indexed,
+                        &indexing, error);
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_PLACES_REMOVE, error,
                              VALUES(INT(removal->row->id), INT(removal->first), INT(removal->last)));
@@ -191,40 +186,39 @@ static int remove_indexed(struct db *db, const struct words_removal *removal, in
     return code;
 }
 
+/* Whatever fails here would not fail without the index. */
 int ses__words_remove_begin(struct words_removal *removal, struct db *db, const struct session_row *row,
                             int64_t first, int64_t last, ses_error *error)
 {
-    int64_t indexed = 0;
-    bool current = false;
+    bool is_there = false;
 
     *removal = (struct words_removal){.row = row, .first = first, .last = last};
-    ses__query_open(&removal->asked, db, STATEMENT_FEATURE_FIND, error, VALUES(STRING(WORDS_FEATURE)));
-    if (ses__words_engine(db)->remove)
+    if (ses__words_engine(db)->remove) {
+        ses__query_open(&removal->asked, db, STATEMENT_INDEX_FEATURES, error, NULL);
         return removal->asked.code;
-    const bool is_there = ses__query_row(&removal->asked);
-    int code = ses__query_end(&removal->asked);
+    }
+    removal->asked.db = db;
+    int code = ses__index_must_suit(db, &is_there, error);
     if (code == SES_OK && is_there)
-        code = need_module(db, error);
-    if (code == SES_OK && is_there)
-        code = ses__index_seq(db, row, &indexed, &current, error);
-    return code == SES_OK && is_there ? remove_indexed(db, removal, indexed, error) : code;
+        code = remove_indexed(db, removal, error);
+    return ses__blame(db, BLAME_WORDS, code);
 }
 
 int ses__words_remove_end(struct words_removal *removal, ses_error *error)
 {
     struct db *db = removal->asked.db;
     const struct statement *remove = ses__words_engine(db)->remove;
+    bool is_there = false;
 
     if (!remove)
         return SES_OK;
-    const bool is_there = ses__query_row(&removal->asked);
-    int code = ses__query_end(&removal->asked);
+    int code = ses__index_take_features(&removal->asked, &is_there, NULL);
     if (code != SES_OK || !is_there)
         return code;
     code = ses__query_do(db, remove, error,
                          VALUES(INT(removal->row->id), INT(removal->first), INT(removal->last)));
     ses__count_erased(db, index_events);
-    return code;
+    return ses__blame(db, BLAME_WORDS, code);
 }
 
 int ses__words_put(struct db *db, const struct session_row *row, const struct event_row *event,
@@ -234,11 +228,11 @@ int ses__words_put(struct db *db, const struct session_row *row, const struct ev
     int64_t indexed = 0;
     bool current = true;
     bool is_there = false;
-    int code = ses__index_find(db, &is_there, error);
+    int code = ses__blame(db, BLAME_WORDS, ses__index_find(db, &is_there, error));
 
     if (code == SES_OK && is_there)
         code = ses__index_seq(db, row, &indexed, &current, error);
-    if (code != SES_OK || event->seq > indexed)
+    if (code != SES_OK || !is_there || event->seq > indexed)
         return code;
     ses__deriving_init(&indexing, db, 0);
     code = add_words(db, row, event, &indexing, error);

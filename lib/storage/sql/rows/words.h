@@ -1,6 +1,6 @@
 /*
  * The index of words that searches use: a feature of a store ("search" in `features`), made on demand and derived from the
- * events. `derived` says how far it has come in each session. Events that are removed from a log are removed from the index
+ * events (storage/sql/derived). `derived` says how far it has come in each session. Events that are removed from a log are removed from the index
  * in the same transaction. Each event that the index leads to is looked at again, so a row that another program has left
  * costs only time.
  */
@@ -13,27 +13,54 @@
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/list.h"
 
+/* The name contains the number of the rules by which an event has words (model/words), but for the first. Whoever changes them
+ * gives it the next, search2: test/model/rules_of_words.c. An index of another number is not there. */
 #define WORDS_FEATURE "search"
+
+/* What there is under the names of its tables. */
+struct index_tables {
+    bool are_sound;
+    bool are_any;        /* one of them is there */
+    const char *foreign; /* the name of one that is not ours; NULL: there is none */
+};
 
 /* How an engine keeps it. */
 struct words_engine {
     struct words_syntax syntax;
     /* Removes events of a session by their numbers. NULL: their words must be given, one event at a time. */
     const struct statement *remove;
-    /* Before the index is dropped: makes sure that it can be, even if it is damaged. NULL: it can. */
-    int (*clear)(struct db *db, ses_error *error);
+    /* NULL: they are sound if they are there. */
+    int (*look)(struct db *db, struct index_tables *tables, ses_error *error);
+    /* Drops those that are ours. If `keeps_pages`, these are damaged: the tables are unlinked. */
+    int (*drop)(struct db *db, bool keeps_pages, ses_error *error);
     /* Adds the weights of all words in the index. */
     int (*weigh)(struct db *db, const struct hash_seed *seed, uint64_t *sum, ses_error *error);
     size_t bytes_max; /* of an event whose words are in the index; 0: any has */
 };
 SESLITE_PRIVATE const struct words_engine *ses__words_engine(const struct db *db);
 
+/* ---- words_index.c */
+
+/* UNSUPPORTED: there is one, but the engine cannot use it. */
 SESLITE_PRIVATE int ses__index_find(struct db *db, bool *is_there, ses_error *error);
 /* Is there one that a search by this role would use? */
 SESLITE_PRIVATE int ses__index_serves(struct db *db, bool *serves, ses_error *error);
-/* There is none yet. UNSUPPORTED: the engine cannot. */
-SESLITE_PRIVATE int ses__index_make(struct db *db, ses_error *error);
-SESLITE_PRIVATE int ses__index_drop(struct db *db, ses_error *error);
+/* The same for what changes events: CORRUPT if the store has one that cannot be kept up to date. */
+SESLITE_PRIVATE int ses__index_must_suit(struct db *db, bool *is_there, ses_error *error);
+/* Takes the rows of index_features. `is_other` may be NULL. */
+SESLITE_PRIVATE int ses__index_take_features(struct query *query, bool *is_own, bool *is_other);
+/* Makes it anew (see ses__index_drop). UNSUPPORTED: the engine cannot. EXISTS: another table has one of its names. */
+SESLITE_PRIVATE int ses__index_make(struct db *db, bool keeps_pages, ses_error *error);
+SESLITE_PRIVATE int ses__index_drop(struct db *db, bool keeps_pages, ses_error *error);
+/* It is not there from then on. */
+SESLITE_PRIVATE int ses__index_void(struct db *db, ses_error *error);
+/* Drops the tables of one that is void. */
+SESLITE_PRIVATE int ses__index_drop_void(struct db *db, ses_error *error);
+/* After words were added or removed: writes them, so that damage is found before the commit; and merges all, so that nothing
+ * is left of what was removed. */
+SESLITE_PRIVATE int ses__index_write(struct db *db, bool merges, ses_error *error);
+
+/* ---- words.c */
 
 /* Makes the text that the index has of an event. Without any, the event is not in there. */
 SESLITE_PRIVATE int ses__index_text_take(struct deriving *indexing, struct span body, ses_error *error);
@@ -43,8 +70,7 @@ SESLITE_PRIVATE struct span ses__index_owners(const struct session_row *row, cha
 /* The last event of a session that is in the index, or where its log begins; `*current`: nothing was cut since. */
 SESLITE_PRIVATE int ses__index_seq(struct db *db, const struct session_row *row, int64_t *seq, bool *current,
                                    ses_error *error);
-/* Adds the session's next events; see derived.h. */
-SESLITE_PRIVATE derive_events ses__index_advance;
+SESLITE_PRIVATE extern const struct derived_feature ses__index_feature;
 
 /* Removes the words of events, in two halves: before the events are deleted, and after that. (A server is asked in the first
  * whether there is an index, and does the rest by itself.) `row` lives until the second. */

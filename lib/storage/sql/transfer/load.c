@@ -7,6 +7,7 @@
 #include "model/event/timestamp.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
+#include "storage/sql/rows/words.h"
 
 /* ------------------------------------------------------------------------------------------- a new session */
 
@@ -272,6 +273,8 @@ static int settle_name(struct load_run *run, ses_error *error)
         code = ses__session_check_key(run->db, run->known.id, op->key, error);
         if (code == SES_OK)
             code = ses__session_remove(run->db, &run->known, error);
+        if (code == SES_OK && run->db->removed_words)
+            code = ses__index_write(run->db, false, error);
     } else if (op->outcome == SES_LOADED_RENAMED) {
         code = ses__load_find_name(run, error);
         op->events = op->outcome == SES_LOADED_EQUAL ? 0 : run->count; /* all are in the new session */
@@ -382,6 +385,8 @@ static int run_load(struct db *db, void *context, ses_error *error)
     struct load_run run = {.db = db, .op = op, .walk = {.empty = true}};
     int code = replay_begin(&run, error);
 
+    db->blamed = 0;
+    db->removed_words = false;
     ses__update_times_begin(&run.times, op->created_us, op->base_seq, op->parent ? op->parent_seq : 0);
     memcpy(op->name, op->key->session, strlen(op->key->session) + 1);
     op->outcome = SES_LOADED_NEW;
@@ -394,12 +399,39 @@ static int run_load(struct db *db, void *context, ses_error *error)
         code = code == SES_OK ? closed : code;
     }
     ses__replay_free(&run.replay);
+    op->blamed = db->blamed;
     return code == SES_OK && (op->flags & SES_LOAD_DRY_RUN) ? LOAD_UNDONE : code;
+}
+
+static int run_void(struct db *db, void *context, ses_error *error)
+{
+    const struct load_op *op = context;
+    const int code = op->blamed & BLAME_WORDS ? ses__index_void(db, error) : SES_OK;
+    return code == SES_OK && op->blamed & BLAME_USAGE
+               ? ses__usage_drop(db, (op->blamed & BLAME_PAGES) != 0, error)
+               : code;
+}
+
+/* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), since its events were asked for. So what kept
+ * it from replacing a session becomes void after it, and the next call succeeds. */
+static void make_void(struct storage *storage, struct load_op *op, ses_error *error)
+{
+    int code = ses__run_within(storage, &op->limits, TO_WRITE(0), run_void, op, NULL);
+
+    op->blamed |= BLAME_PAGES;
+    if (code == SES_CORRUPT)
+        code = ses__run_within(storage, &op->limits, TO_WRITE(0), run_void, op, NULL);
+    if (code == SES_OK)
+        ses__error_prefix(
+            error,
+            "the index of words or the tally was damaged, and is not used any more: load the session again");
 }
 
 int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error)
 {
     int code = ses__run_within(storage, &op->limits, (struct manner){.writes = true, .alone = true}, run_load,
                                op, error);
+    if (code == SES_CORRUPT && op->blamed)
+        make_void(storage, op, error);
     return code == LOAD_UNDONE ? SES_OK : code;
 }

@@ -6,8 +6,15 @@
 
 int ses__check_usage_find(struct check *check)
 {
-    const int code = ses__usage_find(check->db, &check->tallies_usage, &check->error);
+    bool has_feature = false;
+    int code = ses__feature_find(check->db, USAGE_FEATURE, &has_feature, &check->error);
 
+    if (code == SES_OK)
+        code = ses__usage_find(check->db, &check->tallies_usage, &check->error);
+    if (code == SES_OK && has_feature && !check->tallies_usage)
+        ses__check_found(
+            check, SES_PROBLEM_USAGE, 0,
+            "the table usage_counts is missing, or is not that of the tally: make it again, by ses_store_tally with SES_TALLY_REBUILD");
     check->tallies_usage = check->tallies_usage && code == SES_OK;
     return ses__check_settle(check, code, SES_PROBLEM_USAGE);
 }

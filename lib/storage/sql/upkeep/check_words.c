@@ -95,10 +95,25 @@ int ses__check_words_add(struct check *check, const struct session_row *row, con
 
 /* --------------------------------------------------------------------------------------------- all of it */
 
+static int find_checked_index(struct check *check)
+{
+    bool has_feature = false;
+    bool is_there = false;
+    int code = ses__feature_find(check->db, WORDS_FEATURE, &has_feature, &check->error);
+
+    if (code == SES_OK)
+        code = ses__index_find(check->db, &is_there, &check->error);
+    if (code == SES_OK && has_feature && !is_there)
+        ses__check_found(
+            check, SES_PROBLEM_INDEX, 0,
+            "the tables of the index of words are missing, or were changed: make it again, by ses_store_index with SES_INDEX_REBUILD");
+    return code == SES_OK ? ses__index_serves(check->db, &check->has_words, &check->error) : code;
+}
+
 /* Without FTS5, or under row security, it cannot be looked at. */
 int ses__check_words_begin(struct check *check)
 {
-    const int code = ses__index_serves(check->db, &check->has_words, &check->error);
+    const int code = find_checked_index(check);
 
     init_weights(&check->words, &check->op->seed, check->db->allocator);
     if (code != SES_UNSUPPORTED)

@@ -3,74 +3,16 @@
 #include "base/error.h"
 #include "storage/sql/rows/event.h"
 
-int ses__usage_drop(struct db *db, ses_error *error)
+/* EXISTS: another table has its name. */
+static int make_usage(struct db *db, bool keeps_pages, ses_error *error)
 {
-    const int code = ses__query_do(db, STATEMENT_USAGE_DROP, error, NULL);
+    enum derived_table table = TABLE_MISSING;
+    int code = ses__usage_look(db, &table, error);
 
-    if (code == SES_CORRUPT) /* SQLite walks over the pages of a table to free them */
-        return ses__error_set(
-            error, code,
-            "%s: the table usage_counts cannot be dropped, since its pages are damaged: recover the file (.recover of the sqlite3 program), or restore a backup",
-            db->name);
-    return code == SES_OK ? ses__feature_leave(db, USAGE_FEATURE, error) : code;
-}
-
-/* Is there a table of that name (or a view), and is it the one that the statement makes? SQLite keeps its SQL, without the
- * semicolon. A server keeps none. */
-static int look_at_table(struct db *db, bool *is_there, bool *is_own, ses_error *error)
-{
-    const char *const name = STATEMENT_USAGE_MAKE->name;
-    const struct span made = ses__span_of(name + strlen(name) + 1);
-    struct query query;
-
-    ses__query_open(&query, db, STATEMENT_USAGE_SQL, error, NULL);
-    *is_there = ses__query_row(&query);
-    *is_own = !*is_there || ses__query_type(&query, 0) == SQL_NULL;
-    if (!*is_own) {
-        const struct span sql = ses__query_text(&query, 0);
-        *is_own = sql.ptr && sql.len < made.len && memcmp(sql.ptr, made.ptr, sql.len) == 0 &&
-                  made.ptr[sql.len] == ';';
-    }
-    return ses__query_end(&query);
-}
-
-int ses__usage_find(struct db *db, bool *is_there, ses_error *error)
-{
-    bool has_table = false;
-    bool is_own = true;
-    int code = ses__feature_find(db, USAGE_FEATURE, is_there, error);
-
-    if (code == SES_OK && *is_there)
-        code = look_at_table(db, &has_table, &is_own, error);
-    if (code == SES_OK && *is_there && !(has_table && is_own))
-        code = ses__error_set(
-            error, SES_CORRUPT,
-            "%s: the table usage_counts is missing, or is not that of the tally: make it again "
-            "(SES_TALLY_REBUILD)",
-            db->name);
-    return code;
-}
-
-static int check_name_is_free(struct db *db, ses_error *error)
-{
-    bool has_table = false;
-    bool is_own = true;
-    const int code = look_at_table(db, &has_table, &is_own, error);
-
-    return code == SES_OK && !is_own
-               ? ses__error_set(
-                     error, SES_EXISTS,
-                     "%s: a table usage_counts that is not the store's own is in the way: rename it",
-                     db->name)
-               : code;
-}
-
-int ses__usage_make(struct db *db, ses_error *error)
-{
-    int code = check_name_is_free(db, error);
-
+    if (code == SES_OK && table == TABLE_FOREIGN)
+        code = ses__table_refuse(db, "usage_counts", error);
     if (code == SES_OK)
-        code = ses__usage_drop(db, error); /* a rest that another program left */
+        code = ses__usage_drop(db, keeps_pages, error); /* a rest that another program left */
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_USAGE_MAKE, error, NULL);
     return code == SES_OK ? ses__feature_enter(db, USAGE_FEATURE, FEATURE_NEEDS_NOTHING, error) : code;
@@ -121,9 +63,10 @@ static int put_sheet(struct usage_advance *own, ses_error *error)
     ses__usage_sheet_write(sheet, &own->sums, bytes);
     if (bytes->failed)
         return ses__error_nomem(error);
-    return ses__query_do(own->db, STATEMENT_USAGE_PUT, error,
-                         VALUES(INT(sheet->session_id), INT(sheet->first), INT(sheet->last),
-                                BYTES(((struct span){bytes->data, bytes->len}))));
+    const int code = ses__query_do(own->db, STATEMENT_USAGE_PUT, error,
+                                   VALUES(INT(sheet->session_id), INT(sheet->first), INT(sheet->last),
+                                          BYTES(((struct span){bytes->data, bytes->len}))));
+    return ses__blame(own->db, BLAME_USAGE, code);
 }
 
 static bool copy_models(struct usage_sheet *sheet, struct arena *arena)
@@ -153,8 +96,10 @@ static int take_last_sheet(struct usage_advance *own, int64_t seq, ses_error *er
         if (sound && !copy_models(sheet, &own->arena))
             ses__query_keep(&query, ses__error_nomem(error));
     }
-    const int code = ses__query_end(&query);
-    return code == SES_OK && !sound ? ses__usage_refuse(own->db, own->row->id, error) : code;
+    int code = ses__query_end(&query);
+    if (code == SES_OK && !sound)
+        code = ses__usage_refuse(own->db, own->row->id, error);
+    return ses__blame(own->db, BLAME_USAGE, code);
 }
 
 /* Where to begin: after `*seq`. */
@@ -170,7 +115,7 @@ static int find_beginning(struct usage_advance *own, int64_t *seq, ses_error *er
     *seq = goes_on ? derived.seq : row->base_seq;
     if (goes_on)
         return derived.seq < row->last_seq ? take_last_sheet(own, derived.seq, error) : SES_OK;
-    code = ses__derived_leave(own->db, USAGE_FEATURE, row->id, error); /* with the sheets */
+    code = ses__usage_leave(own->db, row->id, error);
     if (code == SES_OK)
         code = ses__derived_set(own->db, USAGE_FEATURE, row, row->base_seq, error);
     ses__usage_sheet_begin(&own->sheet, row->id, row->base_seq + 1);
@@ -231,7 +176,8 @@ static int advance_session(struct usage_advance *own, bool *done, ses_error *err
     return code == SES_OK ? ses__derived_set(own->db, USAGE_FEATURE, own->row, seq, error) : code;
 }
 
-int ses__usage_advance(struct db *db, int64_t session_id, struct deriving *work, bool *done, ses_error *error)
+static int advance_usage(struct db *db, int64_t session_id, struct deriving *work, bool *done,
+                         ses_error *error)
 {
     struct session_row row;
     const int code = ses__session_by_id(db, session_id, &row, error);
@@ -254,3 +200,11 @@ int ses__usage_advance(struct db *db, int64_t session_id, struct deriving *work,
     ses__memory_free(db->allocator, own);
     return advanced;
 }
+
+const struct derived_feature ses__usage_feature = {
+    .name = USAGE_FEATURE,
+    .find = ses__usage_find,
+    .make = make_usage,
+    .drop = ses__usage_drop,
+    .advance = advance_usage,
+};

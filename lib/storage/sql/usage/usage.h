@@ -11,13 +11,7 @@
 #include "storage/sql/derived/derived.h"
 #include "storage/sql/rows/session.h"
 
-/* CORRUPT: there is one, but its table was changed. */
-SESLITE_PRIVATE int ses__usage_find(struct db *db, bool *is_there, ses_error *error);
-/* There is none yet. EXISTS: another table has its name. */
-SESLITE_PRIVATE int ses__usage_make(struct db *db, ses_error *error);
-SESLITE_PRIVATE int ses__usage_drop(struct db *db, ses_error *error);
-/* Adds the session's next events; see derived.h. */
-SESLITE_PRIVATE derive_events ses__usage_advance;
+SESLITE_PRIVATE extern const struct derived_feature ses__usage_feature;
 
 /* ---- read.c */
 

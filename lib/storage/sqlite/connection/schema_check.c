@@ -2,7 +2,8 @@
  * Compares the schema of a file with the one that the scripts make. Additions are accepted as long as they
  * cannot change the result of a statement of the library: tables, views and triggers (the library runs
  * neither of the two), and indexes on plain columns. A changed table or index of the store is refused, and so
- * is an addition to one that computes or forbids values.
+ * is an addition to one that computes or forbids values. Tables of features are looked at where they are used
+ * (storage/sql/derived/table.c).
  *
  * The schema cannot be read from the scripts: ALTER TABLE edits the SQL of a table that an earlier script created, and
  * of the indexes and triggers that name a renamed column. So sql/sqlite/schema.sql has what SQLite keeps after it ran all
@@ -237,19 +238,6 @@ static int check_foreign_index(struct connection *db, const char *table, const c
     return code;
 }
 
-/* Returns the SQL that an object of that name must have; NULL: it may have any. */
-static const char *due_sql(const struct schema_object *object, const char *name)
-{
-    const char *const index = STATEMENT_INDEX_MAKE->name;
-    const char *const places = STATEMENT_PLACES_MAKE->name;
-
-    if (object)
-        return object->sql;
-    if (sqlite3_stricmp(name, "search_words") == 0)
-        return index + strlen(index) + 1;
-    return sqlite3_stricmp(name, "search_places") == 0 ? places + strlen(places) + 1 : NULL;
-}
-
 /* One row of sqlite_schema. SQLite refuses one whose columns do not agree with its SQL, but for their case. */
 static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
 {
@@ -264,12 +252,10 @@ static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
     if (!type || !name || !table || !sql)
         return ses__error_nomem(error); /* the query leaves NULL out */
     struct schema_object *object = find_object(schema, name);
-    const char *due = due_sql(object, name);
-    if (object)
+    if (object) {
         object->found = true;
-    if (due) {
-        if (sqlite3_stricmp(type, object ? object->type : type) != 0 ||
-            (strcmp(sql, due) != 0 && !has_same_tokens(sql, due)))
+        if (sqlite3_stricmp(type, object->type) != 0 ||
+            (strcmp(sql, object->sql) != 0 && !has_same_tokens(sql, object->sql)))
             code = refuse_schema(db, type, name, "was changed", error);
     } else if (sqlite3_stricmp(type, "index") == 0 && is_table_of_ours(schema, table)) {
         code = check_foreign_index(db, table, name, error);

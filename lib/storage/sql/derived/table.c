@@ -1,0 +1,86 @@
+/* The tables of features, and whether they are there. */
+#include "base/error.h"
+#include "storage/sql/derived/derived.h"
+
+static bool begins_with(struct span text, const char *beginning, size_t len)
+{
+    return text.ptr && text.len >= len && memcmp(text.ptr, beginning, len) == 0;
+}
+
+/* SQLite keeps the SQL without the semicolon. When a table is altered, it edits the columns, so up to the first comma the SQL
+ * stays as it was. A server keeps none. */
+static enum derived_table table_of(struct query *query, const char *made)
+{
+    const struct span sql = ses__query_text(query, 0);
+    const size_t len = strcspn(made, ";");
+
+    if (ses__query_type(query, 0) == SQL_NULL)
+        return query->db->engine->words ? TABLE_SOUND : TABLE_FOREIGN;
+    if (sql.len == len && begins_with(sql, made, len))
+        return TABLE_SOUND;
+    return begins_with(sql, made, strcspn(made, ",") + 1) ? TABLE_CHANGED : TABLE_FOREIGN;
+}
+
+int ses__table_look(struct db *db, const char *name, const char *made, enum derived_table *table,
+                    ses_error *error)
+{
+    struct query query;
+
+    ses__query_open(&query, db, STATEMENT_TABLE_SQL, error, VALUES(STRING(name)));
+    *table = ses__query_row(&query) ? table_of(&query, made) : TABLE_MISSING;
+    return ses__query_end(&query);
+}
+
+int ses__table_refuse(const struct db *db, const char *name, ses_error *error)
+{
+    return ses__error_set(error, SES_EXISTS,
+                          "%s: a table %s that is not the store's own is in the way: rename it", db->name,
+                          name);
+}
+
+/* ------------------------------------------------------------------------------------------- used tokens */
+
+static const char usage_table[] = "usage_counts";
+
+int ses__usage_look(struct db *db, enum derived_table *table, ses_error *error)
+{
+    const char *const name = STATEMENT_USAGE_MAKE->name;
+    return ses__table_look(db, usage_table, name + strlen(name) + 1, table, error);
+}
+
+int ses__usage_find(struct db *db, bool *is_there, ses_error *error)
+{
+    enum derived_table table = TABLE_MISSING;
+    int code = ses__feature_find(db, USAGE_FEATURE, is_there, error);
+
+    if (code == SES_OK && *is_there)
+        code = ses__usage_look(db, &table, error);
+    *is_there = *is_there && table == TABLE_SOUND;
+    return code;
+}
+
+/* The rows go with that of `derived`, but other programs may delete that without foreign keys. */
+int ses__usage_leave(struct db *db, int64_t session_id, ses_error *error)
+{
+    bool is_there = false;
+    int code = db->engine->words ? SES_OK : ses__usage_find(db, &is_there, error);
+
+    if (code == SES_OK && is_there)
+        code = ses__query_do(db, STATEMENT_USAGE_FORGET, error, VALUES(INT(session_id)));
+    if (code == SES_OK)
+        code = ses__derived_leave(db, USAGE_FEATURE, session_id, error);
+    return ses__blame(db, BLAME_USAGE, code);
+}
+
+/* The rows of the table refer to `derived`, and must go first. */
+int ses__usage_drop(struct db *db, bool keeps_pages, ses_error *error)
+{
+    enum derived_table table = TABLE_MISSING;
+    int code = ses__usage_look(db, &table, error);
+
+    if (code == SES_OK && (table == TABLE_SOUND || table == TABLE_CHANGED))
+        code = keeps_pages
+                   ? ses__table_unlink(db, usage_table, error)
+                   : ses__blame(db, BLAME_PAGES, ses__query_do(db, STATEMENT_USAGE_DROP, error, NULL));
+    return code == SES_OK ? ses__feature_leave(db, USAGE_FEATURE, error) : code;
+}

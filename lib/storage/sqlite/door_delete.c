@@ -1,0 +1,96 @@
+/*
+ * As door.c: runs jobs that delete. What is derived from the events follows in the same transaction, but never refuses a
+ * deletion: if its damage may be to blame for a failure, it becomes void, and all is done again without it. (The job does not
+ * simply go on, since SQLite should not commit a transaction in which a statement has failed.)
+ */
+#include "base/error.h"
+#include "storage/sql/rows/words.h"
+#include "storage/sqlite/parts.h"
+
+/* What a deletion does, the next time it is run. */
+struct deleting {
+    struct erasure *erasure;
+    storage_job *job;
+    void *context;
+    unsigned voids;   /* BLAME_WORDS, BLAME_USAGE: is void, or becomes so */
+    bool keeps_pages; /* nothing is dropped, since pages are damaged */
+    /* out */
+    unsigned blamed;
+};
+
+static int drop_void(struct db *db, ses_error *error)
+{
+    bool is_there = false;
+    int code = ses__index_drop_void(db, error);
+
+    if (code == SES_OK)
+        code = ses__feature_find(db, USAGE_FEATURE, &is_there, error);
+    return code == SES_OK && !is_there ? ses__usage_drop(db, false, error) : code;
+}
+
+/* The tally cannot stay: its rows would be deleted with those of `derived`. */
+static int begin_deleting(const struct deleting *own, struct db *db, ses_error *error)
+{
+    const struct erasure *erasure = own->erasure;
+    int code = own->voids & BLAME_WORDS ? ses__index_void(db, error) : SES_OK;
+
+    if (code == SES_OK && own->voids & BLAME_USAGE)
+        code = ses__usage_drop(db, own->keeps_pages, error);
+    if (code == SES_OK && !db->engine->words && (erasure->secure || erasure->drops_void) && !own->keeps_pages)
+        code = drop_void(db, error);
+    return code;
+}
+
+/* Other jobs may use the connection after it. */
+static int run_deleting(struct db *db, void *context, ses_error *error)
+{
+    struct deleting *own = context;
+    struct erasure *erasure = own->erasure;
+
+    erasure->erased = (ses_erased){.size = sizeof erasure->erased}; /* of an earlier run */
+    db->erased = erasure->counts ? &erasure->erased : NULL;
+    db->removed_words = false;
+    db->blamed = 0;
+    int result = begin_deleting(own, db, error);
+    if (result == SES_OK)
+        result = own->job(db, own->context, error);
+    if (result >= 0 && db->removed_words) {
+        const int code = ses__index_write(db, erasure->secure, error);
+        result = code == SES_OK ? result : code;
+    }
+    own->blamed = db->blamed;
+    db->erased = NULL;
+    return result;
+}
+
+/* True if there is something new to do without. */
+static bool takes_blame(struct deleting *own, int result)
+{
+    const unsigned voids = own->voids | (own->blamed & (BLAME_WORDS | BLAME_USAGE));
+    const bool keeps_pages = own->keeps_pages || (own->blamed & BLAME_PAGES);
+    const bool is_new = voids != own->voids || keeps_pages != own->keeps_pages;
+
+    own->voids = voids;
+    own->keeps_pages = keeps_pages;
+    return is_new && (result == SES_CORRUPT || result == SES_UNSUPPORTED);
+}
+
+int ses__run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
+                    ses_error *error)
+{
+    const struct engine *engine = storage->engine;
+    struct deleting own = {.erasure = erasure, .job = job, .context = context};
+    int result;
+
+    do {
+        ses__error_clear(error);
+        result = (engine->run_delete ? engine->run_delete
+                                     : ses__sqlite_run_delete)(storage, erasure, run_deleting, &own, error);
+    } while (takes_blame(&own, result));
+    erasure->keeps_void = result >= 0 && own.keeps_pages && (erasure->secure || erasure->drops_void);
+    if (erasure->keeps_void) {
+        erasure->unclean = true;
+        erasure->erased.derived_left = erasure->erased.events;
+    }
+    return result;
+}
