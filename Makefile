@@ -389,7 +389,7 @@ TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(p
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
 PROGRAMS     := $(B)
-CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers abi version abidiff exports names linking amalgamation embed schema docs install dist)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers abi version abidiff exports names linking amalgamation embed schema cells docs install dist)
 
 include test/flags.mk
 
@@ -551,7 +551,7 @@ sqlite-versions:
 # Those whose outcome may depend on it.
 ENCRYPTED_TESTS := program/seslite_key $(addprefix storage/,key key_backup key_damage key_journal key_traces artifact_kills backup_at_once checkpoint \
     history_kills interrupt lines_kills maintain marks open open_journal open_life open_permissions processes \
-    processes_fork readers search_index threads upgrade upgrade_stopped views) $(addprefix session/,append append_batch cursor fork lines list prune state)
+    processes_fork readers search_index threads upgrade views) $(addprefix session/,append append_batch cursor fork lines list prune state)
 .PHONY: encrypted
 encrypted:
 	@MAKE='$(MAKE)' SQLITE='$(SQLITE)' sh test/encrypted.sh build/encrypted-sqlite \

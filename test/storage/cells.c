@@ -211,14 +211,20 @@ static void assert_lease(struct side *side)
     assert_ok(ses_append_by_key(side->store, &full, event_text(91), SES_NUL, &held, NULL, &error));
 }
 
-static void assert_session(const struct cells *cells, struct side *side)
+/* Its title, its labels and its expiry. */
+static void assert_attributes(const struct cells *cells, ses_store *store, const ses_key *key)
 {
-    ses_session *session = must_get(side->store, &full);
+    ses_session *session = must_get(store, key);
 
     assert_string_equal(ses_session_title(session), "a title");
     assert_string_equal(ses_session_label_value(session, "kind"), "demo");
     assert_int_equal(ses_session_expires_us(session), cells->fixture->now + EXPIRES_IN_US);
     ses_session_close(session);
+}
+
+static void assert_session(const struct cells *cells, struct side *side)
+{
+    assert_attributes(cells, side->store, &full);
     assert_int_equal(versions_of(side->store, &full), cells->versions);
     assert_lease(side);
 }
@@ -313,11 +319,7 @@ static void test_a_fork(void **state)
 
     ON_BOTH(SES_OK, ses_fork_by_key(store, &full, AT(4), &to, NULL, NULL, &error));
     assert_int_equal(versions_of(cells->derived.store, &to), 4);
-    ses_session *fork = must_get(cells->derived.store, &to);
-    assert_string_equal(ses_session_title(fork), "a title");
-    assert_string_equal(ses_session_label_value(fork, "kind"), "demo");
-    assert_int_equal(ses_session_expires_us(fork), cells->fixture->now + EXPIRES_IN_US);
-    ses_session_close(fork);
+    assert_attributes(cells, cells->derived.store, &to);
     /* It has no lease. */
     ON_BOTH(SES_LEASED,
             ses_append_by_key(store, &to, "{}", 2,
@@ -486,6 +488,7 @@ static void test_an_export_and_a_load(void **state)
     struct text after = derived_text(loaded);
     assert_string_equal(after.data, before.data);
     assert_same_store(loaded, cells->derived.store);
+    assert_attributes(cells, loaded, &full);
     assert_int_equal(versions_of(loaded, &full), EVENTS);
     /* A lease is not part of it. */
     assert_ok(ses_lease_take(loaded, &full, "somebody else", NULL, &lease, &error));
