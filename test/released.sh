@@ -13,6 +13,10 @@ if [ ! -e "$library" ]; then
     git cat-file -e "$commit^{commit}" 2>/dev/null || exit 0
     mkdir -p "$folder"
     git archive "$commit" | tar -x -C "$folder"
-    env -u MAKEFLAGS -u MFLAGS -u FLAVOUR -u ENGINE ${MAKE:-make} -s -C "$folder" shared >"$folder/log" 2>&1 || exit 0
+    # Without the settings of the make that runs this.
+    env -i PATH="$PATH" make -s -C "$folder" shared >"$folder/log" 2>&1 || {
+        tail -3 "$folder/log"
+        exit 1
+    }
 fi
 echo "$library"

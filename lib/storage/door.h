@@ -637,11 +637,19 @@ struct visited_session {
     struct span initial; /* without text: none */
 };
 
-/* The callbacks of a walk over a store. It visits each app and its keys; then the users of the app by
+/* A text of a walk that has more than an older reader knows says so with a higher format. What is new raises it (visit.c) unless
+ * such a reader loses nothing without it. */
+enum {
+    VISIT_FORMAT_FIRST = 1,         /* 0.2.0 reads it */
+    VISIT_FORMAT_BASE_ARTIFACTS = 2 /* versions of artifacts at the base of a pruned log */
+};
+
+/* The callbacks of a walk over a store. It begins with the format that what it will visit needs, and visits each app and its keys; then the users of the app by
  * name, each with its keys and artifacts; then its sessions in the order of creation, each with its base, its artifacts, its
  * events and an end. A callback returns 0, or a code that ends the walk. It runs on the caller's thread, and its
  * texts live until it returns. */
 struct store_visitor {
+    int (*begin)(void *context, int format, ses_error *error);
     int (*app)(void *context, const char *app, ses_error *error);
     int (*user)(void *context, const char *app, const char *user, ses_error *error);
     int (*shared)(void *context, struct span key, struct span value, ses_error *error);

@@ -97,6 +97,35 @@ static void test_a_rewind_restores_what_pruned_events_named(void **state)
     assert_restored(store, &key);
 }
 
+/* The text of a session, or of all; its first line has this format. */
+static void assert_format(ses_store *store, const char *session, const char *head)
+{
+    const ses_export_options one = {.size = sizeof one, .app = "app", .user = "user", .session = session};
+    struct text text = exported(store, session ? &one : NULL);
+
+    if (strncmp(text.data, head, strlen(head)) != 0)
+        fail_msg("%.60s", text.data);
+    assert_int_equal(strstr(text.data, "\"kind\":\"base_artifact\"") != NULL, strstr(head, "2") != NULL);
+    free(text.data);
+}
+
+/* A reader of format 1 passes over kinds of lines that it does not know. */
+static void test_an_export_says_which_reader_loses_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key plain = {"app", "user", "plain"};
+
+    must_create(fixture->store, &plain, Q("{'k':1}"));
+    for (int i = 0; i < 4; i++)
+        must_append_by_key(fixture->store, &plain, Q("{'timestamp':1,'actions':{'stateDelta':{'k':2}}}"));
+    prune_keeping(fixture->store, &plain, 1);
+    assert_format(fixture->store, NULL, Q("{'kind':'seslite','format':1}\n"));
+    fill_and_prune(fixture->store);
+    assert_format(fixture->store, NULL, Q("{'kind':'seslite','format':2}\n"));
+    assert_format(fixture->store, "session", Q("{'kind':'seslite','format':2}\n"));
+    assert_format(fixture->store, "plain", Q("{'kind':'seslite','format':1}\n"));
+}
+
 static void test_an_export_has_what_pruned_events_named(void **state)
 {
     struct fixture *fixture = *state;
@@ -250,6 +279,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_rewind_restores_what_pruned_events_named),
         TEST(test_an_export_has_what_pruned_events_named),
+        TEST(test_an_export_says_which_reader_loses_nothing),
         TEST(test_a_cut_leaves_what_pruned_events_named),
         TEST(test_versions_at_the_base_that_cannot_be_are_found),
         TEST(test_rewinds_of_random_logs_are_those_of_the_whole_log),

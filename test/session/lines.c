@@ -512,7 +512,7 @@ static void test_lines_out_of_their_place_are_refused(void **state)
         {{"[]"}, SES_NOTASTORE, "begin"},
         {{"SQLite format 3"}, SES_NOTASTORE, "begin"},
         {{"{'kind':'seslite','format':0}"}, SES_NOTASTORE, "begin"},
-        {{"{'kind':'seslite','format':2}", TOTAL}, SES_TOONEW, "format 2"},
+        {{"{'kind':'seslite','format':3}", TOTAL}, SES_TOONEW, "format 3"},
         {{HEAD, EVENT, TOTAL}, SES_INVALID, "line 2"},
         {{HEAD, END, TOTAL}, SES_INVALID, "line 2"},
         {{HEAD, HEAD, TOTAL}, SES_INVALID, "line 2"},

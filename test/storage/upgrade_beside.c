@@ -4,7 +4,8 @@
  */
 #include <dlfcn.h>
 
-#include "open.h"
+#include "seslite_artifact.h"
+#include "session/lines_text.h"
 
 static const ses_key talk = {"app", "user", "talk"};
 
@@ -21,6 +22,8 @@ static struct {
                 ses_session **, ses_error *);
     int (*state)(ses_store *, const ses_key *, const char *, const ses_call_options *, char **, size_t *,
                  ses_error *);
+    int (*import)(ses_store *, int (*)(void *, char *, size_t, size_t *, ses_error *), void *,
+                  const ses_import_options *, ses_import_report *, ses_error *);
     int (*erase)(ses_store *, const ses_key *, const ses_delete_options *, int64_t *, ses_error *);
 } old;
 
@@ -39,8 +42,10 @@ static bool load_old(void)
     int status = 0;
     char *path = support_run("sh test/released.sh 0.2.0 " BUILD_FOLDER, &status);
 
+    if (status != 0)
+        fail_msg("%s", path);
     path[strcspn(path, "\n")] = '\0';
-    if (status == 0 && path[0])
+    if (path[0])
         old.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     free(path);
     if (!old.library) {
@@ -53,6 +58,7 @@ static bool load_old(void)
     FIND(append, "ses_append_by_key");
     FIND(fork, "ses_fork_by_key");
     FIND(state, "ses_state_get_by_key");
+    FIND(import, "ses_store_import");
     FIND(erase, "ses_delete");
     return true;
 }
@@ -154,6 +160,46 @@ static void test_a_program_of_0_2_0_writes_during_the_upgrade(void **state)
     }
 }
 
+static void assert_old_imports(const char *path, ses_store *from, int expected)
+{
+    struct text text = exported(from, NULL);
+    struct piecewise pieces = {.data = text.data, .len = text.len};
+    ses_import_report report = {.size = sizeof report};
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(old.open(path, NULL, &store, &error));
+    assert_code(expected, old.import(store, give_lines, &pieces, NULL, &report, &error));
+    if (expected == SES_OK)
+        assert_int_equal(report.unknown, 0);
+    old.close(store);
+    free(text.data);
+}
+
+/* It reads what says format 1 without a loss, and refuses the rest. */
+static void test_a_program_of_0_2_0_reads_exports(void **state)
+{
+    const struct folder *folder = *state;
+    const ses_prune_options most = {.size = sizeof most, .which = SES_PRUNE_KEEP, .keep = 1};
+    ses_store *store = empty_store();
+    ses_error error;
+
+    if (!old.library)
+        skip();
+    must_create(store, &talk, Q("{'n':0,'user:u':1,'app:a':1}"));
+    assert_ok(ses_artifact_save_by_key(store, &talk, "file", "bytes", 5, NULL, NULL, &error));
+    for (int i = 0; i < 3; i++)
+        must_append_by_key(store, &talk, Q("{'actions':{'stateDelta':{'n':1},'artifactDelta':{'file':0}}}"));
+    assert_ok(ses_fork_by_key(store, &talk, NULL, &(ses_key){"app", "user", "fork"}, NULL, NULL, &error));
+    assert_old_imports(folder->path, store, SES_OK);
+    assert_ok(ses_prune_by_key(store, &talk, &most, NULL, &error));
+    struct text other = {NULL, 0};
+    text_printf(&other, "%s.other", folder->path);
+    assert_old_imports(other.data, store, SES_TOONEW);
+    free(other.data);
+    ses_close(store);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
 
 int main(void)
@@ -161,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_program_of_0_2_0_stops_writing),
         TEST(test_a_program_of_0_2_0_writes_during_the_upgrade),
+        TEST(test_a_program_of_0_2_0_reads_exports),
     };
     return cmocka_run_group_tests_name("upgrade_beside", tests, NULL, NULL);
 }

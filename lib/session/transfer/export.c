@@ -209,10 +209,12 @@ static int export_end(void *context, ses_error *error)
 
 /* --------------------------------------------------------------------------------------------- the call */
 
-static int begin_file(struct export_call *call, ses_error *error)
+static int begin_file(void *context, int format, ses_error *error)
 {
+    struct export_call *call = context;
+
     ses__export_begin(call, "seslite");
-    ses__export_number(call, "format", LINES_FORMAT);
+    ses__export_number(call, "format", format);
     return ses__export_end(call, error);
 }
 
@@ -258,7 +260,8 @@ static void rehearse(void *context, bool begins)
 
 static int run_export(ses_store *store, struct export_call *call, ses_error *error)
 {
-    static const struct store_visitor visitor = {.app = export_app,
+    static const struct store_visitor visitor = {.begin = begin_file,
+                                                 .app = export_app,
                                                  .user = export_user,
                                                  .shared = export_shared,
                                                  .session = export_session,
@@ -281,10 +284,8 @@ static int run_export(ses_store *store, struct export_call *call, ses_error *err
                           .allocator = &store->allocator,
                           .visitor = &visitor,
                           .context = call};
-    int code = begin_file(call, error);
+    const int code = ses__door_visit(store->storage, &op, error);
 
-    if (code == SES_OK)
-        code = ses__door_visit(store->storage, &op, error);
     return code == SES_OK ? end_file(call, error) : code;
 }
 

@@ -6,7 +6,7 @@
 #include "base/crc32.h"
 #include "base/memory.h"
 
-enum { LINES_FORMAT = 1 };
+enum { LINES_FORMAT = 2 }; /* the highest that is read */
 
 /* The fields of lines: their names and types. Fields that a kind of line does not have are skipped in it. */
 #define LINE_FIELD_TABLE(X)                     \

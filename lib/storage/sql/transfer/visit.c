@@ -13,9 +13,46 @@ enum { SESSIONS_AT_ONCE = 10000 };
 struct visit_run {
     struct db *db;
     const struct visit_op *op;
+    bool surveys; /* it only finds out which format it needs */
+    int format;
     struct snapshot details; /* of one session */
     struct arena initial;
 };
+
+/* --------------------------------------------------------------------------------------------- the format */
+
+static int note_base_artifact(void *context, const struct base_value *value, ses_error *error)
+{
+    (void)value;
+    (void)error;
+    *(bool *)context = true;
+    return SES_OK;
+}
+
+static int has_base_artifacts(struct db *db, const struct session_row *row, bool *has, ses_error *error)
+{
+    return row->base_seq > 0 ? ses__base_visit_artifacts(db, row, note_base_artifact, has, error) : SES_OK;
+}
+
+/* What a session may have that a reader of a lower format would leave out without a word. */
+static const struct {
+    int format;
+    int (*has)(struct db *db, const struct session_row *row, bool *has, ses_error *error);
+} raising[] = {{VISIT_FORMAT_BASE_ARTIFACTS, has_base_artifacts}};
+
+static int survey_session(struct visit_run *run, const struct session_row *row, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < sizeof raising / sizeof raising[0] && code == SES_OK; i++) {
+        bool has = false;
+        if (run->format < raising[i].format)
+            code = raising[i].has(run->db, row, &has, error);
+        if (has)
+            run->format = raising[i].format;
+    }
+    return code;
+}
 
 /* ---------------------------------------------------------------------------------------- shared state */
 
@@ -80,6 +117,9 @@ static int visit_whole_session(struct visit_run *run, const ses_key *key, const 
     const struct visit_op *op = run->op;
     const struct store_visitor *visitor = op->visitor;
     struct visited_session session = {.key = *key};
+
+    if (run->surveys)
+        return survey_session(run, row, error);
     int code = read_details(run, row, &session, error);
 
     if (code == SES_OK)
@@ -260,7 +300,7 @@ static int visit_app(struct visit_run *run, const char *app, int64_t app_id, ses
                               .filter = &all};
     int code = find_asked_user(run, &list.user_id, error);
 
-    if (code == SES_OK && !op->only_sessions)
+    if (code == SES_OK && !op->only_sessions && !run->surveys)
         code = visit_owners(run, app, app_id, list.user_id, error);
     if (code != SES_OK)
         return code;
@@ -299,6 +339,27 @@ static int visit_apps(struct visit_run *run, ses_error *error)
     }
 }
 
+static int visit_asked(struct visit_run *run, ses_error *error)
+{
+    return run->op->app ? visit_one_app(run, error) : visit_apps(run, error);
+}
+
+/* The format must be known before the first line. Damage is for the walk itself to report. */
+static int survey_visit(struct visit_run *run, ses_error *error)
+{
+    run->format = VISIT_FORMAT_FIRST;
+    run->surveys = true;
+    int code = visit_asked(run, error);
+    run->surveys = false;
+    if (code == SES_CORRUPT) {
+        ses__error_clear(error);
+        code = SES_OK;
+    }
+    return code == SES_OK
+               ? ses__db_wait_anew(run->db, run->op->visitor->begin(run->op->context, run->format, error))
+               : code;
+}
+
 static int run_visit(struct db *db, void *context, ses_error *error)
 {
     struct visit_run run = {.db = db, .op = context};
@@ -308,7 +369,9 @@ static int run_visit(struct db *db, void *context, ses_error *error)
     if (code == SES_OK)
         code = ses__features_check(db, SES_UNSUPPORTED, error);
     if (code == SES_OK)
-        code = run.op->app ? visit_one_app(&run, error) : visit_apps(&run, error);
+        code = survey_visit(&run, error);
+    if (code == SES_OK)
+        code = visit_asked(&run, error);
     ses__arena_free(&run.initial);
     ses__snapshot_free(&run.details);
     return code;
