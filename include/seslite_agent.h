@@ -125,10 +125,10 @@ typedef struct ses_content ses_content;
 
 /*
  * Reads `event`, the JSON of an event, as in ses_event.json. INVALID: a field has the wrong type; the message
- * names it. RANGE: a text holds a lone surrogate escape, which UTF-8 cannot express. LIMIT: the JSON is
- * nested more than 1000 levels deep.
+ * names it. LIMIT: the JSON is nested more than 1000 levels deep. A lone surrogate escape, such as half an
+ * emoji, which UTF-8 cannot express, becomes U+FFFD in the texts of the content.
  *
- * Codes: MISUSE, JSON, INVALID, RANGE, LIMIT, NOMEM.
+ * Codes: MISUSE, JSON, INVALID, LIMIT, NOMEM.
  */
 SES_API int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_content **content,
                              ses_error *error);
@@ -565,7 +565,8 @@ SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, siz
  * caller (ses_free). `*delta` is NULL if there is nothing to save, because the event is not by `agent`, is
  * not final, or has no text. `len` may be NULL. The text is saved as it is. Where the ADK parses it
  * (output_schema), the caller does. It is the final text alone; see ses_output_append for more.
- * The event is read as by ses_content_open. INVALID also: the key breaks the rules of state keys.
+ * The event is read as by ses_content_open, but a text with a lone surrogate escape is RANGE, since it would be
+ * stored otherwise than it is. INVALID also: the key breaks the rules of state keys.
  *
  * Codes: MISUSE, JSON, INVALID, RANGE, LIMIT, NOMEM.
  */

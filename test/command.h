@@ -212,6 +212,18 @@ static inline void make_read_only(struct fixture *fixture)
         assert_int_equal((reply)->status, 1);                                                       \
     } while (0)
 
+/* Do the bytes, which may be a database, have the word? */
+static inline bool has_bytes(const char *bytes, size_t len, const char *word)
+{
+    const size_t word_len = strlen(word);
+
+    for (size_t at = 0; at + word_len <= len; at++) {
+        if (memcmp(bytes + at, word, word_len) == 0)
+            return true;
+    }
+    return false;
+}
+
 static inline void assert_has(const struct text *text, const char *words)
 {
     if (!strstr(text->data, words)) {

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "session/handle.h"
 
-int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_content **content,
-                     ses_error *error)
+int ses__content_open(ses_store *store, const char *event, size_t event_len, bool shows,
+                      ses_content **content, ses_error *error)
 {
     struct span text;
     int code = ses__check_output(content, "content", error);
@@ -23,12 +23,18 @@ int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_
     fresh->allocator = *ses__store_allocator(store); /* a content may outlive its store */
     ses__arena_init(&fresh->arena, &fresh->allocator);
     ses__buffer_init(&fresh->text, &fresh->allocator);
-    code = ses__content_read(fresh, text, error);
+    code = ses__content_read(fresh, text, shows, error);
     if (code == SES_OK)
         *content = fresh;
     else
         ses_content_close(fresh);
     return code;
+}
+
+int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_content **content,
+                     ses_error *error)
+{
+    return ses__content_open(store, event, event_len, true, content, error);
 }
 
 void ses_content_close(ses_content *content)

@@ -216,11 +216,12 @@ static const struct json_object content_event_fields = {
         {"usageMetadata", "usage_metadata", JSON_MAY_BE(JSON_OBJECT), read_usage, NULL}),
 };
 
-int ses__content_read(ses_content *content, struct span text, ses_error *error)
+int ses__content_read(ses_content *content, struct span text, bool shows, ses_error *error)
 {
     struct json_reader reader;
     int code = ses__json_start_object(&reader, text, content_event_fields.whole, error);
 
     reader.arena = &content->arena;
+    reader.shows = shows;
     return code == SES_OK ? ses__json_read_last(&reader, &content_event_fields, content, error) : code;
 }

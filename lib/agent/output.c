@@ -83,7 +83,7 @@ static int read_output(ses_store *store, struct span event, const ses_tracked *t
                        struct output *output, ses_error *error)
 {
     ses_content *content = NULL;
-    int code = ses_content_open(store, event.ptr, event.len, &content, error);
+    int code = ses__content_open(store, event.ptr, event.len, false, &content, error);
 
     ses__buffer_init(&output->text, ses__store_allocator(store));
     ses__buffer_init(&output->turn, ses__store_allocator(store));

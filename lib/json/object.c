@@ -187,7 +187,8 @@ int ses__json_take_text(const struct json_found *found, struct arena *arena, str
 
     if (!ses__json_read_string(found->reader, &string))
         return ses__json_error(found->reader, error);
-    int code = ses__json_decode(string, arena, text);
+    int code = found->reader->shows ? ses__json_decode_shown(string, arena, text)
+                                    : ses__json_decode(string, arena, text);
     if (code == SES_NOMEM)
         return ses__error_nomem(error);
     return code == SES_OK ? SES_OK : ses__json_lone_surrogate(found->reader, string, error);

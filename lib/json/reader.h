@@ -23,6 +23,7 @@ struct json_reader {
     /* For a text that was accepted before. In objects with known fields, values of other types are skipped,
      * and if a field appears several times all are read. Skipped values are not checked. */
     bool lenient;
+    bool shows;          /* texts that fields decode are shown: lone surrogates in them become U+FFFD */
     size_t others;       /* members of objects with known fields that are none of these, so far */
     struct arena *arena; /* for texts that fields decode; may be NULL if none does */
     const char *wrong;   /* the fault, a static text; NULL: none so far */

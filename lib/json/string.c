@@ -99,14 +99,13 @@ bool ses__json_add_text(struct buffer *buffer, struct json_string string)
     return ok;
 }
 
-void ses__json_add_replaced(struct buffer *buffer, struct json_string string)
+/* Writes it to `out`, with a NUL after it, and returns its length. */
+static size_t unescape_replacing(struct json_string string, char *out)
 {
     const char *p = string.raw.ptr;
     const char *const end = p + string.raw.len;
+    char *to = out;
 
-    if (!ses__buffer_reserve(buffer, string.raw.len))
-        return;
-    char *to = buffer->data + buffer->len;
     while (p < end) {
         if (*p != '\\')
             *to++ = *p++;
@@ -114,7 +113,13 @@ void ses__json_add_replaced(struct buffer *buffer, struct json_string string)
             to += ses__utf8_encode(0xfffd, to);
     }
     *to = '\0';
-    buffer->len = (size_t)(to - buffer->data);
+    return (size_t)(to - out);
+}
+
+void ses__json_add_replaced(struct buffer *buffer, struct json_string string)
+{
+    if (ses__buffer_reserve(buffer, string.raw.len))
+        buffer->len += unescape_replacing(string, buffer->data + buffer->len);
 }
 
 int ses__json_decode(struct json_string string, struct arena *arena, struct span *text)
@@ -129,5 +134,18 @@ int ses__json_decode(struct json_string string, struct arena *arena, struct span
     if (!ses__json_unescape(string, plain, &text->len))
         return SES_RANGE;
     plain[text->len] = '\0';
+    return SES_OK;
+}
+
+int ses__json_decode_shown(struct json_string string, struct arena *arena, struct span *text)
+{
+    const int code = ses__json_decode(string, arena, text);
+
+    if (code != SES_RANGE)
+        return code;
+    char *plain = ses__arena_new(arena, string.raw.len + 1);
+    if (!plain)
+        return SES_NOMEM;
+    *text = (struct span){plain, unescape_replacing(string, plain)};
     return SES_OK;
 }

@@ -668,6 +668,39 @@ static void test_google_adk_reads_the_database(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
+/* Other programs read no lone surrogates; the stored bytes stay. */
+static void test_half_an_emoji_is_a_replacement_character_for_others(void **state)
+{
+    static const char *const formats[] = {"session", "vertex", "sqlite"};
+    const struct fixture *fixture = *state;
+    const ses_key half = {"half", "bob", "s"};
+    struct reply reply = {0};
+
+    must_create(fixture->store, &half, NULL);
+    must_append_by_key(
+        fixture->store, &half,
+        Q("{'id':'e','author':'agent','timestamp':1,'content':{'parts':[{'text':'42 \\ud83d'}]}}"));
+    for (size_t i = 0; i < 3; i++) {
+        char *file = support_path(fixture->folder, formats[i]);
+        size_t len;
+        run_at(&reply, 0, NULL, fixture->path, "-a", "half", "export", "s", "--to", formats[i], "-o", file,
+               "--json");
+        assert_has(&reply.out, "\"kind\":\"surrogates\"");
+        char *bytes = support_read_file(file, &len);
+        assert_true(has_bytes(bytes, len, "42 \\ufffd"));
+        assert_false(has_bytes(bytes, len, "\\ud83d"));
+        free(bytes);
+        free(file);
+    }
+    run_at(&reply, 0, NULL, fixture->path, "-a", "half", "show", "s");
+    assert_has(&reply.out, "42 \xef\xbf\xbd");
+    run_at(&reply, 0, NULL, fixture->path, "-a", "half", "events", "s");
+    assert_has(&reply.out, "42 \xef\xbf\xbd");
+    run_at(&reply, 0, NULL, fixture->path, "-a", "half", "events", "s", "--json");
+    assert_has(&reply.out, "42 \\ud83d");
+    reply_free(&reply);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -687,6 +720,7 @@ int main(void)
         T(test_title_labels_and_expiry_go_to_vertex_and_come_back),
         T(test_a_session_for_vertex_is_imported_again),
         T(test_google_adk_reads_the_database),
+        T(test_half_an_emoji_is_a_replacement_character_for_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

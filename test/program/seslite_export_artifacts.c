@@ -440,17 +440,6 @@ static void test_google_adk_lists_and_loads_them(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
-static bool contains(const char *bytes, size_t len, const char *word)
-{
-    const size_t word_len = strlen(word);
-
-    for (size_t at = 0; at + word_len <= len; at++) {
-        if (memcmp(bytes + at, word, word_len) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* An image that was kept as an artifact is part of the event again for services that know no artifacts of the store, in
  * whatever session; an address of something that is not there is counted. */
 static void test_images_go_with_their_events(void **state)
@@ -485,8 +474,8 @@ static void test_images_go_with_their_events(void **state)
                formats[i], "-o", path, "--json");
         assert_has(&reply.out, Q("{'kind':'references','count':1"));
         char *bytes = support_read_file(path, &len);
-        assert_true(contains(bytes, len, IMAGE));
-        assert_false(contains(bytes, len, "sessions/first"));
+        assert_true(has_bytes(bytes, len, IMAGE));
+        assert_false(has_bytes(bytes, len, "sessions/first"));
         free(bytes);
         free(path);
     }

@@ -107,6 +107,7 @@ static int put_json(const struct sessions_export *own, const ses_key *key, const
     struct text json = {NULL, 0, 0};
     int status = own->make(own->export, session, &json);
 
+    (void)export_mend(own->export, &json);
     if (status == EXIT_OK && own->export->path) {
         status = write_file(own, key, json.data, json.len);
     } else if (status == EXIT_OK) {
