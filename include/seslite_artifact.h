@@ -281,8 +281,9 @@ SES_API int ses_artifacts_add(ses_artifacts *artifacts, const char *name, const 
  * Makes appends with this list keep large inline data as artifacts: an `inlineData` of a part of the event
  * with more than `bytes` bytes becomes an artifact of the event, and the part gets a `fileData` with its
  * address (ses_artifact_info.uri), its type and its display name. The artifact's name is the display name, or
- * `artifact_INVOCATION_N` with the invocation's id and the number of the part among these, from 0 on, as
- * google-adk's SaveFilesAsArtifactsPlugin names them. Inline data that is not valid base64 stays where it is.
+ * `artifact_INVOCATION_N` with the invocation's id and the number of the part in the event, from 0 on, as
+ * google-adk's SaveFilesAsArtifactsPlugin names them. (0.2.0 took the number among these parts. Names in stored
+ * events stay, and the retry of such an event is still recognized.) Inline data that is not valid base64 stays where it is.
  * ses_context_options.inline_bytes puts the bytes back for a model.
  *
  * Codes: MISUSE, INVALID.

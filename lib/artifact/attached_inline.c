@@ -24,22 +24,34 @@ static const char *c_text_of(struct span json, struct arena *arena)
     return ses__arena_text(arena, text.ptr, text.len);
 }
 
+/* A name of the invocation (or, without one, of the event) and a number; otherwise of the hash. */
+static const char *print_name(const struct attached *item, struct span of, size_t number, struct arena *arena)
+{
+    char name[SES_ID_MAX + 1];
+
+    if (of.ptr && of.len > 0 && of.len < 400 && !memchr(of.ptr, '\0', of.len))
+        (void)snprintf(name, sizeof name, "artifact_%.*s_%zu", (int)of.len, of.ptr, number);
+    else
+        (void)snprintf(name, sizeof name, "artifact_%.16s", item->fresh.blob.hash);
+    return ses__arena_text(arena, name, strlen(name));
+}
+
 /* As google-adk's SaveFilesAsArtifactsPlugin names them: by their display name, or by the invocation and the number of the
- * part among these. */
+ * part. 0.2.0 took the number among the inline data that became artifacts, and the invocation as the JSON spells it. */
 static int name_inlined(struct attached *item, const struct inline_data *inlined, size_t index,
                         const struct artifact_outline *outline, struct arena *arena)
 {
-    const struct span of = outline->invocation_id.ptr ? outline->invocation_id : outline->id.raw;
+    const struct json_string *of = outline->invocation_id.raw.ptr ? &outline->invocation_id : &outline->id;
     const char *shown = c_text_of(inlined->display_name, arena);
-    char name[SES_ID_MAX + 1];
+    struct span plain = {NULL, 0};
 
     if (shown && ses__artifact_take_name(&item->call, shown, NULL) == SES_OK)
         return SES_OK;
-    if (of.ptr && of.len > 0 && of.len < 400)
-        (void)snprintf(name, sizeof name, "artifact_%.*s_%zu", (int)of.len, of.ptr, index);
-    else
-        (void)snprintf(name, sizeof name, "artifact_%.16s", item->fresh.blob.hash);
-    return ses__artifact_take_name(&item->call, name, NULL);
+    if (of->raw.ptr && ses__json_decode(*of, arena, &plain) != SES_OK)
+        plain.ptr = NULL;
+    const char *name = print_name(item, plain, inlined->part, arena);
+    item->older_name = print_name(item, of->raw, index, arena);
+    return name && item->older_name ? ses__artifact_take_name(&item->call, name, NULL) : SES_NOMEM;
 }
 
 static int add_inlined(ses_artifacts *artifacts, size_t index, const struct artifact_outline *outline,

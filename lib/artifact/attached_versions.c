@@ -1,4 +1,5 @@
 /* The versions that the artifacts of an event will have. */
+#include <stdio.h>
 #include <string.h>
 
 #include "artifact/attached.h"
@@ -8,6 +9,16 @@ struct versioning {
     ses_artifacts *artifacts;
     struct span id; /* of the event; without a pointer: it has none */
 };
+
+/* An event names the last of several versions of one name. */
+static int64_t count_later_versions(const ses_artifacts *artifacts, size_t index)
+{
+    int64_t count = 0;
+
+    for (size_t i = index + 1; i < artifacts->count; i++)
+        count += ses__attached_is_same_name(artifacts->items[index], artifacts->items[i]);
+    return count;
+}
 
 /* The versions that a stored event names; an artifact that it does not name keeps -1. */
 static int take_stored_versions(const struct versioning *versioning, struct span body, ses_error *error)
@@ -25,8 +36,11 @@ static int take_stored_versions(const struct versioning *versioning, struct span
     ses__artifact_delta_open(&walk, outline.delta);
     while (ses__artifact_delta_next(&walk, &name, &value, &version)) {
         for (size_t i = 0; i < artifacts->count; i++) {
-            if (ses__json_string_is(name, artifacts->items[i]->call.name))
-                artifacts->items[i]->version = version;
+            struct attached *item = artifacts->items[i];
+            if (ses__json_string_is(name, item->call.name))
+                item->version = version - count_later_versions(artifacts, i);
+            if (item->older_name && ses__json_string_is(name, item->older_name))
+                item->older_version = version;
         }
     }
     return SES_OK;
@@ -87,6 +101,21 @@ static int check_stored_version(struct db *db, const struct artifact_owner *owne
     return ses__query_end(&rows.query);
 }
 
+/* The same with the name that an older version gave. */
+static int check_older_name(struct db *db, const struct artifact_owner *owner, struct attached *item,
+                            ses_error *error)
+{
+    char name[sizeof item->call.name];
+
+    memcpy(name, item->call.name, sizeof name);
+    (void)snprintf(item->call.name, sizeof item->call.name, "%s", item->older_name);
+    item->version = item->older_version;
+    const int code = check_stored_version(db, owner, item, error);
+    if (item->version < 0)
+        memcpy(item->call.name, name, sizeof name);
+    return code;
+}
+
 static int find_versions(struct db *db, const ses_artifacts *artifacts, int64_t user_id, ses_error *error)
 {
     int code = SES_OK;
@@ -96,6 +125,8 @@ static int find_versions(struct db *db, const ses_artifacts *artifacts, int64_t 
         const struct artifact_owner owner = ses__attached_owner(artifacts, item, user_id);
         if (item->version >= 0)
             code = check_stored_version(db, &owner, item, error);
+        if (code == SES_OK && item->version < 0 && item->older_version >= 0)
+            code = check_older_name(db, &owner, item, error);
         if (code == SES_OK && item->version < 0)
             code = find_next_version(db, artifacts, i, user_id, error);
     }
@@ -116,7 +147,7 @@ static int run_versioning(struct db *db, void *context, ses_error *error)
     if (code == SES_OK && versioning->id.ptr)
         ses__event_row_open(&event, db, session.id, versioning->id, error);
     for (size_t i = 0; i < artifacts->count; i++) {
-        artifacts->items[i]->version = -1;
+        artifacts->items[i]->version = artifacts->items[i]->older_version = -1;
         if (ses__db_asks_ahead(db))
             ses__attached_ask_newest(artifacts, artifacts->items[i], db, 0, error);
     }

@@ -6,10 +6,11 @@
 /* ------------------------------------------------------------------------------------------- the event */
 
 /* False: out of memory. */
-static bool add_data(struct inline_data_list *list, const struct part_data *part, const char *event,
-                     size_t limit, struct arena *arena)
+static bool add_data(struct inline_data_list *list, const struct part_data *part, size_t number,
+                     const char *event, size_t limit, struct arena *arena)
 {
-    struct inline_data item = {.start = (size_t)(part->whole.ptr - event),
+    struct inline_data item = {.part = number,
+                               .start = (size_t)(part->whole.ptr - event),
                                .end = (size_t)(part->whole.ptr + part->whole.len - event),
                                .mime_type = part->mime_type,
                                .display_name = part->display_name};
@@ -35,10 +36,10 @@ bool ses__inline_data_find(struct inline_data_list *list, struct span event, siz
 
     list->count = 0;
     ses__parts_open(&parts, ses__event_content(event));
-    while (ok && ses__parts_next(&parts, &part)) {
+    for (size_t number = 0; ok && ses__parts_next(&parts, &part); number++) {
         const struct part_data data = ses__part_inline_data(part);
         if (data.source.ptr && data.source.len / 4 * 3 > limit)
-            ok = add_data(list, &data, event.ptr, limit, arena);
+            ok = add_data(list, &data, number, event.ptr, limit, arena);
     }
     return ok;
 }

@@ -8,6 +8,7 @@
 struct inline_data {
     size_t start; /* the member in the event's text, from its key on */
     size_t end;
+    size_t part;              /* its number, from 0 on */
     struct span data;         /* decoded, in the arena */
     struct span mime_type;    /* as JSON, in quotes; without a pointer: absent */
     struct span display_name; /* likewise */

@@ -301,6 +301,66 @@ static void test_large_inline_data_becomes_an_artifact(void **state)
     assert_sound(fixture);
 }
 
+#define IMAGES(invocation)                                                                          \
+    "{'id':'e1','timestamp':1,'invocationId':'" invocation "','content':{'parts':[{'text':'look'}," \
+    "{'inlineData':{'mimeType':'image/png','data':'aGVsbG8gd29ybGQ='}},"                            \
+    "{'inlineData':{'mimeType':'image/png','data':'c2Vjb25kIG9uZQ=='}},"                            \
+    "{'inlineData':{'displayName':'a.png','data':'dGhpcmQgb25lLi4='}},"                             \
+    "{'inlineData':{'displayName':'a.png','data':'Zm91cnRoIG9uZS4='}}]}}"
+
+/* As google-adk's SaveFilesAsArtifactsPlugin does. */
+static void test_inline_data_is_named_by_the_number_of_its_part(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_artifacts *artifacts;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    artifacts = must_open_artifacts(fixture->store);
+    assert_ok(ses_artifacts_offload(artifacts, 8, &error));
+    assert_ok(append(fixture->store, Q(IMAGES("i/\\u00e91")), artifacts, NULL, &error));
+    assert_artifact(fixture->store, &key,
+                    "artifact_i/\xc3\xa9"
+                    "1_1",
+                    NULL, "hello world");
+    assert_artifact(fixture->store, &key,
+                    "artifact_i/\xc3\xa9"
+                    "1_2",
+                    NULL, "second one");
+    assert_artifact(fixture->store, &key, "a.png", &(int64_t){0}, "third one..");
+    assert_artifact(fixture->store, &key, "a.png", &(int64_t){1}, "fourth one.");
+    assert_code(SES_DUPLICATE, append(fixture->store, Q(IMAGES("i/\\u00e91")), artifacts, NULL, &error));
+    assert_int_equal(count_versions(fixture->store, &key, "a.png"), 2);
+    ses_artifacts_close(artifacts);
+}
+
+/* 0.2.0 counted only the parts that became artifacts. */
+static void test_the_retry_of_an_event_with_older_names_is_recognized(void **state)
+{
+#define OLDER(name) \
+    "{'fileData':{'fileUri':'artifact://apps/app/users/user/sessions/session/artifacts/" name "','"
+    static const char stored[] =
+        "{'id':'e1','timestamp':1,'invocationId':'i1','content':{'parts':[{'text':'look'}," OLDER("artifact_i1_0/versions/0") "mimeType':'image/png'}}," OLDER(
+            "artifact_i1_1/versions/0") "mimeType':'image/png'}}," OLDER("a.png/versions/0") "displayName':'a.png'}}," OLDER("a.png/versions/1") "displayName':'a.png'}}]},'actions':{'artifactDelta':{'artifact_i1_0':0,"
+                                                                                                                                                 "'artifact_i1_1':0,'a.png':1}}}";
+    struct fixture *fixture = *state;
+    ses_artifacts *artifacts;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_save(fixture->store, &key, "artifact_i1_0", "hello world");
+    must_save(fixture->store, &key, "artifact_i1_1", "second one");
+    must_save(fixture->store, &key, "a.png", "third one..");
+    must_save(fixture->store, &key, "a.png", "fourth one.");
+    must_append_by_key(fixture->store, &key, Q(stored));
+    artifacts = must_open_artifacts(fixture->store);
+    assert_ok(ses_artifacts_offload(artifacts, 8, &error));
+    assert_code(SES_DUPLICATE, append(fixture->store, Q(IMAGES("i1")), artifacts, NULL, &error));
+    assert_int_equal(count_versions(fixture->store, &key, "a.png"), 2);
+    assert_int_equal(count_versions(fixture->store, &key, "artifact_i1_2"), 0);
+    ses_artifacts_close(artifacts);
+}
+
 /* ------------------------------------------------------------------------------------------ at once */
 
 enum { WRITERS = 4, EACH = 10 };
@@ -362,6 +422,8 @@ int main(void)
         TEST(test_a_list_is_for_one_session_and_single_events),
         TEST(test_many_bytes_appear_with_the_event),
         TEST(test_large_inline_data_becomes_an_artifact),
+        TEST(test_inline_data_is_named_by_the_number_of_its_part),
+        TEST(test_the_retry_of_an_event_with_older_names_is_recognized),
         TEST(test_appends_at_once_get_distinct_versions),
     };
     return cmocka_run_group_tests_name("artifacts of events", tests, NULL, NULL);

@@ -48,7 +48,7 @@ bool ses__artifact_outline(struct span event, struct artifact_outline *outline)
         if (ses__json_string_is(key, "id") && type == JSON_STRING)
             outline->id = ses__json_string_of(value);
         else if (is_named(key, "invocationId", "invocation_id") && type == JSON_STRING)
-            outline->invocation_id = ses__json_string_of(value).raw;
+            outline->invocation_id = ses__json_string_of(value);
         else if (ses__json_string_is(key, "partial"))
             outline->partial = value.ptr[0] == 't';
         else if (ses__json_string_is(key, "actions"))

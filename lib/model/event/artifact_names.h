@@ -8,7 +8,7 @@
 /* Pieces of an event's text. Without a pointer: the event has no such object. */
 struct artifact_outline {
     struct json_string id; /* without a pointer: it has none */
-    struct span invocation_id;
+    struct json_string invocation_id;
     struct span object;  /* the event */
     struct span actions; /* its value, which may be null */
     struct span delta;   /* of artifacts, which may be null */
