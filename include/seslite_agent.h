@@ -518,7 +518,10 @@ typedef int ses_artifact_reader(void *context, const char *name, char **text, si
 SES_API char *ses_text_make(ses_store *store, size_t len);
 
 typedef enum ses_render_flags {
-    SES_RENDER_ADK_BRACES = 0x1 /* a run of braces on either side counts as one, as in the ADK's code */
+    SES_RENDER_ADK_BRACES = 0x1, /* a run of braces on either side counts as one, as in the ADK's code */
+    /* white space of any script around a name is ignored, as by Python's str.strip in the ADK's code: the
+     * ideographic space of Japanese keyboards, for example */
+    SES_RENDER_ADK_SPACES = 0x2
 } ses_render_flags;
 
 typedef struct ses_render_options {
@@ -539,7 +542,7 @@ typedef struct ses_render_options {
  *    found.
  *  - A name is an identifier, as in Python: letters of any script, digits, marks and _, not starting with a
  *    digit (Unicode's XID_Start and XID_Continue). It may have the prefix app:, user: or temp:. Spaces, tabs
- *    and line ends around it are ignored.
+ *    and line ends around it are ignored; other white space only with SES_RENDER_ADK_SPACES.
  *  - A dotted name is replaced if exactly that key exists, and left as it is otherwise, even with a "?".
  *  - All other text in braces, and `{{...}}`, is left as it is. Replacements are not rendered again.
  *

@@ -60,10 +60,39 @@ static enum name_kind kind_of(struct span name)
     return kind;
 }
 
-/* Reads the text between the braces. */
-static struct placeholder read_placeholder(struct span inside)
+/* What Python's str.isspace calls white space. */
+static bool is_white(uint32_t character)
 {
-    struct placeholder placeholder = {NAME_NONE, false, ses__json_trim(inside)};
+    return (character >= 0x9 && character <= 0xd) || (character >= 0x1c && character <= 0x20) ||
+           character == 0x85 || character == 0xa0 || character == 0x1680 ||
+           (character >= 0x2000 && character <= 0x200a) || character == 0x2028 || character == 0x2029 ||
+           character == 0x202f || character == 0x205f || character == 0x3000;
+}
+
+/* The text, which is valid UTF-8, without white space around it. */
+static struct span trim_white(struct span text)
+{
+    const char *end = text.ptr + text.len;
+    const char *start = NULL; /* of the text that stays, and the byte after it */
+    const char *stop = text.ptr;
+
+    for (const char *at = text.ptr; at < end;) {
+        const size_t len = ses__utf8_character(at, end);
+        const bool white = is_white(ses__utf8_decode(at, len));
+        if (!white && !start)
+            start = at;
+        at += len;
+        if (!white)
+            stop = at;
+    }
+    return start ? (struct span){start, (size_t)(stop - start)} : (struct span){text.ptr, 0};
+}
+
+/* Reads the text between the braces. */
+static struct placeholder read_placeholder(struct span inside, unsigned flags)
+{
+    struct placeholder placeholder = {
+        NAME_NONE, false, flags & SES_RENDER_ADK_SPACES ? trim_white(inside) : ses__json_trim(inside)};
     struct span *name = &placeholder.name;
 
     if (name->len > 0 && name->ptr[name->len - 1] == '?') {
@@ -207,7 +236,8 @@ static int render_braces(struct renderer *renderer, const char **at, ses_error *
 
     *at = closing;
     if (starts && closing < renderer->end && *closing == '}') {
-        struct placeholder placeholder = read_placeholder((struct span){inside, (size_t)(closing - inside)});
+        struct placeholder placeholder =
+            read_placeholder((struct span){inside, (size_t)(closing - inside)}, renderer->options.flags);
         *at = runs ? after_run(closing, renderer->end, '}') : closing + 1;
         if (placeholder.kind == NAME_ARTIFACT)
             code = put_artifact(renderer, &placeholder, from, *at, error);
@@ -240,8 +270,8 @@ static int render(struct renderer *renderer, const char *text, size_t len, const
     int code = ses__check_span(text, len, "text", &span, error);
 
     if (code == SES_OK)
-        code = ses__take_flagged(&renderer->options, sizeof renderer->options, options, SES_RENDER_ADK_BRACES,
-                                 "render options", error);
+        code = ses__take_flagged(&renderer->options, sizeof renderer->options, options,
+                                 SES_RENDER_ADK_BRACES | SES_RENDER_ADK_SPACES, "render options", error);
     if (code != SES_OK)
         return code;
     size_t valid = ses__utf8_valid_part(span.ptr, span.len);

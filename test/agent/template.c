@@ -262,6 +262,33 @@ static void test_the_flag_for_the_adks_braces(void **state)
     ses_session_close(session);
 }
 
+/* As str.strip does. */
+static void test_the_adks_code_ignores_all_white_space(void **state)
+{
+    static const struct render_case cases[] = {
+        {"{\xe3\x80\x80"
+         "a\xe3\x80\x80}",
+         "X", 0, NULL}, /* ideographic spaces */
+        {"{\xc2\xa0\xe2\x80\xaf\v\x1f"
+         "a?\xe1\x9a\x80\xc2\x85\xe2\x80\xa8\f}",
+         "X", 0, NULL},
+        {"{ artifact.gone?\xe3\x80\x80}|", "|", 0, NULL},
+        {"{\xe3\x80\x80}", "{\xe3\x80\x80}", 0, NULL},
+        {"{a\xe3\x80\x80"
+         "b}",
+         "{a\xe3\x80\x80"
+         "b}",
+         0, NULL},                                       /* inside */
+        {"{a\xe2\x80\x8b}", "{a\xe2\x80\x8b}", 0, NULL}, /* a space without width is none */
+        {"{a\xe3\x80\x80?}", "{a\xe3\x80\x80?}", 0, NULL},
+    };
+    const ses_render_options options = {.size = sizeof options, .flags = SES_RENDER_ADK_SPACES};
+    ses_session *session = agent_session(*state, STATE);
+
+    CHECK_CASES(session, &options, cases);
+    ses_session_close(session);
+}
+
 static void test_artifacts_come_from_the_callback(void **state)
 {
     static const struct render_case cases[] = {
@@ -505,6 +532,7 @@ int main(void)
         TEST(test_what_is_a_name),
         TEST(test_braces),
         TEST(test_the_flag_for_the_adks_braces),
+        TEST(test_the_adks_code_ignores_all_white_space),
         TEST(test_artifacts_come_from_the_callback),
         TEST(test_without_a_callback_artifacts_come_from_the_store),
         TEST(test_a_callback_that_closes_the_handle),

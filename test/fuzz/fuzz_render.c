@@ -42,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 0) {
         const char *text = (const char *)data + 1;
         const ses_render_options options = {.size = sizeof options,
-                                            .flags = data[0] & 1 ? SES_RENDER_ADK_BRACES : 0,
+                                            .flags = (data[0] & 1 ? SES_RENDER_ADK_BRACES : 0U) |
+                                                     (data[0] & 4 ? SES_RENDER_ADK_SPACES : 0U),
                                             .artifacts = data[0] & 2 ? read_artifact : NULL,
                                             .artifacts_context = store};
         int code = ses_render(session, text, size - 1, &options, &rendered, &len, &error);

@@ -173,6 +173,8 @@ def test_a_view_tracks_state(store, session):
         assert session.state["turn"] == "ab"
     assert seslite.render(session, "{out}{{literal}}") == "the end{{literal}}"
     assert seslite.render(session, "{{out}}", adk_braces=True) == "the end"
+    assert seslite.render(session, "{\u3000out\xa0}") == "{\u3000out\xa0}"
+    assert seslite.render(session, "{\u3000out\xa0}", adk_spaces=True) == "the end"
     with pytest.raises(seslite.NotFoundError, match="missing"):
         seslite.render(session, "{missing}")
     with session.track(read_only=True) as view, pytest.raises(seslite.ReadOnlyError):

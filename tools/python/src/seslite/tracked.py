@@ -38,14 +38,16 @@ def ses_py_artifact(context: Any, name: Any, text: Any, length: Any, _error: Any
     return lib.SES_MISUSE if code is None else code
 
 
-def _render(run: Any, function: Any, store: Store, template: str | bytes, artifacts: ArtifactTexts | None, adk_braces: bool) -> str:
+def _render(
+    run: Any, function: Any, store: Store, template: str | bytes, artifacts: ArtifactTexts | None, adk_braces: bool, adk_spaces: bool
+) -> str:
     encoded = _ffi.text_in(template, "the template")
     made, length = ffi.new("char **"), ffi.new("size_t *")
     with Caught() as caught, store._pointer() as pointer:
         context = ffi.new_handle((caught, artifacts, pointer))
         options = _ffi.struct(
             "ses_render_options",
-            flags=lib.SES_RENDER_ADK_BRACES if adk_braces else 0,
+            flags=(lib.SES_RENDER_ADK_BRACES if adk_braces else 0) | (lib.SES_RENDER_ADK_SPACES if adk_spaces else 0),
             artifacts=lib.ses_py_artifact if artifacts else NULL,
             artifacts_context=context,
         )
@@ -56,10 +58,18 @@ def _render(run: Any, function: Any, store: Store, template: str | bytes, artifa
         lib.ses_free(made[0])
 
 
-def render(session: Session, template: str | bytes, *, artifacts: ArtifactTexts | None = None, adk_braces: bool = False) -> str:
+def render(
+    session: Session,
+    template: str | bytes,
+    *,
+    artifacts: ArtifactTexts | None = None,
+    adk_braces: bool = False,
+    adk_spaces: bool = False,
+) -> str:
     """Renders an instruction template with the state of a session. `artifacts` gives the text of an artifact, or None. Without it
-    the artifacts of the store are read."""
-    return _render(session._run, lib.ses_render, session.store, template, artifacts, adk_braces)
+    the artifacts of the store are read. With `adk_spaces`, white space of any script around a name is ignored, as google-adk
+    does."""
+    return _render(session._run, lib.ses_render, session.store, template, artifacts, adk_braces, adk_spaces)
 
 
 class Tracked(_ffi.Handle):
@@ -239,6 +249,13 @@ class Tracked(_ffi.Handle):
             offload_bytes=offload_bytes,
         )
 
-    def render(self, template: str | bytes, *, artifacts: ArtifactTexts | None = None, adk_braces: bool = False) -> str:
+    def render(
+        self,
+        template: str | bytes,
+        *,
+        artifacts: ArtifactTexts | None = None,
+        adk_braces: bool = False,
+        adk_spaces: bool = False,
+    ) -> str:
         """Renders an instruction template with the state that the view shows."""
-        return _render(self._run, lib.ses_tracked_render, self._session.store, template, artifacts, adk_braces)
+        return _render(self._run, lib.ses_tracked_render, self._session.store, template, artifacts, adk_braces, adk_spaces)
