@@ -1177,6 +1177,14 @@ WHERE c.user_id = THE_USER($1);
 -- name: artifacts_remove
 DELETE FROM seslite_artifacts WHERE user_id = THE_USER($1) AND session = $2 AND ($3 IS NULL OR name = $3);
 
+-- The base of the session $2 forgets the artifact $3, whose key there is $4, if no version of it is left.
+
+-- name: base_artifact_forget
+DELETE FROM seslite_base_state
+WHERE session_id = (SELECT s.id FROM seslite_sessions AS s WHERE s.user_id = THE_USER($1) AND s.name = $2) AND `key` = $4
+    AND NOT EXISTS (SELECT 1 FROM seslite_artifacts AS a
+                    WHERE a.user_id = THE_USER($1) AND a.session = $2 AND a.name = $3);
+
 -- name: artifacts_copy
 INSERT INTO seslite_artifacts
     (user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)

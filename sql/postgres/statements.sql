@@ -1352,6 +1352,16 @@ WHERE c.shard = SHARD(THE_USER($1)) AND c.id = n.content_id AND c.user_id = THE_
 -- name: artifacts_remove
 DELETE FROM seslite.artifacts WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND session = $2 AND name = coalesce($3, name);
 
+-- The base of the session $2 forgets the artifact $3, whose key there is $4, if no version of it is left.
+
+-- name: base_artifact_forget
+DELETE FROM seslite.base_state
+WHERE shard = SHARD(THE_USER($1)) AND key = $4
+    AND session_id = (SELECT s.id FROM seslite.sessions AS s
+                      WHERE s.shard = SHARD(THE_USER($1)) AND s.user_id = THE_USER($1) AND s.name = $2)
+    AND NOT EXISTS (SELECT 1 FROM seslite.artifacts AS a
+                    WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.session = $2 AND a.name = $3);
+
 -- name: artifacts_copy
 INSERT INTO seslite.artifacts
     (shard, user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)

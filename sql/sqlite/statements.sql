@@ -795,6 +795,13 @@ WHERE artifact_contents.id = n.content_id AND artifact_contents.user_id = ?1;
 -- name: artifacts_remove
 DELETE FROM artifacts WHERE user_id = ?1 AND session = ?2 AND name = coalesce(?3, name);
 
+-- The base of the session ?2 forgets the artifact ?3, whose key there is ?4, if no version of it is left.
+
+-- name: base_artifact_forget
+DELETE FROM base_state
+WHERE session_id = (SELECT s.id FROM sessions AS s WHERE s.user_id = ?1 AND s.name = ?2) AND key = ?4
+    AND NOT EXISTS (SELECT 1 FROM artifacts AS a WHERE a.user_id = ?1 AND a.session = ?2 AND a.name = ?3);
+
 -- name: artifacts_copy
 INSERT INTO artifacts (user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
 SELECT user_id, ?3, name, version, created_us, kind, mime_type, display_name, metadata, content_id

@@ -163,6 +163,25 @@ static void test_a_cut_leaves_what_pruned_events_named(void **state)
     assert_checked(store);
 }
 
+/* Nothing is left of the name of an artifact that was deleted. */
+static void test_the_base_forgets_an_artifact_that_is_deleted(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    ses_error error;
+
+    fill_and_prune(store);
+    assert_ok(ses_artifact_delete_by_key(store, &key, "f", NULL, NULL, &error));
+    assert_ok(ses_artifact_delete_by_key(store, &key, "user:f", NULL, NULL, &error));
+    struct text text = exported(store, NULL);
+    assert_non_null(strstr(text.data, Q("{'kind':'base_artifact'}\n")));
+    assert_null(strstr(text.data, Q("'key':'f'")));
+    free(text.data);
+    rewind_to(store, &key, 2);
+    assert_no_artifact(store, &key, "f");
+    assert_checked(store);
+}
+
 static void test_versions_at_the_base_that_cannot_be_are_found(void **state)
 {
     static const char *const damages[] = {
@@ -281,6 +300,7 @@ int main(void)
         TEST(test_an_export_has_what_pruned_events_named),
         TEST(test_an_export_says_which_reader_loses_nothing),
         TEST(test_a_cut_leaves_what_pruned_events_named),
+        TEST(test_the_base_forgets_an_artifact_that_is_deleted),
         TEST(test_versions_at_the_base_that_cannot_be_are_found),
         TEST(test_rewinds_of_random_logs_are_those_of_the_whole_log),
     };

@@ -58,10 +58,11 @@ static const struct writing writings[] = {{"title_set", "sT"},
 
 /* What would soon leave nothing to write about: each is undone. */
 static const struct writing undone[] = {
-    {"content_grow", "uCqt"},       {"content_finish", "uCT"},   {"content_delete", "uC"},
-    {"content_use", "uCq"},         {"contents_use", "uTWq"},    {"artifacts_remove", "uTW"},
-    {"chunks_delete", "u"},         {"chunks_sweep", "ut"},      {"contents_sweep", "ut"},
-    {"user_artifacts_delete", "u"}, {"user_chunks_delete", "u"}, {"user_contents_delete", "u"}};
+    {"content_grow", "uCqt"},         {"content_finish", "uCT"},      {"content_delete", "uC"},
+    {"content_use", "uCq"},           {"contents_use", "uTWq"},       {"artifacts_remove", "uTW"},
+    {"base_artifact_forget", "uTTK"}, {"chunks_delete", "u"},         {"chunks_sweep", "ut"},
+    {"contents_sweep", "ut"},         {"user_artifacts_delete", "u"}, {"user_chunks_delete", "u"},
+    {"user_contents_delete", "u"}};
 
 enum {
     WRITINGS = sizeof writings / sizeof writings[0],

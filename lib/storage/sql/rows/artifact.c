@@ -380,6 +380,18 @@ static int sweep_unused(struct db *db, int64_t user_id, ses_error *error)
     return ses__contents_sweep(db, user_id, INT64_MIN + ABANDONED_US, error);
 }
 
+/* When versions of the name were removed. */
+static int forget_at_base(struct db *db, const struct artifact_owner *owner, struct span name,
+                          ses_error *error)
+{
+    char key[sizeof BASE_ARTIFACT + SES_ID_MAX] = BASE_ARTIFACT;
+
+    memcpy(key + sizeof BASE_ARTIFACT - 1, name.ptr, name.len);
+    return ses__query_do(db, STATEMENT_BASE_ARTIFACT_FORGET, error,
+                         VALUES(OWNER(owner->user_id), TEXT(owner->session), TEXT(name),
+                                TEXT(((struct span){key, sizeof BASE_ARTIFACT - 1 + name.len}))));
+}
+
 int ses__artifacts_remove(struct db *db, const struct artifact_owner *owner, struct span name,
                           int64_t *removed, ses_error *error)
 {
@@ -396,6 +408,8 @@ int ses__artifacts_remove(struct db *db, const struct artifact_owner *owner, str
     if (code == SES_OK)
         *removed = ses__db_changed(db);
     ses__count_erased(db, artifacts);
+    if (code == SES_OK && *removed > 0 && name.ptr)
+        code = forget_at_base(db, owner, name, error);
     return code == SES_OK && *removed > 0 ? sweep_unused(db, owner->user_id, error) : code;
 }
 
@@ -411,6 +425,8 @@ int ses__artifact_remove(struct db *db, const struct artifact_owner *owner, cons
     if (code == SES_OK)
         code = ses__change_one(db, STATEMENT_CONTENT_USE, "artifact_contents", error,
                                VALUES(INT(row->content_id), INT(owner->user_id), INT(-1)));
+    if (code == SES_OK)
+        code = forget_at_base(db, owner, row->name, error);
     return code == SES_OK ? sweep_unused(db, owner->user_id, error) : code;
 }
 
