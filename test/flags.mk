@@ -98,7 +98,7 @@ $(B)/test/program/leftover: $(B)/tools/seslite/files/signals.o
 
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
 LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
-    postgres/refused postgres/bouncer postgres/given_up storage/faults_sqlite storage/faults_company storage/faults_disk storage/damage \
+    postgres/refused postgres/bouncer postgres/given_up storage/faults_sqlite storage/faults_company postgres/undone mysql/undone storage/faults_disk storage/damage \
     storage/faults_disk_crash storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
     session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
     json/writer storage/index_kills search/index session/bytes cjson/cjson session/state_number storage/damaged_rows storage/damaged_trees \
