@@ -131,6 +131,29 @@ static void test_an_item_that_is_no_object_is_named(void **state)
     free(path);
 }
 
+/* As the SDK itself does. */
+static void test_a_bad_item_does_not_cost_its_conversation(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = make(fixture);
+    struct reply reply = {0};
+
+    raw_exec(path, "UPDATE agent_messages SET message_data = '{broken' WHERE id = 2");
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--json");
+    assert_has(&reply.err, "openai-agents/user/conversation_1: event 2: ");
+    assert_int_equal(number_of(&reply, "made"), 2);
+    assert_int_equal(number_of(&reply, "events"), 6);
+    ses_session *session = must_get(fixture->store, &(ses_key){"openai-agents", "user", "conversation_1"});
+    assert_int_equal(ses_session_event_count(session), 6);
+    assert_string_equal(ses_session_event(session, 1)->id, "item-3");
+    ses_session_close(session);
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--json");
+    assert_int_equal(number_of(&reply, "equal"), 2);
+    run_at(&reply, 2, NULL, fixture->path, "import", path);
+    reply_free(&reply);
+    free(path);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -138,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_items_become_events),
         T(test_an_item_that_is_no_object_is_named),
+        T(test_a_bad_item_does_not_cost_its_conversation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,6 +176,11 @@ static void refuse_state_key(void *context, const char *key, const ses_error *wh
                    &(struct import_item){session->app, session->user, session->session, key, NULL}, why);
 }
 
+static bool goes_on_after_refusals(const struct foreign_import *import)
+{
+    return given(import->run, OPTION_SKIP) || given(import->run, OPTION_DRY_RUN);
+}
+
 static int take_session(struct foreign_import *import, const struct foreign_session *session,
                         ses_error *error)
 {
@@ -191,6 +196,8 @@ static int take_session(struct foreign_import *import, const struct foreign_sess
                                  .only_check = import->only_check,
                                  .refused = refuse_state_key,
                                  .refused_context = &owner,
+                                 .skips =
+                                     import->opened->format->lone_events && goes_on_after_refusals(import),
                                  .progress = report_progress,
                                  .progress_context = import};
     int code = fit_owner(import, session->app, session->user, &one.key, error);
@@ -212,7 +219,7 @@ static int take_session(struct foreign_import *import, const struct foreign_sess
 /* A rejection ends the import, unless --skip is given or this walk only looks for rejections. */
 static bool goes_on(const struct foreign_import *import)
 {
-    return import->only_check || given(import->run, OPTION_SKIP) || given(import->run, OPTION_DRY_RUN);
+    return import->only_check || goes_on_after_refusals(import);
 }
 
 static int import_sessions(struct foreign_import *import, ses_error *error)

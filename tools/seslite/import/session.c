@@ -28,7 +28,8 @@ struct walk {
     ses_session *here;
     ses_label *labels;
     int64_t expires_us;
-    bool plain; /* all events can be loaded as they are */
+    struct text left_out; /* for each event of the file, up to the last one that is left out: is it? */
+    bool plain;           /* all events can be loaded as they are */
 };
 
 /* ---------------------------------------------------------------------------------------------- the walks */
@@ -111,6 +112,27 @@ static int survey_event(struct walk *walk, const struct foreign_event *event, se
     return code == SES_OK ? 1 : name_event(walk, event, code, error);
 }
 
+static bool is_left_out(const struct walk *walk, int64_t index)
+{
+    return index < (int64_t)walk->left_out.len && walk->left_out.data[index] != 0;
+}
+
+/* With `skips`, leaves the event out. Returns 1, or the code if it cannot be left out. */
+static int leave_out(struct walk *walk, int64_t index, int code, ses_error *error)
+{
+    const bool is_refused = code == SES_INVALID || code == SES_JSON || code == SES_LIMIT;
+
+    if (!is_refused || !walk->import->skips)
+        return code;
+    while ((int64_t)walk->left_out.len <= index)
+        text_add(&walk->left_out, "", 1);
+    walk->left_out.data[index] = 1;
+    walk->plain = false;
+    walk->import->refused(walk->import->refused_context, NULL, error);
+    ses__error_clear(error);
+    return 1;
+}
+
 static int survey(struct walk *walk, ses_error *error)
 {
     const struct session_import *import = walk->import;
@@ -119,8 +141,16 @@ static int survey(struct walk *walk, ses_error *error)
 
     if (code < 0)
         return code;
-    while ((code = next_read(walk, &event, error)) == 1 && (code = survey_event(walk, &event, error)) == 1)
+    do {
+        event.json.ptr = NULL;
+        code = next_read(walk, &event, error);
+        if (code == 1)
+            code = survey_event(walk, &event, error);
+        /* An event without an end, and a row that is too large, have no next one. */
+        if (code < 0 && (event.json.ptr || (!import->format->text && code != SES_LIMIT)))
+            code = leave_out(walk, walk->index, code, error);
         walk->index++;
+    } while (code == 1);
     return code;
 }
 
@@ -143,13 +173,16 @@ static int give_event(void *context, ses_loaded_event *given, ses_error *error)
     struct walk *walk = context;
     const struct session_import *import = walk->import;
     struct foreign_event event = {.name = NULL};
+    bool passes;
     int code;
 
     do {
         code = walk->plain ? import->format->next_event(import->source, &event, error)
                            : next_read(walk, &event, error);
-        walk->index += code == 1;
-    } while (code == 1 && !walk->plain && walk->read.partial);
+        const bool left_out = code != 0 && is_left_out(walk, walk->index);
+        passes = left_out || (code == 1 && !walk->plain && walk->read.partial);
+        walk->index += code == 1 || left_out;
+    } while (passes);
     if (code == 0 && import->database)
         return foreign_changed(import->database, error);
     if (code != 1)
@@ -298,5 +331,6 @@ int session_import(const struct session_import *import, ses_load_result *result,
     event_read_free(&walk.read);
     initial_free(&walk.initial);
     text_free(&walk.changed);
+    text_free(&walk.left_out);
     return code;
 }
