@@ -154,6 +154,89 @@ static void test_a_bad_item_does_not_cost_its_conversation(void **state)
     free(path);
 }
 
+/* As AdvancedSQLiteSession makes them: from turn 2 of main on, `rome` has other items; items 1 and 2 are in both. */
+static const char branches[] =
+    "CREATE TABLE message_structure (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, message_id"
+    " INTEGER NOT NULL, branch_id TEXT NOT NULL DEFAULT 'main', message_type TEXT NOT NULL, sequence_number INTEGER"
+    " NOT NULL, user_turn_number INTEGER, branch_turn_number INTEGER, tool_name TEXT, created_at TIMESTAMP DEFAULT"
+    " CURRENT_TIMESTAMP);"
+    "CREATE TABLE turn_usage (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, branch_id TEXT NOT NULL"
+    " DEFAULT 'main', user_turn_number INTEGER NOT NULL, requests INTEGER DEFAULT 0, input_tokens INTEGER DEFAULT 0,"
+    " output_tokens INTEGER DEFAULT 0, total_tokens INTEGER DEFAULT 0, input_tokens_details JSON,"
+    " output_tokens_details JSON, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP);"
+    "INSERT INTO agent_messages (session_id, message_data, created_at) VALUES"
+    " ('c', '{\"role\":\"user\",\"content\":\"a flight\"}', '2025-08-01 10:00:00'),"
+    " ('c', '{\"role\":\"assistant\",\"content\":\"to where?\"}', '2025-08-01 10:00:01'),"
+    " ('c', '{\"role\":\"user\",\"content\":\"Oslo\"}', '2025-08-01 10:00:02'),"
+    " ('c', '{\"role\":\"user\",\"content\":\"Rome\"}', '2025-08-01 10:00:03'),"
+    " ('c', '{\"role\":\"assistant\",\"content\":\"booked\"}', '2025-08-01 10:00:04');"
+    "INSERT INTO agent_messages (session_id, message_data) VALUES ('empty', '{\"role\":\"user\",\"content\":\"hi\"}');"
+    "INSERT INTO agent_sessions VALUES ('c', '2025-08-01 10:00:00', '2025-08-01 10:00:04');"
+    "INSERT INTO message_structure (session_id, message_id, branch_id, message_type, sequence_number,"
+    " user_turn_number) VALUES ('c', 1, 'main', 'user', 1, 1), ('c', 2, 'main', 'assistant', 2, 1),"
+    " ('c', 3, 'main', 'user', 3, 2), ('c', 1, 'rome', 'user', 1, 1), ('c', 2, 'rome', 'assistant', 2, 1),"
+    " ('c', 4, 'rome', 'user', 3, 2), ('c', 5, 'rome', 'assistant', 4, 2);"
+    "INSERT INTO turn_usage (session_id, branch_id, user_turn_number, input_tokens, output_tokens, total_tokens,"
+    " input_tokens_details, output_tokens_details) VALUES ('c', 'main', 1, 10, 5, 15, '{\"cached_tokens\":4}',"
+    " '{\"reasoning_tokens\":2}'), ('c', 'rome', 2, 20, 6, 26, 'x', NULL)";
+
+static void assert_usage(const ses_session *session, size_t index, const char *expected)
+{
+    const char *json = ses_session_event(session, index)->json;
+
+    if (expected ? !strstr(json, expected) : strstr(json, "usageMetadata") != NULL)
+        fail_msg("%s", json);
+}
+
+static void test_a_branch_becomes_a_fork(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = support_path(fixture->folder, "branches.db");
+    struct reply reply = {0};
+    int64_t seq = 0;
+
+    raw_exec(path, schema);
+    raw_exec(path, branches);
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
+    assert_has(&reply.out, "\"format\":\"openai-agents-branches\"");
+    assert_int_equal(number_of(&reply, "made"), 4); /* and two that are in no branch */
+    assert_int_equal(number_of(&reply, "events"), 8);
+    ses_session *main_branch = must_get(fixture->store, &(ses_key){"openai-agents", "user", "c"});
+    ses_session *rome = must_get(fixture->store, &(ses_key){"openai-agents", "user", "c~rome"});
+    assert_null(ses_session_parent(main_branch, NULL));
+    const ses_key *parent = ses_session_parent(rome, &seq);
+    assert_non_null(parent);
+    assert_string_equal(parent->session, "c");
+    assert_int_equal(seq, 2);
+    assert_int_equal(ses_session_event_count(main_branch), 3);
+    assert_int_equal(ses_session_event_count(rome), 4);
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(ses_session_event(rome, i)->json, ses_session_event(main_branch, i)->json);
+    assert_string_equal(ses_session_event(rome, 2)->id, "item-4");
+    assert_usage(rome, 0, NULL);
+    assert_usage(
+        rome, 1,
+        "\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":3,\"totalTokenCount\":15,"
+        "\"cachedContentTokenCount\":4,\"thoughtsTokenCount\":2}");
+    assert_usage(rome, 3,
+                 "\"usageMetadata\":{\"promptTokenCount\":20,\"candidatesTokenCount\":6,"
+                 "\"totalTokenCount\":26}");
+    assert_usage(main_branch, 2, NULL);
+    ses_session_close(main_branch);
+    ses_session_close(rome);
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
+    assert_int_equal(number_of(&reply, "equal"), 4);
+    raw_exec(path, "UPDATE agent_messages SET message_data = 'x' WHERE id = 2");
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--to-app", "skipped");
+    rome = must_get(fixture->store, &(ses_key){"skipped", "user", "c~rome"});
+    (void)ses_session_parent(rome, &seq);
+    assert_int_equal(seq, 1);
+    ses_session_close(rome);
+    run_ok("check");
+    reply_free(&reply);
+    free(path);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -162,6 +245,7 @@ int main(void)
         T(test_items_become_events),
         T(test_an_item_that_is_no_object_is_named),
         T(test_a_bad_item_does_not_cost_its_conversation),
+        T(test_a_branch_becomes_a_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

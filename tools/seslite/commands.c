@@ -253,7 +253,7 @@ const struct command command_table[] = {
          "The file is recognized by its content: JSON lines of seslite export, or \"-\" for them on standard "
          "input; another store, also by the address of a server; a database of google-adk "
          "(DatabaseSessionService, or SqliteSessionService, which adk web uses), of the ADKs for JavaScript, "
-         "Go and Rust, or of the OpenAI Agents SDK (SQLiteSession); a session as JSON, as the ADKs write it "
+         "Go and Rust, or of the OpenAI Agents SDK (SQLiteSession, AdvancedSQLiteSession); a session as JSON, as the ADKs write it "
          "(*.session.json), or as the REST API of Vertex AI Agent Engine returns it: {\"session\": ..., "
          "\"events\": [...]}, or \"eventPages\": the pages as received; a folder in which google-adk's "
          "FileArtifactService keeps artifacts. The file is opened for reading and never changed. The store is "

@@ -91,6 +91,8 @@ struct foreign_session {
     const char *title;  /* or NULL */
     const ses_label *labels;
     size_t label_count;
+    const char *parent; /* the session of which this one is a fork, by its name in the file; NULL: none */
+    int64_t parent_seq; /* so many events at the beginning are the parent's */
     /* Other facts in it, such as app: and user: keys, are noted and left out. */
 };
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "foreign/event_read.h"
 #include "import/initial.h"
+#include "import/names.h"
 
 struct walk {
     const struct session_import *import;
@@ -263,6 +264,20 @@ static int64_t created_of(const struct walk *walk)
                                                     : created_here(walk);
 }
 
+/* NULL: it is no fork, or the name of its parent is one that --rename changes. */
+static const ses_key *take_parent(const struct walk *walk, ses_key *parent, int64_t *seq)
+{
+    const struct foreign_session *session = walk->import->session;
+
+    if (!session->parent || name_fault(session->parent))
+        return NULL;
+    *parent = (ses_key){NULL, walk->import->key.user, session->parent};
+    *seq = session->parent_seq;
+    for (int64_t i = 0; i < session->parent_seq; i++)
+        *seq -= is_left_out(walk, i);
+    return parent;
+}
+
 static int load(struct walk *walk, const char *initial, unsigned flags, ses_load_result *result,
                 ses_error *error)
 {
@@ -270,6 +285,7 @@ static int load(struct walk *walk, const char *initial, unsigned flags, ses_load
     const struct foreign_session *session = import->session;
     const ses_load_options options = {.size = sizeof options, .flags = flags};
     const int64_t created_us = created_of(walk);
+    ses_key parent;
     ses_loaded loaded = {.size = sizeof loaded, .initial_state = initial, .initial_state_len = SES_NUL};
 
     loaded.created_us = &created_us;
@@ -278,6 +294,7 @@ static int load(struct walk *walk, const char *initial, unsigned flags, ses_load
     loaded.title = session->title;
     loaded.labels = session->labels;
     loaded.label_count = session->label_count;
+    loaded.parent = take_parent(walk, &parent, &loaded.parent_seq);
     if (walk->here && (flags & SES_LOAD_UPDATE))
         keep_annotations(walk, &loaded);
     loaded.next = give_event;

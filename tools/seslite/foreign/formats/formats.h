@@ -13,5 +13,6 @@ extern const struct foreign_format foreign_python_sqlite;
 extern const struct foreign_format foreign_go;
 extern const struct foreign_format foreign_rust;
 extern const struct foreign_format foreign_openai;
+extern const struct foreign_format foreign_openai_branches;
 
 #endif

@@ -136,6 +136,20 @@ static enum role take_item(struct openai_items *items, const struct members *ite
     return member_is(item, "type", "function_call_output") ? ROLE_OTHER : ROLE_ASSISTANT;
 }
 
+/* The ADK's candidates are without the thoughts. */
+static void add_usage(struct text *json, const struct openai_usage *usage)
+{
+    text_print(json,
+               ",\"usageMetadata\":{\"promptTokenCount\":%" PRId64 ",\"candidatesTokenCount\":%" PRId64
+               ",\"totalTokenCount\":%" PRId64,
+               usage->input, usage->output - usage->reasoning, usage->total);
+    if (usage->cached > 0)
+        text_print(json, ",\"cachedContentTokenCount\":%" PRId64, usage->cached);
+    if (usage->reasoning > 0)
+        text_print(json, ",\"thoughtsTokenCount\":%" PRId64, usage->reasoning);
+    text_puts(json, "}");
+}
+
 static void write_event(struct openai_items *items, int64_t number, enum role role, struct span item,
                         int64_t time_us)
 {
@@ -152,6 +166,8 @@ static void write_event(struct openai_items *items, int64_t number, enum role ro
         text_add(json, items->room.data, items->room.len);
         text_puts(json, "]}");
     }
+    if (items->usage)
+        add_usage(json, items->usage);
     text_puts(json, ",\"customMetadata\":{\"openaiItem\":");
     add_span(json, item);
     text_puts(json, "}}");

@@ -5,12 +5,22 @@
 #include "foreign/foreign.h"
 #include "foreign/json/own_state.h"
 
+/* The tokens of a turn. */
+struct openai_usage {
+    int64_t input;
+    int64_t output; /* with those for reasoning */
+    int64_t total;
+    int64_t cached;
+    int64_t reasoning;
+};
+
 /* A walk over the items of a session. Ready when zeroed and `notes` is set. */
 struct openai_items {
     struct foreign_notes *notes;
-    struct own_state calls; /* function names by the id of the call */
-    int64_t turn;           /* the number of the user's item that began it; 0 before the first */
-    struct text json;       /* of the last event */
+    struct own_state calls;           /* function names by the id of the call */
+    const struct openai_usage *usage; /* for the next item; NULL: none */
+    int64_t turn;                     /* the number of the user's item that began it; 0 before the first */
+    struct text json;                 /* of the last event */
     struct text room;
 };
 
