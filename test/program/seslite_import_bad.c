@@ -42,6 +42,40 @@ static void test_what_is_none_of_these_is_refused(void **state)
     free(path);
 }
 
+static void test_a_text_that_is_not_known_is_described(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t len; /* 0: that of the text */
+        const char *words;
+    } texts[] = {
+        {"[{\"id\":\"s\",\"appName\":\"a\",\"userId\":\"u\",\"events\":[]}]", 0,
+         "sessions of an ADK, in an array"},
+        {"{\"app_name\":1,\"x\":[1],\"events\":2}\n{\"x\":2}\n", 0, "sessions of an ADK, one a line"},
+        {"\xef\xbb\xbf{\"id\":\"s\"}", 0, "a byte order mark"},
+        {"\xff\xfe{\0}\0", 6, "it is UTF-16"},
+        {"\0{\0}", 4, "it is UTF-16"},
+        {"[\n {\"title\":\"t\", \"mapping\":{\"a\":", 0,
+         "a JSON array of objects with the members title, mapping,"},
+        {"{\"type\":1}\n{\"type\":2}\n", 0, "JSON lines of objects with the members type,"},
+        {"{\"a\":1,\"b\":{}}", 0, "a JSON object with the members a, b,"},
+        {"Dear diary", 0, "it is not JSON"},
+        {"[", 0, "a JSON array"},
+        {"", 0, "the file is empty"},
+    };
+    const struct fixture *fixture = *state;
+    char *path = support_path(fixture->folder, "other");
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        write_file(path, texts[i].text, texts[i].len ? texts[i].len : strlen(texts[i].text));
+        run_code(8, "import", path);
+        assert_has(&reply.err, texts[i].words);
+    }
+    reply_free(&reply);
+    free(path);
+}
+
 static void test_a_file_that_is_refused_makes_no_store(void **state)
 {
     const struct fixture *fixture = *state;
@@ -301,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_what_is_none_of_these_is_refused),
         T(test_a_file_that_is_refused_makes_no_store),
+        T(test_a_text_that_is_not_known_is_described),
         T(test_newer_versions_are_refused_as_such),
         T(test_a_locked_file_is_busy),
         T(test_half_of_a_file_is_refused_and_nothing_is_written),

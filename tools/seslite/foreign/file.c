@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "files/place.h"
 #include "foreign/json/members.h"
+#include "foreign/looks.h"
 #include "foreign/rows.h"
 
 enum { HEAD = 65536 };
@@ -113,8 +114,24 @@ static bool is_lines(struct span head)
     return member_is(&members, "kind", "seslite");
 }
 
+static int refuse_unknown(const struct opened_file *opened, ses_error *error)
+{
+    struct text words = {NULL, 0, 0};
+
+    if (opened->file.db)
+        text_puts(&words, "a database, but not of a program listed in seslite help import");
+    else
+        looks_add(&words, opened->file.head);
+    const int code =
+        ses__error_set(error, SES_NOTASTORE, "cannot import %s: %s", opened->file.path, words.data);
+    text_free(&words);
+    return code;
+}
+
 static int find_format(struct opened_file *opened, ses_error *error)
 {
+    if (!opened->file.db && looks_like_sessions(opened->file.head))
+        return refuse_unknown(opened, error);
     for (size_t i = 0; foreign_formats[i]; i++) {
         if (foreign_formats[i]->text != (opened->file.db == NULL))
             continue;
@@ -123,9 +140,7 @@ static int find_format(struct opened_file *opened, ses_error *error)
         if (code != 0)
             return code > 0 ? SES_OK : code;
     }
-    return ses__error_set(error, SES_NOTASTORE, "cannot import %s: %s", opened->file.path,
-                          opened->file.db ? "a database, but not of a program listed in seslite help import"
-                                          : "see seslite help import");
+    return refuse_unknown(opened, error);
 }
 
 /* A database with a key has three bytes to know it by. Only a store is opened with one. */
