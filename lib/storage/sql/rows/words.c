@@ -57,8 +57,8 @@ static int add_words(struct db *db, const struct session_row *row, const struct 
 }
 
 /* What `derived` says cannot be so: the log has no such event, or events after it are in the index. */
-static int check_seq(struct db *db, const struct session_row *row, int64_t derived_seq, int64_t seq,
-                     ses_error *error)
+static int check_found_seq(struct db *db, const struct session_row *row, int64_t derived_seq, int64_t seq,
+                           ses_error *error)
 {
     int64_t one = 0;
     int code = derived_seq < 0 || derived_seq > row->last_seq ? SES_OK : SES_NOTFOUND;
@@ -82,7 +82,7 @@ int ses__index_seq(struct db *db, const struct session_row *row, int64_t *seq, b
     *seq = derived.seq < row->base_seq ? row->base_seq : derived.seq;
     *current = derived.current;
     if (code == SES_OK)
-        code = check_seq(db, row, derived.seq, *seq, error);
+        code = check_found_seq(db, row, derived.seq, *seq, error);
     return ses__blame(db, BLAME_WORDS, code);
 }
 

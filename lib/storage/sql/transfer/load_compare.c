@@ -34,8 +34,8 @@ static bool same_parent(const struct snapshot *own, const struct load_op *op)
            strcmp(own->parent->session, op->parent->session) == 0 && own->parent_seq == op->parent_seq;
 }
 
-static int read_details(struct load_run *run, const struct session_row *row, struct snapshot *own,
-                        ses_error *error)
+static int read_known_details(struct load_run *run, const struct session_row *row, struct snapshot *own,
+                              ses_error *error)
 {
     int code = ses__snapshot_init(own, run->db->allocator, run->op->seed, error);
 
@@ -59,7 +59,7 @@ static int compare_details(struct load_run *run, const struct session_row *row, 
                            bool *annotates, ses_error *error)
 {
     struct snapshot own;
-    int code = read_details(run, row, &own, error);
+    int code = read_known_details(run, row, &own, error);
 
     if (code == SES_OK) {
         *difference = compare_annotations(run->op, &own);
@@ -103,7 +103,7 @@ int ses__load_annotate(struct load_run *run, struct session_row *row, ses_error 
     const struct load_op *op = run->op;
     struct annotating change = op->annotating;
     struct snapshot own;
-    int code = read_details(run, row, &own, error);
+    int code = read_known_details(run, row, &own, error);
     const struct annotated now = {.has_title = own.annotations.title != NULL};
 
     change.sets_title = true;
