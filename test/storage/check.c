@@ -298,7 +298,8 @@ static void test_kinds_of_problems_have_names(void **state)
     assert_string_equal(ses_problem_name(SES_PROBLEM_COUNTER), "counter");
     assert_string_equal(ses_problem_name(SES_PROBLEM_ARTIFACT), "artifact");
     assert_string_equal(ses_problem_name(SES_PROBLEM_USAGE), "usage");
-    assert_string_equal(ses_problem_name(SES_PROBLEM_USAGE + 1), "?");
+    assert_string_equal(ses_problem_name(SES_PROBLEM_NEWER), "newer");
+    assert_string_equal(ses_problem_name(SES_PROBLEM_NEWER + 1), "?");
     assert_string_equal(ses_problem_name(0), "?");
     assert_string_equal(ses_problem_name(-1), "?");
 }
