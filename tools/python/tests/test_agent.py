@@ -70,6 +70,14 @@ def test_context_and_pending_calls_are_read(store, session):
     assert seslite.pending_calls((store, KEY)) == []
 
 
+def test_a_context_keeps_the_order_of_the_log(store, session):
+    compaction = {"startTimestamp": 1, "endTimestamp": 1, "compactedContent": {"parts": []}}
+    for name, time, actions in (("old", 1, {}), ("sum", 2, {"compaction": compaction}), ("new", 9, {}), ("late", 8, {})):
+        session.append({"id": name, "timestamp": time, "actions": actions})
+    assert [each.event.id for each in seslite.read_context(session)] == ["sum", "late", "new"]
+    assert [each.event.id for each in seslite.read_context(session, log_order=True)] == ["sum", "new", "late"]
+
+
 def test_a_builder_appends_its_event_once(store, session):
     builder = seslite.Builder(store, "user", "i1").text("hi")
     first = builder.append(session, title="Greeting", labels={"a": "1"})

@@ -33,6 +33,31 @@ def test_history_goes_back_and_forth(store, session):
     assert store.cut(KEY, None, version=session.version, secure=True).total == 0
 
 
+def test_a_fork_expires_as_it_is_told(store):
+    session = store.create(KEY, expires_us=FAR)
+    assert session.fork(Key("app", "user", "f")).expires_us == store.fork(KEY).expires_us == FAR
+    assert session.fork(expires_us=FAR + 1).expires_us == FAR + 1
+    assert store.fork(KEY, expires_us=seslite.NEVER).expires_us is None
+
+
+def test_the_order_by_the_store_s_clock(store):
+    for name, seconds in (("ahead", 9e9), ("behind", 1.0)):
+        store.append(store.create(Key("app", "user", name)).key, {"timestamp": seconds})
+    assert [each.id for each in store.list("app")] == ["ahead", "behind"]
+    page = store.list("app", order="changed")
+    assert [each.id for each in page] == ["behind", "ahead"] and 1 < page.changed_us[1] <= page.changed_us[0] < 9e15
+    assert store.expire("app", sessions_per_user=1, by_change=True).total == 1
+    assert [each.id for each in store.list("app")] == ["behind"]
+
+
+def test_a_file_with_another_name_is_refused(tmp_path):
+    seslite.Store(tmp_path / "a.db").close()
+    (tmp_path / "b.db").hardlink_to(tmp_path / "a.db")
+    with pytest.raises(seslite.CantOpenError):
+        seslite.Store(tmp_path / "b.db")
+    seslite.Store(tmp_path / "b.db", linked=True).close()
+
+
 def test_lists_go_page_by_page(store):
     for n in range(5):
         store.create(Key("app", "user", f"s{n}"), {"n": n}, labels={"even": "yes"} if n % 2 == 0 else None, created_us=n + 1)

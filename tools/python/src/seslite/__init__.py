@@ -72,6 +72,7 @@ from .tracked import Tracked, render
 from .transfer import BaseValue, LoadedEvent
 from .usage import UsageRow
 from .values import (
+    NEVER,
     NO_EVENTS,
     Appended,
     Deleted,
@@ -144,6 +145,7 @@ __all__ = [
     "Loaded",
     "LoadedEvent",
     "MisuseError",
+    "NEVER",
     "NO_EVENTS",
     "NewArtifact",
     "NotAStoreError",

@@ -184,6 +184,7 @@ def fork(
     other_user: bool,
     events: Range | None,
     created_us: int | None,
+    expires_us: int | None,
 ) -> Session:
     from .session import Session
 
@@ -194,6 +195,7 @@ def fork(
         flags=lib.SES_FORK_OTHER_USER if other_user else 0,
         range=NULL if events is None else events.c,
         created_us=_ffi.int64(created_us, keep),
+        expires_us=_ffi.int64(expires_us, keep),
     )
     run(function, point_of(point), NULL if target is None else target.c, options, made)
     return Session(store, made[0])

@@ -273,11 +273,13 @@ def _opened(source: Session | tuple[Store, KeyLike], by_handle: Any, by_key: Any
     return made[0]
 
 
-def read_context(source: Session | tuple[Store, KeyLike], *, visible: bool = False, inline_bytes: int = 0) -> list[ContextEvent]:
+def read_context(
+    source: Session | tuple[Store, KeyLike], *, visible: bool = False, log_order: bool = False, inline_bytes: int = 0
+) -> list[ContextEvent]:
     """The part of a session's log that a model should be sent, in the order in which to send it: live events, with
-    compactions in place of what they cover. `visible` leaves out events of which a model sees nothing. Up to `inline_bytes` of
-    artifacts are put back into the contents, those of the newest events first; see `offload_bytes` of Session.append."""
-    flags = lib.SES_CONTEXT_VISIBLE if visible else 0
+    compactions in place of what they cover. `visible` leaves out events of which a model sees nothing. `log_order` keeps the
+    order of the log where there are compactions, which is otherwise by time. Up to `inline_bytes` of artifacts are put back into the contents, those of the newest events first; see `offload_bytes` of Session.append."""
+    flags = (lib.SES_CONTEXT_VISIBLE if visible else 0) | (lib.SES_CONTEXT_LOG_ORDER if log_order else 0)
     options = _ffi.struct("ses_context_options", flags=flags, inline_bytes=inline_bytes)
     opened = _opened(source, lib.ses_context_open, lib.ses_context_open_by_key, "ses_context **", options)
     context = ffi.gc(opened, lib.ses_context_close)

@@ -83,10 +83,15 @@ class History:
         other_user: bool = False,
         events: Range | None = None,
         created_us: int | None = None,
+        expires_us: int | None = None,
     ) -> Session:
-        """Makes a new session that begins as another was at the point."""
+        """Makes a new session that begins as another was at the point. It expires when that does, unless
+        `expires_us` is given; seslite.NEVER is for one that does not."""
         run, store = self._by_key(key), cast("Store", self)
-        return _calls.fork(run, lib.ses_fork_by_key, store, to, point, other_user=other_user, events=events, created_us=created_us)
+        return _calls.fork(
+            run, lib.ses_fork_by_key, store, to, point,
+            other_user=other_user, events=events, created_us=created_us, expires_us=expires_us,
+        )
 
     def prune(
         self,
@@ -120,6 +125,7 @@ class History:
         now_us: int | None = None,
         idle_us: int = 0,
         sessions_per_user: int = 0,
+        by_change: bool = False,
         secure: bool = False,
         limit: int = 0,
         dry_run: bool = False,
@@ -127,12 +133,15 @@ class History:
     ) -> Deleted:
         """Deletes the sessions whose time has come, in steps: again while `more` is set.
 
-        With `dry_run` it deletes nothing, and returns how many all steps would delete.
+        With `dry_run` it deletes nothing, and returns how many all steps would delete. With `by_change` the sessions that
+        `sessions_per_user` keeps are those last written to by the store's clock, whatever times their events have.
         """
         keep: list[Any] = []
         options = _ffi.struct(
             "ses_expire_options",
-            flags=(lib.SES_SECURE if secure else 0) | (lib.SES_EXPIRE_DRY_RUN if dry_run else 0),
+            flags=(lib.SES_SECURE if secure else 0)
+            | (lib.SES_EXPIRE_DRY_RUN if dry_run else 0)
+            | (lib.SES_EXPIRE_CHANGED if by_change else 0),
             now_us=_ffi.int64(now_us, keep),
             idle_us=idle_us,
             sessions_per_user=sessions_per_user,

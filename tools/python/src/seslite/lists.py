@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from .session import Session, Summary
     from .store import Store
 
-ORDERS = {"newest": lib.SES_ORDER_NEWEST, "oldest": lib.SES_ORDER_OLDEST, "created": lib.SES_ORDER_CREATED}
+ORDERS = {
+    "newest": lib.SES_ORDER_NEWEST, "oldest": lib.SES_ORDER_OLDEST, "created": lib.SES_ORDER_CREATED, "changed": lib.SES_ORDER_CHANGED,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -44,6 +46,8 @@ class Page(list["Session"]):
     """One page of a list. `token` leads to the next page, and is None on the last."""
 
     token: str | None = None
+    changed_us: tuple[int, ...] = ()
+    """When each session was last written to, by the store's clock."""
 
 
 class Cursor(_ffi.Handle):
@@ -103,7 +107,8 @@ class Lists:
         state: bool = True,
         filter: Filter | None = None,
     ) -> Page:
-        """One page of sessions, with their state and without events. `order` is "newest", "oldest" or "created"."""
+        """One page of sessions, with their state and without events. `order` is "newest", "oldest", "created", or
+        "changed": last written first, by the store's clock."""
         from .session import Session
 
         owner = self._page(app, user, order, limit, token, state, filter)
@@ -113,6 +118,7 @@ class Lists:
             for session in _sessions_of(owner)
         )
         page.token = _ffi.string(lib.ses_page_token(owner))
+        page.changed_us = tuple(lib.ses_page_changed_us(owner, at) for at in range(len(page)))
         return page
 
     def _page(

@@ -393,10 +393,13 @@ class Session(OfSession, _ffi.Handle):
         other_user: bool = False,
         events: Range | None = None,
         created_us: int | None = None,
+        expires_us: int | None = None,
     ) -> Session:
-        """Makes a new session that begins as this one was at the point."""
+        """Makes a new session that begins as this one was at the point. It expires when that does, unless
+        `expires_us` is given; seslite.NEVER is for one that does not."""
         return _calls.fork(
-            self._run, lib.ses_fork, self._store, to, point, other_user=other_user, events=events, created_us=created_us
+            self._run, lib.ses_fork, self._store, to, point,
+            other_user=other_user, events=events, created_us=created_us, expires_us=expires_us,
         )
 
     def prune(

@@ -102,6 +102,7 @@ class StoreOptions(TypedDict, total=False):
 
     read_only: bool
     must_exist: bool
+    linked: bool
     synchronous: str
     journal: str
     busy_timeout_ms: int
@@ -161,6 +162,8 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
     at the end of each call, on the thread of that call, so several threads may be in it at the same time. It must not call the
     library. Its exceptions go to sys.unraisablehook.
 
+    `linked` opens a file also if it has other names, such as hard links: only for programs that all use the same one.
+
     `key` is 32 random bytes that encrypt the file. It needs a package that was built with SQLite3 Multiple Ciphers; wheels are
     not, so it is UnsupportedError there. The wrong key is WrongKeyError.
 
@@ -177,6 +180,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
         *,
         read_only: bool = False,
         must_exist: bool = False,
+        linked: bool = False,
         synchronous: str = "full",
         journal: str = "auto",
         busy_timeout_ms: int = 0,
@@ -194,7 +198,9 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUs
         key: bytes | None = None,
     ) -> None:
         self._options = {
-            "flags": (lib.SES_OPEN_READ_ONLY if read_only else 0) | (lib.SES_OPEN_MUST_EXIST if must_exist else 0),
+            "flags": (lib.SES_OPEN_READ_ONLY if read_only else 0)
+            | (lib.SES_OPEN_MUST_EXIST if must_exist else 0)
+            | (lib.SES_OPEN_LINKED if linked else 0),
             "synchronous": _one_of(SYNCHRONOUS, synchronous, "synchronous"),
             "journal": _one_of(JOURNALS, journal, "journal"),
             "busy_timeout_ms": busy_timeout_ms,

@@ -73,6 +73,8 @@ class Range(_ffi.Value):
 
 
 NO_EVENTS = Range(none=True)
+NEVER = 2**63 - 1
+"""A time of expiry."""
 
 POINTS = {
     "now": lib.SES_POINT_NOW,
