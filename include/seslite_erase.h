@@ -22,9 +22,12 @@ typedef enum ses_redact_flags {
      * value is still theirs. The state at every point of the log follows from the log as before. Without the
      * flag, `stateDelta` stays as it is. */
     SES_REDACT_STATE = 0x10,
-    /* Also redacts the copies of the events in other sessions of the app: those that were forked from this
-     * one, those from which it was forked, and so on, whoever the user is. A copy has the same number, id,
-     * invocation, author, branch and time. Their versions go up, too. */
+    /* Also redacts the copies of the events in other sessions of the app: those that were forked from this one,
+     * those from which it was forked, and so on, whoever the user is, and also if one between them was deleted.
+     * Sessions are known to be forks of each other by a number that they have in common and that exports keep,
+     * never by what they contain. (Forks of a session that was deleted before the store was upgraded from
+     * version 0.2.0 are known by the name of that session.) A copy has the same number, id, invocation, author,
+     * branch and time. Their versions go up, too. */
     SES_REDACT_FORKS = 0x20,
     /* Only counts what the call would do: it is done and rolled back, so the store must be open for
      * writing. */

@@ -68,6 +68,9 @@ typedef struct ses_loaded {
      */
     int (*next)(void *context, ses_loaded_event *event, ses_error *error);
     void *next_context;
+    /* A random number that the session has in common with those that it was forked from, and with their forks; it
+     * links them for SES_REDACT_FORKS. 0: none. */
+    int64_t origin;
 } ses_loaded;
 
 /* How to proceed if a different session of the same name exists. Without a flag, the call returns EXISTS.

@@ -35,6 +35,25 @@ static inline void released_make(const char *version, const char *path)
     free(script);
 }
 
+/* Takes the member out of the lines. Returns how many there were. */
+static inline int released_leave_out(char *lines, const char *member)
+{
+    int count = 0;
+
+    for (char *at = lines; (at = strstr(at, member)) != NULL; count++) {
+        const char *end = at + strlen(member);
+        memmove(at, end + strcspn(end, ",}\n"), strlen(end + strcspn(end, ",}\n")) + 1);
+    }
+    return count;
+}
+
+/* Numbers of origin are random, and so are the sums of lines with them. */
+static inline int released_leave_out_random(char *lines)
+{
+    (void)released_leave_out(lines, ",\"crc\":");
+    return released_leave_out(lines, ",\"origin\":");
+}
+
 /* The store holds what that version wrote of it as lines. A later version may write more into the lines, so an import of
  * the old ones is written again, too. */
 static inline void released_assert_same(const char *version, ses_store *store)
@@ -47,6 +66,9 @@ static inline void released_assert_same(const char *version, ses_store *store)
     assert_ok(import_text(copy, lines, strlen(lines), 0, &report, &error));
     struct text expected = exported(copy, NULL);
     struct text found = exported(store, NULL);
+    text_add(&expected, "", 1);
+    text_add(&found, "", 1);
+    assert_int_equal(released_leave_out_random(found.data), released_leave_out_random(expected.data));
     assert_string_equal(found.data, expected.data);
     assert_int_equal(report.made, 7);
     assert_int_equal(report.events, 20);

@@ -1,4 +1,5 @@
-/* Other sessions of the app that have copies of the events: forks, what they were forked from, and their forks. */
+/* Other sessions of the app that have copies of the events: forks, what they were forked from, and their forks. They have
+ * the same number of origin, which links them also when the one between them is deleted. */
 #include "erase/erase.h"
 
 #include <stdlib.h>
@@ -7,110 +8,92 @@
 #include "storage/sql/rows/parts.h"
 
 /* A session that may have copies. `linked`: one of the two is named as the parent of the other, which took the events up to
- * this number from there; -1: neither is. */
+ * this number from there; -1: neither is, such as two forks of one session. */
 struct relative {
     int64_t id;
     int64_t linked;
     bool is_child;
 };
 
-struct fork_parent {
-    const char *user;
-    const char *session;
-    int64_t linked;
-};
-
-/* Sessions by their numbers, and those that they were forked from by their names. */
+/* Sessions by their numbers, and the names of the one that the session of the call was forked from. */
 struct relatives {
-    struct arena arena;
     struct {
         struct relative *items;
         size_t count;
         size_t capacity;
     } found;
-    struct {
-        struct fork_parent *items;
-        size_t count;
-        size_t capacity;
-    } parents;
+    char parent_user[SES_ID_MAX + 1]; /* "": it is no fork */
+    char parent_session[SES_ID_MAX + 1];
+    int64_t parent_seq;
 };
 
-static bool add_relative(const struct redacting *run, struct relatives *relatives, struct relative relative)
+static void keep_parent_name(char *place, struct span name)
 {
-    if (relative.id == run->row.id)
-        return true;
-    if (!LIST_GROW(run->asked->allocator, &relatives->found))
-        return false;
-    relatives->found.items[relatives->found.count++] = relative;
-    return true;
+    memcpy(place, name.ptr, name.len);
+    place[name.len] = '\0';
 }
 
-/* A row of a fork: its number, the names of its parent, and the last number that it took from there. */
-static bool add_fork(const struct redacting *run, struct relatives *relatives, struct query *query)
+/* A session of the family: its number, and of a fork the names of its parent, and the last number that it took from there. */
+static bool add_of_family(const struct redacting *run, struct relatives *relatives, struct query *query)
 {
     const struct redaction *asked = run->asked;
     const int64_t id = ses__query_int(query, 0);
     const struct span user = ses__query_text(query, 1);
     const struct span session = ses__query_text(query, 2);
     const int64_t seq = ses__query_int(query, 3);
-
-    if (!ses__is_id(user) || !ses__is_id(session))
-        return true; /* a check says so */
-    const bool is_child = ses__span_is(user, ses__span_of(asked->key->user)) &&
+    const bool is_fork = ses__is_id(user) && ses__is_id(session); /* a check says so */
+    const bool is_child = is_fork && ses__span_is(user, ses__span_of(asked->key->user)) &&
                           ses__span_is(session, ses__span_of(asked->key->session));
-    if (!add_relative(run, relatives, (struct relative){id, is_child ? seq : -1, is_child}))
-        return false;
-    if (is_child)
-        return true;
-    const struct fork_parent parent = {ses__arena_text(&relatives->arena, user.ptr, user.len),
-                                       ses__arena_text(&relatives->arena, session.ptr, session.len),
-                                       id == run->row.id ? seq : -1};
-    if (!parent.user || !parent.session || !LIST_GROW(asked->allocator, &relatives->parents))
-        return false;
-    relatives->parents.items[relatives->parents.count++] = parent;
+
+    if (id != run->row.id) {
+        if (!LIST_GROW(asked->allocator, &relatives->found))
+            return false;
+        relatives->found.items[relatives->found.count++] =
+            (struct relative){id, is_child ? seq : -1, is_child};
+    } else if (is_fork) {
+        keep_parent_name(relatives->parent_user, user);
+        keep_parent_name(relatives->parent_session, session);
+        relatives->parent_seq = seq;
+    }
     return true;
 }
 
-static int read_forks(const struct redacting *run, struct relatives *relatives, ses_error *error)
-{
-    struct query query;
-
-    ses__query_open(&query, run->db, STATEMENT_FORKS_OF_APP, error, VALUES(INT(run->row.app_id)));
-    while (ses__query_row(&query)) {
-        if (!add_fork(run, relatives, &query))
-            ses__query_keep(&query, ses__error_nomem(error));
-    }
-    return ses__query_end(&query);
-}
-
-/* By number; of those with one number, the linked one first. */
+/* In order of their numbers, in which two calls that redact each other's relatives do not wait for each other. */
 static int compare_relatives(const void *a, const void *b)
 {
     const struct relative *one = a;
     const struct relative *other = b;
-    const int order = (one->id > other->id) - (one->id < other->id);
-    return order != 0 ? order : (one->linked < other->linked) - (one->linked > other->linked);
+    return (one->id > other->id) - (one->id < other->id);
 }
 
-/* Adds the parents that are there, and sorts all of them. */
-static int find_parents(const struct redacting *run, struct relatives *relatives, ses_error *error)
+static int read_family(const struct redacting *run, struct relatives *relatives, ses_error *error)
 {
-    int code = SES_OK;
+    struct query query;
 
-    for (size_t i = 0; i < relatives->parents.count && code == SES_OK; i++) {
-        const struct fork_parent *parent = &relatives->parents.items[i];
-        const ses_key key = {run->asked->key->app, parent->user, parent->session};
-        struct session_row row;
-        code = ses__session_find(run->db, &key, &row, error);
-        if (code == SES_OK && !add_relative(run, relatives, (struct relative){row.id, parent->linked, false}))
-            code = ses__error_nomem(error);
-        if (code == SES_NOTFOUND)
-            code = SES_OK;
+    ses__query_open(&query, run->db, STATEMENT_FAMILY_OF, error,
+                    VALUES(INT(run->row.app_id), INT(run->row.id)));
+    while (ses__query_row(&query)) {
+        if (!add_of_family(run, relatives, &query))
+            ses__query_keep(&query, ses__error_nomem(error));
     }
-    if (code == SES_OK && relatives->found.count > 0)
+    if (relatives->found.count > 0)
         qsort(relatives->found.items, relatives->found.count, sizeof *relatives->found.items,
               compare_relatives);
-    return code;
+    return ses__query_end(&query);
+}
+
+/* Links the parent, if it is there. A session outside of the family may have got its name since. */
+static int link_parent(const struct redacting *run, struct relatives *relatives, ses_error *error)
+{
+    const ses_key key = {run->asked->key->app, relatives->parent_user, relatives->parent_session};
+    struct session_row row;
+    int code = key.session[0] ? ses__session_find(run->db, &key, &row, error) : SES_NOTFOUND;
+
+    for (size_t i = 0; code == SES_OK && i < relatives->found.count; i++) {
+        if (relatives->found.items[i].id == row.id)
+            relatives->found.items[i].linked = relatives->parent_seq;
+    }
+    return code == SES_NOTFOUND ? SES_OK : code;
 }
 
 static int read_relative_name(struct redacting *run, ses_error *error)
@@ -138,8 +121,9 @@ static bool is_link_sound(const struct redacting *run, const struct session_row 
                                                         : other->created_us <= run->row.created_us);
 }
 
-/* Finds the number up to which both logs are known to be the same; -1: they are not related. A fork and its parent have all
- * events in common up to the point, so the first one that neither has pruned tells. Where there is none, their names do. */
+/* Finds the number up to which both logs are known to be the same; -1: it is not known that they have anything in common. A
+ * fork and its parent have all events in common up to the point, so the first one that neither has pruned tells. Where there
+ * is none, their names do. */
 static int find_common(const struct redacting *run, const struct session_row *other,
                        const struct relative *relative, int64_t *common, ses_error *error)
 {
@@ -247,19 +231,13 @@ static int look_at_relative(struct redacting *run, const struct relative *relati
 
 int ses__copies_plan(struct redacting *run, bool counts, struct redacting **copies, ses_error *error)
 {
-    struct relatives relatives = {.found = {NULL, 0, 0}};
+    struct relatives relatives = {.parent_seq = -1};
+    int code = read_family(run, &relatives, error);
 
-    ses__arena_init(&relatives.arena, run->asked->allocator);
-    int code = read_forks(run, &relatives, error);
     if (code == SES_OK)
-        code = find_parents(run, &relatives, error);
-    for (size_t i = 0; i < relatives.found.count && code == SES_OK; i++) {
-        const struct relative *relative = &relatives.found.items[i];
-        if (i == 0 || relative->id != relative[-1].id)
-            code = look_at_relative(run, relative, counts, copies, error);
-    }
-    ses__memory_free(run->asked->allocator, relatives.parents.items);
+        code = link_parent(run, &relatives, error);
+    for (size_t i = 0; i < relatives.found.count && code == SES_OK; i++)
+        code = look_at_relative(run, &relatives.found.items[i], counts, copies, error);
     ses__memory_free(run->asked->allocator, relatives.found.items);
-    ses__arena_free(&relatives.arena);
     return code;
 }

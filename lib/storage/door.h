@@ -604,6 +604,7 @@ struct load_op {
     struct annotating annotating;
     const ses_key *parent; /* NULL: none */
     int64_t parent_seq;
+    int64_t origin; /* the number that it shares with its forks, and so on; 0: none */
     int64_t base_seq;
     const struct base_value *base; /* sorted by name, each once */
     size_t base_count;
@@ -633,6 +634,7 @@ struct visited_session {
     struct session_row row;
     const ses_key *parent; /* NULL: none */
     int64_t parent_seq;
+    int64_t origin; /* the number that it shares with its forks, and so on; 0: none */
     const struct annotations *annotations;
     struct span initial; /* without text: none */
 };

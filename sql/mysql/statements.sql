@@ -281,7 +281,7 @@ ON DUPLICATE KEY UPDATE floor = greatest(floor, values(floor));
 INSERT INTO seslite_session_details (session_id, initial_state) VALUES (THE_SESSION($1), $2);
 
 -- name: details_initial
-SELECT initial_state FROM seslite_session_details WHERE session_id = $1;
+SELECT initial_state, origin FROM seslite_session_details WHERE session_id = $1;
 
 -- name: title_set
 INSERT INTO seslite_session_details (session_id, title) VALUES (THE_SESSION($1), $2)
@@ -757,13 +757,15 @@ WHERE session_id = $1 AND `key` = $2 AND seq = $4 AND value = $5;
 -- name: details_replace_initial
 UPDATE seslite_session_details SET initial_state = $2 WHERE session_id = $1;
 
--- The sessions of the app $1 that were forked, with the names of what they were forked from, and the
--- last number taken from there.
+-- The sessions of the app $1 that have the number of origin of the session $2, itself among them, with the names of what
+-- they were forked from, and the last number taken from there.
 
--- name: forks_of_app
+-- name: family_of
 SELECT o.id, d.parent_user, d.parent_session, d.parent_seq
-FROM seslite_sessions AS o JOIN seslite_session_details AS d ON d.session_id = o.id
-WHERE o.app_id = $1 AND (o.details & 1) <> 0;
+FROM seslite_session_details AS own
+JOIN seslite_sessions AS o ON o.app_id = $1
+JOIN seslite_session_details AS d ON d.session_id = o.id AND d.origin = own.origin
+WHERE own.session_id = $2 AND own.origin IS NOT NULL;
 
 -- Counts the forks of the sessions of the user $2, or of his session $3, that took events after the number $4.
 
@@ -800,9 +802,15 @@ INSERT INTO seslite_session_labels (session_id, name, value, app_id)
 SELECT $2, name, value, app_id FROM seslite_session_labels WHERE session_id = $1;
 
 -- name: details_copy
-INSERT INTO seslite_session_details (session_id, title, parent_user, parent_session, parent_seq, initial_state)
-SELECT $2, d.title, $3, $4, $5, d.initial_state
+INSERT INTO seslite_session_details (session_id, title, parent_user, parent_session, parent_seq, initial_state, origin)
+SELECT $2, d.title, $3, $4, $5, d.initial_state, d.origin
 FROM (SELECT 1) AS one LEFT JOIN seslite_session_details AS d ON d.session_id = $1;
+
+-- A session that has a number of origin keeps it.
+
+-- name: origin_set
+INSERT INTO seslite_session_details (session_id, origin) VALUES ($1, $2)
+ON DUPLICATE KEY UPDATE origin = coalesce(origin, values(origin));
 
 -- name: session_fill
 UPDATE seslite_sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_30s = $5, base_seq = $6,

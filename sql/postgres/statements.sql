@@ -299,7 +299,7 @@ ON CONFLICT (shard) DO UPDATE SET floor = greatest(f.floor, excluded.floor);
 INSERT INTO seslite.session_details (shard, session_id, initial_state) VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2);
 
 -- name: details_initial
-SELECT initial_state FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1;
+SELECT initial_state, origin FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: title_set
 INSERT INTO seslite.session_details (shard, session_id, title) VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2)
@@ -830,13 +830,15 @@ WHERE shard = SHARD($1) AND session_id = $1 AND key = $2 AND seq = $4 AND value 
 -- name: details_replace_initial
 UPDATE seslite.session_details SET initial_state = $2 WHERE shard = SHARD($1) AND session_id = $1;
 
--- The sessions of the app $1 that were forked, with the names of what they were forked from, and the
--- last number taken from there.
+-- The sessions of the app $1 that have the number of origin of the session $2, itself among them, with the names of what
+-- they were forked from, and the last number taken from there.
 
--- name: forks_of_app
+-- name: family_of
 SELECT o.id, d.parent_user, d.parent_session, d.parent_seq
-FROM seslite.sessions AS o CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
-WHERE o.app_id = $1 AND o.details & 1 <> 0;
+FROM seslite.session_details AS own
+CROSS JOIN seslite.sessions AS o
+CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
+WHERE own.shard = SHARD($2) AND own.session_id = $2 AND own.origin IS NOT NULL AND o.app_id = $1 AND d.origin = own.origin;
 
 -- Counts the forks of the sessions of the user $2, or of his session $3, that took events after the number $4.
 
@@ -879,11 +881,18 @@ WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: details_copy
 INSERT INTO seslite.session_details
-    (shard, session_id, title, parent_user, parent_session, parent_seq, initial_state)
+    (shard, session_id, title, parent_user, parent_session, parent_seq, initial_state, origin)
 VALUES (SHARD($2), $2,
         (SELECT title FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1),
         $3, $4, $5,
-        (SELECT initial_state FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1));
+        (SELECT initial_state FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1),
+        (SELECT origin FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1));
+
+-- A session that has a number of origin keeps it.
+
+-- name: origin_set
+INSERT INTO seslite.session_details AS d (shard, session_id, origin) VALUES (SHARD($1), $1, $2)
+ON CONFLICT (shard, session_id) DO UPDATE SET origin = coalesce(d.origin, excluded.origin);
 
 -- name: session_fill
 UPDATE seslite.sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_30s = $5, base_seq = $6,

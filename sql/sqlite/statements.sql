@@ -73,7 +73,7 @@ UPDATE version_floor SET floor = ?1 WHERE id = 1 AND ?2 > 0;
 INSERT INTO session_details (session_id, initial_state) VALUES (?1, ?2);
 
 -- name: details_initial
-SELECT initial_state FROM session_details WHERE session_id = ?1;
+SELECT initial_state, origin FROM session_details WHERE session_id = ?1;
 
 -- name: title_set
 INSERT INTO session_details (session_id, title) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET title = excluded.title;
@@ -560,13 +560,15 @@ UPDATE base_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND seq = ?4
 -- name: details_replace_initial
 UPDATE session_details SET initial_state = ?2 WHERE session_id = ?1;
 
--- The sessions of the app ?1 that were forked, with the names of what they were forked from, and the
--- last number taken from there.
+-- The sessions of the app ?1 that have the number of origin of the session ?2, itself among them, with the names of what
+-- they were forked from, and the last number taken from there.
 
--- name: forks_of_app
+-- name: family_of
 SELECT s.id, d.parent_user, d.parent_session, d.parent_seq
-FROM sessions AS s CROSS JOIN session_details AS d ON d.session_id = s.id
-WHERE s.app_id = ?1 AND s.details & 1;
+FROM session_details AS own
+CROSS JOIN sessions AS s
+CROSS JOIN session_details AS d ON d.session_id = s.id
+WHERE own.session_id = ?2 AND own.origin IS NOT NULL AND s.app_id = ?1 AND d.origin = own.origin;
 
 -- Counts the forks of the sessions of the user ?2, or of his session ?3, that took events after the number ?4.
 
@@ -602,9 +604,16 @@ INSERT INTO session_labels (session_id, name, value, app_id)
 SELECT ?2, name, value, app_id FROM session_labels WHERE session_id = ?1 AND +session_id = ?1;
 
 -- name: details_copy
-INSERT INTO session_details (session_id, title, parent_user, parent_session, parent_seq, initial_state)
+INSERT INTO session_details (session_id, title, parent_user, parent_session, parent_seq, initial_state, origin)
 VALUES (?2, (SELECT title FROM session_details WHERE session_id = ?1), ?3, ?4, ?5,
-        (SELECT initial_state FROM session_details WHERE session_id = ?1));
+        (SELECT initial_state FROM session_details WHERE session_id = ?1),
+        (SELECT origin FROM session_details WHERE session_id = ?1));
+
+-- A session that has a number of origin keeps it.
+
+-- name: origin_set
+INSERT INTO session_details (session_id, origin) VALUES (?1, ?2)
+ON CONFLICT DO UPDATE SET origin = coalesce(origin, excluded.origin);
 
 -- name: session_fill
 UPDATE sessions SET last_seq = ?2, event_count = ?3, updated_us = ?4, active_30s = ?5, base_seq = ?6, details = ?7,

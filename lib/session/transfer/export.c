@@ -73,6 +73,8 @@ static void line_put_origin(struct export_call *call, const struct visited_sessi
         ses__export_text(call, "parent_session", session->parent->session);
         ses__export_number(call, "parent_seq", session->parent_seq);
     }
+    if (session->origin > 0)
+        ses__export_number(call, "origin", session->origin);
     if (session->row.base_seq > 0)
         ses__export_number(call, "base_seq", session->row.base_seq);
 }

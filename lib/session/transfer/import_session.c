@@ -118,6 +118,7 @@ static int take_session_line(struct imported_session *own, ses_error *error)
     loaded->last_seq = line->of[LINE_LAST_SEQ].number;
     loaded->base_seq = line->of[LINE_BASE_SEQ].number;
     loaded->parent_seq = line->of[LINE_PARENT_SEQ].number;
+    loaded->origin = line->of[LINE_ORIGIN].number;
     take_names(own, line);
     int code = take_imported_labels(own, line->of[LINE_LABELS].text, error);
     if (code == SES_OK)

@@ -30,6 +30,7 @@ enum { LINES_FORMAT = 2 }; /* the highest that is read */
     X(PARENT_USER, "parent_user", TEXT)         \
     X(PARENT_SESSION, "parent_session", TEXT)   \
     X(PARENT_SEQ, "parent_seq", NUMBER)         \
+    X(ORIGIN, "origin", NUMBER)                 \
     X(BASE_SEQ, "base_seq", NUMBER)             \
     X(INITIAL, "initial_state", OBJECT)         \
     X(INITIAL_TEXT, "initial_state_text", TEXT) \

@@ -93,6 +93,7 @@ static int take_numbers(struct load_call *call, ses_error *error)
     op->last_seq = loaded->last_seq;
     op->base_seq = loaded->base_seq;
     op->parent_seq = loaded->parent_seq;
+    op->origin = loaded->origin;
     if (!ses__timestamp_holds(op->created_us) ||
         (loaded->updated_us && !ses__timestamp_holds(op->updated_us)) ||
         !ses__timestamp_holds_expiry(op->expires_us))
@@ -102,6 +103,8 @@ static int take_numbers(struct load_call *call, ses_error *error)
     if (op->base_seq < 0 || op->base_seq > LAST_NUMBER || op->last_seq < 0 || op->last_seq > LAST_NUMBER ||
         op->parent_seq < 0 || op->parent_seq > LAST_NUMBER)
         return ses__error_set(error, SES_INVALID, "a sequence number is negative, or above 2^32 - 1");
+    if (op->origin < 0)
+        return ses__error_set(error, SES_INVALID, "the number of the origin is negative");
     return SES_OK;
 }
 

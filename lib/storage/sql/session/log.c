@@ -1,6 +1,7 @@
 /* The points of a log, and the state there. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "model/event/runs.h"
 #include "storage/sql/session/jobs.h"
@@ -175,19 +176,38 @@ int ses__log_find_point(struct db *db, const struct session_ref *ref, const stru
 
 /* ------------------------------------------------------------------------------------------- the state */
 
-int ses__log_initial(struct db *db, int64_t session_id, struct arena *arena, struct span *initial,
-                     ses_error *error)
+int ses__log_beginning(struct db *db, int64_t session_id, struct arena *arena, struct span *initial,
+                       int64_t *origin, ses_error *error)
 {
     struct query query;
 
     ses__query_open(&query, db, STATEMENT_DETAILS_INITIAL, error, VALUES(INT(session_id)));
-    *initial = ses__query_row(&query) ? ses__query_text(&query, 0) : (struct span){NULL, 0};
+    const bool found = ses__query_row(&query);
+    *initial = found ? ses__query_text(&query, 0) : (struct span){NULL, 0};
+    *origin = found ? ses__query_int(&query, 1) : 0;
     if (initial->ptr) {
         initial->ptr = ses__arena_text(arena, initial->ptr, initial->len);
         if (!initial->ptr)
             ses__query_keep(&query, ses__error_nomem(error));
     }
     return ses__query_end(&query);
+}
+
+int ses__log_initial(struct db *db, int64_t session_id, struct arena *arena, struct span *initial,
+                     ses_error *error)
+{
+    int64_t origin;
+    return ses__log_beginning(db, session_id, arena, initial, &origin, error);
+}
+
+int ses__log_ensure_origin(struct db *db, int64_t session_id, ses_error *error)
+{
+    uint64_t random = 0;
+
+    if (!ses__random_bytes(&random, sizeof random))
+        return ses__error_set(error, SES_IO, "the system gives no random bytes");
+    return ses__query_do(db, STATEMENT_ORIGIN_SET, error,
+                         VALUES(INT(session_id), INT((int64_t)(random >> 1) | 1)));
 }
 
 static int replay_initial(struct db *db, const struct session_row *row, struct replay *replay,

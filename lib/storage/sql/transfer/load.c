@@ -11,6 +11,37 @@
 
 /* ------------------------------------------------------------------------------------------- a new session */
 
+/* Lines of versions before 0.3.0 have no number of origin. Then a fork gets that of the parent that it names, if that is
+ * there and older. */
+static int find_parents_origin(const struct load_run *run, int64_t *origin, ses_error *error)
+{
+    const struct load_op *op = run->op;
+    const ses_key key = {op->key->app, op->parent->user, op->parent->session};
+    struct session_row parent;
+    struct span initial;
+    struct arena arena;
+    int code = ses__session_find(run->db, &key, &parent, error);
+
+    if (code != SES_OK || parent.created_us > run->row.created_us)
+        return code == SES_NOTFOUND ? SES_OK : code;
+    ses__arena_init(&arena, run->db->allocator);
+    code = ses__log_ensure_origin(run->db, parent.id, error);
+    if (code == SES_OK)
+        code = ses__log_beginning(run->db, parent.id, &arena, &initial, origin, error);
+    ses__arena_free(&arena);
+    return code;
+}
+
+static int add_origin(const struct load_run *run, ses_error *error)
+{
+    int64_t origin = run->op->origin;
+    int code = origin == 0 && run->op->parent ? find_parents_origin(run, &origin, error) : SES_OK;
+
+    if (code == SES_OK && origin > 0)
+        code = ses__query_do(run->db, STATEMENT_ORIGIN_SET, error, VALUES(INT(run->row.id), INT(origin)));
+    return code;
+}
+
 static int add_head(struct load_run *run, ses_error *error)
 {
     const struct load_op *op = run->op;
@@ -22,6 +53,8 @@ static int add_head(struct load_run *run, ses_error *error)
             run->db, STATEMENT_PARENT_SET, error,
             VALUES(INT(row->id), STRING(op->parent->user), STRING(op->parent->session), INT(op->parent_seq)));
     row->details |= op->parent ? DETAIL_PARENT : 0;
+    if (code == SES_OK)
+        code = add_origin(run, error);
     return code == SES_OK ? ses__base_add(run->db, row->id, op->base, op->base_count, error) : code;
 }
 

@@ -103,7 +103,8 @@ static int read_details(struct visit_run *run, const struct session_row *row, st
     int code = ses__load_details_of(
         run->db, &(struct described){&details->row, session->key.app, details, &details->annotations}, error);
     if (code == SES_OK)
-        code = ses__log_initial(run->db, row->id, &run->initial, &session->initial, error);
+        code =
+            ses__log_beginning(run->db, row->id, &run->initial, &session->initial, &session->origin, error);
     session->row = *row;
     session->parent = details->parent;
     session->parent_seq = details->parent_seq;
