@@ -1182,6 +1182,12 @@ typedef struct ses_erased {
     /* Of the deleted or redacted events, those of which a damaged index or tally that could not be dropped may
      * still have words or names of models in the file (with SES_SECURE, and for ses_redact). */
     int64_t derived_left;
+    /* ses_redact with `find`: names of state keys, titles and labels in which something was found, and that were
+     * removed (SES_REDACT_NAMES) */
+    int64_t names;
+    /* The same of those that stay: names of state keys, titles, labels, ids of the session, its user, its app and its
+     * parent, and events whose ids, authors or names of functions have it. */
+    int64_t names_left;
 } ses_erased;
 
 typedef struct ses_delete_options {

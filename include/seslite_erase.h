@@ -31,7 +31,13 @@ typedef enum ses_redact_flags {
     SES_REDACT_FORKS = 0x20,
     /* Only counts what the call would do: it is done and rolled back, so the store must be open for
      * writing. */
-    SES_REDACT_DRY_RUN = 0x40
+    SES_REDACT_DRY_RUN = 0x40,
+    /* Also removes names in which `find` finds something: keys of state, with their values, from all events and
+     * from the state, but there not `app:` and `user:` keys that another session has set since; the title; and
+     * labels, if it is in their name or value. Ids stay. It needs SES_REDACT_STATE, `find`, and `seqs` NULL, so
+     * that the state at every point still follows from the log. Forks keep their names: redact each. Without the
+     * flag the receipt counts the names. */
+    SES_REDACT_NAMES = 0x80
 } ses_redact_flags;
 
 /*
@@ -95,7 +101,8 @@ typedef struct ses_redact_options {
  * NOTFOUND: there is no such event; nothing has changed. INVALID: an event is a rewind or a compaction, which
  * are only redacted with `seqs` NULL; a number is negative; or `text` or `content` is not valid. JSON:
  * `content` is not JSON. LIMIT: an event would become longer than it is, and longer than max_event_bytes.
- * MISUSE: `content` and `find` are both given.
+ * MISUSE: `content` and `find` are both given, or
+ * SES_REDACT_NAMES is, without what it needs.
  *
  * Codes: those of a write, INVALID, JSON, LIMIT, NOTFOUND, STALE.
  */

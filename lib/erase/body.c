@@ -84,6 +84,7 @@ static int redact_body(struct redacting *run, const struct event_row *event, boo
     if (code == SES_OK && run->asked->content.ptr && !copies && !body.has_content)
         code = ses__error_set(error, SES_INVALID, "redact options: event %lld has no content to be replaced",
                               (long long)event->seq);
+    run->counts.names_left += body.found_kept;
     if (code == SES_OK && changed)
         return take_redacted_body(&body, start, after, error);
     ses__buffer_cut(&run->built, start);

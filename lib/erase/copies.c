@@ -177,9 +177,11 @@ static int redact_relative(struct redacting *run, const struct session_row *row,
         return ses__error_nomem(error);
     ses__redacting_init(other, run->db, run->asked);
     other->row = *row;
+    other->is_copy = true;
     other->origin = &origin;
     const int code = plan_relative(run, other, counts, error);
     other->origin = NULL; /* it is planned */
+    run->counts.names_left += other->counts.names_left;
     other->next = *copies;
     *copies = other;
     if (code != SES_OK || counts || !ses__redacting_changes(other)) {

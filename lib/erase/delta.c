@@ -54,45 +54,12 @@ static int next_of_delta(struct redacting *run, struct json_reader *reader, stru
     if (!*any)
         return SES_OK;
     member->value = ses__json_trim(value);
+    member->name = (struct span){"", 0};
     return ses__json_decode(key, &run->arena, &member->name) == SES_NOMEM ? ses__error_nomem(error) : SES_OK;
 }
 
 typedef int member_redactor(struct redacting *run, const struct base_value *member, struct span *after,
                             ses_error *error);
-
-/* Gives the delta with the values that the function gives. */
-static int redact_members(struct redacting *run, struct span delta, int64_t seq, member_redactor *redact,
-                          struct span *after, ses_error *error)
-{
-    struct edits edits = {0};
-    struct json_reader reader;
-    struct base_value member = {.seq = seq};
-    struct span fresh = {NULL, 0};
-    bool any = true;
-    int code = SES_OK;
-
-    *after = delta;
-    ses__json_start(&reader, delta.ptr, delta.len);
-    if (ses__json_peek(&reader) != JSON_OBJECT || !ses__json_enter(&reader))
-        return SES_OK;
-    while (code == SES_OK) {
-        code = next_of_delta(run, &reader, &member, &any, error);
-        if (code != SES_OK || !any)
-            break;
-        code = redact(run, &member, &fresh, error);
-        const size_t start = (size_t)(member.value.ptr - delta.ptr);
-        if (code == SES_OK && fresh.ptr != member.value.ptr &&
-            !ses__edits_add(&edits, run->asked->allocator,
-                            (struct edit){start, start + member.value.len, fresh}))
-            code = ses__error_nomem(error);
-    }
-    if (code == SES_OK && edits.count > 0) {
-        after->ptr = ses__edits_apply(&edits, &run->arena, delta, &after->len);
-        code = after->ptr ? SES_OK : ses__error_nomem(error);
-    }
-    ses__edits_free(&edits, run->asked->allocator);
-    return code;
-}
 
 /* Without SES_REDACT_STATE values are only counted. */
 static int redact_delta_value(struct redacting *run, const struct base_value *member, struct span *after,
@@ -107,6 +74,69 @@ static int redact_delta_value(struct redacting *run, const struct base_value *me
     run->counts.state_left++;
     *after = member->value;
     return SES_OK;
+}
+
+/* A delta whose members are redacted one by one. */
+struct redacted_delta {
+    member_redactor *redact;
+    bool names;      /* looks into the names, too */
+    const char *gap; /* between the members */
+    bool first;      /* no member was built yet */
+    bool changed;
+};
+
+static int redact_delta_member(struct redacting *run, struct redacted_delta *delta,
+                               const struct base_value *member, ses_error *error)
+{
+    const char *const gap = ses__after_comma(delta->gap);
+    struct span fresh = member->value;
+    bool named = false;
+    int code = delta->names ? ses__name_look(run, member->name, &named, error) : SES_OK;
+
+    delta->gap = member->value.ptr + member->value.len;
+    if (code == SES_OK && named && ses__names_go(run)) {
+        delta->changed = true;
+        return SES_OK;
+    }
+    if (code == SES_OK)
+        code = delta->redact(run, member, &fresh, error);
+    delta->changed |= fresh.ptr != member->value.ptr;
+    ses__buffer_add(&run->built, ",", delta->first ? 0 : 1);
+    ses__buffer_add(&run->built, gap, (size_t)(member->value.ptr - gap));
+    ses__buffer_add(&run->built, fresh.ptr, fresh.len);
+    delta->first = false;
+    return code;
+}
+
+/* Gives the delta with the values that the function gives. */
+static int redact_members(struct redacting *run, struct span text, int64_t seq, member_redactor *redact,
+                          struct span *after, ses_error *error)
+{
+    const size_t start = run->built.len;
+    struct redacted_delta delta = {
+        .redact = redact, .names = redact == redact_delta_value, .gap = text.ptr + 1, .first = true};
+    struct base_value member = {.seq = seq};
+    struct json_reader reader;
+    bool any = true;
+    int code = SES_OK;
+
+    *after = text;
+    ses__json_start(&reader, text.ptr, text.len);
+    if (ses__json_peek(&reader) != JSON_OBJECT || !ses__json_enter(&reader))
+        return SES_OK;
+    delta.gap = reader.at;
+    ses__buffer_add(&run->built, text.ptr, (size_t)(reader.at - text.ptr));
+    while (code == SES_OK) {
+        code = next_of_delta(run, &reader, &member, &any, error);
+        if (code != SES_OK || !any)
+            break;
+        code = redact_delta_member(run, &delta, &member, error);
+    }
+    ses__buffer_add(&run->built, delta.gap, (size_t)(text.ptr + text.len - delta.gap));
+    if (code == SES_OK && delta.changed)
+        return ses__built_take(run, start, after, error);
+    ses__buffer_cut(&run->built, start);
+    return code;
 }
 
 int ses__delta_redact(struct redacting *run, struct span delta, int64_t seq, struct span *after,

@@ -5,6 +5,7 @@
 #include "seslite_erase.h"
 #include "model/event/stored_event.h"
 #include "storage/sql/rows/event.h"
+#include "storage/sql/rows/session.h"
 
 /* The options of a call; they hold for all sessions. */
 struct redaction {
@@ -14,6 +15,7 @@ struct redaction {
     size_t seq_count;
     bool state;
     bool forks;
+    bool names; /* names are removed, too */
     bool secure;
     struct span plain;   /* in place of a text */
     struct span text;    /* the same as JSON */
@@ -48,6 +50,14 @@ struct named_versions {
     size_t count;
     size_t capacity;
 };
+/* The names of state keys in which something was found, each once; and the title and the labels. */
+struct found_names {
+    struct span *items;
+    size_t count;
+    size_t capacity;
+    struct annotating annotating; /* what removes the title and the labels */
+    struct annotated annotated;   /* what the session has of them */
+};
 struct redacted_event {
     struct event_row row; /* only the number, the ids and the new body */
     struct span before;   /* the old one, if it is to be overwritten; otherwise without text */
@@ -76,12 +86,14 @@ struct redacting {
     struct db *db;
     struct session_row row;
     char name[SES_ID_MAX + 1]; /* the session's */
+    bool is_copy;              /* it is not the session of the call */
     struct arena arena;
     struct buffer plain; /* for one text */
     struct buffer built; /* for one value */
     struct replaced_values values;
     struct named_versions versions;
     struct redacted_events events;
+    struct found_names names;
     size_t initial_before; /* the length of the old initial state */
     struct span initial;   /* the new initial state; without text: it stays */
     /* out */
@@ -106,6 +118,23 @@ SESLITE_PRIVATE int ses__found_add_data(struct redacting *run, struct span value
 /* Gives the value of ses__found_add: in the arena, or the value itself if nothing is found. */
 SESLITE_PRIVATE int ses__found_replace(struct redacting *run, struct span value, struct span *after,
                                        ses_error *error);
+
+/* Is something found in the text? */
+SESLITE_PRIVATE int ses__found_in(struct redacting *run, struct span text, bool *found, ses_error *error);
+
+/* ---- names.c */
+
+/* Are names removed? A copy of events in another session keeps its own. */
+static inline bool ses__names_go(const struct redacting *run)
+{
+    return run->asked->names && !run->is_copy;
+}
+/* Looks into the name of a state key, and keeps it if something is found. */
+SESLITE_PRIVATE int ses__name_look(struct redacting *run, struct span name, bool *found, ses_error *error);
+/* After the events: looks into the title, the labels and the ids, and counts what is found. */
+SESLITE_PRIVATE int ses__names_plan(struct redacting *run, ses_error *error);
+/* Removes what was found. */
+SESLITE_PRIVATE int ses__names_write(struct redacting *run, ses_error *error);
 
 /* ---- delta.c: objects of state keys, and of artifacts */
 
@@ -132,6 +161,16 @@ SESLITE_PRIVATE int ses__versions_leave_out(struct redacting *run, struct span d
 
 /* ---- fields.c */
 
+/* Between two members of an object: what follows the comma, if there is one. */
+static inline const char *ses__after_comma(const char *gap)
+{
+    const char *at = gap;
+
+    while (ses__json_is_space(*at))
+        at++;
+    return *at == ',' ? at + 1 : gap;
+}
+
 /* An event that is redacted. */
 struct redacted_body {
     struct redacting *run;
@@ -140,6 +179,7 @@ struct redacted_body {
     /* out */
     bool has_content;  /* a content that is replaced by the given one */
     struct span named; /* the artifacts that it names; without text: none */
+    bool found_kept;   /* something was found in what is kept */
 };
 
 /* Adds the event to what is built, each field redacted as the table of the ADK's fields says. */
@@ -165,7 +205,7 @@ SESLITE_PRIVATE int ses__find_copy(struct db *db, int64_t session_id, const stru
 SESLITE_PRIVATE int ses__redacting_plan(struct redacting *run, ses_error *error);
 static inline bool ses__redacting_changes(const struct redacting *run)
 {
-    return run->events.count > 0 || run->values.count > 0 || run->initial.ptr;
+    return run->events.count > 0 || run->values.count > 0 || run->initial.ptr || run->counts.names > 0;
 }
 
 /* ---- write.c */

@@ -104,12 +104,28 @@ static bool is_kept(const struct adk_field *field, enum json_type type)
                                 : true;
 }
 
+/* A name or an id, or a list of these, which stays. */
+static int find_in_kept(struct redacted_body *body, struct span value, ses_error *error)
+{
+    struct redacting *run = body->run;
+    const size_t start = run->built.len;
+    bool any = false;
+    const int code = ses__found_add(run, value, (struct span){NULL, 0}, &any, error);
+
+    ses__buffer_cut(&run->built, start);
+    ses__buffer_add(&run->built, value.ptr, value.len);
+    body->found_kept |= any;
+    return code;
+}
+
 static int redact_value(struct redacted_body *body, const struct adk_field *field, struct span value,
                         enum fate *fate, ses_error *error)
 {
     struct redacting *run = body->run;
     const enum json_type type = ses__json_type_of(value);
 
+    if (!body->copies && run->asked->find && field && field->kind == ADK_TEXT && is_kept(field, type))
+        return find_in_kept(body, value, error);
     if (body->copies || type == JSON_NULL || type == JSON_BOOL || (field && is_kept(field, type)))
         put_value(run, value, value, fate);
     else if (run->asked->find)
@@ -213,15 +229,6 @@ static int refuse_unreadable_event(const struct redacted_body *body, ses_error *
                           (long long)body->event->seq, (long long)body->run->row.id);
 }
 
-static const char *after_comma(const char *gap)
-{
-    const char *at = gap;
-
-    while (ses__json_is_space(*at))
-        at++;
-    return *at == ',' ? at + 1 : gap;
-}
-
 static int redact_object_members(struct redacted_body *body, struct redacted_object *object, struct span text,
                                  ses_error *error)
 {
@@ -235,7 +242,7 @@ static int redact_object_members(struct redacted_body *body, struct redacted_obj
         return refuse_unreadable_event(body, error);
     object->gap = text.ptr + 1;
     while (code == SES_OK && ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
-        object->gap = after_comma(object->gap);
+        object->gap = ses__after_comma(object->gap);
         code = redact_member(body, object, key, ses__json_trim(value), error);
     }
     return code == SES_OK && reader.wrong ? refuse_unreadable_event(body, error) : code;
@@ -315,7 +322,7 @@ static int redact_list(struct redacted_body *body, const struct adk_field *field
     ses__buffer_add(built, "[", 1);
     while (code == SES_OK && list.fate != FATE_GONE && ses__json_element(&reader) &&
            ses__json_skip(&reader, &value)) {
-        list.gap = after_comma(list.gap);
+        list.gap = ses__after_comma(list.gap);
         code = redact_element(body, &list, ses__json_trim(value), error);
     }
     ses__buffer_add(built, list.gap, (size_t)(text.ptr + text.len - list.gap));

@@ -17,6 +17,17 @@ static int find_piece(const struct redaction *asked, struct span text, size_t fr
     return ses__error_called(error, found, 1, &own, "finds what is to be redacted");
 }
 
+int ses__found_in(struct redacting *run, struct span text, bool *found, ses_error *error)
+{
+    size_t begin = 0;
+    size_t end = 0;
+    const bool looks = run->asked->find && text.len > 0;
+    const int code = looks ? find_piece(run->asked, text, 0, &begin, &end, error) : 0;
+
+    *found = code > 0;
+    return code < 0 ? code : SES_OK;
+}
+
 static int refuse_found_piece(ses_error *error)
 {
     return ses__error_set(error, SES_MISUSE,

@@ -66,6 +66,14 @@ static int take_seqs(struct redact_op *op, const int64_t *seqs, size_t count, se
     return SES_OK;
 }
 
+static int check_names_wanted(const struct redaction *asked, ses_error *error)
+{
+    if (!asked->names || (asked->state && asked->find && !asked->seqs))
+        return SES_OK;
+    return ses__error_set(error, SES_MISUSE,
+                          "redact options: SES_REDACT_NAMES needs SES_REDACT_STATE, find, and all events");
+}
+
 static int take_replacement(struct redact_op *op, const char *given, ses_error *error)
 {
     struct redaction *asked = &op->asked;
@@ -115,8 +123,8 @@ static int take_redact_options(struct session_call *call, const ses_redact_optio
                                ses_redact_options *own, struct redact_op *op, ses_error *error)
 {
     const unsigned known = (unsigned)SES_REDACT_STATE | (unsigned)SES_REDACT_FORKS |
-                           (unsigned)SES_REDACT_DRY_RUN | (unsigned)SES_ANYWAY | (unsigned)SES_AT_VERSION |
-                           (unsigned)SES_SECURE;
+                           (unsigned)SES_REDACT_DRY_RUN | (unsigned)SES_REDACT_NAMES | (unsigned)SES_ANYWAY |
+                           (unsigned)SES_AT_VERSION | (unsigned)SES_SECURE;
     const ses_store *store = call->store;
     int code = ses__take_flagged(own, sizeof *own, given, known, "redact options", error);
 
@@ -136,6 +144,7 @@ static int take_redact_options(struct session_call *call, const ses_redact_optio
                                    .key = &call->key,
                                    .state = (own->flags & (unsigned)SES_REDACT_STATE) != 0,
                                    .forks = (own->flags & (unsigned)SES_REDACT_FORKS) != 0,
+                                   .names = (own->flags & (unsigned)SES_REDACT_NAMES) != 0,
                                    .secure = op->erasure.secure,
                                    .find = own->find,
                                    .find_context = own->find_context,
@@ -285,6 +294,8 @@ static int redact_events(struct session_call *call, const int64_t *seqs, size_t 
         code = take_redact_options(call, options, &own, &op, error);
     if (code == SES_OK)
         code = take_seqs(&op, seqs, count, error);
+    if (code == SES_OK)
+        code = check_names_wanted(&op.asked, error);
     if (code == SES_OK)
         code = take_replacement(&op, own.text, error);
     if (code == SES_OK)

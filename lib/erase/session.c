@@ -22,6 +22,7 @@ void ses__redacting_free(struct redacting *run)
     ses__memory_free(allocator, run->values.items);
     ses__memory_free(allocator, run->versions.items);
     ses__memory_free(allocator, run->events.items);
+    ses__memory_free(allocator, run->names.items);
     ses__buffer_free(&run->built);
     ses__buffer_free(&run->plain);
     ses__arena_free(&run->arena);
@@ -76,10 +77,14 @@ static int plan_base_value(void *context, const struct base_value *value, ses_er
 {
     struct redacting *run = context;
     struct span after;
+    bool named = false;
 
     if (!is_seq_selected(run->asked, value->seq) || !is_value_copied(run, value))
         return SES_OK;
-    const int code = ses__value_redact(run, value->value, &after, error);
+    int code = ses__name_look(run, value->name, &named, error);
+    if (code != SES_OK || (named && ses__names_go(run)))
+        return code;
+    code = ses__value_redact(run, value->value, &after, error);
     if (code != SES_OK || after.ptr == value->value.ptr)
         return code;
     if (run->asked->state)
@@ -179,7 +184,8 @@ static int plan_redacted_event(struct redacting *run, const struct event_row *ev
     struct span after;
     int code = redact(run, event, &after, error);
 
-    if (code != SES_OK || (after.ptr == event->body.ptr && run->counts.state_left == counts.state_left))
+    if (code != SES_OK || (after.ptr == event->body.ptr && run->counts.state_left == counts.state_left &&
+                           run->counts.names_left == counts.names_left))
         return code;
     if (redact == ses__body_redact)
         code = check_is_copy(run, event, &is_copy, error);
@@ -369,6 +375,8 @@ int ses__redacting_plan(struct redacting *run, ses_error *error)
         code = ses__base_visit(run->db, &run->row, plan_base_copy, run, error);
     if (code == SES_OK)
         code = plan_repeated(run, &marks, error);
+    if (code == SES_OK && asked->find)
+        code = ses__names_plan(run, error);
     ses__memory_free(asked->allocator, marks.items);
     return code;
 }

@@ -214,5 +214,7 @@ int ses__redacting_write(struct redacting *run, ses_error *error)
         code = write_redacted_values(run, error);
     if (code == SES_OK)
         code = remove_versions(run, error);
+    if (code == SES_OK && ses__names_go(run))
+        code = ses__names_write(run, error);
     return code == SES_OK ? touch_redacted(run, error) : code;
 }

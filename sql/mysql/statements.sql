@@ -624,6 +624,14 @@ DELETE FROM seslite_user_state WHERE user_id = THE_USER($1) AND `key` = $2;
 -- name: session_state_remove
 DELETE FROM seslite_session_state WHERE session_id = THE_SESSION($1) AND `key` = $2;
 
+-- Only if the session $3 has set it.
+
+-- name: app_state_remove_own
+DELETE FROM seslite_app_state WHERE app_id = $1 AND `key` = $2 AND session_id = $3;
+
+-- name: user_state_remove_own
+DELETE FROM seslite_user_state WHERE user_id = $1 AND `key` = $2 AND session_id = $3;
+
 -- name: app_state_all
 SELECT `key`, value FROM seslite_app_state WHERE app_id = THE_APP($1) ORDER BY `key`;
 
@@ -753,6 +761,9 @@ UPDATE seslite_session_state SET value = $3 WHERE session_id = $1 AND `key` = $2
 -- name: base_state_replace
 UPDATE seslite_base_state SET value = $3
 WHERE session_id = $1 AND `key` = $2 AND seq = $4 AND value = $5;
+
+-- name: base_state_remove
+DELETE FROM seslite_base_state WHERE session_id = $1 AND `key` = $2;
 
 -- name: details_replace_initial
 UPDATE seslite_session_details SET initial_state = $2 WHERE session_id = $1;

@@ -686,6 +686,14 @@ DELETE FROM seslite.user_state WHERE shard = SHARD(THE_USER($1)) AND user_id = T
 -- name: session_state_remove
 DELETE FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = $2;
 
+-- Only if the session $3 has set it.
+
+-- name: app_state_remove_own
+DELETE FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1 AND key = $2 AND session_id = $3;
+
+-- name: user_state_remove_own
+DELETE FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 AND key = $2 AND session_id = $3;
+
 -- name: app_state_all
 SELECT key, value FROM seslite.app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) ORDER BY key;
 
@@ -826,6 +834,9 @@ UPDATE seslite.session_state SET value = $3 WHERE shard = SHARD($1) AND session_
 -- name: base_state_replace
 UPDATE seslite.base_state SET value = $3
 WHERE shard = SHARD($1) AND session_id = $1 AND key = $2 AND seq = $4 AND value = $5;
+
+-- name: base_state_remove
+DELETE FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 AND key = $2;
 
 -- name: details_replace_initial
 UPDATE seslite.session_details SET initial_state = $2 WHERE shard = SHARD($1) AND session_id = $1;

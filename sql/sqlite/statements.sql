@@ -425,6 +425,14 @@ DELETE FROM user_state WHERE user_id = ?1 AND key = ?2;
 -- name: session_state_remove
 DELETE FROM session_state WHERE session_id = ?1 AND key = ?2;
 
+-- Only if the session ?3 has set it.
+
+-- name: app_state_remove_own
+DELETE FROM app_state WHERE app_id = ?1 AND key = ?2 AND session_id = ?3;
+
+-- name: user_state_remove_own
+DELETE FROM user_state WHERE user_id = ?1 AND key = ?2 AND session_id = ?3;
+
 -- name: app_state_all
 SELECT key, value FROM app_state WHERE app_id = ?1 ORDER BY key;
 
@@ -556,6 +564,9 @@ UPDATE session_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND ?4 = 
 
 -- name: base_state_replace
 UPDATE base_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND seq = ?4 AND value = ?5;
+
+-- name: base_state_remove
+DELETE FROM base_state WHERE session_id = ?1 AND key = ?2;
 
 -- name: details_replace_initial
 UPDATE session_details SET initial_state = ?2 WHERE session_id = ?1;

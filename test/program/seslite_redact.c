@@ -36,10 +36,11 @@ static void test_by_number(void **state)
 
     fill(fixture);
     run_ok("redact", "two", "--events", "1-2", "--dry-run", "--json");
-    assert_string_equal(reply.out.data,
-                        Q("{'redacted':2,'dryRun':true,'erased':{'sessions':0,'events':2,'stateKeys':0,"
-                          "'artifacts':0,'indexEvents':0},'left':{'forks':0,'stateValues':2,'artifacts':0,"
-                          "'compactions':0,'backups':'not covered'}}\n"));
+    assert_string_equal(
+        reply.out.data,
+        Q("{'redacted':2,'dryRun':true,'erased':{'sessions':0,'events':2,'stateKeys':0,"
+          "'artifacts':0,'indexEvents':0,'names':0},'left':{'forks':0,'stateValues':2,'artifacts':0,"
+          "'compactions':0,'derived':0,'names':0,'backups':'not covered'}}\n"));
     assert_non_null(strstr(log_of(fixture, &two), "thanks"));
     run_ok("redact", "two", "--events", "1", "--yes");
     assert_has(&reply.err, "1 event was redacted.");
@@ -69,6 +70,27 @@ static void test_by_text_and_by_pattern(void **state)
     assert_non_null(strstr(log_of(fixture, &two), "\"text\":\"<>"));
     run_ok("redact", "two", "--pattern", "\xc3", "--yes"); /* half of a character */
     assert_non_null(strstr(log_of(fixture, &two), "[redacted], [redacted] [redacted]"));
+    run_ok("check");
+    reply_free(&reply);
+}
+
+static void test_names(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_create_options options = {.size = sizeof options, .title = "Order of " SECRET};
+    ses_error error;
+    struct reply reply = {0};
+
+    assert_ok(
+        ses_create(fixture->store, &two, Q("{'of:" SECRET "':1,'n':2}"), SES_NUL, &options, NULL, &error));
+    run_ok("redact", "two", "--text", SECRET, "--state", "--yes");
+    assert_has(&reply.err, "2 names stay");
+    run_code(2, "redact", "two", "--text", SECRET, "--names", "--yes");
+    run_code(2, "redact", "two", "--events", "1", "--state", "--names", "--yes");
+    run_ok("redact", "two", "--text", SECRET, "--state", "--names", "--yes", "--json");
+    assert_has(&reply.out, "\"names\":2}");
+    assert_has(&reply.out, "\"names\":0,");
+    run_code(3, "find", SECRET);
     run_ok("check");
     reply_free(&reply);
 }
@@ -171,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {TEST(test_by_number),
                                        TEST(test_by_text_and_by_pattern),
                                        TEST(test_all_sessions_of_a_user),
+                                       TEST(test_names),
                                        TEST(test_it_asks_and_says_what_is_wrong),
                                        TEST(test_deletions_give_receipts),
                                        TEST(test_google_adk_reads_what_is_left)};

@@ -143,6 +143,8 @@ enum kind {
     X(PATTERN, 0, "pattern", "REGEX", KIND_TEXT, "wherever this extended regular expression matches")        \
     X(WITH, 0, "with", "TEXT", KIND_TEXT, "the text in its place; default: [redacted]")                      \
     X(REDACT_STATE, 0, "state", NULL, KIND_NONE, "also the values that the events have set in state")        \
+    X(REDACT_NAMES, 0, "names", NULL, KIND_NONE,                                                             \
+      "with --state: also remove state keys, titles and labels in whose names it is")                        \
     X(FORKS, 0, "forks", NULL, KIND_NONE, "also copies of the events in other sessions of the app")          \
     X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                  \
     X(BASH, 0, "bash", NULL, KIND_NONE, "print the completion script for bash")                              \

@@ -312,11 +312,12 @@ const struct command command_table[] = {
          "in all events of the session, or with --everything of all sessions of the user or app, and leaves "
          "artifacts alone. Numbers, ids, authors, times, names of functions and the usage of tokens stay. Event "
          "0 is the state that the session was created with, which needs --state.\n"
-         "With --json it prints a receipt: what was erased, and what is left. Titles, labels, backups and what "
-         "was exported are not covered.",
+         "With --json it prints a receipt: what was erased, and what is left. Names of state keys, titles, labels "
+         "and ids stay. They are counted where --text or --pattern finds something in them, and --names removes "
+         "all but ids. Backups and what was exported are not covered. seslite find shows what is left.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
      .options = OPTIONS_OF(O(EVENTS), O(FIND_TEXT), O(PATTERN), O(IGNORE_CASE), O(WITH), O(REDACT_STATE),
-                           O(FORKS), O(EVERYTHING), O(SECURE), O(DRY_RUN), O(YES)),
+                           O(REDACT_NAMES), O(FORKS), O(EVERYTHING), O(SECURE), O(DRY_RUN), O(YES)),
      .example =
          " seslite -f agents.db redact s1 --events 12,15-17 --state --secure\n"
          " seslite -f agents.db --app chat --user alice redact --everything --pattern 'sk-[A-Za-z0-9]{20,}'",

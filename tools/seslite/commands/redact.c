@@ -108,6 +108,7 @@ static int take_options(struct redacting *own)
     own->options = (ses_redact_options){.size = sizeof own->options,
                                         .flags = (given(run, OPTION_REDACT_STATE) ? SES_REDACT_STATE : 0U) |
                                                  (takes_forks(run) ? SES_REDACT_FORKS : 0U) |
+                                                 (given(run, OPTION_REDACT_NAMES) ? SES_REDACT_NAMES : 0U) |
                                                  (given(run, OPTION_SECURE) ? SES_SECURE : 0U) |
                                                  (given(run, OPTION_DRY_RUN) ? SES_REDACT_DRY_RUN : 0U),
                                         .text = run->values[OPTION_WITH]};
@@ -118,6 +119,8 @@ static int take_options(struct redacting *own)
         return say_usage(run,
                          "--everything needs --app, for all of one user also --user, --text or --pattern, "
                          "and no session");
+    if (given(run, OPTION_REDACT_NAMES) && (given(run, OPTION_EVENTS) || !given(run, OPTION_REDACT_STATE)))
+        return say_usage(run, "--names needs --state, and --text or --pattern");
     return given(run, OPTION_EVENTS) ? read_numbers(own) : take_finder(own);
 }
 

@@ -49,6 +49,8 @@ void erased_add(ses_erased *sum, const ses_erased *erased)
     sum->artifacts_left += erased->artifacts_left;
     sum->compactions_left += erased->compactions_left;
     sum->derived_left += erased->derived_left;
+    sum->names += erased->names;
+    sum->names_left += erased->names_left;
 }
 
 /* Adds a count, or null if it was not looked for. */
@@ -68,6 +70,7 @@ void erased_json(struct json *json, const ses_erased *erased)
     json_number(json, "stateKeys", erased->state_keys);
     json_number(json, "artifacts", erased->artifacts);
     json_number(json, "indexEvents", erased->index_events);
+    json_number(json, "names", erased->names);
     json_close(json, '}');
     json_open(json, "left", '{');
     left_json(json, "forks", erased->forks_left);
@@ -75,6 +78,7 @@ void erased_json(struct json *json, const ses_erased *erased)
     json_number(json, "artifacts", erased->artifacts_left);
     json_number(json, "compactions", erased->compactions_left);
     json_number(json, "derived", erased->derived_left);
+    json_number(json, "names", erased->names_left);
     json_text(json, "backups", "not covered");
     json_close(json, '}');
 }
@@ -93,6 +97,11 @@ void note_left(const ses_erased *erased)
     if (erased->artifacts_left > 0)
         note("%s that the events name %s.", counted(erased->artifacts_left, "artifact"),
              erased->artifacts_left == 1 ? "stays" : "stay");
+    if (erased->names_left > 0)
+        note(
+            "%s %s: names of state keys, titles, labels or ids. seslite find shows them; --names removes all but "
+            "ids.",
+            counted(erased->names_left, "name"), erased->names_left == 1 ? "stays" : "stay");
     if (erased->compactions_left > 0)
         note("%s may repeat the events: look at seslite show.",
              counted(erased->compactions_left, "compaction"));

@@ -92,8 +92,8 @@ static int visit_events(const struct visit_run *run, const struct session_row *r
 }
 
 /* Texts that SQLite lends for one row only are copied first. */
-static int read_details(struct visit_run *run, const struct session_row *row, struct visited_session *session,
-                        ses_error *error)
+static int read_visited_details(struct visit_run *run, const struct session_row *row,
+                                struct visited_session *session, ses_error *error)
 {
     struct snapshot *details = &run->details;
 
@@ -121,7 +121,7 @@ static int visit_whole_session(struct visit_run *run, const ses_key *key, const 
 
     if (run->surveys)
         return survey_session(run, row, error);
-    int code = read_details(run, row, &session, error);
+    int code = read_visited_details(run, row, &session, error);
 
     if (code == SES_OK)
         code = ses__db_wait_anew(run->db, visitor->session(op->context, &session, error));
