@@ -11,6 +11,7 @@ import (
 // ContextOptions are those of Context.
 type ContextOptions struct {
 	Visible     bool  // leaves out events that a model is not shown
+	LogOrder    bool  // keeps the order of the log where there are summaries, which is otherwise by time
 	InlineBytes int64 // puts up to so many bytes of artifacts back into the contents; 0: none
 }
 
@@ -27,7 +28,7 @@ func (t target) context(ctx context.Context, o *ContextOptions) (messages []Mess
 	_, err = t.do(ctx, func(c *call) C.int {
 		options := lend(c, &C.ses_context_options{
 			size:         C.sizeof_ses_context_options,
-			flags:        flag(o.Visible, C.SES_CONTEXT_VISIBLE),
+			flags:        flag(o.Visible, C.SES_CONTEXT_VISIBLE) | flag(o.LogOrder, C.SES_CONTEXT_LOG_ORDER),
 			timeout_ms:   c.timeout,
 			cancel:       c.cancel,
 			inline_bytes: C.int64_t(o.InlineBytes),

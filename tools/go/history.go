@@ -6,6 +6,7 @@ import "C"
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"time"
 )
 
@@ -216,6 +217,8 @@ type ForkOptions struct {
 	OtherUser bool      // the new session may belong to another user
 	Range     *Range    // the events that the returned session holds; nil: all
 	Created   time.Time // the time of creation; zero: the store's clock
+	Expires   time.Time // zero: it expires when the original does
+	Never     bool      // it does not expire
 }
 
 func (t target) fork(ctx context.Context, point Point, to Key, o *ForkOptions) (*Session, error) {
@@ -231,7 +234,12 @@ func (t target) fork(ctx context.Context, point Point, to Key, o *ForkOptions) (
 			created_us: c.time(o.Created),
 			timeout_ms: c.timeout,
 			cancel:     c.cancel,
+			expires_us: c.time(o.Expires),
 		})
+		if o.Never {
+			never := C.int64_t(math.MaxInt64)
+			options.expires_us = lend(c, &never)
+		}
 		var other *C.ses_key
 		if to != (Key{}) {
 			other = lend(c, &C.ses_key{app: c.text(to.App), user: c.text(to.User), session: c.optional(to.Session)})

@@ -106,6 +106,43 @@ func TestForks(t *testing.T) {
 	same(t, []any{fork.Key(), fork.EventCount(), fork.Stored()}, "[{app other copy} 0 4]")
 }
 
+func TestForksExpire(t *testing.T) {
+	store := memory(t)
+	soon := time.Now().Add(time.Hour).Truncate(time.Microsecond)
+	session, err := store.Create(ctx, key, nil, &seslite.CreateOptions{Expires: soon})
+	must(t, err)
+	for _, one := range []struct {
+		options *seslite.ForkOptions
+		expires time.Time
+	}{
+		{nil, soon},
+		{&seslite.ForkOptions{Expires: soon.Add(time.Hour)}, soon.Add(time.Hour)},
+		{&seslite.ForkOptions{Never: true}, time.Time{}},
+	} {
+		fork, err := session.Fork(ctx, seslite.Now(), seslite.Key{}, one.options)
+		must(t, err)
+		if !fork.Expires().Equal(one.expires) {
+			t.Fatal(fork.Expires(), one.expires)
+		}
+	}
+}
+
+func TestTheOrderByTheStoresClock(t *testing.T) {
+	store := memory(t)
+	for id, event := range map[string]string{"ahead": `{"timestamp":9e9}`, "behind": `{"timestamp":1}`} {
+		one := seslite.Key{App: "app", User: "user", Session: id}
+		create(t, store, one, "{}")
+		_, err := store.Append(ctx, one, []byte(event), nil)
+		must(t, err)
+	}
+	due, err := store.Expire(ctx, &seslite.ExpireOptions{SessionsPerUser: 1, ByChange: true, DryRun: true})
+	must(t, err)
+	same(t, due.Count, 1)
+	page, err := store.List(ctx, "app", "user", &seslite.ListOptions{Order: seslite.ChangedFirst})
+	must(t, err)
+	same(t, len(page.Sessions), 2)
+}
+
 func TestPruneAndExpire(t *testing.T) {
 	store, _ := openFile(t)
 	session := turns(t, store, key, 3)

@@ -17,6 +17,7 @@ const (
 	NewestFirst  Order = C.SES_ORDER_NEWEST  // newest update first
 	OldestFirst  Order = C.SES_ORDER_OLDEST  // oldest update first
 	CreatedFirst Order = C.SES_ORDER_CREATED // in the order of creation
+	ChangedFirst Order = C.SES_ORDER_CHANGED // last written first, by the store's clock
 )
 
 // ListOptions are those of List and Sessions.

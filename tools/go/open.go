@@ -53,6 +53,9 @@ type Trace struct {
 // ReadOnly opens the store for reading only. The file must exist.
 func ReadOnly() Option { return func(o *opening) { o.options.flags |= C.SES_OPEN_READ_ONLY } }
 
+// Linked opens a file also if it has other names, such as hard links: only for programs that all use the same one.
+func Linked() Option { return func(o *opening) { o.options.flags |= C.SES_OPEN_LINKED } }
+
 // MustExist makes a missing file ErrNotFound instead of creating it.
 func MustExist() Option { return func(o *opening) { o.options.flags |= C.SES_OPEN_MUST_EXIST } }
 

@@ -131,6 +131,7 @@ type ExpireOptions struct {
 	Now             time.Time     // the caller's clock; zero: the store's
 	Idle            time.Duration // also sessions last written to longer ago than this; 0: none
 	SessionsPerUser int           // also a user's least recently updated sessions beyond this number; 0: none
+	ByChange        bool          // SessionsPerUser keeps those that were last written to, by the store's clock
 	Limit           int           // sessions per call; 0: 100
 	DryRun          bool          // deletes nothing: Deleted.Count is how many all calls would delete
 	Secure          bool          // overwrites what is deleted
@@ -147,7 +148,7 @@ func (s *Store) Expire(ctx context.Context, options *ExpireOptions) (Deleted, er
 	return deleting(ctx, s, func(c *call, count, _ *C.int64_t) C.int {
 		return C.ses_store_expire(c.store, c.optional(o.App), lend(c, &C.ses_expire_options{
 			size:              C.sizeof_ses_expire_options,
-			flags:             flag(o.DryRun, C.SES_EXPIRE_DRY_RUN) | flag(o.Secure, C.SES_SECURE),
+			flags:             flag(o.DryRun, C.SES_EXPIRE_DRY_RUN) | flag(o.Secure, C.SES_SECURE) | flag(o.ByChange, C.SES_EXPIRE_CHANGED),
 			now_us:            c.time(o.Now),
 			idle_us:           C.int64_t(o.Idle.Microseconds()),
 			sessions_per_user: C.int64_t(o.SessionsPerUser),
