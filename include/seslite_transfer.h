@@ -453,7 +453,10 @@ typedef struct ses_check_options {
  *
  * A check cannot find everything: it accepts a title, a time or a text that was changed to another valid one.
  *
- * Codes: INVALID, and those of a read except CORRUPT.
+ * TOONEW: a later version has added a feature since the store was opened, and this version would take what
+ * belongs to it for damage.
+ *
+ * Codes: INVALID, TOONEW, and those of a read except CORRUPT.
  */
 SES_API int ses_store_check(ses_store *store, const ses_check_options *options, int64_t *problems,
                             ses_error *error);

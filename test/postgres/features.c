@@ -127,6 +127,7 @@ static void test_other_features_let_nothing(void **state)
 static void test_a_feature_is_added_to_an_open_store(void **state)
 {
     ses_store *store = NULL;
+    int64_t problems = -1;
     ses_error error;
     char place[600];
 
@@ -148,6 +149,8 @@ static void test_a_feature_is_added_to_an_open_store(void **state)
     assert_code(SES_READONLY, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
     assert_code(SES_READONLY, ses_delete(store, &key, NULL, NULL, &error));
     assert_message("feature things");
+    assert_code(SES_TOONEW, ses_store_check(store, NULL, &problems, &error));
+    assert_message("\"things\"");
     database_run_in(place, "DELETE FROM seslite.features");
     must_append(session, "{\"id\":\"e3\"}");
     ses_session_close(session);

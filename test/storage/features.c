@@ -142,6 +142,25 @@ static void test_a_feature_that_needs_2_lets_read(void **state)
 
 /* ------------------------------------------------------------------------------------------------ needs 3 */
 
+/* It is no damage. */
+static void test_a_check_of_a_store_that_became_too_new(void **state)
+{
+    const struct folder *folder = *state;
+    ses_store *store = NULL;
+    int64_t problems = -1;
+    ses_error error;
+
+    make_store(folder->path);
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    add_feature(folder->path, "sealed", "3");
+    for (int level = SES_CHECK_QUICK; level <= SES_CHECK_LOG; level++) {
+        const ses_check_options options = {.size = sizeof options, .level = level};
+        assert_code(SES_TOONEW, ses_store_check(store, &options, &problems, &error));
+        assert_message("\"sealed\"");
+    }
+    ses_close(store);
+}
+
 static void test_other_features_let_nothing(void **state)
 {
     static const char *const needs[] = {"3", "0", "-1", "4", "9223372036854775807"};
@@ -223,6 +242,7 @@ int main(void)
         TEST(test_a_check_finds_what_is_derived_from_nothing),
         TEST(test_a_feature_that_needs_2_lets_read),
         TEST(test_other_features_let_nothing),
+        TEST(test_a_check_of_a_store_that_became_too_new),
         TEST(test_a_feature_is_added_to_an_open_store),
         TEST(test_a_later_connection_looks_again),
     };

@@ -37,8 +37,7 @@ void ses__check_found(struct check *check, int kind, int64_t seq, const char *fo
 int ses__check_settle(struct check *check, int code, int kind)
 {
     const bool is_of_store = code == SES_CORRUPT || code == SES_JSON || code == SES_INVALID ||
-                             code == SES_LIMIT || code == SES_NOTASTORE || code == SES_TOONEW ||
-                             code == SES_UNSUPPORTED;
+                             code == SES_LIMIT || code == SES_NOTASTORE || code == SES_UNSUPPORTED;
 
     if (!is_of_store)
         return code < 0 ? code : SES_OK;

@@ -2,6 +2,7 @@
 #include "storage/sql/upkeep/check.h"
 
 #include "base/error.h"
+#include "storage/sql/features.h"
 
 /* Reports what a statement finds, up to a limit. The transaction keeps a failure. */
 static void report_all(struct check *check, const struct statement *statement, int kind)
@@ -48,6 +49,9 @@ static int run_server_check(struct db *db, void *context, ses_error *error)
     report_all(check, server->indexes, SES_PROBLEM_INDEX);
     if (!usable)
         return SES_OK;
+    const int code = ses__features_check(db, SES_OK, &check->error);
+    if (code != SES_OK)
+        return code;
     if (level >= SES_CHECK_FULL)
         report_all(check, server->orphans, SES_PROBLEM_REFERENCE);
     if (level >= SES_CHECK_FULL && server->shards)
