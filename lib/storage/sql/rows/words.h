@@ -14,7 +14,7 @@
 #include "storage/sql/rows/list.h"
 
 /* The name contains the number of the rules by which an event has words (model/words), but for the first. Whoever changes them
- * gives it the next, search2: test/model/rules_of_words.c. An index of another number is not there. */
+ * gives it the next, search2: test/search/rules.c. An index of another number is not there. */
 #define WORDS_FEATURE "search"
 
 /* What there is under the names of its tables. */
