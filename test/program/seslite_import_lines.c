@@ -318,7 +318,7 @@ static void test_lines_that_are_cut_or_changed_or_newer_are_refused(void **state
         run_code(2, "import", other.lines_path);
         assert_has(&reply.err, "line ");
     }
-    write_file(other.lines_path, "{\"kind\":\"seslite\",\"format\":2}\n", 30);
+    write_file(other.lines_path, "{\"kind\":\"seslite\",\"format\":9}\n", 30);
     run_code(8, "import", other.lines_path);
     char *changed = strstr(other.lines.data, "coat");
     changed[0] = 'g';

@@ -144,6 +144,10 @@ static int pass_damage(const struct visit_run *run, const ses_key *key, int code
 
     if (code != SES_CORRUPT || !op->skips)
         return code;
+    if (run->surveys) { /* the walk itself reports it */
+        ses__error_clear(error);
+        return SES_OK;
+    }
     const ses_error damage = *error;
     ses_error why;
     (void)ses__error_set(&why, code, "%.100s%s%.100s%s%.100s: %.1000s", key->app, key->user ? "/" : "",
