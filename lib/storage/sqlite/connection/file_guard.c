@@ -128,12 +128,12 @@ static int guard_names(const struct sqlite_config *config, const struct stat *no
  * the copying under way. */
 static bool read_progress(struct connection *db, struct checkpoint_progress *progress)
 {
-    enum { PAGE_BYTES = 32768, SALT = 8, COPIED = 24, ATTEMPTED = 32 };
+    enum { SHM_PAGE_BYTES = 32768, SALT = 8, COPIED = 24, ATTEMPTED = 32 };
     sqlite3_file *file = ses__connection_file(db, SQLITE_FCNTL_FILE_POINTER);
     void volatile *memory = NULL;
 
     if (!file || file->pMethods->iVersion < 2 ||
-        file->pMethods->xShmMap(file, 0, PAGE_BYTES, 0, &memory) != SQLITE_OK || !memory)
+        file->pMethods->xShmMap(file, 0, SHM_PAGE_BYTES, 0, &memory) != SQLITE_OK || !memory)
         return false;
     const uint32_t volatile *words = memory;
     progress->salt[0] = words[SALT];
