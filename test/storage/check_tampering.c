@@ -132,7 +132,13 @@ static const struct {
     {"session_details.title other", NULL},
     {"session_details.parent_user other", NULL}, /* the parent may have been deleted */
     {"session_details.parent_session other", NULL},
-    {"session_details.origin set", NULL}, /* a fork of it may have been deleted */
+    /* A random number. All others that had it may have been deleted, and so may a fork of one that has none. */
+    {"session_details.origin set", NULL},
+    {"session_details.origin more", NULL},
+    {"session_details.origin much more", NULL},
+    {"session_details.origin less", NULL},
+    {"session_details.origin negative", NULL},
+    {"session_details.origin null", NULL},
     {"session_labels.name other", NULL},
     {"session_labels.value other", NULL},
     {"session_labels.value empty", NULL},
