@@ -17,6 +17,8 @@ type Erased struct {
 	StateLeft       int64 // Redact: values that the events have set and keep
 	ArtifactsLeft   int64 // Redact: versions that the events name and that were not deleted
 	CompactionsLeft int64 // Redact: later compactions, whose summaries may repeat the events
+	Names           int64 // Redact with Find: names of state keys, titles and labels that were removed
+	NamesLeft       int64 // Redact with Find: names and ids in which something is found, and that stay
 }
 
 // receipt lends the room for a receipt, which a call that succeeds copies to out. nil: none is asked for.
@@ -36,6 +38,8 @@ func (c *call) receipt(out *Erased) *C.ses_erased {
 			StateLeft:       int64(raw.state_left),
 			ArtifactsLeft:   int64(raw.artifacts_left),
 			CompactionsLeft: int64(raw.compactions_left),
+			Names:           int64(raw.names),
+			NamesLeft:       int64(raw.names_left),
 		}
 	}
 	return raw
@@ -44,6 +48,7 @@ func (c *call) receipt(out *Erased) *C.ses_erased {
 // RedactOptions are those of Redact.
 type RedactOptions struct {
 	State   bool   // also the values that the events have set, in the events and in the stored state
+	Names   bool   // with State and Find, of all events: also removes keys, the title and labels in whose names it is found
 	Forks   bool   // also the copies of the events in other sessions of the app
 	DryRun  bool   // changes nothing: only counts what would be redacted
 	Anyway  bool   // an outdated session catches up instead of ErrStale
@@ -62,7 +67,7 @@ type RedactOptions struct {
 func (c *call) redactOptions(o *RedactOptions) *C.ses_redact_options {
 	made := &C.ses_redact_options{
 		size: C.sizeof_ses_redact_options,
-		flags: flag(o.State, C.SES_REDACT_STATE) | flag(o.Forks, C.SES_REDACT_FORKS) | flag(o.DryRun, C.SES_REDACT_DRY_RUN) |
+		flags: flag(o.State, C.SES_REDACT_STATE) | flag(o.Names, C.SES_REDACT_NAMES) | flag(o.Forks, C.SES_REDACT_FORKS) | flag(o.DryRun, C.SES_REDACT_DRY_RUN) |
 			flag(o.Anyway, C.SES_ANYWAY) | flag(o.Version != nil, C.SES_AT_VERSION) | flag(o.Secure, C.SES_SECURE),
 		text:       c.optional(o.Text),
 		timeout_ms: c.timeout,

@@ -86,6 +86,31 @@ func TestRedactWhatIsFound(t *testing.T) {
 	got(t, err, seslite.ErrMisuse)
 }
 
+func TestFind(t *testing.T) {
+	store := told(t)
+	must(t, store.SetTitle(ctx, key, "about "+secret))
+	var found []string
+	for _, scope := range []seslite.Key{{}, {App: key.App}, key} {
+		found = nil
+		for finding, err := range store.FindAll(ctx, scope, secret, &seslite.FindOptions{Limit: 1}) {
+			must(t, err)
+			found = append(found, fmt.Sprintf("%d/%s/%s/%d", finding.Kind, finding.Session, finding.Name, finding.Seq))
+		}
+		same(t, found, fmt.Sprintf("[3/%[1]s//0 6/%[1]s/k1/0 6/%[1]s/k2/0 9/%[1]s//1 9/%[1]s//2]", key.Session))
+	}
+	page, err := store.Find(ctx, seslite.Key{}, "", &seslite.FindOptions{Find: func(text []byte, from int) (int, int, error) {
+		at := bytes.Index(text[from:], []byte("about"))
+		if at < 0 {
+			return -1, 0, nil
+		}
+		return from + at, from + at + 5, nil
+	}})
+	must(t, err)
+	same(t, []any{len(page.Findings), page.Findings[0].Text, page.Token}, "[1 about "+secret+" ]")
+	_, err = store.Find(ctx, seslite.Key{}, "", nil)
+	same(t, errors.Is(err, seslite.ErrInvalid), true)
+}
+
 func TestReceipts(t *testing.T) {
 	store := told(t)
 	fork, err := store.Fork(ctx, key, seslite.AfterSeq(1), seslite.Key{App: "app", User: "user", Session: "fork"}, nil)

@@ -76,3 +76,27 @@ def test_refusals(store, told):
         store.redact(KEY, find=Broken())
     told.refresh()
     assert SECRET in texts(told)[0]
+
+
+def test_finding(store, told):
+    store.set_title(KEY, f"about {SECRET}")
+    found = list(store.find(SECRET))
+    assert [(each.kind, each.name, each.seq) for each in found] == [
+        ("title", None, None), ("value", "k0", None), ("value", "k1", None), ("event", None, 1), ("event", None, 2)]
+    assert found[0][1:4] == ("app", "user", "s") and found[0].text == f"about {SECRET}"
+    assert list(store.find(re.compile("SK-[0-9]+", re.I), app="app", user="user", session="s")) == found
+    assert list(store.find(SECRET.upper(), ignore_case=True, limit=2)) == found[:2]
+    assert list(store.find("nothing", app="app")) == []
+    with pytest.raises(seslite.errors.NotFoundError):
+        list(store.find("x", app="app", user="user", session="none"))
+    with pytest.raises(seslite.errors.InvalidError):
+        list(store.find(""))
+
+
+def test_names(store, session):
+    session.append({"author": "a", "actions": {"stateDelta": {f"of {SECRET}": 1, "n": 2}}})
+    assert store.redact(KEY, find=SECRET, state=True).names_left == 1
+    erased = store.redact(KEY, find=SECRET, state=True, names=True)
+    assert (erased.names, erased.names_left) == (1, 0)
+    state = store.get(KEY).state
+    assert state["n"] == 2 and f"of {SECRET}" not in state

@@ -34,6 +34,7 @@ from .agent import (
     text_cut,
 )
 from .artifacts import Artifact, ArtifactInfo, Artifacts, NewArtifact
+from .erase import Finding
 from .errors import (
     BusyError,
     CallInterruptedError,
@@ -126,6 +127,7 @@ __all__ = [
     "EventJson",
     "ExistsError",
     "Filter",
+    "Finding",
     "Follower",
     "FullError",
     "Function",

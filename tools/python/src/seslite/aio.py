@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from ._ffi import JsonIn
 from ._threads import StoreThreads, Threads
 from .agent import Function, PendingCall, answer_pending_calls, pending_calls
 from .artifacts import Artifact, ArtifactData, ArtifactInfo
+from .erase import Finding
 from .follow import Follower
 from .limits import Limits
 from .lists import Page
@@ -125,6 +127,10 @@ class AsyncStore:
     def search(self, words: str, *, app: str, **options: Unpack[SearchOptions]) -> AsyncHits:
         """As Store.search, for `async for`."""
         return AsyncHits(self, self.store._hit_pages(words, app, **options))
+
+    async def find(self, wanted: str | re.Pattern[str], **options: Any) -> list[Finding]:
+        """As Store.find, all of them."""
+        return await self.read(lambda: list(self.store.find(wanted, **options)))
 
     async def index(self, **options: Any) -> int:
         """As Store.index. `progress` is called in the thread of the call."""

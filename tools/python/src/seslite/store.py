@@ -15,6 +15,7 @@ from . import _calls, _ffi, _sqlite, errors
 from ._ffi import NULL, JsonIn, ffi, lib
 from ._threads import StoreThreads
 from .artifacts import Artifacts, NewArtifact, OfStore
+from .erase import Find
 from .follow import Follower
 from .history import History
 from .leases import Leases
@@ -152,7 +153,7 @@ class _State:
         _sqlite.closed(self)
 
 
-class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, ModelUsage, Transfer, Upkeep):
+class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, ModelUsage, Transfer, Upkeep):
     """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of the process.
 
     `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or "rollback";

@@ -198,7 +198,8 @@ class Lease(NamedTuple):
 
 class Erased(NamedTuple):
     """A receipt: what a call has erased from the store, and what it knows to be left. Backups and exports are not covered.
-    `forks_left` is None if it is not known. `more`: as for Deleted."""
+    `forks_left` is None if it is not known. `more`: as for Deleted. `names` and `names_left`: names of state keys, titles,
+    labels and, of those that are left, ids in which `find` finds something."""
 
     sessions: int
     events: int
@@ -210,10 +211,12 @@ class Erased(NamedTuple):
     artifacts_left: int
     compactions_left: int
     more: bool = False
+    names: int = 0
+    names_left: int = 0
 
 
 def erased_of(erased: Any, more: bool) -> Erased:
-    members: dict[str, Any] = {name: getattr(erased, name) for name in Erased._fields[:-1]}
+    members: dict[str, Any] = {name: getattr(erased, name) for name in Erased._fields if name != "more"}
     if members["forks_left"] < 0:
         members["forks_left"] = None
     return Erased(**members, more=more)
