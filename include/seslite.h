@@ -424,7 +424,8 @@ typedef struct ses_open_options {
  * reading only. A feature that this version does not know is READONLY or TOONEW (see the rules above). FULL
  * includes a write beyond RLIMIT_FSIZE if the program ignores SIGXFSZ. INVALID: the path is empty or a URI. A
  * call that fails may still have created the file or migrated the store: open it again. INVALID also if the
- * key has another length than SES_KEY_BYTES. KEY and UNSUPPORTED are about the key.
+ * key has another length than SES_KEY_BYTES. BUSY: the file is locked, or a process of Node has it open, as
+ * `FILE.js-lock` says, even in another container. KEY and UNSUPPORTED are about the key.
  *
  * Codes: INVALID, NOTFOUND, NOTASTORE, TOONEW, KEY, UNSUPPORTED, and those of a write except UNKNOWN.
  */

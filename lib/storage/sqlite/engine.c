@@ -78,6 +78,8 @@ int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind ki
             "%s: this process was forked while the file was open, and SQLite's locks do not survive that; fork before opening, or exec",
             config->path);
     int code = ses__file_check_companions(config->allocator, config->path, error);
+    if (code == SES_OK)
+        code = ses__file_check_js_lock(config->allocator, config->path, error);
     if (code == SES_OK && kind != FILE_ABSENT)
         code = check_file_names(config, error);
     if (code == SES_OK && kind == FILE_STUB)
@@ -382,6 +384,9 @@ int ses__sqlite_open(const struct sqlite_config *config, struct storage **storag
     }
     if (code == SES_OK)
         code = open_writer(opened, error);
+    /* Again: Node makes its lock, and looks for SQLite's, which are there now. */
+    if (code == SES_OK && !config->in_memory)
+        code = ses__file_check_js_lock(opened->config.allocator, opened->config.path, error);
     if (code == SES_OK)
         *storage = &opened->base;
     else if (opened)

@@ -196,10 +196,16 @@ SESLITE_PRIVATE int ses__sweep(struct sqlite *storage, const struct limits *limi
 /* Gives the file the journal that the options or the file ask for, and says in the storage which it is, and why. */
 SESLITE_PRIVATE int ses__journal_set(struct sqlite *storage, ses_error *error);
 
+/* ---- js_lock.c */
+
+/* BUSY: a process of Node has the file open, as the lock of that package says. */
+SESLITE_PRIVATE int ses__file_check_js_lock(const ses_allocator *allocator, const char *path,
+                                            ses_error *error);
+
 /* ---- engine.c */
 
-/* May a file of that kind be opened as a store? MISUSE in a forked process that had it open; CANTOPEN,
- * NOTASTORE, TOONEW. */
+/* May a file of that kind be opened as a store? MISUSE in a forked process that had it open; BUSY (Node),
+ * CANTOPEN, NOTASTORE, TOONEW. */
 SESLITE_PRIVATE int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind kind,
                                            ses_error *error);
 

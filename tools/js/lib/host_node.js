@@ -8,6 +8,7 @@ import {
     linkSync,
     openSync,
     readFileSync,
+    readlinkSync,
     readSync,
     realpathSync,
     renameSync,
@@ -110,10 +111,19 @@ function makeLock(lock, text) {
     }
 }
 
-/** Returns the text by which the lock is known to be ours. */
+/** The namespace of process ids, where there is one: a container has its own. */
+function pidNamespace() {
+    try {
+        return readlinkSync("/proc/self/ns/pid");
+    } catch {
+        return "";
+    }
+}
+
+/** Returns the text by which the lock is known to be ours. The C library reads it, too. */
 function takeLock(path) {
     const lock = path + LOCK;
-    const text = `${process.pid} ${beginning(process.pid)} ${threadId} ${randomUUID()}\n`;
+    const text = `${process.pid} ${beginning(process.pid)} ${threadId} ${randomUUID()} ${pidNamespace()}\n`;
     for (let tries = 0; tries < 10; tries++) {
         try {
             makeLock(lock, text);
@@ -131,6 +141,50 @@ function takeLock(path) {
 
 function dropLock(path, text) {
     if (readLock(path + LOCK) === text) unlinkSync(path + LOCK);
+}
+
+// ------------------------------------------------------------------------------------------ other programs
+
+/** The namespace of the first processes of the machine, which sees the locks of all others. */
+const ALL_PROCESSES = "pid:[4026531836]";
+/** Where SQLite locks a file (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html): PENDING_BYTE and after. */
+const LOCKED_FROM = 0x40000000;
+const LOCKED_BYTES = 512;
+
+/** The process that has SQLite's locks on the file, by /proc/locks; undefined: none. */
+function lockingProcess(path) {
+    const inode = statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString();
+    const lines = readFileSync("/proc/locks", "latin1").matchAll(
+        /(?:POSIX|OFDLCK)\s+\S+\s+\S+\s+(-?\d+)\s+[0-9a-f]+:[0-9a-f]+:(\d+)\s+(\d+)/g,
+    );
+    for (const [, pid, locked, from] of lines) {
+        const offset = Number(from) - LOCKED_FROM;
+        if (locked === inode && offset >= 0 && offset < LOCKED_BYTES) return pid;
+    }
+    return undefined;
+}
+
+/**
+ * Throws BUSY if a program with the C library, or with SQLite, has the file open. Where its locks cannot be
+ * seen, the index of its log tells: Node's stores have none.
+ */
+export function refuseOthers(path, seesLocks = pidNamespace() === ALL_PROCESSES) {
+    let pid;
+    try {
+        pid = lockingProcess(path);
+    } catch {
+        seesLocks = false; // there is no /proc/locks
+    }
+    if (pid !== undefined)
+        throw new BusyError(
+            `${path}: process ${pid} has the store open with SQLite's locks, which Node cannot take: close it there`,
+        );
+    if (!seesLocks && statSync(`${path}-shm`, { throwIfNoEntry: false }))
+        throw new BusyError(
+            `${path}: ${path}-shm is there, so another program has the store open, or was killed while it had: ` +
+                "close it there; if none has it open, open it once with the command (seslite -f FILE migrate), " +
+                "which removes that file",
+        );
 }
 
 // ------------------------------------------------------------------------------------------------ the files
@@ -174,6 +228,12 @@ class NodeHost {
             throw error instanceof BusyError
                 ? error
                 : new CantOpenError(`${path}: ${error.message}`, { cause: error });
+        }
+        try {
+            refuseOthers(resolved);
+        } catch (error) {
+            this.release(resolved);
+            throw error;
         }
         return resolved;
     }

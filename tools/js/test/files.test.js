@@ -9,6 +9,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import * as seslite from "seslite";
+import { refuseOthers } from "./node_modules/seslite/lib/host_node.js";
 
 const { open, nodeHost } = seslite;
 const command = process.env.SESLITE_COMMAND;
@@ -132,6 +133,46 @@ test("a store that is open is BUSY: here, in a thread, in another process", asyn
         fs.rmSync(script);
     }
     (await open(file)).close(); // the process has ended without closing it
+});
+
+test("the command is refused while a store is open here", { skip: !command }, async () => {
+    const file = fresh();
+    const store = await open(file);
+    store.create(key);
+    for (const words of [["list"], ["create", "-a", "app", "-u", "alice", "s2"]]) {
+        const run = spawnSync(command, ["-f", file, ...words], { encoding: "utf8" });
+        assert.notEqual(run.status, 0);
+        assert.match(run.stderr, new RegExp(`process ${process.pid} of Node`));
+    }
+    store.append(key, event(1));
+    store.close();
+    assert.ok(native("-f", file, "export").includes("number 1"));
+});
+
+test("a store is refused while another program has it open", { skip: !command }, async () => {
+    const file = fresh();
+    native("-f", file, "create", "-a", "app", "-u", "alice", "s1");
+    native("-f", file, "append", "s1", "--text", "hello");
+    const other = spawn(command, ["-f", file, "tail", "-f", "s1"], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(other.stdout, "data");
+    await assert.rejects(open(file), seslite.BusyError);
+    await assert.rejects(open(file, { readOnly: true }), seslite.BusyError);
+    other.kill("SIGKILL");
+    await once(other, "exit");
+    assert.equal(fs.existsSync(`${file}.js-lock`), false);
+    native("-f", file, "migrate"); // which removes what the killed one left
+    const store = await open(file);
+    store.append(key, event(1));
+    store.close();
+});
+
+test("where locks cannot be seen, the index of a log tells of another program", async () => {
+    const file = fresh();
+    (await open(file)).close();
+    refuseOthers(file, false);
+    fs.writeFileSync(`${file}-shm`, "");
+    assert.throws(() => refuseOthers(file, false), /-shm is there/);
+    fs.rmSync(`${file}-shm`);
 });
 
 test("a lock of an earlier process of the same number, or one cut short, holds nobody up", async () => {

@@ -46,6 +46,15 @@ static bool has_other_links(const char *path)
 
 /* ---- the library's own links */
 
+#if defined(__wasi__)
+/* The file systems of the package for JavaScript have none. */
+static void remove_own_links(const ses_allocator *allocator, const char *path)
+{
+    (void)allocator;
+    (void)path;
+}
+#else
+
 /* The file's name, a mark and the letters of mkstemp: a file that is made, or a backup, before it has its name. */
 static bool is_own_name(const char *name, const char *of)
 {
@@ -84,6 +93,7 @@ static void remove_own_links(const ses_allocator *allocator, const char *path)
         (void)closedir(entries);
     ses__memory_free(allocator, folder);
 }
+#endif
 
 /* ---- */
 
