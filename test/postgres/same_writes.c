@@ -20,10 +20,6 @@ static const struct writing writings[] = {{"title_set", "sT"},
                                           {"app_state_remove", "aT"},
                                           {"user_state_remove", "uT"},
                                           {"session_state_remove", "sT"},
-                                          {"app_state_remove_own", "aTs"},
-                                          {"user_state_remove_own", "uTs"},
-                                          {"base_state_remove", "sK"},
-                                          {"origin_set", "sq"},
                                           {"base_state_add", "sKTq"},
                                           {"lease_set", "qGqqTq"},
                                           {"event_marks_cut", "sq"},
@@ -58,6 +54,7 @@ static const struct writing writings[] = {{"title_set", "sT"},
                                           {"artifact_remove", "uTTq"},
                                           {"artifacts_copy", "uTT"},
                                           {"artifacts_move", "uTT"},
+                                          {"origin_set", "sq"},
                                           {"chunks_copy", "uu"}};
 
 /* What would soon leave nothing to write about: each is undone. */
