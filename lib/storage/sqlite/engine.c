@@ -384,6 +384,8 @@ int ses__sqlite_open(const struct sqlite_config *config, struct storage **storag
     }
     if (code == SES_OK)
         code = open_writer(opened, error);
+    if (code != SES_OK && opened)
+        code = ses__open_explain(opened, code, error);
     /* Again: Node makes its lock, and looks for SQLite's, which are there now. */
     if (code == SES_OK && !config->in_memory)
         code = ses__file_check_js_lock(opened->config.allocator, opened->config.path, error);

@@ -196,6 +196,11 @@ SESLITE_PRIVATE int ses__sweep(struct sqlite *storage, const struct limits *limi
 /* Gives the file the journal that the options or the file ask for, and says in the storage which it is, and why. */
 SESLITE_PRIVATE int ses__journal_set(struct sqlite *storage, ses_error *error);
 
+/* ---- open_failure.c */
+
+/* After a failure to open with this code: says in the message why, if that can be seen. Returns the code, or FULL. */
+SESLITE_PRIVATE int ses__open_explain(const struct sqlite *storage, int code, ses_error *error);
+
 /* ---- js_lock.c */
 
 /* BUSY: a process of Node has the file open, as the lock of that package says. */

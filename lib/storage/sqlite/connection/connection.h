@@ -144,6 +144,8 @@ SESLITE_PRIVATE sqlite3_file *ses__connection_file(struct connection *db, int wh
 SESLITE_PRIVATE int64_t ses__connection_file_bytes(struct connection *db);
 /* True if the file begins as one that is not encrypted. */
 SESLITE_PRIVATE bool ses__connection_is_plain(struct connection *db);
+/* True if the file, with its log, is too short for the pages that its head counts. */
+SESLITE_PRIVATE bool ses__connection_is_cut_short(struct connection *db);
 /* True if a file that SQLite takes for none has another key than the connection, or seems to have one. */
 SESLITE_PRIVATE bool ses__connection_lacks_key(struct connection *db);
 /* True if the file is plain and the connection has a key, or the other way round, as the first bytes say. No transaction

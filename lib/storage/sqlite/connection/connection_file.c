@@ -29,13 +29,13 @@ int64_t ses__connection_file_bytes(struct connection *db)
 
 enum { MARK_BYTES = 16, HEAD_BYTES = 24 };
 
-static bool read_head(struct connection *db, unsigned char head[HEAD_BYTES], int bytes)
+static bool read_head(struct connection *db, unsigned char *head, int bytes)
 {
     sqlite3_file *file = ses__connection_file(db, SQLITE_FCNTL_FILE_POINTER);
     return file && file->pMethods->xRead(file, head, bytes, 0) == SQLITE_OK;
 }
 
-static bool has_mark(const unsigned char head[HEAD_BYTES])
+static bool has_mark(const unsigned char *head)
 {
     return memcmp(head, "SQLite format 3", MARK_BYTES) == 0;
 }
@@ -45,6 +45,21 @@ bool ses__connection_is_plain(struct connection *db)
 {
     unsigned char head[HEAD_BYTES];
     return read_head(db, head, MARK_BYTES) && has_mark(head);
+}
+
+bool ses__connection_is_cut_short(struct connection *db)
+{
+    enum { BEGINNING_BYTES = 32, PAGE_SIZE_AT = 16, PAGES_AT = 28 };
+    unsigned char head[BEGINNING_BYTES];
+    int64_t pages = 0;
+
+    if (!read_head(db, head, BEGINNING_BYTES) || !has_mark(head))
+        return false;
+    const int64_t size = head[PAGE_SIZE_AT] << 8 | head[PAGE_SIZE_AT + 1];
+    for (int i = PAGES_AT; i < BEGINNING_BYTES; i++)
+        pages = pages << 8 | head[i];
+    /* 1 stands for 65,536 */
+    return pages > ses__connection_file_bytes(db) / (size > 1 ? size : 65536);
 }
 
 /* The cipher leaves the eight bytes after the mark as they are. Three of them are the same in all files

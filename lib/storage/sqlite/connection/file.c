@@ -180,6 +180,12 @@ bool ses__file_is_same(struct file_identity left, struct file_identity right)
     return left.device == right.device && left.inode == right.inode;
 }
 
+int64_t ses__file_room(const char *path)
+{
+    struct statvfs status;
+    return statvfs(path, &status) == 0 ? (int64_t)status.f_bavail * (int64_t)status.f_frsize : INT64_MAX;
+}
+
 bool ses__file_system_is_read_only(const char *path)
 {
     struct statvfs status;

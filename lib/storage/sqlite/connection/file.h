@@ -54,6 +54,8 @@ struct file_identity {
 SESLITE_PRIVATE bool ses__file_identify(const char *path, struct file_identity *identity);
 SESLITE_PRIVATE bool ses__file_is_same(struct file_identity left, struct file_identity right);
 
+/* The bytes that are free where the file is; INT64_MAX if the system does not say. */
+SESLITE_PRIVATE int64_t ses__file_room(const char *path);
 /* True when nothing can be written there, by anyone. */
 SESLITE_PRIVATE bool ses__file_system_is_read_only(const char *path);
 /* True when the file is on a network or virtual file system, where WAL's shared memory does not work
