@@ -44,11 +44,12 @@ static bool is_absent(struct connection *db, const ses_error *failure)
     int code =
         ses__connection_read_int(db, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &wal, NULL);
 
-    if (code != SES_OK)
-        return false;
-    if (!wal)
+    if (code == SES_OK && !wal)
         return precedes_deletion_of_journal(failure);
-    return ses__schema_write_mark(db) == SES_OK || (was_cut_short(failure) && !repeats_last_frame(db));
+    if (code == SES_OK && ses__schema_write_mark(db) == SES_OK)
+        return true;
+    /* This proves it with either journal, so also where a full disk keeps SQLite from saying which it is. */
+    return was_cut_short(failure) && !repeats_last_frame(db);
 }
 
 static int doubt(ses_error *failure)
