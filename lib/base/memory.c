@@ -304,6 +304,14 @@ void ses__buffer_cut(struct buffer *buffer, size_t len)
         buffer->data[len] = '\0';
 }
 
+void ses__buffer_take_back(struct buffer *buffer, size_t len)
+{
+    const bool failed = buffer->failed;
+
+    ses__buffer_cut(buffer, len);
+    buffer->failed = failed;
+}
+
 void ses__buffer_free(struct buffer *buffer)
 {
     ses__memory_free(buffer->allocator, buffer->data);

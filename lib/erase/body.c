@@ -87,7 +87,7 @@ static int redact_body(struct redacting *run, const struct event_row *event, boo
     run->counts.names_left += body.found_kept;
     if (code == SES_OK && changed)
         return take_redacted_body(&body, start, after, error);
-    ses__buffer_cut(&run->built, start);
+    ses__buffer_take_back(&run->built, start);
     return code;
 }
 

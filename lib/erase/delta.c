@@ -135,7 +135,7 @@ static int redact_members(struct redacting *run, struct span text, int64_t seq, 
     ses__buffer_add(&run->built, delta.gap, (size_t)(text.ptr + text.len - delta.gap));
     if (code == SES_OK && delta.changed)
         return ses__built_take(run, start, after, error);
-    ses__buffer_cut(&run->built, start);
+    ses__buffer_take_back(&run->built, start);
     return code;
 }
 
@@ -246,6 +246,6 @@ int ses__versions_leave_out(struct redacting *run, struct span delta, struct spa
     ses__buffer_add(&run->built, "}", 1);
     if (any)
         return ses__built_take(run, start, after, error);
-    ses__buffer_cut(&run->built, start);
+    ses__buffer_take_back(&run->built, start);
     return SES_OK;
 }

@@ -89,7 +89,7 @@ struct redacting {
     bool is_copy;              /* it is not the session of the call */
     struct arena arena;
     struct buffer plain; /* for one text */
-    struct buffer built; /* for one value */
+    struct buffer built; /* for one value, within what holds it: so a failure must stay noted */
     struct replaced_values values;
     struct named_versions versions;
     struct redacted_events events;

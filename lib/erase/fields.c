@@ -64,15 +64,6 @@ static void erase_value(struct redacting *run, const struct adk_field *field, st
         *fate = FATE_GONE;
 }
 
-/* Takes back what was built of a value. A lack of memory stays noted: it may be that of what holds the value. */
-static void cut_value(struct redacting *run, size_t start)
-{
-    const bool failed = run->built.failed;
-
-    ses__buffer_cut(&run->built, start);
-    run->built.failed = failed;
-}
-
 /* A value in which pieces are looked for. If its class allows no text in place of them, all of it is gone. */
 static int find_in_value(struct redacting *run, const struct adk_field *field, struct span value,
                          enum fate *fate, ses_error *error)
@@ -90,7 +81,7 @@ static int find_in_value(struct redacting *run, const struct adk_field *field, s
     if (any && is_data && field->erasure == ADK_DROP)
         *fate = FATE_GONE;
     if (*fate == FATE_GONE)
-        cut_value(run, start);
+        ses__buffer_take_back(&run->built, start);
     return code;
 }
 
@@ -112,7 +103,7 @@ static int find_in_kept(struct redacted_body *body, struct span value, ses_error
     bool any = false;
     const int code = ses__found_add(run, value, (struct span){NULL, 0}, &any, error);
 
-    ses__buffer_cut(&run->built, start);
+    ses__buffer_take_back(&run->built, start);
     ses__buffer_add(&run->built, value.ptr, value.len);
     body->found_kept |= any;
     return code;
@@ -214,7 +205,7 @@ static int redact_member(struct redacted_body *body, struct redacted_object *obj
     if (fate != FATE_SAME)
         object->fate = FATE_NEW;
     if (fate == FATE_GONE) {
-        cut_value(body->run, start);
+        ses__buffer_take_back(built, start);
         object->lacks |= !object->is_map && field && field->flags & ADK_REQUIRED;
     } else {
         object->first = false;
@@ -265,7 +256,7 @@ static int redact_object(struct redacted_body *body, const struct adk_field *fie
     ses__buffer_add(&run->built, object.gap, (size_t)(value.ptr + value.len - object.gap));
     *fate = object.lacks ? FATE_GONE : object.fate;
     if (object.lacks)
-        cut_value(run, start);
+        ses__buffer_take_back(&run->built, start);
     return SES_OK;
 }
 
@@ -295,7 +286,7 @@ static int redact_element(struct redacted_body *body, struct redacted_list *list
         add_text_of_part(run, true);
         ses__buffer_add(&run->built, "}", 1);
     } else if (fate == FATE_GONE && list->field->kind == ADK_OBJECT) {
-        cut_value(run, start);
+        ses__buffer_take_back(&run->built, start);
         return code;
     } else if (fate == FATE_GONE) {
         list->fate = FATE_GONE;
@@ -328,7 +319,7 @@ static int redact_list(struct redacted_body *body, const struct adk_field *field
     ses__buffer_add(built, list.gap, (size_t)(text.ptr + text.len - list.gap));
     *fate = list.fate;
     if (list.fate == FATE_GONE)
-        cut_value(body->run, start);
+        ses__buffer_take_back(built, start);
     return code;
 }
 

@@ -73,7 +73,7 @@ int ses__built_take(struct redacting *run, size_t start, struct span *text, ses_
 
     text->len = built->len - start;
     text->ptr = built->failed ? NULL : ses__arena_text(&run->arena, built->data + start, text->len);
-    ses__buffer_cut(built, start);
+    ses__buffer_take_back(built, start);
     return text->ptr ? SES_OK : ses__error_nomem(error);
 }
 
@@ -139,7 +139,7 @@ int ses__found_replace(struct redacting *run, struct span value, struct span *af
     *after = value;
     if (any)
         return ses__built_take(run, start, after, error);
-    ses__buffer_cut(&run->built, start);
+    ses__buffer_take_back(&run->built, start);
     return code;
 }
 

@@ -377,6 +377,8 @@ int ses__redacting_plan(struct redacting *run, ses_error *error)
         code = plan_repeated(run, &marks, error);
     if (code == SES_OK && asked->find)
         code = ses__names_plan(run, error);
+    if (code == SES_OK && run->built.failed)
+        code = ses__error_nomem(error);
     ses__memory_free(asked->allocator, marks.items);
     return code;
 }
