@@ -288,9 +288,9 @@ static void test_damage_to_artifacts_is_found(void **state)
         {"UPDATE seslite.artifact_contents SET uses = 2 WHERE uses = 1",
          "UPDATE seslite.artifact_contents SET uses = 1 WHERE uses = 2",
          "is used by 1 artifacts, and says that it is by 2"},
-        {"UPDATE seslite.artifacts SET kind = 9 WHERE version = 17",
+        {"UPDATE seslite.artifacts SET kind = -1 WHERE version = 17",
          "UPDATE seslite.artifacts SET kind = 0 WHERE version = 17",
-         "artifact \"a\", version 17: its kind is not known"},
+         "artifact \"a\", version 17: its kind cannot be"},
     };
     struct place place = open_place(state, "artifacts");
     static char bytes[100000];

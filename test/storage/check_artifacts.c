@@ -58,7 +58,7 @@ static const struct {
     {"UPDATE artifacts SET version = 4294967296" FIRST,
      "artifact app/user/session 0: artifact \"a\", version 4294967296: its version cannot be\n"},
     {"UPDATE artifacts SET created_us = 9e17" FIRST, A_FAULT("its time cannot be")},
-    {"UPDATE artifacts SET kind = 3" FIRST, A_FAULT("its kind is not known")},
+    {"UPDATE artifacts SET kind = -1" FIRST, A_FAULT("its kind cannot be")},
     {"UPDATE artifacts SET mime_type = printf('%.600c', 'x')" FIRST,
      A_FAULT("its MIME type is too long, or not UTF-8")},
     {"UPDATE artifacts SET display_name = CAST(x'ff' AS TEXT)" FIRST,
@@ -170,10 +170,10 @@ static void test_many_artifacts_are_all_looked_at(void **state)
         must_save(store, &key, name, name);
     }
     assert_no_problems(store);
-    damage(folder->path, "UPDATE artifacts SET kind = 7");
+    damage(folder->path, "UPDATE artifacts SET kind = -7");
     char *problems = problems_of(store, SES_CHECK_LOG);
     int lines = 0;
-    for (const char *at = problems; (at = strstr(at, "its kind is not known")); at++)
+    for (const char *at = problems; (at = strstr(at, "its kind cannot be")); at++)
         lines++;
     assert_int_equal(lines, 100);
     free(problems);
