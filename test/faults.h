@@ -239,6 +239,9 @@ static const char faults_drop_views[] =
     "DROP VIEW transcript; DROP VIEW tool_calls; DROP VIEW usage; DROP VIEW event_log; DROP VIEW "
     "session_overview; DROP VIEW merged_state; DROP VIEW artifact_overview;";
 
+/* The store was made with a rollback journal so that it can be copied from its file alone; its copies may have a log. */
+static const char faults_forget_journal[] = "DELETE FROM features WHERE name = 'rollback_journal'";
+
 static void faults_make_empty(void)
 {
     const ses_open_options options = {
@@ -255,6 +258,7 @@ static void faults_make_empty(void)
     ses_close(store);
     assert_int_equal(sqlite3_open(path, &file), SQLITE_OK);
     assert_int_equal(sqlite3_exec(file, faults_drop_views, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(file, faults_forget_journal, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_open(":memory:", &faults_empty.made), SQLITE_OK);
     sqlite3_backup *backup = sqlite3_backup_init(faults_empty.made, "main", file, "main");
     assert_non_null(backup);

@@ -113,9 +113,8 @@ static void fail_each_in(enum scene scene, int rc, bool sticks, const char *path
             fail();
         }
     }
-    /* A retry may hide a failure, a rollback need not succeed, and a search goes on without an index that it cannot
-     * write. */
-    assert_true(failures > fired * 6 / 10);
+    /* A retry may hide a failure, a rollback need not succeed, and calls go on without an index that fails. */
+    assert_true(failures > fired * (scene == SCENE_INDEX ? 5 : 7) / 10);
     support_figure("faults", fired);
 }
 

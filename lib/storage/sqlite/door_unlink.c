@@ -18,8 +18,10 @@ static int unlink_table(struct connection *db, const char *name, ses_error *erro
 
     if (!sql && code == SES_OK)
         code = ses__error_nomem(error);
-    if (code == SES_OK && sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL) != SQLITE_OK)
-        code = ses__connection_error(db, SQLITE_MISUSE, doing, error);
+    const int rc =
+        code == SES_OK ? sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL) : SQLITE_OK;
+    if (rc != SQLITE_OK)
+        code = ses__connection_error(db, rc, doing, error);
     if (code == SES_OK)
         code = ses__connection_execute(db, sql, doing, error);
     (void)sqlite3_exec(db->handle, "PRAGMA writable_schema = OFF", NULL, NULL, NULL); /* after a failure */
