@@ -217,7 +217,7 @@ static const struct {
      "&lt;U+202E&gt;fdp.exe&lt;U+202D&gt;"},
     {"a\\u0000b\\u001b[31m\\u0007\\u009b\\u007f", "a^@b^[[31m^G&lt;U+009B&gt;^?"},
     {"\\u200bzero\\ufeffwidth", "&lt;U+200B&gt;zero&lt;U+FEFF&gt;width"},
-    {"lone \\ud800 and \\udc00", "cannot be read"},
+    {"lone \\ud800 and \\udc00", "lone \xef\xbf\xbd and \xef\xbf\xbd"},
     {"\\u003c/script\\u003e\\u003cscript\\u003ewindow.pwned=1", "&lt;/script&gt;&lt;script&gt;"},
     {"\\\\u003cscript>\\\"+window.pwned+\\\"", NULL},
     {"__proto__", "__proto__"},

@@ -414,7 +414,6 @@ static void test_damage_is_not_copied(void **state)
         "UPDATE sessions SET last_seq = 3, event_count = 3; DELETE FROM events WHERE position & 7 = 1",
         "DELETE FROM events WHERE position & 7 = 2",
         "INSERT INTO event_marks VALUES (1, 3, 1, 3)",
-        "INSERT INTO event_marks VALUES (1, 3, 9, NULL)",
         "UPDATE sessions SET base_seq = 1, event_count = 3; DELETE FROM events WHERE position & 7 = 1; "
         "INSERT "
         "INTO base_state VALUES (1, 'k', '1', 3)",

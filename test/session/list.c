@@ -297,7 +297,7 @@ static void test_wrong_arguments_are_refused(void **state)
     options.limit = SIZE_MAX;
     assert_code(SES_INVALID, ses_list(fixture->store, "app", NULL, &options, &page, &error));
     options.limit = 1;
-    for (int order = -1; order <= 3; order += 4) {
+    for (int order = -1; order <= SES_ORDER_CHANGED + 1; order += SES_ORDER_CHANGED + 2) {
         options.order = order;
         assert_code(SES_MISUSE, ses_list(fixture->store, "app", NULL, &options, &page, &error));
     }

@@ -460,7 +460,6 @@ static void test_damage_is_not_rewound(void **state)
         "INSERT INTO session_state VALUES (1, 'app:z', '1', 1)",
         "INSERT INTO session_state VALUES (1, CAST(x'ff' AS TEXT), '1', 1)",
         "INSERT INTO event_marks VALUES (1, 4, 1, 9)",
-        "INSERT INTO event_marks VALUES (1, 4, 7, NULL)",
         "UPDATE sessions SET base_seq = 9",
     };
     ses_error error;
