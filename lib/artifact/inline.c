@@ -143,7 +143,7 @@ static int replace_reference(struct artifact_inlining *inlining, const struct pa
         *copied = at + file->whole.len;
         inlining->left -= ses_artifact_info_of(artifact)->size;
     } else {
-        ses__buffer_cut(out, start);
+        ses__buffer_take_back(out, start);
     }
     ses_artifact_close(artifact);
     if (!stays_reference(code))

@@ -32,7 +32,7 @@ static bool completes_syllable(struct words *words, uint32_t character)
 
     if (whole == 0)
         return false;
-    ses__buffer_cut(words->out, words->syllable_place);
+    ses__buffer_take_back(words->out, words->syllable_place);
     add_utf8(words, whole);
     words->syllable = whole;
     return true;
