@@ -13,6 +13,8 @@
 #include "seslite_transfer.h"
 #include "seslite_usage.h"
 
+#include "../session/lines_text.h"
+
 enum { USERS = 2, SESSIONS = 4, STEPS = 60, COMPARED_EVERY = 4 };
 
 struct combo {
@@ -302,33 +304,11 @@ static int add_text(void *context, const char *text, size_t len, ses_error *erro
     return 0;
 }
 
-/* Adds a line. The random number of a family of forks becomes that of its first line in `origins`. */
-static void add_compared_line(struct text *kept, const char *line, const char *end, struct text *origins)
-{
-    static const char member[] = "\"origin\":";
-    const char *const at = strstr(line, member);
-    char origin[32];
-
-    if (!at || at >= end) {
-        text_add(kept, line, (size_t)(end - line));
-        return;
-    }
-    const char *const number = at + strlen(member);
-    const size_t digits = strspn(number, "0123456789");
-    snprintf(origin, sizeof origin, "%20.*s", (int)digits, number); /* all of one width */
-    if (!origins->data || !strstr(origins->data, origin))
-        text_add(origins, origin, strlen(origin));
-    text_add(kept, line, (size_t)(number - line));
-    text_printf(kept, "%ld", (long)(strstr(origins->data, origin) - origins->data));
-    text_add(kept, number + digits, (size_t)(end - (number + digits)));
-}
-
 /* The lines of a store; to be compared, without its artifacts and the sums of all lines. Free it. */
 static char *lines_of(ses_store *store, bool compared)
 {
     struct text all = {NULL, 0};
     struct text kept = {NULL, 0};
-    struct text origins = {NULL, 0};
     ses_error error;
 
     assert_ok(ses_store_export(store, NULL, add_text, &all, &error));
@@ -337,14 +317,13 @@ static char *lines_of(ses_store *store, bool compared)
         const bool is_left_out =
             strncmp(line, "{\"kind\":\"artifact", 17) == 0 || strncmp(line, "{\"kind\":\"bytes\"", 15) == 0 ||
             strncmp(line, "{\"kind\":\"end\"", 13) == 0 || strncmp(line, "{\"kind\":\"total\"", 15) == 0;
-        if (!compared)
+        if (!compared || !is_left_out)
             text_add(&kept, line, (size_t)(end - line));
-        else if (!is_left_out)
-            add_compared_line(&kept, line, end, &origins);
         line = end;
     }
     free(all.data);
-    free(origins.data);
+    if (compared)
+        number_origins(&kept);
     return kept.data;
 }
 
