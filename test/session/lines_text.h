@@ -81,12 +81,12 @@ static inline void number_members(struct text *lines, const char *member, bool b
     while ((next = strstr(at, member)) != NULL) {
         const char *const number = next + strlen(member);
         const size_t digits = strspn(number, "0123456789");
-        char one[32];
-        snprintf(one, sizeof one, "%20.*s", (int)digits, by_place ? number : ""); /* all of one width */
-        if (!strstr(known.data, one))
-            text_add(&known, one, strlen(one));
+        char text[32];
+        snprintf(text, sizeof text, "%20.*s", (int)digits, by_place ? number : ""); /* all of one width */
+        if (!strstr(known.data, text))
+            text_add(&known, text, strlen(text));
         text_add(&numbered, at, (size_t)(number - at));
-        text_printf(&numbered, "%ld", (long)(strstr(known.data, one) - known.data));
+        text_printf(&numbered, "%ld", (long)(strstr(known.data, text) - known.data));
         at = number + digits;
     }
     text_add(&numbered, at, strlen(at));

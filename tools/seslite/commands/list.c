@@ -191,7 +191,7 @@ static int walk(struct run *run, const struct sessions *sessions)
 static int list_sessions(struct run *run)
 {
     struct filter_texts texts;
-    ses_filter filter;
+    ses_filter filter = {.size = sizeof filter};
     struct listing listing = {.run = run, .left = number_given(run, OPTION_LIMIT, INT64_MAX)};
     const struct sessions sessions = sessions_given(run, &filter, visit, &listing);
 
@@ -258,7 +258,7 @@ static int list_names(struct run *run)
 {
     const char *what = run->values[OPTION_NAMES];
     struct filter_texts texts;
-    ses_filter filter;
+    ses_filter filter = {.size = sizeof filter};
     struct listing listing = {.run = run, .left = number_given(run, OPTION_LIMIT, INT64_MAX)};
     const struct sessions sessions = sessions_given(run, &filter, visit_id, &listing);
     int status;

@@ -110,7 +110,7 @@ static int visit(void *context, const ses_event *event)
 
 static int put_transcript(struct run *run)
 {
-    struct transcript transcript = {.run = run, .live = {run, &run->key}};
+    struct transcript transcript = {.run = run, .live = {.run = run, .key = &run->key}};
     ses_range range;
 
     range_given(run, &range);

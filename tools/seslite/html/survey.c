@@ -215,7 +215,7 @@ static int put_only_state(struct walk *walk)
 
 int survey_take(struct survey *survey, struct page *page)
 {
-    struct walk walk = {.survey = survey, .page = page, .live = {page->run, &page->run->key}};
+    struct walk walk = {.survey = survey, .page = page, .live = {.run = page->run, .key = &page->run->key}};
     ses_range range;
 
     *survey = (struct survey){.count = 0};

@@ -336,7 +336,7 @@ int transcript_put(struct page *page, struct survey *survey)
     struct transcript transcript = {.page = page,
                                     .survey = survey,
                                     .parts = {.page = page, .survey = survey},
-                                    .live = {page->run, &page->run->key}};
+                                    .live = {.run = page->run, .key = &page->run->key}};
     const ses_range range = {.size = sizeof range,
                              .which = SES_RANGE_SEQ,
                              .first_seq = survey->first_seq,

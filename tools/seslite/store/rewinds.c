@@ -131,7 +131,7 @@ static void mark_gone(struct rewinds *rewinds)
 
 int rewinds_find(struct rewinds *rewinds, struct run *run, const ses_key *key)
 {
-    struct finding finding = {.run = run, .rewinds = rewinds, .live = {run, key}};
+    struct finding finding = {.run = run, .rewinds = rewinds, .live = {.run = run, .key = key}};
     int status = each_event(run, key, NULL, false, visit, &finding);
 
     mark_gone(rewinds);

@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -128,7 +128,7 @@ class AsyncStore:
         """As Store.search, for `async for`."""
         return AsyncHits(self, self.store._hit_pages(words, app, **options))
 
-    async def find(self, wanted: str | re.Pattern[str], **options: Any) -> list[Finding]:
+    async def find(self, wanted: str | re.Pattern[str], **options: Any) -> Sequence[Finding]:
         """As Store.find, all of them."""
         return await self.read(lambda: list(self.store.find(wanted, **options)))
 

@@ -44,7 +44,7 @@ fn backup_copy_check_and_upkeep() {
     assert!(!f.store.maintain(0).unwrap());
     assert!(f.store.space().unwrap().bytes > 0);
     let info = f.store.info().unwrap();
-    assert_eq!((info.engine, info.schema_version, info.read_only, info.journal_mode), ("sqlite", 2, false, "wal"));
+    assert_eq!((info.engine, info.schema_version, info.read_only, info.journal_mode), ("sqlite", 3, false, "wal"));
     let fixed = info.sqlite_version != "3.46.0";
     assert!(fixed || info.sqlite_bugs.starts_with("WAL-reset"), "{info:?}");
     assert_eq!(f.store.stats().unwrap().events, 1);
