@@ -295,8 +295,8 @@ def test_large_inline_data_is_offloaded(store, session):
     assert first["content"]["parts"][0]["inlineData"]["data"] == "MTI="
     uri = session.artifact_info("photo.png").uri
     assert first["content"]["parts"][1] == {"fileData": {"fileUri": uri, "mimeType": "image/png", "displayName": "photo.png"}}
-    assert second["actions"]["artifactDelta"] == {"own": 0, "artifact_i1_0": 0}
-    assert session.artifact_read("photo.png") == PNG * 100 == session.artifact_read("artifact_i1_0")
+    assert second["actions"]["artifactDelta"] == {"own": 0, "artifact_i1_1": 0}
+    assert session.artifact_read("photo.png") == PNG * 100 == session.artifact_read("artifact_i1_1")
     for source in (session, (store, KEY)):
         contents = [json.loads(each.content) for each in seslite.read_context(source, inline_bytes=2000)]
         assert [each["parts"] for each in contents] == [parts(displayName="photo.png"), parts()]
