@@ -243,6 +243,7 @@ static void stream_close(void *context)
     (void)pthread_mutex_unlock(&server->lock);
     work_unwatch(stream->work);
     ses_follower_close(stream->follower); /* it calls `notify` no more */
+    work_end(stream->work);
     (void)pthread_mutex_destroy(&stream->lock);
     free(stream->text);
     free(stream);
@@ -274,6 +275,7 @@ static struct stream *stream_new(const struct request *request)
     stream->server = server;
     stream->connection = request->connection;
     stream->work = request->work;
+    work_share(stream->work); /* the server may end the request before it closes the stream */
     (void)pthread_mutex_lock(&server->lock);
     stream->next = server->streams;
     server->streams = stream;
