@@ -22,9 +22,9 @@ struct work {
     /* Guarded by the lock of the watch. */
     unsigned threads;
     int socket;        /* -1: the client has left */
-    work_pulse *pulse; /* NULL: not a stream */
+    work_pulse *pulse; /* NULL unless this is a stream */
     void *pulse_context;
-    int64_t pulse_us; /* the next is due */
+    int64_t pulse_us; /* time of the next pulse */
     struct work *next;
     struct work **at; /* NULL: nobody looks after it */
 };
