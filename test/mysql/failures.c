@@ -88,16 +88,20 @@ static void test_what_stays_is_reported(void **state)
     const struct database *database = *state;
     ses_error error;
 
-    ses_store *store = database_open(database->uri, 1500);
+    ses_store *store = database_open(database->uri, 60000);
+    ses_store *hasty = database_open(database->uri, 1500);
     must_create(store, &key, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         raise_error(database, cases[i].number, false);
-        const int code = append(store, &error);
-        if (code != cases[i].code)
+        /* These are tried until the time is over; the last try may be cut off by that, which is BUSY. */
+        const bool passes = cases[i].code == SES_BUSY || cases[i].number == 1290;
+        const int code = append(passes ? hasty : store, &error);
+        if (code != cases[i].code && !(passes && code == SES_BUSY))
             fail_msg("%u: %d %s", cases[i].number, code, code < 0 ? error.message : "");
         (void)database_ask(database, "DROP TRIGGER raising");
     }
     assert_ok(append(store, &error));
+    ses_close(hasty);
     ses_close(store);
 }
 
