@@ -326,10 +326,11 @@ typedef enum ses_open_flags {
      * rollback journal: open the store for writing first. */
     SES_OPEN_READ_ONLY = 0x1,
     SES_OPEN_MUST_EXIST = 0x2, /* do not create the file; NOTFOUND if it does not exist */
-    /* Opens a file also if it has other names: hard links, or a mount point that is the file itself (a container's
-     * volume of one file). Each name has its own write-ahead log and journal beside it, so programs that use different
-     * names lose each other's writes. Without this flag such a file is CANTOPEN, except for reading only where
-     * no log or journal stands beside it. Give it only if all programs use the same name. */
+    /* Opens a file also if it has other names: hard links, or a mount point that is the file itself (a
+     * container's volume of one file). Each name has its own write-ahead log and journal beside it, so
+     * programs that use different names lose each other's writes. Without this flag such a file is CANTOPEN,
+     * except for reading only where no log or journal stands beside it. Give it only if all programs use the
+     * same name. */
     SES_OPEN_LINKED = 0x4
 } ses_open_flags;
 
@@ -341,10 +342,10 @@ typedef enum ses_synchronous {
     SES_SYNC_NORMAL = 1 /* soon after; power loss can lose the last writes, a crash of the process cannot */
 } ses_synchronous;
 
-/* How SQLite makes a write atomic (https://www.sqlite.org/pragma.html#pragma_journal_mode). SES_JOURNAL_ROLLBACK is
- * remembered in the file, and in its backups and other copies: SES_JOURNAL_AUTO, which is also what the command uses,
- * keeps the rollback journal from then on, until SES_JOURNAL_WAL ends that. A file that has a rollback journal for
- * another reason, such as a copy by `VACUUM INTO`, gets WAL. */
+/* How SQLite makes a write atomic (https://www.sqlite.org/pragma.html#pragma_journal_mode).
+ * SES_JOURNAL_ROLLBACK is remembered in the file, and in its backups and other copies: SES_JOURNAL_AUTO,
+ * which is also what the command uses, keeps the rollback journal from then on, until SES_JOURNAL_WAL ends
+ * that. A file that has a rollback journal for another reason, such as a copy by `VACUUM INTO`, gets WAL. */
 typedef enum ses_journal {
     SES_JOURNAL_AUTO = 0, /* WAL where it is safe; a rollback journal on network file systems, or as above */
     SES_JOURNAL_WAL = 1,  /* WAL, even where it does not look safe */
@@ -1180,14 +1181,14 @@ typedef struct ses_erased {
     int64_t state_left; /* ses_redact: values that the events have set, and keep without SES_REDACT_STATE */
     int64_t artifacts_left;   /* ses_redact: versions that the events name, and that were not deleted */
     int64_t compactions_left; /* ses_redact: later compactions, whose summaries may repeat the events */
-    /* Of the deleted or redacted events, those of which a damaged index or tally that could not be dropped may
-     * still have words or names of models in the file (with SES_SECURE, and for ses_redact). */
+    /* Of the deleted or redacted events, those of which a damaged index or tally that could not be dropped
+     * may still have words or names of models in the file (with SES_SECURE, and for ses_redact). */
     int64_t derived_left;
-    /* ses_redact with `find`: names of state keys, titles and labels in which something was found, and that were
-     * removed (SES_REDACT_NAMES) */
+    /* ses_redact with `find`: names of state keys, titles and labels in which something was found, and that
+     * were removed (SES_REDACT_NAMES) */
     int64_t names;
-    /* The same of those that stay: names of state keys, titles, labels, ids of the session, its user, its app and its
-     * parent, and events whose ids, authors or names of functions have it. */
+    /* The same of those that stay: names of state keys, titles, labels, ids of the session, its user, its app
+     * and its parent, and events whose ids, authors or names of functions have it. */
     int64_t names_left;
 } ses_erased;
 

@@ -256,9 +256,9 @@ typedef struct ses_context_options {
      * none. A `fileData` with the address (ses_artifact_info.uri) of an artifact of the session or its user
      * becomes an `inlineData` with the type, the display name and the bytes, in base64 with the standard
      * alphabet. An artifact that the event's own `actions.artifactDelta` names counts first, whatever session
-     * the address is of (see ses_artifact_inline). The newest events come first. An artifact with more bytes than are left stays a reference,
-     * and so does one that is absent or is not SES_ARTIFACT_BYTES. Addresses of anything else are not
-     * followed, and events stay as they are.
+     * the address is of (see ses_artifact_inline). The newest events come first. An artifact with more bytes
+     * than are left stays a reference, and so does one that is absent or is not SES_ARTIFACT_BYTES. Addresses
+     * of anything else are not followed, and events stay as they are.
      */
     int64_t inline_bytes;
 } ses_context_options;
@@ -567,9 +567,9 @@ SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, siz
  * Makes the delta that saves an agent's final text under a state key: {"key":"text"}. It belongs to the
  * caller (ses_free). `*delta` is NULL if there is nothing to save, because the event is not by `agent`, is
  * not final, or has no text. `len` may be NULL. The text is saved as it is. Where the ADK parses it
- * (output_schema), the caller does. It is the final text alone; see ses_output_append for more.
- * The event is read as by ses_content_open, but a text with a lone surrogate escape is RANGE, since it would be
- * stored otherwise than it is. INVALID also: the key breaks the rules of state keys.
+ * (output_schema), the caller does. It is the final text alone; see ses_output_append for more. The event is
+ * read as by ses_content_open, but a text with a lone surrogate escape is RANGE, since it would be stored
+ * otherwise than it is. INVALID also: the key breaks the rules of state keys.
  *
  * Codes: MISUSE, JSON, INVALID, RANGE, LIMIT, NOMEM.
  */

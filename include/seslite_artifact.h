@@ -23,9 +23,9 @@ extern "C" {
 
 /* ---------------------------------------------------------------------------------------------- artifacts */
 
-/* The kind of an artifact, like that of a part of the ADK's contents. Any other number is of a later version of
- * seslite. Such an artifact is listed, and kept by all that copies a session; opening it returns UNSUPPORTED.
- * An export leaves it out (see ses_export_options.left_out). */
+/* The kind of an artifact, like that of a part of the ADK's contents. Any other number is of a later version
+ * of seslite. Such an artifact is listed, and kept by all that copies a session; opening it returns
+ * UNSUPPORTED. An export leaves it out (see ses_export_options.left_out). */
 typedef enum ses_artifact_kind {
     SES_ARTIFACT_BYTES = 0, /* `inlineData`: any bytes */
     SES_ARTIFACT_TEXT = 1,  /* `text`: UTF-8 */
@@ -124,10 +124,10 @@ typedef struct ses_artifact_open_options {
  * artifact, and counts as absent. By key, `key->session` may be NULL: then the artifact is the user's. Close
  * it with ses_artifact_close.
  *
- * NOTFOUND: there is no such session, artifact or version. UNSUPPORTED: it is of a kind that a later version of
- * seslite has added. INVALID: the name; or a reference leads to another
- * session or user, or further than SES_ARTIFACT_DEPTH references. In a fork, a reference to the session that
- * it was made from leads to the fork's own artifact.
+ * NOTFOUND: there is no such session, artifact or version. UNSUPPORTED: it is of a kind that a later version
+ * of seslite has added. INVALID: the name; or a reference leads to another session or user, or further than
+ * SES_ARTIFACT_DEPTH references. In a fork, a reference to the session that it was made from leads to the
+ * fork's own artifact.
  *
  * Codes: those of a read, INVALID, NOTFOUND, UNSUPPORTED.
  */
@@ -161,16 +161,16 @@ typedef struct ses_artifact_inline_options {
 
 /*
  * Makes from an event of the session, which is `json`, a text with the bytes of artifacts in place of
- * references to them, for programs that do not read artifacts. This undoes ses_artifacts_offload. A `fileData`
- * of a part becomes an `inlineData`, with the type, the display name and the bytes in base64, if it has the
- * address (ses_artifact_info.uri) of an artifact of the session or its user. An artifact with the name and the
- * version of the address that the event's own `actions.artifactDelta` names counts first, whatever session the
- * address is of: the event may have been forked, or imported under another name. An artifact that is absent, is
- * not SES_ARTIFACT_BYTES, or has more bytes than are left stays a reference. Free `*inlined` with ses_free;
- * `inlined_len` may be NULL. By key, the session need not exist.
+ * references to them, for programs that do not read artifacts. This undoes ses_artifacts_offload. A
+ * `fileData` of a part becomes an `inlineData`, with the type, the display name and the bytes in base64, if
+ * it has the address (ses_artifact_info.uri) of an artifact of the session or its user. An artifact with the
+ * name and the version of the address that the event's own `actions.artifactDelta` names counts first,
+ * whatever session the address is of: the event may have been forked, or imported under another name. An
+ * artifact that is absent, is not SES_ARTIFACT_BYTES, or has more bytes than are left stays a reference. Free
+ * `*inlined` with ses_free; `inlined_len` may be NULL. By key, the session need not exist.
  *
- * Returns 0, or SES_UNCHANGED, with NULL, if all references stay or there are none. JSON: the event is not JSON.
- * CORRUPT: the bytes of an artifact do not have its hash. INVALID: `bytes` is negative.
+ * Returns 0, or SES_UNCHANGED, with NULL, if all references stay or there are none. JSON: the event is not
+ * JSON. CORRUPT: the bytes of an artifact do not have its hash. INVALID: `bytes` is negative.
  *
  * Codes: those of a read, INVALID, JSON, LIMIT.
  */
@@ -282,9 +282,9 @@ SES_API int ses_artifacts_add(ses_artifacts *artifacts, const char *name, const 
  * with more than `bytes` bytes becomes an artifact of the event, and the part gets a `fileData` with its
  * address (ses_artifact_info.uri), its type and its display name. The artifact's name is the display name, or
  * `artifact_INVOCATION_N` with the invocation's id and the number of the part in the event, from 0 on, as
- * google-adk's SaveFilesAsArtifactsPlugin names them. (0.2.0 took the number among these parts. Names in stored
- * events stay, and the retry of such an event is still recognized.) Inline data that is not valid base64 stays where it is.
- * ses_context_options.inline_bytes puts the bytes back for a model.
+ * google-adk's SaveFilesAsArtifactsPlugin names them. (0.2.0 took the number among these parts. Names in
+ * stored events stay, and the retry of such an event is still recognized.) Inline data that is not valid
+ * base64 stays where it is. ses_context_options.inline_bytes puts the bytes back for a model.
  *
  * Codes: MISUSE, INVALID.
  */

@@ -22,21 +22,21 @@ typedef enum ses_redact_flags {
      * value is still theirs. The state at every point of the log follows from the log as before. Without the
      * flag, `stateDelta` stays as it is. */
     SES_REDACT_STATE = 0x10,
-    /* Also redacts the copies of the events in other sessions of the app: those that were forked from this one,
-     * those from which it was forked, and so on, whoever the user is, and also if one between them was deleted.
-     * Sessions are known to be forks of each other by a number that they have in common and that exports keep,
-     * never by what they contain. (Forks of a session that was deleted before the store was upgraded from
-     * version 0.2.0 are known by the name of that session.) A copy has the same number, id, invocation, author,
-     * branch and time. Their versions go up, too. */
+    /* Also redacts the copies of the events in other sessions of the app: those that were forked from this
+     * one, those from which it was forked, and so on, whoever the user is, and also if one between them was
+     * deleted. Sessions are known to be forks of each other by a number that they have in common and that
+     * exports keep, never by what they contain. (Forks of a session that was deleted before the store was
+     * upgraded from version 0.2.0 are known by the name of that session.) A copy has the same number, id,
+     * invocation, author, branch and time. Their versions go up, too. */
     SES_REDACT_FORKS = 0x20,
     /* Only counts what the call would do: it is done and rolled back, so the store must be open for
      * writing. */
     SES_REDACT_DRY_RUN = 0x40,
-    /* Also removes names in which `find` finds something: keys of state, with their values, from all events and
-     * from the state, but there not `app:` and `user:` keys that another session has set since; the title; and
-     * labels, if it is in their name or value. Ids stay. It needs SES_REDACT_STATE, `find`, and `seqs` NULL, so
-     * that the state at every point still follows from the log. Forks keep their names: redact each. Without the
-     * flag the receipt counts the names. */
+    /* Also removes names in which `find` finds something: keys of state, with their values, from all events
+     * and from the state, but there not `app:` and `user:` keys that another session has set since; the
+     * title; and labels, if it is in their name or value. Ids stay. It needs SES_REDACT_STATE, `find`, and
+     * `seqs` NULL, so that the state at every point still follows from the log. Forks keep their names:
+     * redact each. Without the flag the receipt counts the names. */
     SES_REDACT_NAMES = 0x80
 } ses_redact_flags;
 
@@ -75,17 +75,18 @@ typedef struct ses_redact_options {
  *
  * An event that is redacted stays one that google-adk can read: what replaces a value is of its field's type.
  * In an event that is redacted as a whole, texts become `text`, arguments and responses an object with the
- * one member "redacted", inline data and files a part with that text. Code and its results become `text`, too,
- * so an event that was not final, as its last part is such a result, is not final afterwards. Strings elsewhere
- * become `text`, and objects and arrays empty: error messages, transcriptions, customMetadata, grounding
- * metadata. Where google-adk takes no such value, and in all fields that are not known here, the field is
- * removed. Signatures of thoughts are removed. The versions of the session's artifacts that the event names in
- * `artifactDelta` are deleted, with the copies of them that rewinds have made, and so are their names there. A
- * value in state becomes `text`, as a JSON string; a removed key stays removed, and the names of keys stay.
+ * one member "redacted", inline data and files a part with that text. Code and its results become `text`,
+ * too, so an event that was not final, as its last part is such a result, is not final afterwards. Strings
+ * elsewhere become `text`, and objects and arrays empty: error messages, transcriptions, customMetadata,
+ * grounding metadata. Where google-adk takes no such value, and in all fields that are not known here, the
+ * field is removed. Signatures of thoughts are removed. The versions of the session's artifacts that the
+ * event names in `artifactDelta` are deleted, with the copies of them that rewinds have made, and so are
+ * their names there. A value in state becomes `text`, as a JSON string; a removed key stays removed, and the
+ * names of keys stay.
  *
- * With `find`, artifacts and their names stay. If something is found in a field that takes only a number, a word
- * of an enumeration or a signature, the field is removed. In base64, the bytes are searched. In a field that is
- * not known here, a number in which something is found becomes null.
+ * With `find`, artifacts and their names stay. If something is found in a field that takes only a number, a
+ * word of an enumeration or a signature, the field is removed. In base64, the bytes are searched. In a field
+ * that is not known here, a number in which something is found becomes null.
  *
  * A rewind repeats values. Its copies of a replaced value are replaced, too, and so is the same value of the
  * same key at the base of a pruned log. Changes of `app:` and `user:` keys that other sessions have made
@@ -101,8 +102,7 @@ typedef struct ses_redact_options {
  * NOTFOUND: there is no such event; nothing has changed. INVALID: an event is a rewind or a compaction, which
  * are only redacted with `seqs` NULL; a number is negative; or `text` or `content` is not valid. JSON:
  * `content` is not JSON. LIMIT: an event would become longer than it is, and longer than max_event_bytes.
- * MISUSE: `content` and `find` are both given, or
- * SES_REDACT_NAMES is, without what it needs.
+ * MISUSE: `content` and `find` are both given, or SES_REDACT_NAMES is, without what it needs.
  *
  * Codes: those of a write, INVALID, JSON, LIMIT, NOTFOUND, STALE.
  */

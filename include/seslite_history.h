@@ -161,10 +161,10 @@ typedef struct ses_cut_options {
 /*
  * Deletes the events after the point for good, in one transaction. The own state becomes that of the point.
  * The version goes up by one, so other handles become STALE. Sequence numbers are not used again, and the
- * update time does not change. The versions of the session's artifacts that only the deleted events have named
- * are deleted with them. A version stays if an event that stays names it, in its `actions.artifactDelta` or by
- * an address. `*deleted` (may be NULL) is the number of events deleted. Returns 0, SES_UNCHANGED if there are
- * no events after the point, or, with SES_SECURE, SES_MORE.
+ * update time does not change. The versions of the session's artifacts that only the deleted events have
+ * named are deleted with them. A version stays if an event that stays names it, in its
+ * `actions.artifactDelta` or by an address. `*deleted` (may be NULL) is the number of events deleted. Returns
+ * 0, SES_UNCHANGED if there are no events after the point, or, with SES_SECURE, SES_MORE.
  *
  * Codes: those of a write, INVALID, LIMIT, NOTFOUND, STALE.
  */
@@ -216,11 +216,11 @@ typedef struct ses_fork_options {
  * have the same ids, numbers, times and bytes, its own state is that of the point, and its initial state,
  * title and labels are copied, and so are the session's artifacts, except the versions that only later events
  * have named. It expires when the original does unless the options say otherwise, so that a copy is not kept
- * longer than what was copied. Changes of `app:` and `user:` keys are not applied again. The stamps of google-adk's
- * ToolCallIntegrityPlugin are copied with the events. They are made for a session's id, so they do not verify
- * in the fork, and the plugin ends a run in it with ToolCallIntegrityError. ses_session_parent names the
- * original. If `to` or `to->session` is NULL, the store makes an id. `*fork` (may be NULL) shows the new
- * session; close it with ses_session_close.
+ * longer than what was copied. Changes of `app:` and `user:` keys are not applied again. The stamps of
+ * google-adk's ToolCallIntegrityPlugin are copied with the events. They are made for a session's id, so they
+ * do not verify in the fork, and the plugin ends a run in it with ToolCallIntegrityError. ses_session_parent
+ * names the original. If `to` or `to->session` is NULL, the store makes an id. `*fork` (may be NULL) shows
+ * the new session; close it with ses_session_close.
  *
  * EXISTS: the session `to` already exists, or artifacts were saved for it before it does. INVALID: `to` is in
  * another app, or another user's without SES_FORK_OTHER_USER, or a time is invalid.
@@ -260,17 +260,17 @@ typedef struct ses_prune_options {
  * Deletes the oldest events of a session. A call reads the remaining log once to find out which events it may
  * delete. It then deletes them in transactions of about `limit` events, until half of the events that it read
  * are gone, another writer appends, or a transaction fails. The own state, the numbers and the history after
- * the pruned events stay exact, because the state at that point is kept, and so are the versions of the session's
- * artifacts there: a later rewind restores what it would have restored without the prune. Fewer events are
- * pruned than the options select where an invocation, a function call and its response, or a rewind and the
- * events that it takes back would be separated. The version does not change, and no handle becomes STALE. A
- * cursor that still needed these events returns STALE. Ids of pruned events are forgotten: the same event can
- * be appended again. Through a handle, only events that it knows are pruned.
+ * the pruned events stay exact, because the state at that point is kept, and so are the versions of the
+ * session's artifacts there: a later rewind restores what it would have restored without the prune. Fewer
+ * events are pruned than the options select where an invocation, a function call and its response, or a
+ * rewind and the events that it takes back would be separated. The version does not change, and no handle
+ * becomes STALE. A cursor that still needed these events returns STALE. Ids of pruned events are forgotten:
+ * the same event can be appended again. Through a handle, only events that it knows are pruned.
  *
  * `*deleted` (may be NULL) is the number of events that this call deleted. Returns 0, SES_UNCHANGED if there
- * is nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_SECURE, to empty
- * the log). It also returns SES_MORE if a transaction failed after others succeeded; the next call then
- * reports the failure, if it persists. A transaction may exceed `limit` where events must stay together.
+ * is nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_SECURE, to empty the
+ * log). It also returns SES_MORE if a transaction failed after others succeeded; the next call then reports
+ * the failure, if it persists. A transaction may exceed `limit` where events must stay together.
  *
  * Codes: those of a write, INVALID, NOTFOUND, STALE (handle).
  */

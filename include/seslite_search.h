@@ -132,8 +132,8 @@ typedef struct ses_index_options {
  * that were added stay in the index.
  *
  * UNSUPPORTED: the SQLite in use has no FTS5 (https://www.sqlite.org/fts5.html#compiling_and_using_fts5), or
- * the store is on MySQL. EXISTS: the file has a table of your own with a name that begins with `search_words`,
- * or `search_places`.
+ * the store is on MySQL. EXISTS: the file has a table of your own with a name that begins with
+ * `search_words`, or `search_places`.
  *
  * Codes: those of a write, EXISTS, INTERRUPTED, UNSUPPORTED.
  */

@@ -68,8 +68,8 @@ typedef struct ses_loaded {
      */
     int (*next)(void *context, ses_loaded_event *event, ses_error *error);
     void *next_context;
-    /* A random number that the session has in common with those that it was forked from, and with their forks; it
-     * links them for SES_REDACT_FORKS. 0: none. */
+    /* A random number that the session has in common with those that it was forked from, and with their
+     * forks; it links them for SES_REDACT_FORKS. 0: none. */
     int64_t origin;
 } ses_loaded;
 
@@ -204,13 +204,13 @@ typedef struct ses_export_options {
  * call reads in one transaction, so the write-ahead log keeps everything that is written until it ends.
  *
  * Damage ends the call with CORRUPT. With SES_EXPORT_SKIP it goes on after it: a session of which anything is
- * damaged is left out whole, and so are the artifacts of a user; of shared state, what follows the damage. For
- * that it reads each session twice. It still returns CORRUPT if the names, or the list of sessions, cannot be
- * read. What the lines hold is sound, and can be imported.
+ * damaged is left out whole, and so are the artifacts of a user; of shared state, what follows the damage.
+ * For that it reads each session twice. It still returns CORRUPT if the names, or the list of sessions,
+ * cannot be read. What the lines hold is sound, and can be imported.
  *
  * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, a session without a user,
- * or SES_EXPORT_SKIP without `left_out`. UNSUPPORTED: the store has a feature that this version does not know and that forbids writing, and
- * the lines would leave out what belongs to it. A backup does not.
+ * or SES_EXPORT_SKIP without `left_out`. UNSUPPORTED: the store has a feature that this version does not know
+ * and that forbids writing, and the lines would leave out what belongs to it. A backup does not.
  *
  * Codes: those of a read, INVALID, NOTFOUND, UNSUPPORTED, and those of `write`.
  */

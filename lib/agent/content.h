@@ -50,7 +50,7 @@ struct ses_content {
 
 /* Reads the event into an empty content, which borrows from `text`. `shows` as in struct json_reader. */
 SESLITE_PRIVATE int ses__content_read(ses_content *content, struct span text, bool shows, ses_error *error);
-/* ses_content_open, or (not `shows`) the same with RANGE for a text that holds a lone surrogate, for texts that are stored. */
+/* ses_content_open. Without `shows`, a text with a lone surrogate is RANGE: such a text is to be stored. */
 SESLITE_PRIVATE int ses__content_open(ses_store *store, const char *event, size_t event_len, bool shows,
                                       ses_content **content, ses_error *error);
 

@@ -60,7 +60,7 @@ static enum name_kind kind_of(struct span name)
     return kind;
 }
 
-/* What Python's str.isspace calls white space. */
+/* True for the characters that Python's str.isspace accepts. */
 static bool is_white(uint32_t character)
 {
     return (character >= 0x9 && character <= 0xd) || (character >= 0x1c && character <= 0x20) ||

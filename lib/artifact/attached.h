@@ -13,8 +13,8 @@ struct attached {
     struct artifact_call call; /* with its name */
     struct artifact_new fresh;
     int64_t version; /* -1: it has none yet */
-    /* The name that 0.2.0 gave to inline data, if that was another: the retry of an event that it stored has it again; and its
-     * version in that event. */
+    /* The name that 0.2.0 gave to inline data, if that was another: the retry of an event that it stored has
+     * it again; and its version in that event. */
     const char *older_name;
     int64_t older_version;
     /* If `asked`, the questions to a server: the newest version, and its bytes. */

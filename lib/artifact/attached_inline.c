@@ -36,8 +36,9 @@ static const char *print_name(const struct attached *item, struct span of, size_
     return ses__arena_text(arena, name, strlen(name));
 }
 
-/* As google-adk's SaveFilesAsArtifactsPlugin names them: by their display name, or by the invocation and the number of the
- * part. 0.2.0 took the number among the inline data that became artifacts, and the invocation as the JSON spells it. */
+/* Names them as google-adk's SaveFilesAsArtifactsPlugin does: by the display name, or by the invocation and
+ * the number of the part. 0.2.0 counted only the inline data that became artifacts, and took the invocation
+ * as the JSON spells it. */
 static int name_inlined(struct attached *item, const struct inline_data *inlined, size_t index,
                         const struct artifact_outline *outline, struct arena *arena)
 {

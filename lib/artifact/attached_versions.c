@@ -101,7 +101,7 @@ static int check_stored_version(struct db *db, const struct artifact_owner *owne
     return ses__query_end(&rows.query);
 }
 
-/* The same with the name that an older version gave. */
+/* Compares the item with a stored artifact that has the name which 0.2.0 gave. */
 static int check_older_name(struct db *db, const struct artifact_owner *owner, struct attached *item,
                             ses_error *error)
 {

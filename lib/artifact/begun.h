@@ -10,8 +10,8 @@
 SESLITE_PRIVATE int ses__begun_artifact_open(ses_store *store, const ses_key *key, struct span name,
                                              int64_t version, const ses_artifact_open_options *options,
                                              ses_artifact **artifact, ses_error *error);
-/* The same, of the version to which the address of an artifact leads. INVALID: it is not the address of an artifact of
- * the session or its user. */
+/* Opens the version to which an address leads. INVALID: it is not the address of an artifact of the session
+ * or its user. */
 SESLITE_PRIVATE int ses__begun_artifact_follow(ses_store *store, const ses_key *key, struct span uri,
                                                const ses_artifact_open_options *options,
                                                ses_artifact **artifact, ses_error *error);
@@ -29,8 +29,8 @@ struct artifact_inlining {
     int64_t left;       /* bytes of artifacts that may still be put in place */
     struct arena arena; /* of the addresses */
 };
-/* Adds to `out` the content with inline data in place of its references; nothing if all of them stay. The event has
- * the content. */
+/* Adds the event's content to `out`, with inline data in place of references. Adds nothing if all of them
+ * stay. */
 SESLITE_PRIVATE int ses__begun_artifacts_inline(struct artifact_inlining *inlining, struct span content,
                                                 struct span event, struct buffer *out, ses_error *error);
 

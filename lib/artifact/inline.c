@@ -74,8 +74,8 @@ static bool names_version(struct artifact_inlining *inlining, struct span delta,
     return names;
 }
 
-/* An address that the event's own delta names leads to the artifact of the session that has the event, which may have
- * another name than when the address was made. */
+/* An address that the event's own delta names leads to the artifact of the session that has the event, which
+ * may have another name than when the address was made. */
 static int open_named(struct artifact_inlining *inlining, struct span uri, struct span delta,
                       const ses_artifact_open_options *options, ses_artifact **artifact, ses_error *error)
 {
@@ -96,7 +96,7 @@ static int open_named(struct artifact_inlining *inlining, struct span uri, struc
     return ses__begun_artifact_follow(inlining->store, inlining->key, uri, options, artifact, error);
 }
 
-/* ABSENT, or another code after which the reference stays: it leads to nothing that can be put in its place. */
+/* ABSENT, or another code after which the reference stays: it leads to no bytes that could replace it. */
 static int open_reference(struct artifact_inlining *inlining, const struct part_data *file, struct span delta,
                           ses_artifact **artifact, ses_error *error)
 {

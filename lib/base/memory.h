@@ -89,7 +89,7 @@ SESLITE_PRIVATE void ses__buffer_add(struct buffer *buffer, const char *text, si
 SESLITE_PRIVATE void ses__buffer_add_word(struct buffer *buffer, const char *word);
 /* Cuts the text back to `len` bytes, and clears a failure since then. */
 SESLITE_PRIVATE void ses__buffer_cut(struct buffer *buffer, size_t len);
-/* Takes back what follows the first `len` bytes. A failure stays noted: it may be one of what precedes them. */
+/* Cuts the text back to `len` bytes. A failure stays noted: it may have come before them. */
 SESLITE_PRIVATE void ses__buffer_take_back(struct buffer *buffer, size_t len);
 SESLITE_PRIVATE void ses__buffer_free(struct buffer *buffer);
 

@@ -108,8 +108,8 @@ SESLITE_PRIVATE int ses__built_take(struct redacting *run, size_t start, struct 
 
 /* ---- found.c: values of JSON */
 
-/* Adds the value to what is built, with all pieces replaced that are found in its strings, names and numbers. A number
- * in which something is found becomes a text, or this value, if it has text. */
+/* Adds the value to what is built, with all pieces replaced that are found in its strings, names and numbers.
+ * A number in which something is found becomes a text, or this value, if it has text. */
 SESLITE_PRIVATE int ses__found_add(struct redacting *run, struct span value, struct span number, bool *any,
                                    ses_error *error);
 /* Adds base64, a JSON string, with all pieces replaced that are found in the bytes. */

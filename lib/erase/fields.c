@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "model/adk/fields.h"
 
-/* What becomes of a value. One that is gone is not built: what holds it does without it. */
+/* The fate of a value. One that is gone is not built, and its object or list goes without it. */
 enum fate { FATE_SAME, FATE_NEW, FATE_GONE };
 
 static void put_value(struct redacting *run, struct span value, struct span fresh, enum fate *fate)
@@ -295,8 +295,8 @@ static int redact_element(struct redacted_body *body, struct redacted_list *list
     return code;
 }
 
-/* An object that is gone from a list leaves the others there. Where a plain value is gone, so is the list, since others
- * may go with it value by value. */
+/* An object that is gone from a list leaves the others there. A plain value that is gone takes the list
+ * along, since other lists may belong to it value by value. */
 static int redact_list(struct redacted_body *body, const struct adk_field *field, struct span text,
                        enum fate *fate, ses_error *error)
 {

@@ -29,7 +29,7 @@ SESLITE_PRIVATE void ses__json_add_replaced(struct buffer *buffer, struct json_s
 /* The result is borrowed from the text if nothing is escaped; otherwise it is in the arena and followed by a
  * NUL. */
 SESLITE_PRIVATE int ses__json_decode(struct json_string string, struct arena *arena, struct span *text);
-/* The same, with U+FFFD in place of lone surrogates, for texts that are shown. OK or NOMEM. */
+/* Decodes a text that is shown: with U+FFFD in place of lone surrogates. OK or NOMEM. */
 SESLITE_PRIVATE int ses__json_decode_shown(struct json_string string, struct arena *arena, struct span *text);
 SESLITE_PRIVATE bool ses__json_string_is(struct json_string string, const char *text);
 

@@ -250,8 +250,9 @@ static int run_finding_on(struct index_search *own, ses_error *error)
                            own, error);
 }
 
-/* True if the index is damaged, or could not be brought up to date for a reason that stays: the store cannot be written to, or
- * there is no FTS5, without which the index cannot even be read. If the events are damaged, a scan finds that, too. */
+/* True if the index is damaged, or could not be brought up to date for a reason that stays: the store cannot
+ * be written to, or there is no FTS5, without which the index cannot even be read. If the events are damaged,
+ * a scan finds that, too. */
 static bool cannot_be_used(int code)
 {
     return code == SES_READONLY || code == SES_FULL || code == SES_UNSUPPORTED || code == SES_CORRUPT;

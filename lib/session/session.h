@@ -53,8 +53,8 @@ SESLITE_PRIVATE int ses__call_take_version(struct session_call *call, unsigned f
                                            const char *what, ses_error *error);
 SESLITE_PRIVATE int ses__call_end(struct session_call *call, int code);
 
-/* Takes a time of expiry from options. NULL leaves `*expires_us` as it is. INVALID: it has come already, or is
- * no valid time. */
+/* Takes a time of expiry from options. NULL leaves `*expires_us` as it is. INVALID: it is past, or out of
+ * range. */
 SESLITE_PRIVATE int ses__take_expiry(const int64_t *given, int64_t now_us, int64_t *expires_us,
                                      ses_error *error);
 

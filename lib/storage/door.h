@@ -512,9 +512,9 @@ SESLITE_PRIVATE int ses__door_space(struct storage *storage, struct space_op *op
 
 /* -------------------------------------------------------------------------------------------- loading */
 
-/* A key of the state at the base of a log, with its prefix. Since no such key has the prefix temp:, this one stands before the
- * name of an artifact of the session, whose value is the version that the pruned events have named last. Alone it has the value
- * null, and says that they have named no others. */
+/* A key of the state at the base of a log, with its prefix. Since no such key has the prefix temp:, this one
+ * stands before the name of an artifact of the session, whose value is the version that the pruned events
+ * have named last. Alone it has the value null, and says that they have named no others. */
 struct base_value {
     struct span name;
     struct span value;
@@ -639,17 +639,18 @@ struct visited_session {
     struct span initial; /* without text: none */
 };
 
-/* A text of a walk that has more than an older reader knows says so with a higher format. What is new raises it (visit.c) unless
- * such a reader loses nothing without it. */
+/* A text of a walk that has more than an older reader knows says so with a higher format. What is new raises
+ * it (visit.c) unless such a reader loses nothing without it. */
 enum {
     VISIT_FORMAT_FIRST = 1,         /* 0.2.0 reads it */
     VISIT_FORMAT_BASE_ARTIFACTS = 2 /* versions of artifacts at the base of a pruned log */
 };
 
-/* The callbacks of a walk over a store. It begins with the format that what it will visit needs, and visits each app and its keys; then the users of the app by
- * name, each with its keys and artifacts; then its sessions in the order of creation, each with its base, its artifacts, its
- * events and an end. A callback returns 0, or a code that ends the walk. It runs on the caller's thread, and its
- * texts live until it returns. */
+/* The callbacks of a walk over a store. It begins with the format that what it will visit needs, and visits
+ * each app and its keys; then the users of the app by name, each with its keys and artifacts; then its
+ * sessions in the order of creation, each with its base, its artifacts, its events and an end. A callback
+ * returns 0, or a code that ends the walk. It runs on the caller's thread, and its texts live until it
+ * returns. */
 struct store_visitor {
     int (*begin)(void *context, int format, ses_error *error);
     int (*app)(void *context, const char *app, ses_error *error);
@@ -665,8 +666,8 @@ struct store_visitor {
     int (*left_out)(void *context, const ses_error *why, ses_error *error);
     int (*event)(void *context, const struct event_row *row, ses_error *error);
     int (*session_end)(void *context, ses_error *error);
-    /* With `skips`: between these, what is given is only tried. It is given again afterwards if nothing of it is
-     * damaged. */
+    /* With `skips`: what is given between these is only tried, and given again afterwards if all of it is
+     * sound. */
     void (*rehearse)(void *context, bool begins);
 };
 

@@ -137,7 +137,8 @@ static int run_once(struct adding_up *own, ses_error *error)
                            error);
 }
 
-/* Brings the tally up to date. A store that cannot be written to is read as it is, and so is one whose tally is damaged. */
+/* Brings the tally up to date. If the store cannot be written to, or the tally is damaged, it stays as it
+ * is. */
 static int bring_up_to_date(const struct adding_up *own, ses_error *error)
 {
     struct catch_up catching_up = {.store = own->store,

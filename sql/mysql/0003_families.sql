@@ -1,18 +1,20 @@
--- seslite on MySQL and MariaDB, schema version 3: sessions that were forked from each other have a number in common.
+-- seslite on MySQL and MariaDB, schema version 3: sessions that were forked from each other have a number in
+-- common.
 --
 -- To upgrade a store of version 2:        mariadb --database=NAME < 0003_families.sql
--- The library runs this same text. A server commits after each statement here, so each can be run again, and a script that was
--- cut off is run again from its beginning. The last statement says that the store has this version.
+-- The library runs this same text. A server commits after each statement here, so each can be run again, and
+-- a script that was cut off is run again from its beginning. The last statement says that the store has this
+-- version.
 
--- A program of an older version that has the store open would make forks without the number. It looks here before it writes, and
--- this waits for those that are writing.
+-- A program of an older version that has the store open would make forks without the number. It looks here
+-- before it writes, and this waits for those that are writing.
 LOCK TABLES seslite_features WRITE;
 INSERT IGNORE INTO seslite_features (name, needs) VALUES ('families', 3);
 UNLOCK TABLES;
 
--- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no forks, and is
--- none. It stays when a session of the family is deleted or gets another name.
--- (MariaDB adds a column only if it is not there. MySQL cannot, so there the statement depends on what is there.)
+-- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no
+-- forks, and is none. It stays when a session of the family is deleted or gets another name. (MariaDB adds a
+-- column only if it is not there. MySQL cannot, so there the statement depends on what is there.)
 /*M! ALTER TABLE seslite_session_details ADD COLUMN IF NOT EXISTS origin BIGINT */
 /*!80003 SET @seslite_step =
     (SELECT CASE count(*) WHEN 0 THEN 'ALTER TABLE seslite_session_details ADD COLUMN origin BIGINT' ELSE 'DO 0' END
@@ -24,9 +26,9 @@ UNLOCK TABLES;
 
 -- From here on to the drop of these tables: the numbers of the forks that there are.
 --
--- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by its time,
--- means that the parent was deleted. (One of the two may deceive: an import numbers forks before their parents, and
--- clocks differ.)
+-- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by
+-- its time, means that the parent was deleted. (One of the two may deceive: an import numbers forks before
+-- their parents, and clocks differ.)
 DROP TABLE IF EXISTS seslite_upgrade_links, seslite_upgrade_families;
 CREATE TABLE seslite_upgrade_links (
     session_id     BIGINT NOT NULL PRIMARY KEY, -- a fork
@@ -47,8 +49,8 @@ LEFT JOIN seslite_sessions AS p ON p.user_id = u.id AND p.name = d.parent_sessio
                                AND (p.id < s.id OR p.created_us <= s.created_us)
 WHERE d.parent_session IS NOT NULL;
 
--- A family begins with a session that was not forked itself, or with the forks of a deleted one. (Forks of forks may be deeper
--- than the servers allow by default; each has its own name for that.)
+-- A family begins with a session that was not forked itself, or with the forks of a deleted one. (Forks of
+-- forks may be deeper than the servers allow by default; each has its own name for that.)
 CREATE TABLE seslite_upgrade_families (
     session_id BIGINT NOT NULL PRIMARY KEY,
     origin     BIGINT NOT NULL
@@ -71,7 +73,7 @@ SELECT session_id, origin FROM members;
 SET /*!80003 cte_max_recursion_depth = 4294967295 */ /*M! max_recursive_iterations = 4294967295 */;
 INSERT INTO seslite_upgrade_families SELECT session_id, origin FROM seslite_upgrade_members;
 
--- What is left are forks of each other in a circle, which names that were used again may form. Numbers form none.
+-- The rest are forks of each other in a circle, as names that were used again may form. Numbers form none.
 UPDATE seslite_upgrade_links SET parent_id = NULL
 WHERE parent_id > session_id AND session_id NOT IN (SELECT session_id FROM seslite_upgrade_families);
 INSERT IGNORE INTO seslite_upgrade_families SELECT session_id, origin FROM seslite_upgrade_members;

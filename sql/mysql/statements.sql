@@ -420,7 +420,7 @@ SELECT p.id FROM (
     FROM seslite_sessions AS s WHERE s.user_id = $1) AS p
 WHERE p.place <= p.total - $3 ORDER BY p.place LIMIT $2;
 
--- The same, by their last writes.
+-- Lists them by their last writes instead.
 
 -- name: list_user_unwritten
 SELECT p.id FROM (
@@ -438,11 +438,12 @@ SELECT cast(coalesce(sum(greatest(n.total - $4, n.due)), 0) AS SIGNED)
 FROM (SELECT count(*) AS total, sum(coalesce(s.expires_us <= $2, 0) OR coalesce(s.changed_us < $3, 0)) AS due
       FROM seslite_sessions AS s WHERE s.app_id = $1 GROUP BY s.user_id) AS n;
 
--- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The list begins
--- after a position: a time $8, then for ties a session name and a user id, or, in order of creation, a session number $8. A
--- list by time goes through the 30 seconds from $11 to $12. If the next session in order of creation is of other times, that
--- list begins at the first one that was active between $11 and $12. The last writes have no index, which every append would
--- write: that list looks at all sessions of its owner.
+-- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The
+-- list begins after a position: a time $8, then for ties a session name and a user id, or, in order of
+-- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12. If the next
+-- session in order of creation is of other times, that list begins at the first one that was active between
+-- $11 and $12. The last writes have no index, which every append would write: that list looks at all sessions
+-- of its owner.
 
 -- name: list_app_newest
 KEEP_FIRST(app_id, THE_APP($1));
@@ -547,9 +548,9 @@ FROM (SELECT c.id, c.changed_us, c.name, c.user_id FROM seslite_sessions AS c
 PAGE();
 PAGE_ROWS();
 
--- The same lists among sessions that an index found: $15 is -1 for the newest first, 1 for the oldest first, 0 for the
--- order of creation, and multiplies $8. $12: by their last writes. $16 is the user, if it is not NULL. $11: they must have
--- labels.
+-- The same lists among sessions that an index found: $15 is -1 for the newest first, 1 for the oldest first,
+-- 0 for the order of creation, and multiplies $8. $12: by their last writes. $16 is the user, if it is not
+-- NULL. $11: they must have labels.
 
 -- name: list_among
 SELECT SESSION_COLUMNS(c), c.name, u.name AS user_name, u.app_id AS users_app_id, c.changed_us
@@ -768,8 +769,8 @@ DELETE FROM seslite_base_state WHERE session_id = $1 AND `key` = $2;
 -- name: details_replace_initial
 UPDATE seslite_session_details SET initial_state = $2 WHERE session_id = $1;
 
--- The sessions of the app $1 that have the number of origin of the session $2, itself among them, with the names of what
--- they were forked from, and the last number taken from there.
+-- The sessions of the app $1 that have the number of origin of the session $2, itself among them, with the
+-- names of what they were forked from, and the last number taken from there.
 
 -- name: family_of
 SELECT o.id, d.parent_user, d.parent_session, d.parent_seq

@@ -1,14 +1,14 @@
 -- seslite on PostgreSQL, schema version 3: sessions that were forked from each other have a number in common.
 --
 -- To upgrade a store of version 2:        psql -1 -v ON_ERROR_STOP=1 -f 0003_families.sql postgresql://...
--- On any other it changes nothing and fails with a message. The library runs this same text, in one transaction. Run it as the
--- role that owns the store.
+-- On any other it changes nothing and fails with a message. The library runs this same text, in one
+-- transaction. Run it as the role that owns the store.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL standard_conforming_strings = on;
 
--- A program of an older version that has the store open would make forks without the number. It looks here before it writes, and
--- this waits for those that are writing.
+-- A program of an older version that has the store open would make forks without the number. It looks here
+-- before it writes, and this waits for those that are writing.
 LOCK TABLE seslite.features IN ACCESS EXCLUSIVE MODE;
 
 CREATE TABLE seslite.upgrade_guard (
@@ -21,15 +21,15 @@ DROP TABLE seslite.upgrade_guard;
 
 INSERT INTO seslite.features VALUES ('families', 3);
 
--- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no forks, and is
--- none. It stays when a session of the family is deleted or gets another name.
+-- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no
+-- forks, and is none. It stays when a session of the family is deleted or gets another name.
 ALTER TABLE seslite.session_details ADD COLUMN origin bigint;
 
 -- From here on to the drop of these tables: the numbers of the forks that there are.
 --
--- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by its time,
--- means that the parent was deleted. (One of the two may deceive: an import numbers forks before their parents, and
--- clocks differ.)
+-- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by
+-- its time, means that the parent was deleted. (One of the two may deceive: an import numbers forks before
+-- their parents, and clocks differ.)
 -- Without statistics the server would join whole tables again for each step.
 SET LOCAL enable_hashjoin = off;
 SET LOCAL enable_mergejoin = off;
@@ -76,7 +76,7 @@ WITH RECURSIVE members (session_id, origin) AS (
 SELECT session_id, origin FROM members;
 INSERT INTO seslite.upgrade_families SELECT session_id, origin FROM seslite.upgrade_members;
 
--- What is left are forks of each other in a circle, which names that were used again may form. Numbers form none.
+-- The rest are forks of each other in a circle, as names that were used again may form. Numbers form none.
 UPDATE seslite.upgrade_links SET parent_id = NULL
 WHERE parent_id > session_id AND session_id NOT IN (SELECT session_id FROM seslite.upgrade_families);
 INSERT INTO seslite.upgrade_families SELECT session_id, origin FROM seslite.upgrade_members ON CONFLICT DO NOTHING;

@@ -446,7 +446,7 @@ WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 ORDER BY active_30s, up
 LIMIT least($2::bigint, greatest(0, (SELECT count(*) FROM seslite.sessions
                                      WHERE shard = SHARD($1) AND user_id = $1) - $3::bigint));
 
--- The same, by their last writes.
+-- Lists them by their last writes instead.
 
 -- name: list_user_unwritten
 SELECT id FROM seslite.sessions
@@ -465,14 +465,15 @@ SELECT coalesce(sum((SELECT greatest(count(*) - $4::bigint,
                      FROM seslite.sessions AS s WHERE s.shard = u.shard AND s.user_id = u.id)), 0)::bigint
 FROM seslite.users AS u WHERE u.app_id = $1;
 
--- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The list begins
--- after a position: a time $8, then for ties a session name and a user id, or, in order of creation, a session number $8. A
--- list by time goes through the 30 seconds from $11 to $12: they come in order from the index, and the sessions of each are
--- sorted. If the next session in order of creation is of other times, that list begins at the first one that was active
--- between $11 and $12. The last writes have no index, which every append would write: that list looks at all sessions of its
--- owner. (user_id > 0 lets the server use the indexes of a user's sessions. It estimates that a range between
--- two parameters has one in 200 rows, and would then sort a whole list instead of walking it. It does not recognize the
--- range of a row comparison, nor what coalesce hides.)
+-- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The
+-- list begins after a position: a time $8, then for ties a session name and a user id, or, in order of
+-- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12: they come in
+-- order from the index, and the sessions of each are sorted. If the next session in order of creation is of
+-- other times, that list begins at the first one that was active between $11 and $12. The last writes have no
+-- index, which every append would write: that list looks at all sessions of its owner. (user_id > 0 lets the
+-- server use the indexes of a user's sessions. It estimates that a range between two parameters has one in
+-- 200 rows, and would then sort a whole list instead of walking it. It does not recognize the range of a row
+-- comparison, nor what coalesce hides.)
 
 -- name: list_app_newest
 WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
@@ -591,9 +592,9 @@ FROM (SELECT c.* FROM seslite.sessions AS c
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
--- The same lists among sessions that an index found: $15 is -1 for the newest first, 1 for the oldest first, 0 for the
--- order of creation, and multiplies $8. $12: by their last writes. $16 is the user, if it is not NULL. $11: they must have
--- labels.
+-- The same lists among sessions that an index found: $15 is -1 for the newest first, 1 for the oldest first,
+-- 0 for the order of creation, and multiplies $8. $12: by their last writes. $16 is the user, if it is not
+-- NULL. $11: they must have labels.
 
 -- name: list_among
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
@@ -841,8 +842,8 @@ DELETE FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 AND k
 -- name: details_replace_initial
 UPDATE seslite.session_details SET initial_state = $2 WHERE shard = SHARD($1) AND session_id = $1;
 
--- The sessions of the app $1 that have the number of origin of the session $2, itself among them, with the names of what
--- they were forked from, and the last number taken from there.
+-- The sessions of the app $1 that have the number of origin of the session $2, itself among them, with the
+-- names of what they were forked from, and the last number taken from there.
 
 -- name: family_of
 SELECT o.id, d.parent_user, d.parent_session, d.parent_seq

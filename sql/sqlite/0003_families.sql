@@ -15,18 +15,19 @@ SELECT (SELECT application_id FROM pragma_application_id) = 1397052236
    AND (SELECT user_version FROM pragma_user_version) = 2
    AND NOT EXISTS (SELECT 1 FROM features WHERE needs <> 1 AND name <> 'search');
 
--- A program of an older version that has the file open would make forks without the number. It looks here before it writes.
+-- A program of an older version that has the file open would make forks without the number. It looks here
+-- before it writes.
 INSERT INTO features VALUES ('families', 3);
 
--- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no forks, and is
--- none. It stays when a session of the family is deleted or gets another name.
+-- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no
+-- forks, and is none. It stays when a session of the family is deleted or gets another name.
 ALTER TABLE session_details ADD COLUMN origin INTEGER;
 
 -- From here on to the temporary tables' end: the numbers of the forks that there are.
 --
--- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by its time,
--- means that the parent was deleted. (One of the two may deceive: an import numbers forks before their parents, and
--- clocks differ.)
+-- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by
+-- its time, means that the parent was deleted. (One of the two may deceive: an import numbers forks before
+-- their parents, and clocks differ.)
 CREATE TEMP TABLE seslite_links (
     session_id     INTEGER PRIMARY KEY, -- a fork
     app_id         INTEGER NOT NULL,
@@ -67,7 +68,7 @@ WITH RECURSIVE members (session_id, origin) AS (
 SELECT session_id, origin FROM members;
 INSERT INTO temp.seslite_families SELECT session_id, origin FROM temp.seslite_members;
 
--- What is left are forks of each other in a circle, which names that were used again may form. Numbers form none.
+-- The rest are forks of each other in a circle, as names that were used again may form. Numbers form none.
 UPDATE temp.seslite_links SET parent_id = NULL
 WHERE parent_id > session_id AND session_id NOT IN (SELECT session_id FROM temp.seslite_families);
 INSERT OR IGNORE INTO temp.seslite_families SELECT session_id, origin FROM temp.seslite_members;
@@ -80,8 +81,8 @@ DROP VIEW temp.seslite_members;
 DROP TABLE temp.seslite_families;
 DROP TABLE temp.seslite_links;
 
--- The tokens that models read and wrote: one row per session, model and day (UTC). Only whole numbers from 0 to 2^53 - 1 count.
--- A sum above that is rounded.
+-- The tokens that models read and wrote: one row per session, model and day (UTC). Only whole numbers from 0
+-- to 2^53 - 1 count. A sum above that is rounded.
 DROP VIEW usage;
 CREATE VIEW usage AS
 SELECT a.name AS app, u.name AS user, s.name AS session,

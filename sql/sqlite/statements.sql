@@ -202,7 +202,7 @@ SELECT id FROM sessions INDEXED BY sessions_by_user_activity
 WHERE user_id = ?1 ORDER BY active_30s, updated_us, name DESC
 LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1) - ?3));
 
--- The same, by their last writes.
+-- Lists them by their last writes instead.
 
 -- name: list_user_unwritten
 SELECT id FROM sessions INDEXED BY sessions_by_user
@@ -219,16 +219,17 @@ SELECT coalesce(sum((SELECT max(count(*) - ?4, count(*) FILTER (WHERE s.expires_
                      FROM sessions AS s WHERE s.user_id = u.id)), 0)
 FROM users AS u WHERE u.app_id = ?1;
 
--- Lists, of at most ?2 sessions. Their update time is from ?3 to before ?4, and they have the label ?5 (if it is not NULL)
--- with a value from ?6 to ?7. (details & 4: the session has labels.) The list begins after a position: a time ?8, then for
--- ties a session name and a user id, or, in order of creation, a session number ?8. A list by time goes through the 30
--- seconds from ?11 to ?12: they come in order from the index, and the sessions of each are sorted. Names of a user's
--- sessions are from ?13 to before ?14, unless these are NULL. (The sessions of the page come in the subquery's order, since
--- it has a LIMIT and is the outer loop. To join users before the sort would take twice the time. A list by time joins the
--- index to its own table, so that a label is looked up before the row is read. In order of creation the rows are read
--- first, since they follow one another and may be of other times. If the next session is, such a list begins at the first
--- one that was active between ?11 and ?12. A NULL ends that search at once.
--- The last writes have no index, which every append would write: that list looks at all sessions of its owner.)
+-- Lists, of at most ?2 sessions. Their update time is from ?3 to before ?4, and they have the label ?5 (if it
+-- is not NULL) with a value from ?6 to ?7. (details & 4: the session has labels.) The list begins after a
+-- position: a time ?8, then for ties a session name and a user id, or, in order of creation, a session number
+-- ?8. A list by time goes through the 30 seconds from ?11 to ?12: they come in order from the index, and the
+-- sessions of each are sorted. Names of a user's sessions are from ?13 to before ?14, unless these are NULL.
+-- (The sessions of the page come in the subquery's order, since it has a LIMIT and is the outer loop. To join
+-- users before the sort would take twice the time. A list by time joins the index to its own table, so that a
+-- label is looked up before the row is read. In order of creation the rows are read first, since they follow
+-- one another and may be of other times. If the next session is, such a list begins at the first one that was
+-- active between ?11 and ?12. A NULL ends that search at once. The last writes have no index, which every
+-- append would write: that list looks at all sessions of its owner.)
 
 -- name: list_app_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -344,9 +345,9 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
--- The same lists among sessions that an index found: ?15 is -1 for the newest first, 1 for the oldest first, 0 for the
--- order of creation, and multiplies ?8. ?12: by their last writes. ?16 is the user, if it is not NULL. ?11: they must have
--- labels.
+-- The same lists among sessions that an index found: ?15 is -1 for the newest first, 1 for the oldest first,
+-- 0 for the order of creation, and multiplies ?8. ?12: by their last writes. ?16 is the user, if it is not
+-- NULL. ?11: they must have labels.
 
 -- name: list_among
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -571,8 +572,8 @@ DELETE FROM base_state WHERE session_id = ?1 AND key = ?2;
 -- name: details_replace_initial
 UPDATE session_details SET initial_state = ?2 WHERE session_id = ?1;
 
--- The sessions of the app ?1 that have the number of origin of the session ?2, itself among them, with the names of what
--- they were forked from, and the last number taken from there.
+-- The sessions of the app ?1 that have the number of origin of the session ?2, itself among them, with the
+-- names of what they were forked from, and the last number taken from there.
 
 -- name: family_of
 SELECT s.id, d.parent_user, d.parent_session, d.parent_seq
@@ -989,7 +990,8 @@ WHERE s.event_count > 0;
 -- among these. FTS5 keeps no text: it must be told the words of a row that is removed. (A word of this index is what lies
 -- between two blanks: the library has folded it.)
 --
--- `search` is the first number of its rules, and another has it after that: search2. What another number has made is not used.
+-- `search` is the first number of its rules, and another has it after that: search2. What another number has
+-- made is not used.
 
 -- name: index_features
 SELECT name FROM features WHERE name GLOB 'search*' AND trim(substr(name, 7), '0123456789') = '';
@@ -1026,8 +1028,8 @@ SELECT 1 FROM pragma_module_list WHERE name = 'fts5';
 -- name: index_merge
 INSERT INTO search_words (search_words) VALUES ('optimize');
 
--- FTS5 would write what was changed when the transaction is committed. Merging nothing writes it at once, so that damage in
--- the index is a failure of this statement, and not of the commit.
+-- FTS5 would write what was changed when the transaction is committed. Merging nothing writes it at once, so
+-- that damage in the index is a failure of this statement, and not of the commit.
 
 -- name: index_write
 INSERT INTO search_words (search_words, rank) VALUES ('merge', 0);
@@ -1100,7 +1102,7 @@ CREATE TABLE usage_counts (
     FOREIGN KEY (session_id, what) REFERENCES derived ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
--- Those of a session also if no row of `derived` leads to them.
+-- Removes the rows of a session also if no row of `derived` leads to them.
 
 -- name: usage_forget
 DELETE FROM usage_counts WHERE session_id = ?1;

@@ -15,11 +15,11 @@ const struct command command_table[] = {
     {.group = "Look",
      .name = "list",
      .summary = "list sessions",
-     .words = "Lists the sessions of the store, of --app, or of --user, the last written first: by the clock of the "
-              "store, where the update time is that of the events. They are grouped by app, but with -n they are the "
-              "first N of all apps. With --names it "
-              "prints only the names of the apps or users, or the ids of the sessions. On a narrow terminal, "
-              "titles and labels are cut; ids never are. The exit code is 3 if options that select match nothing.",
+     .words = "Lists the sessions of the store, of --app, or of --user, the last written first: by the "
+              "clock of the store, where the update time is that of the events. They are grouped by app, "
+              "but with -n they are the first N of all apps. With --names it prints only the names of the "
+              "apps or users, or the ids of the sessions. On a narrow terminal, titles and labels are cut; "
+              "ids never are. The exit code is 3 if options that select match nothing.",
      .options =
          OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES), O(CONTAINING),
                     O(FAILED)),
@@ -336,8 +336,8 @@ const struct command command_table[] = {
      .name = "expire",
      .summary = "delete expired sessions",
      .words = "Deletes the sessions of --app, or of all apps, whose expiry time has passed; with --idle and "
-              "--per-user also others. Of a user, --per-user keeps the sessions with the latest update time, which the "
-              "clocks of clients give, and with --written those that were written last.",
+              "--per-user also others. Of a user, --per-user keeps the sessions with the latest update "
+              "time, which the clocks of clients give, and with --written those that were written last.",
      .options = OPTIONS_OF(O(IDLE), O(PER_USER), O(WRITTEN), O(SECURE), O(DRY_RUN), O(YES)),
      .example = " seslite -f agents.db expire --idle 90d --dry-run",
      .run = run_expire},

@@ -105,7 +105,7 @@ static int find_in_versions(struct find *find, const ses_key *key, const char *n
     return code;
 }
 
-/* Those of the user are listed with each session, too, but belong to the user. */
+/* Finds the next name. Artifacts of the user are listed with each session, too, and passed over there. */
 static int next_found_artifact(struct find *find, const ses_key *key, char *name, bool *any, ses_error *error)
 {
     ses_artifact_list_options options = {.size = sizeof options, .limit = 1, .cancel = find->limits.cancel};

@@ -72,7 +72,7 @@ static bool get_find_name(struct span *content, char *name)
     return true;
 }
 
-/* What a walk of this scope can be at. */
+/* True if a walk over this scope can be at that place. */
 static bool is_place_of(const struct find *find, const struct find_place *at)
 {
     const ses_key *scope = find->scope;

@@ -71,16 +71,16 @@ static inline bool ses__find_is_full(const struct find *find)
 
 /* ---- look.c: looks into texts, and adds what is found */
 
-/* What is looked into: the finding that it becomes. Its ids and names are copied. */
+/* Looks into a text, and adds a copy of `what` to the page if it has a piece. */
 SESLITE_PRIVATE int ses__find_in_text(struct find *find, const ses_finding *what, struct span text,
                                       ses_error *error);
-/* In the strings, names and numbers of a JSON text. */
+/* The same for the strings, names and numbers of a JSON text. */
 SESLITE_PRIVATE int ses__find_in_json(struct find *find, const ses_finding *what, struct span json,
                                       ses_error *error);
-/* In any bytes. */
+/* The same for any bytes. */
 SESLITE_PRIVATE int ses__find_in_bytes(struct find *find, const ses_finding *what, struct span bytes,
                                        bool *found, ses_error *error);
-/* In the names and values of a JSON object of state keys, whose names get the prefix. */
+/* The same for the names and values of a JSON object of state keys, whose names get the prefix. */
 struct state_kinds {
     const char *prefix;
     int key; /* the kind of the finding if the name has it */
@@ -94,7 +94,7 @@ SESLITE_PRIVATE int ses__find_in_state(struct find *find, const ses_finding *wha
 /* Looks into the next artifact after the place, and moves it on. `*any` is false if there is none. */
 SESLITE_PRIVATE int ses__find_in_artifact(struct find *find, const ses_key *key, bool *any, ses_error *error);
 
-/* Finds the name after the place's session under which the user has artifacts, but no session, and moves it there. */
+/* Moves the place on to the next name under which the user has artifacts but no session. */
 SESLITE_PRIVATE int ses__find_next_loose(struct find *find, bool *any, ses_error *error);
 
 /* ---- walk.c */

@@ -172,7 +172,7 @@ static int find_in_one_session(struct find *find, ses_error *error)
     return code;
 }
 
-/* Of its own state: shared keys are those of the app and of the user. */
+/* Looks into the session's own keys. Shared ones belong to the app and the user. */
 static int find_in_state(struct find *find, const ses_session *session, ses_error *error)
 {
     ses_finding what = finding_at(find, SES_FOUND_KEY);

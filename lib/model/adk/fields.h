@@ -1,7 +1,5 @@
-/*
- * The fields of an event that google-adk knows, by class: the one table that redaction, export and import go by.
- * tools/adk/fields.py makes it from google-adk's own classes. Everything else in an event belongs to the user.
- */
+/* The fields of an event that google-adk knows, by class. Redaction, export and import use this one table.
+ * tools/adk/fields.py makes it from google-adk's classes. Every other field belongs to the user. */
 #ifndef SESLITE_MODEL_ADK_FIELDS_H
 #define SESLITE_MODEL_ADK_FIELDS_H
 
@@ -25,7 +23,7 @@ enum adk_form {
     ADK_MAP /* an object with the user's own names */
 };
 
-/* What a redaction of the whole event does with the field. */
+/* How a redaction of a whole event treats the field. */
 enum adk_erasure {
     ADK_BY_KIND,   /* replaces a text, empties an object, a list or a map, and drops anything else */
     ADK_KEEP,      /* keeps it, and so does a redaction of pieces */

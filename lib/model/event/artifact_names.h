@@ -1,5 +1,5 @@
-/* The artifacts that an event names: in its `actions.artifactDelta`, an object of names and versions, and by their
- * addresses. */
+/* The artifacts that an event names: in `actions.artifactDelta`, an object of names and versions, and by
+ * address. */
 #ifndef SESLITE_MODEL_EVENT_ARTIFACT_NAMES_H
 #define SESLITE_MODEL_EVENT_ARTIFACT_NAMES_H
 
@@ -46,8 +46,8 @@ static inline bool ses__artifact_is_uri(struct span text)
 /* Splits NAME/versions/N, of which the name may contain anything but a NUL. */
 SESLITE_PRIVATE bool ses__artifact_uri_split(struct span rest, struct span *name, int64_t *version);
 
-/* A walk over the artifacts that an address may lead to, in whatever session: an id may contain the words that separate
- * it from the name. */
+/* A walk over the artifacts that an address may lead to, in whatever session: an id may contain the words
+ * that separate it from the name. */
 struct artifact_uri_walk {
     struct span rest;
 };
@@ -55,7 +55,7 @@ SESLITE_PRIVATE void ses__artifact_uri_open(struct artifact_uri_walk *walk, stru
 SESLITE_PRIVATE bool ses__artifact_uri_next(struct artifact_uri_walk *walk, struct span *name,
                                             int64_t *version);
 
-/* Finds the next string in an event's text, which was accepted, that begins as an address does. `*at` is 0 at first. */
+/* Finds the next string in an accepted event that begins as an address does. `*at` is 0 at first. */
 SESLITE_PRIVATE bool ses__artifact_uri_find(struct span text, size_t *at, struct json_string *uri);
 
 #endif

@@ -45,8 +45,8 @@ SESLITE_PRIVATE void ses__stored_event_free(struct stored_event *event);
  * the store never accepted such a body. NOMEM. */
 SESLITE_PRIVATE int ses__stored_event_read(struct stored_event *event, const struct event_row *row,
                                            unsigned wanted, ses_error *error);
-/* True if the event may have function calls or responses, may change state, or may name artifacts. False is certain. The
- * event is not read for this. */
+/* True if the event may have function calls or responses, may change state, or may name artifacts. False is
+ * certain. The event is not read for this. */
 SESLITE_PRIVATE bool ses__stored_event_may_call(const struct event_row *row);
 SESLITE_PRIVATE bool ses__stored_event_may_change(const struct event_row *row);
 SESLITE_PRIVATE bool ses__stored_event_may_name(const struct event_row *row);

@@ -32,8 +32,8 @@ bool ses__import_knows(const struct line *line)
     return !ses__line_has(line, LINE_KIND);
 }
 
-/* A line of an unknown kind counts once, and otherwise each unknown member. Those of artifacts have members of their
- * own. */
+/* Counts a line of an unknown kind once, and in other lines each unknown member. Lines of artifacts have
+ * their own members. */
 static void count_unknown(struct import_call *call)
 {
     const struct line *line = &call->line;

@@ -1,13 +1,14 @@
 /*
- * As door.c: runs jobs that delete. What is derived from the events follows in the same transaction, but never refuses a
- * deletion: if its damage may be to blame for a failure, it becomes void, and all is done again without it. (The job does not
- * simply go on, since SQLite should not commit a transaction in which a statement has failed.)
+ * As door.c: runs jobs that delete. What is derived from the events follows in the same transaction, but
+ * never refuses a deletion: if its damage may be to blame for a failure, it becomes void, and all is done
+ * again without it. (The job does not simply go on, since SQLite should not commit a transaction in which a
+ * statement has failed.)
  */
 #include "base/error.h"
 #include "storage/sql/rows/words.h"
 #include "storage/sqlite/parts.h"
 
-/* What a deletion does, the next time it is run. */
+/* A deletion, and what its next run does without. */
 struct deleting {
     struct erasure *erasure;
     storage_job *job;

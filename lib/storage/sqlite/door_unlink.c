@@ -3,8 +3,8 @@
 #include "storage/sqlite/parts.h"
 #include "storage/sql/derived/derived.h"
 
-/* A row of the schema is what SQLite allows to delete only if it is asked for. It reads the schema again, here and, by another
- * number of it, everywhere else. */
+/* A row of the schema is what SQLite allows to delete only if it is asked for. It reads the schema again,
+ * here and, by another number of it, everywhere else. */
 static int unlink_table(struct connection *db, const char *name, ses_error *error)
 {
     static const char doing[] = "unlinking a damaged table";

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
 
-/* The feature that a rollback journal is to stay, because it was asked for. Older versions read and write such a file. */
+/* The feature that keeps a rollback journal that was requested. Older versions read and write such a file. */
 static const char KEEPS_ROLLBACK[] = "rollback_journal";
 enum { NEEDS_NO_KNOWLEDGE = 1 };
 
@@ -33,7 +33,7 @@ static int ask_journal_mode(struct connection *db, const char *sql, char mode[JO
     return code;
 }
 
-/* A program of an older version may have turned the file to a log, and still use it: then that is good, too. */
+/* If a program of an older version has turned the file to WAL and still uses it, it stays at WAL. */
 static int ask_for_kept_rollback(struct connection *db, char mode[JOURNAL_MODE_BYTES], ses_error *error)
 {
     const int64_t deadline = db->base.deadline_us;

@@ -1,7 +1,7 @@
 /*
- * The lock of the package for JavaScript in Node, which has no locks on files: FILE.js-lock names the process that has the
- * file open, as "PID BEGINNING ...", and from 0.3.0 on also the namespace of its id. Whoever writes to the file beside such
- * a process loses what it acknowledged.
+ * The lock of the package for JavaScript in Node, which has no locks on files: FILE.js-lock names the process
+ * that has the file open, as "PID BEGINNING ...", and from 0.3.0 on also the namespace of its id. Whoever
+ * writes to the file beside such a process loses what it acknowledged.
  */
 #include "storage/sqlite/parts.h"
 
@@ -29,7 +29,7 @@ int ses__file_check_js_lock(const ses_allocator *allocator, const char *path, se
 
 enum { TEXT_BYTES = 1024, WORD_BYTES = 64 };
 
-/* That of the first processes of the machine, which sees all others. */
+/* The namespace of the first process of the machine, in which all others are visible. */
 static const char ALL_PROCESSES[] = "pid:[4026531836]";
 
 struct js_holder {
@@ -89,7 +89,7 @@ static bool is_alive(long pid)
     return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
-/* True if the process lives, or may live in another container: there its id means another process here, or none. */
+/* True if the process lives, or may live in another container, whose process ids mean nothing here. */
 static bool may_live(const struct js_holder *holder)
 {
     char pids[WORD_BYTES] = "";
@@ -117,7 +117,7 @@ int ses__file_check_js_lock(const ses_allocator *allocator, const char *path, se
 
     if (!lock)
         return ses__error_nomem(error);
-    /* A text that is none was cut short by a power failure. */
+    /* A text of another form was cut short by a power failure. */
     if (read_text(lock, text) &&
         sscanf(text, "%ld %63s %*s %*s %63s", &holder.pid, holder.beginning, holder.pids) >= 2 &&
         holder.pid > 0 && may_live(&holder))

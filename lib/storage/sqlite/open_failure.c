@@ -9,7 +9,7 @@
 /* The index of the log has 32 KiB, and the log, or a journal, is not empty either. */
 enum { ROOM_TO_OPEN = 64 * 1024 };
 
-/* Out of memory: it counts as one that may be written. */
+/* If memory runs out, the folder counts as writable. */
 static bool may_write_folder(const struct sqlite_config *config)
 {
     char *folder = ses__file_join(config->allocator, config->path, "", "");

@@ -193,12 +193,12 @@ SESLITE_PRIVATE int ses__sweep(struct sqlite *storage, const struct limits *limi
 
 /* ---- journal.c */
 
-/* Gives the file the journal that the options or the file ask for, and says in the storage which it is, and why. */
+/* Sets the journal that the options or the file ask for, and notes its mode and the reason in the storage. */
 SESLITE_PRIVATE int ses__journal_set(struct sqlite *storage, ses_error *error);
 
 /* ---- open_failure.c */
 
-/* After a failure to open with this code: says in the message why, if that can be seen. Returns the code, or FULL. */
+/* After a failure to open: puts the reason into the message if it can be seen. Returns the code, or FULL. */
 SESLITE_PRIVATE int ses__open_explain(const struct sqlite *storage, int code, ses_error *error);
 
 /* ---- js_lock.c */

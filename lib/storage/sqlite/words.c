@@ -5,8 +5,8 @@
 #include "storage/sqlite/parts.h"
 #include "storage/sql/rows/words.h"
 
-/* All of them, with the SQL that makes each. FTS5 makes those in the middle, and would take a table with the last two names for
- * its own (https://www.sqlite.org/fts5.html#fts5_data_structures). */
+/* All of them, with the SQL that makes each. FTS5 makes those in the middle, and would take a table with the
+ * last two names for its own (https://www.sqlite.org/fts5.html#fts5_data_structures). */
 static const struct index_table {
     const char *name;
     const struct statement *made;
@@ -52,8 +52,8 @@ static int look_at_index(struct db *db, struct index_tables *tables, ses_error *
     return code;
 }
 
-/* FTS5 cannot drop an index that it cannot read, and without FTS5 SQLite cannot drop any. So the index itself, which has no
- * pages, is unlinked, and then its tables are ordinary ones. */
+/* FTS5 cannot drop an index that it cannot read, and without FTS5 SQLite cannot drop any. So the index
+ * itself, which has no pages, is unlinked, and then its tables are ordinary ones. */
 static int drop_index(struct db *db, bool keeps_pages, ses_error *error)
 {
     char sql[100];

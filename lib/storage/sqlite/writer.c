@@ -183,8 +183,8 @@ static void group_add(struct group *group, struct pending *pending)
 }
 
 /*
- * Has a job that failed left something to undo? So does every statement that fails: SQLite undoes that one by itself, but
- * before 3.50.2 it may then write a log that cannot be read back (see known_bugs in engine.c).
+ * Has a job that failed left something to undo? So does every statement that fails: SQLite undoes that one by
+ * itself, but before 3.50.2 it may then write a log that cannot be read back (see known_bugs in engine.c).
  */
 static bool left_something(const struct connection *db, int changes)
 {
@@ -193,9 +193,9 @@ static bool left_something(const struct connection *db, int changes)
 }
 
 /*
- * False if the job has failed and left something to undo; most jobs fail before they write. One that refuses after others
- * have written may do so because of what they wrote (EXISTS, STALE), so it is not settled before theirs. A statement that
- * fails has nothing to do with that.
+ * False if the job has failed and left something to undo; most jobs fail before they write. One that refuses
+ * after others have written may do so because of what they wrote (EXISTS, STALE), so it is not settled before
+ * theirs. A statement that fails has nothing to do with that.
  */
 static bool run_pending(struct connection *db, struct group *group, struct pending *pending)
 {
@@ -241,7 +241,7 @@ static void fail_all(struct group *group, int code, const ses_error *failure)
     group->tentative = 0;
 }
 
-/* Runs the jobs that are neither settled nor set aside, up to the first that fails and leaves something to undo. */
+/* Runs the jobs that are neither settled nor set aside. Returns the first that leaves something to undo. */
 static struct pending *run_rest(struct connection *db, struct group *group)
 {
     struct pending *pending = group->first;
@@ -266,9 +266,9 @@ static void take_back_in(struct group *group)
 }
 
 /*
- * One job has failed and left something to undo. Everything is rolled back, and the others run again in a transaction
- * without it. This ends: each time one more job is settled, or set aside while none is settled. False if that transaction
- * could not begin: all jobs have failed then, and no transaction is open.
+ * One job has failed and left something to undo. Everything is rolled back, and the others run again in a
+ * transaction without it. This ends: each time one more job is settled, or set aside while none is settled.
+ * False if that transaction could not begin: all jobs have failed then, and no transaction is open.
  */
 static bool run_again(struct connection *db, struct group *group)
 {

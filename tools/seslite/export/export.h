@@ -74,10 +74,10 @@ void export_note_event(struct export *export, const ses_event *event);
 /* Reports what was written and what the format cannot hold. Returns the exit code. */
 int export_report(struct export *export);
 
-/* event.c: puts the bytes of artifacts in place of the references in the event, whose text is `*json`. If there are any,
- * `*inlined` becomes the new text, to be freed with ses_free; otherwise NULL. Returns an exit code. */
+/* event.c: puts the bytes of artifacts in place of the references in the event `*json`. `*inlined` becomes
+ * the new text, to be freed with ses_free, or NULL if it has no references. Returns an exit code. */
 int export_inline(struct export *export, const ses_session *session, struct span *json, char **inlined);
-/* The event, whose text is `json`, as google-adk's services read it. The text is borrowed until the next call. */
+/* Returns the event `json` as google-adk's services read it, borrowed until the next call. */
 struct span export_event(struct export *export, const ses_event *event, struct span json, struct text *room);
 /* Replaces lone surrogates in a JSON text by U+FFFD. Returns false if it is nested deeper than google-adk reads. */
 bool export_mend(struct export *export, struct text *text);

@@ -7,8 +7,8 @@
 
 /* Writes its name, or "" if unknown. Returns true for a network file system. */
 bool file_system_name(const char *path, char *name, size_t capacity);
-/* True if another process is seen to hold a lock on the file, as SQLite does while it has a file with a log open. Linux alone
- * shows that. */
+/* True if another process is seen to hold a lock on the file, as SQLite does while it has a file with a log
+ * open. Linux alone shows that. */
 bool file_is_locked_by_others(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a text that no format recognizes looks like. */
+/* Describes a text that no format recognizes. */
 #ifndef FOREIGN_LOOKS_H
 #define FOREIGN_LOOKS_H
 

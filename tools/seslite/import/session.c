@@ -234,7 +234,7 @@ static ses_session *find_here(const struct session_import *import)
     return session;
 }
 
-/* An update takes over what the file has. What it lacks, which most formats cannot hold, stays as it is here. */
+/* An update takes over what the file has. Anything that it lacks, as most formats must, stays as it is. */
 static void keep_annotations(struct walk *walk, ses_loaded *loaded)
 {
     const ses_session *here = walk->here;

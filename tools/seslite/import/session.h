@@ -16,8 +16,8 @@ struct session_import {
     size_t max_bytes; /* of an event, and of the state */
     unsigned flags;   /* SES_LOAD_* */
     bool only_check;  /* only find out whether it can be loaded */
-    /* Called for each key of the state that cannot be stored, and with `skips` for each event (`key` is NULL). The
-     * rest of the session is loaded without it. */
+    /* Called for each key of the state that cannot be stored, and with `skips` for each event (`key` is
+     * NULL). The rest of the session is loaded without it. */
     void (*refused)(void *context, const char *key, const ses_error *error);
     bool skips;
     void *refused_context;

@@ -1,5 +1,5 @@
-/* seslite search: all events are read for a text, in the order in which the library finds words; for words an index
- * is asked if there is one. */
+/* seslite search: all events are read for a text, in the order in which the library finds words; for words an
+ * index is asked if there is one. */
 #include "commands.h"
 
 #include <stdlib.h>

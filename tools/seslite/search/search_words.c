@@ -112,7 +112,7 @@ struct merge {
     size_t capacity;
 };
 
-/* Of a session that was deleted meanwhile, the hits come last. */
+/* Hits of a session that was deleted meanwhile come last. */
 static int look_up_session(struct word_search *search, struct scope_hits *app)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};

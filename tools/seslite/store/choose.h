@@ -4,8 +4,8 @@
 
 #include "command.h"
 
-/* As ses_open and its like. A store of an older version is upgraded first, and that is printed, if it may be written to and
- * --no-upgrade is not given. Otherwise its error says how to upgrade it. */
+/* As ses_open and its like. A store of an older version is upgraded first, and that is printed, if it may be
+ * written to and --no-upgrade is not given. Otherwise its error says how to upgrade it. */
 int open_place(const struct run *run, const char *path, const ses_open_options *options, ses_store **store,
                ses_error *error);
 /* Open the store read-only, or also for writing. It must exist. Return EXIT_OK, or print the error. */

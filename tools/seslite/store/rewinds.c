@@ -165,7 +165,7 @@ int rewinds_look(struct rewinds *rewinds, struct run *run, const ses_key *key, c
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ in words */
+/* ----------------------------------------------------------------------------------------------- in words */
 
 static void add_events(struct text *words, int64_t first, int64_t last)
 {

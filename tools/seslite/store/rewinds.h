@@ -25,15 +25,15 @@ struct rewinds {
 
 /* Walks the whole log of the session. Returns EXIT_OK, or prints the error. */
 int rewinds_find(struct rewinds *rewinds, struct run *run, const ses_key *key);
-/* The rewind in this event, or NULL. */
+/* Returns the rewind in this event, or NULL. */
 const struct rewind *rewinds_in(const struct rewinds *rewinds, int64_t seq);
-/* Sets *rewind to that of an event of the session; NULL if it is none. Walks the log when the first rewind is
- * met, and again for one that came later. Returns EXIT_OK, or prints the error. */
+/* Sets `*rewind` to the rewind in an event of the session, or to NULL. Walks the log at the first rewind, and
+ * again at one that was appended since. Returns EXIT_OK, or prints the error. */
 int rewinds_look(struct rewinds *rewinds, struct run *run, const ses_key *key, const ses_event *event,
                  const struct rewind **rewind);
 void rewinds_free(struct rewinds *rewinds);
 
-/* Adds which events it took back or brought back. */
+/* Adds the numbers of the events that it took back or brought back. */
 void rewind_words(struct text *words, const struct rewind *rewind);
 
 #endif

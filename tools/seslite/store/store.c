@@ -118,8 +118,8 @@ static bool is_empty(const char *path)
     return !place_is_server(path) && stat(path, &info) == 0 && info.st_size == 0;
 }
 
-/* Opens the store for writing, or read-only again if `old` is why it could not be opened so. A store that may not be written
- * to is left with that error, which names the way. */
+/* Opens the store for writing, or read-only again if `old` is why it could not be opened so. A store that may
+ * not be written to is left with that error, which names the way. */
 static int open_upgrading(const char *path, const ses_open_options *options, const ses_error *old,
                           ses_store **store, ses_error *error)
 {

@@ -30,7 +30,7 @@ struct sessions {
     void *context;
 };
 int each_session(struct run *run, const struct sessions *sessions);
-/* The same in the order of all sessions, whatever their app. Without state. */
+/* Visits them in one order across all apps, without state. */
 int each_session_merged(struct run *run, const struct sessions *sessions);
 /* The number of these sessions. */
 int count_sessions(struct run *run, const struct sessions *sessions, int64_t *count);

@@ -1,11 +1,12 @@
 /*
- * Data that is derived from the events of a store: features that are made on demand, each with a table of its own and a name in
- * `features`. `derived` says up to which event a feature has come in each session. Appends write nothing of it: calls that
- * need it bring it up to date first.
+ * Data that is derived from the events of a store: features that are made on demand, each with a table of its
+ * own and a name in `features`. `derived` says up to which event a feature has come in each session. Appends
+ * write nothing of it: calls that need it bring it up to date first.
  *
- * It never refuses what the log allows. Without its row in `features`, without sound tables, or with rows that another number
- * of its rules has made, it is not there: then nothing reads it, and nothing keeps it up to date. To be void, it loses its row
- * in `features`. Its tables may stay, until it is made again or a secure deletion drops them.
+ * It never refuses what the log allows. Without its row in `features`, without sound tables, or with rows
+ * that another number of its rules has made, it is not there: then nothing reads it, and nothing keeps it up
+ * to date. To be void, it loses its row in `features`. Its tables may stay, until it is made again or a
+ * secure deletion drops them.
  */
 #ifndef SESLITE_STORAGE_SQL_DERIVED_DERIVED_H
 #define SESLITE_STORAGE_SQL_DERIVED_DERIVED_H
@@ -17,14 +18,14 @@
 /* The use of tokens (storage/sql/usage). */
 #define USAGE_FEATURE "usage"
 
-/* What may be to blame for the failure of a job (db->blamed). */
+/* The parts that may be to blame for the failure of a job (db->blamed). */
 enum blame {
     BLAME_WORDS = 1, /* the index of words */
     BLAME_USAGE = 2, /* the tally */
     BLAME_PAGES = 4  /* pages of a table that was to be dropped */
 };
-/* Takes the code of work on what is derived, in a job that deletes or derives, and returns it. After damage the job may be run
- * again without what is to blame. */
+/* Returns `code`, which came from work on derived data in a job that deletes or derives. If it reports
+ * damage, notes the part that is to blame: the job may run again without it. */
 static inline int ses__blame(struct db *db, unsigned what, int code)
 {
     if (code == SES_CORRUPT || code == SES_UNSUPPORTED)
@@ -49,13 +50,13 @@ enum derived_table {
     TABLE_CHANGED, /* it was made as ours, and then changed */
     TABLE_FOREIGN  /* it is not ours, or not even a table */
 };
-/* What has that name? `made` is the SQL that makes ours. */
+/* Looks at the table of that name. `made` is the SQL that makes ours. */
 SESLITE_PRIVATE int ses__table_look(struct db *db, const char *name, const char *made,
                                     enum derived_table *table, ses_error *error);
-/* EXISTS: it is in the way. */
+/* Returns EXISTS, with a message: the table is in the way. */
 SESLITE_PRIVATE int ses__table_refuse(const struct db *db, const char *name, ses_error *error);
-/* Removes a table of a file from the schema. Its pages stay, where nothing leads to them: they are damaged, so that it cannot
- * be dropped. */
+/* Removes from the schema a table that cannot be dropped because its pages are damaged. They stay in the
+ * file, unused. */
 SESLITE_PRIVATE int ses__table_unlink(struct db *db, const char *name, ses_error *error);
 
 /* True if the feature is there and can be used. */
@@ -107,7 +108,8 @@ typedef int derive_events(struct db *db, int64_t session_id, struct deriving *wo
 struct derived_feature {
     const char *name;
     int (*find)(struct db *db, bool *is_there, ses_error *error);
-    /* Makes it anew, and drops it. If `keeps_pages`, those of its tables are damaged: the tables are unlinked. */
+    /* Make it anew, and drop it. With `keeps_pages` its tables are unlinked, because their pages are
+     * damaged. */
     int (*make)(struct db *db, bool keeps_pages, ses_error *error);
     int (*drop)(struct db *db, bool keeps_pages, ses_error *error);
     derive_events *advance;

@@ -7,8 +7,8 @@ static bool begins_with(struct span text, const char *beginning, size_t len)
     return text.ptr && text.len >= len && memcmp(text.ptr, beginning, len) == 0;
 }
 
-/* SQLite keeps the SQL without the semicolon. When a table is altered, it edits the columns, so up to the first comma the SQL
- * stays as it was. A server keeps none. */
+/* SQLite keeps the SQL without the semicolon. When a table is altered, it edits the columns, so up to the
+ * first comma the SQL stays as it was. A server keeps none. */
 static enum derived_table table_of(struct query *query, const char *made)
 {
     const struct span sql = ses__query_text(query, 0);

@@ -1,4 +1,4 @@
-/* What a rewind does with the artifacts of a session. */
+/* Rewinds the artifacts of a session. */
 #include "storage/sql/history/artifacts.h"
 
 #include <inttypes.h>
@@ -32,8 +32,8 @@ void ses__restored_artifacts_free(struct restored_artifacts *restored)
     ses__named_artifacts_free(&restored->named);
 }
 
-/* The last version that the base, or events before `first`, name. Where the base does not say that, it is the one before the
- * first that later events name. */
+/* The last version that the base, or events before `first`, name. Where the base does not say that, it is the
+ * one before the first that later events name. */
 static int64_t version_then(const struct named_artifact *items, size_t count, int64_t first, bool known)
 {
     int64_t then = -1;

@@ -1,4 +1,5 @@
-/* The artifacts that the events of a log name, for operations that change the log. named_artifacts.c has the first part. */
+/* The artifacts that the events of a log name, for operations that change the log (named_artifacts.c), and
+ * those of a rewind (artifacts.c). */
 #ifndef SESLITE_STORAGE_SQL_HISTORY_ARTIFACTS_H
 #define SESLITE_STORAGE_SQL_HISTORY_ARTIFACTS_H
 
@@ -21,24 +22,24 @@ struct named_artifacts {
 SESLITE_PRIVATE void ses__named_artifacts_init(struct named_artifacts *named, const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__named_artifacts_free(struct named_artifacts *named);
 SESLITE_PRIVATE void ses__named_artifacts_reset(struct named_artifacts *named);
-/* Reads what the events after `seq` name. A session without artifacts names none, and its log is not read. */
+/* Reads the versions that the events after `seq` name. The log of a session without artifacts is not read. */
 SESLITE_PRIVATE int ses__named_artifacts_read(struct named_artifacts *named, struct db *db,
                                               const struct session_row *row, const char *session, int64_t seq,
                                               ses_error *error);
-/* The same, without those that the events up to `seq` name, too. */
+/* Reads the versions that only the events after `seq` name. */
 SESLITE_PRIVATE int ses__named_artifacts_read_only(struct named_artifacts *named, struct db *db,
                                                    const struct session_row *row, const char *session,
                                                    int64_t seq, ses_error *error);
-/* Adds one, or what the event's delta names. */
+/* Add one version, or those in the event's delta. */
 SESLITE_PRIVATE int ses__named_artifacts_add(struct named_artifacts *named, struct named_artifact item,
                                              ses_error *error);
 SESLITE_PRIVATE int ses__named_artifacts_add_event(struct named_artifacts *named,
                                                    const struct event_row *event, ses_error *error);
-/* Adds the versions at the session's base. `*known` is false if the base was made by a seslite that did not keep them. */
+/* Adds the versions at the session's base. `*known` is false if the base is of a version that kept none. */
 SESLITE_PRIVATE int ses__named_artifacts_add_base(struct named_artifacts *named, struct db *db,
                                                   const struct session_row *row, bool *known,
                                                   ses_error *error);
-/* Writes the versions at a new base, when that of the state was written: those that were named last, if the session has
+/* Writes the versions at a new base, after that of the state: those named last, if the session has
  * artifacts. */
 SESLITE_PRIVATE int ses__named_artifacts_write_base(struct named_artifacts *named, struct db *db,
                                                     const struct session_row *row, const char *session,

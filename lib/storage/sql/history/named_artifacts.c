@@ -183,9 +183,9 @@ int ses__named_artifacts_write_base(struct named_artifacts *named, struct db *db
     return code;
 }
 
-/* ------------------------------------------------------------------------------ what only those events name */
+/* ---------------------------------------------------------------------------- what only those events name */
 
-/* The artifacts whose addresses the event holds, of whatever session: it may have been imported under another name. */
+/* Adds the artifacts whose addresses the event holds, whatever session they name: it may be imported. */
 static int add_addresses(struct named_artifacts *named, const struct event_row *event, ses_error *error)
 {
     struct json_string string;

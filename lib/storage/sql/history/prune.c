@@ -71,7 +71,7 @@ static int move_base(struct db *db, struct prune_plan *plan, const struct sessio
     return code == SES_OK ? write_base(db, row->id, &replay->state, error) : code;
 }
 
-/* The same for the artifacts of the session, whose versions at the base are read before those rows are written anew. */
+/* Moves the base with its artifacts, whose versions are read before the base's rows are written anew. */
 static int move_whole_base(struct db *db, struct pruning *own, const struct session_row *row, int64_t seq,
                            ses_error *error)
 {

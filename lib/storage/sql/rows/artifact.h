@@ -28,15 +28,15 @@ SESLITE_PRIVATE void ses__artifact_versions_open(struct artifact_rows *rows, str
 SESLITE_PRIVATE void ses__artifact_names_open(struct artifact_rows *rows, struct db *db,
                                               const struct artifact_owner *owner, struct span name,
                                               int64_t limit, ses_error *error);
-/* Moves the owner on to the next name, kept in `session`, under which artifacts are, but no session. NOTFOUND, without a
- * message: there is none. */
+/* Moves the owner on to the next name, kept in `session`, under which artifacts are, but no session.
+ * NOTFOUND, without a message: there is none. */
 SESLITE_PRIVATE int ses__artifact_without_session(struct db *db, struct artifact_owner *owner,
                                                   char session[SES_ID_MAX], ses_error *error);
 /* The first version after that version of the name, in the order of names and versions. */
 SESLITE_PRIVATE void ses__artifact_after_open(struct artifact_rows *rows, struct db *db,
                                               const struct artifact_owner *owner, struct span name,
                                               int64_t version, ses_error *error);
-/* UNSUPPORTED: a later version has made it. Such a row is listed, copied and removed like others, and its bytes are not
+/* UNSUPPORTED: a later version has made it. Such a row is listed, copied and removed, but its bytes are not
  * read. */
 enum { NEWEST_ARTIFACT_KIND = 2 };
 SESLITE_PRIVATE int ses__artifact_check_kind(struct db *db, const struct artifact_row *row, ses_error *error);

@@ -78,8 +78,9 @@ struct mark_row {
     int64_t target; /* of a rewind: the first event it takes back; 0: there is none but itself */
 };
 
-/* A walk over a session's marks up to `last`, the newest first. It ends with UNSUPPORTED at a mark that a later version has
- * made, since what is live depends on it; with `any_kind`, which is set after opening, it gives those, too. */
+/* A walk over a session's marks up to `last`, the newest first. It ends with UNSUPPORTED at a mark of an
+ * unknown kind, since the live events depend on it. With `any_kind`, set after opening, it gives those,
+ * too. */
 struct mark_rows {
     struct query query;
     struct paging paging;

@@ -102,8 +102,8 @@ SESLITE_PRIVATE int ses__session_fill(struct db *db, const struct session_row *r
 /* load.c: what only a session that is loaded gets. */
 SESLITE_PRIVATE int ses__base_add(struct db *db, int64_t session_id, const struct base_value *base,
                                   size_t count, ses_error *error);
-/* These give each key of the state at the session's base to the function, or each of its artifacts, or both in the order
- * of names, until it returns another code than SES_OK. */
+/* These give each key of the state at the session's base to the function, or each of its artifacts, or both
+ * in the order of names, until it returns another code than SES_OK. */
 typedef int base_visitor(void *context, const struct base_value *value, ses_error *error);
 SESLITE_PRIVATE int ses__base_visit(struct db *db, const struct session_row *row, base_visitor *visit,
                                     void *context, ses_error *error);
@@ -111,7 +111,7 @@ SESLITE_PRIVATE int ses__base_visit_artifacts(struct db *db, const struct sessio
                                               base_visitor *visit, void *context, ses_error *error);
 SESLITE_PRIVATE int ses__base_visit_all(struct db *db, const struct session_row *row, base_visitor *visit,
                                         void *context, ses_error *error);
-/* Gives its name without the prefix, which is empty for the row of the prefix alone, and its version, or -1. */
+/* Gives the name without the prefix (empty for the row of the prefix alone) and the version, or -1. */
 SESLITE_PRIVATE struct span ses__base_artifact(const struct base_value *value, int64_t *version);
 
 struct user_row {

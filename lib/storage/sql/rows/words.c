@@ -56,7 +56,7 @@ static int add_words(struct db *db, const struct session_row *row, const struct 
     return ses__blame(db, BLAME_WORDS, code);
 }
 
-/* What `derived` says cannot be so: the log has no such event, or events after it are in the index. */
+/* Refuses a row of `derived` that cannot be true: the log lacks the event, or the index has later ones. */
 static int check_found_seq(struct db *db, const struct session_row *row, int64_t derived_seq, int64_t seq,
                            ses_error *error)
 {
@@ -186,7 +186,7 @@ static int remove_indexed(struct db *db, const struct words_removal *removal, se
     return code;
 }
 
-/* Whatever fails here would not fail without the index. */
+/* Every failure here is blamed on the index. */
 int ses__words_remove_begin(struct words_removal *removal, struct db *db, const struct session_row *row,
                             int64_t first, int64_t last, ses_error *error)
 {

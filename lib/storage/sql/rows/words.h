@@ -1,8 +1,8 @@
 /*
- * The index of words that searches use: a feature of a store ("search" in `features`), made on demand and derived from the
- * events (storage/sql/derived). `derived` says how far it has come in each session. Events that are removed from a log are removed from the index
- * in the same transaction. Each event that the index leads to is looked at again, so a row that another program has left
- * costs only time.
+ * The index of words that searches use: a feature of a store ("search" in `features`), made on demand and
+ * derived from the events (storage/sql/derived). `derived` says how far it has come in each session. Events
+ * that are removed from a log are removed from the index in the same transaction. Each event that the index
+ * leads to is looked at again, so a row that another program has left costs only time.
  */
 #ifndef SESLITE_STORAGE_SQL_ROWS_WORDS_H
 #define SESLITE_STORAGE_SQL_ROWS_WORDS_H
@@ -13,11 +13,12 @@
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/list.h"
 
-/* The name contains the number of the rules by which an event has words (model/words), but for the first. Whoever changes them
- * gives it the next, search2: test/search/rules.c. An index of another number is not there. */
+/* From the second on, the name contains the number of the rules by which an event has words (model/words).
+ * Who changes them gives the next number, search2 (test/search/rules.c). An index of another number counts as
+ * absent. */
 #define WORDS_FEATURE "search"
 
-/* What there is under the names of its tables. */
+/* The tables that have the names of those of the index. */
 struct index_tables {
     bool are_sound;
     bool are_any;        /* one of them is there */
@@ -45,19 +46,19 @@ SESLITE_PRIVATE const struct words_engine *ses__words_engine(const struct db *db
 SESLITE_PRIVATE int ses__index_find(struct db *db, bool *is_there, ses_error *error);
 /* Is there one that a search by this role would use? */
 SESLITE_PRIVATE int ses__index_serves(struct db *db, bool *serves, ses_error *error);
-/* The same for what changes events: CORRUPT if the store has one that cannot be kept up to date. */
+/* For calls that change events. CORRUPT: there is an index that cannot be kept up to date. */
 SESLITE_PRIVATE int ses__index_must_suit(struct db *db, bool *is_there, ses_error *error);
 /* Takes the rows of index_features. `is_other` may be NULL. */
 SESLITE_PRIVATE int ses__index_take_features(struct query *query, bool *is_own, bool *is_other);
-/* Makes it anew (see ses__index_drop). UNSUPPORTED: the engine cannot. EXISTS: another table has one of its names. */
+/* Drops it, and makes it. UNSUPPORTED: the engine cannot. EXISTS: another table has one of its names. */
 SESLITE_PRIVATE int ses__index_make(struct db *db, bool keeps_pages, ses_error *error);
 SESLITE_PRIVATE int ses__index_drop(struct db *db, bool keeps_pages, ses_error *error);
-/* It is not there from then on. */
+/* Makes it void: from then on it counts as absent. */
 SESLITE_PRIVATE int ses__index_void(struct db *db, ses_error *error);
 /* Drops the tables of one that is void. */
 SESLITE_PRIVATE int ses__index_drop_void(struct db *db, ses_error *error);
-/* After words were added or removed: writes them, so that damage is found before the commit; and merges all, so that nothing
- * is left of what was removed. */
+/* After words were added or removed: writes them, so that damage is found before the commit; and merges all,
+ * so that nothing is left of what was removed. */
 SESLITE_PRIVATE int ses__index_write(struct db *db, bool merges, ses_error *error);
 
 /* ---- words.c */

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "storage/sql/rows/words.h"
 
-/* ------------------------------------------------------------------------------------------------- is it there */
+/* -------------------------------------------------------------------------------------------- is it there */
 
 static int need_module(struct db *db, ses_error *error)
 {
@@ -89,7 +89,7 @@ int ses__index_serves(struct db *db, bool *serves, ses_error *error)
     return ses__words_engine(db)->look ? ses__index_find(db, serves, error) : SES_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- made and dropped */
+/* --------------------------------------------------------------------------------------- made and dropped */
 
 int ses__index_void(struct db *db, ses_error *error)
 {

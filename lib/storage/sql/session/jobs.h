@@ -116,7 +116,7 @@ SESLITE_PRIVATE int ses__log_replay_events(struct db *db, const struct session_r
 /* The state the session was created with, in the arena; no text: empty. */
 SESLITE_PRIVATE int ses__log_initial(struct db *db, int64_t session_id, struct arena *arena,
                                      struct span *initial, ses_error *error);
-/* The same, with the number that the session shares with those that it was forked from, and with its forks; 0: none. */
+/* Reads the initial state, and the number that the session shares with its relatives by forks (0: none). */
 SESLITE_PRIVATE int ses__log_beginning(struct db *db, int64_t session_id, struct arena *arena,
                                        struct span *initial, int64_t *origin, ses_error *error);
 /* Gives the session such a number if it has none, which moves no version. */

@@ -11,8 +11,8 @@
 
 /* ------------------------------------------------------------------------------------------- a new session */
 
-/* Lines of versions before 0.3.0 have no number of origin. Then a fork gets that of the parent that it names, if that is
- * there and older. */
+/* Lines of versions before 0.3.0 have no number of origin. Then a fork gets that of the parent that it names,
+ * if that is there and older. */
 static int find_parents_origin(const struct load_run *run, int64_t *origin, ses_error *error)
 {
     const struct load_op *op = run->op;
@@ -445,8 +445,8 @@ static int run_void(struct db *db, void *context, ses_error *error)
                : code;
 }
 
-/* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), since its events were asked for. So what kept
- * it from replacing a session becomes void after it, and the next call succeeds. */
+/* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), since its events were asked
+ * for. So what kept it from replacing a session becomes void after it, and the next call succeeds. */
 static void make_void(struct storage *storage, struct load_op *op, ses_error *error)
 {
     int code = ses__run_within(storage, &op->limits, TO_WRITE(0), run_void, op, NULL);

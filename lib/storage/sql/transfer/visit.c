@@ -34,7 +34,7 @@ static int has_base_artifacts(struct db *db, const struct session_row *row, bool
     return row->base_seq > 0 ? ses__base_visit_artifacts(db, row, note_base_artifact, has, error) : SES_OK;
 }
 
-/* What a session may have that a reader of a lower format would leave out without a word. */
+/* Parts of a session that a reader of a lower format would leave out silently. */
 static const struct {
     int format;
     int (*has)(struct db *db, const struct session_row *row, bool *has, ses_error *error);

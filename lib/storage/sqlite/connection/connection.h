@@ -29,7 +29,7 @@ struct checkpoint_progress {
     uint32_t attempted;
 };
 
-/* What the writing connection remembers of its files from one commit to the next; see file_guard.c. */
+/* The state of the files at the last look of the writing connection; see file_guard.c. */
 enum { FILE_COUNTER_BYTES = 16 };
 struct file_guard {
     struct timespec folder_time;
@@ -156,8 +156,8 @@ SESLITE_PRIVATE bool ses__connection_is_other_kind(struct connection *db);
 
 /* Are the file and its log still where they were? IO when one was deleted, moved or replaced. */
 SESLITE_PRIVATE int ses__connection_check_file(const struct connection *db, ses_error *error);
-/* The same before a commit, in the transaction of the writing connection. IO also when the file has got a second name,
- * was cut short or overwritten. */
+/* The look before a commit, in the transaction of the writing connection. IO also when the file has got a
+ * second name, was cut short or overwritten. */
 SESLITE_PRIVATE int ses__connection_guard_file(struct connection *db, ses_error *error);
 /* Looks which files are the log and its index, right after they were opened. */
 SESLITE_PRIVATE void ses__file_know_log(const char *path, struct sqlite_file *file);
@@ -188,8 +188,8 @@ SESLITE_PRIVATE int ses__connection_read_int(struct connection *db, const char *
 SESLITE_PRIVATE int ses__transaction_begin(struct connection *db, const struct statement *how,
                                            ses_error *error);
 SESLITE_PRIVATE void ses__transaction_roll_back(struct connection *db);
-/* NOMEM: a statement that succeeded has ended it. When memory runs out in ANALYZE, SQLite 3.46 rolls back without reporting a
- * failure. */
+/* NOMEM: a statement that succeeded has ended it. When memory runs out in ANALYZE, SQLite 3.46 rolls back
+ * without reporting a failure. */
 SESLITE_PRIVATE int ses__transaction_check_open(struct connection *db, ses_error *error);
 /* After a commit of this connection: it has added no feature. */
 SESLITE_PRIVATE void ses__transaction_committed(struct connection *db);

@@ -41,8 +41,8 @@ SESLITE_PRIVATE int ses__file_resolve(const ses_allocator *allocator, const char
 SESLITE_PRIVATE int ses__file_check_companions(const ses_allocator *allocator, const char *path,
                                                ses_error *error);
 
-/* CANTOPEN: the file has other links, or is itself a mount point. It looks more than once, because the library makes
- * links for a moment, and removes those that it left when it was killed. */
+/* CANTOPEN: the file has other links, or is itself a mount point. It looks more than once, because the
+ * library makes links for a moment, and removes those that it left when it was killed. */
 SESLITE_PRIVATE int ses__file_check_names(const ses_allocator *allocator, const char *path, ses_error *error);
 
 /* Which file it is, whatever its path. */

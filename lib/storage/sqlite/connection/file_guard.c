@@ -1,13 +1,14 @@
 /*
- * Whether the files of a store are still those that it has open. The file is looked at by its name before each commit, which
- * is one call of the system. Two further questions are asked at almost no cost:
+ * Whether the files of a store are still those that it has open. The file is looked at by its name before
+ * each commit, which is one call of the system. Two further questions are asked at almost no cost:
  *
- *  - Were the log or its index (-wal, -shm) deleted or replaced? Then other programs use others. Whatever comes or goes in a
- *    folder changes the folder's time. So one look at the folder does, except for a while after a change, since its time
- *    moves in steps: then both files are looked at.
- *  - Did another program overwrite the file or cut it short? As long as the log is in use, only checkpoints write to the
- *    file, and the index says how far they have come (https://www.sqlite.org/walformat.html, "The WAL-Index Header"). If
- *    the file has changed and no checkpoint has run, its length and its change counter must be the same.
+ *  - Were the log or its index (-wal, -shm) deleted or replaced? Then other programs use others. Whatever
+ *    comes or goes in a folder changes the folder's time. So one look at the folder does, except for a while
+ *    after a change, since its time moves in steps: then both files are looked at.
+ *  - Did another program overwrite the file or cut it short? As long as the log is in use, only checkpoints
+ *    write to the file, and the index says how far they have come (https://www.sqlite.org/walformat.html,
+ *    "The WAL-Index Header"). If the file has changed and no checkpoint has run, its length and its change
+ *    counter must be the same.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -102,8 +103,7 @@ static bool is_folder_quiet(const char *path, struct file_guard *guard)
         return false;
     const bool is_same = is_same_time(CHANGED(status), guard->folder_time);
     const bool was_quiet = guard->quiet;
-    guard->quiet =
-        is_same; /* as of the look that comes now, and which no change in the same step can follow */
+    guard->quiet = is_same; /* at the look that follows, after which no change can be in the same step */
     if (!is_same) {
         guard->folder_time = CHANGED(status);
         guard->busy_until_us = now_us + BUSY_US;
@@ -122,10 +122,10 @@ static int guard_names(const struct sqlite_config *config, const struct stat *no
         config->path);
 }
 
-/* ------------------------------------------------------------------------------------- what is in the file */
+/* ------------------------------------------------------------------------------------ what is in the file */
 
-/* How far the checkpoints have come, in 32-bit words of the index: the log's salt, the pages that are copied, and those of
- * the copying under way. */
+/* How far the checkpoints have come, in 32-bit words of the index: the log's salt, the pages that are copied,
+ * and those of the copying under way. */
 static bool read_progress(struct connection *db, struct checkpoint_progress *progress)
 {
     enum { SHM_PAGE_BYTES = 32768, SALT = 8, COPIED = 24, ATTEMPTED = 32 };

@@ -1,6 +1,6 @@
 /*
- * Whether a file has one name only. Its log and its journal stand beside the name, so programs that reach one file by
- * two names have two logs, and each loses what the other writes.
+ * Whether a file has one name only. Its log and its journal stand beside the name, so programs that reach one
+ * file by two names have two logs, and each loses what the other writes.
  */
 #include "storage/sqlite/connection/file.h"
 
@@ -19,8 +19,9 @@
 #include "base/memory.h"
 
 #if defined(__linux__) && defined(SYS_statx)
-/* By the system call, since C libraries have got it at different times; the kernel's layout is the same everywhere.
- * Kernels before 5.8 do not say it, and some sandboxes forbid to ask: then it counts as no mount point. */
+/* Uses the system call, since C libraries got the function at different times. The kernel's layout is the
+ * same everywhere. Where a kernel before 5.8 or a sandbox does not answer, the file counts as no mount
+ * point. */
 static bool is_mount_point(const char *path)
 {
     enum { WORDS = 32, ATTRIBUTES = 1 /* after a mask and a size */, KNOWN_ATTRIBUTES = 7 };
@@ -55,7 +56,8 @@ static void remove_own_links(const ses_allocator *allocator, const char *path)
 }
 #else
 
-/* The file's name, a mark and the letters of mkstemp: a file that is made, or a backup, before it has its name. */
+/* The name of a new file or a backup before it gets its final name: that name, a mark and letters of
+ * mkstemp. */
 static bool is_own_name(const char *name, const char *of)
 {
     static const char *const marks[] = {NEW_FILE_MARK, BACKUP_FILE_MARK};
@@ -70,8 +72,8 @@ static bool is_own_name(const char *name, const char *of)
     return is;
 }
 
-/* Removes the second names that a program which was killed while it made the file has left. (One that is still at it does
- * the same next.) Out of memory: they stay. */
+/* Removes the second names that a program which was killed while it made the file has left. (One that is
+ * still at it does the same next.) Out of memory: they stay. */
 static void remove_own_links(const ses_allocator *allocator, const char *path)
 {
     const char *slash = strrchr(path, '/');

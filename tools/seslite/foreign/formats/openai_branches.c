@@ -1,5 +1,6 @@
-/* Databases of the OpenAI Agents SDK, AdvancedSQLiteSession: the items of a session are in branches, which share those up
- * to the turn at which one left the other. Each branch is a session, a fork of the one whose items it shares. */
+/* Databases of the OpenAI Agents SDK, AdvancedSQLiteSession: the items of a session are in branches, which
+ * share those up to the turn at which one left the other. Each branch is a session, a fork of the one whose
+ * items it shares. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,12 +32,12 @@ static int recognize_branches(const struct foreign_file *file, ses_error *error)
 }
 
 /*
- * branch_row: the items of each branch. Those that are in none, which SQLiteSession has added, are the last of the main one.
- * branch_item: each item, and the branch that it was made in, which is where it is first. A branch copies the rows, not
+ * branch_row: the items of each branch. SQLiteSession adds items that are in none: the last of the main one.
+ * branch_item: each item, and the branch in which it was made and first stands. A branch copies the rows, not
  * the items, so that the items are the same in all branches.
- * branch_usage: the usage of each turn, with the last item of it.
- * branch: the branches in the order in which they were made, the main one first. `parent` made the last of the items that
- * were not made in this one.
+ * branch_usage: the usage of each turn, with its last item.
+ * branch: the branches in the order in which they were made, the main one first. `parent` is the branch that
+ * made the last of the items that this one did not make.
  */
 static const char tables[] =
     "DROP TABLE IF EXISTS temp.branch_row; DROP TABLE IF EXISTS temp.branch_item;"
