@@ -1,6 +1,9 @@
 /* ses_store_find: every place that can hold a text, in pages of any size. */
 #include "erase.h"
 
+#include "erase/find/find.h"
+#include "session/token.h"
+
 #define MARK "eve@x.org"
 
 /* All findings, a line each, by pages of that limit. */
@@ -151,6 +154,30 @@ static void test_a_page_is_bounded(void **state)
     assert_string_equal(find_all(fixture->store, NULL, MARK, 10), "11 app/user/session a 0 0\n");
 }
 
+/* The first of two artifacts is deleted between two pages, one of which has ended within it. */
+static void test_a_deleted_artifact_hides_no_other(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_find_options options = {.size = sizeof options, .limit = 1};
+    ses_findings *page = NULL;
+    ses_findings *next = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    assert_ok(ses_artifact_save_by_key(fixture->store, &key, "a", MARK, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_artifact_save_by_key(fixture->store, &key, "a", "none", 4, NULL, NULL, &error));
+    assert_ok(ses_artifact_save_by_key(fixture->store, &key, "b", MARK, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_store_find(fixture->store, NULL, MARK, SES_NUL, &options, &page, &error));
+    assert_string_equal(ses_findings_at(page, 0)->name, "a");
+    assert_ok(ses_artifact_delete_by_key(fixture->store, &key, "a", NULL, NULL, &error));
+    options.token = ses_findings_token(page);
+    assert_ok(ses_store_find(fixture->store, NULL, MARK, SES_NUL, &options, &next, &error));
+    assert_int_equal(ses_findings_count(next), 1);
+    assert_string_equal(ses_findings_at(next, 0)->name, "b");
+    ses_findings_close(next);
+    ses_findings_close(page);
+}
+
 /* A session that is deleted between two pages is left out. */
 static void test_what_is_deleted_meanwhile_is_left_out(void **state)
 {
@@ -175,6 +202,151 @@ static void test_what_is_deleted_meanwhile_is_left_out(void **state)
     options.flags = SES_FIND_IGNORE_CASE;
     assert_code(SES_INVALID, ses_store_find(fixture->store, NULL, MARK, SES_NUL, &options, &next, &error));
     ses_findings_close(page);
+}
+
+/* ---- memory */
+
+struct heap {
+    long live;
+    long until; /* allocations that still succeed; below 0: all do */
+};
+
+static void *heap_resize(void *context, void *memory, size_t bytes)
+{
+    struct heap *heap = context;
+    void *fresh = heap->until == 0 ? NULL : realloc(memory, bytes);
+
+    heap->until -= heap->until >= 0;
+    heap->live += fresh && !memory;
+    return fresh;
+}
+
+static void *heap_allocate(void *context, size_t bytes)
+{
+    return heap_resize(context, NULL, bytes);
+}
+
+static void heap_release(void *context, void *memory)
+{
+    ((struct heap *)context)->live -= memory != NULL;
+    free(memory);
+}
+
+static void test_each_allocation_fails(void **state)
+{
+    struct heap heap = {.until = -1};
+    const ses_allocator allocator = {sizeof allocator, &heap, heap_allocate, heap_resize, heap_release};
+    const ses_open_options open = {.size = sizeof open, .allocator = &allocator};
+    ses_find_options options = {.size = sizeof options, .limit = 3};
+    ses_store *store = NULL;
+    ses_findings *page = NULL;
+    ses_error error;
+    char text[600];
+
+    (void)state;
+    assert_ok(ses_open(":memory:", &open, &store, &error));
+    snprintf(text, sizeof text, "{\"%0400d " MARK "\":\"" MARK "\"}", 0);
+    must_create(store, &key, text);
+    assert_ok(ses_artifact_save_by_key(store, &key, "a", "to " MARK, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_store_find(store, NULL, MARK, SES_NUL, &options, &page, &error));
+    char *token = strdup(ses_findings_token(page));
+    ses_findings_close(page);
+    for (int from_token = 0; from_token < 2; from_token++) {
+        int code = SES_NOMEM;
+        options.token = from_token ? token : NULL;
+        for (long count = 0; code != SES_OK; count++) {
+            const long live = heap.live;
+            heap.until = count;
+            code = ses_store_find(store, NULL, MARK, SES_NUL, &options, &page, &error);
+            heap.until = -1;
+            assert_true(code == SES_OK || (code == SES_NOMEM && !page));
+            ses_findings_close(page);
+            assert_int_equal(heap.live, live);
+        }
+    }
+    free(token);
+    ses_close(store);
+    assert_int_equal(heap.live, 0);
+}
+
+/* ---- forged tokens */
+
+/* The hash of a search with which its tokens begin, as the sum and the bytes of one show. */
+static uint32_t owner_of(const char *token)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    enum { SUM = 1, CONTENT = 5 };
+    const uint32_t inverse_prime = UINT32_C(0x359C449B);
+    uint8_t bytes[400];
+    size_t len = 0;
+    uint32_t bits = 0;
+    uint32_t hash = 0;
+
+    for (size_t i = 0; token[i] && len < sizeof bytes; i++) {
+        bits = bits << 6 | (uint32_t)(strchr(digits, token[i]) - digits);
+        if (i % 4 != 0)
+            bytes[len++] = (uint8_t)(bits >> (6 - i % 4 * 2));
+    }
+    for (int i = SUM; i < CONTENT; i++)
+        hash = hash << 8 | bytes[i];
+    while (len-- > CONTENT)
+        hash = hash * inverse_prime ^ bytes[len];
+    return hash;
+}
+
+static char *forge(uint32_t owner, const int64_t numbers[4], const char *const texts[6])
+{
+    ses_allocator allocator;
+    struct buffer bytes;
+
+    ses__memory_default(&allocator);
+    ses__token_begin(&bytes, &allocator);
+    for (int i = 0; i < 4; i++)
+        ses__token_put_signed(&bytes, numbers[i]);
+    ses__token_put(&bytes, 0);
+    ses__token_put(&bytes, 0);
+    for (int i = 0; i < 6; i++) {
+        ses__token_put(&bytes, strlen(texts[i]));
+        ses__buffer_add(&bytes, texts[i], strlen(texts[i]));
+    }
+    return ses__token_end(&bytes, owner);
+}
+
+/* The step, and the numbers of the event, the version and the byte; of a search of one user's sessions. */
+static void test_a_forged_token_leads_nowhere(void **state)
+{
+    static const struct {
+        int64_t numbers[4];
+        int code;
+    } places[] = {{{FIND_EVENTS, 0, 0, 0}, SES_OK},
+                  {{FIND_EVENTS, INT64_MAX, 0, 0}, SES_INVALID},
+                  {{FIND_ARTIFACTS, 0, INT64_MAX, 0}, SES_INVALID},
+                  {{FIND_ARTIFACTS, 0, 0, INT64_MAX}, SES_INVALID},
+                  {{FIND_NEXT_APP, 0, 0, 0}, SES_INVALID},
+                  {{FIND_APP, 0, 0, 0}, SES_INVALID},
+                  {{FIND_NEXT_USER, 0, 0, 0}, SES_INVALID},
+                  {{FIND_ONE_SESSION, 0, 0, 0}, SES_INVALID},
+                  {{FIND_END, 0, 0, 0}, SES_INVALID}};
+    const struct fixture *fixture = *state;
+    const ses_key user = {"app", "user", NULL};
+    const char *const texts[] = {"app", "user", "user", "session", "", ""};
+    ses_find_options options = {.size = sizeof options, .limit = 1};
+    ses_findings *page = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'k':'" MARK "'}"));
+    must_create(fixture->store, &(ses_key){"app", "zoe", "session"}, Q("{'user:k':'" MARK "'}"));
+    assert_ok(ses_store_find(fixture->store, &user, MARK, SES_NUL, &options, &page, &error));
+    const uint32_t owner = owner_of(ses_findings_token(page));
+    ses_findings_close(page);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char *token = forge(owner, places[i].numbers, texts);
+        options.token = token;
+        assert_code(places[i].code,
+                    ses_store_find(fixture->store, &user, MARK, SES_NUL, &options, &page, &error));
+        ses_findings_close(page);
+        free(token);
+    }
 }
 
 static int find_end(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
@@ -237,6 +409,9 @@ int main(void)
         TEST(test_inline_data_is_decoded),
         TEST(test_a_page_is_bounded),
         TEST(test_what_is_deleted_meanwhile_is_left_out),
+        TEST(test_a_deleted_artifact_hides_no_other),
+        TEST(test_a_forged_token_leads_nowhere),
+        cmocka_unit_test(test_each_allocation_fails),
         TEST(test_what_finds_and_what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

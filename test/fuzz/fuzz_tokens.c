@@ -6,6 +6,7 @@
 #include "fuzz.h"
 
 #include "base/memory.h"
+#include "seslite_erase.h"
 #include "seslite_search.h"
 #include "seslite_usage.h"
 #include "session/token.h"
@@ -86,6 +87,18 @@ static int try_usage_token(const char *text)
 
     keep_token(rows ? ses_usage_rows_token(rows) : NULL);
     ses_usage_rows_close(rows);
+    return code;
+}
+
+static int try_find_token(const char *text)
+{
+    const ses_find_options options = {.size = sizeof options, .limit = 1, .token = text};
+    const ses_key scope = {key.app, key.user, NULL};
+    ses_findings *findings = NULL;
+    int code = ses_store_find(store, &scope, "some", SES_NUL, &options, &findings, &error);
+
+    keep_token(findings ? ses_findings_token(findings) : NULL);
+    ses_findings_close(findings);
     return code;
 }
 
@@ -245,8 +258,8 @@ static uint32_t owner_of(const char *token)
 /* The first byte says of which kind the token is, the others are its content. */
 static int try_forged(const uint8_t *data, size_t size)
 {
-    static try_text *const kinds[] = {try_list_token,  try_oldest_token, try_search_token,
-                                      try_usage_token, try_place,        try_user_place};
+    static try_text *const kinds[] = {try_list_token, try_oldest_token, try_search_token, try_usage_token,
+                                      try_place,      try_user_place,   try_find_token};
     try_text *const kind = kinds[data[0] % (sizeof kinds / sizeof kinds[0])];
     ses_allocator allocator;
     struct buffer bytes;
@@ -266,7 +279,7 @@ static int try_forged(const uint8_t *data, size_t size)
 static try_text *const tries[] = {try_list_token, try_oldest_token, try_search_token, try_usage_token,
                                   try_names,      try_place,        try_words,        try_filter,
                                   try_label,      try_label_name,   try_title,        try_id,
-                                  try_state_name, try_delta};
+                                  try_state_name, try_delta,        try_find_token};
 enum { TRIES = sizeof tries / sizeof tries[0] };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

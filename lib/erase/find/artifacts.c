@@ -1,6 +1,8 @@
 /* Looks into artifacts: their names and what else is known of them, and their bytes. */
 #include "erase/find/find.h"
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "seslite_artifact.h"
 #include "storage/sql/rows/artifact.h"
@@ -58,11 +60,8 @@ static int find_in_chunks(struct find *find, const ses_key *key, ses_artifact *a
 static int find_in_one_version(struct find *find, const ses_key *key, const ses_artifact_info *info,
                                ses_error *error)
 {
-    const ses_artifact_open_options options = {.size = sizeof options,
-                                               .flags = SES_ARTIFACT_OPEN_STORED,
-                                               .version = &info->version,
-                                               .timeout_ms = ses__limits_left_ms(&find->limits),
-                                               .cancel = find->limits.cancel};
+    const ses_artifact_open_options options = {
+        .size = sizeof options, .flags = SES_ARTIFACT_OPEN_STORED, .version = &info->version, LEFT_OF(find)};
     ses_artifact *artifact = NULL;
     bool done = true;
     int code = find->at.offset == 0 ? find_in_info(find, key, info, error) : SES_OK;
@@ -79,17 +78,14 @@ static int find_in_one_version(struct find *find, const ses_key *key, const ses_
     return code;
 }
 
-/* One version, from the place on. */
-static int find_in_versions(struct find *find, const ses_key *key, const char *name, bool *any,
-                            ses_error *error)
+/* One version, from the place on. `*any` is false if there is none. */
+static int find_in_versions(struct find *find, const ses_key *key, bool *any, ses_error *error)
 {
-    const ses_artifact_list_options options = {.size = sizeof options,
-                                               .first_version = find->at.version,
-                                               .limit = 1,
-                                               .timeout_ms = ses__limits_left_ms(&find->limits),
-                                               .cancel = find->limits.cancel};
+    struct find_place *at = &find->at;
+    const ses_artifact_list_options options = {
+        .size = sizeof options, .first_version = at->version, .limit = 1, LEFT_OF(find)};
     ses_artifact_list *list = NULL;
-    int code = ses_artifact_versions_by_key(find->store, key, name, &options, &list, error);
+    int code = ses_artifact_versions_by_key(find->store, key, at->name, &options, &list, error);
     const ses_artifact_info *info = code == SES_OK ? ses_artifact_list_at(list, 0) : NULL;
 
     *any = info != NULL;
@@ -97,33 +93,31 @@ static int find_in_versions(struct find *find, const ses_key *key, const char *n
         code = find_in_one_version(find, key, info, error);
     ses_artifact_list_close(list);
     if (code == SES_NOTFOUND) { /* deleted meanwhile */
-        find->at.version++;
-        find->at.offset = 0;
+        at->version++;
+        at->offset = 0;
         ses__error_clear(error);
         code = SES_OK;
     }
     return code;
 }
 
-/* Finds the next name. Artifacts of the user are listed with each session, too, and passed over there. */
-static int next_found_artifact(struct find *find, const ses_key *key, char *name, bool *any, ses_error *error)
+/* Moves the place on to the next name. Artifacts of the user are listed with each session, too, and passed over
+ * there. */
+static int next_found_artifact(struct find *find, const ses_key *key, bool *any, ses_error *error)
 {
-    ses_artifact_list_options options = {.size = sizeof options, .limit = 1, .cancel = find->limits.cancel};
-    int code = SES_OK;
+    struct find_place *at = &find->at;
     bool is_users = true;
+    int code = SES_OK;
 
-    (void)memcpy(name, find->at.name, SES_ID_MAX + 1);
     for (*any = true; code == SES_OK && *any && is_users;) {
+        const ses_artifact_list_options options = {
+            .size = sizeof options, .limit = 1, .after = at->name[0] ? at->name : NULL, LEFT_OF(find)};
         ses_artifact_list *list = NULL;
-        options.after = name[0] ? name : NULL;
-        options.timeout_ms = ses__limits_left_ms(&find->limits);
         code = ses_artifact_names_by_key(find->store, key, &options, &list, error);
         const ses_artifact_info *info = code == SES_OK ? ses_artifact_list_at(list, 0) : NULL;
         *any = info != NULL;
-        if (info) {
-            is_users = key->session && strncmp(info->name, "user:", 5) == 0;
-            (void)memcpy(name, info->name, strlen(info->name) + 1);
-        }
+        is_users = info && key->session && strncmp(info->name, "user:", 5) == 0;
+        (void)snprintf(at->name, sizeof at->name, "%s", info ? info->name : "");
         ses_artifact_list_close(list);
     }
     return code;
@@ -131,17 +125,16 @@ static int next_found_artifact(struct find *find, const ses_key *key, char *name
 
 int ses__find_in_artifact(struct find *find, const ses_key *key, bool *any, ses_error *error)
 {
-    char name[SES_ID_MAX + 1];
-    bool version = true;
-    int code = next_found_artifact(find, key, name, any, error);
+    struct find_place *at = &find->at;
+    int code = SES_OK;
 
-    while (code == SES_OK && *any && version && !ses__find_is_full(find))
-        code = find_in_versions(find, key, name, &version, error);
-    if (code == SES_OK && *any && !version) {
-        (void)memcpy(find->at.name, name, sizeof name);
-        find->at.version = 0;
-        find->at.offset = 0;
+    if (!at->reading) {
+        at->version = at->offset = 0;
+        code = next_found_artifact(find, key, &at->reading, error);
     }
+    *any = at->reading;
+    while (code == SES_OK && at->reading && !ses__find_is_full(find))
+        code = find_in_versions(find, key, &at->reading, error);
     return code;
 }
 

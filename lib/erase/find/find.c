@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "session/read/filter.h"
 #include "session/token.h"
+#include "storage/sql/rows/artifact.h"
 
 enum { FINDINGS_DEFAULT = 100, FINDINGS_MAX = 10000 };
 
@@ -43,6 +44,7 @@ static int make_find_token(struct find *find, ses_error *error)
     ses__token_put_signed(&bytes, at->version);
     ses__token_put_signed(&bytes, at->offset);
     ses__token_put(&bytes, at->last);
+    ses__token_put(&bytes, at->reading);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         put_find_text(&bytes, texts[i]);
     find->page->token = ses__token_end(&bytes, hash_of_find(find));
@@ -72,35 +74,43 @@ static bool get_find_name(struct span *content, char *name)
     return true;
 }
 
-/* True if a walk over this scope can be at that place. */
+/* True if a walk over this scope can be at that place. Its numbers may be forged. */
 static bool is_place_of(const struct find *find, const struct find_place *at)
 {
-    const ses_key *scope = find->scope;
+    static const ses_key all = {NULL, NULL, NULL};
+    const ses_key *scope = find->scope ? find->scope : &all;
+    const int64_t first = scope->session ? FIND_STATES
+                          : scope->user  ? FIND_USER
+                          : scope->app   ? FIND_APP
+                                         : FIND_NEXT_APP;
     const bool in_session = at->step >= FIND_STATES;
     const bool in_user = at->step >= FIND_USER && at->step <= FIND_LOOSE_ARTIFACTS;
 
-    return at->step >= 0 && at->step < FIND_END && at->seq >= 0 && at->version >= 0 && at->offset >= 0 &&
-           (at->app[0] || at->step == FIND_NEXT_APP) && (at->user[0] || !in_user) &&
-           (!in_session || (at->session[0] && at->session_user[0])) &&
-           (!scope || strcmp(scope->app, at->app) == 0) &&
-           (!scope || !scope->user || !in_user || strcmp(scope->user, at->user) == 0) &&
-           (!scope || !scope->user || !in_session || strcmp(scope->user, at->session_user) == 0) &&
-           (!scope || !scope->session || (in_session && strcmp(scope->session, at->session) == 0));
+    return at->step >= first && at->step < FIND_END && at->step != FIND_ONE_SESSION && at->seq >= 0 &&
+           at->seq < INT64_MAX && at->version >= 0 && at->version <= MAX_ARTIFACT_VERSION + 1 &&
+           at->offset >= 0 && at->offset <= LARGEST_ARTIFACT && (at->app[0] || at->step == FIND_NEXT_APP) &&
+           (at->user[0] || !in_user) && (!in_session || (at->session[0] && at->session_user[0])) &&
+           (!scope->app || strcmp(scope->app, at->app) == 0) &&
+           (!scope->user || !in_user || strcmp(scope->user, at->user) == 0) &&
+           (!scope->user || !in_session || strcmp(scope->user, at->session_user) == 0) &&
+           (!scope->session || strcmp(scope->session, at->session) == 0);
 }
 
 static bool get_find_place(struct find *find, struct span content, struct span *token)
 {
     struct find_place *at = &find->at;
     uint64_t last = 0;
+    uint64_t reading = 0;
 
-    const bool good = ses__token_get_signed(&content, &at->step) &&
-                      ses__token_get_signed(&content, &at->seq) &&
-                      ses__token_get_signed(&content, &at->version) &&
-                      ses__token_get_signed(&content, &at->offset) && ses__token_get(&content, &last) &&
-                      get_find_name(&content, at->app) && get_find_name(&content, at->user) &&
-                      get_find_name(&content, at->session_user) && get_find_name(&content, at->session) &&
-                      get_find_name(&content, at->name) && get_find_text(&content, token) && content.len == 0;
+    const bool good =
+        ses__token_get_signed(&content, &at->step) && ses__token_get_signed(&content, &at->seq) &&
+        ses__token_get_signed(&content, &at->version) && ses__token_get_signed(&content, &at->offset) &&
+        ses__token_get(&content, &last) && ses__token_get(&content, &reading) &&
+        get_find_name(&content, at->app) && get_find_name(&content, at->user) &&
+        get_find_name(&content, at->session_user) && get_find_name(&content, at->session) &&
+        get_find_name(&content, at->name) && get_find_text(&content, token) && content.len == 0;
     at->last = last != 0;
+    at->reading = reading != 0;
     return good && is_place_of(find, at);
 }
 
@@ -108,22 +118,16 @@ static int take_find_token(struct find *find, ses_error *error)
 {
     struct buffer bytes;
     struct span content;
-    struct span token = {NULL, 0};
+    struct span token;
     int code = SES_OK;
 
     ses__buffer_init(&bytes, &find->store->allocator);
-    const bool good = ses__token_read(find->options->token, hash_of_find(find), &bytes, &content) &&
-                      get_find_place(find, content, &token);
-    if (good && token.len > 0) {
-        find->at.token = ses__memory_new(&find->store->allocator, token.len + 1);
-        if (find->at.token) {
-            memcpy(find->at.token, token.ptr, token.len);
-            find->at.token[token.len] = '\0';
-        }
-    }
-    if (bytes.failed || (good && token.len > 0 && !find->at.token))
+    if (ses__token_read(find->options->token, hash_of_find(find), &bytes, &content) &&
+        get_find_place(find, content, &token))
+        code = ses__find_keep_token(find, token, error);
+    else if (bytes.failed)
         code = ses__error_nomem(error);
-    else if (!good)
+    else
         code = ses__error_set(error, SES_INVALID, "find options: the token is not one of this search");
     ses__buffer_free(&bytes);
     return code;

@@ -28,15 +28,16 @@ enum find_step {
 struct find_place {
     int64_t step;
     int64_t seq;
-    int64_t version; /* of the artifact `reading`, from `offset` on */
+    int64_t version; /* of the artifact that is read, from `offset` on */
     int64_t offset;
     char app[SES_ID_MAX + 1]; /* "": before the first; so of the others */
     char user[SES_ID_MAX + 1];
     char session_user[SES_ID_MAX + 1]; /* whose session it is */
     char session[SES_ID_MAX + 1];
     char name[SES_ID_MAX + 1];
-    char *token; /* of the list of sessions, after `session`; NULL: the list begins, or has ended */
-    bool last;   /* the list has ended */
+    char *token;  /* of the list of sessions, after `session`; NULL: the list begins, or has ended */
+    bool last;    /* the list has ended */
+    bool reading; /* the artifact `name` is read; it may be deleted meanwhile */
 };
 
 struct ses_findings {
@@ -63,6 +64,9 @@ struct find {
     int64_t bytes_left; /* of the page */
     ses_findings *page;
 };
+
+/* The members of options that limit a call by what is left. */
+#define LEFT_OF(find) .timeout_ms = ses__limits_left_ms(&(find)->limits), .cancel = (find)->limits.cancel
 
 static inline bool ses__find_is_full(const struct find *find)
 {
@@ -91,7 +95,7 @@ SESLITE_PRIVATE int ses__find_in_state(struct find *find, const ses_finding *wha
 
 /* ---- artifacts.c */
 
-/* Looks into the next artifact after the place, and moves it on. `*any` is false if there is none. */
+/* Looks into the artifact that is read, or the next one, and moves the place on. `*any` is false if there is none. */
 SESLITE_PRIVATE int ses__find_in_artifact(struct find *find, const ses_key *key, bool *any, ses_error *error);
 
 /* Moves the place on to the next name under which the user has artifacts but no session. */
@@ -99,6 +103,8 @@ SESLITE_PRIVATE int ses__find_next_loose(struct find *find, bool *any, ses_error
 
 /* ---- walk.c */
 
+/* Keeps a copy of a token of the list of sessions, or none if there is no text. */
+SESLITE_PRIVATE int ses__find_keep_token(struct find *find, struct span token, ses_error *error);
 /* Makes the next step, and moves the place on. */
 SESLITE_PRIVATE int ses__find_step(struct find *find, ses_error *error);
 

@@ -164,11 +164,12 @@ static int find_in_member(struct find *find, const ses_finding *what, const stru
     ses__json_add_replaced(&plain, name);
     ses__buffer_add(&plain, "", 1);
     if (plain.failed)
-        return ses__error_nomem(error);
+        code = ses__error_nomem(error);
     finding.name = plain.data;
     finding.kind = kinds->key;
-    code =
-        ses__find_in_text(find, &finding, (struct span){plain.data + prefix, plain.len - prefix - 1}, error);
+    if (code == SES_OK)
+        code = ses__find_in_text(find, &finding, (struct span){plain.data + prefix, plain.len - prefix - 1},
+                                 error);
     finding.kind = kinds->value;
     if (code == SES_OK)
         code = ses__find_in_json(find, &finding, value, error);

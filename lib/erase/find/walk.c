@@ -8,13 +8,6 @@ static void put_find_name(char *place, const char *name)
     (void)memcpy(place, name, strlen(name) + 1);
 }
 
-static ses_call_options call_options_of(const struct find *find)
-{
-    return (ses_call_options){.size = sizeof(ses_call_options),
-                              .timeout_ms = ses__limits_left_ms(&find->limits),
-                              .cancel = find->limits.cancel};
-}
-
 static ses_finding finding_at(const struct find *find, int kind)
 {
     const struct find_place *at = &find->at;
@@ -37,11 +30,8 @@ static ses_key session_key_of(const struct find *find)
 /* Takes the next name of an app, or of a user of an app, after the one in `place`. */
 static int take_next_name(struct find *find, const char *app, char *place, bool *any, ses_error *error)
 {
-    const ses_names_options options = {.size = sizeof options,
-                                       .limit = 1,
-                                       .after = place[0] ? place : NULL,
-                                       .timeout_ms = ses__limits_left_ms(&find->limits),
-                                       .cancel = find->limits.cancel};
+    const ses_names_options options = {
+        .size = sizeof options, .limit = 1, .after = place[0] ? place : NULL, LEFT_OF(find)};
     ses_names *names = NULL;
     int code = app ? ses_list_users(find->store, app, &options, &names, error)
                    : ses_list_apps(find->store, &options, &names, error);
@@ -53,24 +43,29 @@ static int take_next_name(struct find *find, const char *app, char *place, bool 
     return code;
 }
 
+/* Looks into a state that a call has given, if it has, and frees it. */
+static int find_in_given(struct find *find, int code, ses_finding what, struct state_kinds kinds, char *json,
+                         size_t len, ses_error *error)
+{
+    if (code == SES_OK)
+        code = ses__find_in_state(find, &what, kinds, (struct span){json, len}, error);
+    ses_free(json);
+    return code;
+}
+
 /* An app, or a user: the id and the shared state. */
 static int find_in_owner(struct find *find, const char *user, ses_error *error)
 {
-    const ses_call_options options = call_options_of(find);
-    ses_finding what = finding_at(find, SES_FOUND_ID);
-    const char *const id = user ? user : find->at.app;
-    const char *const prefix = user ? "user:" : "app:";
+    const ses_call_options options = {.size = sizeof options, LEFT_OF(find)};
+    const struct state_kinds kinds = {user ? "user:" : "app:", SES_FOUND_KEY, SES_FOUND_VALUE};
+    const ses_finding what = finding_at(find, SES_FOUND_ID);
     char *json = NULL;
     size_t len = 0;
-    int code = ses__find_in_text(find, &what, ses__span_of(id), error);
+    int code = ses__find_in_text(find, &what, ses__span_of(user ? user : find->at.app), error);
 
     if (code == SES_OK)
         code = ses_shared_state_json(find->store, find->at.app, user, &options, &json, &len, error);
-    if (code == SES_OK)
-        code = ses__find_in_state(find, &what, (struct state_kinds){prefix, SES_FOUND_KEY, SES_FOUND_VALUE},
-                                  (struct span){json, len}, error);
-    ses_free(json);
-    return code;
+    return find_in_given(find, code, what, kinds, json, len, error);
 }
 
 /* -------------------------------------------------------------------------------------------- sessions */
@@ -120,17 +115,19 @@ static int find_in_session(struct find *find, const ses_session *session, ses_er
     return code == SES_OK ? find_in_parent(find, session, error) : code;
 }
 
-static int take_list_token(struct find *find, const char *token, ses_error *error)
+int ses__find_keep_token(struct find *find, struct span token, ses_error *error)
 {
-    char *copy = token ? ses__memory_new(&find->store->allocator, strlen(token) + 1) : NULL;
+    const ses_allocator *allocator = &find->store->allocator;
+    char *copy = token.len > 0 ? ses__memory_new(allocator, token.len + 1) : NULL;
 
-    if (token && !copy)
+    if (token.len > 0 && !copy)
         return ses__error_nomem(error);
-    if (copy)
-        put_find_name(copy, token);
-    ses__memory_free(&find->store->allocator, find->at.token);
+    if (copy) {
+        memcpy(copy, token.ptr, token.len);
+        copy[token.len] = '\0';
+    }
+    ses__memory_free(allocator, find->at.token);
     find->at.token = copy;
-    find->at.last = !copy;
     return SES_OK;
 }
 
@@ -141,8 +138,7 @@ static int find_in_next_session(struct find *find, bool *any, ses_error *error)
                                       .limit = 1,
                                       .token = find->at.token,
                                       .flags = SES_LIST_NO_STATE,
-                                      .timeout_ms = ses__limits_left_ms(&find->limits),
-                                      .cancel = find->limits.cancel};
+                                      LEFT_OF(find)};
     const char *user = find->scope ? find->scope->user : NULL;
     ses_page *page = NULL;
     int code = find->at.last ? SES_OK : ses_list(find->store, find->at.app, user, &options, &page, error);
@@ -150,21 +146,27 @@ static int find_in_next_session(struct find *find, bool *any, ses_error *error)
     *any = code == SES_OK && page && ses_page_count(page) > 0;
     if (*any)
         code = find_in_session(find, ses_page_session(page, 0), error);
-    if (*any && code == SES_OK)
-        code = take_list_token(find, ses_page_token(page), error);
+    if (*any && code == SES_OK) {
+        const char *token = ses_page_token(page);
+        find->at.last = !token;
+        code = ses__find_keep_token(find, ses__span_of(token ? token : ""), error);
+    }
     ses_page_close(page);
     return code;
 }
 
-static int find_in_one_session(struct find *find, ses_error *error)
+/* Opens a handle without events. */
+static int open_found(struct find *find, const ses_key *key, ses_session **session, ses_error *error)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NEWEST, .newest = 0};
-    const ses_get_options options = {.size = sizeof options,
-                                     .range = &none,
-                                     .timeout_ms = ses__limits_left_ms(&find->limits),
-                                     .cancel = find->limits.cancel};
+    const ses_get_options options = {.size = sizeof options, .range = &none, LEFT_OF(find)};
+    return ses_get(find->store, key, &options, session, error);
+}
+
+static int find_in_one_session(struct find *find, ses_error *error)
+{
     ses_session *session = NULL;
-    int code = ses_get(find->store, find->scope, &options, &session, error);
+    int code = open_found(find, find->scope, &session, error);
 
     if (code == SES_OK)
         code = find_in_session(find, session, error);
@@ -197,48 +199,32 @@ static int find_in_state(struct find *find, const ses_session *session, ses_erro
 static int find_in_base(struct find *find, int64_t base_seq, ses_error *error)
 {
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = base_seq};
-    const ses_as_of_options options = {.size = sizeof options,
-                                       .flags = SES_AS_OF_SHARED,
-                                       .timeout_ms = ses__limits_left_ms(&find->limits),
-                                       .cancel = find->limits.cancel};
+    const ses_as_of_options options = {.size = sizeof options, .flags = SES_AS_OF_SHARED, LEFT_OF(find)};
     const ses_key key = session_key_of(find);
-    const ses_finding what = finding_at(find, SES_FOUND_BASE);
     char *json = NULL;
     size_t len = 0;
-    int code = ses_state_json_as_of_by_key(find->store, &key, &point, &options, &json, &len, error);
+    const int code = ses_state_json_as_of_by_key(find->store, &key, &point, &options, &json, &len, error);
 
-    if (code == SES_OK)
-        code = ses__find_in_state(find, &what, (struct state_kinds){"", SES_FOUND_BASE, SES_FOUND_BASE},
-                                  (struct span){json, len}, error);
-    ses_free(json);
-    return code;
+    return find_in_given(find, code, finding_at(find, SES_FOUND_BASE),
+                         (struct state_kinds){"", SES_FOUND_BASE, SES_FOUND_BASE}, json, len, error);
 }
 
 static int find_in_initial(struct find *find, ses_session *session, ses_error *error)
 {
-    const ses_call_options options = call_options_of(find);
-    const ses_finding what = finding_at(find, SES_FOUND_INITIAL);
+    const ses_call_options options = {.size = sizeof options, LEFT_OF(find)};
     char *json = NULL;
     size_t len = 0;
-    int code = ses_state_json_initial(session, &options, &json, &len, error);
+    const int code = ses_state_json_initial(session, &options, &json, &len, error);
 
-    if (code == SES_OK)
-        code = ses__find_in_state(find, &what, (struct state_kinds){"", SES_FOUND_INITIAL, SES_FOUND_INITIAL},
-                                  (struct span){json, len}, error);
-    ses_free(json);
-    return code;
+    return find_in_given(find, code, finding_at(find, SES_FOUND_INITIAL),
+                         (struct state_kinds){"", SES_FOUND_INITIAL, SES_FOUND_INITIAL}, json, len, error);
 }
 
 static int find_in_states(struct find *find, ses_error *error)
 {
-    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NEWEST, .newest = 0};
-    const ses_get_options options = {.size = sizeof options,
-                                     .range = &none,
-                                     .timeout_ms = ses__limits_left_ms(&find->limits),
-                                     .cancel = find->limits.cancel};
     const ses_key key = session_key_of(find);
     ses_session *session = NULL;
-    int code = ses_get(find->store, &key, &options, &session, error);
+    int code = open_found(find, &key, &session, error);
 
     if (code == SES_OK)
         code = find_in_state(find, session, error);
@@ -254,10 +240,7 @@ static int find_in_events(struct find *find, bool *done, ses_error *error)
 {
     const ses_range range = {
         .size = sizeof range, .which = SES_RANGE_SEQ, .first_seq = find->at.seq + 1, .last_seq = INT64_MAX};
-    const ses_cursor_options options = {.size = sizeof options,
-                                        .range = &range,
-                                        .timeout_ms = ses__limits_left_ms(&find->limits),
-                                        .cancel = find->limits.cancel};
+    const ses_cursor_options options = {.size = sizeof options, .range = &range, LEFT_OF(find)};
     const ses_key key = session_key_of(find);
     ses_finding what = finding_at(find, SES_FOUND_EVENT);
     const ses_event *event = NULL;
@@ -284,72 +267,15 @@ static void leave_session(struct find *find)
 
     at->session[0] = at->session_user[0] = at->name[0] = '\0';
     at->seq = at->version = at->offset = 0;
+    at->reading = false;
     at->step = find->scope && find->scope->session ? FIND_END : FIND_NEXT_SESSION;
-}
-
-static int step_to_app(struct find *find, ses_error *error)
-{
-    bool any = false;
-    const int code = find->scope ? SES_OK : take_next_name(find, NULL, find->at.app, &any, error);
-
-    find->at.step = any ? FIND_APP : FIND_END;
-    find->at.user[0] = '\0';
-    find->at.last = false;
-    return code;
-}
-
-static int step_to_user(struct find *find, ses_error *error)
-{
-    bool any = false;
-    const int code = take_next_name(find, find->at.app, find->at.user, &any, error);
-
-    if (!any)
-        find->at.user[0] = '\0';
-    find->at.step = any ? FIND_USER : FIND_NEXT_SESSION;
-    return code;
-}
-
-static int step_in_artifacts(struct find *find, const ses_key *key, enum find_step next, ses_error *error)
-{
-    bool any = false;
-    const int code = ses__find_in_artifact(find, key, &any, error);
-
-    if (code == SES_OK && !any) {
-        find->at.name[0] = '\0';
-        find->at.step = next;
-    }
-    return code;
-}
-
-static int step_to_loose(struct find *find, ses_error *error)
-{
-    struct find_place *at = &find->at;
-    bool any = false;
-    const int code = ses__find_next_loose(find, &any, error);
-
-    if (any) {
-        at->step = FIND_LOOSE_ARTIFACTS;
-    } else {
-        at->step = find->scope && find->scope->user ? FIND_NEXT_SESSION : FIND_NEXT_USER;
-        at->session[0] = '\0';
-    }
-    return code;
-}
-
-static int step_to_session(struct find *find, ses_error *error)
-{
-    bool any = false;
-
-    find->at.user[0] = '\0';
-    const int code = find_in_next_session(find, &any, error);
-    find->at.step = any ? FIND_STATES : FIND_NEXT_APP;
-    return code;
 }
 
 static int step_in_session(struct find *find, ses_error *error)
 {
     const ses_key key = session_key_of(find);
-    bool done = true;
+    bool any = false;
+    bool done = false;
     int code = SES_OK;
 
     switch ((enum find_step)find->at.step) {
@@ -358,54 +284,75 @@ static int step_in_session(struct find *find, ses_error *error)
         find->at.step = FIND_ARTIFACTS;
         break;
     case FIND_ARTIFACTS:
-        code = step_in_artifacts(find, &key, FIND_EVENTS, error);
+        code = ses__find_in_artifact(find, &key, &any, error);
+        find->at.step = any ? FIND_ARTIFACTS : FIND_EVENTS;
         break;
     default:
         code = find_in_events(find, &done, error);
-        if (code == SES_OK && done)
-            leave_session(find);
         break;
     }
     if (code == SES_NOTFOUND || code == SES_STALE) { /* deleted, or cut, meanwhile */
         ses__error_clear(error);
-        leave_session(find);
         code = SES_OK;
+        done = true;
     }
+    if (code == SES_OK && done)
+        leave_session(find);
     return code;
 }
 
 int ses__find_step(struct find *find, ses_error *error)
 {
     struct find_place *at = &find->at;
-    const ses_key users = {at->app, at->user, NULL};
+    const ses_key of_user = {at->app, at->user, NULL};
     const ses_key loose = {at->app, at->user, at->session};
+    bool any = false;
     int code = SES_OK;
 
     switch ((enum find_step)at->step) {
     case FIND_NEXT_APP:
-        return step_to_app(find, error);
+        if (!find->scope)
+            code = take_next_name(find, NULL, at->app, &any, error);
+        at->step = any ? FIND_APP : FIND_END;
+        at->last = false;
+        break;
     case FIND_APP:
         code = find_in_owner(find, NULL, error);
         at->step = FIND_NEXT_USER;
-        return code;
+        break;
     case FIND_NEXT_USER:
-        return step_to_user(find, error);
+        code = take_next_name(find, at->app, at->user, &any, error);
+        at->step = any ? FIND_USER : FIND_NEXT_SESSION;
+        break;
     case FIND_USER:
         code = find_in_owner(find, at->user, error);
         at->step = FIND_USER_ARTIFACTS;
-        return code;
+        break;
     case FIND_USER_ARTIFACTS:
-        return step_in_artifacts(find, &users, FIND_NEXT_LOOSE, error);
+        code = ses__find_in_artifact(find, &of_user, &any, error);
+        at->step = any ? FIND_USER_ARTIFACTS : FIND_NEXT_LOOSE;
+        break;
     case FIND_NEXT_LOOSE:
-        return step_to_loose(find, error);
+        code = ses__find_next_loose(find, &any, error);
+        at->step = any                                ? FIND_LOOSE_ARTIFACTS
+                   : find->scope && find->scope->user ? FIND_NEXT_SESSION
+                                                      : FIND_NEXT_USER;
+        if (!any)
+            at->session[0] = '\0';
+        break;
     case FIND_LOOSE_ARTIFACTS:
-        return step_in_artifacts(find, &loose, FIND_NEXT_LOOSE, error);
+        code = ses__find_in_artifact(find, &loose, &any, error);
+        at->step = any ? FIND_LOOSE_ARTIFACTS : FIND_NEXT_LOOSE;
+        break;
     case FIND_NEXT_SESSION:
-        return step_to_session(find, error);
+        at->user[0] = '\0';
+        code = find_in_next_session(find, &any, error);
+        at->step = any ? FIND_STATES : FIND_NEXT_APP;
+        break;
     case FIND_ONE_SESSION:
         code = find_in_one_session(find, error);
         at->step = FIND_STATES;
-        return code;
+        break;
     case FIND_STATES:
     case FIND_ARTIFACTS:
     case FIND_EVENTS:
@@ -413,5 +360,5 @@ int ses__find_step(struct find *find, ses_error *error)
     case FIND_END:
         break;
     }
-    return SES_OK;
+    return code;
 }
