@@ -7,12 +7,13 @@
 /* The fate of a value. One that is gone is not built, and its object or list goes without it. */
 enum fate { FATE_SAME, FATE_NEW, FATE_GONE };
 
-static void put_value(struct redacting *run, struct span value, struct span fresh, enum fate *fate)
+static enum fate put_value(struct redacting *run, struct span value, struct span fresh)
 {
     ses__buffer_add(&run->built, fresh.ptr, fresh.len);
-    *fate = fresh.ptr == value.ptr || ses__span_is(fresh, value) ? FATE_SAME : FATE_NEW;
+    return fresh.ptr == value.ptr || ses__span_is(fresh, value) ? FATE_SAME : FATE_NEW;
 }
 
+/* An object or a list. */
 static bool is_empty_value(struct span value)
 {
     size_t at = 1;
@@ -22,46 +23,43 @@ static bool is_empty_value(struct span value)
     return at + 1 == value.len;
 }
 
+static enum fate put_empty(struct redacting *run, struct span value)
+{
+    const struct span empty = {value.ptr[0] == '[' ? "[]" : "{}", 2};
+    return put_value(run, value, is_empty_value(value) ? value : empty);
+}
+
 /* ----------------------------------------------------------------------------------------- plain values */
 
 /* A value that belongs to the user. */
-static void erase_free_value(struct redacting *run, struct span value, enum fate *fate)
+static enum fate erase_free_value(struct redacting *run, struct span value)
 {
     switch (ses__json_type_of(value)) {
     case JSON_STRING:
-        put_value(run, value, run->asked->text, fate);
-        return;
+        return put_value(run, value, run->asked->text);
     case JSON_NUMBER:
-        put_value(run, value, (struct span){"null", 4}, fate);
-        return;
+        return put_value(run, value, (struct span){"null", 4});
     case JSON_OBJECT:
-        put_value(run, value, is_empty_value(value) ? value : (struct span){"{}", 2}, fate);
-        return;
     case JSON_ARRAY:
-        put_value(run, value, is_empty_value(value) ? value : (struct span){"[]", 2}, fate);
-        return;
+        return put_empty(run, value);
     default:
-        put_value(run, value, value, fate);
+        return put_value(run, value, value);
     }
 }
 
 /* A value of a redaction as a whole. */
-static void erase_value(struct redacting *run, const struct adk_field *field, struct span value,
-                        enum fate *fate)
+static enum fate erase_value(struct redacting *run, const struct adk_field *field, struct span value)
 {
-    const bool is_text = field->kind == ADK_TEXT && field->form == ADK_ONE && value.ptr[0] == '"';
-
     if (field->erasure == ADK_ARGUMENTS)
-        put_value(run, value, value.ptr[0] == '{' && is_empty_value(value) ? value : run->asked->object,
-                  fate);
-    else if (field->erasure == ADK_DROP)
-        *fate = FATE_GONE;
-    else if (field->kind == ADK_JSON || field->erasure == ADK_ARTIFACTS)
-        erase_free_value(run, value, fate);
-    else if (is_text)
-        put_value(run, value, value.len == 2 ? value : run->asked->text, fate);
-    else
-        *fate = FATE_GONE;
+        return put_value(run, value,
+                         value.ptr[0] == '{' && is_empty_value(value) ? value : run->asked->object);
+    if (field->erasure == ADK_DROP)
+        return FATE_GONE;
+    if (field->kind == ADK_JSON || field->erasure == ADK_ARTIFACTS)
+        return erase_free_value(run, value);
+    if (field->kind == ADK_TEXT && field->form == ADK_ONE && value.ptr[0] == '"')
+        return put_value(run, value, value.len == 2 ? value : run->asked->text);
+    return FATE_GONE;
 }
 
 /* A value in which pieces are looked for. If its class allows no text in place of them, all of it is gone. */
@@ -118,19 +116,15 @@ static int redact_value(struct redacted_body *body, const struct adk_field *fiel
     if (!body->copies && run->asked->find && field && field->kind == ADK_TEXT && is_kept(field, type))
         return find_in_kept(body, value, error);
     if (body->copies || type == JSON_NULL || type == JSON_BOOL || (field && is_kept(field, type)))
-        put_value(run, value, value, fate);
+        *fate = put_value(run, value, value);
     else if (run->asked->find)
         return find_in_value(run, field, value, fate, error);
-    else if (field)
-        erase_value(run, field, value, fate);
     else
-        *fate = FATE_GONE;
+        *fate = field ? erase_value(run, field, value) : FATE_GONE;
     return SES_OK;
 }
 
 /* --------------------------------------------------------------------------------------- special values */
-
-typedef int value_redactor(struct redacting *run, struct span value, struct span *after, ses_error *error);
 
 static int redact_state(struct redacted_body *body, struct span value, enum fate *fate, ses_error *error)
 {
@@ -139,27 +133,28 @@ static int redact_state(struct redacted_body *body, struct span value, enum fate
                          ? ses__delta_redact_copies(body->run, value, body->event->seq, &fresh, error)
                          : ses__delta_redact(body->run, value, body->event->seq, &fresh, error);
     if (code == SES_OK)
-        put_value(body->run, value, fresh, fate);
+        *fate = put_value(body->run, value, fresh);
     return code;
 }
 
 static int redact_artifacts(struct redacted_body *body, const struct adk_field *field, struct span value,
                             enum fate *fate, ses_error *error)
 {
+    struct redacting *run = body->run;
     struct span fresh = value;
     int code = SES_OK;
 
-    if (!body->copies && ses__json_type_of(value) != JSON_OBJECT)
+    if (body->copies) {
+        code = ses__versions_leave_out(run, value, &fresh, error);
+        *fate = put_value(run, value, fresh);
+        return code;
+    }
+    if (value.ptr[0] != '{')
         return redact_value(body, field, value, fate, error);
-    if (body->copies)
-        code = ses__versions_leave_out(body->run, value, &fresh, error);
-    else if (!is_empty_value(value))
+    if (!is_empty_value(value))
         body->named = value;
-    if (!body->copies && !body->run->asked->find && !is_empty_value(value))
-        fresh = (struct span){"{}", 2};
-    if (code == SES_OK)
-        put_value(body->run, value, fresh, fate);
-    return code;
+    *fate = run->asked->find ? put_value(run, value, value) : put_empty(run, value);
+    return SES_OK;
 }
 
 /* --------------------------------------------------------------------------------------------- classes */
@@ -176,150 +171,86 @@ static void add_text_of_part(struct redacting *run, bool first)
     ses__buffer_add(&run->built, run->asked->text.ptr, run->asked->text.len);
 }
 
-/* An object whose members are redacted one by one. */
-struct redacted_object {
-    const struct adk_field *field; /* that holds it */
-    bool is_map;
-    const char *gap; /* between the members, with what precedes the value */
-    bool first;      /* no member was built yet */
-    bool says;       /* a member says something: it is no flag, and not null */
-    bool lacks;      /* a member is gone that the class requires */
+/* An object, a map or a list whose values are redacted one by one. */
+struct redacted_whole {
+    const struct adk_field *field;
+    enum adk_form form; /* ADK_ONE: an object */
+    const char *gap;    /* between the values, with what precedes the next */
+    bool first;         /* no value was built yet */
+    bool says;          /* a value says something: it is no flag, and not null */
+    bool lacks;         /* a value is gone without which the whole cannot be */
     enum fate fate;
 };
 
-static int redact_member(struct redacted_body *body, struct redacted_object *object, struct json_string key,
-                         struct span value, ses_error *error)
+/* An object that is gone from a list leaves the others there. A plain value that is gone takes the list along,
+ * since other lists may belong to it value by value. */
+static int redact_inner(struct redacted_body *body, struct redacted_whole *whole,
+                        const struct adk_field *field, struct span value, ses_error *error)
 {
-    struct buffer *built = &body->run->built;
-    const size_t start = built->len;
-    const struct adk_field *field =
-        object->is_map ? object->field : ses__adk_field_of(object->field->model, key);
+    struct redacting *run = body->run;
+    const size_t start = run->built.len;
+    const char *const gap = ses__after_comma(whole->gap);
     const enum json_type type = ses__json_type_of(value);
     enum fate fate = FATE_SAME;
 
-    ses__buffer_add(built, ",", object->first ? 0 : 1);
-    ses__buffer_add(built, object->gap, (size_t)(value.ptr - object->gap));
-    const int code =
-        redact_field(body, field, object->is_map || !field ? ADK_ONE : field->form, value, &fate, error);
-    object->gap = value.ptr + value.len;
+    ses__buffer_add(&run->built, ",", whole->first ? 0 : 1);
+    ses__buffer_add(&run->built, gap, (size_t)(value.ptr - gap));
+    const int code = redact_field(body, field, whole->form == ADK_ONE && field ? field->form : ADK_ONE, value,
+                                  &fate, error);
+    whole->gap = value.ptr + value.len;
     if (fate != FATE_SAME)
-        object->fate = FATE_NEW;
-    if (fate == FATE_GONE) {
-        ses__buffer_take_back(built, start);
-        object->lacks |= !object->is_map && field && field->flags & ADK_REQUIRED;
-    } else {
-        object->first = false;
-        object->says |= type != JSON_NULL && type != JSON_BOOL;
+        whole->fate = FATE_NEW;
+    if (fate == FATE_GONE && whole->form == ADK_LIST && field->erasure == ADK_PARTS) {
+        ses__buffer_add(&run->built, "{", 1);
+        add_text_of_part(run, true);
+        ses__buffer_add(&run->built, "}", 1);
+    } else if (fate == FATE_GONE) {
+        ses__buffer_take_back(&run->built, start);
+        whole->lacks |= whole->form == ADK_LIST  ? field->kind != ADK_OBJECT
+                        : whole->form == ADK_ONE ? field && field->flags & ADK_REQUIRED
+                                                 : false;
+        return code;
     }
+    whole->first = false;
+    whole->says |= type != JSON_NULL && type != JSON_BOOL;
     return code;
 }
 
-static int refuse_unreadable_event(const struct redacted_body *body, ses_error *error)
+static int redact_whole(struct redacted_body *body, const struct adk_field *field, enum adk_form form,
+                        struct span text, enum fate *fate, ses_error *error)
 {
-    return ses__error_set(error, SES_CORRUPT, "the stored event %lld of session number %lld cannot be read",
-                          (long long)body->event->seq, (long long)body->run->row.id);
-}
-
-static int redact_object_members(struct redacted_body *body, struct redacted_object *object, struct span text,
-                                 ses_error *error)
-{
+    struct redacting *run = body->run;
+    const size_t start = run->built.len;
+    struct redacted_whole whole = {
+        .field = field, .form = form, .gap = text.ptr + 1, .first = true, .fate = FATE_SAME};
+    const bool is_list = form == ADK_LIST;
     struct json_reader reader;
     struct json_string key;
     struct span value;
     int code = SES_OK;
 
     ses__json_start(&reader, text.ptr, text.len);
-    if (!ses__json_enter(&reader))
-        return refuse_unreadable_event(body, error);
-    object->gap = text.ptr + 1;
-    while (code == SES_OK && ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
-        object->gap = ses__after_comma(object->gap);
-        code = redact_member(body, object, key, ses__json_trim(value), error);
+    bool goes_on = ses__json_enter(&reader);
+    ses__buffer_add(&run->built, text.ptr, 1);
+    while (code == SES_OK && goes_on) {
+        goes_on = (is_list ? ses__json_element(&reader) : ses__json_member(&reader, &key)) &&
+                  ses__json_skip(&reader, &value);
+        if (!goes_on)
+            break;
+        const struct adk_field *inner = form == ADK_ONE ? ses__adk_field_of(field->model, key) : field;
+        code = redact_inner(body, &whole, inner, ses__json_trim(value), error);
+        goes_on = !(is_list && whole.lacks);
     }
-    return code == SES_OK && reader.wrong ? refuse_unreadable_event(body, error) : code;
-}
-
-static int redact_object(struct redacted_body *body, const struct adk_field *field, enum adk_form form,
-                         struct span value, enum fate *fate, ses_error *error)
-{
-    struct redacting *run = body->run;
-    const size_t start = run->built.len;
-    struct redacted_object object = {
-        .field = field, .is_map = form == ADK_MAP, .first = true, .fate = FATE_SAME};
-
-    ses__buffer_add(&run->built, "{", 1);
-    int code = redact_object_members(body, &object, value, error);
-    if (code != SES_OK)
-        return code;
-    if (field->erasure == ADK_PARTS && object.fate == FATE_NEW && !object.says)
-        add_text_of_part(run, object.first);
-    ses__buffer_add(&run->built, object.gap, (size_t)(value.ptr + value.len - object.gap));
-    *fate = object.lacks ? FATE_GONE : object.fate;
-    if (object.lacks)
+    if (code == SES_OK && reader.wrong)
+        code =
+            ses__error_set(error, SES_CORRUPT, "the stored event %lld of session number %lld cannot be read",
+                           (long long)body->event->seq, (long long)run->row.id);
+    if (field->erasure == ADK_PARTS && !is_list && whole.fate == FATE_NEW && !whole.says)
+        add_text_of_part(run, whole.first);
+    ses__buffer_add(&run->built, whole.gap, (size_t)(text.ptr + text.len - whole.gap));
+    *fate = whole.lacks ? FATE_GONE : whole.fate;
+    if (whole.lacks)
         ses__buffer_take_back(&run->built, start);
-    return SES_OK;
-}
-
-/* A list whose values are redacted one by one. */
-struct redacted_list {
-    const struct adk_field *field;
-    const char *gap; /* between the values */
-    bool first;      /* no value was built yet */
-    enum fate fate;
-};
-
-static int redact_element(struct redacted_body *body, struct redacted_list *list, struct span value,
-                          ses_error *error)
-{
-    struct redacting *run = body->run;
-    const size_t start = run->built.len;
-    enum fate fate = FATE_SAME;
-
-    ses__buffer_add(&run->built, ",", list->first ? 0 : 1);
-    ses__buffer_add(&run->built, list->gap, (size_t)(value.ptr - list->gap));
-    const int code = redact_field(body, list->field, ADK_ONE, value, &fate, error);
-    list->gap = value.ptr + value.len;
-    if (fate != FATE_SAME)
-        list->fate = FATE_NEW;
-    if (fate == FATE_GONE && list->field->erasure == ADK_PARTS) {
-        ses__buffer_add(&run->built, "{", 1);
-        add_text_of_part(run, true);
-        ses__buffer_add(&run->built, "}", 1);
-    } else if (fate == FATE_GONE && list->field->kind == ADK_OBJECT) {
-        ses__buffer_take_back(&run->built, start);
-        return code;
-    } else if (fate == FATE_GONE) {
-        list->fate = FATE_GONE;
-    }
-    list->first = false;
-    return code;
-}
-
-/* An object that is gone from a list leaves the others there. A plain value that is gone takes the list
- * along, since other lists may belong to it value by value. */
-static int redact_list(struct redacted_body *body, const struct adk_field *field, struct span text,
-                       enum fate *fate, ses_error *error)
-{
-    struct buffer *built = &body->run->built;
-    const size_t start = built->len;
-    struct redacted_list list = {.field = field, .gap = text.ptr + 1, .first = true, .fate = FATE_SAME};
-    struct json_reader reader;
-    struct span value;
-    int code = SES_OK;
-
-    ses__json_start(&reader, text.ptr, text.len);
-    if (!ses__json_enter(&reader))
-        return refuse_unreadable_event(body, error);
-    ses__buffer_add(built, "[", 1);
-    while (code == SES_OK && list.fate != FATE_GONE && ses__json_element(&reader) &&
-           ses__json_skip(&reader, &value)) {
-        list.gap = ses__after_comma(list.gap);
-        code = redact_element(body, &list, ses__json_trim(value), error);
-    }
-    ses__buffer_add(built, list.gap, (size_t)(text.ptr + text.len - list.gap));
-    *fate = list.fate;
-    if (list.fate == FATE_GONE)
-        ses__buffer_take_back(built, start);
     return code;
 }
 
@@ -328,18 +259,6 @@ static bool is_walked(const struct redacted_body *body, const struct adk_field *
 {
     return body->run->asked->find || field->erasure == ADK_WALK || field->erasure == ADK_CONTENT ||
            field->erasure == ADK_PARTS;
-}
-
-/* An object, a list or a map of a redaction as a whole. */
-static void empty_field(struct redacting *run, const struct adk_field *field, enum adk_form form,
-                        struct span value, enum fate *fate)
-{
-    const char *empty = form == ADK_LIST ? "[]" : "{}";
-
-    if (field->erasure == ADK_DROP || (form == ADK_ONE && ses__adk_has_required(field->model)))
-        *fate = FATE_GONE;
-    else
-        put_value(run, value, is_empty_value(value) ? value : (struct span){empty, 2}, fate);
 }
 
 /* *fate is FATE_SAME. */
@@ -357,7 +276,7 @@ static int redact_field(struct redacted_body *body, const struct adk_field *fiel
         return redact_artifacts(body, field, value, fate, error);
     body->has_content |= field->erasure == ADK_CONTENT;
     if (field->erasure == ADK_CONTENT && run->asked->content.ptr && !body->copies) {
-        put_value(run, value, run->asked->content, fate);
+        *fate = put_value(run, value, run->asked->content);
         return SES_OK;
     }
     const bool is_list = form == ADK_LIST && type == JSON_ARRAY;
@@ -365,12 +284,11 @@ static int redact_field(struct redacted_body *body, const struct adk_field *fiel
         type == JSON_OBJECT && (form == ADK_MAP || (form == ADK_ONE && field->kind == ADK_OBJECT));
     if ((!is_list && !is_object) || (body->copies && field->erasure != ADK_WALK))
         return redact_value(body, field, value, fate, error);
-    if (!is_walked(body, field)) {
-        empty_field(run, field, form, value, fate);
-        return SES_OK;
-    }
-    return is_list ? redact_list(body, field, value, fate, error)
-                   : redact_object(body, field, form, value, fate, error);
+    if (is_walked(body, field))
+        return redact_whole(body, field, form, value, fate, error);
+    const bool goes = field->erasure == ADK_DROP || (form == ADK_ONE && ses__adk_has_required(field->model));
+    *fate = goes ? FATE_GONE : put_empty(run, value);
+    return SES_OK;
 }
 
 int ses__fields_redact(struct redacted_body *body, bool *changed, ses_error *error)
