@@ -130,11 +130,37 @@ def models():
     return found
 
 
-def row(model, name, field):
+MACROS = """\
+#define ADK_PLAIN(name, kind) {#name, ADK_##kind, ADK_ONE, ADK_NULL, ADK_BY_KIND, NULL}
+#define ADK_FIELD(name, kind, form, flags, erasure) \\
+    {#name, ADK_##kind, ADK_##form, flags, ADK_##erasure, NULL}
+#define ADK_INNER(name, of, form, flags, erasure) \\
+    {#name, ADK_OBJECT, ADK_##form, flags, ADK_##erasure, &adk_##of}
+#define ADK_CLASS(name, ignores, ...) \\
+    static const struct adk_model adk_##name = { \\
+        (const struct adk_field[]){__VA_ARGS__, {NULL, ADK_JSON, ADK_ONE, 0, ADK_BY_KIND, NULL}}, ignores}
+"""
+
+
+def entry(model, name, field):
     kind, form, of, nullable, required = field
     flags = " | ".join(flag for flag, on in (("ADK_NULL", nullable), ("ADK_REQUIRED", required)) if on) or "0"
-    return (f'    {{"{name}", ADK_{kind}, ADK_{form}, {flags}, ADK_{erasure_of(f"{model.__name__}.{name}")}, '
-            f'{f"&adk_{of.__name__}" if of else "NULL"}}},')
+    erasure = erasure_of(f"{model.__name__}.{name}")
+    if of:
+        return f"ADK_INNER({name}, {of.__name__}, {form}, {flags}, {erasure})"
+    if (form, flags, erasure) == ("ONE", "ADK_NULL", "BY_KIND"):
+        return f"ADK_PLAIN({name}, {kind})"
+    return f"ADK_FIELD({name}, {kind}, {form}, {flags}, {erasure})"
+
+
+def fill(entries):
+    """Lines of at most 110 columns."""
+    lines = [""]
+    for one in entries:
+        if lines[-1] and len(lines[-1]) + len(one) > 103:
+            lines.append("")
+        lines[-1] += (" " if lines[-1] else "") + one + ","
+    return ("\n    ".join(lines))[:-1]
 
 
 def main():
@@ -142,14 +168,11 @@ def main():
           f" * Made by tools/adk/fields.py from the classes of google-adk {version('google-adk')} and google-genai"
           f" {version('google-genai')}.\n"
           " * All of them accept both spellings of a name. `citationSources` is the API's own name for `citations`.\n"
-          ' */\n#include "model/adk/fields.h"\n\n/* clang-format off */')
+          ' */\n#include "model/adk/fields.h"\n\n/* clang-format off */\n' + MACROS)
     for model in models():
         ignores = "true" if model.model_config.get("extra", "ignore") == "ignore" else "false"
-        print(f"static const struct adk_field adk_{model.__name__}_fields[] = {{")
-        for name, field in sorted(fields_of(model).items()):
-            print(row(model, name, field))
-        print("    {NULL, ADK_JSON, ADK_ONE, 0, ADK_BY_KIND, NULL}};")
-        print(f"static const struct adk_model adk_{model.__name__} = {{adk_{model.__name__}_fields, {ignores}}};\n")
+        entries = [entry(model, name, field) for name, field in sorted(fields_of(model).items())]
+        print(f"ADK_CLASS({model.__name__}, {ignores},\n    {fill(entries)});\n")
     print("const struct adk_model *const ses__adk_event = &adk_Event;\n/* clang-format on */")
 
 
