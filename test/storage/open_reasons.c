@@ -12,7 +12,7 @@ enum { CANNOT = 100, WRONG_MESSAGE = 101 };
 struct attempt {
     const char *path;
     unsigned flags;
-    const char *words;
+    const char *words; /* NULL: no message is wanted */
     int (*prepare)(const char *path); /* in the child; non-zero: it cannot */
 };
 
@@ -26,8 +26,10 @@ static int run_attempt(void *context)
 
     if (attempt->prepare(attempt->path) != 0)
         return CANNOT;
-    const int code = ses_open(attempt->path, &options, &store, &error);
+    const int code = ses_open(attempt->path, &options, &store, attempt->words ? &error : NULL);
     ses_close(store);
+    if (!attempt->words)
+        return -code;
     if (strstr(error.message, attempt->words) && !strstr(error.message, "PRAGMA"))
         return -code;
     fprintf(stderr, "%s: \"%s\" does not say \"%s\"\n", ses_code_name(code), error.message, attempt->words);
@@ -145,8 +147,9 @@ static void test_full_disk(void **state)
 
     make_store(folder->path);
     assert_int_equal(mkdir(disk, 0700), 0);
-    free(disk);
     assert_told(SES_FULL, (struct attempt){folder->path, 0, "no space is left", fill_disk});
+    assert_told(SES_FULL, (struct attempt){folder->path, 0, NULL, fill_disk});
+    free(disk);
 }
 #endif
 

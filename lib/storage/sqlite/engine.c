@@ -370,8 +370,11 @@ bool ses__sqlite_has(const struct storage *storage)
 int ses__sqlite_open(const struct sqlite_config *config, struct storage **storage, ses_error *error)
 {
     struct sqlite *opened = NULL;
-    int code = check_sqlite(error);
+    ses_error own; /* its engine_code decides on the code of a failure */
 
+    ses__error_clear(&own);
+    error = error ? error : &own;
+    int code = check_sqlite(error);
     *storage = NULL;
     if (code == SES_OK && config->key)
         code = ses__key_check_cipher(config, error);

@@ -51,7 +51,7 @@ static const char *find_reason(const struct sqlite *storage, int *code)
 
 int ses__open_explain(const struct sqlite *storage, int code, ses_error *error)
 {
-    const int engine_code = error ? error->engine_code : 0;
+    const int engine_code = error->engine_code;
     const char *reason = storage->config.in_memory || engine_code == 0 ? NULL : find_reason(storage, &code);
 
     if (reason) {
