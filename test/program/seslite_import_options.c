@@ -37,15 +37,15 @@ static void test_skip_and_rename_bring_the_rest(void **state)
     struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--rename", "--json");
-    assert_int_equal(number_of(&reply, "made"), 13);
-    assert_int_equal(number_of(&reply, "refused"), 5);
+    assert_int_equal(number_of(&reply, "made"), 15);
+    assert_int_equal(number_of(&reply, "refused"), 7);
     cJSON *json = reply_json(&reply);
     const cJSON *renames = cJSON_GetObjectItem(cJSON_GetArrayItem(json, 0), "renames");
     assert_int_equal(cJSON_GetArraySize(renames), 1);
     assert_string_equal(json_string(cJSON_GetObjectItem(cJSON_GetArrayItem(renames, 0), "here"), "userId"),
                         "empty~811c9dc5");
     const cJSON *refusals = cJSON_GetObjectItem(cJSON_GetArrayItem(json, 0), "refusals");
-    assert_int_equal(cJSON_GetArraySize(refusals), 5);
+    assert_int_equal(cJSON_GetArraySize(refusals), 7);
     assert_string_equal(json_string(cJSON_GetArrayItem(refusals, 1), "id"), "nan");
     assert_string_equal(json_string(cJSON_GetArrayItem(refusals, 1), "key"), "nan");
     assert_string_equal(json_string(cJSON_GetArrayItem(refusals, 1), "code"), "SES_JSON");
@@ -56,10 +56,10 @@ static void test_skip_and_rename_bring_the_rest(void **state)
     ses_session_close(must_get(fixture->store, &lone));
     ses_session_close(must_get(fixture->store, &padded));
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--rename", "--json");
-    assert_int_equal(number_of(&reply, "equal"), 13);
+    assert_int_equal(number_of(&reply, "equal"), 15);
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--to-user", "other", "--json");
-    assert_int_equal(number_of(&reply, "made"), 13);
-    assert_int_equal(number_of(&reply, "refused"), 5);
+    assert_int_equal(number_of(&reply, "made"), 15);
+    assert_int_equal(number_of(&reply, "refused"), 7);
     reply_free(&reply);
     free(path);
 }
@@ -80,6 +80,51 @@ static void test_a_new_session_that_cannot_be_stored_is_found_before_anything_is
     assert_string_equal(reply.out.data, "");
     reply_free(&reply);
     free(path);
+}
+
+/* An event that cannot be read, and one that only the store refuses. The state is still that of the file. */
+static void test_a_bad_event_is_left_out_alone(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const struct {
+        const char *event;
+        const char *words;
+    } cases[] = {
+        {"{broken", "a/u/s: event 2, e2: "},
+        {"{\"id\":\"e2\",\"author\":5}", "the event's author must be a string"},
+    };
+    struct reply reply = {0};
+    ses_error error;
+    char sql[200];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const ses_key key = {"a", "u", "s"};
+        (void)snprintf(sql, sizeof sql,
+                       "UPDATE sessions SET state = '{\"n\":1,\"m\":2}' WHERE id = 's';"
+                       "UPDATE events SET event_data = '%s' WHERE id = 'e2'",
+                       cases[i].event);
+        char *path = make_adk(fixture, "bad.db", sql);
+        char *json = NULL;
+        ses_session *session = NULL;
+
+        run_code(2, "import", path);
+        run_ok("import", path, "--skip", "--json");
+        assert_has(&reply.err, cases[i].words);
+        assert_int_equal(number_of(&reply, "made"), 2);
+        assert_int_equal(number_of(&reply, "refused"), 1);
+        session = must_get(fixture->store, &key);
+        assert_int_equal(ses_session_event_count(session), 1);
+        ses_session_close(session);
+        assert_ok(ses_state_json_by_key(fixture->store, &key, NULL, &json, NULL, &error));
+        assert_string_equal(json, "{\"app:units\":\"metric\",\"m\":2,\"n\":1}");
+        ses_free(json);
+        run_ok("import", path, "--skip", "--json");
+        assert_int_equal(number_of(&reply, "equal"), 2);
+        run_ok("delete", "-a", "a", "--everything", "--yes");
+        assert_int_equal(remove(path), 0);
+        free(path);
+    }
+    reply_free(&reply);
 }
 
 /* Of each state, and of its shared keys, only those that cannot be stored are left out. */
@@ -265,6 +310,7 @@ int main(void)
         T(test_what_cannot_be_stored_is_named_and_nothing_is_written),
         T(test_skip_and_rename_bring_the_rest),
         T(test_a_new_session_that_cannot_be_stored_is_found_before_anything_is_written),
+        T(test_a_bad_event_is_left_out_alone),
         T(test_a_bad_key_is_left_out_alone),
         T(test_a_dry_run_tells_and_writes_nothing),
         T(test_app_user_and_session_choose),

@@ -106,7 +106,6 @@ struct foreign_format {
     const char *words;       /* "a database of google-adk's DatabaseSessionService" */
     const char *not_in_file; /* sentences on what the format never contains, or NULL */
     bool text;               /* otherwise a database */
-    bool lone_events;        /* no event changes state, so that one can be left out */
     /* Returns 1 for a file of this format, 0 for any other, or a negative code if it cannot be read
      * (TOONEW). */
     int (*recognizes)(const struct foreign_file *file, ses_error *error);

@@ -196,8 +196,7 @@ static int take_session(struct foreign_import *import, const struct foreign_sess
                                  .only_check = import->only_check,
                                  .refused = refuse_state_key,
                                  .refused_context = &owner,
-                                 .skips =
-                                     import->opened->format->lone_events && goes_on_after_refusals(import),
+                                 .skips = goes_on_after_refusals(import),
                                  .progress = report_progress,
                                  .progress_context = import};
     int code = fit_owner(import, session->app, session->user, &one.key, error);

@@ -118,18 +118,19 @@ static bool is_left_out(const struct walk *walk, int64_t index)
     return index < (int64_t)walk->left_out.len && walk->left_out.data[index] != 0;
 }
 
-/* With `skips`, leaves the event out. Returns 1, or the code if it cannot be left out. */
+/* With `skips`, leaves the event out, and says so once. Returns 1, or the code if it cannot be left out. */
 static int leave_out(struct walk *walk, int64_t index, int code, ses_error *error)
 {
     const bool is_refused = code == SES_INVALID || code == SES_JSON || code == SES_LIMIT;
 
     if (!is_refused || !walk->import->skips)
         return code;
+    if (!is_left_out(walk, index))
+        walk->import->refused(walk->import->refused_context, NULL, error);
     while ((int64_t)walk->left_out.len <= index)
         text_add(&walk->left_out, "", 1);
     walk->left_out.data[index] = 1;
     walk->plain = false;
-    walk->import->refused(walk->import->refused_context, NULL, error);
     ses__error_clear(error);
     return 1;
 }
@@ -145,7 +146,9 @@ static int survey(struct walk *walk, ses_error *error)
     do {
         event.json.ptr = NULL;
         code = next_read(walk, &event, error);
-        if (code == 1)
+        if (code == 1 && is_left_out(walk, walk->index))
+            walk->plain = false;
+        else if (code == 1)
             code = survey_event(walk, &event, error);
         /* An event without an end, and a row that is too large, have no next one. */
         if (code < 0 && (event.json.ptr || (!import->format->text && code != SES_LIMIT)))
@@ -324,30 +327,57 @@ static int update(struct walk *walk, unsigned flags, ses_load_result *result, se
     return code;
 }
 
-int session_import(const struct session_import *import, ses_load_result *result, ses_error *error)
+static int take_session(struct walk *walk, ses_load_result *result, ses_error *error)
 {
-    struct walk walk = {.import = import,
-                        .initial = {.import = import},
-                        .first_us = FOREIGN_NO_TIME,
-                        .latest_us = INT64_MIN,
-                        .plain = true};
-    int code = survey(&walk, error);
+    const struct session_import *import = walk->import;
+    int code = survey(walk, error);
 
     if (code == SES_OK)
-        code = initial_make(&walk.initial, error);
-    if (code == SES_OK) {
-        const unsigned follow = import->flags & SES_LOAD_UPDATE ? SES_LOAD_FOLLOW : 0u;
-        const unsigned flags = import->flags | follow | (import->only_check ? SES_LOAD_DRY_RUN : 0u);
-        walk.here = find_here(import);
-        code = load(&walk, walk.initial.json.data, flags, result, error);
-        if (code == SES_EXISTS && (flags & SES_LOAD_UPDATE))
-            code = update(&walk, flags, result, error);
+        code = initial_make(&walk->initial, error);
+    if (code != SES_OK)
+        return code;
+    const unsigned follow = import->flags & SES_LOAD_UPDATE ? SES_LOAD_FOLLOW : 0u;
+    const unsigned flags = import->flags | follow | (import->only_check ? SES_LOAD_DRY_RUN : 0u);
+    walk->here = find_here(import);
+    code = load(walk, walk->initial.json.data, flags, result, error);
+    return code == SES_EXISTS && (flags & SES_LOAD_UPDATE) ? update(walk, flags, result, error) : code;
+}
+
+static void restore_notes(struct foreign_notes *notes, const int64_t *counts)
+{
+    for (size_t i = 0; i < FOREIGN_NOTE_COUNT; i++) {
+        notes->counts[i] = counts[i];
+        if (counts[i] == 0)
+            text_clear(&notes->examples[i]);
     }
-    ses_session_close(walk.here);
-    free(walk.labels);
-    event_read_free(&walk.read);
-    initial_free(&walk.initial);
-    text_free(&walk.changed);
-    text_free(&walk.left_out);
+}
+
+/* Some events are refused only when they are loaded. Then all begins again, without the event. */
+int session_import(const struct session_import *import, ses_load_result *result, ses_error *error)
+{
+    struct text left_out = {NULL, 0, 0};
+    int64_t noted[FOREIGN_NOTE_COUNT];
+    bool again;
+    int code;
+
+    memcpy(noted, import->notes->counts, sizeof noted);
+    do {
+        struct walk walk = {.import = import,
+                            .initial = {.import = import},
+                            .first_us = FOREIGN_NO_TIME,
+                            .latest_us = INT64_MIN,
+                            .left_out = left_out,
+                            .plain = true};
+        restore_notes(import->notes, noted);
+        code = take_session(&walk, result, error);
+        again = code < 0 && error->index >= 0 && leave_out(&walk, walk.index - 1, code, error) == 1;
+        left_out = walk.left_out;
+        ses_session_close(walk.here);
+        free(walk.labels);
+        event_read_free(&walk.read);
+        initial_free(&walk.initial);
+        text_free(&walk.changed);
+    } while (again);
+    text_free(&left_out);
     return code;
 }

@@ -110,7 +110,6 @@ const struct foreign_format foreign_openai = {
     .not_in_file = "It contains no app, user, agent or state: these become openai-agents, user, assistant "
                    "and no state. A turn begins with each message of the user. Times are whole seconds. Each "
                    "item is kept unchanged in the customMetadata of its event.",
-    .lone_events = true,
     .recognizes = recognize_openai,
     .open = open_openai,
     .next_session = next_openai_session,

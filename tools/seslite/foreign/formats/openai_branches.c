@@ -199,7 +199,6 @@ const struct foreign_format foreign_openai_branches = {
         "and no state. A turn begins with each message of the user. Times are whole seconds. Each "
         "item is kept unchanged in the customMetadata of its event. Each branch is a session, ID~BRANCH, a "
         "fork of the one whose items it shares. The usage of a turn is that of its last event.",
-    .lone_events = true,
     .recognizes = recognize_branches,
     .open = open_branches,
     .next_session = next_branch,
