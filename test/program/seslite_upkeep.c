@@ -184,6 +184,44 @@ static void test_an_interrupted_backup_leaves_nothing(void **state)
     free(copy);
 }
 
+static void test_a_file_with_a_second_name_needs_linked(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = beside(fixture, ".first");
+    char *name = beside(fixture, ".second");
+    char *copy = beside(fixture, ".copy");
+    struct reply reply = {0};
+
+    run_at(&reply, 0, NULL, path, "-a", "app", "-u", "user", "create", "s1");
+    assert_int_equal(link(path, name), 0);
+    run_at(&reply, 1, NULL, path, "append", "s1", "--text", "hello");
+    assert_has(&reply.err, "a second name");
+    assert_has(&reply.err, "add --linked");
+    run_at(&reply, 0, NULL, path, "--linked", "append", "s1", "--text", "hello");
+    run_at(&reply, 0, NULL, path, "title", "Oslo", "--linked");
+    run_at(&reply, 0, NULL, path, "--linked", "index");
+    run_at(&reply, 0, NULL, path, "--linked", "search", "--words", "hello");
+    run_at(&reply, 0, NULL, path, "--linked", "maintain");
+    run_at(&reply, 0, NULL, path, "--linked", "migrate");
+
+    /* A log beside one name: by that name only those who know better read. */
+    char *log = beside(fixture, ".first-wal");
+    FILE *file = fopen(log, "w");
+    assert_non_null(file);
+    assert_int_equal(fputc('x', file), 'x');
+    assert_int_equal(fclose(file), 0);
+    run_at(&reply, 1, NULL, copy, "import", path);
+    assert_has(&reply.err, "a second name");
+    run_at(&reply, 0, NULL, copy, "--linked", "import", path);
+    run_at(&reply, 0, NULL, path, "--linked", "list");
+    assert_has(&reply.out, "Oslo");
+    reply_free(&reply);
+    free(log);
+    free(copy);
+    free(name);
+    free(path);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
 
 int main(void)
@@ -195,6 +233,7 @@ int main(void)
         T(test_a_backup_is_a_store_of_its_own),
         T(test_a_file_is_replaced_only_when_told),
         T(test_an_interrupted_backup_leaves_nothing),
+        T(test_a_file_with_a_second_name_needs_linked),
     };
     return cmocka_run_group_tests_name("seslite upkeep", tests, NULL, NULL);
 }

@@ -52,6 +52,7 @@ enum kind {
     X(JSONL, 0, "jsonl", NULL, KIND_NONE, "print JSON, one value per line")                                  \
     X(KEY_FD, 0, "key-fd", "N", KIND_NUMBER, "read the key of the file from descriptor N (help keys)")       \
     X(NO_UPGRADE, 0, "no-upgrade", NULL, KIND_NONE, "leave a store of an older version as it is")            \
+    X(LINKED, 0, "linked", NULL, KIND_NONE, "open a file that has a second name, if all programs use this")  \
     X(HELP, 'h', "help", NULL, KIND_NONE, "print help and exit")                                             \
     X(VERSION, 'V', "version", NULL, KIND_NONE, "print the version and exit")                                \
     X(AT, 0, "at", "POINT", KIND_POINT, "as of this point of the log")                                       \

@@ -86,13 +86,13 @@ int run_migrate(struct run *run)
         return EXIT_USAGE;
     if (given(run, OPTION_NO_UPGRADE))
         return say_usage(run, "migrate upgrades the store: leave out --no-upgrade");
-    give_key(run, &options);
+    give_access(run, &options);
     int code = place_open(path, &options, &run->store, &run->error);
     if (code >= 0)
         return report_migrated(run, false);
     if (code != SES_READONLY)
         return fail(run);
-    options.flags = SES_OPEN_MUST_EXIST;
+    options.flags &= ~(unsigned)SES_OPEN_READ_ONLY;
     code = place_open(path, &options, &run->store, &run->error);
     return code < 0 ? fail(run) : report_migrated(run, true);
 }

@@ -193,13 +193,15 @@ static int import_store(struct exporter *exporter, struct lines_reader *reader,
 int store_import(struct run *run, const char *path, const ses_key *from, const ses_import_options *options,
                  struct import_report *report, ses_error *error)
 {
-    ses_open_options open = {.size = sizeof open, .flags = SES_OPEN_READ_ONLY};
+    ses_open_options open = {.size = sizeof open,
+                             .flags =
+                                 SES_OPEN_READ_ONLY | (given(run, OPTION_LINKED) ? SES_OPEN_LINKED : 0u)};
     struct exporter exporter = {.from = from};
     struct lines_reader reader = {.run = run, .bytes = -1, .report = report};
     int code = open_place(run, path, &open, &exporter.store, error);
 
     if (code == SES_KEY && given(run, OPTION_KEY_FD)) {
-        give_key(run, &open);
+        give_access(run, &open);
         code = open_place(run, path, &open, &exporter.store, error);
     }
     if (code < 0)

@@ -14,8 +14,8 @@ int open_to_write(struct run *run);
 /* Opens it read-only; for a search for words, which brings their index up to date, also for writing if it may be
  * written and needs no upgrade. */
 int open_to_search(struct run *run);
-/* Adds the key of --key-fd. */
-void give_key(const struct run *run, ses_open_options *options);
+/* Adds the key of --key-fd, and what --linked allows. */
+void give_access(const struct run *run, ses_open_options *options);
 /* Reads the key that --key-fd, or another option, names. Returns EXIT_OK, or prints what is wrong. */
 int read_key(struct run *run, enum option_id option, unsigned char key[SES_KEY_BYTES]);
 /* Opens the store for writing and creates it if it does not exist. If `dry`, never creates it: a store in

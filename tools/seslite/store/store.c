@@ -92,8 +92,10 @@ bool is_of_store(const struct run *run, const char *path)
     return is;
 }
 
-void give_key(const struct run *run, ses_open_options *options)
+void give_access(const struct run *run, ses_open_options *options)
 {
+    if (given(run, OPTION_LINKED))
+        options->flags |= SES_OPEN_LINKED;
     if (given(run, OPTION_KEY_FD)) {
         options->key = run->file_key;
         options->key_len = sizeof run->file_key;
@@ -169,7 +171,7 @@ static int open_store(struct run *run, unsigned flags)
 
     if (!path)
         return EXIT_USAGE;
-    give_key(run, &options);
+    give_access(run, &options);
     int code = open_place(run, path, &options, &run->store, &run->error);
     if (code >= 0)
         return EXIT_OK;
@@ -177,6 +179,8 @@ static int open_store(struct run *run, unsigned flags)
     if (code == SES_NOTASTORE && !place_is_server(path))
         note("If another program wrote it, import its sessions into a store: seslite -f STORE import %s",
              path);
+    if (code == SES_CANTOPEN && !given(run, OPTION_LINKED) && strstr(run->error.message, "SES_OPEN_LINKED"))
+        note("If all programs that open it use this name, add --linked.");
     /* The store has an older schema. */
     return code == SES_READONLY && (flags & SES_OPEN_READ_ONLY || given(run, OPTION_NO_UPGRADE))
                ? EXIT_NOTASTORE
@@ -202,7 +206,7 @@ int open_to_search(struct run *run)
 
     if (status != EXIT_OK || !(given(run, OPTION_WORDS) || given(run, OPTION_CONTAINING)))
         return status;
-    give_key(run, &options);
+    give_access(run, &options);
     if (place_open(place_given(run), &options, &writable, NULL) >= 0) {
         ses_close(run->store);
         run->store = writable;
@@ -219,7 +223,7 @@ int open_or_create(struct run *run, bool dry)
         return EXIT_USAGE;
     if (dry)
         options.flags = SES_OPEN_MUST_EXIST;
-    give_key(run, &options);
+    give_access(run, &options);
     int code = open_place(run, path, &options, &run->store, &run->error);
     if (dry && code == SES_NOTFOUND) {
         code = ses_open(":memory:", NULL, &run->store, &run->error);
@@ -237,7 +241,7 @@ int create_in_place(struct run *run)
     ses_close(run->store);
     run->store = NULL;
     run->stands_in = false;
-    give_key(run, &options);
+    give_access(run, &options);
     return place_open(place_given(run), &options, &run->store, &run->error);
 }
 
