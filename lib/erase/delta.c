@@ -170,11 +170,6 @@ int ses__delta_redact_copies(struct redacting *run, struct span delta, int64_t s
 
 /* -------------------------------------------------------------------------------------------- artifacts */
 
-static bool is_artifact_of_user(struct span name)
-{
-    return name.len >= 5 && memcmp(name.ptr, "user:", 5) == 0;
-}
-
 static int note_version(struct redacting *run, struct span name, int64_t version, ses_error *error)
 {
     const struct span kept = keep_redacted_text(run, name);
@@ -199,7 +194,7 @@ int ses__versions_note(struct redacting *run, struct span delta, ses_error *erro
         const int decoded = ses__json_decode(key, &run->arena, &name);
         if (decoded == SES_NOMEM)
             code = ses__error_nomem(error);
-        else if (decoded == SES_OK && (run->asked->find || is_artifact_of_user(name)))
+        else if (decoded == SES_OK && (run->asked->find || ses__artifact_is_of_user(name)))
             run->counts.artifacts_left++;
         else if (decoded == SES_OK && version >= 0)
             code = note_version(run, name, version, error);
@@ -207,11 +202,10 @@ int ses__versions_note(struct redacting *run, struct span delta, ses_error *erro
     return code;
 }
 
-static bool is_version_noted(const struct redacting *run, struct span name, int64_t version)
+bool ses__versions_have(const struct named_versions *versions, struct span name, int64_t version)
 {
-    for (size_t i = 0; i < run->versions.count; i++) {
-        const struct named_version *item = &run->versions.items[i];
-        if (item->version == version && ses__span_is(item->name, name))
+    for (size_t i = 0; i < versions->count; i++) {
+        if (versions->items[i].version == version && ses__span_is(versions->items[i].name, name))
             return true;
     }
     return false;
@@ -234,7 +228,7 @@ int ses__versions_leave_out(struct redacting *run, struct span delta, struct spa
         const int decoded = ses__json_decode(key, &run->arena, &name);
         if (decoded == SES_NOMEM)
             return ses__error_nomem(error);
-        if (decoded == SES_OK && is_version_noted(run, name, version)) {
+        if (decoded == SES_OK && ses__versions_have(&run->versions, name, version)) {
             any = true;
             continue;
         }

@@ -155,6 +155,8 @@ SESLITE_PRIVATE int ses__delta_redact_copies(struct redacting *run, struct span 
                                              struct span *after, ses_error *error);
 /* Keeps the artifacts that the delta names in `run->versions`. Those of the user are counted. */
 SESLITE_PRIVATE int ses__versions_note(struct redacting *run, struct span delta, ses_error *error);
+SESLITE_PRIVATE bool ses__versions_have(const struct named_versions *versions, struct span name,
+                                        int64_t version);
 /* Gives the delta of a rewind without those. */
 SESLITE_PRIVATE int ses__versions_leave_out(struct redacting *run, struct span delta, struct span *after,
                                             ses_error *error);

@@ -122,14 +122,16 @@ static int remove_name(struct redacting *run, struct span name, ses_error *error
     struct span key;
     const enum scope scope = ses__scope_of(name, &key);
     const int64_t owner = ses__scope_owner(scope, &run->row);
-    int code = SES_OK;
+    int code;
 
-    if (scope == SCOPE_SESSION) {
-        code = ses__query_do(run->db, remove[scope], error, VALUES(INT(owner), TEXT(key)));
-    } else if (ses__scope_is_shared(scope)) {
+    if (scope == SCOPE_TEMP) /* none is stored */
+        return SES_OK;
+    if (ses__scope_is_shared(scope))
         ses__db_lock(run->db, scope, owner, false);
-        code = ses__query_do(run->db, remove[scope], error, VALUES(INT(owner), TEXT(key), INT(run->row.id)));
-    }
+    code =
+        scope == SCOPE_SESSION
+            ? ses__query_do(run->db, remove[scope], error, VALUES(INT(owner), TEXT(key)))
+            : ses__query_do(run->db, remove[scope], error, VALUES(INT(owner), TEXT(key), INT(run->row.id)));
     if (code == SES_OK)
         run->counts.state_keys += ses__db_changed(run->db);
     return code == SES_OK && run->row.base_seq > 0

@@ -282,15 +282,6 @@ static int plan_all_events(struct redacting *run, ses_error *error)
 
 /* ------------------------------------------------------------------------------------- what repeats them */
 
-static bool has_version(const struct named_versions *versions, struct span name, int64_t version)
-{
-    for (size_t i = 0; i < versions->count; i++) {
-        if (versions->items[i].version == version && ses__span_is(versions->items[i].name, name))
-            return true;
-    }
-    return false;
-}
-
 /* Adds the versions of the name that have the same bytes: a rewind has saved them again. */
 static int add_versions(struct redacting *run, const struct artifact_owner *owner, struct span name,
                         int64_t content_id, ses_error *error)
@@ -300,7 +291,7 @@ static int add_versions(struct redacting *run, const struct artifact_owner *owne
 
     ses__artifact_versions_open(&rows, run->db, owner, name, -1, INT64_MAX, error);
     while (ses__artifact_rows_next(&rows, &row)) {
-        if (row.content_id != content_id || has_version(&run->versions, name, row.version))
+        if (row.content_id != content_id || ses__versions_have(&run->versions, name, row.version))
             continue;
         if (LIST_GROW(run->asked->allocator, &run->versions))
             run->versions.items[run->versions.count++] = (struct named_version){name, row.version};

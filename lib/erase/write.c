@@ -181,15 +181,9 @@ static int remove_versions(struct redacting *run, ses_error *error)
 
     if (run->versions.count > 0)
         ses__db_lock(run->db, SCOPE_USER, owner.user_id, true);
-    for (size_t i = 0; i < run->versions.count && code == SES_OK; i++) {
-        const struct named_version *item = &run->versions.items[i];
-        struct artifact_rows rows;
-        struct artifact_row row;
-        ses__artifact_open(&rows, run->db, &owner, item->name, item->version, error);
-        if (ses__artifact_rows_next(&rows, &row) && row.version == item->version)
-            ses__query_keep(&rows.query, ses__artifact_remove(run->db, &owner, &row, error));
-        code = ses__query_end(&rows.query);
-    }
+    for (size_t i = 0; i < run->versions.count && code == SES_OK; i++)
+        code = ses__artifact_remove_version(run->db, &owner, run->versions.items[i].name,
+                                            run->versions.items[i].version, error);
     return code;
 }
 

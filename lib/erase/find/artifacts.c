@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "model/event/artifact_names.h"
 #include "seslite_artifact.h"
 #include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/session.h"
@@ -116,7 +117,7 @@ static int next_found_artifact(struct find *find, const ses_key *key, bool *any,
         code = ses_artifact_names_by_key(find->store, key, &options, &list, error);
         const ses_artifact_info *info = code == SES_OK ? ses_artifact_list_at(list, 0) : NULL;
         *any = info != NULL;
-        is_users = info && key->session && strncmp(info->name, "user:", 5) == 0;
+        is_users = info && key->session && ses__artifact_is_of_user(ses__span_of(info->name));
         (void)snprintf(at->name, sizeof at->name, "%s", info ? info->name : "");
         ses_artifact_list_close(list);
     }

@@ -3,6 +3,8 @@
 #ifndef SESLITE_MODEL_EVENT_ARTIFACT_NAMES_H
 #define SESLITE_MODEL_EVENT_ARTIFACT_NAMES_H
 
+#include <string.h>
+
 #include "json/reader.h"
 
 /* Pieces of an event's text. Without a pointer: the event has no such object. */
@@ -29,6 +31,12 @@ SESLITE_PRIVATE int64_t ses__artifact_version_of(struct span value);
 /* `version` is -1 for a value that is not the number of a version. */
 SESLITE_PRIVATE bool ses__artifact_delta_next(struct artifact_delta_walk *walk, struct json_string *name,
                                               struct span *value, int64_t *version);
+
+/* True if the name is one of the user's artifacts, which all sessions of the user have. */
+static inline bool ses__artifact_is_of_user(struct span name)
+{
+    return name.len >= 5 && memcmp(name.ptr, "user:", 5) == 0;
+}
 
 /* ---- addresses, as google/adk/artifacts/artifact_util.py forms them:
  *     artifact://apps/APP/users/USER/sessions/SESSION/artifacts/NAME/versions/N

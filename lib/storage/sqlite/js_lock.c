@@ -97,7 +97,7 @@ static bool may_live(const struct js_holder *holder)
     unsigned long long ticks = 0;
     bool is_there = false;
 
-    if (sscanf(holder->beginning, "ticks:%llu", &ticks) != 1 ||
+    if (sscanf(holder->beginning, "ticks:%19llu", &ticks) != 1 ||
         readlink("/proc/self/ns/pid", pids, sizeof pids - 1) <= 0)
         return is_alive(holder->pid);
     (void)snprintf(pid, sizeof pid, "%ld", holder->pid);
@@ -119,7 +119,7 @@ int ses__file_check_js_lock(const ses_allocator *allocator, const char *path, se
         return ses__error_nomem(error);
     /* A text of another form was cut short by a power failure. */
     if (read_text(lock, text) &&
-        sscanf(text, "%ld %63s %*s %*s %63s", &holder.pid, holder.beginning, holder.pids) >= 2 &&
+        sscanf(text, "%9ld %63s %*s %*s %63s", &holder.pid, holder.beginning, holder.pids) >= 2 &&
         holder.pid > 0 && may_live(&holder))
         code = ses__error_set(
             error, SES_BUSY,

@@ -30,14 +30,9 @@ void ses__named_artifacts_reset(struct named_artifacts *named)
     ses__arena_reset(&named->arena);
 }
 
-static bool is_of_user(struct span name)
-{
-    return name.len >= 5 && memcmp(name.ptr, "user:", 5) == 0;
-}
-
 int ses__named_artifacts_add(struct named_artifacts *named, struct named_artifact item, ses_error *error)
 {
-    if (is_of_user(item.name))
+    if (ses__artifact_is_of_user(item.name))
         return SES_OK;
     item.name.ptr = ses__arena_text(&named->arena, item.name.ptr, item.name.len);
     if (!item.name.ptr || !LIST_GROW(named->arena.allocator, named))
@@ -290,13 +285,7 @@ int ses__named_artifacts_remove(const struct named_artifacts *named, struct db *
     const struct artifact_owner owner = {user_id, ses__span_of(session)};
     int code = SES_OK;
 
-    for (size_t i = 0; i < named->count && code == SES_OK; i++) {
-        struct artifact_rows rows;
-        struct artifact_row row;
-        ses__artifact_open(&rows, db, &owner, named->items[i].name, named->items[i].version, error);
-        if (ses__artifact_rows_next(&rows, &row) && row.version == named->items[i].version)
-            ses__query_keep(&rows.query, ses__artifact_remove(db, &owner, &row, error));
-        code = ses__query_end(&rows.query);
-    }
+    for (size_t i = 0; i < named->count && code == SES_OK; i++)
+        code = ses__artifact_remove_version(db, &owner, named->items[i].name, named->items[i].version, error);
     return code;
 }

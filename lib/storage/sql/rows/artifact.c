@@ -430,6 +430,18 @@ int ses__artifact_remove(struct db *db, const struct artifact_owner *owner, cons
     return code == SES_OK ? sweep_unused(db, owner->user_id, error) : code;
 }
 
+int ses__artifact_remove_version(struct db *db, const struct artifact_owner *owner, struct span name,
+                                 int64_t version, ses_error *error)
+{
+    struct artifact_rows rows;
+    struct artifact_row row;
+
+    ses__artifact_open(&rows, db, owner, name, version, error);
+    if (ses__artifact_rows_next(&rows, &row) && row.version == version)
+        ses__query_keep(&rows.query, ses__artifact_remove(db, owner, &row, error));
+    return ses__query_end(&rows.query);
+}
+
 int ses__artifacts_remove_of_session(struct db *db, const struct session_row *session, ses_error *error)
 {
     char name[SES_ID_MAX];

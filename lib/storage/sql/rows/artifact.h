@@ -104,6 +104,10 @@ SESLITE_PRIVATE void ses__blob_open(struct query *query, struct db *db, int64_t 
 SESLITE_PRIVATE int ses__blob_read(struct query *query, const struct blob_range *range, char *buffer);
 
 /* ---- artifact_copy.c */
+/* Gives the function each version, in a query of its own: its bytes may take long. */
+typedef int artifact_visitor(void *context, const struct artifact_row *row, ses_error *error);
+SESLITE_PRIVATE int ses__artifacts_each(struct db *db, const struct artifact_owner *owner,
+                                        artifact_visitor *visit, void *context, ses_error *error);
 /* Copies all versions of a session to one that has none. */
 SESLITE_PRIVATE int ses__artifacts_copy(struct db *db, const struct artifact_owner *from,
                                         const struct artifact_owner *to, int64_t now_us, ses_error *error);
@@ -116,6 +120,9 @@ SESLITE_PRIVATE int ses__artifacts_remove(struct db *db, const struct artifact_o
 /* Removes one version, with its contents if nothing else has them. */
 SESLITE_PRIVATE int ses__artifact_remove(struct db *db, const struct artifact_owner *owner,
                                          const struct artifact_row *row, ses_error *error);
+/* The same of the version of that name, if there is one. */
+SESLITE_PRIVATE int ses__artifact_remove_version(struct db *db, const struct artifact_owner *owner,
+                                                 struct span name, int64_t version, ses_error *error);
 /* Removes contents of the user that nothing has any more, and those of which the writing was abandoned. */
 SESLITE_PRIVATE int ses__contents_sweep(struct db *db, int64_t user_id, int64_t now_us, ses_error *error);
 /* Before a session, or a user, is removed: removes what it has. */

@@ -27,19 +27,8 @@ static int copy_artifact_bytes(struct db *db, const struct artifact_row *row, in
                : code;
 }
 
-/* Copies one version, with the texts of its row, which the query lends. */
-static int copy_artifact(struct db *db, const struct artifact_owner *to, const struct artifact_row *row,
-                         int64_t now_us, ses_error *error)
-{
-    struct artifact_row copy = *row;
-    const int code = copy_artifact_bytes(db, row, to->user_id, now_us, &copy.content_id, error);
-
-    return code == SES_OK ? ses__artifact_add(db, to, &copy, error) : code;
-}
-
-/* One version after the other, each in a query of its own. */
-static int copy_to_other_user(struct db *db, const struct artifact_owner *from,
-                              const struct artifact_owner *to, int64_t now_us, ses_error *error)
+int ses__artifacts_each(struct db *db, const struct artifact_owner *owner, artifact_visitor *visit,
+                        void *context, ses_error *error)
 {
     char last[SES_ID_MAX];
     struct span name = {"", 0};
@@ -50,14 +39,13 @@ static int copy_to_other_user(struct db *db, const struct artifact_owner *from,
     while (found && code == SES_OK) {
         struct artifact_rows rows;
         struct artifact_row row;
-        ses__artifact_after_open(&rows, db, from, name, version, error);
+        ses__artifact_after_open(&rows, db, owner, name, version, error);
         found = ses__artifact_rows_next(&rows, &row);
-        if (found && ses__span_order(row.name, name) <= 0 &&
-            (ses__span_order(row.name, name) < 0 || row.version <= version))
-            ses__query_keep(&rows.query, ses__refuse_stranger(db, "artifact", error));
-        else if (found)
-            ses__query_keep(&rows.query, copy_artifact(db, to, &row, now_us, error));
         if (found) {
+            const int order = ses__span_order(row.name, name);
+            ses__query_keep(&rows.query, order < 0 || (order == 0 && row.version <= version)
+                                             ? ses__refuse_stranger(db, "artifact", error)
+                                             : visit(context, &row, error));
             memcpy(last, row.name.ptr, row.name.len);
             name = (struct span){last, row.name.len};
             version = row.version;
@@ -65,6 +53,23 @@ static int copy_to_other_user(struct db *db, const struct artifact_owner *from,
         code = ses__query_end(&rows.query);
     }
     return code;
+}
+
+struct artifact_copying {
+    struct db *db;
+    const struct artifact_owner *to;
+    int64_t now_us;
+};
+
+/* Copies one version, with the texts of its row, which the query lends. */
+static int copy_artifact(void *context, const struct artifact_row *row, ses_error *error)
+{
+    const struct artifact_copying *own = context;
+    struct artifact_row copy = *row;
+    const int code =
+        copy_artifact_bytes(own->db, row, own->to->user_id, own->now_us, &copy.content_id, error);
+
+    return code == SES_OK ? ses__artifact_add(own->db, own->to, &copy, error) : code;
 }
 
 static int copy_within_user(struct db *db, const struct artifact_owner *from, const struct artifact_owner *to,
@@ -82,6 +87,8 @@ static int copy_within_user(struct db *db, const struct artifact_owner *from, co
 int ses__artifacts_copy(struct db *db, const struct artifact_owner *from, const struct artifact_owner *to,
                         int64_t now_us, ses_error *error)
 {
+    struct artifact_copying copying = {db, to, now_us};
+
     return from->user_id == to->user_id ? copy_within_user(db, from, to, error)
-                                        : copy_to_other_user(db, from, to, now_us, error);
+                                        : ses__artifacts_each(db, from, copy_artifact, &copying, error);
 }

@@ -29,28 +29,15 @@ static int note_base_artifact(void *context, const struct base_value *value, ses
     return SES_OK;
 }
 
-static int has_base_artifacts(struct db *db, const struct session_row *row, bool *has, ses_error *error)
-{
-    return row->base_seq > 0 ? ses__base_visit_artifacts(db, row, note_base_artifact, has, error) : SES_OK;
-}
-
-/* Parts of a session that a reader of a lower format would leave out silently. */
-static const struct {
-    int format;
-    int (*has)(struct db *db, const struct session_row *row, bool *has, ses_error *error);
-} raising[] = {{VISIT_FORMAT_BASE_ARTIFACTS, has_base_artifacts}};
-
+/* Looks for parts of the session that a reader of a lower format would leave out silently. */
 static int survey_session(struct visit_run *run, const struct session_row *row, ses_error *error)
 {
-    int code = SES_OK;
-
-    for (size_t i = 0; i < sizeof raising / sizeof raising[0] && code == SES_OK; i++) {
-        bool has = false;
-        if (run->format < raising[i].format)
-            code = raising[i].has(run->db, row, &has, error);
-        if (has)
-            run->format = raising[i].format;
-    }
+    bool has = false;
+    const int code = row->base_seq > 0 && run->format < VISIT_FORMAT_BASE_ARTIFACTS
+                         ? ses__base_visit_artifacts(run->db, row, note_base_artifact, &has, error)
+                         : SES_OK;
+    if (has)
+        run->format = VISIT_FORMAT_BASE_ARTIFACTS;
     return code;
 }
 

@@ -69,8 +69,9 @@ static int visit_bytes(struct artifact_visit *visit, const struct artifact_row *
 
 /* ------------------------------------------------------------------------------------------------- rows */
 
-static int visit_artifact(struct artifact_visit *visit, const struct artifact_row *row, ses_error *error)
+static int visit_artifact(void *context, const struct artifact_row *row, ses_error *error)
 {
+    struct artifact_visit *visit = context;
     const struct visit_op *op = visit->op;
     ses_error why;
 
@@ -82,34 +83,6 @@ static int visit_artifact(struct artifact_visit *visit, const struct artifact_ro
     return code == 1 ? visit_bytes(visit, row, error) : code;
 }
 
-/* One version after the other, each in a query of its own: its bytes may take long. */
-static int visit_versions(struct artifact_visit *visit, ses_error *error)
-{
-    char last[SES_ID_MAX];
-    struct span name = {"", 0};
-    int64_t version = -1;
-    bool found = true;
-    int code = SES_OK;
-
-    while (found && code == SES_OK) {
-        struct artifact_rows rows;
-        struct artifact_row row;
-        ses__artifact_after_open(&rows, visit->db, &visit->owner, name, version, error);
-        found = ses__artifact_rows_next(&rows, &row);
-        if (found) {
-            const int order = ses__span_order(row.name, name);
-            ses__query_keep(&rows.query, order < 0 || (order == 0 && row.version <= version)
-                                             ? ses__refuse_stranger(visit->db, "artifact", error)
-                                             : visit_artifact(visit, &row, error));
-            memcpy(last, row.name.ptr, row.name.len);
-            name = (struct span){last, row.name.len};
-            version = row.version;
-        }
-        code = ses__query_end(&rows.query);
-    }
-    return code;
-}
-
 int ses__visit_artifacts(struct db *db, const struct visit_op *op, const struct artifact_owner *owner,
                          ses_error *error)
 {
@@ -117,7 +90,7 @@ int ses__visit_artifacts(struct db *db, const struct visit_op *op, const struct 
 
     memcpy(visit.session, owner->session.ptr, owner->session.len);
     visit.session[owner->session.len] = '\0';
-    const int code = visit_versions(&visit, error);
+    const int code = ses__artifacts_each(db, owner, visit_artifact, &visit, error);
     ses__memory_free(op->allocator, visit.bytes);
     return code;
 }

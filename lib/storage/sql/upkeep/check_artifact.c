@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "model/event/artifact_names.h"
 #include "model/event/timestamp.h"
 #include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/parts.h"
@@ -34,7 +35,7 @@ static bool is_text_of(struct span text, size_t longest)
 static const char *find_fault(const struct artifact_walk *walk)
 {
     const struct artifact_row *row = &walk->row;
-    const bool of_user = row->name.len >= 5 && memcmp(row->name.ptr, "user:", 5) == 0;
+    const bool of_user = ses__artifact_is_of_user(row->name);
 
     return !ses__is_id(row->name)                                    ? "its name is not an id"
            : walk->session.len > 0 && !ses__is_id(walk->session)     ? "the name of its session is not an id"
