@@ -58,15 +58,21 @@ static int next_of_delta(struct redacting *run, struct json_reader *reader, stru
     return ses__json_decode(key, &run->arena, &member->name) == SES_NOMEM ? ses__error_nomem(error) : SES_OK;
 }
 
+/* Gives the value in place of the member's, or none if the member goes. */
 typedef int member_redactor(struct redacting *run, const struct base_value *member, struct span *after,
                             ses_error *error);
 
 /* Without SES_REDACT_STATE values are only counted. */
-static int redact_delta_value(struct redacting *run, const struct base_value *member, struct span *after,
-                              ses_error *error)
+static int redact_delta_member(struct redacting *run, const struct base_value *member, struct span *after,
+                               ses_error *error)
 {
-    const int code = ses__value_redact(run, member->value, after, error);
+    bool named = false;
+    int code = ses__name_look(run, member->name, &named, error);
 
+    *after = (struct span){NULL, 0};
+    if (code != SES_OK || (named && ses__names_go(run)))
+        return code;
+    code = ses__value_redact(run, member->value, after, error);
     if (code != SES_OK || after->ptr == member->value.ptr)
         return code;
     if (run->asked->state)
@@ -76,73 +82,52 @@ static int redact_delta_value(struct redacting *run, const struct base_value *me
     return SES_OK;
 }
 
-/* A delta whose members are redacted one by one. */
-struct redacted_delta {
-    member_redactor *redact;
-    bool names;      /* looks into the names, too */
-    const char *gap; /* between the members */
-    bool first;      /* no member was built yet */
-    bool changed;
-};
-
-static int redact_delta_member(struct redacting *run, struct redacted_delta *delta,
-                               const struct base_value *member, ses_error *error)
-{
-    const char *const gap = ses__after_comma(delta->gap);
-    struct span fresh = member->value;
-    bool named = false;
-    int code = delta->names ? ses__name_look(run, member->name, &named, error) : SES_OK;
-
-    delta->gap = member->value.ptr + member->value.len;
-    if (code == SES_OK && named && ses__names_go(run)) {
-        delta->changed = true;
-        return SES_OK;
-    }
-    if (code == SES_OK)
-        code = delta->redact(run, member, &fresh, error);
-    delta->changed |= fresh.ptr != member->value.ptr;
-    ses__buffer_add(&run->built, ",", delta->first ? 0 : 1);
-    ses__buffer_add(&run->built, gap, (size_t)(member->value.ptr - gap));
-    ses__buffer_add(&run->built, fresh.ptr, fresh.len);
-    delta->first = false;
-    return code;
-}
-
-/* Gives the delta with the values that the function gives. */
+/* Gives the object with the values that the function gives. */
 static int redact_members(struct redacting *run, struct span text, int64_t seq, member_redactor *redact,
                           struct span *after, ses_error *error)
 {
-    const size_t start = run->built.len;
-    struct redacted_delta delta = {
-        .redact = redact, .names = redact == redact_delta_value, .gap = text.ptr + 1, .first = true};
+    struct buffer *built = &run->built;
+    const size_t start = built->len;
     struct base_value member = {.seq = seq};
     struct json_reader reader;
     bool any = true;
+    bool first = true;
+    bool changed = false;
     int code = SES_OK;
 
     *after = text;
     ses__json_start(&reader, text.ptr, text.len);
     if (ses__json_peek(&reader) != JSON_OBJECT || !ses__json_enter(&reader))
         return SES_OK;
-    delta.gap = reader.at;
-    ses__buffer_add(&run->built, text.ptr, (size_t)(reader.at - text.ptr));
+    const char *gap = reader.at; /* between the members, with the next one's name */
+    ses__buffer_add(built, text.ptr, (size_t)(gap - text.ptr));
     while (code == SES_OK) {
+        struct span fresh;
         code = next_of_delta(run, &reader, &member, &any, error);
         if (code != SES_OK || !any)
             break;
-        code = redact_delta_member(run, &delta, &member, error);
+        code = redact(run, &member, &fresh, error);
+        changed = changed || fresh.ptr != member.value.ptr;
+        if (fresh.ptr) {
+            gap = ses__after_comma(gap);
+            ses__buffer_add(built, ",", first ? 0 : 1);
+            ses__buffer_add(built, gap, (size_t)(member.value.ptr - gap));
+            ses__buffer_add(built, fresh.ptr, fresh.len);
+            first = false;
+        }
+        gap = member.value.ptr + member.value.len;
     }
-    ses__buffer_add(&run->built, delta.gap, (size_t)(text.ptr + text.len - delta.gap));
-    if (code == SES_OK && delta.changed)
+    ses__buffer_add(built, gap, (size_t)(text.ptr + text.len - gap));
+    if (code == SES_OK && changed)
         return ses__built_take(run, start, after, error);
-    ses__buffer_take_back(&run->built, start);
+    ses__buffer_take_back(built, start);
     return code;
 }
 
 int ses__delta_redact(struct redacting *run, struct span delta, int64_t seq, struct span *after,
                       ses_error *error)
 {
-    return redact_members(run, delta, seq, redact_delta_value, after, error);
+    return redact_members(run, delta, seq, redact_delta_member, after, error);
 }
 
 int ses__value_redact_copy(struct redacting *run, const struct base_value *member, struct span *after,
@@ -211,35 +196,19 @@ bool ses__versions_have(const struct named_versions *versions, struct span name,
     return false;
 }
 
+static int leave_out_version(struct redacting *run, const struct base_value *member, struct span *after,
+                             ses_error *error)
+{
+    const int64_t version = ses__artifact_version_of(member->value);
+
+    (void)error;
+    *after = member->value;
+    if (ses__versions_have(&run->versions, member->name, version))
+        *after = (struct span){NULL, 0};
+    return SES_OK;
+}
+
 int ses__versions_leave_out(struct redacting *run, struct span delta, struct span *after, ses_error *error)
 {
-    const size_t start = run->built.len;
-    struct artifact_delta_walk walk;
-    struct json_string key;
-    struct span value;
-    struct span name;
-    int64_t version;
-    bool any = false;
-
-    *after = delta;
-    ses__artifact_delta_open(&walk, delta);
-    ses__buffer_add(&run->built, "{", 1);
-    while (ses__artifact_delta_next(&walk, &key, &value, &version)) {
-        const int decoded = ses__json_decode(key, &run->arena, &name);
-        if (decoded == SES_NOMEM)
-            return ses__error_nomem(error);
-        if (decoded == SES_OK && ses__versions_have(&run->versions, name, version)) {
-            any = true;
-            continue;
-        }
-        ses__buffer_add(&run->built, ",", run->built.len > start + 1 ? 1 : 0);
-        ses__buffer_add(&run->built, key.raw.ptr - 1, key.raw.len + 2);
-        ses__buffer_add(&run->built, ":", 1);
-        ses__buffer_add(&run->built, value.ptr, value.len);
-    }
-    ses__buffer_add(&run->built, "}", 1);
-    if (any)
-        return ses__built_take(run, start, after, error);
-    ses__buffer_take_back(&run->built, start);
-    return SES_OK;
+    return redact_members(run, delta, 0, leave_out_version, after, error);
 }

@@ -50,31 +50,12 @@ static int find_version(struct my *my)
 
 static int check_version(const struct mysql *storage, int version, ses_error *error)
 {
-    const char *name = storage->server.config.name;
-
     if (version < NO_SCHEMA)
         return ses__error_set(
             error, SES_NOTASTORE,
             "%s: the table seslite_schema_version in this database is not that of a store: use another database",
-            name);
-    if (version > ses__mysql_latest())
-        return ses__error_set(
-            error, SES_TOONEW,
-            "%s: the store needs a seslite that knows schema version %d; this one (%s) knows up to %d", name,
-            version, ses_version(), ses__mysql_latest());
-    if (version != NO_SCHEMA && version < first_version())
-        return ses__error_set(
-            error, SES_NOTASTORE,
-            "%s: an unreleased version of seslite wrote this store (schema version %d): export it with that version, and import the export with this one into another database",
-            name, version);
-    if (version == NO_SCHEMA && (storage->server.config.must_exist || storage->server.config.read_only))
-        return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in this database", name);
-    if (version < ses__mysql_latest() && storage->server.config.read_only)
-        return ses__error_set(
-            error, SES_READONLY,
-            "%s: the store has schema version %d and must be migrated to %d first: run seslite migrate, or open it once for writing",
-            name, version, ses__mysql_latest());
-    return SES_OK;
+            storage->server.config.name);
+    return ses__server_check_version(&storage->server, version, first_version(), ses__mysql_latest(), error);
 }
 
 static void run_script(struct my *my, const char *sql)

@@ -104,31 +104,13 @@ static int read_version(const struct postgres *storage, struct pg *pg)
 
 static int check_version(const struct postgres *storage, int version, ses_error *error)
 {
-    const char *name = storage->server.config.name;
-
     if (version == FOREIGN_SCHEMA)
         return ses__error_set(
             error, SES_NOTASTORE,
             "%s: the schema \"seslite\" in this database does not belong to a store: use another database",
-            name);
-    if (version > ses__postgres_latest())
-        return ses__error_set(
-            error, SES_TOONEW,
-            "%s: the store needs a seslite that knows schema version %d; this one (%s) knows up to %d", name,
-            version, ses_version(), ses__postgres_latest());
-    if (version != NO_SCHEMA && version < first_version())
-        return ses__error_set(
-            error, SES_NOTASTORE,
-            "%s: an unreleased version of seslite wrote this store (schema version %d): export it with that version, and import the export with this one into another database",
-            name, version);
-    if (version == NO_SCHEMA && (storage->server.config.must_exist || storage->server.config.read_only))
-        return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in this database", name);
-    if (version < ses__postgres_latest() && storage->server.config.read_only)
-        return ses__error_set(
-            error, SES_READONLY,
-            "%s: the store has schema version %d and must be migrated to %d first: run seslite migrate, or open it once for writing",
-            name, version, ses__postgres_latest());
-    return SES_OK;
+            storage->server.config.name);
+    return ses__server_check_version(&storage->server, version, first_version(), ses__postgres_latest(),
+                                     error);
 }
 
 /* Runs under a lock, so that other programs that open the store wait. */

@@ -121,6 +121,31 @@ int ses__server_run(struct server *server, const struct manner *manner, storage_
 
 /* ------------------------------------------------------------------------------------------- small operations */
 
+int ses__server_check_version(const struct server *server, int version, int first, int latest,
+                              ses_error *error)
+{
+    const struct server_config *config = &server->config;
+
+    if (version > latest)
+        return ses__error_set(
+            error, SES_TOONEW,
+            "%s: the store needs a seslite that knows schema version %d; this one (%s) knows up to %d",
+            config->name, version, ses_version(), latest);
+    if (version != 0 && version < first)
+        return ses__error_set(
+            error, SES_NOTASTORE,
+            "%s: an unreleased version of seslite wrote this store (schema version %d): export it with that version, and import the export with this one into another database",
+            config->name, version);
+    if (version == 0 && (config->must_exist || config->read_only))
+        return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in this database", config->name);
+    if (version < latest && config->read_only)
+        return ses__error_set(
+            error, SES_READONLY,
+            "%s: the store has schema version %d and must be migrated to %d first: run seslite migrate, or open it once for writing",
+            config->name, version, latest);
+    return SES_OK;
+}
+
 int ses__server_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
                            ses_error *error)
 {

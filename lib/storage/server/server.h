@@ -44,6 +44,10 @@ SESLITE_PRIVATE void ses__server_give_back(struct server *server, struct remote 
 SESLITE_PRIVATE int ses__server_run(struct server *server, const struct manner *manner, storage_job *job,
                                     void *context, ses_error *error);
 
+/* May a store of this schema version be opened? 0: there is none yet. NOTASTORE, TOONEW, NOTFOUND, READONLY. */
+SESLITE_PRIVATE int ses__server_check_version(const struct server *server, int version, int first, int latest,
+                                              ses_error *error);
+
 /* The engine's operations of these names, where a server has little to do. */
 SESLITE_PRIVATE int ses__server_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job,
                                            void *context, ses_error *error);
