@@ -1110,8 +1110,8 @@ SES_API size_t ses_page_count(const ses_page *page);
 /* Returns a session, to be read with ses_session_* and ses_state_*, or NULL past the end. It is borrowed
  * until the page is closed. */
 SES_API const ses_session *ses_page_session(const ses_page *page, size_t index);
-/* Returns when a session of the page was last written to, by the store's clock, which SES_ORDER_CHANGED sorts
- * by; 0 past the end. */
+/* Returns the time at which a session of the page was last written to, by the store's clock, in microseconds
+ * since 1970: SES_ORDER_CHANGED sorts by it. Returns 0 past the end. */
 SES_API int64_t ses_page_changed_us(const ses_page *page, size_t index);
 /* Returns the token of the next page, or NULL if this is the last page. It is borrowed until this page is
  * closed. */
@@ -1187,8 +1187,9 @@ typedef struct ses_erased {
     /* ses_redact with `find`: names of state keys, titles and labels in which something was found, and that
      * were removed (SES_REDACT_NAMES) */
     int64_t names;
-    /* The same of those that stay: names of state keys, titles, labels, ids of the session, its user, its app
-     * and its parent, and events whose ids, authors or names of functions have it. */
+    /* ses_redact with `find`: the names in which something was found and that stay: of state keys, titles,
+     * labels, ids of the session, its user, its app and its parent; and events with it in their ids, authors
+     * or names of functions */
     int64_t names_left;
 } ses_erased;
 

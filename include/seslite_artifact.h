@@ -170,7 +170,8 @@ typedef struct ses_artifact_inline_options {
  * `*inlined` with ses_free; `inlined_len` may be NULL. By key, the session need not exist.
  *
  * Returns 0, or SES_UNCHANGED, with NULL, if all references stay or there are none. JSON: the event is not
- * JSON. CORRUPT: the bytes of an artifact do not have its hash. INVALID: `bytes` is negative.
+ * JSON. LIMIT: it is nested deeper than a stored event can be. CORRUPT: the bytes of an artifact do not have
+ * its hash. INVALID: `bytes` is negative, or an id of the key breaks its rules.
  *
  * Codes: those of a read, INVALID, JSON, LIMIT.
  */

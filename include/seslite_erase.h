@@ -113,7 +113,7 @@ SES_API int ses_redact_by_key(ses_store *store, const ses_key *key, const int64_
 
 /* ---------------------------------------------------------------------------------------------- finding */
 
-/* Where a text was found. */
+/* The kinds of places in which a text can be found. */
 typedef enum ses_found {
     SES_FOUND_ID = 1,      /* the id of the session, or of the user, or of the app: the last that is there */
     SES_FOUND_PARENT = 2,  /* the user or the session from which the session was forked */
@@ -128,18 +128,20 @@ typedef enum ses_found {
     SES_FOUND_BYTES = 11     /* the bytes of an artifact */
 } ses_found;
 
-/* One place in which it was found, lent by a page: never make or copy this struct. */
+/* One place in which the text was found, lent by a page: never make or copy this struct. */
 typedef struct ses_finding {
     int kind;            /* SES_FOUND_* */
-    const char *app;     /* whose it is */
+    const char *app;     /* the app that has the place */
     const char *user;    /* NULL: it belongs to the app */
     const char *session; /* NULL: it belongs to the app or the user */
     const char *name;    /* of the key, the label or the artifact, with its prefix; NULL: none */
     int64_t seq;         /* of the event; 0: none */
     int64_t version;     /* of the artifact; -1: none */
-    const char *text;    /* what is around the first piece that was found there; NULL: it is not UTF-8 */
-    size_t text_len;     /* bytes */
-    size_t text_found;   /* the byte of it at which the piece begins */
+    /* The first piece that was found there, with up to 60 bytes before it, and up to 200 from its beginning
+     * on, in whole characters. NULL: these are not UTF-8. */
+    const char *text;
+    size_t text_len;   /* bytes */
+    size_t text_found; /* the offset in `text` at which the piece begins, in bytes */
 } ses_finding;
 
 /* A page of findings. */
@@ -176,9 +178,12 @@ typedef struct ses_find_options {
  *
  * Derived data is not looked at: it says nothing that the events do not. Nor are backups and exports.
  *
+ * Close the page with ses_findings_close. A failure of `find` ends the call with its code.
+ *
  * INVALID: an id breaks its rules, `text` is empty or longer than 4 KiB, the limit is too large, or the token
  * is not from the same search. MISUSE: `scope` has a session, but no user; `text` and `find` are both given,
- * or neither. NOTFOUND: there is no such session, if the scope is one.
+ * or neither; or `find` gave a piece that is empty or outside of the text. NOTFOUND: the scope is a session
+ * that does not exist.
  *
  * Codes: those of a read, INVALID, NOTFOUND.
  */

@@ -69,7 +69,7 @@ typedef struct ses_loaded {
     int (*next)(void *context, ses_loaded_event *event, ses_error *error);
     void *next_context;
     /* A random number that the session has in common with those that it was forked from, and with their
-     * forks; it links them for SES_REDACT_FORKS. 0: none. */
+     * forks; it links them for SES_REDACT_FORKS. 0: none. INVALID: it is negative. */
     int64_t origin;
 } ses_loaded;
 

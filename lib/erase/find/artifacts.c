@@ -30,7 +30,7 @@ static int find_in_info(struct find *find, const ses_key *key, const ses_artifac
     int code = SES_OK;
 
     for (size_t i = 0; i < 3 && code == SES_OK && find->page->found.count == count; i++)
-        code = ses__find_in_text(find, &what, ses__span_of(texts[i] ? texts[i] : ""), error);
+        code = ses__find_in_bytes(find, &what, ses__span_of(texts[i] ? texts[i] : ""), error);
     if (code == SES_OK && find->page->found.count == count && info->metadata)
         code = ses__find_in_json(find, &what, (struct span){info->metadata, info->metadata_len}, error);
     return code;
@@ -40,8 +40,8 @@ static int find_in_info(struct find *find, const ses_key *key, const ses_artifac
 static int find_in_chunks(struct find *find, const ses_key *key, ses_artifact *artifact, bool *done,
                           ses_error *error)
 {
-    const ses_artifact_info *info = ses_artifact_info_of(artifact);
-    ses_finding what = finding_of(find, key, info);
+    const size_t count = find->page->found.count;
+    ses_finding what = finding_of(find, key, ses_artifact_info_of(artifact));
     char *chunk = ses__memory_new(&find->store->allocator, CHUNK);
     size_t len = CHUNK;
     int code = chunk ? SES_OK : ses__error_nomem(error);
@@ -50,8 +50,8 @@ static int find_in_chunks(struct find *find, const ses_key *key, ses_artifact *a
     for (*done = false; code == SES_OK && !*done && find->bytes_left > 0;) {
         code = ses_artifact_read(artifact, find->at.offset, chunk, CHUNK, &len, error);
         if (code == SES_OK)
-            code = ses__find_in_bytes(find, &what, (struct span){chunk, len}, done, error);
-        *done = *done || len < CHUNK;
+            code = ses__find_in_bytes(find, &what, (struct span){chunk, len}, error);
+        *done = len < CHUNK || find->page->found.count > count;
         find->at.offset += CHUNK - FIND_TEXT_MAX;
     }
     ses__memory_free(&find->store->allocator, chunk);

@@ -75,15 +75,12 @@ static inline bool ses__find_is_full(const struct find *find)
 
 /* ---- look.c: looks into texts, and adds what is found */
 
-/* Looks into a text, and adds a copy of `what` to the page if it has a piece. */
-SESLITE_PRIVATE int ses__find_in_text(struct find *find, const ses_finding *what, struct span text,
-                                      ses_error *error);
+/* Looks into a text or other bytes, and adds a copy of `what` to the page if they have a piece. */
+SESLITE_PRIVATE int ses__find_in_bytes(struct find *find, const ses_finding *what, struct span bytes,
+                                       ses_error *error);
 /* The same for the strings, names and numbers of a JSON text. */
 SESLITE_PRIVATE int ses__find_in_json(struct find *find, const ses_finding *what, struct span json,
                                       ses_error *error);
-/* The same for any bytes. */
-SESLITE_PRIVATE int ses__find_in_bytes(struct find *find, const ses_finding *what, struct span bytes,
-                                       bool *found, ses_error *error);
 /* The same for the names and values of a JSON object of state keys, whose names get the prefix. */
 struct state_kinds {
     const char *prefix;

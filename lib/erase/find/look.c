@@ -86,39 +86,32 @@ static int add_finding(struct find *find, const ses_finding *what, struct span t
     return SES_OK;
 }
 
-int ses__find_in_bytes(struct find *find, const ses_finding *what, struct span bytes, bool *found,
-                       ses_error *error)
+int ses__find_in_bytes(struct find *find, const ses_finding *what, struct span bytes, ses_error *error)
 {
     size_t begin = 0;
 
     find->bytes_left -= (int64_t)bytes.len;
     const int code = bytes.len > 0 ? find_piece_in(find, bytes, &begin, error) : 0;
-    *found = code > 0;
     return code > 0 ? add_finding(find, what, bytes, begin, error) : code;
-}
-
-int ses__find_in_text(struct find *find, const ses_finding *what, struct span text, ses_error *error)
-{
-    bool found = false;
-    return text.ptr ? ses__find_in_bytes(find, what, text, &found, error) : SES_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------- JSON */
 
 /* Looks into the bytes of a string of base64. */
-static int find_in_data(struct find *find, const ses_finding *what, bool *found, ses_error *error)
+static int find_in_data(struct find *find, const ses_finding *what, ses_error *error)
 {
     size_t len = 0;
 
     if (find->plain.len == 0 ||
         !ses__base64_decode((struct span){find->plain.data, find->plain.len}, find->plain.data, &len))
         return SES_OK;
-    return ses__find_in_bytes(find, what, (struct span){find->plain.data, len}, found, error);
+    return ses__find_in_bytes(find, what, (struct span){find->plain.data, len}, error);
 }
 
 static int find_in_token(struct find *find, const ses_finding *what, struct span token, bool is_data,
-                         bool *found, ses_error *error)
+                         ses_error *error)
 {
+    const size_t count = find->page->found.count;
     struct span text = token;
 
     if (token.ptr[0] == '"') {
@@ -128,22 +121,23 @@ static int find_in_token(struct find *find, const ses_finding *what, struct span
             return ses__error_nomem(error);
         text = (struct span){find->plain.data ? find->plain.data : "", find->plain.len};
     }
-    const int code = ses__find_in_bytes(find, what, text, found, error);
-    return code == SES_OK && !*found && is_data ? find_in_data(find, what, found, error) : code;
+    const int code = ses__find_in_bytes(find, what, text, error);
+    return code == SES_OK && is_data && find->page->found.count == count ? find_in_data(find, what, error)
+                                                                         : code;
 }
 
 int ses__find_in_json(struct find *find, const ses_finding *what, struct span json, ses_error *error)
 {
     static const struct span data = {"\"data\"", 6};
     const char *const end = json.ptr + json.len;
+    const size_t count = find->page->found.count;
     bool is_data = false; /* the string after this name */
-    bool found = false;
     int code = SES_OK;
 
-    for (const char *at = json.ptr; at < end && code == SES_OK && !found;) {
+    for (const char *at = json.ptr; at < end && code == SES_OK && find->page->found.count == count;) {
         const struct span token = ses__json_token_at(at, end);
         if (token.len > 0) {
-            code = find_in_token(find, what, token, is_data, &found, error);
+            code = find_in_token(find, what, token, is_data, error);
             is_data = ses__span_is(token, data);
         }
         at += token.len > 0 ? token.len : 1;
@@ -168,8 +162,8 @@ static int find_in_member(struct find *find, const ses_finding *what, const stru
     finding.name = plain.data;
     finding.kind = kinds->key;
     if (code == SES_OK)
-        code = ses__find_in_text(find, &finding, (struct span){plain.data + prefix, plain.len - prefix - 1},
-                                 error);
+        code = ses__find_in_bytes(find, &finding, (struct span){plain.data + prefix, plain.len - prefix - 1},
+                                  error);
     finding.kind = kinds->value;
     if (code == SES_OK)
         code = ses__find_in_json(find, &finding, value, error);

@@ -61,7 +61,7 @@ static int find_in_owner(struct find *find, const char *user, ses_error *error)
     const ses_finding what = finding_at(find, SES_FOUND_ID);
     char *json = NULL;
     size_t len = 0;
-    int code = ses__find_in_text(find, &what, ses__span_of(user ? user : find->at.app), error);
+    int code = ses__find_in_bytes(find, &what, ses__span_of(user ? user : find->at.app), error);
 
     if (code == SES_OK)
         code = ses_shared_state_json(find->store, find->at.app, user, &options, &json, &len, error);
@@ -74,16 +74,16 @@ static int find_in_annotations(struct find *find, const ses_session *session, se
 {
     const char *title = ses_session_title(session);
     ses_finding what = finding_at(find, SES_FOUND_TITLE);
-    int code = title ? ses__find_in_text(find, &what, ses__span_of(title), error) : SES_OK;
+    int code = title ? ses__find_in_bytes(find, &what, ses__span_of(title), error) : SES_OK;
 
     for (size_t i = 0; code == SES_OK && i < ses_session_label_count(session); i++) {
         const ses_label *label = ses_session_label(session, i);
         const size_t count = find->page->found.count;
         what.kind = SES_FOUND_LABEL;
         what.name = label->name;
-        code = ses__find_in_text(find, &what, ses__span_of(label->name), error);
+        code = ses__find_in_bytes(find, &what, ses__span_of(label->name), error);
         if (code == SES_OK && find->page->found.count == count)
-            code = ses__find_in_text(find, &what, ses__span_of(label->value), error);
+            code = ses__find_in_bytes(find, &what, ses__span_of(label->value), error);
     }
     return code;
 }
@@ -96,9 +96,9 @@ static int find_in_parent(struct find *find, const ses_session *session, ses_err
 
     if (!parent)
         return SES_OK;
-    int code = ses__find_in_text(find, &what, ses__span_of(parent->user), error);
+    int code = ses__find_in_bytes(find, &what, ses__span_of(parent->user), error);
     return code == SES_OK && find->page->found.count == count
-               ? ses__find_in_text(find, &what, ses__span_of(parent->session), error)
+               ? ses__find_in_bytes(find, &what, ses__span_of(parent->session), error)
                : code;
 }
 
@@ -108,7 +108,7 @@ static int find_in_session(struct find *find, const ses_session *session, ses_er
     put_find_name(find->at.session_user, ses_session_user(session));
     put_find_name(find->at.session, ses_session_id(session));
     const ses_finding what = finding_at(find, SES_FOUND_ID);
-    int code = ses__find_in_text(find, &what, ses__span_of(find->at.session), error);
+    int code = ses__find_in_bytes(find, &what, ses__span_of(find->at.session), error);
 
     if (code == SES_OK)
         code = find_in_annotations(find, session, error);
@@ -187,7 +187,7 @@ static int find_in_state(struct find *find, const ses_session *session, ses_erro
         if (code != SES_OK || strncmp(what.name, "app:", 4) == 0 || strncmp(what.name, "user:", 5) == 0)
             continue;
         what.kind = SES_FOUND_KEY;
-        code = ses__find_in_text(find, &what, ses__span_of(what.name), error);
+        code = ses__find_in_bytes(find, &what, ses__span_of(what.name), error);
         what.kind = SES_FOUND_VALUE;
         if (code == SES_OK)
             code = ses__find_in_json(find, &what, (struct span){json, len}, error);
