@@ -149,8 +149,7 @@ static void report(const struct writer *writers, int kills)
 /* The sessions exist. */
 static void write_while_primaries_are_lost(const struct failover *failover)
 {
-    const char *wanted = getenv("SESLITE_KILLS");
-    const int kills = wanted ? atoi(wanted) : 2;
+    const int kills = (int)support_setting("SESLITE_KILLS", 2);
     struct writer writers[WRITERS];
     ses_store *stores[2];
     atomic_bool stop = false;

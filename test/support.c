@@ -349,6 +349,12 @@ void support_make_index(ses_store *store)
     assert_ok(code);
 }
 
+long support_setting(const char *name, long otherwise)
+{
+    const char *text = getenv(name);
+    return text && text[0] ? strtol(text, NULL, 10) : otherwise;
+}
+
 int support_steps(int steps)
 {
     return support_on_server() ? steps / 10 : steps;

@@ -109,6 +109,8 @@ char *support_test_data(const char *name, size_t *len);
 bool support_on_server(void);
 /* Makes the index of words; a test is skipped where the engine has none. */
 void support_make_index(ses_store *store);
+/* A number of the environment; `otherwise` where there is none. */
+long support_setting(const char *name, long otherwise);
 /* So many of them; on a server, where each is several round trips, a tenth. */
 int support_steps(int steps);
 /* How far the steps of a walk through all cases are apart: 1; on a server more. It divides nothing that is likely. */

@@ -1,6 +1,7 @@
 /*
  * A process that is killed while it appends events with artifacts: an event never names an artifact without its bytes, and
- * no artifact is there without its event. SESLITE_KILLS=10000 kills more often.
+ * no artifact is there without its event. SESLITE_KILLS=10000 kills more often, SESLITE_TEST_SEED=2 at other
+ * moments.
  */
 #include "open.h"
 #include "random.h"
@@ -139,9 +140,8 @@ static int64_t assert_complete(ses_store *store, const ses_key *key)
 static void test_events_and_artifacts_are_one(void **state)
 {
     const struct folder *folder = *state;
-    const char *wanted = getenv("SESLITE_KILLS");
-    const int kills = wanted ? atoi(wanted) : 40;
-    uint64_t seed = 1;
+    const int kills = (int)support_setting("SESLITE_KILLS", 40);
+    uint64_t seed = (uint64_t)support_setting("SESLITE_TEST_SEED", 1);
     int64_t stored = 0;
     int64_t cut_off = 0; /* events whose process was killed before it could say that they are stored */
 

@@ -305,12 +305,6 @@ static void find_fault(struct progress *progress, const char *call, const char *
                 what, message[0] ? ": " : "", message);
 }
 
-static long setting(const char *name, long value)
-{
-    const char *text = getenv(name);
-    return text && text[0] ? strtol(text, NULL, 10) : value;
-}
-
 /* Opening and closing have no limit. */
 static bool is_limited(const char *call, int64_t us)
 {
@@ -1202,8 +1196,8 @@ static long sum_up(const struct progress *progress, size_t count, long files)
 
 static void drive_files(struct damage_test *test, long files)
 {
-    long first = setting("SESLITE_DAMAGE_FIRST", 0);
-    long jobs = setting("SESLITE_DAMAGE_JOBS", 1);
+    long first = support_setting("SESLITE_DAMAGE_FIRST", 0);
+    long jobs = support_setting("SESLITE_DAMAGE_JOBS", 1);
     struct worker workers[MOST_JOBS] = {{.next = 0}};
     size_t count = (size_t)(jobs < 1 ? 1 : jobs > MOST_JOBS ? MOST_JOBS : jobs);
     struct progress *progress =
@@ -1230,12 +1224,12 @@ static void drive_files(struct damage_test *test, long files)
 
 static void test_damaged_files(void **state)
 {
-    drive_files(*state, setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 50 : 400));
+    drive_files(*state, support_setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 50 : 400));
 }
 
 static void test_calls_on_damaged_files_return_at_their_time_limit(void **state)
 {
-    drive_files(*state, setting("SESLITE_DAMAGE_LIMITED", UNDER_TSAN ? 5 : UNDER_ASAN ? 10 : 40));
+    drive_files(*state, support_setting("SESLITE_DAMAGE_LIMITED", UNDER_TSAN ? 5 : UNDER_ASAN ? 10 : 40));
 }
 
 int main(void)

@@ -512,17 +512,11 @@ static void test_no_bytes_have_a_hash_too(void **state)
 
 /* ------------------------------------------------------------------------------------------------ all */
 
-static long setting(const char *name, long value)
-{
-    const char *text = getenv(name);
-    return text && text[0] ? strtol(text, NULL, 10) : value;
-}
-
 static void test_damaged_files(void **state)
 {
     struct artifacts_test *test = *state;
-    const long first = setting("SESLITE_DAMAGE_FIRST", 0);
-    const long files = setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 10 : 60);
+    const long first = support_setting("SESLITE_DAMAGE_FIRST", 0);
+    const long files = support_setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 10 : 60);
 
     for (test->number = first; test->number < first + files; test->number++) {
         make_file(test);

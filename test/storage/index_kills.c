@@ -1,6 +1,7 @@
 /*
  * A process that is killed while it changes sessions and brings the index of words up to date: the index holds what the log
- * does, up to where it says that it has come, and a search finds every event. SESLITE_KILLS=2000 kills more often.
+ * does, up to where it says that it has come, and a search finds every event. SESLITE_KILLS=2000 kills more
+ * often, SESLITE_TEST_SEED=2 at other moments of other changes.
  */
 #include "open.h"
 #include "random.h"
@@ -158,9 +159,8 @@ static void assert_index_is_right(ses_store *store)
 static void test_the_index_agrees_with_the_log(void **state)
 {
     const struct folder *folder = *state;
-    const char *wanted = getenv("SESLITE_KILLS");
-    const int kills = wanted ? atoi(wanted) : 40;
-    uint64_t seed = 27;
+    const int kills = (int)support_setting("SESLITE_KILLS", 40);
+    uint64_t seed = (uint64_t)support_setting("SESLITE_TEST_SEED", 27);
     ses_store *store = NULL;
     ses_error error;
 

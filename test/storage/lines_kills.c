@@ -1,12 +1,12 @@
 /* A process that is killed while it imports: sessions and artifacts are there whole or not at all, and the import can be done
- * again. */
+ * again. SESLITE_KILLS=400 kills at so many moments. */
 #include "../session/lines.h"
 
 #include <signal.h>
 
 #include "seslite_artifact.h"
 
-enum { KILL_SESSIONS = 30, KILL_EVENTS = 60, KILL_ROUNDS = 10 };
+enum { KILL_SESSIONS = 30, KILL_EVENTS = 60 };
 
 /* Two versions of more than a chunk, of which one is the same everywhere. */
 static void save_artifacts(ses_store *store, const ses_key *of, int number)
@@ -126,17 +126,18 @@ static void assert_whole(const char *path)
 static void test_an_import_that_is_killed_can_be_done_again(void **state)
 {
     struct folder *folder = *state;
+    const int kills = (int)support_setting("SESLITE_KILLS", 10);
     ses_store *source = empty_store();
     ses_error error;
 
     fill_source(source);
     struct text lines = exported(source, NULL);
     int64_t whole_us = run_import(folder->path, &lines, -1);
-    for (int round = 0; round < KILL_ROUNDS; round++) {
+    for (int round = 0; round < kills; round++) {
         ses_store *store = NULL;
         ses_import_report report;
         assert_int_equal(remove(folder->path), 0);
-        (void)run_import(folder->path, &lines, whole_us * round / KILL_ROUNDS);
+        (void)run_import(folder->path, &lines, whole_us * round / kills);
         assert_ok(ses_open(folder->path, NULL, &store, &error));
         assert_whole(folder->path);
         assert_ok(import_text(store, lines.data, lines.len, 0, &report, &error));
@@ -144,7 +145,7 @@ static void test_an_import_that_is_killed_can_be_done_again(void **state)
         assert_same_store(source, store);
         ses_close(store);
     }
-    support_figure("kills", KILL_ROUNDS);
+    support_figure("kills", kills);
     free(lines.data);
     ses_close(source);
 }

@@ -1,7 +1,8 @@
 /*
  * The program stops at a disk operation of a secure redaction, at each of them in turn, until the file is opened again by an
  * ordinary program. Then the event is redacted everywhere or nowhere. The redaction that is called again leaves nothing of
- * what it replaced in the file or its log.
+ * what it replaced in the file or its log. SESLITE_TEST_SEED=1 gives events of other lengths, and other torn
+ * writes.
  */
 #include "seslite_erase.h"
 #include "seslite_search.h"
@@ -23,7 +24,8 @@ static void append_about(ses_store *store, const char *word, int number)
         event, sizeof event,
         "{\"id\":\"e%d\",\"timestamp\":%d,\"content\":{\"parts\":[{\"text\":\"a %s%0*d\"}]},\"actions\":{"
         "\"stateDelta\":{\"k%d\":\"%s\",\"user:u%d\":\"%s\"}}}",
-        number, number, word, number == 3 ? 9000 : 20, 0, number, word, number, word);
+        number, number, word, disk_length(number, 9000, number == 3 ? 9000 : 20), 0, number, word, number,
+        word);
     must_append_by_key(store, &key, event);
 }
 

@@ -3,6 +3,7 @@
 #define SESLITE_TEST_STOPPING_DISK_H
 
 #include "open.h"
+#include "random.h"
 
 #include "../../tools/bench/over_vfs.h"
 
@@ -11,6 +12,15 @@ static struct {
     long stop_at;    /* from this one on nothing is changed; 0: never */
     bool stopped;
 } disk;
+
+static uint64_t disk_seed; /* SESLITE_TEST_SEED: another gives other lengths; 0: none */
+
+/* Below `most`, the same for a number in each run of the seed; without one it is the usual length. */
+static int disk_length(long number, int most, int usual)
+{
+    uint64_t own = disk_seed * 1000000 + (uint64_t)number;
+    return disk_seed ? (int)random_below(&own, (size_t)most) : usual;
+}
 
 /* True when the operation is not done. `*is_first`: it is the one at which everything stops. */
 static bool disk_stops(bool *is_first)
@@ -29,9 +39,10 @@ static int disk_write(sqlite3_file *file, const void *data, int bytes, sqlite3_i
     const bool stopped = disk_stops(&is_first);
     int rc = SQLITE_OK;
 
-    /* The write at which it stops is torn: half of it is done. */
+    /* The write at which it stops is torn: half of it is done, or some of it. */
     if (!stopped || is_first)
-        rc = over_file_of(file)->real->xWrite(file, data, is_first ? bytes / 2 : bytes, offset);
+        rc = over_file_of(file)->real->xWrite(
+            file, data, is_first ? disk_length(disk.operations, bytes, bytes / 2) : bytes, offset);
     return stopped ? SQLITE_IOERR_WRITE : rc;
 }
 
@@ -66,6 +77,7 @@ static void disk_make(void)
                                                .xSync = disk_sync,
                                                .xShmUnmap = disk_shm_unmap});
     over_vfs.xDelete = disk_delete;
+    disk_seed = (uint64_t)support_setting("SESLITE_TEST_SEED", 0);
 }
 
 /* From now on files are opened on it; 0: it never stops. */

@@ -92,6 +92,7 @@ static void test_a_disk_that_stops_leaves_the_old_or_the_new(void **state)
             old++;
         free(rows);
     }
+    support_figure("cut-states", last);
     assert_in_range(last, 5, 500);
     assert_in_range(old, 3, last);
     assert_in_range(new, 2, last);
@@ -148,6 +149,7 @@ static void test_a_kill_at_each_statement_leaves_the_old_or_the_new(void **state
             old++;
         free(rows);
     }
+    support_figure("kills", kill_at - 2);
     assert_in_range(old, 30, 300);
     assert_in_range(new, 2, 300);
 }

@@ -414,9 +414,8 @@ static void test_kills(void **state)
     struct fixture *fixture = *state;
     ses_error error;
     char model[60000];
-    uint64_t seed = 5;
-    const char *const wanted = getenv("SESLITE_KILLS");
-    const int kills = wanted ? atoi(wanted) : 10;
+    uint64_t seed = (uint64_t)support_setting("SESLITE_TEST_SEED", 5);
+    const int kills = (int)support_setting("SESLITE_KILLS", 10);
 
     memset(model, 'x', sizeof model - 1);
     model[sizeof model - 1] = '\0';
