@@ -18,13 +18,21 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
-enum { MOST_CALL_US = 10 * 1000 * 1000, BATCH = 200, MOST_JOBS = 64, BUSY_MS = 2000 };
+/* A call may take so much of the processor's time, however busy the machine is with other work, and may wait
+ * for so long. */
+enum { MOST_WORK_S = 10, MOST_WAIT_S = 300 };
+
+enum { BATCH = 200, MOST_JOBS = 64, BUSY_MS = 2000 };
 
 /* The time limit of each call in the second test, and how late a call may return: by the work clock, so the machine's
- * load does not matter, but for that of its host, which may make one call late. A log is so long that calls which do not
- * look at their limit are later than that. Sanitizers make all work slower. */
-enum { LIMIT_MS = 1, LONG_LOG = 2500, MOST_LATE_US = 10000 * (UNDER_TSAN ? 20 : UNDER_ASAN ? 5 : 1) };
+ * load does not matter. A log is so long that calls which do not look at their limit are later than that.
+ * Sanitizers make all work slower. The clock does count the time that the host of a virtual machine gives to
+ * others: so a file on which a call was late is made and driven again. Only what is late each time is the
+ * call's own doing. */
+enum { LIMIT_MS = 1, LONG_LOG = 7500, MOST_LATE_US = 10000 * (UNDER_TSAN ? 20 : UNDER_ASAN ? 5 : 1) };
+enum { TRIES = 3 };
 
 /* How late the calls return that have used up their time. */
 enum { LATE_CLASSES = 5 };
@@ -46,7 +54,8 @@ struct progress {
     volatile long corrupt;
     volatile long others;
     volatile long late[LATE_CLASSES];
-    volatile long too_late;
+    volatile int tries; /* of this file */
+    volatile bool is_late;
     volatile int64_t latest_us;
     const char *volatile latest_call;
     volatile long latest_number;
@@ -325,7 +334,9 @@ static void count_late(struct progress *progress, const char *call, int64_t us)
         progress->latest_call = call;
         progress->latest_number = progress->number;
     }
-    if (late_us >= MOST_LATE_US && ++progress->too_late > 1) {
+    if (late_us >= MOST_LATE_US)
+        progress->is_late = true;
+    if (late_us >= MOST_LATE_US && progress->tries == TRIES) {
         char what[64];
         snprintf(what, sizeof what, "returned %ld us after its time limit", (long)late_us);
         find_fault(progress, call, what, "");
@@ -341,6 +352,9 @@ static int64_t wall_us(void)
 
 static void begin_call(struct progress *progress, const char *call)
 {
+    const struct itimerval most = {.it_value = {.tv_sec = MOST_WORK_S}};
+
+    assert_int_equal(setitimer(ITIMER_PROF, &most, NULL), 0); /* at its end SIGPROF ends the process */
     progress->call_began_us = support_steady_us();
     progress->call_began_wall_us = wall_us();
     progress->call = call;
@@ -1045,6 +1059,18 @@ struct worker {
     char *path;
 };
 
+static void drive_until_in_time(struct worker *worker)
+{
+    struct progress *progress = worker->progress;
+
+    progress->tries = 0;
+    do {
+        progress->tries++;
+        progress->is_late = false;
+        make_and_drive(worker->test, progress, worker->next, worker->path);
+    } while (progress->is_late && progress->tries < TRIES);
+}
+
 /* In the child. It ends by exit, for the leaks to be looked for. */
 static void run_batch(struct worker *worker, long end)
 {
@@ -1052,7 +1078,7 @@ static void run_batch(struct worker *worker, long end)
 
     atomic_store(&work_clock_on, timeout_ms > 0);
     for (int i = 0; i < BATCH && worker->next < end; i++, worker->next += worker->stride)
-        make_and_drive(worker->test, worker->progress, worker->next, worker->path);
+        drive_until_in_time(worker);
     for (int i = 0; i < STORES; i++) {
         store_files_free(&worker->test->stores[i]);
         free(worker->test->sound_paths[i]);
@@ -1071,14 +1097,14 @@ static void start_batch(struct worker *worker, long end)
         run_batch(worker, end);
 }
 
-/* The watchdog: a call that takes too long ends the child. */
+/* The watchdog: a call that waits too long ends the child. */
 static void watch(struct worker *worker)
 {
     struct progress *progress = worker->progress;
     const char *call = progress->call;
 
-    if (call && !worker->ended && wall_us() - progress->call_began_wall_us > MOST_CALL_US) {
-        find_fault(progress, call, "still not over after 10 s", "");
+    if (call && !worker->ended && wall_us() - progress->call_began_wall_us > MOST_WAIT_S * 1000000LL) {
+        find_fault(progress, call, "still not over after 300 s", "");
         (void)kill(worker->child, SIGKILL);
         worker->ended = true;
     }

@@ -1,8 +1,9 @@
 /*
  * A steady clock that counts the work of a thread: the processor's time that it used, and the time for which it asked
  * to sleep. While it is on, the library goes by it (the test is linked with --wrap). So how late a call returns depends
- * on what the call does, and not on what else the machine does. It stands still during commits and while the write-ahead
- * log is copied, for which every call waits (see Limits in seslite.h).
+ * on what the call does, and not on what else the machine does. It stands still during what SQLite does not
+ * interrupt, for which every call waits (see Limits in seslite.h): commits, copying the write-ahead log, and
+ * before SQLite 3.41 the check of the file's pages.
  */
 #ifndef SESLITE_TEST_WORK_CLOCK_H
 #define SESLITE_TEST_WORK_CLOCK_H
@@ -90,13 +91,15 @@ static inline void work_clock_skip(int64_t since_ns)
 int __wrap_sqlite3_step(sqlite3_stmt *statement)
 {
     const char *sql = sqlite3_sql(statement);
-    const bool commits = sql && strncmp(sql, "COMMIT", 6) == 0;
+    const bool checks_pages = sql && strncmp(sql, "PRAGMA main.", 12) == 0 && strstr(sql, "_check(");
+    const bool is_waited_for =
+        (sql && strncmp(sql, "COMMIT", 6) == 0) || (checks_pages && sqlite3_libversion_number() < 3041000);
     struct timespec now = {.tv_sec = 0};
 
-    if (commits)
+    if (is_waited_for)
         (void)__real_clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     const int result = __real_sqlite3_step(statement);
-    if (commits)
+    if (is_waited_for)
         work_clock_skip(work_clock_ns(&now));
     return result;
 }
