@@ -56,8 +56,7 @@ static int setup(void **state)
 }
 
 /* The rest is what an export without the damaged session gives; it is imported, and sound. */
-static void assert_rest(const struct fixture *fixture, const char *damage, const char *message,
-                        const ses_key *lost)
+static void assert_rest_of(const struct fixture *fixture, const char *message, const ses_key *lost)
 {
     ses_store *copy = empty_store();
     struct skipped skipped;
@@ -65,10 +64,6 @@ static void assert_rest(const struct fixture *fixture, const char *damage, const
     struct text text;
     ses_error error;
 
-    raw_exec(fixture->path, damage);
-    struct text broken = {NULL, 0};
-    assert_code(SES_CORRUPT, ses_store_export(fixture->store, NULL, collect_lines, &broken, &error));
-    free(broken.data);
     assert_ok(export_sound(fixture->store, &text, &skipped, &error));
     if (skipped.count != 1)
         fail_msg("%s", skipped.messages);
@@ -82,6 +77,18 @@ static void assert_rest(const struct fixture *fixture, const char *damage, const
         assert_code(SES_NOTFOUND, ses_get(copy, lost, NULL, &session, &error));
     free(text.data);
     ses_close(copy);
+}
+
+static void assert_rest(const struct fixture *fixture, const char *damage, const char *message,
+                        const ses_key *lost)
+{
+    struct text broken = {NULL, 0};
+    ses_error error;
+
+    raw_exec(fixture->path, damage);
+    assert_code(SES_CORRUPT, ses_store_export(fixture->store, NULL, collect_lines, &broken, &error));
+    free(broken.data);
+    assert_rest_of(fixture, message, lost);
 }
 
 #define UNGUARDED                                                                               \
@@ -109,6 +116,16 @@ static void test_a_damaged_event_leaves_its_session_out(void **state)
                 UNGUARDED "UPDATE events SET body = 'nothing' WHERE position & 3 = 2 AND session_id ="
                           " (SELECT id FROM sessions WHERE name = 'two')",
                 "app/user/two: ", &two);
+}
+
+/* Its braces are there. A call that stops at damage leaves finding it to the reader of the lines. */
+static void test_an_event_that_is_no_json_within_leaves_its_session_out(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    raw_exec(fixture->path, UNGUARDED "UPDATE events SET body = replace(body, '\"id\"', '[id\"')"
+                                      " WHERE session_id = (SELECT id FROM sessions WHERE name = 'two')");
+    assert_rest_of(fixture, "app/user/two: ", &two);
 }
 
 static void test_a_missing_event_leaves_its_session_out(void **state)
@@ -154,9 +171,13 @@ static void test_the_callback_is_needed_and_can_end_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_a_sound_store_is_exported_whole),           T(test_a_damaged_event_leaves_its_session_out),
-        T(test_a_missing_event_leaves_its_session_out),    T(test_a_damaged_artifact_leaves_its_session_out),
-        T(test_a_damaged_row_of_a_session_is_passed_over), T(test_a_damaged_shared_key_is_passed_over),
+        T(test_a_sound_store_is_exported_whole),
+        T(test_a_damaged_event_leaves_its_session_out),
+        T(test_an_event_that_is_no_json_within_leaves_its_session_out),
+        T(test_a_missing_event_leaves_its_session_out),
+        T(test_a_damaged_artifact_leaves_its_session_out),
+        T(test_a_damaged_row_of_a_session_is_passed_over),
+        T(test_a_damaged_shared_key_is_passed_over),
         T(test_the_callback_is_needed_and_can_end_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,12 +162,14 @@ static int report_left_out(void *context, const ses_error *why, ses_error *error
     return ses__error_set(error, SES_INTERRUPTED, "the export: ended by the callback for what is left out");
 }
 
-/* Checks the body only enough to keep the line a line; the reader checks all of it. */
-static int check_exported_body(const struct event_row *row, ses_error *error)
+/* Checks the body only enough to keep the line a line; the reader checks all of it, and so does a call that leaves out what
+ * is damaged. */
+static int check_exported_body(const struct export_call *call, const struct event_row *row, ses_error *error)
 {
     const struct span object = ses__json_trim(row->body);
     const bool sound = object.len >= 2 && object.ptr[0] == '{' && object.ptr[object.len - 1] == '}' &&
-                       (ses__export_fits(row->body) || ses__utf8_valid(object.ptr, object.len));
+                       (ses__export_fits(row->body) || ses__utf8_valid(object.ptr, object.len)) &&
+                       (!call->rehearses || ses__json_check_stored(object.ptr, object.len, NULL) == SES_OK);
 
     return sound
                ? SES_OK
@@ -180,7 +182,7 @@ static int check_exported_body(const struct event_row *row, ses_error *error)
 static int export_event(void *context, const struct event_row *row, ses_error *error)
 {
     struct export_call *call = context;
-    int code = check_exported_body(row, error);
+    int code = check_exported_body(call, row, error);
 
     if (code != SES_OK)
         return code;
