@@ -9,6 +9,7 @@ pub type ses_checkpoint = ::core::ffi::c_uint;
 pub type _bindgen_ty_2 = ::core::ffi::c_uint;
 pub type ses_range_parts = ::core::ffi::c_uint;
 pub type ses_flags = ::core::ffi::c_uint;
+pub type ses_cursor_flags = ::core::ffi::c_uint;
 pub type ses_order = ::core::ffi::c_uint;
 pub type ses_list_flags = ::core::ffi::c_uint;
 pub type _bindgen_ty_3 = ::core::ffi::c_uint;
@@ -35,6 +36,19 @@ pub type ses_index_flags = ::core::ffi::c_uint;
 pub type ses_usage_flags = ::core::ffi::c_uint;
 pub type ses_tally_flags = ::core::ffi::c_uint;
 pub type ses_redact_flags = ::core::ffi::c_uint;
+pub type ses_redact_finder = ::core::option::Option<
+    unsafe extern "C" fn(
+        context: *mut ::core::ffi::c_void,
+        text: *const ::core::ffi::c_char,
+        len: usize,
+        from: usize,
+        begin: *mut usize,
+        end: *mut usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int,
+>;
+pub type ses_found = ::core::ffi::c_uint;
+pub type ses_find_flags = ::core::ffi::c_uint;
 pub type ses_context_flags = ::core::ffi::c_uint;
 pub type ses_call_answerer = ::core::option::Option<
     unsafe extern "C" fn(
@@ -267,8 +281,6 @@ pub struct ses_shared_state_options {
 pub struct ses_cursor {
     _unused: [u8; 0],
 }
-pub const SES_CURSOR_BACKWARD: ses_cursor_flags = 1;
-pub type ses_cursor_flags = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ses_cursor_options {
@@ -333,6 +345,9 @@ pub struct ses_erased {
     pub state_left: i64,
     pub artifacts_left: i64,
     pub compactions_left: i64,
+    pub derived_left: i64,
+    pub names: i64,
+    pub names_left: i64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -443,6 +458,7 @@ pub struct ses_fork_options {
     pub created_us: *const i64,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub expires_us: *const i64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -564,6 +580,7 @@ pub struct ses_loaded {
         ) -> ::core::ffi::c_int,
     >,
     pub next_context: *mut ::core::ffi::c_void,
+    pub origin: i64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -600,6 +617,13 @@ pub struct ses_export_options {
     pub progress_context: *mut ::core::ffi::c_void,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub left_out: ::core::option::Option<
+        unsafe extern "C" fn(
+            context: *mut ::core::ffi::c_void,
+            why: *const ses_error,
+        ) -> ::core::ffi::c_int,
+    >,
+    pub left_out_context: *mut ::core::ffi::c_void,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -758,6 +782,14 @@ pub struct ses_artifact_open_options {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ses_artifact_inline_options {
+    pub size: usize,
+    pub bytes: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ses_artifact_list {
     _unused: [u8; 0],
 }
@@ -877,17 +909,6 @@ pub struct ses_tally_options {
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
 }
-pub type ses_redact_finder = ::core::option::Option<
-    unsafe extern "C" fn(
-        context: *mut ::core::ffi::c_void,
-        text: *const ::core::ffi::c_char,
-        len: usize,
-        from: usize,
-        begin: *mut usize,
-        end: *mut usize,
-        error: *mut ses_error,
-    ) -> ::core::ffi::c_int,
->;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ses_redact_options {
@@ -897,6 +918,37 @@ pub struct ses_redact_options {
     pub text: *const ::core::ffi::c_char,
     pub content: *const ::core::ffi::c_char,
     pub content_len: usize,
+    pub find: ses_redact_finder,
+    pub find_context: *mut ::core::ffi::c_void,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_finding {
+    pub kind: ::core::ffi::c_int,
+    pub app: *const ::core::ffi::c_char,
+    pub user: *const ::core::ffi::c_char,
+    pub session: *const ::core::ffi::c_char,
+    pub name: *const ::core::ffi::c_char,
+    pub seq: i64,
+    pub version: i64,
+    pub text: *const ::core::ffi::c_char,
+    pub text_len: usize,
+    pub text_found: usize,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_findings {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_find_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
+    pub limit: usize,
+    pub token: *const ::core::ffi::c_char,
     pub find: ses_redact_finder,
     pub find_context: *mut ::core::ffi::c_void,
     pub timeout_ms: i64,
@@ -1081,6 +1133,7 @@ const _: () = {
 pub const SES_KEY_BYTES: _bindgen_ty_1 = 32;
 pub const SES_OPEN_READ_ONLY: ses_open_flags = 1;
 pub const SES_OPEN_MUST_EXIST: ses_open_flags = 2;
+pub const SES_OPEN_LINKED: ses_open_flags = 4;
 pub const SES_SYNC_FULL: ses_synchronous = 0;
 pub const SES_SYNC_NORMAL: ses_synchronous = 1;
 pub const SES_JOURNAL_AUTO: ses_journal = 0;
@@ -1326,6 +1379,7 @@ const _: () = {
     ["Offset of field: ses_shared_state_options::cancel"]
         [::core::mem::offset_of!(ses_shared_state_options, cancel) - 32usize];
 };
+pub const SES_CURSOR_BACKWARD: ses_cursor_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -1345,6 +1399,7 @@ const _: () = {
 pub const SES_ORDER_NEWEST: ses_order = 0;
 pub const SES_ORDER_OLDEST: ses_order = 1;
 pub const SES_ORDER_CREATED: ses_order = 2;
+pub const SES_ORDER_CHANGED: ses_order = 3;
 pub const SES_LIST_NO_STATE: ses_list_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1405,7 +1460,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_erased"][::core::mem::size_of::<ses_erased>() - 80usize];
+    ["Size of ses_erased"][::core::mem::size_of::<ses_erased>() - 104usize];
     ["Alignment of ses_erased"][::core::mem::align_of::<ses_erased>() - 8usize];
     ["Offset of field: ses_erased::size"][::core::mem::offset_of!(ses_erased, size) - 0usize];
     ["Offset of field: ses_erased::sessions"]
@@ -1425,6 +1480,11 @@ const _: () = {
         [::core::mem::offset_of!(ses_erased, artifacts_left) - 64usize];
     ["Offset of field: ses_erased::compactions_left"]
         [::core::mem::offset_of!(ses_erased, compactions_left) - 72usize];
+    ["Offset of field: ses_erased::derived_left"]
+        [::core::mem::offset_of!(ses_erased, derived_left) - 80usize];
+    ["Offset of field: ses_erased::names"][::core::mem::offset_of!(ses_erased, names) - 88usize];
+    ["Offset of field: ses_erased::names_left"]
+        [::core::mem::offset_of!(ses_erased, names_left) - 96usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1603,7 +1663,7 @@ pub const SES_FORK_OTHER_USER: ses_fork_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_fork_options"][::core::mem::size_of::<ses_fork_options>() - 48usize];
+    ["Size of ses_fork_options"][::core::mem::size_of::<ses_fork_options>() - 56usize];
     ["Alignment of ses_fork_options"][::core::mem::align_of::<ses_fork_options>() - 8usize];
     ["Offset of field: ses_fork_options::size"]
         [::core::mem::offset_of!(ses_fork_options, size) - 0usize];
@@ -1617,6 +1677,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_fork_options, timeout_ms) - 32usize];
     ["Offset of field: ses_fork_options::cancel"]
         [::core::mem::offset_of!(ses_fork_options, cancel) - 40usize];
+    ["Offset of field: ses_fork_options::expires_us"]
+        [::core::mem::offset_of!(ses_fork_options, expires_us) - 48usize];
 };
 pub const SES_PRUNE_KEEP: ses_prune_parts = 1;
 pub const SES_PRUNE_BEFORE: ses_prune_parts = 2;
@@ -1649,6 +1711,7 @@ const _: () = {
         [::core::mem::offset_of!(ses_prune_options, erased) - 64usize];
 };
 pub const SES_EXPIRE_DRY_RUN: ses_expire_flags = 16;
+pub const SES_EXPIRE_CHANGED: ses_expire_flags = 32;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -1777,7 +1840,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_loaded"][::core::mem::size_of::<ses_loaded>() - 160usize];
+    ["Size of ses_loaded"][::core::mem::size_of::<ses_loaded>() - 168usize];
     ["Alignment of ses_loaded"][::core::mem::align_of::<ses_loaded>() - 8usize];
     ["Offset of field: ses_loaded::size"][::core::mem::offset_of!(ses_loaded, size) - 0usize];
     ["Offset of field: ses_loaded::initial_state"]
@@ -1812,12 +1875,14 @@ const _: () = {
     ["Offset of field: ses_loaded::next"][::core::mem::offset_of!(ses_loaded, next) - 144usize];
     ["Offset of field: ses_loaded::next_context"]
         [::core::mem::offset_of!(ses_loaded, next_context) - 152usize];
+    ["Offset of field: ses_loaded::origin"][::core::mem::offset_of!(ses_loaded, origin) - 160usize];
 };
 pub const SES_LOAD_UPDATE: ses_load_flags = 1;
 pub const SES_LOAD_REPLACE: ses_load_flags = 2;
 pub const SES_LOAD_RENAME: ses_load_flags = 4;
 pub const SES_LOAD_DRY_RUN: ses_load_flags = 8;
 pub const SES_LOAD_SHARED: ses_load_flags = 16;
+pub const SES_LOAD_FOLLOW: ses_load_flags = 32;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -1854,10 +1919,11 @@ const _: () = {
         [::core::mem::offset_of!(ses_load_result, session) - 56usize];
 };
 pub const SES_EXPORT_ONLY_SESSIONS: ses_export_flags = 1;
+pub const SES_EXPORT_SKIP: ses_export_flags = 2;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_export_options"][::core::mem::size_of::<ses_export_options>() - 72usize];
+    ["Size of ses_export_options"][::core::mem::size_of::<ses_export_options>() - 88usize];
     ["Alignment of ses_export_options"][::core::mem::align_of::<ses_export_options>() - 8usize];
     ["Offset of field: ses_export_options::size"]
         [::core::mem::offset_of!(ses_export_options, size) - 0usize];
@@ -1877,6 +1943,10 @@ const _: () = {
         [::core::mem::offset_of!(ses_export_options, timeout_ms) - 56usize];
     ["Offset of field: ses_export_options::cancel"]
         [::core::mem::offset_of!(ses_export_options, cancel) - 64usize];
+    ["Offset of field: ses_export_options::left_out"]
+        [::core::mem::offset_of!(ses_export_options, left_out) - 72usize];
+    ["Offset of field: ses_export_options::left_out_context"]
+        [::core::mem::offset_of!(ses_export_options, left_out_context) - 80usize];
 };
 pub const SES_IMPORT_UPDATE: ses_import_flags = 1;
 pub const SES_IMPORT_REPLACE: ses_import_flags = 2;
@@ -2017,6 +2087,7 @@ pub const SES_PROBLEM_SHARED: ses_problem_kind = 17;
 pub const SES_PROBLEM_COUNTER: ses_problem_kind = 18;
 pub const SES_PROBLEM_ARTIFACT: ses_problem_kind = 19;
 pub const SES_PROBLEM_USAGE: ses_problem_kind = 20;
+pub const SES_PROBLEM_NEWER: ses_problem_kind = 21;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2059,7 +2130,6 @@ pub const SES_ARTIFACT_BYTES: ses_artifact_kind = 0;
 pub const SES_ARTIFACT_TEXT: ses_artifact_kind = 1;
 pub const SES_ARTIFACT_URI: ses_artifact_kind = 2;
 pub const SES_ARTIFACT_DEPTH: _bindgen_ty_4 = 5;
-pub const SES_ARTIFACT_WITHOUT_SESSION: ses_artifact_save_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2088,6 +2158,7 @@ const _: () = {
     ["Offset of field: ses_artifact_info::uri"]
         [::core::mem::offset_of!(ses_artifact_info, uri) - 80usize];
 };
+pub const SES_ARTIFACT_WITHOUT_SESSION: ses_artifact_save_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2140,6 +2211,22 @@ const _: () = {
         [::core::mem::offset_of!(ses_artifact_open_options, timeout_ms) - 24usize];
     ["Offset of field: ses_artifact_open_options::cancel"]
         [::core::mem::offset_of!(ses_artifact_open_options, cancel) - 32usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_artifact_inline_options"]
+        [::core::mem::size_of::<ses_artifact_inline_options>() - 32usize];
+    ["Alignment of ses_artifact_inline_options"]
+        [::core::mem::align_of::<ses_artifact_inline_options>() - 8usize];
+    ["Offset of field: ses_artifact_inline_options::size"]
+        [::core::mem::offset_of!(ses_artifact_inline_options, size) - 0usize];
+    ["Offset of field: ses_artifact_inline_options::bytes"]
+        [::core::mem::offset_of!(ses_artifact_inline_options, bytes) - 8usize];
+    ["Offset of field: ses_artifact_inline_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_artifact_inline_options, timeout_ms) - 16usize];
+    ["Offset of field: ses_artifact_inline_options::cancel"]
+        [::core::mem::offset_of!(ses_artifact_inline_options, cancel) - 24usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2318,6 +2405,7 @@ const _: () = {
 pub const SES_REDACT_STATE: ses_redact_flags = 16;
 pub const SES_REDACT_FORKS: ses_redact_flags = 32;
 pub const SES_REDACT_DRY_RUN: ses_redact_flags = 64;
+pub const SES_REDACT_NAMES: ses_redact_flags = 128;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2343,6 +2431,60 @@ const _: () = {
         [::core::mem::offset_of!(ses_redact_options, timeout_ms) - 64usize];
     ["Offset of field: ses_redact_options::cancel"]
         [::core::mem::offset_of!(ses_redact_options, cancel) - 72usize];
+};
+pub const SES_FOUND_ID: ses_found = 1;
+pub const SES_FOUND_PARENT: ses_found = 2;
+pub const SES_FOUND_TITLE: ses_found = 3;
+pub const SES_FOUND_LABEL: ses_found = 4;
+pub const SES_FOUND_KEY: ses_found = 5;
+pub const SES_FOUND_VALUE: ses_found = 6;
+pub const SES_FOUND_INITIAL: ses_found = 7;
+pub const SES_FOUND_BASE: ses_found = 8;
+pub const SES_FOUND_EVENT: ses_found = 9;
+pub const SES_FOUND_ARTIFACT: ses_found = 10;
+pub const SES_FOUND_BYTES: ses_found = 11;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_finding"][::core::mem::size_of::<ses_finding>() - 80usize];
+    ["Alignment of ses_finding"][::core::mem::align_of::<ses_finding>() - 8usize];
+    ["Offset of field: ses_finding::kind"][::core::mem::offset_of!(ses_finding, kind) - 0usize];
+    ["Offset of field: ses_finding::app"][::core::mem::offset_of!(ses_finding, app) - 8usize];
+    ["Offset of field: ses_finding::user"][::core::mem::offset_of!(ses_finding, user) - 16usize];
+    ["Offset of field: ses_finding::session"]
+        [::core::mem::offset_of!(ses_finding, session) - 24usize];
+    ["Offset of field: ses_finding::name"][::core::mem::offset_of!(ses_finding, name) - 32usize];
+    ["Offset of field: ses_finding::seq"][::core::mem::offset_of!(ses_finding, seq) - 40usize];
+    ["Offset of field: ses_finding::version"]
+        [::core::mem::offset_of!(ses_finding, version) - 48usize];
+    ["Offset of field: ses_finding::text"][::core::mem::offset_of!(ses_finding, text) - 56usize];
+    ["Offset of field: ses_finding::text_len"]
+        [::core::mem::offset_of!(ses_finding, text_len) - 64usize];
+    ["Offset of field: ses_finding::text_found"]
+        [::core::mem::offset_of!(ses_finding, text_found) - 72usize];
+};
+pub const SES_FIND_IGNORE_CASE: ses_find_flags = 1;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_find_options"][::core::mem::size_of::<ses_find_options>() - 64usize];
+    ["Alignment of ses_find_options"][::core::mem::align_of::<ses_find_options>() - 8usize];
+    ["Offset of field: ses_find_options::size"]
+        [::core::mem::offset_of!(ses_find_options, size) - 0usize];
+    ["Offset of field: ses_find_options::flags"]
+        [::core::mem::offset_of!(ses_find_options, flags) - 8usize];
+    ["Offset of field: ses_find_options::limit"]
+        [::core::mem::offset_of!(ses_find_options, limit) - 16usize];
+    ["Offset of field: ses_find_options::token"]
+        [::core::mem::offset_of!(ses_find_options, token) - 24usize];
+    ["Offset of field: ses_find_options::find"]
+        [::core::mem::offset_of!(ses_find_options, find) - 32usize];
+    ["Offset of field: ses_find_options::find_context"]
+        [::core::mem::offset_of!(ses_find_options, find_context) - 40usize];
+    ["Offset of field: ses_find_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_find_options, timeout_ms) - 48usize];
+    ["Offset of field: ses_find_options::cancel"]
+        [::core::mem::offset_of!(ses_find_options, cancel) - 56usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2392,6 +2534,7 @@ const _: () = {
         [::core::mem::offset_of!(ses_compaction, content) - 16usize];
 };
 pub const SES_CONTEXT_VISIBLE: ses_context_flags = 1;
+pub const SES_CONTEXT_LOG_ORDER: ses_context_flags = 2;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2443,6 +2586,7 @@ const _: () = {
         [::core::mem::offset_of!(ses_track_options, flags) - 8usize];
 };
 pub const SES_RENDER_ADK_BRACES: ses_render_flags = 1;
+pub const SES_RENDER_ADK_SPACES: ses_render_flags = 2;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2728,6 +2872,7 @@ extern "C" {
     ) -> ::core::ffi::c_int;
     pub fn ses_page_count(page: *const ses_page) -> usize;
     pub fn ses_page_session(page: *const ses_page, index: usize) -> *const ses_session;
+    pub fn ses_page_changed_us(page: *const ses_page, index: usize) -> i64;
     pub fn ses_page_token(page: *const ses_page) -> *const ::core::ffi::c_char;
     pub fn ses_page_close(page: *mut ses_page);
     pub fn ses_list_count(
@@ -3138,6 +3283,25 @@ extern "C" {
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_artifact_close(artifact: *mut ses_artifact);
+    pub fn ses_artifact_inline(
+        session: *mut ses_session,
+        json: *const ::core::ffi::c_char,
+        len: usize,
+        options: *const ses_artifact_inline_options,
+        inlined: *mut *mut ::core::ffi::c_char,
+        inlined_len: *mut usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_artifact_inline_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        json: *const ::core::ffi::c_char,
+        len: usize,
+        options: *const ses_artifact_inline_options,
+        inlined: *mut *mut ::core::ffi::c_char,
+        inlined_len: *mut usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
     pub fn ses_artifact_names(
         session: *mut ses_session,
         options: *const ses_artifact_list_options,
@@ -3264,6 +3428,19 @@ extern "C" {
         erased: *mut ses_erased,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
+    pub fn ses_store_find(
+        store: *mut ses_store,
+        scope: *const ses_key,
+        text: *const ::core::ffi::c_char,
+        len: usize,
+        options: *const ses_find_options,
+        findings: *mut *mut ses_findings,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_findings_count(findings: *const ses_findings) -> usize;
+    pub fn ses_findings_at(findings: *const ses_findings, index: usize) -> *const ses_finding;
+    pub fn ses_findings_token(findings: *const ses_findings) -> *const ::core::ffi::c_char;
+    pub fn ses_findings_close(findings: *mut ses_findings);
     pub fn ses_builder_open(
         store: *mut ses_store,
         author: *const ::core::ffi::c_char,

@@ -94,6 +94,7 @@ pub struct ExpireOptions {
     limit: i64,
     secure: bool,
     dry_run: bool,
+    by_change: bool,
     pub(crate) receipt: bool,
 }
 
@@ -114,6 +115,12 @@ impl ExpireOptions {
     /// Also the least recently updated sessions of a user beyond so many.
     pub fn sessions_per_user(mut self, sessions: i64) -> Self {
         self.sessions_per_user = sessions;
+        self
+    }
+    /// [`sessions_per_user`](Self::sessions_per_user) keeps those that were last written to, by the store's clock, whatever
+    /// times their events have.
+    pub fn by_change(mut self) -> Self {
+        self.by_change = true;
         self
     }
     /// Sessions per call.
@@ -142,6 +149,9 @@ impl ExpireOptions {
         raw.flags = if self.secure { sys::SES_SECURE } else { 0 };
         if self.dry_run {
             raw.flags |= sys::SES_EXPIRE_DRY_RUN;
+        }
+        if self.by_change {
+            raw.flags |= sys::SES_EXPIRE_CHANGED;
         }
         raw.now_us = optional_ref(&self.now_us);
         raw.idle_us = self.idle_us;

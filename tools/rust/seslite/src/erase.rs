@@ -38,6 +38,12 @@ pub struct Erased {
     pub artifacts_left: i64,
     /// Later compactions, whose summaries may repeat the events.
     pub compactions_left: i64,
+    /// Events of which a damaged index or tally that could not be dropped may still have words or names of models in the file.
+    pub derived_left: i64,
+    /// After [`Store::redact_found`]: names of state keys, titles and labels that were removed.
+    pub names: i64,
+    /// After [`Store::redact_found`]: names and ids in which something is found, and that stay.
+    pub names_left: i64,
     /// The write-ahead log could not be emptied: call again.
     pub more: bool,
 }
@@ -54,6 +60,9 @@ impl Erased {
             state_left: raw.state_left,
             artifacts_left: raw.artifacts_left,
             compactions_left: raw.compactions_left,
+            derived_left: raw.derived_left,
+            names: raw.names,
+            names_left: raw.names_left,
             more,
         }
     }
@@ -91,6 +100,12 @@ impl<'a> RedactOptions<'a> {
     /// Also the values that the events have set in state.
     pub fn state(mut self) -> Self {
         self.flags |= sys::SES_REDACT_STATE;
+        self
+    }
+    /// With [`Store::redact_found`], [`state`](Self::state) and all events: also removes names in which something is found: state
+    /// keys with their values, the title and labels. Ids stay. Without it the receipt counts the names.
+    pub fn names(mut self) -> Self {
+        self.flags |= sys::SES_REDACT_NAMES;
         self
     }
     /// Also copies of the events in other sessions of the app.
@@ -158,9 +173,9 @@ fn numbers(seqs: Option<&[i64]>) -> (*const i64, usize) {
 }
 
 /// Finds the next piece of a text from a byte on.
-type Find<'f> = &'f mut dyn FnMut(&[u8], usize) -> Option<Range<usize>>;
+pub(crate) type Find<'f> = &'f mut dyn FnMut(&[u8], usize) -> Option<Range<usize>>;
 
-unsafe extern "C" fn find_next(
+pub(crate) unsafe extern "C" fn find_next(
     context: *mut c_void,
     text: *const c_char,
     len: usize,

@@ -117,6 +117,7 @@ pub struct ForkOptions {
     other_user: bool,
     range: Range,
     created_us: Option<i64>,
+    expires_us: Option<i64>,
 }
 
 impl ForkOptions {
@@ -138,6 +139,11 @@ impl ForkOptions {
         self.created_us = Some(time_us);
         self
     }
+    /// When it expires; `i64::MAX`: never. Otherwise it does when the original does.
+    pub fn expires_us(mut self, time_us: i64) -> Self {
+        self.expires_us = Some(time_us);
+        self
+    }
 
     pub(crate) fn with_raw<T>(&self, limits: &Limits, function: impl FnOnce(*const sys::ses_fork_options) -> T) -> T {
         let range = self.range.raw();
@@ -145,6 +151,7 @@ impl ForkOptions {
         raw.flags = if self.other_user { sys::SES_FORK_OTHER_USER } else { 0 };
         raw.range = &range;
         raw.created_us = optional_ref(&self.created_us);
+        raw.expires_us = optional_ref(&self.expires_us);
         function(&raw)
     }
 }

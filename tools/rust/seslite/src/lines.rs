@@ -20,31 +20,43 @@ pub struct ExportOptions<'a> {
     pub session: Option<&'a str>,
     /// Without shared state.
     pub only_sessions: bool,
+    /// Only for [`Store::export_telling`]: leave out what is damaged, and go on.
+    pub skip: bool,
 }
 
 /// The callbacks of an export.
-struct Sink<W, F> {
+struct Sink<W, F, L> {
     out: W,
     progress: F,
+    left_out: Option<L>,
 }
 
-unsafe extern "C" fn progress_of<W, F: FnMut(i64, i64) -> bool>(
+unsafe extern "C" fn progress_of<W, F: FnMut(i64, i64) -> bool, L>(
     context: *mut c_void,
     sessions: i64,
     events: i64,
 ) -> c_int {
-    let go_on = unsafe { Callback::run(context, |sink: &mut Sink<W, F>| (sink.progress)(sessions, events)) };
+    let go_on = unsafe { Callback::run(context, |sink: &mut Sink<W, F, L>| (sink.progress)(sessions, events)) };
     c_int::from(go_on != Some(true))
 }
 
-unsafe extern "C" fn write_of<W: Write, F>(
+unsafe extern "C" fn left_out_of<W, F, L: FnMut(&Error) -> bool>(
+    context: *mut c_void,
+    why: *const sys::ses_error,
+) -> c_int {
+    let why = unsafe { Error::from_raw((*why).code, &*why) };
+    let tell = |sink: &mut Sink<W, F, L>| sink.left_out.as_mut().is_none_or(|left_out| left_out(&why));
+    c_int::from(unsafe { Callback::run(context, tell) } != Some(true))
+}
+
+unsafe extern "C" fn write_of<W: Write, F, L>(
     context: *mut c_void,
     data: *const c_char,
     len: usize,
     error: *mut sys::ses_error,
 ) -> c_int {
     let bytes = unsafe { crate::text::bytes(data, len) };
-    let write = |sink: &mut Sink<W, F>| sink.out.write_all(bytes).map_err(Error::from);
+    let write = |sink: &mut Sink<W, F, L>| sink.out.write_all(bytes).map_err(Error::from);
     match unsafe { Callback::run(context, write) }.unwrap_or_else(|| Err(panicked())) {
         Ok(()) => 0,
         Err(failure) => failure.to_raw(error),
@@ -120,20 +132,52 @@ impl Store {
         out: W,
         progress: F,
     ) -> Result<()> {
+        self.export_to(options, Sink { out, progress, left_out: None::<fn(&Error) -> bool> })
+    }
+
+    /// The same; `left_out` is told of each version of an artifact that the lines leave out, since a later version of seslite
+    /// has made it ([`Code::Unsupported`](crate::Code::Unsupported)), and with [`ExportOptions::skip`] of what is damaged
+    /// ([`Code::Corrupt`](crate::Code::Corrupt)). It ends the export by returning false.
+    pub fn export_telling<W, F, L>(&self, options: &ExportOptions<'_>, out: W, progress: F, left_out: L) -> Result<()>
+    where
+        W: Write,
+        F: FnMut(i64, i64) -> bool,
+        L: FnMut(&Error) -> bool,
+    {
+        self.export_to(options, Sink { out, progress, left_out: Some(left_out) })
+    }
+
+    fn export_to<W, F, L>(&self, options: &ExportOptions<'_>, sink: Sink<W, F, L>) -> Result<()>
+    where
+        W: Write,
+        F: FnMut(i64, i64) -> bool,
+        L: FnMut(&Error) -> bool,
+    {
         let app = c_string_or_null("the app", options.app)?;
         let user = c_string_or_null("the user", options.user)?;
         let session = c_string_or_null("the session id", options.session)?;
         let mut raw: sys::ses_export_options = limited(&self.limits);
-        raw.flags = if options.only_sessions { sys::SES_EXPORT_ONLY_SESSIONS } else { 0 };
+        for (set, flag) in
+            [(options.only_sessions, sys::SES_EXPORT_ONLY_SESSIONS), (options.skip, sys::SES_EXPORT_SKIP)]
+        {
+            if set {
+                raw.flags |= flag;
+            }
+        }
         raw.app = pointer(&app);
         raw.user = pointer(&user);
         raw.session = pointer(&session);
-        let mut sink = Callback::new(Sink { out, progress });
+        let tells = sink.left_out.is_some();
+        let mut sink = Callback::new(sink);
         let context = sink.context();
-        raw.progress = Some(progress_of::<W, F>);
+        raw.progress = Some(progress_of::<W, F, L>);
         raw.progress_context = context;
+        if tells {
+            raw.left_out = Some(left_out_of::<W, F, L>);
+            raw.left_out_context = context;
+        }
         let done =
-            done(|error| unsafe { sys::ses_store_export(self.raw(), &raw, Some(write_of::<W, F>), context, error) });
+            done(|error| unsafe { sys::ses_store_export(self.raw(), &raw, Some(write_of::<W, F, L>), context, error) });
         sink.end(done)
     }
 

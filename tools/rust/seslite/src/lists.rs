@@ -91,6 +91,9 @@ pub enum Order {
     Oldest,
     /// In the order of creation.
     Created,
+    /// Last written first, by the store's clock, whatever times the events have. It has no index: each page looks at all sessions
+    /// of the app or user.
+    Changed,
 }
 
 /// How to list.
@@ -143,6 +146,7 @@ impl<'a> ListOptions<'a> {
             Order::Newest => sys::SES_ORDER_NEWEST,
             Order::Oldest => sys::SES_ORDER_OLDEST,
             Order::Created => sys::SES_ORDER_CREATED,
+            Order::Changed => sys::SES_ORDER_CHANGED,
         } as c_int;
         raw.limit = self.limit;
         raw.token = pointer(&token);

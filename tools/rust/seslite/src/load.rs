@@ -48,6 +48,9 @@ pub struct Loaded<'a> {
     pub parent: Option<(Key<'a>, i64)>,
     pub base_seq: i64,
     pub base: Vec<LoadedValue<'a>>,
+    /// A random number that it has in common with the sessions that it was forked from, and with their forks, for
+    /// [`RedactOptions::forks`](crate::RedactOptions::forks); 0: none.
+    pub origin: i64,
 }
 
 /// How to handle a session if a different one with its name exists.
@@ -56,7 +59,8 @@ pub enum Conflict {
     /// [`Code::Exists`](crate::Code::Exists).
     #[default]
     Refuse,
-    /// If the existing one is its beginning, the events that it lacks are added.
+    /// If the existing one is its beginning, the events that it lacks are added. An import does this as with
+    /// [`LoadOptions::follow`].
     Update,
     /// The existing one is deleted.
     Replace,
@@ -83,6 +87,9 @@ pub struct LoadOptions {
     pub dry_run: bool,
     /// Only for [`Store::load_json`]: also write shared keys that do not exist yet.
     pub shared: bool,
+    /// With [`Conflict::Update`]: title, labels and expiry time become those that are given. Otherwise different ones are
+    /// [`Code::Exists`](crate::Code::Exists).
+    pub follow: bool,
 }
 
 impl LoadOptions {
@@ -94,6 +101,9 @@ impl LoadOptions {
         }
         if self.shared {
             raw.flags |= sys::SES_LOAD_SHARED;
+        }
+        if self.follow {
+            raw.flags |= sys::SES_LOAD_FOLLOW;
         }
         raw
     }
@@ -224,6 +234,7 @@ impl Store {
         raw.base_seq = loaded.base_seq;
         raw.base = if base.is_empty() { ptr::null() } else { base.as_ptr() };
         raw.base_count = base.len();
+        raw.origin = loaded.origin;
         raw.next = Some(next_of::<F>);
         raw.next_context = source.context();
         let options = options.raw(&self.limits);

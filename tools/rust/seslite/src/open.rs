@@ -21,9 +21,11 @@ pub enum Synchronous {
 /// The journal of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Journal {
-    /// A write-ahead log where it is safe; a rollback journal on network file systems.
+    /// A write-ahead log where it is safe; a rollback journal on network file systems, or if the file remembers that one was
+    /// asked for.
     Auto,
     Wal,
+    /// Remembered in the file and its copies, until [`Journal::Wal`] ends that.
     Rollback,
 }
 
@@ -72,6 +74,13 @@ impl OpenOptions {
     /// [`Code::NotFound`](crate::Code::NotFound) if the file does not exist.
     pub fn must_exist(mut self) -> Self {
         self.flags |= sys::SES_OPEN_MUST_EXIST;
+        self
+    }
+    /// Opens a file also if it has other names: hard links, or a mount point that is the file itself. Otherwise it is
+    /// [`Code::CannotOpen`](crate::Code::CannotOpen), since programs that use different names lose each other's writes. Only for
+    /// files that all programs open by the same name.
+    pub fn linked(mut self) -> Self {
+        self.flags |= sys::SES_OPEN_LINKED;
         self
     }
     pub fn synchronous(mut self, synchronous: Synchronous) -> Self {

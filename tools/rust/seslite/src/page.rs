@@ -31,6 +31,11 @@ impl Page {
     pub fn sessions(&self) -> impl Iterator<Item = &SessionView> {
         (0..self.len()).filter_map(|index| self.session(index))
     }
+    /// When a session of the page was last written to, by the store's clock. [`Order::Changed`](crate::Order::Changed) sorts by
+    /// it.
+    pub fn changed_us(&self, index: usize) -> Option<i64> {
+        (index < self.len()).then(|| unsafe { sys::ses_page_changed_us(self.raw.as_ptr(), index) })
+    }
     /// Leads to the next page; `None`: this is the last one.
     pub fn token(&self) -> Option<&str> {
         unsafe { optional_name(sys::ses_page_token(self.raw.as_ptr())) }

@@ -35,7 +35,7 @@ pub enum CheckLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem<'a> {
-    /// "page", "index", "reference" and so on.
+    /// "page", "index", "reference" and so on. "newer" is no damage: a later version has made it, and this one cannot check it.
     pub kind: &'a str,
     pub app: Option<&'a str>,
     pub user: Option<&'a str>,

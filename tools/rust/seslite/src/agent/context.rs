@@ -24,6 +24,7 @@ unsafe impl Send for Context {}
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ContextOptions {
     visible: bool,
+    log_order: bool,
     inline_bytes: i64,
 }
 
@@ -36,6 +37,12 @@ impl ContextOptions {
         self.visible = true;
         self
     }
+    /// Keeps the order of the log when there is a compaction, too, so that a clock that went back puts no response before its
+    /// call. Otherwise everything is sorted by time then.
+    pub fn log_order(mut self) -> Self {
+        self.log_order = true;
+        self
+    }
     /// Puts up to so many bytes of artifacts back into the contents, those of the newest events first: this undoes
     /// [`Artifacts::offload`](crate::Artifacts::offload). An artifact with more bytes than are left stays a reference.
     pub fn inline_bytes(mut self, bytes: i64) -> Self {
@@ -46,6 +53,9 @@ impl ContextOptions {
     fn raw(&self, limits: &Limits) -> sys::ses_context_options {
         let mut options: sys::ses_context_options = limited(limits);
         options.flags = if self.visible { sys::SES_CONTEXT_VISIBLE } else { 0 };
+        if self.log_order {
+            options.flags |= sys::SES_CONTEXT_LOG_ORDER;
+        }
         options.inline_bytes = self.inline_bytes;
         options
     }

@@ -23,7 +23,7 @@ struct Artifacts<'a> {
 /// How to render a template.
 #[derive(Default)]
 pub struct RenderOptions<'a> {
-    adk_braces: bool,
+    flags: u32,
     artifacts: Option<Artifacts<'a>>,
     store: PhantomData<&'a Store>,
 }
@@ -34,7 +34,12 @@ impl<'a> RenderOptions<'a> {
     }
     /// A run of braces on either side counts as one, as in the ADK's code.
     pub fn adk_braces(mut self) -> Self {
-        self.adk_braces = true;
+        self.flags |= sys::SES_RENDER_ADK_BRACES;
+        self
+    }
+    /// White space of any script around a name is ignored, as in the ADK's code: the space of Japanese keyboards, for example.
+    pub fn adk_spaces(mut self) -> Self {
+        self.flags |= sys::SES_RENDER_ADK_SPACES;
         self
     }
     /// Reads an artifact that a template names, or returns [`Code::NotFound`](crate::Code::NotFound).
@@ -48,7 +53,7 @@ impl<'a> RenderOptions<'a> {
         function: impl FnOnce(*const sys::ses_render_options) -> Result<T>,
     ) -> Result<T> {
         let mut raw: sys::ses_render_options = sized();
-        raw.flags = if self.adk_braces { sys::SES_RENDER_ADK_BRACES } else { 0 };
+        raw.flags = self.flags;
         let Some(artifacts) = &mut self.artifacts else {
             return function(&raw);
         };

@@ -22,6 +22,9 @@ pub enum ArtifactKind {
     /// `fileData`: the bytes are the address of a file. One that begins with `artifact://` refers to a version of another
     /// artifact of the same session or user.
     Uri,
+    /// A kind that a later version of seslite has added. Such an artifact is listed; opening it is
+    /// [`Code::Unsupported`](crate::Code::Unsupported).
+    Other(i32),
 }
 
 impl ArtifactKind {
@@ -30,14 +33,16 @@ impl ArtifactKind {
             ArtifactKind::Bytes => sys::SES_ARTIFACT_BYTES,
             ArtifactKind::Text => sys::SES_ARTIFACT_TEXT,
             ArtifactKind::Uri => sys::SES_ARTIFACT_URI,
+            ArtifactKind::Other(number) => return number,
         };
         number as c_int
     }
     fn from_number(number: c_int) -> ArtifactKind {
         match number as sys::ses_artifact_kind {
+            sys::SES_ARTIFACT_BYTES => ArtifactKind::Bytes,
             sys::SES_ARTIFACT_TEXT => ArtifactKind::Text,
             sys::SES_ARTIFACT_URI => ArtifactKind::Uri,
-            _ => ArtifactKind::Bytes,
+            _ => ArtifactKind::Other(number),
         }
     }
 }

@@ -17,9 +17,17 @@ use seslite_sys as sys;
 use crate::delete::{DeleteOptions, Deleted};
 use crate::error::Result;
 use crate::key::Key;
+use crate::limits::Limits;
+use crate::raw::limited;
 use crate::session::Session;
 use crate::store::Store;
-use crate::text::{c_string, c_string_or_null};
+use crate::text::{c_string, c_string_or_null, take_text, Json};
+
+fn inline_options(limits: &Limits, bytes: i64) -> sys::ses_artifact_inline_options {
+    let mut raw: sys::ses_artifact_inline_options = limited(limits);
+    raw.bytes = bytes;
+    raw
+}
 
 /// Artifacts by key. A key without a session names the user's artifacts, and `user:` is put in front of their names if it is
 /// not there.
@@ -83,6 +91,16 @@ impl Store {
             sys::ses_artifact_versions_by_key(self.raw(), &key.raw(), name.as_ptr(), &options, list, error)
         })
     }
+    /// The JSON of an event of a session with the bytes of artifacts in place of references to them, for programs that do not
+    /// read artifacts: this undoes [`Artifacts::offload`]. `bytes` is how many to put in at most; 0: any number. `None`: all
+    /// references stay, or there are none.
+    pub fn inline_artifacts(&self, key: Key<'_>, event: &str, bytes: i64) -> Result<Option<Json>> {
+        let (key, options) = (key.to_c()?, inline_options(&self.limits, bytes));
+        take_text(|json, json_len, error| unsafe {
+            let (text, len) = (event.as_ptr().cast(), event.len());
+            sys::ses_artifact_inline_by_key(self.raw(), &key.raw(), text, len, &options, json, json_len, error)
+        })
+    }
     /// Deletes all versions of an artifact. If there are none, the count is 0 and there is no error.
     pub fn delete_artifact(&self, key: Key<'_>, name: &str, options: &DeleteOptions) -> Result<Deleted> {
         let (key, name) = (key.to_c()?, c_string("the artifact's name", name)?);
@@ -140,6 +158,14 @@ impl Session {
         let options = info::list_options(&self.limits, &None, first, limit);
         ArtifactList::open(|list, error| unsafe {
             sys::ses_artifact_versions(self.raw(), name.as_ptr(), &options, list, error)
+        })
+    }
+    /// See [`Store::inline_artifacts`].
+    pub fn inline_artifacts(&mut self, event: &str, bytes: i64) -> Result<Option<Json>> {
+        let options = inline_options(&self.limits, bytes);
+        take_text(|json, json_len, error| unsafe {
+            let (text, len) = (event.as_ptr().cast(), event.len());
+            sys::ses_artifact_inline(self.raw(), text, len, &options, json, json_len, error)
         })
     }
     /// See [`Store::delete_artifact`].

@@ -89,6 +89,9 @@ fn templates_and_artifacts() {
     assert_eq!(&*render("Hi {name} {n} {none?}", &mut RenderOptions::new()).unwrap(), "Hi Ann 1 ");
     refused(render("{none}", &mut RenderOptions::new()), Code::NotFound);
     assert_eq!(&*render("{{name}}", &mut RenderOptions::new().adk_braces()).unwrap(), "Ann");
+    let wide = "{\u{3000}name\u{3000}}";
+    assert_eq!(&*render(wide, &mut RenderOptions::new()).unwrap(), wide);
+    assert_eq!(&*render(wide, &mut RenderOptions::new().adk_spaces()).unwrap(), "Ann");
     let mut options = RenderOptions::new().artifacts(&f.store, |name| match name {
         "a.txt" => Ok("text\0".to_owned()),
         "panic" => panic!("in an artifact"),
@@ -103,6 +106,23 @@ fn templates_and_artifacts() {
     let mut view = session.track().unwrap();
     view.set_string("name", "Bob").unwrap();
     assert_eq!(&*view.render("{name}", &mut RenderOptions::new()).unwrap(), "Bob");
+}
+
+#[test]
+fn a_context_keeps_the_order_of_the_log() {
+    let f = fixture();
+    let events = [
+        r#"{"id":"e1","timestamp":5,"author":"user","content":{"parts":[{"text":"x"}]}}"#,
+        r#"{"id":"e2","timestamp":3,"author":"user","content":{"parts":[{"text":"x"}]}}"#,
+        r#"{"id":"e3","timestamp":9,"author":"user","actions":{"compaction":{"startTimestamp":1,"endTimestamp":2,"compactedContent":{"parts":[{"text":"s"}]}}}}"#,
+    ];
+    f.store.create(KEY, None).unwrap().append_batch(&events, &AppendOptions::new()).unwrap();
+    let ids = |options: ContextOptions| -> Vec<String> {
+        let context = f.store.context_with(KEY, &options).unwrap();
+        context.iter().map(|(event, _)| event.id().to_owned()).collect()
+    };
+    assert_eq!(ids(ContextOptions::new()), ["e3", "e2", "e1"]);
+    assert_eq!(ids(ContextOptions::new().log_order()), ["e3", "e1", "e2"]);
 }
 
 #[test]

@@ -330,6 +330,18 @@ fn large_inline_data_becomes_artifacts_and_comes_back_for_a_model() {
         assert_eq!(contents(session.context_with(&options).unwrap()), [inlined, true]);
         assert_eq!(contents(f.store.context_with(KEY, &options).unwrap()), [inlined, true]);
     }
+    // The same for programs that do not read artifacts.
+    let stored = session.event(0).unwrap().json().unwrap().to_owned();
+    assert!(stored.contains("fileData"));
+    for bytes in [0, 6] {
+        let inlined = f.store.inline_artifacts(KEY, &stored, bytes).unwrap().unwrap();
+        assert!(inlined.contains(r#""data":"AAAAAAAA""#) && !inlined.contains("fileData"), "{inlined}");
+        assert_eq!(&*session.inline_artifacts(&stored, bytes).unwrap().unwrap(), &*inlined);
+    }
+    assert!(session.inline_artifacts(&stored, 5).unwrap().is_none());
+    assert!(f.store.inline_artifacts(KEY, "{}", 0).unwrap().is_none());
+    refused(session.inline_artifacts("{", 0), Code::Json);
+    refused(f.store.inline_artifacts(KEY, &stored, -1), Code::Invalid);
     let negative = ContextOptions::new().inline_bytes(-1);
     refused(session.context_with(&negative), Code::Invalid);
     refused(artifacts.offload(-1), Code::Invalid);

@@ -50,6 +50,21 @@ fn history() {
     assert_eq!(session.base_seq(), 1);
 }
 
+#[test]
+fn forks_expire() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    let soon = session.created_us() + 3_600_000_000;
+    session.set_expiry(Some(soon)).unwrap();
+    for (options, expires) in [
+        (ForkOptions::new(), Some(soon)),
+        (ForkOptions::new().expires_us(soon + 1), Some(soon + 1)),
+        (ForkOptions::new().expires_us(i64::MAX), None),
+    ] {
+        assert_eq!(session.fork(Point::Now, None, &options).unwrap().expires_us(), expires);
+    }
+}
+
 fn turn(n: i64) -> String {
     format!(
         r#"{{"id":"e{n}","author":"user","invocationId":"i{n}","content":{{"role":"user","parts":[{{"text":"x"}}]}}}}"#

@@ -75,6 +75,59 @@ fn in_and_out() {
 }
 
 #[test]
+fn a_loaded_session_follows_what_is_given() {
+    let f = fixture();
+    let mut given = Loaded { title: Some("one"), origin: 4711, created_us: Some(1), ..Default::default() };
+    let load = |given: &Loaded<'_>, follow| {
+        let options = LoadOptions { conflict: Conflict::Update, follow, ..Default::default() };
+        f.store.load(KEY, given, || Ok(None), options)
+    };
+    assert_eq!(load(&given, true).unwrap().outcome, Outcome::New);
+    given.title = Some("two");
+    given.labels = vec![("l", "v")];
+    refused(load(&given, false), Code::Exists);
+    assert_eq!(load(&given, true).unwrap().outcome, Outcome::Updated);
+    let session = f.store.get(KEY).unwrap();
+    assert_eq!((session.title(), session.labels().collect::<Vec<_>>()), (Some("two"), vec![("l", "v")]));
+    let mut lines = Vec::new();
+    f.store.export(&ExportOptions::default(), &mut lines).unwrap();
+    assert!(String::from_utf8(lines).unwrap().contains(r#""origin":4711"#));
+}
+
+#[test]
+fn an_export_goes_on_after_damage() {
+    let f = fixture();
+    for id in ["sound", "torn"] {
+        let event = format!(r#"{{"id":"{id}","author":"a"}}"#);
+        f.store.create(Key::new("app", "alice", id), None).unwrap().append(&event).unwrap();
+    }
+    let path = f.folder.path().join("agents.db");
+    drop(f.store);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let torn = br#""id":"torn","author":"a"}"#;
+    let at = bytes.windows(torn.len()).position(|window| window == torn).unwrap();
+    bytes[at + torn.len() - 1] = b']';
+    std::fs::write(&path, bytes).unwrap();
+
+    let store = Store::open(&path).unwrap();
+    refused(store.export(&ExportOptions::default(), std::io::sink()), Code::Corrupt);
+    let skip = ExportOptions { skip: true, ..Default::default() };
+    refused(store.export(&skip, std::io::sink()), Code::Misuse);
+    let (mut lines, mut left_out) = (Vec::new(), Vec::new());
+    let tell = |why: &Error| {
+        left_out.push((why.code(), why.message().contains("torn")));
+        true
+    };
+    store.export_telling(&skip, &mut lines, |_, _| true, tell).unwrap();
+    assert_eq!(left_out, [(Code::Corrupt, true)]);
+    let lines = String::from_utf8(lines).unwrap();
+    assert!(lines.contains("sound") && !lines.contains("torn"), "{lines}");
+    refused(store.export_telling(&skip, std::io::sink(), |_, _| true, |_| false), Code::Interrupted);
+    let panicking = || store.export_telling(&skip, std::io::sink(), |_, _| true, |_| panic!("in left_out"));
+    assert_eq!(panic_of(panicking), "in left_out");
+}
+
+#[test]
 fn an_export_and_a_check_tell_how_far_they_are() {
     let f = fixture();
     for n in 0..3 {

@@ -1,5 +1,8 @@
 //! Lists, names, titles, labels, expiry and deleting.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::Arc;
+
 use crate::common::{fixture, refused, KEY};
 use seslite::*;
 
@@ -47,6 +50,28 @@ fn lists_filters_names_and_deleting() {
     assert_eq!(f.store.delete_user("app", "alice", &DeleteOptions::new()).unwrap().sessions, 24);
     while f.store.delete_app("app", &DeleteOptions::new()).unwrap().more {}
     assert!(f.store.apps(None, None, 0).unwrap().is_empty());
+}
+
+#[test]
+fn sessions_by_when_they_were_written() {
+    let ticks = Arc::new(AtomicI64::new(1_000_000));
+    let clock = Arc::clone(&ticks);
+    let options = OpenOptions::new().clock(move || clock.fetch_add(1_000_000, Ordering::Relaxed));
+    let store = Store::open_with(":memory:", options).unwrap();
+    for (id, time) in [("ahead", 4_000_000_000_i64), ("behind", 1)] {
+        let key = Key::new("app", "alice", id);
+        store.create(key, None).unwrap().append(&format!(r#"{{"author":"a","timestamp":{time}}}"#)).unwrap();
+    }
+    let page = |order| store.list("app", Some("alice"), &ListOptions::new().order(order)).unwrap();
+    let ids = |page: &Page| page.sessions().map(|session| session.id().to_owned()).collect::<Vec<_>>();
+    assert_eq!(ids(&page(Order::Newest)), ["ahead", "behind"]);
+    let changed = page(Order::Changed);
+    assert_eq!(ids(&changed), ["behind", "ahead"]);
+    let times: Vec<_> = (0..3).map(|index| changed.changed_us(index)).collect();
+    assert!(times[0] > times[1] && times[1] < Some(ticks.load(Ordering::Relaxed)) && times[2].is_none(), "{times:?}");
+    let keep_one = ExpireOptions::new().sessions_per_user(1);
+    assert_eq!(store.expire(Some("app"), &keep_one.by_change()).unwrap().count, 1);
+    assert_eq!(ids(&page(Order::Newest)), ["behind"]);
 }
 
 #[test]

@@ -55,6 +55,16 @@ fn backup_copy_check_and_upkeep() {
 }
 
 #[test]
+fn a_file_with_two_names_is_opened_only_if_that_is_asked_for() {
+    let f = fixture();
+    let [path, other] = ["agents.db", "other.db"].map(|name| f.folder.path().join(name));
+    drop(f.store);
+    std::fs::hard_link(&path, &other).unwrap();
+    assert!(refused(Store::open(&path), Code::CannotOpen).message().contains("second name"));
+    Store::open_with(&path, OpenOptions::new().linked()).unwrap().create(KEY, None).unwrap();
+}
+
+#[test]
 fn a_clock_and_a_maker_of_ids_are_called() {
     let ticks = Arc::new(AtomicI64::new(1_000_000));
     let clock = Arc::clone(&ticks);
