@@ -1,7 +1,7 @@
 // Artifacts: the files, images and reports of a session or of a user.
 import { MisuseError } from "./errors.js";
 import { required } from "./session.js";
-import { SECURE, keyTexts, known, optional } from "./values.js";
+import { SECURE, keyTexts, known, optional, whole } from "./values.js";
 
 const KINDS = ["bytes", "text", "uri"];
 const SAVE_NAMES = ["kind", "mimeType", "displayName", "metadata"];
@@ -17,7 +17,7 @@ function info(engine) {
         version: engine.out(1),
         createdUs: engine.exact(2),
         size: engine.out(3),
-        kind: KINDS[engine.out(4)],
+        kind: KINDS[engine.out(4)] ?? "other",
         mimeType: engine.string(engine.out(5)),
         displayName: engine.string(engine.out(6)),
         metadata: metadata === 0 ? undefined : engine.slice(metadata, engine.out(8)),
@@ -121,6 +121,19 @@ function takeList(engine) {
     } finally {
         engine.free("artifact_list_close", list);
     }
+}
+
+/** The event with bytes in place of references; undefined: it stays as it is. */
+export function inline(engine, store, key, event, options) {
+    const { bytes } = known(options, ["bytes"], "inlineArtifacts");
+    return engine.frame(() => {
+        const { pointer, length } = engine.bytes(event, "event");
+        const limit = BigInt(whole(bytes ?? 0, "bytes"));
+        engine.check(
+            engine.calls.artifact_inline(store, ...keyTexts(engine, key), pointer, length, limit),
+        );
+        return engine.takeText();
+    });
 }
 
 export function remove(engine, store, key, name, options) {

@@ -69,6 +69,7 @@ export class Engine {
     #lastListener = 0;
     #give;
     #take;
+    #leftOut;
     #callbackError;
 
     /** `wasm`: a module, its bytes, or undefined for the one of the package. */
@@ -161,6 +162,8 @@ export class Engine {
             notify: (id) => this.#listeners.get(id)?.(),
             give: (pointer, count) => this.#callBack(() => void this.#give(part(pointer, count))),
             take: (pointer, capacity) => this.#callBack(() => this.#take(part(pointer, capacity))),
+            left_out: (code, message) =>
+                this.#callBack(() => void this.#leftOut(makeError(code, this.string(message)))),
         };
         const absent = () => 52; // ENOSYS
         const wasi = {
@@ -185,6 +188,7 @@ export class Engine {
         this.#look().setBigInt64(pointer, BigInt(found.size), true);
         this.#look().setBigInt64(pointer + 8, BigInt.asIntN(64, BigInt(found.device)), true);
         this.#look().setBigInt64(pointer + 16, BigInt.asIntN(64, BigInt(found.inode)), true);
+        this.#look().setBigInt64(pointer + 24, BigInt(found.links ?? 1), true);
         return 0;
     }
 
@@ -197,18 +201,17 @@ export class Engine {
         }
     }
 
-    /** Runs an export or an import, whose pieces go through `give` or `take`. What those throw is thrown. */
-    transfer({ give, take }, call) {
-        const before = [this.#give, this.#take];
-        this.#give = give;
-        this.#take = take;
+    /** Runs an export or an import, which calls `give`, `take` and `leftOut`. What those throw is thrown. */
+    transfer({ give, take, leftOut }, call) {
+        const before = [this.#give, this.#take, this.#leftOut];
+        [this.#give, this.#take, this.#leftOut] = [give, take, leftOut];
         this.#callbackError = undefined;
         try {
             return this.check(call());
         } catch (error) {
             throw this.#callbackError ?? error;
         } finally {
-            [this.#give, this.#take] = before;
+            [this.#give, this.#take, this.#leftOut] = before;
             this.#callbackError = undefined;
         }
     }
@@ -340,9 +343,10 @@ export class Engine {
         }
     }
 
-    /** The text that slots 0 and 1 give to the caller, who frees it. */
+    /** The text that slots 0 and 1 give to the caller, who frees it; undefined: there is none. */
     takeText() {
         const pointer = this.out(0);
+        if (pointer === 0) return undefined;
         try {
             return this.slice(pointer, this.out(1));
         } finally {

@@ -307,7 +307,9 @@ class NodeHost {
 
     stat(path) {
         const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-        return found && { size: found.size, device: found.dev, inode: found.ino, isFile: found.isFile() };
+        if (!found) return undefined;
+        const { size, dev: device, ino: inode, nlink: links } = found;
+        return { size, device, inode, links, isFile: found.isFile() };
     }
 }
 

@@ -31,10 +31,15 @@ export interface Host {
     sync(handle: number, folder: boolean): void;
     size(handle: number): number;
     delete(path: string, syncFolder: boolean): void;
-    /** `device` and `inode` tell files apart. */
-    stat(
-        path: string,
-    ): { size: bigint | number; device: bigint | number; inode: bigint | number } | undefined;
+    /** `device` and `inode` tell files apart. `links` is how many names the file has; 1 if it is not given. */
+    stat(path: string):
+        | {
+              size: bigint | number;
+              device: bigint | number;
+              inode: bigint | number;
+              links?: bigint | number;
+          }
+        | undefined;
 }
 
 export interface OpenOptions {
@@ -44,6 +49,11 @@ export interface OpenOptions {
     wasm?: WebAssembly.Module | BufferSource | Promise<WebAssembly.Module | BufferSource>;
     readOnly?: boolean;
     mustExist?: boolean;
+    /**
+     * Opens a file also if it has other names (hard links), which is CANTOPEN otherwise: programs that use
+     * different names lose each other's writes.
+     */
+    linked?: boolean;
     /** "full": a write survives power loss. */
     synchronous?: "full" | "normal";
     journal?: "auto" | "wal" | "rollback";
@@ -127,6 +137,8 @@ export interface SessionFacts {
 export interface ListedSession extends SessionFacts {
     /** The merged state, unless `state: false` was given. */
     stateJson?: string;
+    /** When it was last written to, by the store's clock. */
+    changedUs: Micros;
 }
 
 export interface Filter {
@@ -138,7 +150,8 @@ export interface Filter {
 }
 
 export interface ListOptions {
-    order?: "newest" | "oldest" | "created";
+    /** By the update time, in order of creation, or "changed": last written first, by the store's clock. */
+    order?: "newest" | "oldest" | "created" | "changed";
     limit?: number;
     token?: string;
     state?: boolean;
@@ -159,6 +172,11 @@ export interface SearchOptions {
 export interface RedactOptions {
     /** Also the values that the events have set, in the events and in the stored state. */
     state?: boolean;
+    /**
+     * With `state` and `find`, and of all events: also removes state keys, the title and labels in whose names it
+     * is found. Without it the receipt counts these.
+     */
+    names?: boolean;
     /** Also the copies of the events in other sessions of the app. */
     forks?: boolean;
     /** Changes nothing: only counts. */
@@ -194,8 +212,69 @@ export interface Erased {
     artifactsLeft: number;
     /** Later compactions, whose summaries may repeat the events. */
     compactionsLeft: number;
+    /** Events of which a damaged index or tally that could not be dropped may still have words in the file. */
+    derivedLeft: number;
+    /** With `find`: names of state keys, titles and labels that were removed. */
+    names: number;
+    /** With `find`: names and ids in which it is found, and that stay. */
+    namesLeft: number;
     /** The write-ahead log could not be emptied: call again. */
     more: boolean;
+}
+
+/** A place in which a text was found. */
+export interface Finding {
+    kind:
+        /** The id of the session, the user or the app: the last that is there. */
+        | "id"
+        /** The session from which it was forked, or its user. */
+        | "parent"
+        | "title"
+        /** The name or the value of a label. */
+        | "label"
+        /** The name of a state key. */
+        | "key"
+        /** The value of a state key. */
+        | "value"
+        /** The state that the session was created with. */
+        | "initial"
+        /** The state before the first event that was not pruned. */
+        | "base"
+        | "event"
+        /** An artifact's name, type, display name or metadata. */
+        | "artifact"
+        /** The bytes of an artifact. */
+        | "bytes"
+        | "other";
+    app: string;
+    /** undefined: it belongs to the app. */
+    user: string | undefined;
+    /** undefined: it belongs to the app or the user. */
+    session: string | undefined;
+    /** Of the key, the label or the artifact. */
+    name: string | undefined;
+    /** Of the event. */
+    seq: number | undefined;
+    /** Of the artifact. */
+    version: number | undefined;
+    /** What is around the first piece that was found there; undefined: it is no text. */
+    text: string | undefined;
+    /** Where in the text the piece begins. */
+    textFound: number | undefined;
+}
+
+export interface ExportOptions {
+    app?: string;
+    user?: string;
+    session?: string;
+    onlySessions?: boolean;
+    /** Leaves out what is damaged, and goes on. It needs `leftOut`. */
+    skip?: boolean;
+    /**
+     * Is told of each version of an artifact that the lines leave out, since a later version of seslite has made
+     * it (UnsupportedError), and with `skip` of what is damaged (CorruptError).
+     */
+    leftOut?: (why: SesliteError) => void;
 }
 
 export interface UsageOptions {
@@ -259,6 +338,7 @@ export interface ImportOptions {
     app?: string;
     user?: string;
     onConflict?: "refuse" | "replace" | "rename";
+    /** A session that exists gets the events that it lacks, and the title, labels and expiry time of the file. */
     update?: boolean;
     dryRun?: boolean;
     skip?: boolean;
@@ -289,7 +369,10 @@ export interface Pruned {
 
 /** What a check has found. */
 export interface Problem {
-    /** What it concerns: "page", "index", "event", and others of ses_problem_kind in lower case. */
+    /**
+     * What it concerns: "page", "index", "event", and others of ses_problem_kind in lower case. "newer" is no damage:
+     * a later version of seslite has made it, and this one cannot check it.
+     */
     kind: string;
     app: string | undefined;
     user: string | undefined;
@@ -318,7 +401,8 @@ export interface ArtifactInfo {
     version: number;
     createdUs: Micros;
     size: number;
-    kind: "bytes" | "text" | "uri";
+    /** "other": one of a later version, which cannot be read. */
+    kind: "bytes" | "text" | "uri" | "other";
     mimeType: string | undefined;
     displayName: string | undefined;
     metadata: string | undefined;
@@ -376,7 +460,11 @@ export class Session {
         secure?: boolean;
         limit?: number;
     }): Pruned;
-    fork(point: Point, options?: { user?: string; session?: string; range?: Range }): Session;
+    /** The fork expires when the session does, or at `expiresUs`; null: never. */
+    fork(
+        point: Point,
+        options?: { user?: string; session?: string; range?: Range; expiresUs?: Micros | number | null },
+    ): Session;
     close(): void;
     [Symbol.dispose](): void;
 }
@@ -470,17 +558,28 @@ export class Store {
     /** The newest version of each, by name: those of the session and of its user. */
     artifacts(key: ArtifactKey): Generator<ArtifactInfo, void, undefined>;
     artifactVersions(key: ArtifactKey, name: string): Generator<ArtifactInfo, void, undefined>;
+    /**
+     * The event with the bytes of artifacts in place of references to them, for programs that do not read
+     * artifacts. `bytes`: at most so many of them. undefined: there is nothing to put in.
+     */
+    inlineArtifacts(key: Key, event: Json, options?: { bytes?: number }): string | undefined;
     /** Deletes all versions, and returns how many there were. */
     deleteArtifact(key: ArtifactKey, name: string, options?: { secure?: boolean }): number;
     /** Gives the store, an app, a user or a session as JSON lines, in pieces of UTF-8. */
-    export(
-        write: (bytes: Uint8Array) => void,
-        options?: { app?: string; user?: string; session?: string; onlySessions?: boolean },
-    ): void;
-    exportText(options?: { app?: string; user?: string; session?: string; onlySessions?: boolean }): string;
+    export(write: (bytes: Uint8Array) => void, options?: ExportOptions): void;
+    exportText(options?: ExportOptions): string;
     import(lines: string | Uint8Array | Iterable<string | Uint8Array>, options?: ImportOptions): ImportReport;
     /** Replaces the contents of events by their numbers, or of all. 0 is the state at the creation. */
     redact(key: Key, seqs?: (number | bigint)[], options?: RedactOptions): Erased;
+    /**
+     * Finds a text in an app, of a user, in a session, or ({}) in the whole store: in ids, titles, labels, state and
+     * the names of its keys, events and artifacts.
+     */
+    find(
+        scope: { app?: string; user?: string; session?: string },
+        text: string,
+        options?: { ignoreCase?: boolean },
+    ): Generator<Finding, void, undefined>;
     /** Returns whether there was such a session. */
     delete(key: Key, options?: { secure?: boolean }): boolean;
     deleteUser(

@@ -2,6 +2,7 @@
 import { MisuseError } from "./errors.js";
 import {
     ANYWAY,
+    NEVER,
     SECURE,
     appendSlots,
     appended,
@@ -10,6 +11,7 @@ import {
     facts,
     known,
     labelWords,
+    optional,
     pointValues,
     rangeSlots,
     whole,
@@ -212,7 +214,12 @@ export class Session {
 
     fork(point, options) {
         const engine = this.#engine;
-        const { user, session, range } = known(options, ["user", "session", "range"], "fork");
+        const { user, session, range, expiresUs } = known(
+            options,
+            ["user", "session", "range", "expiresUs"],
+            "fork",
+        );
+        const expires = expiresUs === null ? NEVER : expiresUs;
         return engine.frame(() => {
             engine.check(
                 engine.calls.fork(
@@ -221,6 +228,7 @@ export class Session {
                     engine.text(user, "user"),
                     engine.text(session, "session"),
                     rangeSlots(engine, range),
+                    engine.slots(optional(expires, "expiresUs")),
                 ),
             );
             return new Session(engine, engine.out(0));

@@ -35,6 +35,7 @@ const OPEN_NAMES = [
     "wasm",
     "readOnly",
     "mustExist",
+    "linked",
     "synchronous",
     "journal",
     "maxEventBytes",
@@ -62,7 +63,7 @@ export async function open(path, options) {
     if (!host) throw new MisuseError("host: a store in a file needs one");
     const engine = await Engine.make(host, given.wasm);
     const options64 = [
-        (given.readOnly ? 1 : 0) | (given.mustExist ? 2 : 0),
+        (given.readOnly ? 1 : 0) | (given.mustExist ? 2 : 0) | (given.linked ? 4 : 0),
         choose(given.synchronous ?? "full", { full: 0, normal: 1 }, "synchronous"),
         choose(given.journal ?? "auto", { auto: 0, wal: 1, rollback: 2 }, "journal"),
         size(given.maxEventBytes, "maxEventBytes"),
@@ -259,7 +260,8 @@ export class Store {
                     (given.secure ? SECURE : 0) |
                     (given.state ? 0x10 : 0) |
                     (given.forks ? 0x20 : 0) |
-                    (given.count ? 0x40 : 0),
+                    (given.count ? 0x40 : 0) |
+                    (given.names ? 0x80 : 0),
                 whole(given.version ?? 0, "version"),
                 engine.text(given.text, "text"),
                 content.pointer,
@@ -273,6 +275,23 @@ export class Store {
             );
             return takeErased(engine);
         });
+    }
+
+    *find(scope, text, options) {
+        const engine = this.#engine;
+        const given = known(options, ["ignoreCase"], "find");
+        let token;
+        do {
+            const page = engine.frame(() => {
+                const wanted = engine.bytes(text, "text");
+                const slots = engine.slots([given.ignoreCase ? 1 : 0, 0, engine.text(token, "token")]);
+                const named = keyTexts(engine, scope);
+                engine.check(engine.calls.find(this.#open, ...named, wanted.pointer, wanted.length, slots));
+                return takeFindings(engine);
+            });
+            yield* page.findings;
+            token = page.token;
+        } while (token !== undefined);
     }
 
     *events(key, options) {
@@ -307,7 +326,7 @@ export class Store {
                     this.#open,
                     required(engine, app, "app"),
                     engine.text(user, "user"),
-                    choose(given.order ?? "newest", { newest: 0, oldest: 1, created: 2 }, "order"),
+                    choose(given.order ?? "newest", { newest: 0, oldest: 1, created: 2, changed: 3 }, "order"),
                     size(given.limit, "limit"),
                     engine.text(given.token, "token"),
                     given.state === false ? 1 : 0,
@@ -484,6 +503,10 @@ export class Store {
         yield* artifacts.versions(this.#engine, () => this.#open, key, name);
     }
 
+    inlineArtifacts(key, event, options) {
+        return artifacts.inline(this.#engine, this.#open, key, event, options);
+    }
+
     deleteArtifact(key, name, options) {
         return artifacts.remove(this.#engine, this.#open, key, name, options);
     }
@@ -492,12 +515,16 @@ export class Store {
 
     export(write, options) {
         const engine = this.#engine;
-        const given = known(options, ["app", "user", "session", "onlySessions"], "export");
+        const given = known(options, EXPORT_NAMES, "export");
         if (typeof write !== "function") throw new MisuseError("write: expected a function");
+        const { leftOut } = given;
+        if (leftOut !== undefined && typeof leftOut !== "function")
+            throw new MisuseError("leftOut: expected a function");
+        const flags = (given.onlySessions ? 1 : 0) | (given.skip ? 2 : 0);
         engine.frame(() => {
             const key = keyTexts(engine, given);
-            engine.transfer({ give: (bytes) => write(bytes.slice()) }, () =>
-                engine.calls.export(this.#open, ...key, given.onlySessions ? 1 : 0),
+            engine.transfer({ give: (bytes) => write(bytes.slice()), leftOut }, () =>
+                engine.calls.export(this.#open, ...key, flags, leftOut ? 1 : 0),
             );
         });
     }
@@ -576,6 +603,8 @@ function takePage(engine, withState) {
                 engine.check(engine.calls.state_json(session));
                 made.stateJson = engine.slice(engine.out(0), engine.out(1));
             }
+            engine.calls.page_changed(page, index);
+            made.changedUs = engine.exact(0);
             return made;
         });
         return { sessions, token };
@@ -616,7 +645,8 @@ function takeHit(engine) {
     };
 }
 
-const REDACT_NAMES = ["state", "forks", "count", "secure", "version", "text", "content", "find"];
+const EXPORT_NAMES = ["app", "user", "session", "onlySessions", "skip", "leftOut"];
+const REDACT_NAMES = ["state", "names", "forks", "count", "secure", "version", "text", "content", "find"];
 
 const ERASED = [
     "sessions",
@@ -628,12 +658,64 @@ const ERASED = [
     "stateLeft",
     "artifactsLeft",
     "compactionsLeft",
+    "derivedLeft",
+    "names",
+    "namesLeft",
 ];
 
 function takeErased(engine) {
     const erased = Object.fromEntries(ERASED.map((name, slot) => [name, engine.out(slot)]));
     const forksLeft = erased.forksLeft < 0 ? undefined : erased.forksLeft;
-    return { ...erased, forksLeft, more: engine.out(9) === 1 };
+    return { ...erased, forksLeft, more: engine.out(ERASED.length) === 1 };
+}
+
+/** By their numbers (ses_found). */
+const FOUND = [
+    "other",
+    "id",
+    "parent",
+    "title",
+    "label",
+    "key",
+    "value",
+    "initial",
+    "base",
+    "event",
+    "artifact",
+    "bytes",
+];
+
+function takeFinding(engine) {
+    const seq = engine.out(5);
+    const version = engine.out(6);
+    const text = engine.out(7);
+    return {
+        kind: FOUND[engine.out(0)] ?? "other",
+        app: engine.string(engine.out(1)),
+        user: engine.string(engine.out(2)),
+        session: engine.string(engine.out(3)),
+        name: engine.string(engine.out(4)),
+        seq: seq === 0 ? undefined : seq,
+        version: version < 0 ? undefined : version,
+        text: text === 0 ? undefined : engine.slice(text, engine.out(8)),
+        // In units of JavaScript's strings, where the library counts bytes.
+        textFound: text === 0 ? undefined : engine.slice(text, engine.out(9)).length,
+    };
+}
+
+function takeFindings(engine) {
+    const page = engine.out(0);
+    const count = engine.out(1);
+    const token = engine.string(engine.out(2));
+    try {
+        const findings = Array.from({ length: count }, (_, index) => {
+            engine.calls.findings_at(page, index);
+            return takeFinding(engine);
+        });
+        return { findings, token };
+    } finally {
+        engine.free("findings_close", page);
+    }
 }
 
 const GROUPINGS = ["app", "user", "session", "day", "model", "invocation"];

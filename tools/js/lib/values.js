@@ -134,7 +134,8 @@ export function event(engine) {
     };
 }
 
-const NEVER = MAX_SEQ;
+/** The expiry time of what does not expire. */
+export const NEVER = MAX_SEQ;
 
 /** What a session is but for its state and its events. */
 export function facts(engine, pointer) {

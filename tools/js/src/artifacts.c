@@ -107,6 +107,20 @@ EXPORT(artifact_list_close) void js_artifact_list_close(ses_artifact_list *list)
     ses_artifact_list_close(list);
 }
 
+/* Slot 0 is 0 if the event stays as it is. */
+EXPORT(artifact_inline)
+int js_artifact_inline(ses_store *store, const char *app, const char *user, const char *id, const char *event,
+                       size_t len, int64_t bytes)
+{
+    const ses_key key = {app, user, id};
+    const ses_artifact_inline_options options = {.size = sizeof options, .bytes = bytes};
+    char *inlined = NULL;
+    size_t inlined_len = 0;
+    const int code =
+        ses_artifact_inline_by_key(store, &key, event, len, &options, &inlined, &inlined_len, &js_failure);
+    return js_put_text(code, inlined, inlined_len);
+}
+
 EXPORT(artifact_delete)
 int js_artifact_delete(ses_store *store, const char *app, const char *user, const char *id, const char *name,
                        int flags)

@@ -78,8 +78,7 @@ const int64_t *js_optional(const int64_t *slots)
     return slots[0] ? &slots[1] : NULL;
 }
 
-/* Puts a text that the caller frees into slots 0 and 1. */
-static int put_text(int code, char *text, size_t len)
+int js_put_text(int code, char *text, size_t len)
 {
     js_out[0] = js_slot(text);
     js_out[1] = (int64_t)len;
@@ -234,7 +233,7 @@ EXPORT(session_json) int js_session_json(const ses_session *session)
     char *json = NULL;
     size_t len = 0;
     const int code = ses_session_json(session, &json, &len, &js_failure);
-    return put_text(code, json, len);
+    return js_put_text(code, json, len);
 }
 
 EXPORT(title_set) int js_title_set(ses_session *session, const char *title)
@@ -276,7 +275,7 @@ EXPORT(shared_state) int js_shared_state(ses_store *store, const char *app, cons
     char *json = NULL;
     size_t len = 0;
     const int code = ses_shared_state_json(store, app, user, NULL, &json, &len, &js_failure);
-    return put_text(code, json, len);
+    return js_put_text(code, json, len);
 }
 
 EXPORT(shared_state_change)
@@ -430,16 +429,18 @@ EXPORT(prune) int js_prune(ses_session *session, const int64_t *slots)
     return ses_prune(session, &options, &js_out[0], &js_failure);
 }
 
+/* Option: when it expires, as an optional number. */
 EXPORT(fork)
 int js_fork(ses_session *session, int kind, int64_t seq, const char *id, const char *to_user,
-            const char *to_id, const int64_t *range_slots)
+            const char *to_id, const int64_t *range_slots, const int64_t *slots)
 {
     const ses_point point = point_of(kind, seq, id);
     const ses_key to = {ses_session_app(session), to_user ? to_user : ses_session_user(session), to_id};
     ses_range range;
     const ses_fork_options options = {.size = sizeof options,
                                       .flags = to_user ? SES_FORK_OTHER_USER : 0,
-                                      .range = js_range(range_slots, &range)};
+                                      .range = js_range(range_slots, &range),
+                                      .expires_us = js_optional(slots)};
     ses_session *fork = NULL;
     const int code = ses_fork(session, &point, &to, &options, &fork, &js_failure);
 
@@ -453,5 +454,5 @@ EXPORT(state_as_of) int js_state_as_of(ses_session *session, int kind, int64_t s
     char *json = NULL;
     size_t len = 0;
     const int code = ses_state_json_as_of(session, &point, NULL, &json, &len, &js_failure);
-    return put_text(code, json, len);
+    return js_put_text(code, json, len);
 }

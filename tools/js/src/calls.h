@@ -26,6 +26,9 @@ static inline int64_t js_slot(const void *pointer)
 /* Puts an event into slots 0 to 7: seq, time, id, invocation, author, branch, json and its length. */
 void js_put_event(const ses_event *event);
 
+/* Puts a text that the caller frees into slots 0 and 1, and returns the code. */
+int js_put_text(int code, char *text, size_t len);
+
 /* The events that five slots select: which, newest, since, first, last. NULL: all. */
 const ses_range *js_range(const int64_t *slots, ses_range *range);
 

@@ -35,8 +35,8 @@ HOST_CALL(sync) int host_sync(int handle, int folder);
 /* Negative: it failed. */
 HOST_CALL(size) double host_size(int handle);
 HOST_CALL(delete) int host_delete(const char *path, int sync_folder);
-/* Sets the size and two numbers that tell files apart. */
-HOST_CALL(stat) int host_stat(const char *path, int64_t facts[3]);
+/* Sets the size, two numbers that tell files apart, and how many names the file has. */
+HOST_CALL(stat) int host_stat(const char *path, int64_t facts[4]);
 
 /* Microseconds since 1970, and since some moment. */
 HOST_CALL(wall) double host_wall(void);
@@ -48,6 +48,8 @@ HOST_CALL(random) void host_random(void *bytes, int count);
 HOST_CALL(notify) void host_notify(int id);
 /* A piece of an export. Returns 0, or a negative code of the library. */
 HOST_CALL(give) int host_give(const char *bytes, int count);
+/* What an export leaves out, and why. Returns 0, or a negative code of the library. */
+HOST_CALL(left_out) int host_left_out(int code, const char *message);
 /*
  * Fills the buffer with a piece of an import, and returns its length; 0 at the end, or a negative code of the
  * library.

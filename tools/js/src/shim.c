@@ -29,7 +29,7 @@ static int errno_of(int failure)
 
 int js_stat(const char *path, struct stat *status)
 {
-    int64_t facts[3] = {0, 0, 0};
+    int64_t facts[4] = {0, 0, 0, 0};
     const int result = host_stat(path, facts);
 
     if (result < 0)
@@ -39,6 +39,7 @@ int js_stat(const char *path, struct stat *status)
     status->st_size = facts[0];
     status->st_dev = (dev_t)facts[1];
     status->st_ino = (ino_t)facts[2];
+    status->st_nlink = (nlink_t)facts[3];
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* Redaction, and the use of tokens. */
+/* Redaction, finding, and the use of tokens. */
 #include <string.h>
 
 #include <seslite_erase.h>
@@ -61,8 +61,54 @@ int js_redact(ses_store *store, const char *app, const char *user, const char *i
     js_out[6] = erased.state_left;
     js_out[7] = erased.artifacts_left;
     js_out[8] = erased.compactions_left;
-    js_out[9] = code == SES_MORE;
+    js_out[9] = erased.derived_left;
+    js_out[10] = erased.names;
+    js_out[11] = erased.names_left;
+    js_out[12] = code == SES_MORE;
     return code;
+}
+
+/* ----------------------------------------------------------------------------------------------- finding */
+
+/* Options: flags, limit, token. A scope without an app is the whole store. */
+EXPORT(find)
+int js_find(ses_store *store, const char *app, const char *user, const char *id, const char *text, size_t len,
+            const int64_t *slots)
+{
+    const ses_key scope = {app, user, id};
+    const ses_find_options options = {.size = sizeof options,
+                                      .flags = (unsigned)slots[0],
+                                      .limit = (size_t)slots[1],
+                                      .token = (const char *)(uintptr_t)slots[2]};
+    ses_findings *findings = NULL;
+    const int code = ses_store_find(store, app || user || id ? &scope : NULL, text, len, &options, &findings,
+                                    &js_failure);
+
+    js_out[0] = js_slot(findings);
+    js_out[1] = findings ? (int64_t)ses_findings_count(findings) : 0;
+    js_out[2] = findings ? js_slot(ses_findings_token(findings)) : 0;
+    return code;
+}
+
+EXPORT(findings_at) void js_findings_at(const ses_findings *findings, size_t index)
+{
+    const ses_finding *found = ses_findings_at(findings, index);
+
+    js_out[0] = found->kind;
+    js_out[1] = js_slot(found->app);
+    js_out[2] = js_slot(found->user);
+    js_out[3] = js_slot(found->session);
+    js_out[4] = js_slot(found->name);
+    js_out[5] = found->seq;
+    js_out[6] = found->version;
+    js_out[7] = js_slot(found->text);
+    js_out[8] = (int64_t)found->text_len;
+    js_out[9] = (int64_t)found->text_found;
+}
+
+EXPORT(findings_close) void js_findings_close(ses_findings *findings)
+{
+    ses_findings_close(findings);
 }
 
 /* ------------------------------------------------------------------------------------------------- usage */

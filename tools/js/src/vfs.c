@@ -87,7 +87,7 @@ static int node_open(struct node *node, int flags)
 {
     const int create =
         (flags & SQLITE_OPEN_CREATE ? HOST_CREATE : 0) | (flags & SQLITE_OPEN_EXCLUSIVE ? HOST_EXCLUSIVE : 0);
-    int64_t facts[3];
+    int64_t facts[4];
 
     node->writable = (flags & SQLITE_OPEN_READWRITE) != 0;
     node->is_new = create && host_stat(node->path, facts) == HOST_ABSENT;
@@ -437,7 +437,7 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_folder)
 
 static int vfs_access(sqlite3_vfs *vfs, const char *path, int flags, int *result)
 {
-    int64_t facts[3] = {0, 0, 0};
+    int64_t facts[4] = {0, 0, 0, 0};
     const int found = host_stat(path, facts);
 
     (void)vfs;

@@ -75,6 +75,11 @@ EXPORT(page_session) const ses_session *js_page_session(const ses_page *page, si
     return ses_page_session(page, index);
 }
 
+EXPORT(page_changed) void js_page_changed(const ses_page *page, size_t index)
+{
+    js_out[0] = ses_page_changed_us(page, index);
+}
+
 EXPORT(page_close) void js_page_close(ses_page *page)
 {
     ses_page_close(page);
@@ -237,10 +242,21 @@ static int give(void *context, const char *data, size_t len, ses_error *error)
     return code;
 }
 
-EXPORT(export) int js_export(ses_store *store, const char *app, const char *user, const char *id, int flags)
+static int leave_out(void *context, const ses_error *why)
 {
-    const ses_export_options options = {
-        .size = sizeof options, .flags = (unsigned)flags, .app = app, .user = user, .session = id};
+    (void)context;
+    return host_left_out(why->code, why->message) < 0;
+}
+
+EXPORT(export)
+int js_export(ses_store *store, const char *app, const char *user, const char *id, int flags, int tells)
+{
+    const ses_export_options options = {.size = sizeof options,
+                                        .flags = (unsigned)flags,
+                                        .app = app,
+                                        .user = user,
+                                        .session = id,
+                                        .left_out = tells ? leave_out : NULL};
     return ses_store_export(store, &options, give, NULL, &js_failure);
 }
 

@@ -335,6 +335,44 @@ test("a check finds what is wrong in a file, and where", async () => {
     assert.throws(() => damaged.check(), seslite.MisuseError);
 });
 
+test("an export goes on after damage", async () => {
+    const file = fresh();
+    const store = await open(file);
+    for (const session of ["sound", "torn"])
+        store.create({ ...key, session }).append(`{"id":"${session}","author":"a"}`);
+    store.close();
+    const bytes = fs.readFileSync(file);
+    const torn = '"id":"torn","author":"a"}';
+    bytes[bytes.indexOf(torn) + torn.length - 1] = "]".charCodeAt(0);
+    fs.writeFileSync(file, bytes);
+
+    const damaged = await open(file);
+    assert.throws(() => damaged.exportText(), seslite.CorruptError);
+    assert.throws(() => damaged.exportText({ skip: true }), seslite.MisuseError);
+    const leftOut = [];
+    const lines = damaged.exportText({ skip: true, leftOut: (why) => void leftOut.push(why) });
+    assert.ok(lines.includes("sound") && !lines.includes("torn"));
+    assert.equal(leftOut.length, 1);
+    assert.ok(leftOut[0] instanceof seslite.CorruptError && leftOut[0].message.includes("torn"));
+    const refusal = new Error("the caller's own");
+    const refuse = () => {
+        throw refusal;
+    };
+    assert.throws(() => damaged.exportText({ skip: true, leftOut: refuse }), refusal);
+    assert.throws(() => damaged.exportText({ leftOut: true }), seslite.MisuseError);
+    damaged.close();
+});
+
+test("a file with two names is opened only if that is asked for", async () => {
+    const file = fresh();
+    (await open(file)).close();
+    fs.linkSync(file, `${file}.too`);
+    await assert.rejects(open(file), (error) => error.code === "CANTOPEN" && /second name/.test(error.message));
+    const store = await open(file, { linked: true });
+    store.create(key);
+    store.close();
+});
+
 test(
     "each operation of opening and appending fails once: the file stays sound",
     { skip: !command },

@@ -205,6 +205,34 @@ test("sessions are listed page by page, with filters", () =>
         assert.deepEqual(store.deleteUser("app", "bob"), { sessions: 12, stateKeys: 0 });
     }));
 
+test("sessions are listed by when they were written", () =>
+    withStore(async (store) => {
+        for (const [session, time] of [
+            ["ahead", 4e9],
+            ["behind", 1],
+        ]) {
+            store.create({ ...key, session }).append(`{"author":"a","timestamp":${time}}`);
+            await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        const listed = (order) => store.list("app", "alice", { order }).sessions;
+        const ids = (order) => listed(order).map(({ id }) => id);
+        assert.deepEqual(ids("newest"), ["ahead", "behind"]);
+        assert.deepEqual(ids("changed"), ["behind", "ahead"]);
+        const [last, first] = listed("changed").map(({ changedUs }) => changedUs);
+        assert.ok(last > first && last <= BigInt(Date.now() + 1000) * 1000n, `${last} ${first}`);
+        assert.throws(() => ids("written"), seslite.MisuseError);
+    }));
+
+test("a fork expires when its session does, unless it is told otherwise", () =>
+    withStore((store) => {
+        const soon = BigInt(Date.now() + 3600000) * 1000n;
+        const session = store.create(key, "{}", { expiresUs: soon });
+        const expires = (options) => session.fork("now", options).facts().expiresUs;
+        assert.equal(expires(), soon);
+        assert.equal(expires({ expiresUs: soon + 1n }), soon + 1n);
+        assert.equal(expires({ expiresUs: null }), undefined);
+    }));
+
 test("rewind, redo, cut, fork, and the state at a point", () =>
     withStore((store) => {
         const session = store.create(key, '{"n":0}');
@@ -369,6 +397,69 @@ test("events are redacted by number, and where a text occurs", () =>
         assert.throws(() => store.redact(key, [1], { version: 1 }), seslite.StaleError);
         assert.throws(() => store.redact(key, [1], { find: "" }), seslite.InvalidError);
         assert.throws(() => store.redact(key, 1), seslite.MisuseError);
+    }));
+
+test("names in which a text occurs are removed if that is asked for", () =>
+    withStore((store) => {
+        const session = store.create(key, '{"of sk-4711":1,"n":2}', { title: "sk-4711" });
+        const counted = store.redact(key, undefined, { find: "sk-4711", state: true });
+        assert.deepEqual([counted.names, counted.namesLeft, counted.derivedLeft], [0, 2, 0]);
+        const erased = store.redact(key, undefined, { find: "sk-4711", state: true, names: true });
+        assert.deepEqual([erased.names, erased.namesLeft], [2, 0]);
+        session.refresh();
+        assert.deepEqual([session.stateJson(), session.facts().title], ['{"n":2}', undefined]);
+        assert.throws(() => store.redact(key, undefined, { names: true }), seslite.MisuseError);
+    }));
+
+test("a text is found wherever it is", () =>
+    withStore((store) => {
+        const session = store.create(key, '{"k":"é sk-4711"}', { title: "é sk-4711" });
+        for (let at = 1; at <= 250; at++) session.append(user("sk-4711"));
+        store.saveArtifact(key, "a.bin", Uint8Array.from([255, ...Buffer.from("sk-4711")]));
+        const all = [...store.find({}, "sk-4711")];
+        assert.deepEqual(all[0], {
+            kind: "title",
+            ...key,
+            name: undefined,
+            seq: undefined,
+            version: undefined,
+            text: "é sk-4711",
+            textFound: 2,
+        });
+        assert.deepEqual(
+            all.map(({ kind, name, seq, version }) => [kind, name, seq, version]),
+            [
+                ["title", undefined, undefined, undefined],
+                ["value", "k", undefined, undefined],
+                ["initial", "k", undefined, undefined],
+                ["bytes", "a.bin", undefined, 0],
+                ...Array.from({ length: 250 }, (_, at) => ["event", undefined, at + 1, undefined]),
+            ],
+        );
+        assert.deepEqual([all[3].text, all[3].textFound], [undefined, undefined]);
+        assert.deepEqual([...store.find(key, "SK-4711", { ignoreCase: true })], all);
+        assert.deepEqual([...store.find({ app: "app" }, "SK-4711")], []);
+        assert.throws(() => [...store.find({ ...key, session: "none" }, "x")], seslite.NotFoundError);
+        assert.throws(() => [...store.find({ session: "s1" }, "x")], seslite.MisuseError);
+        assert.throws(() => [...store.find({}, "")], seslite.InvalidError);
+        const walk = store.find({}, "sk-4711");
+        walk.next();
+        store.close();
+        assert.throws(() => [...walk], seslite.MisuseError);
+    }));
+
+test("artifacts come back into events for programs that do not read them", () =>
+    withStore((store) => {
+        store.create(key);
+        const version = store.saveArtifact(key, "a.bin", new Uint8Array(6));
+        const { uri } = store.readArtifact(key, "a.bin", { version });
+        const event = `{"content":{"parts":[{"fileData":{"fileUri":"${uri}","mimeType":"image/png"}}]}}`;
+        const { parts } = JSON.parse(store.inlineArtifacts(key, event)).content;
+        assert.deepEqual(parts, [{ inlineData: { mimeType: "image/png", data: "AAAAAAAA" } }]);
+        assert.equal(store.inlineArtifacts(key, event, { bytes: 5 }), undefined);
+        assert.equal(store.inlineArtifacts(key, "{}"), undefined);
+        assert.throws(() => store.inlineArtifacts(key, "{"), seslite.JsonError);
+        assert.throws(() => store.inlineArtifacts(key, event, { bytes: -1 }), seslite.InvalidError);
     }));
 
 test("usage is added up, without a tally and with one", () =>

@@ -48,7 +48,7 @@ static bool has_other_links(const char *path)
 /* ---- the library's own links */
 
 #if defined(__wasi__)
-/* The file systems of the package for JavaScript have none. */
+/* Those of other programs stay: the hosts of the package for JavaScript do not list folders. */
 static void remove_own_links(const ses_allocator *allocator, const char *path)
 {
     (void)allocator;
