@@ -43,6 +43,7 @@ extern "Python" {
     int ses_py_write(void *, const char *, size_t, ses_error *);
     int ses_py_read(void *, char *, size_t, size_t *, ses_error *);
     int ses_py_exported(void *, int64_t, int64_t);
+    int ses_py_left_out(void *, const ses_error *);
     int ses_py_imported(void *, const ses_import_item *);
     int ses_py_progress(void *, int64_t, int64_t);
     int ses_py_problem(void *, const ses_problem *);

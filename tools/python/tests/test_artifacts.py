@@ -303,6 +303,15 @@ def test_large_inline_data_is_offloaded(store, session):
         for limit, found in ((1000, [False, True]), (0, [False, False])):  # the newest first
             contents = [json.loads(each.content) for each in seslite.read_context(source, inline_bytes=limit)]
             assert ["inlineData" in each["parts"][1] for each in contents] == found
+    stored = session.events[0].json
+    whole = json.loads(session.artifact_inline(stored))
+    assert whole["content"]["parts"] == parts(displayName="photo.png")
+    assert session.artifact_inline(stored, size=1) is None is store.artifact_inline(KEY, {"author": "user"})
+    assert json.loads(store.artifact_inline(KEY, stored, size=2000)) == whole
+    with pytest.raises(seslite.InvalidError):
+        session.artifact_inline(stored, size=-1)
+    with pytest.raises(seslite.JsonError):
+        session.artifact_inline("{")
     with pytest.raises(seslite.InvalidError):
         session.append(event(), offload_bytes=-1)
     with pytest.raises(seslite.InvalidError):
@@ -375,6 +384,7 @@ def test_artifacts_are_awaited(tmp_path):
                 assert await store.read(artifact.read, 10) == await store.artifact_read(KEY, "a")
             await store.append(KEY, event(), artifacts=[NewArtifact("b", iter([b"1", b"2"]))])
             assert await store.artifact_read(KEY, "b") == b"12"
+            assert await store.artifact_inline(KEY, event(), size=5) is None
             assert (await store.artifact_delete(KEY, "a")).total == 10
             with pytest.raises(seslite.NotFoundError):
                 await store.artifact_open(KEY, "a")

@@ -27,7 +27,7 @@ def test_by_number(store, told):
     counted = store.redact(KEY, [1], dry_run=True)
     assert counted.events == 1 and counted.state_left == 1 and SECRET in texts(told)[0]
     erased = told.redact([1, 1])
-    assert erased.events == 1 and erased.forks_left == 0 and not erased.more
+    assert erased.events == 1 and erased.forks_left == 0 == erased.derived_left and not erased.more
     assert texts(told)[0] == "[redacted]" and SECRET in texts(told)[1]
     assert store.redact(KEY, [1, 2], state=True, secure=True, text="gone").state_keys == 2
     told.refresh()
@@ -83,7 +83,8 @@ def test_finding(store, told):
     found = list(store.find(SECRET))
     assert [(each.kind, each.name, each.seq) for each in found] == [
         ("title", None, None), ("value", "k0", None), ("value", "k1", None), ("event", None, 1), ("event", None, 2)]
-    assert found[0][1:4] == ("app", "user", "s") and found[0].text == f"about {SECRET}"
+    assert found[0][1:4] == ("app", "user", "s") and (found[0].text, found[0].text_found) == (f"about {SECRET}", 6)
+    assert all(each.text[each.text_found :].startswith(SECRET) for each in found)
     assert list(store.find(re.compile("SK-[0-9]+", re.I), app="app", user="user", session="s")) == found
     assert list(store.find(SECRET.upper(), ignore_case=True, limit=2)) == found[:2]
     assert list(store.find("nothing", app="app")) == []

@@ -71,6 +71,59 @@ def test_json_lines_make_the_same_store(store, session, tmp_path):
     assert b"".join(pieces).count(b"\n") >= 3
 
 
+def test_an_export_goes_on_after_damage(store, session, tmp_path):
+    import sqlite3
+
+    session.append(event())
+    with store.create(("app", "user", "torn")) as torn:
+        torn.append(event())
+        torn.artifact_save("a", b"")
+    store.artifact_save(KEY, "new", b"")
+    store.close()
+    with sqlite3.connect(tmp_path / "store.db") as damaged:
+        ((trigger,),) = damaged.execute("SELECT sql FROM sqlite_schema WHERE name = 'guard_events_update'").fetchall()
+        damaged.executescript(
+            "DROP TRIGGER guard_events_update; UPDATE artifacts SET kind = 9 WHERE name = 'new'; UPDATE events SET body = '[]'"
+            f" WHERE session_id = (SELECT id FROM sessions WHERE name = 'torn'); {trigger}"
+        )
+    damaged.close()
+    with seslite.Store(tmp_path / "store.db") as again:
+        lines, left_out = io.BytesIO(), []
+        with pytest.raises(seslite.CorruptError):
+            again.export(io.BytesIO())
+        with pytest.raises(seslite.MisuseError):
+            again.export(io.BytesIO(), skip=True)
+        again.export(lines, skip=True, left_out=left_out.append)
+        assert [type(each) for each in left_out] == [seslite.UnsupportedError, seslite.CorruptError]
+        assert "new" in left_out[0].message and "torn" in left_out[1].message and b"torn" not in lines.getvalue()
+        assert [each.kind for each in again.artifacts(KEY)] == ["9"]
+        assert {"newer"} < {each.kind for each in again.check()}
+        left_out.clear()
+        again.export(lines, session="s", user="user", app="app", left_out=left_out.append)
+        assert [type(each) for each in left_out] == [seslite.UnsupportedError]
+
+        def refuse(why):
+            raise LookupError(why.message)
+
+        with pytest.raises(LookupError, match="new"):
+            again.export(io.BytesIO(), skip=True, left_out=refuse)
+
+
+def test_a_loaded_session_follows_what_is_given(store):
+    key, given = Key("app", "user", "old"), {"created_us": 1, "update": True, "origin": 4711}
+    assert store.load(key, title="one", **given).outcome == "new"
+    with pytest.raises(seslite.ExistsError):
+        store.load(key, title="two", **given)
+    assert store.load(key, title="two", follow=True, **given).outcome == "updated"
+    assert store.get(key).title == "two"
+    lines = io.BytesIO()
+    store.export(lines)
+    assert b'"origin":4711' in lines.getvalue()
+    text = store.get(key).json()
+    store.set_title(key, "three")
+    assert store.load_json(text, update=True, follow=True).outcome == "updated" and store.get(key).title is None
+
+
 def test_a_session_as_it_was_is_loaded(store):
     key = Key("app", "user", "old")
     events = (

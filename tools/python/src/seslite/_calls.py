@@ -102,21 +102,11 @@ def point_of(point: Point | None) -> _ffi.Pointer:
 
 def state_as_of(run: Run, function: Any, point: Point | None, shared: bool) -> bytes:
     options = _ffi.struct("ses_as_of_options", flags=lib.SES_AS_OF_SHARED if shared else 0)
-    return _owned(run, function, point_of(point), options)
+    return _ffi.taken(run, function, point_of(point), options) or b""
 
 
 def state_initial(run: Run, function: Any) -> bytes:
-    return _owned(run, function, _ffi.plain())
-
-
-def _owned(run: Run, function: Any, *arguments: Any) -> bytes:
-    """A text that a call of either form gives to its caller."""
-    text, length = ffi.new("char **"), ffi.new("size_t *")
-    run(function, *arguments, text, length)
-    try:
-        return ffi.unpack(text[0], length[0])
-    finally:
-        lib.ses_free(text[0])
+    return _ffi.taken(run, function, _ffi.plain()) or b""
 
 
 def rewind(

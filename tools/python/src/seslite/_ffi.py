@@ -171,8 +171,13 @@ def borrowed(function: Callable[..., int], *arguments: Any) -> bytes | None:
 
 def owned(function: Callable[..., int], *arguments: Any, key: Any = None) -> bytes | None:
     """Calls a function whose outputs are a text owned by the caller and its length. Returns None if it is absent."""
+    return taken(partial(call, key=key), function, *arguments)
+
+
+def taken(run: Callable[..., int], function: Callable[..., int], *arguments: Any) -> bytes | None:
+    """The same for a call that `run` makes."""
     text, length = ffi.new("char **"), ffi.new("size_t *")
-    call(function, *arguments, text, length, key=key)
+    run(function, *arguments, text, length)
     if text[0] == NULL:
         return None
     try:

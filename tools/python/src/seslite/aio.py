@@ -183,6 +183,10 @@ class AsyncStore:
         """As Store.artifact_versions."""
         return await self.read(lambda: [*self.store.artifact_versions(key, name)])
 
+    async def artifact_inline(self, key: KeyLike, event: JsonIn, **options: Any) -> bytes | None:
+        """As Store.artifact_inline."""
+        return await self.read(self.store.artifact_inline, key, event, **options)
+
     async def artifact_delete(self, key: KeyLike, name: str, **options: Any) -> Deleted:
         """As Store.artifact_delete."""
         return await self.run(self.store.artifact_delete, key, name, **options)

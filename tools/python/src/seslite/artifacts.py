@@ -311,6 +311,11 @@ def _listed(run: Callable[..., int], function: Any, *name: bytes) -> Iterator[Ar
             after = ffi.new("char[]", found[-1].name.encode())
 
 
+def _inline(run: Callable[..., int], function: Any, event: JsonIn, size: int) -> bytes | None:
+    options = _ffi.struct("ses_artifact_inline_options", bytes=size)
+    return _ffi.taken(run, function, *_ffi.json_in(event, "the event"), options)
+
+
 def _delete(run: Callable[..., int], function: Any, name: str, secure: bool) -> Deleted:
     count = ffi.new("int64_t *")
     options = _ffi.struct("ses_delete_options", flags=lib.SES_SECURE if secure else 0)
@@ -362,6 +367,12 @@ class OfSession:
         """Deletes all versions of an artifact. It is not an error if there are none."""
         return _delete(self._run, lib.ses_artifact_delete, name, secure)
 
+    def artifact_inline(self, event: JsonIn, *, size: int = 0) -> bytes | None:
+        """The JSON of an event of the session with the bytes of artifacts in place of references to them, for programs that do not
+        read artifacts: this undoes `offload_bytes` of append. `size` bytes of artifacts at most; 0: any number. None: all
+        references stay, or there are none."""
+        return _inline(self._run, lib.ses_artifact_inline, event, size)
+
 
 class OfStore:
     """Part of Store. A key without a session means the user's artifacts."""
@@ -403,3 +414,8 @@ class OfStore:
     def artifact_delete(self, key: KeyLike, name: str, *, secure: bool = False) -> Deleted:
         """Deletes all versions of an artifact. It is not an error if there are none."""
         return _delete(self._by_key(key), lib.ses_artifact_delete_by_key, name, secure)
+
+    def artifact_inline(self, key: KeyLike, event: JsonIn, *, size: int = 0) -> bytes | None:
+        """The JSON of an event with the bytes of artifacts in place of references to them. See Session.artifact_inline. The session
+        need not exist."""
+        return _inline(self._by_key(key), lib.ses_artifact_inline_by_key, event, size)

@@ -142,10 +142,16 @@ class Finding(NamedTuple):
     """Of the artifact."""
     text: str | None
     """What is around the first piece that was found there. None: it is no text."""
+    text_found: int = 0
+    """The character of the text at which the piece begins."""
 
 
 def _finding_of(found: Any) -> Finding:
     """A copy of a borrowed finding."""
+    text, at = None, 0
+    if found.text != NULL:
+        around = ffi.unpack(found.text, found.text_len)
+        text, at = around.decode(), len(around[: found.text_found].decode())
     return Finding(
         FOUND.get(found.kind, "other"),
         _ffi.required(found.app),
@@ -154,7 +160,8 @@ def _finding_of(found: Any) -> Finding:
         _ffi.string(found.name),
         found.seq or None,
         None if found.version < 0 else found.version,
-        None if found.text == NULL else ffi.unpack(found.text, found.text_len).decode(),
+        text,
+        at,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import IO, Any, NamedTuple
 
-from . import _ffi
+from . import _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
 from .upkeep import Caught
 from .values import Imported, Key, KeyLike, Labels, Loaded, key_of, labels_in
@@ -82,6 +82,13 @@ def ses_py_exported(context: Any, sessions: int, events: int) -> int:
     return 1 if caught.error else 0
 
 
+@ffi.def_extern(error=1)
+def ses_py_left_out(context: Any, why: Any) -> int:
+    caught, left_out = ffi.from_handle(context)
+    caught.run(lambda: left_out(_ffi.error_of(why.code, why)))
+    return 1 if caught.error else 0
+
+
 @ffi.def_extern()
 def ses_py_imported(context: Any, item: Any) -> int:
     caught, _, report = ffi.from_handle(context)
@@ -137,12 +144,19 @@ class Transfer:
         parent: tuple[Key, int] | None = None,
         base_seq: int = 0,
         base: Iterable[BaseValue] = (),
+        origin: int = 0,
         update: bool = False,
+        follow: bool = False,
         replace: bool = False,
         rename: bool = False,
         dry_run: bool = False,
     ) -> Loaded:
-        """Stores a session as it was, in one transaction. Events are asked for one by one."""
+        """Stores a session as it was, in one transaction. Events are asked for one by one.
+
+        `update`: if a session of that name exists and is the beginning of it, it gets the events that it lacks. With `follow`
+        its title, labels and expiry time become those that are given, too. `origin` is a number that the session has in common
+        with its forks.
+        """
         keep: list[Any] = []
         loaded = _ffi.struct(
             "ses_loaded",
@@ -153,6 +167,7 @@ class Transfer:
             last_seq=last_seq,
             title=_ffi.c_text(title, "the title", keep),
             base_seq=base_seq,
+            origin=origin,
         )
         loaded.initial_state, loaded.initial_state_len = _ffi.json_member(initial_state, "the initial state", keep)
         loaded.state, loaded.state_len = _ffi.json_member(state, "the state", keep)
@@ -166,7 +181,8 @@ class Transfer:
             array = ffi.new("ses_loaded_value[]", values)
             keep.append(array)
             loaded.base, loaded.base_count = array, len(values)
-        options = _ffi.struct("ses_load_options", flags=_load_flags(update, replace, rename, dry_run))
+        flags = _load_flags(update, replace, rename, dry_run) | (lib.SES_LOAD_FOLLOW if follow else 0)
+        options = _ffi.struct("ses_load_options", flags=flags)
         result = ffi.new("ses_load_result *")
         with Caught() as caught:
             context = ffi.new_handle((caught, iter(events), []))
@@ -181,12 +197,17 @@ class Transfer:
         *,
         shared: bool = False,
         update: bool = False,
+        follow: bool = False,
         replace: bool = False,
         rename: bool = False,
         dry_run: bool = False,
     ) -> Loaded:
-        """Loads the JSON of a session, as the ADKs and Session.json write it; its ids, or those of the key."""
-        flags = _load_flags(update, replace, rename, dry_run) | (lib.SES_LOAD_SHARED if shared else 0)
+        """Loads the JSON of a session, as the ADKs and Session.json write it; its ids, or those of the key. See load."""
+        flags = (
+            _load_flags(update, replace, rename, dry_run)
+            | (lib.SES_LOAD_SHARED if shared else 0)
+            | (lib.SES_LOAD_FOLLOW if follow else 0)
+        )
         options = _ffi.struct("ses_load_options", flags=flags)
         result = ffi.new("ses_load_result *")
         named = None if key is None else key_of(key)
@@ -202,21 +223,31 @@ class Transfer:
         user: str | None = None,
         session: str | None = None,
         only_sessions: bool = False,
+        skip: bool = False,
         progress: Callable[[int, int], Any] | None = None,
+        left_out: Callable[[errors.Error], Any] | None = None,
     ) -> None:
-        """Writes JSON lines to a file or a function, in constant memory and as of one moment."""
+        """Writes JSON lines to a file or a function, in constant memory and as of one moment.
+
+        `left_out` is given an UnsupportedError for each version of an artifact that a later version of seslite has made, which
+        the lines do not have. With `skip`, which needs `left_out`, the export goes on after damage, and `left_out` is also given
+        a CorruptError for each part that the lines do not have.
+        """
         keep: list[Any] = []
         write = out if callable(out) else out.write
         with Caught() as caught:
             context = ffi.new_handle((caught, write, progress))
+            teller = ffi.new_handle((caught, left_out))
             options = _ffi.struct(
                 "ses_export_options",
-                flags=lib.SES_EXPORT_ONLY_SESSIONS if only_sessions else 0,
+                flags=(lib.SES_EXPORT_ONLY_SESSIONS if only_sessions else 0) | (lib.SES_EXPORT_SKIP if skip else 0),
                 app=_ffi.c_text(app, "the app", keep),
                 user=_ffi.c_text(user, "the user", keep),
                 session=_ffi.c_text(session, "the session's id", keep),
                 progress=lib.ses_py_exported if progress else NULL,
                 progress_context=context,
+                left_out=lib.ses_py_left_out if left_out else NULL,
+                left_out_context=teller,
             )
             self._run(lib.ses_store_export, options, lib.ses_py_write, context)
 
@@ -235,7 +266,7 @@ class Transfer:
         report: Callable[[Imported], Any] | None = None,
     ) -> dict[str, int]:
         """Reads JSON lines of a file, or of a function that is given a size. Returns counts: the members of
-        ses_import_report."""
+        ses_import_report. `update` is that of load with `follow`."""
         keep: list[Any] = []
         read = source if callable(source) else source.read
         counts = _ffi.struct("ses_import_report")

@@ -199,7 +199,8 @@ class Lease(NamedTuple):
 class Erased(NamedTuple):
     """A receipt: what a call has erased from the store, and what it knows to be left. Backups and exports are not covered.
     `forks_left` is None if it is not known. `more`: as for Deleted. `names` and `names_left`: names of state keys, titles,
-    labels and, of those that are left, ids in which `find` finds something."""
+    labels and, of those that are left, ids in which `find` finds something. `derived_left`: events of which a damaged index or
+    tally that could not be dropped may still have words or names of models in the file."""
 
     sessions: int
     events: int
@@ -213,6 +214,7 @@ class Erased(NamedTuple):
     more: bool = False
     names: int = 0
     names_left: int = 0
+    derived_left: int = 0
 
 
 def erased_of(erased: Any, more: bool) -> Erased:
