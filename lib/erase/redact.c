@@ -175,6 +175,20 @@ static void begin_redacting(struct redacting *run, struct db *db, const struct r
     (void)memcpy(run->name, op->session.key->session, strlen(op->session.key->session) + 1);
 }
 
+/* What the handle shows from then on. */
+static int advance_redacted(struct redacting *run, struct redact_op *op, ses_error *error)
+{
+    struct advance *advance = &op->advance;
+    int code = ses__read_advance(run->db, advance, op->snapshot, &run->row, error);
+
+    advance->annotates = ses__names_go(run);
+    return code == SES_OK && advance->annotates
+               ? ses__load_details_of(
+                     run->db, &(struct described){.row = &run->row, .annotations = &advance->annotations},
+                     error)
+               : code;
+}
+
 /* All that is replaced is overwritten before anything becomes shorter. */
 static int redact_all(struct redacting *run, struct redact_op *op, struct redacting **copies,
                       ses_error *error)
@@ -194,9 +208,7 @@ static int redact_all(struct redacting *run, struct redact_op *op, struct redact
     op->erased = run->counts;
     op->erased.artifacts = run->db->erased->artifacts;
     op->erased.index_events = run->db->erased->index_events;
-    return code == SES_OK && changes && op->snapshot
-               ? ses__read_advance(run->db, &op->advance, op->snapshot, &run->row, error)
-               : code;
+    return code == SES_OK && changes && op->snapshot ? advance_redacted(run, op, error) : code;
 }
 
 /* To count, the redaction is done and rolled back. */

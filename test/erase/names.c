@@ -66,6 +66,31 @@ static void test_names_are_removed(void **state)
     assert_int_equal(erased.names_left, 1);
 }
 
+/* Its version is that of the redaction, so a refresh would be no reason to look. */
+static void test_a_handle_shows_what_is_left(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_redact_options options = removing;
+    ses_erased erased = {.size = sizeof erased};
+    ses_error error;
+
+    fill(fixture->store);
+    ses_session *session = must_get(fixture->store, &key);
+    options.flags |= SES_REDACT_DRY_RUN;
+    assert_ok(ses_redact(session, all, 0, &options, &erased, &error));
+    assert_int_equal(erased.names, 6);
+    assert_string_equal(ses_session_title(session), "Order of " MARK);
+    assert_int_equal(ses_session_label_count(session), 3);
+    assert_ok(ses_redact(session, all, 0, &removing, &erased, &error));
+    assert_null(ses_session_title(session));
+    assert_int_equal(ses_session_label_count(session), 1);
+    assert_string_equal(ses_session_label_value(session, "a"), "x");
+    assert_null(ses_session_label_value(session, MARK));
+    assert_ok(ses_labels_set(session, &(ses_label){"b", "y"}, 1, NULL, &error));
+    assert_int_equal(ses_session_label_count(session), 2);
+    ses_session_close(session);
+}
+
 /* The names are those of the base then, which pruned events have left. */
 static void test_names_of_pruned_events(void **state)
 {
@@ -131,9 +156,9 @@ static void test_what_names_need(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_names_are_counted),      TEST(test_names_are_removed),
-        TEST(test_names_of_pruned_events), TEST(test_names_of_forks_are_counted),
-        TEST(test_what_names_need),
+        TEST(test_names_are_counted),           TEST(test_names_are_removed),
+        TEST(test_a_handle_shows_what_is_left), TEST(test_names_of_pruned_events),
+        TEST(test_names_of_forks_are_counted),  TEST(test_what_names_need),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
