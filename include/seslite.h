@@ -1089,11 +1089,12 @@ typedef struct ses_page ses_page;
  * an empty page. A filter is applied before the sessions are divided into pages.
  *
  * The update time of a session is the latest time of its events, which the clocks of clients give. With
- * SES_ORDER_CHANGED only the store's clock counts: a write is whatever changes the log, but no title, label
- * or expiry time. A session that was loaded, or created with `created_us`, counts as written at its update
- * time, if that is earlier than the load. This order has no index, since every append would write it. Each
- * page looks at all sessions of the app or user: among 100,000 it takes some 50 ms in a file, and 150 to
- * 250 ms on a server, where the other orders take a few.
+ * SES_ORDER_CHANGED only the store's clock counts: a write is whatever changes the log, but no prune, title,
+ * label or expiry time. A session that was loaded, or created with `created_us`, counts as written at its
+ * update time, if that is earlier than the load; a load that adds events never moves its last write back. This
+ * order has no index, since every append would write it. Each page looks at all sessions of the app or user:
+ * among 100,000 it takes some 50 ms in a file, and 150 to 250 ms on a server, where the other orders take a
+ * few.
  *
  * The token of a page leads to the next one. A token is a place in the order, not a count. In order of
  * creation, every session that exists throughout the walk is listed exactly once, whatever is created or
@@ -1268,7 +1269,7 @@ SES_API int ses_labels_set_by_key(ses_store *store, const ses_key *key, const se
 
 /* These calls return the title (NULL: none) and the number of labels as of when the session was created,
  * read, listed or refreshed, or its handle set them. A title and a label are borrowed until the handle is
- * refreshed, sets one of them (also by an append), or is closed. */
+ * refreshed, sets or removes one of them (also by an append or a redaction), or is closed. */
 SES_API const char *ses_session_title(const ses_session *session);
 SES_API size_t ses_session_label_count(const ses_session *session);
 /* Returns a label. Labels are sorted by name. An index past the end returns NULL. */

@@ -824,9 +824,11 @@ FROM (SELECT 1) AS one LEFT JOIN seslite_session_details AS d ON d.session_id = 
 INSERT INTO seslite_session_details (session_id, origin) VALUES ($1, $2)
 ON DUPLICATE KEY UPDATE origin = coalesce(origin, values(origin));
 
+-- An import of events that are older than the last write does not move that back.
+
 -- name: session_fill
 UPDATE seslite_sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_30s = $5, base_seq = $6,
-       details = $7, version = $8, changed_us = $9, ahead_hour = $10
+       details = $7, version = $8, changed_us = greatest(changed_us, $9), ahead_hour = $10
 WHERE id = $1;
 
 -- For loading: a session is created without a name, and gets it when it is complete.

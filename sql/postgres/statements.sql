@@ -906,9 +906,11 @@ VALUES (SHARD($2), $2,
 INSERT INTO seslite.session_details AS d (shard, session_id, origin) VALUES (SHARD($1), $1, $2)
 ON CONFLICT (shard, session_id) DO UPDATE SET origin = coalesce(d.origin, excluded.origin);
 
+-- An import of events that are older than the last write does not move that back.
+
 -- name: session_fill
 UPDATE seslite.sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_30s = $5, base_seq = $6,
-       details = $7, version = $8, changed_us = $9, ahead_hour = $10
+       details = $7, version = $8, changed_us = greatest(changed_us, $9), ahead_hour = $10
 WHERE shard = SHARD($1) AND id = $1;
 
 -- For loading: a session is created without a name, and gets it when it is complete.

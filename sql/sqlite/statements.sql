@@ -627,9 +627,11 @@ VALUES (?2, (SELECT title FROM session_details WHERE session_id = ?1), ?3, ?4, ?
 INSERT INTO session_details (session_id, origin) VALUES (?1, ?2)
 ON CONFLICT DO UPDATE SET origin = coalesce(origin, excluded.origin);
 
+-- An import of events that are older than the last write does not move that back.
+
 -- name: session_fill
 UPDATE sessions SET last_seq = ?2, event_count = ?3, updated_us = ?4, active_30s = ?5, base_seq = ?6, details = ?7,
-       version = ?8, changed_us = ?9, ahead_hour = ?10
+       version = ?8, changed_us = max(changed_us, ?9), ahead_hour = ?10
 WHERE id = ?1;
 
 -- For loading: a session is created without a name, and gets it when it is complete.
