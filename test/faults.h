@@ -29,6 +29,8 @@ enum scene {
     SCENE_LONG_ARTIFACT,
     SCENE_FORMS,
     SCENE_INDEX,
+    SCENE_FINDING,
+    SCENE_NAMES,
     SCENES
 };
 
@@ -141,7 +143,9 @@ static const struct {
                    {SCENE_LONG_ARTIFACT, SES_OK, {"app", "user", "one"}},
                    {SCENE_FORMS, SES_OK, {"app", "forms", "one"}},
                    {SCENE_FORMS, SES_OK, {"app", "forms", "copy"}},
-                   {SCENE_INDEX, SES_OK, {"app", "user", "one"}}};
+                   {SCENE_INDEX, SES_OK, {"app", "user", "one"}},
+                   {SCENE_FINDING, SES_OK, {"app", "user", "one"}},
+                   {SCENE_NAMES, SES_OK, {"app", "user", "named"}}};
 
 static void faults_dump_session(struct faults *faults, ses_session *session)
 {

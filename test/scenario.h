@@ -512,6 +512,59 @@ static void faults_play_redaction(struct faults *faults, ses_store *store)
         faults_complain(faults, "the artifact was not deleted", 0, &error);
 }
 
+/* What keeps the bytes from being overwritten does not undo it: called again, it overwrites them. */
+static void faults_redact_names(struct faults *faults, ses_session *session,
+                                const ses_redact_options *options, ses_erased *erased)
+{
+    ses_error error;
+
+    faults_begin_step(faults, "ses_redact");
+    int code = ses_redact(session, NULL, 0, options, erased, &error);
+    faults_end_step(faults, "ses_redact", code);
+    if (code < 0) {
+        faults_failed(faults, "ses_redact", code, &error);
+        code = ses_redact(session, NULL, 0, options, erased, &error);
+    }
+    if (code == SES_MORE) {
+        faults->failures++;
+        fault_lift();
+        code = ses_redact(session, NULL, 0, options, NULL, &error) == SES_UNCHANGED ? SES_OK : SES_MORE;
+    }
+    if (code != SES_OK)
+        faults_complain(faults, "ses_redact", code, &error);
+}
+
+/* What has a '4' in its name goes, from a log whose first events were pruned, too. */
+static void faults_play_names(struct faults *faults, ses_store *store)
+{
+    static const ses_label labels[] = {{"4", "v"}, {"l", "v4"}, {"stays", "v"}};
+    const ses_create_options create = {
+        .size = sizeof create, .title = "about 4", .labels = labels, .label_count = 3};
+    const ses_redact_options redact = {.size = sizeof redact,
+                                       .flags = SES_REDACT_STATE | SES_REDACT_NAMES | SES_SECURE,
+                                       .find = faults_find,
+                                       .find_context = "4"};
+    const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 1};
+    const ses_text events[] = {{Q("{'id':'1','actions':{'stateDelta':{'a4':1,'user:b4':1,'k':1}}}"), SES_NUL},
+                               {Q("{'id':'2','actions':{'stateDelta':{'c4':2,'app:d4':3,'k':2}}}"), SES_NUL}};
+    const ses_key key = {"app", "user", "named"};
+    ses_erased erased = {.size = sizeof erased};
+    ses_session *session = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &key, Q("{'i4':'x'}"), SES_NUL, &create, NULL, &error));
+    STEP(SES_OK, ses_append_batch_by_key(store, &key, events, 2, NULL, NULL, &error));
+    STEP(SES_OK, ses_prune_by_key(store, &key, &prune, NULL, &error));
+    STEP(SES_OK, ses_get(store, &key, NULL, &session, &error));
+    if (!session)
+        return;
+    faults_redact_names(faults, session, &redact, &erased);
+    if (erased.names != 8 || erased.names_left != 0 || ses_session_title(session) ||
+        ses_session_label_count(session) != 1 || ses_state_count(session) != 1)
+        faults_complain(faults, "a name is left", 0, &error);
+    ses_session_close(session);
+}
+
 /* Turns of two owners. */
 static void faults_play_leases(struct faults *faults, ses_store *store)
 {
@@ -953,7 +1006,9 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_artifacts,
                                                                        faults_play_long_artifact,
                                                                        faults_play_forms,
-                                                                       faults_play_index};
+                                                                       faults_play_index,
+                                                                       faults_play_finding,
+                                                                       faults_play_names};
     const ses_open_options options = {
         .size = sizeof options,
         .allocator = faults->allocator,

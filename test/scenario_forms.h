@@ -1,8 +1,9 @@
-/* Scenes of scenario.h: the other forms of calls that write, and the index of words. */
+/* Scenes of scenario.h: the other forms of calls that write, the index of words, and finding. */
 #ifndef SESLITE_TEST_SCENARIO_FORMS_H
 #define SESLITE_TEST_SCENARIO_FORMS_H
 
 #include "faults.h"
+#include "seslite_erase.h"
 
 /* What a handle has that the other scenes do by key, and the other way round. */
 static void faults_use_forms(struct faults *faults, ses_store *store, ses_session *session)
@@ -115,6 +116,54 @@ static void faults_play_index(struct faults *faults, ses_store *store)
     faults_find_word(faults, store, 1);
     STEP(SES_OK, ses_store_index(store, &drop, NULL, &error));
     faults_find_word(faults, store, 1);
+}
+
+/* Pages of what is found. One that fails is asked for again, and lacks nothing then. */
+static void faults_find_all(struct faults *faults, ses_store *store, const char *text, size_t expected)
+{
+    ses_find_options options = {.size = sizeof options, .limit = 3};
+    char token[1000] = "";
+    size_t count = 0;
+    bool more = true;
+    ses_error error;
+
+    while (more) {
+        ses_findings *page = NULL;
+        options.token = token[0] ? token : NULL;
+        STEP(SES_OK, ses_store_find(store, NULL, text, SES_NUL, &options, &page, &error));
+        count += page ? ses_findings_count(page) : 0;
+        more = page && ses_findings_token(page);
+        if (more)
+            snprintf(token, sizeof token, "%s", ses_findings_token(page));
+        ses_findings_close(page);
+    }
+    if (count != expected)
+        faults_complain(faults, "a text is not found wherever it is", 0, &error);
+}
+
+/* A text is wherever a store can hold it, and is found there, in names that escapes write too. */
+static void faults_play_finding(struct faults *faults, ses_store *store)
+{
+    static const ses_label labels[] = {{"zz", "v"}, {"l", "zz"}};
+    const ses_create_options create = {
+        .size = sizeof create, .title = "about zz", .labels = labels, .label_count = 2};
+    const ses_artifact_save_options described = {.size = sizeof described, .display_name = "of zz"};
+    const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 1};
+    const ses_key one = {"app", "user", "one"};
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &one, Q("{'k':'zz','app:\\u007az':1,'user:u':'zz'}"), SES_NUL, &create,
+                            NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, &one, Q("{'actions':{'stateDelta':{'zz\\u0031':2}}}"), SES_NUL,
+                                   NULL, NULL, &error));
+    STEP(SES_OK,
+         ses_append_by_key(store, &one, Q("{'content':{'parts':[{'inlineData':{'data':'YXp6Yg=='}}]}}"),
+                           SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_prune_by_key(store, &one, &prune, NULL, &error));
+    STEP(SES_OK, ses_artifact_save_by_key(store, &one, "a", "a zz b", 6, &described, NULL, &error));
+    /* app, user, title, 2 labels, 2 of the state, 3 of the initial state, 4 of the base, an event, 2 of the artifact */
+    faults_find_all(faults, store, "zz", 17);
+    faults_find_all(faults, store, "z1z", 0);
 }
 
 #endif

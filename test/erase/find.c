@@ -349,6 +349,128 @@ static void test_a_forged_token_leads_nowhere(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------------------ cancel and limit */
+
+/* Every step of the walk asks for memory. At one of those calls the handle is pulled, or the time passes. */
+static struct {
+    int calls;
+    int at;
+    ses_cancel *pulled; /* NULL: the time passes */
+} interrupting;
+
+enum { LIMIT_MS = 5 };
+
+static void interrupt_now(void)
+{
+    if (interrupting.calls++ != interrupting.at)
+        return;
+    if (interrupting.pulled)
+        ses_cancel_pull(interrupting.pulled);
+    else
+        support_pause_us(2 * LIMIT_MS * 1000);
+}
+
+static void *counted_allocate(void *context, size_t bytes)
+{
+    (void)context;
+    interrupt_now();
+    return malloc(bytes);
+}
+
+static void *counted_resize(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    interrupt_now();
+    return realloc(memory, bytes);
+}
+
+static void counted_release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+static const ses_allocator counted = {sizeof counted, NULL, counted_allocate, counted_resize,
+                                      counted_release};
+
+/* The code of a search for everything that is interrupted at that call. What was found is either given as a whole or not
+ * at all. */
+static int find_interrupted(ses_store *store, int at, const ses_find_options *options, size_t expected)
+{
+    ses_findings *page = NULL;
+    ses_error error;
+
+    interrupting.calls = 0;
+    interrupting.at = at;
+    interrupting.pulled = options->cancel;
+    const int code = ses_store_find(store, NULL, MARK, SES_NUL, options, &page, &error);
+    interrupting.at = -1;
+    if (code == SES_OK) {
+        assert_int_equal(ses_findings_count(page), expected);
+    } else {
+        assert_code(SES_INTERRUPTED, code);
+        assert_message(options->cancel ? "cancelled" : "timeout_ms");
+        assert_null(page);
+    }
+    ses_findings_close(page);
+    return code;
+}
+
+/* Looks at the handle or at the time come often enough that only what is done after the last event goes on. */
+static void interrupt_each(struct fixture *fixture, ses_find_options options, int apart)
+{
+    enum { AFTER_THE_LAST = 10 };
+    const ses_find_options plain = {.size = sizeof plain};
+    ses_findings *page = NULL;
+    ses_error error;
+
+    interrupting.calls = 0;
+    assert_ok(ses_store_find(fixture->store, NULL, MARK, SES_NUL, &plain, &page, &error));
+    const size_t expected = ses_findings_count(page);
+    const int calls = interrupting.calls;
+    ses_findings_close(page);
+    assert_true(calls > 100);
+    for (int at = 0; at < calls; at += apart) {
+        const bool is_found = find_interrupted(fixture->store, at, &options, expected) == SES_OK;
+        if (is_found && at < calls - AFTER_THE_LAST)
+            fail_msg("at call %d of %d it went on to the end", at, calls);
+        if (options.cancel)
+            ses_cancel_reset(options.cancel);
+    }
+    options.timeout_ms = 0;
+    assert_int_equal(find_interrupted(fixture->store, -1, &options, expected), SES_OK);
+}
+
+static void fill_counted(struct fixture *fixture)
+{
+    fixture->options.allocator = &counted;
+    interrupting.at = -1;
+    fixture_reopen(fixture);
+    fill(fixture->store);
+}
+
+static void test_a_cancel_at_each_step(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_find_options options = {.size = sizeof options};
+    ses_error error;
+
+    fill_counted(fixture);
+    assert_ok(ses_cancel_open(fixture->store, &options.cancel, &error));
+    interrupt_each(fixture, options, 1);
+    ses_cancel_close(options.cancel);
+}
+
+static void test_a_time_limit_at_each_step(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fill_counted(fixture);
+    interrupt_each(fixture, (ses_find_options){.size = sizeof(ses_find_options), .timeout_ms = LIMIT_MS}, 3);
+}
+
+/* ---------------------------------------------------------------------------------------------- arguments */
+
 static int find_end(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
                     ses_error *error)
 {
@@ -412,6 +534,8 @@ int main(void)
         TEST(test_a_deleted_artifact_hides_no_other),
         TEST(test_a_forged_token_leads_nowhere),
         cmocka_unit_test(test_each_allocation_fails),
+        TEST(test_a_cancel_at_each_step),
+        TEST(test_a_time_limit_at_each_step),
         TEST(test_what_finds_and_what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "group.h"
+#include "seslite_erase.h"
 #include "seslite_usage.h"
 
 /* --------------------------------------------------------------------------------------- changes of the schema */
@@ -43,6 +44,107 @@ static void test_a_table_that_was_dropped(void **state)
     assert_int_equal(calls[1].code, SES_IO);
     assert_int_equal(calls[2].code, SES_OK);
     assert_int_equal(tokens(fixture->store), 7);
+    assert_ok(ses_store_check(fixture->store, &log, &problems, &error));
+    assert_int_equal(problems, 0);
+}
+
+/* ------------------------------------------------------------------------------------- redactions between others */
+
+/* The names in a session hold its id and this. */
+#define SECRET "-xyzzy-4711"
+
+static int find_secret(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                       ses_error *error)
+{
+    (void)context, (void)error;
+    for (size_t at = from; at + strlen(SECRET) <= len; at++)
+        if (memcmp(text + at, SECRET, strlen(SECRET)) == 0) {
+            *begin = at;
+            *end = at + strlen(SECRET);
+            return 1;
+        }
+    return 0;
+}
+
+static int redact_names(struct call *call)
+{
+    const ses_redact_options options = {.size = sizeof options,
+                                        .flags = SES_REDACT_STATE | SES_REDACT_NAMES | SES_SECURE,
+                                        .find = find_secret};
+    return ses_redact_by_key(call->store, &(ses_key){"app", "user", call->session_id}, NULL, 0, &options,
+                             NULL, &call->error);
+}
+
+/* How often the files hold what the names of that session do. */
+static int count_names_of(const struct fixture *fixture, const char *id)
+{
+    static const char *const suffixes[] = {"", "-wal"};
+    char secret[40];
+    int met = 0;
+
+    snprintf(secret, sizeof secret, "%s" SECRET, id);
+    for (size_t i = 0; i < 2; i++) {
+        char name[1024];
+        size_t len = 0;
+        snprintf(name, sizeof name, "%s%s", fixture->path, suffixes[i]);
+        char *bytes = support_read_file(name, &len);
+        for (size_t at = 0; bytes && at + strlen(secret) <= len; at++)
+            met += memcmp(bytes + at, secret, strlen(secret)) == 0;
+        free(bytes);
+    }
+    return met;
+}
+
+static void give_names(ses_store *store, const char *id)
+{
+    const ses_key of = {"app", "user", id};
+    char event[300];
+    char name[100];
+    ses_error error;
+
+    for (int i = 0; i < 40; i++) {
+        snprintf(event, sizeof event,
+                 "{\"actions\":{\"stateDelta\":{\"%s" SECRET "-%d\":1,\"user:%s" SECRET "\":%d}}}", id, i, id,
+                 i);
+        must_append_by_key(store, &of, event);
+        snprintf(name, sizeof name, "%s" SECRET "-%d", id, i);
+        assert_ok(ses_title_set_by_key(store, &of, name, NULL, &error));
+    }
+    assert_ok(ses_labels_set_by_key(store, &of, &(ses_label){name, name}, 1, NULL, &error));
+}
+
+/* Three redactions wait together, between appends. One fails, and is as if it had not been there; of the others nothing is
+ * left in the files. */
+static void test_names_of_one_that_failed(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct call what[] = {APPEND_TO("a"),
+                                {.kind = OTHER, .make = redact_names, .session_id = "b"},
+                                APPEND_TO("b"),
+                                {.kind = OTHER, .make = redact_names, .session_id = "a"},
+                                {.kind = OTHER, .make = redact_names, .session_id = "c"},
+                                APPEND_TO("c")};
+    const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
+    struct call again = {.session_id = "b", .store = fixture->store};
+    int64_t problems = -1;
+    ses_error error;
+
+    give_names(fixture->store, "a");
+    give_names(fixture->store, "b");
+    give_names(fixture->store, "c");
+    atomic_store(&fails_now, "DELETE FROM session_state");
+    run_group(fixture->store, what, 6, COMMIT_IS_REAL);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(calls[i].code, i == 1 ? SES_IO : SES_OK);
+    assert_int_equal(count_names_of(fixture, "a"), 0);
+    assert_true(count_names_of(fixture, "b") > 40);
+    assert_int_equal(count_names_of(fixture, "c"), 0);
+    assert_int_equal(redact_names(&again), SES_OK);
+    assert_int_equal(count_names_of(fixture, "b"), 0);
+    ses_session *session = must_get(fixture->store, &(ses_key){"app", "user", "b"});
+    assert_int_equal(ses_session_event_count(session), 41);
+    assert_null(ses_session_title(session));
+    ses_session_close(session);
     assert_ok(ses_store_check(fixture->store, &log, &problems, &error));
     assert_int_equal(problems, 0);
 }
@@ -213,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_table_that_was_dropped),
+        TEST(test_names_of_one_that_failed),
         TEST(test_a_refusal_of_what_is_stored),
         TEST(test_a_refusal_of_what_a_commit_does_not_store),
         TEST(test_a_refusal_of_what_fails_when_it_runs_again),

@@ -3,6 +3,8 @@
  * itself here, as it was built on some systems.
  */
 #include "open.h"
+#include "seslite_erase.h"
+#include "seslite_usage.h"
 #include "unused_bytes.h"
 
 #define SECRET "xyzzy-4711"
@@ -232,6 +234,88 @@ static void test_plain_deletions_leave_no_copies_of_others(void **state)
     assert_int_equal(count_secrets(fixture), 0);
 }
 
+/* ---- names that a redaction removes */
+
+static int find_secret(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                       ses_error *error)
+{
+    (void)context, (void)error;
+    for (size_t at = from; at + strlen(SECRET) <= len; at++)
+        if (memcmp(text + at, SECRET, strlen(SECRET)) == 0) {
+            *begin = at;
+            *end = at + strlen(SECRET);
+            return 1;
+        }
+    return 0;
+}
+
+/* Names of every kind, short and long, in rows between those of others; many were replaced before. */
+static void fill_names(ses_store *store, const ses_key *of)
+{
+    static const ses_key others[] = {{"app", "user", "before"}, {"app", "user", "after"}};
+    const ses_label labels[] = {{SECRET, "x"}, {"by", SECRET}, {"stays", "x"}};
+    const ses_create_options options = {
+        .size = sizeof options, .title = "about " SECRET, .labels = labels, .label_count = 3};
+    const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 40};
+    char event[1200];
+    ses_error error;
+
+    must_create(store, &others[0], Q("{'a':1}"));
+    assert_ok(ses_create(store, of, Q("{'" SECRET "':1,'app:" SECRET "':2,'user:" SECRET "':3}"), SES_NUL,
+                         &options, NULL, &error));
+    must_create(store, &others[1], Q("{'a':1}"));
+    for (int i = 0; i < 120; i++) {
+        const char *scope = i % 10 == 0 ? "app:" : i % 10 == 1 ? "user:" : "";
+        snprintf(
+            event, sizeof event,
+            "{\"id\":\"e%d\",\"usageMetadata\":{\"totalTokenCount\":1},\"content\":{\"parts\":[{\"text\":"
+            "\"" SECRET "\"}]},\"actions\":{\"stateDelta\":{\"%s" SECRET "-%0*d\":%d,\"" SECRET "\":%d}}}",
+            i, scope, i % 7 == 0 ? 400 : 3, i % 60, i, i);
+        must_append_by_key(store, of, event);
+        append_about(store, &others[i % 2], "harmless", i);
+        snprintf(event, sizeof event, SECRET " %0*d", i % 3 == 0 ? 900 : 10, i);
+        assert_ok(ses_title_set_by_key(store, of, event, NULL, &error));
+        assert_ok(ses_labels_set_by_key(store, of, &(ses_label){"value", event + (i % 3 == 0 ? 800 : 0)}, 1,
+                                        NULL, &error));
+    }
+    assert_ok(ses_title_set_by_key(store, of, "about " SECRET, NULL, &error));
+    assert_ok(ses_prune_by_key(store, of, &prune, NULL, &error));
+}
+
+static void redact_names_and_look(struct fixture *fixture)
+{
+    const ses_redact_options names = {
+        .size = sizeof names, .flags = SES_REDACT_STATE | SES_REDACT_NAMES | SES_SECURE, .find = find_secret};
+    static const ses_key plain = {"app", "user", "plain"};
+    static const ses_key gone = {"app", "gone", "plain"};
+    ses_erased erased = {.size = sizeof erased};
+    ses_error error;
+
+    fill_names(fixture->store, &gone); /* what it leaves is on free pages, and between rows */
+    support_make_index(fixture->store);
+    assert_ok(ses_store_tally(fixture->store, NULL, NULL, &error));
+    assert_ok(ses_delete_app(fixture->store, "app", NULL, NULL, &error));
+    fill_names(fixture->store, &plain);
+    assert_true(count_secrets(fixture) > 100);
+    assert_ok(ses_redact_by_key(fixture->store, &plain, NULL, 0, &names, &erased, &error));
+    assert_true(erased.names > 60);
+    assert_int_equal(erased.names_left, 0);
+    assert_int_equal(count_secrets(fixture), 0);
+    assert_sound(fixture->path);
+    assert_code(SES_UNCHANGED, ses_redact_by_key(fixture->store, &plain, NULL, 0, &names, &erased, &error));
+}
+
+static void test_redacted_names_are_in_no_file(void **state)
+{
+    redact_names_and_look(*state);
+}
+
+static void test_redacted_names_are_in_no_file_with_a_rollback_journal(void **state)
+{
+    reopen_with(*state, SES_JOURNAL_ROLLBACK);
+    redact_names_and_look(*state);
+}
+
 /* Those that an earlier deletion left, too. */
 static void test_copies_in_unused_bytes(void **state)
 {
@@ -374,6 +458,8 @@ int main(void)
         TEST(test_expired_sessions_are_in_no_file),
         TEST(test_replaced_values_leave_nothing_behind),
         TEST(test_plain_deletions_leave_no_copies_of_others),
+        TEST(test_redacted_names_are_in_no_file),
+        TEST(test_redacted_names_are_in_no_file_with_a_rollback_journal),
         TEST(test_copies_in_unused_bytes),
         TEST(test_another_program_does_not_bring_them_back),
         TEST(test_another_program_does_not_bring_them_back_with_a_rollback_journal),
