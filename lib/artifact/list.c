@@ -41,6 +41,17 @@ static void open_part(struct artifact_rows *rows, struct db *db, const struct li
         ses__artifact_names_open(rows, db, &whose, ses__span_of(listing->after), limit, error);
 }
 
+/* It is of what was asked for: else pages of a damaged table would go on without end. */
+static int check_place(const struct listing *listing, const struct artifact_row *row, ses_error *error)
+{
+    if (listing->call->name[0] ? row->version >= listing->first_version
+                               : ses__span_order(row->name, ses__span_of(listing->after)) > 0)
+        return SES_OK;
+    return ses__error_set(
+        error, SES_CORRUPT, "%s: the artifact \"%.*s\", version %lld, is out of place in a list",
+        listing->call->at.store->path, (int)row->name.len, row->name.ptr, (long long)row->version);
+}
+
 static int take_part(struct artifact_rows *rows, struct listing *listing, bool is_second, ses_error *error)
 {
     ses_artifact_list *list = listing->list;
@@ -48,9 +59,12 @@ static int take_part(struct artifact_rows *rows, struct listing *listing, bool i
     struct artifact_row row;
 
     call.of_user |= is_second;
-    while (ses__artifact_rows_next(rows, &row))
-        ses__query_keep(&rows->query, ses__artifact_info_make(&list->items[list->count++], &row, &call,
-                                                              &list->arena, error));
+    while (ses__artifact_rows_next(rows, &row)) {
+        ses__query_keep(&rows->query, check_place(listing, &row, error));
+        if (rows->query.code == SES_OK)
+            ses__query_keep(&rows->query, ses__artifact_info_make(&list->items[list->count++], &row, &call,
+                                                                  &list->arena, error));
+    }
     return ses__query_end(&rows->query);
 }
 

@@ -1,6 +1,6 @@
 /*
  * Redacting pieces that a text or a pattern finds: the first line says which, the second what, and the rest is the text of an
- * event. The event stays valid, what was searched for is no longer in it, and the store stays sound.
+ * event and of a name in it. The event stays valid, what was searched for is no longer in it, and the store stays sound.
  */
 #include "fuzz.h"
 
@@ -15,7 +15,7 @@ static const ses_key key = {"app", "user", "session"};
 static void append(ses_store *store, const char *text, size_t len)
 {
     char *quoted = NULL;
-    char event[16 * MAX_TEXT];
+    char event[40 * MAX_TEXT];
 
     if (ses_text_quote(store, text, len, &quoted, NULL, NULL) != SES_OK)
         return;
@@ -23,8 +23,8 @@ static void append(ses_store *store, const char *text, size_t len)
         event, sizeof event,
         "{\"id\":\"e\",\"author\":\"a\",\"content\":{\"parts\":[{\"text\":%s},{\"functionCall\":{\"name\":\"f\","
         "\"args\":{\"a\":%s}}},{\"inlineData\":{\"mimeType\":\"t/t\",\"data\":\"YWJj\"}}]},\"errorMessage\":%s,"
-        "\"actions\":{\"stateDelta\":{\"k\":%s}}}",
-        quoted, quoted, quoted, quoted);
+        "\"actions\":{\"stateDelta\":{\"k\":%s,\"user:%s:%s}}}",
+        quoted, quoted, quoted, quoted, quoted + 1, quoted);
     ses_free(quoted);
     (void)ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, NULL);
 }
@@ -51,6 +51,24 @@ static void must_be_gone(ses_store *store, struct finder *finder)
     ses_free(json);
 }
 
+/* Nor is it in a name of the state, if names were to go. */
+static void must_name_nothing(ses_store *store, struct finder *finder)
+{
+    ses_session *session = NULL;
+    const char *name = NULL;
+    const char *json = NULL;
+    size_t len = 0;
+    size_t begin = 0;
+    size_t end = 0;
+
+    must(ses_get(store, &key, NULL, &session, NULL) == SES_OK);
+    for (size_t i = 0; i < ses_state_count(session); i++) {
+        must(ses_state_at(session, i, &name, &json, &len, NULL) == SES_OK);
+        must(finder_find(finder, name, strlen(name), 0, &begin, &end, NULL) == 0);
+    }
+    ses_session_close(session);
+}
+
 static void redact(struct finder *finder, const char *text, size_t len, unsigned flags)
 {
     const ses_check_options check = {.size = sizeof check, .level = SES_CHECK_LOG};
@@ -67,6 +85,8 @@ static void redact(struct finder *finder, const char *text, size_t len, unsigned
     must(code != SES_MISUSE);
     if (code >= 0)
         must_be_gone(store, finder);
+    if (code >= 0 && flags & SES_REDACT_NAMES)
+        must_name_nothing(store, finder);
     must(ses_store_check(store, &check, &problems, NULL) == SES_OK && problems == 0);
     ses_close(store);
 }
@@ -84,7 +104,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (*searched && strlen(searched) <= MAX_PATTERN && size - at <= MAX_TEXT) {
         if (finder_begin(&finder, is_pattern ? NULL : searched, is_pattern ? searched : NULL,
                          strchr(kind, 'i') != NULL, &why)) {
-            redact(&finder, (const char *)data + at, size - at, strchr(kind, 's') ? SES_REDACT_STATE : 0);
+            const unsigned flags = strchr(kind, 'n')   ? SES_REDACT_STATE | SES_REDACT_NAMES
+                                   : strchr(kind, 's') ? SES_REDACT_STATE
+                                                       : 0;
+            redact(&finder, (const char *)data + at, size - at, flags);
             finder_end(&finder);
         } else {
             must(why.len > 0);

@@ -210,7 +210,7 @@ static int list(struct drive *drive)
     const unsigned order = (unsigned)fuzz_take(drive->input, 1);
     const ses_filter filter = {.size = sizeof filter, .label = "l"};
     ses_list_options options = {
-        .size = sizeof options, .order = (int)(order % 3), .limit = 2, .filter = order & 4 ? &filter : NULL};
+        .size = sizeof options, .order = (int)(order % 4), .limit = 2, .filter = order & 4 ? &filter : NULL};
     ses_page *page = NULL;
     ses_page *next = NULL;
     int code = ses_list(drive->store, drive->key->app, order & 8 ? drive->key->user : NULL, &options, &page,
@@ -368,6 +368,58 @@ static int redact(struct drive *drive)
     return ses_redact_by_key(drive->store, drive->key, NULL, 0, &options, NULL, &drive->error);
 }
 
+/* One letter, which names hold, too. */
+static int find_letter(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                       ses_error *error)
+{
+    const char *at = memchr(text + from, *(const char *)context, len - from);
+    (void)error;
+
+    if (!at)
+        return 0;
+    *begin = (size_t)(at - text);
+    *end = *begin + 1;
+    return 1;
+}
+
+static int redact_names(struct drive *drive)
+{
+    static const char letters[] = "klmtuv12";
+    const unsigned chosen = (unsigned)fuzz_take(drive->input, 1);
+    char letter = letters[chosen % (sizeof letters - 1)];
+    const ses_redact_options options = {.size = sizeof options,
+                                        .flags = SES_REDACT_STATE | SES_REDACT_NAMES |
+                                                 (chosen & 0x80 ? SES_SECURE : 0) |
+                                                 (chosen & 0x40 ? SES_REDACT_FORKS : 0),
+                                        .text = "[x]",
+                                        .find = find_letter,
+                                        .find_context = &letter};
+    return ses_redact_by_key(drive->store, drive->key, NULL, 0, &options, NULL, &drive->error);
+}
+
+/* All pages, to the end. */
+static int find(struct drive *drive)
+{
+    const unsigned chosen = (unsigned)fuzz_take(drive->input, 1);
+    const ses_key user = {drive->key->app, drive->key->user, NULL};
+    const ses_key *const scopes[] = {NULL, drive->key, &user};
+    ses_find_options options = {.size = sizeof options, .limit = 1 + chosen / 4 % 8};
+    char token[12 * SES_ID_MAX] = "";
+    int code = SES_OK;
+    int pages = 0;
+
+    do {
+        ses_findings *page = NULL;
+        options.token = token[0] ? token : NULL;
+        code = ses_store_find(drive->store, scopes[chosen % 3], chosen & 0x80 ? "s" : "k", 1, &options, &page,
+                              &drive->error);
+        snprintf(token, sizeof token, "%s", page && ses_findings_token(page) ? ses_findings_token(page) : "");
+        ses_findings_close(page);
+        must(++pages < 5000);
+    } while (code == SES_OK && token[0]);
+    return code;
+}
+
 static int read_artifact(struct drive *drive)
 {
     ses_artifact_list *versions = NULL;
@@ -469,7 +521,7 @@ static call *const calls[] = {
     check,        maintain, export,        search,        make_index,      usage,
     make_tally,   redact,   read_artifact, save_artifact, delete_artifact, label,
     lease,        follow,   change_shared, pending,       context,         delete_one,
-    delete_user,  create};
+    delete_user,  create,   find,          redact_names};
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* Damage may make a call fail, but with one of the library's codes and a message. */

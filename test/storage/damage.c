@@ -12,6 +12,7 @@
 #include "storage/damage.h"
 #include "storage/damage_bytes.h"
 #include "storage/damage_rows.h"
+#include "seslite_erase.h"
 #include "seslite_usage.h"
 #include "storage/work_clock.h"
 
@@ -674,6 +675,59 @@ static void read_values(struct drive *drive)
     }
 }
 
+/* Pages to the end. What is found there was written with its `v` by add_events, or is damage. */
+static void find_all(struct drive *drive, const ses_key *scope)
+{
+    ses_find_options options = {.size = sizeof options, .limit = 20};
+    char token[12 * SES_ID_MAX] = "";
+    bool more = true;
+    ses_error error;
+
+    for (int pages = 0; more; pages++) {
+        ses_findings *page = NULL;
+        options.token = token[0] ? token : NULL;
+        (void)CALL(drive, "ses_store_find", READ_CODES,
+                   ses_store_find(drive->store, scope, "v", SES_NUL, &options, &page, &error));
+        more = page && ses_findings_token(page);
+        if (more)
+            snprintf(token, sizeof token, "%s", ses_findings_token(page));
+        for (size_t i = 0; page && i < ses_findings_count(page); i++)
+            if (!ses_findings_at(page, i)->app)
+                find_fault(drive->progress, "ses_store_find", "a finding in no app", "");
+        ses_findings_close(page);
+        if (more && pages > 20000) {
+            find_fault(drive->progress, "ses_store_find", "there is no last page", "");
+            break;
+        }
+    }
+}
+
+static int find_digit(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
+                      ses_error *error)
+{
+    const char *at = memchr(text + from, *(const char *)context, len - from);
+    (void)error;
+
+    if (!at)
+        return 0;
+    *begin = (size_t)(at - text);
+    *end = *begin + 1;
+    return 1;
+}
+
+static void redact_names(struct drive *drive)
+{
+    const ses_redact_options options = {.size = sizeof options,
+                                        .flags = SES_REDACT_STATE | SES_REDACT_NAMES | SES_REDACT_FORKS |
+                                                 SES_SECURE,
+                                        .find = find_digit,
+                                        .find_context = "7"};
+    ses_error error;
+
+    (void)CALL(drive, "ses_redact_by_key", LABEL_CODES,
+               ses_redact_by_key(drive->store, &victim, NULL, 0, &options, NULL, &error));
+}
+
 static void append_some(struct drive *drive, ses_session *session)
 {
     static const char event[] =
@@ -778,6 +832,8 @@ static void use_session(struct drive *drive)
         list_all(drive, victim.user, order);
     }
     read_history(drive);
+    find_all(drive, NULL);
+    find_all(drive, &victim);
     append_some(drive, session);
     change_history(drive, session);
     ses_session_close(session);
@@ -925,6 +981,7 @@ static void create_and_delete(struct drive *drive)
     list_all_filtered(drive, NULL);
     list_all_filtered(drive, victim.user);
     export_all(drive);
+    redact_names(drive);
     load_over(drive);
     (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, &secure, NULL, &error));
 }

@@ -8,6 +8,7 @@
  */
 #include "base/sha256/sha256.h"
 #include "seslite_artifact.h"
+#include "seslite_erase.h"
 #include "session/lines_text.h"
 #include "storage/damage.h"
 #include "storage/damage_bytes.h"
@@ -389,6 +390,30 @@ static void change_history(struct artifacts_test *test)
                ses_cut_by_key(test->store, &one, &points[1], NULL, NULL, &error));
 }
 
+/* Pages of the places that hold an `a`, to the end. */
+static void find_all(struct artifacts_test *test)
+{
+    ses_find_options options = {.size = sizeof options, .limit = 20};
+    char token[12 * SES_ID_MAX] = "";
+    bool more = true;
+    ses_error error;
+
+    for (int pages = 0; more; pages++) {
+        ses_findings *page = NULL;
+        options.token = token[0] ? token : NULL;
+        (void)CALL(test, "ses_store_find", CODES(SES_NOTFOUND),
+                   ses_store_find(test->store, NULL, "a", 1, &options, &page, &error));
+        more = page && ses_findings_token(page);
+        if (more)
+            snprintf(token, sizeof token, "%s", ses_findings_token(page));
+        ses_findings_close(page);
+        if (more && pages > 1000) {
+            find(test, "ses_store_find", "there is no last page", "");
+            break;
+        }
+    }
+}
+
 /* What goes out of a sound file comes in elsewhere; of another one it may be refused. Either way the other store is sound. */
 static void carry_over(struct artifacts_test *test)
 {
@@ -442,6 +467,7 @@ static void use_file(struct artifacts_test *test)
                ses_store_check(test->store, &check, &test->problems, &error));
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         read_names(test, all[i]);
+    find_all(test);
     carry_over(test);
     test->problems = -1; /* what follows may meet damage of its own making */
     save_some(test, &one, 607);

@@ -90,16 +90,18 @@ static int find_in_versions(struct find *find, const ses_key *key, bool *any, se
     const ses_artifact_info *info = code == SES_OK ? ses_artifact_list_at(list, 0) : NULL;
 
     *any = info != NULL;
-    if (info)
+    if (info) {
+        const int64_t next = info->version + 1;
         code = find_in_one_version(find, key, info, error);
-    ses_artifact_list_close(list);
-    if (code == SES_NOTFOUND) { /* deleted meanwhile */
-        at->version++;
-        at->offset = 0;
-        ses__error_clear(error);
-        code = SES_OK;
+        if (code == SES_NOTFOUND) { /* deleted meanwhile, or damaged */
+            at->version = next;
+            at->offset = 0;
+        }
     }
-    return code;
+    ses_artifact_list_close(list);
+    if (code == SES_NOTFOUND)
+        ses__error_clear(error);
+    return code == SES_NOTFOUND ? SES_OK : code;
 }
 
 /* Moves the place on to the next name. Artifacts of the user are listed with each session, too, and passed over
