@@ -2,6 +2,7 @@
 #include "database.h"
 #include "proxy.h"
 #include "seslite_artifact.h"
+#include "seslite_erase.h"
 #include "seslite_history.h"
 #include "seslite_postgres.h"
 
@@ -410,6 +411,18 @@ static void test_opening_is_three(struct far_store *far)
     ses_close(store);
 }
 
+/* The ids and annotations, the state, the state at the beginning (which is two), the names of artifacts, and the events. */
+static void find_in_a_session(struct far_store *far, const ses_key *of)
+{
+    ses_findings *page = NULL;
+    ses_error error;
+
+    assert_trips(far, 6, assert_ok(ses_store_find(far->store, of, "agent", SES_NUL, NULL, &page, &error)));
+    assert_int_equal(ses_findings_count(page), 2);
+    assert_null(ses_findings_token(page));
+    ses_findings_close(page);
+}
+
 /* What reads much of a session goes table by table. The session has two events. */
 static void test_history_takes_more(struct far_store *far)
 {
@@ -424,6 +437,7 @@ static void test_history_takes_more(struct far_store *far)
 
     assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
     assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    find_in_a_session(far, &small);
     assert_trips(far, 14, assert_ok(ses_fork(session, NULL, &forked, NULL, &fork, &error)));
     assert_trips(far, 13, assert_ok(ses_cut(fork, &first, NULL, NULL, &error)));
     assert_trips(far, 7, assert_ok(ses_delete(far->store, &forked, NULL, NULL, &error)));
