@@ -150,6 +150,28 @@ func TestViewsKeepTheirWrites(t *testing.T) {
 	must(t, reading.Close())
 }
 
+func TestAContextInTheOrderOfTheLog(t *testing.T) {
+	store := memory(t)
+	session := create(t, store, key, "")
+	for _, event := range []string{
+		`{"id":"e1","timestamp":5,"author":"user","content":{"parts":[{"text":"x"}]}}`,
+		`{"id":"e2","timestamp":3,"author":"user","content":{"parts":[{"text":"x"}]}}`,
+		`{"id":"e3","timestamp":9,"author":"user","actions":{"compaction":{"startTimestamp":1,"endTimestamp":2,"compactedContent":{"parts":[{"text":"s"}]}}}}`,
+	} {
+		_, err := session.Append(ctx, []byte(event), nil)
+		must(t, err)
+	}
+	for inOrder, want := range map[bool]string{false: "[e3 e2 e1]", true: "[e3 e1 e2]"} {
+		messages, err := session.Context(ctx, &seslite.ContextOptions{LogOrder: inOrder})
+		must(t, err)
+		var ids []string
+		for _, message := range messages {
+			ids = append(ids, message.Event.ID)
+		}
+		same(t, ids, want)
+	}
+}
+
 func TestTemplatesAndOutputs(t *testing.T) {
 	store := memory(t)
 	session := create(t, store, key, `{"name":"Ann"}`)
@@ -157,6 +179,10 @@ func TestTemplatesAndOutputs(t *testing.T) {
 		return []byte("<" + name + ">"), nil
 	}})
 	same(t, []any{rendered, err}, "[Hi Ann, <a> <nil>]")
+	for spaces, want := range map[bool]string{true: "Ann", false: "{\u3000name}"} {
+		rendered, err = session.Render("{\u3000name}", &seslite.RenderOptions{ADKSpaces: spaces})
+		same(t, []any{rendered, err}, []any{want, nil})
+	}
 	_, err = session.Render("{artifact.a}", &seslite.RenderOptions{Artifact: func(string) ([]byte, error) { return nil, nil }})
 	got(t, err, seslite.ErrNotFound)
 	_, err = session.Render("{nobody}", nil)

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// An ArtifactKind says what the bytes of an artifact are.
+// An ArtifactKind says what the bytes of an artifact are. Any other number is of a later version of seslite: such an artifact
+// is listed, and opening it is ErrUnsupported.
 type ArtifactKind int
 
 const (
@@ -216,4 +217,32 @@ func (s *Session) DeleteArtifact(ctx context.Context, name string, options *Dele
 // DeleteArtifact deletes all versions of an artifact of a session or its user.
 func (s *Store) DeleteArtifact(ctx context.Context, key Key, name string, options *DeleteOptions) (Deleted, error) {
 	return target{store: s, key: key}.deleteArtifact(ctx, name, options)
+}
+
+func (t target) inlineArtifacts(ctx context.Context, event []byte, bytes int64) (json.RawMessage, error) {
+	return giving(ctx, t, func(c *call, inlined *owned) C.int {
+		text, length := c.bytes(event)
+		options := lend(c, &C.ses_artifact_inline_options{
+			size:       C.sizeof_ses_artifact_inline_options,
+			bytes:      C.int64_t(bytes),
+			timeout_ms: c.timeout,
+			cancel:     c.cancel,
+		})
+		if c.session != nil {
+			return C.ses_artifact_inline(c.session, text, length, options, &inlined.text, &inlined.len, &c.err)
+		}
+		return C.ses_artifact_inline_by_key(c.store, c.name, text, length, options, &inlined.text, &inlined.len, &c.err)
+	})
+}
+
+// InlineArtifacts returns the JSON of an event of the session with the bytes of artifacts in place of references to them, for
+// programs that do not read artifacts: it undoes Attachments.Offload. It puts in at most so many bytes; 0: any number. It
+// returns nil if all references stay, or there are none.
+func (s *Session) InlineArtifacts(ctx context.Context, event []byte, bytes int64) (json.RawMessage, error) {
+	return s.target().inlineArtifacts(ctx, event, bytes)
+}
+
+// InlineArtifacts does the same for a session that need not exist.
+func (s *Store) InlineArtifacts(ctx context.Context, key Key, event []byte, bytes int64) (json.RawMessage, error) {
+	return target{store: s, key: key}.inlineArtifacts(ctx, event, bytes)
 }

@@ -96,6 +96,16 @@ func TestAttachmentsComeWithTheirEvent(t *testing.T) {
 	messages, err := session.Context(ctx, &seslite.ContextOptions{InlineBytes: 100})
 	must(t, err)
 	same(t, strings.Contains(string(messages[len(messages)-1].Content), "aGVsbG8gd29ybGQ="), true)
+	for bytes, inlined := range map[int64]bool{0: true, 11: true, 10: false} {
+		one, err := session.InlineArtifacts(ctx, last.JSON, bytes)
+		must(t, err)
+		two, err := store.InlineArtifacts(ctx, key, last.JSON, bytes)
+		must(t, err)
+		same(t, []bool{one != nil, strings.Contains(string(one), "aGVsbG8gd29ybGQ="), string(one) == string(two)},
+			[]bool{inlined, inlined, true})
+	}
+	_, err = store.InlineArtifacts(ctx, key, []byte("{"), 0)
+	got(t, err, seslite.ErrJSON)
 	must(t, attachments.Close())
 	must(t, attachments.Close())
 	_, err = session.Append(ctx, event("", ""), options)

@@ -59,7 +59,9 @@ const (
 
 // A Problem is one that a check has found.
 type Problem struct {
-	Kind    string // a word for the part of the store: "page", "index", "reference" and so on
+	// Kind is a word for the part of the store: "page", "index", "reference" and so on. "newer" is no damage: a later version
+	// of seslite has made it, and this one cannot check it.
+	Kind    string
 	App     string // "": it has none, or it is unknown
 	User    string
 	Session string

@@ -23,6 +23,7 @@ type callback struct {
 	write    func([]byte) error
 	next     func() (*LoadedEvent, error)
 	progress func(done, total int64) error
+	leftOut  func(why error) error
 	imported func(ImportItem) error
 	problem  func(Problem) error
 	answer   func(FunctionCall) ([]byte, error)
@@ -148,6 +149,11 @@ func sesGoWrite(value C.uintptr_t, data *C.char, length C.size_t) C.int {
 //export sesGoProgress
 func sesGoProgress(value C.uintptr_t, done, total C.int64_t) C.int {
 	return guard(value, func(b *callback) error { return b.progress(int64(done), int64(total)) })
+}
+
+//export sesGoLeftOut
+func sesGoLeftOut(value C.uintptr_t, why *C.ses_error) C.int {
+	return guard(value, func(b *callback) error { return b.leftOut(errorOf(C.int(why.code), why)) })
 }
 
 //export sesGoImported

@@ -47,6 +47,11 @@ int ses_go_progress(void *context, int64_t done, int64_t total)
     return sesGoProgress(VALUE(context), done, total);
 }
 
+int ses_go_left_out(void *context, const ses_error *why)
+{
+    return sesGoLeftOut(VALUE(context), (ses_error *)why);
+}
+
 int ses_go_problem(void *context, const ses_problem *problem)
 {
     return sesGoProblem(VALUE(context), (ses_problem *)problem);

@@ -16,6 +16,7 @@ int ses_go_write(void *context, const char *data, size_t len, ses_error *error);
 int ses_go_read(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error);
 int ses_go_imported(void *context, const ses_import_item *item);
 int ses_go_progress(void *context, int64_t done, int64_t total);
+int ses_go_left_out(void *context, const ses_error *why);
 int ses_go_problem(void *context, const ses_problem *problem);
 int ses_go_answer(void *context, const ses_function *call, const ses_event *event, int is_long_running,
                   char **response, size_t *len, ses_error *error);

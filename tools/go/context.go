@@ -153,6 +153,7 @@ func (s *Store) Answer(ctx context.Context, key Key, options *AnswerOptions) (in
 // RenderOptions are those of Render.
 type RenderOptions struct {
 	ADKBraces bool // a run of braces on either side counts as one, as in the ADK's code
+	ADKSpaces bool // white space of any script around a name is ignored, as in the ADK's code
 	// Artifact reads an artifact that the template names; nil, nil: there is none. Without it artifacts of the session
 	// and its user are read from the store. It must not use the session.
 	Artifact func(name string) ([]byte, error)
@@ -163,7 +164,10 @@ func rendering(o *RenderOptions, template string, c *call, f func(text *C.char, 
 	if o == nil {
 		o = &RenderOptions{}
 	}
-	made := &C.ses_render_options{size: C.sizeof_ses_render_options, flags: flag(o.ADKBraces, C.SES_RENDER_ADK_BRACES)}
+	made := &C.ses_render_options{
+		size:  C.sizeof_ses_render_options,
+		flags: flag(o.ADKBraces, C.SES_RENDER_ADK_BRACES) | flag(o.ADKSpaces, C.SES_RENDER_ADK_SPACES),
+	}
 	if o.Artifact != nil {
 		made.artifacts = (*C.ses_artifact_reader)(C.ses_go_artifact)
 		made.artifacts_context = c.callback(&callback{artifact: o.Artifact})

@@ -19,6 +19,7 @@ type Erased struct {
 	CompactionsLeft int64 // Redact: later compactions, whose summaries may repeat the events
 	Names           int64 // Redact with Find: names of state keys, titles and labels that were removed
 	NamesLeft       int64 // Redact with Find: names and ids in which something is found, and that stay
+	DerivedLeft     int64 // events of which a damaged index or tally may still have words or models in the file
 }
 
 // receipt lends the room for a receipt, which a call that succeeds copies to out. nil: none is asked for.
@@ -40,6 +41,7 @@ func (c *call) receipt(out *Erased) *C.ses_erased {
 			CompactionsLeft: int64(raw.compactions_left),
 			Names:           int64(raw.names),
 			NamesLeft:       int64(raw.names_left),
+			DerivedLeft:     int64(raw.derived_left),
 		}
 	}
 	return raw

@@ -76,7 +76,7 @@ func TestRedactWhatIsFound(t *testing.T) {
 	var erased seslite.Erased
 	_, err := store.Redact(ctx, key, nil, &seslite.RedactOptions{State: true, Find: find, Erased: &erased})
 	must(t, err)
-	same(t, []any{erased.Events, erased.StateKeys}, "[2 2]")
+	same(t, []any{erased.Events, erased.StateKeys, erased.DerivedLeft}, "[2 2 0]")
 	same(t, strings.Contains(logOf(t, store), "a [redacted], [redacted]"), true)
 
 	ended := errors.New("ended")
@@ -94,6 +94,7 @@ func TestFind(t *testing.T) {
 		found = nil
 		for finding, err := range store.FindAll(ctx, scope, secret, &seslite.FindOptions{Limit: 1}) {
 			must(t, err)
+			same(t, strings.HasPrefix(finding.Text[finding.TextFound:], secret), true)
 			found = append(found, fmt.Sprintf("%d/%s/%s/%d", finding.Kind, finding.Session, finding.Name, finding.Seq))
 		}
 		same(t, found, fmt.Sprintf("[3/%[1]s//0 6/%[1]s/k1/0 6/%[1]s/k2/0 9/%[1]s//1 9/%[1]s//2]", key.Session))

@@ -44,6 +44,8 @@ type Finding struct {
 	Seq     int64  // of the event; 0: none
 	Version int64  // of the artifact; -1: none
 	Text    string // what is around the first piece that was found there; "": it is no text
+	// TextFound is the byte of Text at which the piece begins.
+	TextFound int
 }
 
 // Findings are a page of them. The token leads to the next page; "": it is the last.
@@ -54,14 +56,15 @@ type Findings struct {
 
 func findingOf(f *C.ses_finding) Finding {
 	return Finding{
-		Kind:    Found(f.kind),
-		App:     C.GoString(f.app),
-		User:    C.GoString(f.user),
-		Session: C.GoString(f.session),
-		Name:    C.GoString(f.name),
-		Seq:     int64(f.seq),
-		Version: int64(f.version),
-		Text:    string(borrowed(f.text, f.text_len)),
+		Kind:      Found(f.kind),
+		App:       C.GoString(f.app),
+		User:      C.GoString(f.user),
+		Session:   C.GoString(f.session),
+		Name:      C.GoString(f.name),
+		Seq:       int64(f.seq),
+		Version:   int64(f.version),
+		Text:      string(borrowed(f.text, f.text_len)),
+		TextFound: int(f.text_found),
 	}
 }
 

@@ -141,6 +141,8 @@ func TestTheOrderByTheStoresClock(t *testing.T) {
 	page, err := store.List(ctx, "app", "user", &seslite.ListOptions{Order: seslite.ChangedFirst})
 	must(t, err)
 	same(t, len(page.Sessions), 2)
+	first, second := page.Sessions[0].Changed, page.Sessions[1].Changed
+	same(t, []bool{first.Before(second), first.After(time.Now()), second.Before(time.Now().Add(-time.Hour))}, "[false false false]")
 }
 
 func TestPruneAndExpire(t *testing.T) {

@@ -37,6 +37,7 @@ type Summary struct {
 	LastSeq int64 // the number of the last event; 0 before the first
 	Created time.Time
 	Updated time.Time
+	Changed time.Time // when it was last written to, by the store's clock
 	Expires time.Time // zero: never
 	Title   string
 	Labels  map[string]string
@@ -98,6 +99,7 @@ func (s *Store) List(ctx context.Context, app, user string, options *ListOptions
 		for i := C.size_t(0); code == C.SES_OK && i < C.ses_page_count(page); i++ {
 			var summary Summary
 			summary, code = c.summary(C.ses_page_session(page, i), !options.NoState)
+			summary.Changed = timeOf(C.ses_page_changed_us(page, i))
 			made.Sessions = append(made.Sessions, summary)
 		}
 		if code == C.SES_OK {

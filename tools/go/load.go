@@ -37,6 +37,7 @@ type Loaded struct {
 	ParentSeq    int64
 	BaseSeq      int64 // the last event that was pruned; 0: none was
 	Base         []LoadedValue
+	Origin       int64 // a random number that it has in common with its forks, for RedactOptions.Forks; 0: none
 	// Next gives the next event, and nil at the end. It runs inside the transaction, and must not write to the store.
 	Next func() (*LoadedEvent, error)
 }
@@ -44,6 +45,7 @@ type Loaded struct {
 // LoadOptions say how to proceed if a different session of the same name exists; by default it is ErrExists.
 type LoadOptions struct {
 	Update  bool // if the existing one is the beginning of it, add the missing events
+	Follow  bool // with Update: title, labels and expiry time become those that are given; otherwise they must be equal
 	Replace bool // delete the existing one
 	Rename  bool // load it as NAME~2, or NAME~3, ...
 	DryRun  bool // find out what the call would do, and change nothing
@@ -56,7 +58,7 @@ type Outcome int
 const (
 	LoadedNew      Outcome = C.SES_LOADED_NEW            // no session had its name
 	LoadedEqual    Outcome = C.SES_LOADED_EQUAL          // an equal one exists; nothing has changed
-	LoadedUpdated  Outcome = C.SES_LOADED_UPDATED        // events were added to the existing one
+	LoadedUpdated  Outcome = C.SES_LOADED_UPDATED        // the existing one got events, or with LoadOptions.Follow the rest
 	LoadedReplaced Outcome = C.SES_LOADED_REPLACED       // it has replaced the existing one
 	LoadedRenamed  Outcome = C.SES_LOADED_RENAMED        // it has another name; the existing one stays
 	Refused        Outcome = C.SES_IMPORTED_REFUSED      // ImportItem.Err says why
@@ -67,7 +69,7 @@ const (
 // LoadResult is the outcome of a load.
 type LoadResult struct {
 	Outcome Outcome
-	Events  int64 // stored now, and not already in the existing session
+	Events  int64 // stored now: those that the session of that name did not have already
 	Version int64
 	Session string // its id
 }
@@ -79,7 +81,7 @@ func (c *call) loadOptions(o *LoadOptions) *C.ses_load_options {
 	return lend(c, &C.ses_load_options{
 		size: C.sizeof_ses_load_options,
 		flags: flag(o.Update, C.SES_LOAD_UPDATE) | flag(o.Replace, C.SES_LOAD_REPLACE) | flag(o.Rename, C.SES_LOAD_RENAME) |
-			flag(o.DryRun, C.SES_LOAD_DRY_RUN) | flag(o.Shared, C.SES_LOAD_SHARED),
+			flag(o.DryRun, C.SES_LOAD_DRY_RUN) | flag(o.Shared, C.SES_LOAD_SHARED) | flag(o.Follow, C.SES_LOAD_FOLLOW),
 		timeout_ms: c.timeout,
 		cancel:     c.cancel,
 	})
@@ -96,6 +98,7 @@ func (c *call) loaded(l *Loaded) *C.ses_loaded {
 		parent_seq: C.int64_t(l.ParentSeq),
 		base_seq:   C.int64_t(l.BaseSeq),
 		base_count: C.size_t(len(l.Base)),
+		origin:     C.int64_t(l.Origin),
 	}
 	made.initial_state, made.initial_state_len = c.bytes(l.InitialState)
 	made.state, made.state_len = c.bytes(l.State)

@@ -319,6 +319,19 @@ func TestOpeningFails(t *testing.T) {
 	got(t, err, seslite.ErrNotAStore)
 }
 
+func TestAFileWithTwoNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	store, err := seslite.Open(path)
+	must(t, err)
+	must(t, store.Close())
+	must(t, os.Link(path, path+"2"))
+	_, err = seslite.Open(path)
+	got(t, err, seslite.ErrCannotOpen)
+	store, err = seslite.Open(path, seslite.Linked())
+	must(t, err)
+	must(t, store.Close())
+}
+
 func TestAStoreIsOpenedForReadingOnly(t *testing.T) {
 	store, path := openFile(t, seslite.SyncNormal(), seslite.RollbackJournal())
 	create(t, store, key, "")

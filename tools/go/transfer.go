@@ -12,6 +12,10 @@ import (
 type ExportOptions struct {
 	Scope        Key
 	OnlySessions bool // without shared state and artifacts of users
+	Skip         bool // leaves out what is damaged, and goes on; needs LeftOut
+	// LeftOut is told of each version of an artifact that the lines leave out, since a later version of seslite has made it
+	// (ErrUnsupported), and with Skip of what is damaged (ErrCorrupt). An error ends the export.
+	LeftOut func(why error) error
 	// Progress is told how many sessions and events were written so far. An error ends the export.
 	Progress func(sessions, events int64) error
 }
@@ -28,7 +32,7 @@ func (s *Store) Export(ctx context.Context, w io.Writer, options *ExportOptions)
 	_, err := s.do(ctx, func(c *call) C.int {
 		made := &C.ses_export_options{
 			size:       C.sizeof_ses_export_options,
-			flags:      flag(o.OnlySessions, C.SES_EXPORT_ONLY_SESSIONS),
+			flags:      flag(o.OnlySessions, C.SES_EXPORT_ONLY_SESSIONS) | flag(o.Skip, C.SES_EXPORT_SKIP),
 			app:        c.optional(o.Scope.App),
 			user:       c.optional(o.Scope.User),
 			session:    c.optional(o.Scope.Session),
@@ -38,6 +42,10 @@ func (s *Store) Export(ctx context.Context, w io.Writer, options *ExportOptions)
 		if o.Progress != nil {
 			made.progress = (*[0]byte)(C.ses_go_progress)
 			made.progress_context = c.callback(&callback{progress: o.Progress})
+		}
+		if o.LeftOut != nil {
+			made.left_out = (*[0]byte)(C.ses_go_left_out)
+			made.left_out_context = c.callback(&callback{leftOut: o.LeftOut})
 		}
 		context := c.callback(&callback{write: func(b []byte) error {
 			n, err := w.Write(b)
@@ -53,7 +61,7 @@ func (s *Store) Export(ctx context.Context, w io.Writer, options *ExportOptions)
 
 // ImportOptions are those of Import.
 type ImportOptions struct {
-	Update      bool   // as LoadOptions.Update
+	Update      bool   // as LoadOptions.Update with Follow
 	Replace     bool   // as LoadOptions.Replace
 	Rename      bool   // as LoadOptions.Rename
 	DryRun      bool   // as LoadOptions.DryRun
@@ -103,7 +111,7 @@ type ImportReport struct {
 	Lines         int64 // lines read
 	Made          int64 // sessions that are new
 	Equal         int64 // sessions that were there and are equal
-	Updated       int64 // sessions that got the events that they lacked
+	Updated       int64 // sessions that got what they lacked: see LoadedUpdated
 	Replaced      int64 // sessions that took the place of another
 	Renamed       int64 // sessions that were stored under another id
 	Refused       int64 // sessions that were not stored
@@ -112,7 +120,7 @@ type ImportReport struct {
 	KeysKept      int64 // shared keys that keep another value
 	Artifacts     int64 // versions of artifacts stored
 	ArtifactsKept int64 // artifacts of users that keep other versions
-	Unknown       int64 // lines of a kind that this version does not know, which were left out
+	Unknown       int64 // lines of a kind, and members, that this version does not know and left out
 }
 
 // Import reads JSON lines that Export wrote. Each session is stored whole or not at all, and reading the same text twice is

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -65,6 +66,40 @@ func TestExportAndImport(t *testing.T) {
 	same(t, report.Made, 1)
 	_, err = copied.Import(ctx, bytes.NewReader(lines[:len(lines)-20]), nil)
 	same(t, err != nil, true)
+}
+
+func TestAnExportGoesOnAfterDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	store, err := seslite.Open(path)
+	must(t, err)
+	for _, id := range []string{"sound", "torn"} {
+		session := create(t, store, seslite.Key{App: "app", User: "user", Session: id}, "")
+		_, err = session.Append(ctx, []byte(`{"id":"`+id+`","author":"a"}`), nil)
+		must(t, err)
+	}
+	must(t, store.Close())
+	file, err := os.ReadFile(path)
+	must(t, err)
+	torn := []byte(`"id":"torn","author":"a"}`)
+	file[bytes.Index(file, torn)+len(torn)-1] = ']'
+	must(t, os.WriteFile(path, file, 0o600))
+
+	store, err = seslite.Open(path)
+	must(t, err)
+	defer func() { must(t, store.Close()) }()
+	got(t, store.Export(ctx, io.Discard, nil), seslite.ErrCorrupt)
+	got(t, store.Export(ctx, io.Discard, &seslite.ExportOptions{Skip: true}), seslite.ErrMisuse)
+	var lines bytes.Buffer
+	leftOut := 0
+	must(t, store.Export(ctx, &lines, &seslite.ExportOptions{Skip: true, LeftOut: func(why error) error {
+		leftOut++
+		got(t, why, seslite.ErrCorrupt)
+		same(t, strings.Contains(why.Error(), "torn"), true)
+		return nil
+	}}))
+	same(t, []any{leftOut, strings.Contains(lines.String(), "sound"), strings.Contains(lines.String(), "torn")}, "[1 true false]")
+	err = store.Export(ctx, io.Discard, &seslite.ExportOptions{Skip: true, LeftOut: func(error) error { return errFull }})
+	same(t, errors.Is(err, errFull), true)
 }
 
 type failing struct{ after int }
@@ -158,6 +193,17 @@ func TestLoading(t *testing.T) {
 	result, err = store.Load(ctx, key, titled(loaded(), "other"), &seslite.LoadOptions{Rename: true})
 	must(t, err)
 	same(t, []any{result.Outcome, result.Session}, "[4 s~2]")
+	_, err = store.Load(ctx, key, titled(loaded(), "other"), &seslite.LoadOptions{Update: true})
+	got(t, err, seslite.ErrExists)
+	result, err = store.Load(ctx, key, titled(loaded(), "other"), &seslite.LoadOptions{Update: true, Follow: true})
+	must(t, err)
+	same(t, []any{result.Outcome, result.Events}, "[2 0]")
+	copied := seslite.Key{App: "app", User: "user", Session: "copied"}
+	forked := loaded()
+	forked.Origin = 4711
+	_, err = store.Load(ctx, copied, forked, nil)
+	must(t, err)
+	same(t, strings.Contains(string(exported(t, store, &seslite.ExportOptions{Scope: copied})), `"origin":4711`), true)
 	broken := loaded()
 	broken.Next = func() (*seslite.LoadedEvent, error) { return nil, errFull }
 	_, err = store.Load(ctx, seslite.Key{App: "app", User: "user", Session: "n"}, broken, nil)
