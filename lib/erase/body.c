@@ -72,8 +72,8 @@ static int take_redacted_body(struct redacted_body *body, size_t start, struct s
     return code == SES_OK ? check_redacted_size(body, *after, error) : code;
 }
 
-static int redact_body(struct redacting *run, const struct event_row *event, bool copies, struct span *after,
-                       ses_error *error)
+int ses__body_redact(struct redacting *run, const struct event_row *event, bool copies, struct span *after,
+                     ses_error *error)
 {
     struct redacted_body body = {.run = run, .event = event, .copies = copies};
     const size_t start = run->built.len;
@@ -89,16 +89,4 @@ static int redact_body(struct redacting *run, const struct event_row *event, boo
         return take_redacted_body(&body, start, after, error);
     ses__buffer_take_back(&run->built, start);
     return code;
-}
-
-int ses__body_redact(struct redacting *run, const struct event_row *event, struct span *after,
-                     ses_error *error)
-{
-    return redact_body(run, event, false, after, error);
-}
-
-int ses__body_redact_copies(struct redacting *run, const struct event_row *event, struct span *after,
-                            ses_error *error)
-{
-    return redact_body(run, event, true, after, error);
 }

@@ -189,12 +189,10 @@ SESLITE_PRIVATE int ses__fields_redact(struct redacted_body *body, bool *changed
 
 /* ---- body.c */
 
-/* Gives the event's new text: in the arena, or its own if nothing is replaced. */
-SESLITE_PRIVATE int ses__body_redact(struct redacting *run, const struct event_row *event, struct span *after,
-                                     ses_error *error);
-/* The same of a rewind that is not redacted itself, but may repeat what was. */
-SESLITE_PRIVATE int ses__body_redact_copies(struct redacting *run, const struct event_row *event,
-                                            struct span *after, ses_error *error);
+/* Gives the event's new text: in the arena, or its own if nothing is replaced. With `copies` only what it may
+ * repeat of redacted events is replaced, as in a rewind. */
+SESLITE_PRIVATE int ses__body_redact(struct redacting *run, const struct event_row *event, bool copies,
+                                     struct span *after, ses_error *error);
 
 /* ---- session.c */
 

@@ -169,12 +169,9 @@ static int keep_redacted_event(struct redacting *run, const struct event_row *ev
     return SES_OK;
 }
 
-typedef int body_redactor(struct redacting *run, const struct event_row *event, struct span *after,
-                          ses_error *error);
-
 /* Most events have nothing to replace, and so need not be compared. If one has, and is no copy after all, its values and
  * versions are dropped again. A rewind that repeats a replaced value does so in whichever session it is. */
-static int plan_redacted_event(struct redacting *run, const struct event_row *event, body_redactor *redact,
+static int plan_redacted_event(struct redacting *run, const struct event_row *event, bool copies,
                                ses_error *error)
 {
     const size_t values = run->values.count;
@@ -182,12 +179,12 @@ static int plan_redacted_event(struct redacting *run, const struct event_row *ev
     const ses_erased counts = run->counts;
     bool is_copy = true;
     struct span after;
-    int code = redact(run, event, &after, error);
+    int code = ses__body_redact(run, event, copies, &after, error);
 
     if (code != SES_OK || (after.ptr == event->body.ptr && run->counts.state_left == counts.state_left &&
                            run->counts.names_left == counts.names_left))
         return code;
-    if (redact == ses__body_redact)
+    if (!copies)
         code = check_is_copy(run, event, &is_copy, error);
     if (code == SES_OK && is_copy)
         return after.ptr != event->body.ptr ? keep_redacted_event(run, event, after, error) : SES_OK;
@@ -233,10 +230,10 @@ static const struct mark_row *find_mark_of(const struct marks *marks, int64_t se
     return NULL;
 }
 
-static int plan_seq(struct redacting *run, const struct marks *marks, int64_t seq, body_redactor *redact,
+static int plan_seq(struct redacting *run, const struct marks *marks, int64_t seq, bool copies,
                     ses_error *error)
 {
-    const struct mark_row *mark = redact == ses__body_redact ? find_mark_of(marks, seq) : NULL;
+    const struct mark_row *mark = copies ? NULL : find_mark_of(marks, seq);
     struct event_rows rows;
     struct event_row event;
     bool any = false;
@@ -248,7 +245,7 @@ static int plan_seq(struct redacting *run, const struct marks *marks, int64_t se
     ses__event_rows_open(&rows, run->db, run->row.id, seq, seq, WALK_FORWARD, error);
     any = ses__event_rows_next(&rows, &event);
     if (any)
-        ses__query_keep(&rows.query, plan_redacted_event(run, &event, redact, error));
+        ses__query_keep(&rows.query, plan_redacted_event(run, &event, copies, error));
     const int code = ses__event_rows_close(&rows);
     return code == SES_OK && !any ? refuse_absent_event(run, seq, error) : code;
 }
@@ -261,7 +258,7 @@ static int plan_seqs(struct redacting *run, const struct marks *marks, ses_error
     for (size_t i = 0; i < asked->seq_count && code == SES_OK; i++) {
         const int64_t seq = asked->seqs[i];
         if (seq > run->row.base_seq)
-            code = plan_seq(run, marks, seq, ses__body_redact, error);
+            code = plan_seq(run, marks, seq, false, error);
         else if (!asked->state)
             code = refuse_absent_event(run, seq, error);
     }
@@ -276,7 +273,7 @@ static int plan_all_events(struct redacting *run, ses_error *error)
     ses__event_rows_open(&rows, run->db, run->row.id, run->row.base_seq + 1, run->row.last_seq, WALK_FORWARD,
                          error);
     while (ses__event_rows_next(&rows, &event))
-        ses__query_keep(&rows.query, plan_redacted_event(run, &event, ses__body_redact, error));
+        ses__query_keep(&rows.query, plan_redacted_event(run, &event, false, error));
     return ses__event_rows_close(&rows);
 }
 
@@ -341,7 +338,7 @@ static int plan_repeated(struct redacting *run, const struct marks *marks, ses_e
     for (size_t i = 0; i < marks->count && code == SES_OK && run->asked->seqs; i++) {
         const struct mark_row *mark = &marks->items[i];
         if (mark->kind == MARK_REWIND && any && mark->seq > run->row.base_seq)
-            code = plan_seq(run, marks, mark->seq, ses__body_redact_copies, error);
+            code = plan_seq(run, marks, mark->seq, true, error);
         else if (mark->kind != MARK_REWIND && mark->seq > first) /* or of a kind that may hold copies, too */
             run->counts.compactions_left++;
     }

@@ -37,11 +37,6 @@ static bool is_same_time(struct timespec left, struct timespec right)
 
 /* ------------------------------------------------------------------------------------------ which files */
 
-static struct file_identity identity_of(const struct stat *status)
-{
-    return (struct file_identity){status->st_dev, status->st_ino};
-}
-
 /* The file at `path` with the suffix is the one that was opened. */
 static int check_one(const char *path, const char *suffix, struct file_identity opened, struct stat *now,
                      ses_error *error)
@@ -50,13 +45,12 @@ static int check_one(const char *path, const char *suffix, struct file_identity 
     const char *what = *suffix ? "the store's log, or the index of it," : "the file";
 
     (void)snprintf(name, sizeof name, "%s%s", path, suffix);
-    if (stat(name, now) != 0)
-        return ses__error_set(error, SES_IO, "%s: %s was deleted or moved while the store was open%s", name,
-                              what, *suffix ? ": close the store in all programs, and open it again" : "");
-    if (!ses__file_is_same(identity_of(now), opened))
-        return ses__error_set(error, SES_IO, "%s: %s was replaced while the store was open%s", name, what,
-                              *suffix ? ": close the store in all programs, and open it again" : "");
-    return SES_OK;
+    const bool is_there = stat(name, now) == 0;
+    if (is_there && ses__file_is_same((struct file_identity){now->st_dev, now->st_ino}, opened))
+        return SES_OK;
+    return ses__error_set(error, SES_IO, "%s: %s was %s while the store was open%s", name, what,
+                          is_there ? "replaced" : "deleted or moved",
+                          *suffix ? ": close the store in all programs, and open it again" : "");
 }
 
 static int guard_log(const struct sqlite_config *config, ses_error *error)
