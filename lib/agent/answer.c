@@ -206,17 +206,13 @@ static int answer_call(struct answering *work, ses_pending *pending, const struc
 /* Limits a part of the call by what is left for it. */
 static ses_call_options left_options(const struct answering *work)
 {
-    return (ses_call_options){.size = sizeof(ses_call_options),
-                              .timeout_ms = ses__limits_left_ms(&work->limits),
-                              .cancel = work->limits.cancel};
+    return (ses_call_options){.size = sizeof(ses_call_options), LEFT_OF(&work->limits)};
 }
 
 static int append_answers(struct answering *work, ses_error *error)
 {
-    const ses_append_options options = {.size = sizeof options,
-                                        .lease = work->options.lease,
-                                        .timeout_ms = ses__limits_left_ms(&work->limits),
-                                        .cancel = work->limits.cancel};
+    const ses_append_options options = {
+        .size = sizeof options, .lease = work->options.lease, LEFT_OF(&work->limits)};
     const size_t count = work->builders.count;
     ses_text *texts = ses__memory_zeroed(work->allocator, count * sizeof *texts);
     int code = texts ? SES_OK : ses__error_nomem(error);
@@ -266,10 +262,7 @@ static int look_at_later(const struct answering *work, int64_t seq, bool *matter
     const ses_session *session = work->session;
     const ses_range later = {
         .size = sizeof later, .which = SES_RANGE_SEQ, .first_seq = seq + 1, .last_seq = INT64_MAX};
-    const ses_cursor_options options = {.size = sizeof options,
-                                        .range = &later,
-                                        .timeout_ms = ses__limits_left_ms(&work->limits),
-                                        .cancel = work->limits.cancel};
+    const ses_cursor_options options = {.size = sizeof options, .range = &later, LEFT_OF(&work->limits)};
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;

@@ -222,10 +222,7 @@ static int check_handle(const ses_session *handle, ses_store *store, const ses_k
                         const struct limits *limits, ses_error *error)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
-    const ses_get_options options = {.size = sizeof options,
-                                     .range = &none,
-                                     .timeout_ms = ses__limits_left_ms(limits),
-                                     .cancel = limits->cancel};
+    const ses_get_options options = {.size = sizeof options, .range = &none, LEFT_OF(limits)};
     ses_session *fresh = NULL;
     int code = ses__begun_get(store, key, &options, &fresh, error);
 
@@ -239,10 +236,7 @@ static int read_log(ses_pending *pending, ses_store *store, const ses_key *key, 
                     const struct limits *limits, ses_error *error)
 {
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
-    const ses_cursor_options options = {.size = sizeof options,
-                                        .range = &live,
-                                        .timeout_ms = ses__limits_left_ms(limits),
-                                        .cancel = limits->cancel};
+    const ses_cursor_options options = {.size = sizeof options, .range = &live, LEFT_OF(limits)};
     ses_cursor *cursor = NULL;
     int code = ses__begun_cursor_open(store, key, &options, &cursor, error);
 

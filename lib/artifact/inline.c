@@ -100,9 +100,7 @@ static int open_named(struct artifact_inlining *inlining, struct span uri, struc
 static int open_reference(struct artifact_inlining *inlining, const struct part_data *file, struct span delta,
                           ses_artifact **artifact, ses_error *error)
 {
-    const ses_artifact_open_options options = {.size = sizeof options,
-                                               .timeout_ms = ses__limits_left_ms(inlining->limits),
-                                               .cancel = inlining->limits->cancel};
+    const ses_artifact_open_options options = {.size = sizeof options, LEFT_OF(inlining->limits)};
     struct span uri;
     int code = ses__json_decode(ses__json_string_of(file->source), &inlining->arena, &uri);
 

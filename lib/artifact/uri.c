@@ -58,10 +58,7 @@ static int pass_ancestor(struct span *uri, const struct artifact_call *call, con
                          bool *passed, ses_error *error)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
-    const ses_get_options options = {.size = sizeof options,
-                                     .range = &none,
-                                     .timeout_ms = ses__limits_left_ms(limits),
-                                     .cancel = limits->cancel};
+    const ses_get_options options = {.size = sizeof options, .range = &none, LEFT_OF(limits)};
     const ses_key *key = &call->at.key;
     ses_session *child = NULL; /* has the key */
     int code = SES_OK;

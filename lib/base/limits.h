@@ -42,6 +42,8 @@ SESLITE_PRIVATE bool ses__limits_passed(const struct limits *limits);
 SESLITE_PRIVATE int64_t ses__limits_until(const struct limits *limits, int64_t deadline_us);
 /* Returns what is left of the time in milliseconds, as the member `timeout_ms` of options has it. */
 SESLITE_PRIVATE int64_t ses__limits_left_ms(const struct limits *limits);
+/* The members of a call's options that give it what is left. */
+#define LEFT_OF(limits) .timeout_ms = ses__limits_left_ms(limits), .cancel = (limits)->cancel
 /* Waits as ses__condition_wait does, and also returns false soon after the caller has ended the call. */
 SESLITE_PRIVATE bool ses__limits_wait(const struct limits *limits, pthread_cond_t *condition,
                                       pthread_mutex_t *lock, int64_t deadline_us);

@@ -38,11 +38,8 @@ static int scan_session(struct search *search, const struct search_place *at, se
 {
     const ses_key key = {search->scope->app, at->user, at->session};
     const ses_range range = range_of(search, at->seq);
-    const ses_cursor_options options = {.size = sizeof options,
-                                        .flags = SES_CURSOR_BACKWARD,
-                                        .range = &range,
-                                        .timeout_ms = ses__limits_left_ms(&search->limits),
-                                        .cancel = search->limits.cancel};
+    const ses_cursor_options options = {
+        .size = sizeof options, .flags = SES_CURSOR_BACKWARD, .range = &range, LEFT_OF(&search->limits)};
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
     int code = at->seq <= 1 ? SES_OK : ses__begun_cursor_open(search->store, &key, &options, &cursor, error);

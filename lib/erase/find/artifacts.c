@@ -61,8 +61,10 @@ static int find_in_chunks(struct find *find, const ses_key *key, ses_artifact *a
 static int find_in_one_version(struct find *find, const ses_key *key, const ses_artifact_info *info,
                                ses_error *error)
 {
-    const ses_artifact_open_options options = {
-        .size = sizeof options, .flags = SES_ARTIFACT_OPEN_STORED, .version = &info->version, LEFT_OF(find)};
+    const ses_artifact_open_options options = {.size = sizeof options,
+                                               .flags = SES_ARTIFACT_OPEN_STORED,
+                                               .version = &info->version,
+                                               LEFT_OF(&find->limits)};
     ses_artifact *artifact = NULL;
     bool done = true;
     int code = find->at.offset == 0 ? find_in_info(find, key, info, error) : SES_OK;
@@ -84,7 +86,7 @@ static int find_in_versions(struct find *find, const ses_key *key, bool *any, se
 {
     struct find_place *at = &find->at;
     const ses_artifact_list_options options = {
-        .size = sizeof options, .first_version = at->version, .limit = 1, LEFT_OF(find)};
+        .size = sizeof options, .first_version = at->version, .limit = 1, LEFT_OF(&find->limits)};
     ses_artifact_list *list = NULL;
     int code = ses_artifact_versions_by_key(find->store, key, at->name, &options, &list, error);
     const ses_artifact_info *info = code == SES_OK ? ses_artifact_list_at(list, 0) : NULL;
@@ -113,8 +115,10 @@ static int next_found_artifact(struct find *find, const ses_key *key, bool *any,
     int code = SES_OK;
 
     for (*any = true; code == SES_OK && *any && is_users;) {
-        const ses_artifact_list_options options = {
-            .size = sizeof options, .limit = 1, .after = at->name[0] ? at->name : NULL, LEFT_OF(find)};
+        const ses_artifact_list_options options = {.size = sizeof options,
+                                                   .limit = 1,
+                                                   .after = at->name[0] ? at->name : NULL,
+                                                   LEFT_OF(&find->limits)};
         ses_artifact_list *list = NULL;
         code = ses_artifact_names_by_key(find->store, key, &options, &list, error);
         const ses_artifact_info *info = code == SES_OK ? ses_artifact_list_at(list, 0) : NULL;

@@ -65,9 +65,6 @@ struct find {
     ses_findings *page;
 };
 
-/* The members of options that limit a call by what is left. */
-#define LEFT_OF(find) .timeout_ms = ses__limits_left_ms(&(find)->limits), .cancel = (find)->limits.cancel
-
 static inline bool ses__find_is_full(const struct find *find)
 {
     return find->page->found.count >= find->limit || find->bytes_left <= 0;

@@ -31,7 +31,7 @@ static ses_key session_key_of(const struct find *find)
 static int take_next_name(struct find *find, const char *app, char *place, bool *any, ses_error *error)
 {
     const ses_names_options options = {
-        .size = sizeof options, .limit = 1, .after = place[0] ? place : NULL, LEFT_OF(find)};
+        .size = sizeof options, .limit = 1, .after = place[0] ? place : NULL, LEFT_OF(&find->limits)};
     ses_names *names = NULL;
     int code = app ? ses_list_users(find->store, app, &options, &names, error)
                    : ses_list_apps(find->store, &options, &names, error);
@@ -56,7 +56,7 @@ static int find_in_given(struct find *find, int code, ses_finding what, struct s
 /* An app, or a user: the id and the shared state. */
 static int find_in_owner(struct find *find, const char *user, ses_error *error)
 {
-    const ses_call_options options = {.size = sizeof options, LEFT_OF(find)};
+    const ses_call_options options = {.size = sizeof options, LEFT_OF(&find->limits)};
     const struct state_kinds kinds = {user ? "user:" : "app:", SES_FOUND_KEY, SES_FOUND_VALUE};
     const ses_finding what = finding_at(find, SES_FOUND_ID);
     char *json = NULL;
@@ -138,7 +138,7 @@ static int find_in_next_session(struct find *find, bool *any, ses_error *error)
                                       .limit = 1,
                                       .token = find->at.token,
                                       .flags = SES_LIST_NO_STATE,
-                                      LEFT_OF(find)};
+                                      LEFT_OF(&find->limits)};
     const char *user = find->scope ? find->scope->user : NULL;
     ses_page *page = NULL;
     int code = find->at.last ? SES_OK : ses_list(find->store, find->at.app, user, &options, &page, error);
@@ -159,7 +159,7 @@ static int find_in_next_session(struct find *find, bool *any, ses_error *error)
 static int open_found(struct find *find, const ses_key *key, ses_session **session, ses_error *error)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NEWEST, .newest = 0};
-    const ses_get_options options = {.size = sizeof options, .range = &none, LEFT_OF(find)};
+    const ses_get_options options = {.size = sizeof options, .range = &none, LEFT_OF(&find->limits)};
     return ses_get(find->store, key, &options, session, error);
 }
 
@@ -199,7 +199,8 @@ static int find_in_state(struct find *find, const ses_session *session, ses_erro
 static int find_in_base(struct find *find, int64_t base_seq, ses_error *error)
 {
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = base_seq};
-    const ses_as_of_options options = {.size = sizeof options, .flags = SES_AS_OF_SHARED, LEFT_OF(find)};
+    const ses_as_of_options options = {
+        .size = sizeof options, .flags = SES_AS_OF_SHARED, LEFT_OF(&find->limits)};
     const ses_key key = session_key_of(find);
     char *json = NULL;
     size_t len = 0;
@@ -211,7 +212,7 @@ static int find_in_base(struct find *find, int64_t base_seq, ses_error *error)
 
 static int find_in_initial(struct find *find, ses_session *session, ses_error *error)
 {
-    const ses_call_options options = {.size = sizeof options, LEFT_OF(find)};
+    const ses_call_options options = {.size = sizeof options, LEFT_OF(&find->limits)};
     char *json = NULL;
     size_t len = 0;
     const int code = ses_state_json_initial(session, &options, &json, &len, error);
@@ -240,7 +241,7 @@ static int find_in_events(struct find *find, bool *done, ses_error *error)
 {
     const ses_range range = {
         .size = sizeof range, .which = SES_RANGE_SEQ, .first_seq = find->at.seq + 1, .last_seq = INT64_MAX};
-    const ses_cursor_options options = {.size = sizeof options, .range = &range, LEFT_OF(find)};
+    const ses_cursor_options options = {.size = sizeof options, .range = &range, LEFT_OF(&find->limits)};
     const ses_key key = session_key_of(find);
     ses_finding what = finding_at(find, SES_FOUND_EVENT);
     const ses_event *event = NULL;
