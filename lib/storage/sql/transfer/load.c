@@ -98,6 +98,29 @@ static int copy_beginning(struct load_run *run, int64_t last, ses_error *error)
     return ses__events_copy(run->db, run->known.id, run->row.id, last, &count, error);
 }
 
+/* Its words and tokens can be in damaged tables. They are removed before more events are asked for, so that the load can go on
+ * without these tables. */
+static int remove_known(struct load_run *run, ses_error *error)
+{
+    run->removes = true;
+    int code = ses__session_check_key(run->db, run->known.id, run->op->key, error);
+    if (code == SES_OK)
+        code = ses__session_remove(run->db, &run->known, error);
+    if (code == SES_OK && run->db->removed_words)
+        code = ses__index_write(run->db, false, error);
+    run->removes = code != SES_OK;
+    return code;
+}
+
+static int begin_other(struct load_run *run, ses_error *error)
+{
+    int code = make_session(run, error);
+
+    if (code == SES_OK)
+        code = copy_beginning(run, run->shared_seq, error);
+    return code == SES_OK && run->op->outcome == SES_LOADED_REPLACED ? remove_known(run, error) : code;
+}
+
 /* The known session is another one from here on; up to event `last` it is not. */
 static int part_from_known(struct load_run *run, const char *what, int64_t last, int64_t seq,
                            ses_error *error)
@@ -106,8 +129,8 @@ static int part_from_known(struct load_run *run, const char *what, int64_t last,
     if (!(run->op->flags & (SES_LOAD_REPLACE | SES_LOAD_RENAME)))
         return refuse_difference(run, what, seq, error);
     run->op->outcome = run->op->flags & SES_LOAD_REPLACE ? SES_LOADED_REPLACED : SES_LOADED_RENAMED;
-    int code = make_session(run, error);
-    return code == SES_OK ? copy_beginning(run, last, error) : code;
+    run->shared_seq = last;
+    return begin_other(run, error);
 }
 
 /* Artifacts that the known session lacks are like events that it lacks. */
@@ -238,8 +261,11 @@ static int take_event(struct load_run *run, struct event_draft *draft, ses_error
         return code;
     ses__update_times_pass(&run->times, row->seq, row->high_us);
     run->count++;
+    run->draft = draft;
     if (run->matches)
         code = match_with_known(run, row, before, error);
+    if (code == SES_OK)
+        run->draft = NULL;
     return code == SES_OK && run->row.id ? store_loaded(run, row, error) : code;
 }
 
@@ -250,6 +276,7 @@ static int take_events(struct load_run *run, ses_error *error)
     for (;;) {
         struct event_draft *draft = NULL;
         int code = ses__db_wait_anew(run->db, op->next(op->context, &draft, error));
+        run->ended = code == 0;
         if (code <= 0)
             return code;
         op->begun++;
@@ -296,19 +323,13 @@ static int end_match(struct load_run *run, ses_error *error)
     return code;
 }
 
-/* Puts the loaded session in the place of the known one, or stores it under another name. */
+/* Names the loaded session as the known one, which was removed, or otherwise. */
 static int settle_name(struct load_run *run, ses_error *error)
 {
     struct load_op *op = run->op;
     int code = SES_OK;
 
-    if (op->outcome == SES_LOADED_REPLACED) {
-        code = ses__session_check_key(run->db, run->known.id, op->key, error);
-        if (code == SES_OK)
-            code = ses__session_remove(run->db, &run->known, error);
-        if (code == SES_OK && run->db->removed_words)
-            code = ses__index_write(run->db, false, error);
-    } else if (op->outcome == SES_LOADED_RENAMED) {
+    if (op->outcome == SES_LOADED_RENAMED) {
         code = ses__load_find_name(run, error);
         op->events = op->outcome == SES_LOADED_EQUAL ? 0 : run->count; /* all are in the new session */
     }
@@ -414,26 +435,49 @@ static int load_session(struct load_run *run, ses_error *error)
 
 static int run_load(struct db *db, void *context, ses_error *error)
 {
-    struct load_op *op = context;
-    struct load_run run = {.db = db, .op = op, .walk = {.empty = true}};
-    int code = replay_begin(&run, error);
+    struct load_run *run = context;
+    struct load_op *op = run->op;
 
+    run->db = db;
+    int code = replay_begin(run, error);
     db->blamed = 0;
     db->removed_words = false;
-    ses__update_times_begin(&run.times, op->created_us, op->base_seq, op->parent ? op->parent_seq : 0);
+    ses__update_times_begin(&run->times, op->created_us, op->base_seq, op->parent ? op->parent_seq : 0);
     memcpy(op->name, op->key->session, strlen(op->key->session) + 1);
     op->outcome = SES_LOADED_NEW;
     if (op->artifacts)
         op->artifacts->stored = 0;
     if (code == SES_OK)
-        code = load_session(&run, error);
-    if (run.matches) { /* it has failed */
-        int closed = ses__event_rows_close(&run.walk);
+        code = load_session(run, error);
+    if (run->matches) { /* it has failed */
+        int closed = ses__event_rows_close(&run->walk);
         code = code == SES_OK ? closed : code;
     }
-    ses__replay_free(&run.replay);
     op->blamed = db->blamed;
     return code == SES_OK && (op->flags & SES_LOAD_DRY_RUN) ? LOAD_UNDONE : code;
+}
+
+/* Goes on where the known session could not be removed. */
+static int run_rest(struct db *db, void *context, ses_error *error)
+{
+    struct load_run *run = context;
+    const struct session_row known = run->known;
+
+    run->db = db;
+    db->removed_words = false;
+    int code = ses__session_find(db, run->op->key, &run->known, error);
+    if (code == SES_NOTFOUND ||
+        (code == SES_OK && (run->known.id != known.id || run->known.version != known.version)))
+        code = ses__error_set(error, SES_CORRUPT, "the session was changed meanwhile");
+    if (code == SES_OK)
+        code = begin_other(run, error);
+    if (code == SES_OK && run->draft)
+        code = store_loaded(run, &run->draft->row, error);
+    if (code == SES_OK && !run->ended)
+        code = take_events(run, error);
+    if (code == SES_OK)
+        code = finish(run, error);
+    return code == SES_OK && (run->op->flags & SES_LOAD_DRY_RUN) ? LOAD_UNDONE : code;
 }
 
 static int run_void(struct db *db, void *context, ses_error *error)
@@ -445,26 +489,34 @@ static int run_void(struct db *db, void *context, ses_error *error)
                : code;
 }
 
-/* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), since its events were asked
- * for. So what kept it from replacing a session becomes void after it, and the next call succeeds. */
-static void make_void(struct storage *storage, struct load_op *op, ses_error *error)
+static int make_void(struct storage *storage, struct load_op *op)
 {
     int code = ses__run_within(storage, &op->limits, TO_WRITE(0), run_void, op, NULL);
 
     op->blamed |= BLAME_PAGES;
-    if (code == SES_CORRUPT)
-        code = ses__run_within(storage, &op->limits, TO_WRITE(0), run_void, op, NULL);
-    if (code == SES_OK)
-        ses__error_prefix(
-            error,
-            "the index of words or the tally was damaged, and is not used any more: load the session again");
+    return code == SES_CORRUPT ? ses__run_within(storage, &op->limits, TO_WRITE(0), run_void, op, NULL)
+                               : code;
 }
 
+/* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), since its events were asked for. It goes on
+ * after those that came. The bytes of artifacts cannot be asked for again: then the next call succeeds. */
 int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error)
 {
-    int code = ses__run_within(storage, &op->limits, (struct manner){.writes = true, .alone = true}, run_load,
-                               op, error);
-    if (code == SES_CORRUPT && op->blamed)
-        make_void(storage, op, error);
+    const struct manner alone = {.writes = true, .alone = true};
+    struct load_run run = {.op = op, .walk = {.empty = true}};
+    int code = ses__run_within(storage, &op->limits, alone, run_load, &run, error);
+
+    if (code == SES_CORRUPT && op->blamed && run.removes && make_void(storage, op) == SES_OK) {
+        if (run.staged == 0) {
+            ses__error_clear(error);
+            code = ses__run_within(storage, &op->limits, alone, run_rest, &run, error);
+        } else {
+            ses__error_prefix(
+                error,
+                "the index of words or the tally was damaged, and is not used any more: load the session again");
+        }
+    }
+    if (run.db)
+        ses__replay_free(&run.replay);
     return code == LOAD_UNDONE ? SES_OK : code;
 }

@@ -31,6 +31,11 @@ struct load_run {
     bool annotates;      /* the known one is to get another title, labels or expiry, if its events match */
     int64_t staged;      /* artifacts that came */
     bool adds_artifacts; /* the known session lacks some of them, and has no others */
+    /* If the removal of the known session fails: how the load goes on in another transaction. */
+    bool removes;              /* the removal is under way */
+    int64_t shared_seq;        /* up to this event both sessions are the same */
+    struct event_draft *draft; /* the event that came last, if it is not stored; NULL: none */
+    bool ended;                /* no more events come */
 };
 
 /* Compares everything but the events. `difference` is set to NULL if both are equal, otherwise to the name of
