@@ -46,6 +46,7 @@ static const struct damage {
     {NULL, "search_places", false},
     {NULL, "sqlite_autoindex_search_places_1", false},
     {NULL, "usage_counts", false},
+    {"DELETE FROM search_words_data", "usage_counts", false},
 };
 enum { DAMAGES = sizeof damages / sizeof damages[0] };
 

@@ -29,14 +29,14 @@ static int drop_void(struct db *db, ses_error *error)
     return code == SES_OK && !is_there ? ses__usage_drop(db, false, error) : code;
 }
 
-/* The tally cannot stay: its rows would be deleted with those of `derived`. */
+/* The tally cannot stay: its rows would be deleted with those of `derived`. So it goes first. */
 static int begin_deleting(const struct deleting *own, struct db *db, ses_error *error)
 {
     const struct erasure *erasure = own->erasure;
-    int code = own->voids & BLAME_WORDS ? ses__index_void(db, error) : SES_OK;
+    int code = own->voids & BLAME_USAGE ? ses__usage_drop(db, own->keeps_pages, error) : SES_OK;
 
-    if (code == SES_OK && own->voids & BLAME_USAGE)
-        code = ses__usage_drop(db, own->keeps_pages, error);
+    if (code == SES_OK && own->voids & BLAME_WORDS)
+        code = ses__index_void(db, error);
     if (code == SES_OK && !db->engine->words && (erasure->secure || erasure->drops_void) && !own->keeps_pages)
         code = drop_void(db, error);
     return code;

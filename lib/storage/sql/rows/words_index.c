@@ -91,10 +91,13 @@ int ses__index_serves(struct db *db, bool *serves, ses_error *error)
 
 /* --------------------------------------------------------------------------------------- made and dropped */
 
+/* SQLite looks for rows of the tally that refer to those of `derived`. */
 int ses__index_void(struct db *db, ses_error *error)
 {
     const int code = ses__query_do(db, STATEMENT_INDEX_LEAVE, error, NULL);
-    return code == SES_OK ? ses__query_do(db, STATEMENT_INDEX_FORGET, error, NULL) : code;
+    return code == SES_OK
+               ? ses__blame(db, BLAME_USAGE, ses__query_do(db, STATEMENT_INDEX_FORGET, error, NULL))
+               : code;
 }
 
 int ses__index_drop(struct db *db, bool keeps_pages, ses_error *error)

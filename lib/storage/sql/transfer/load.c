@@ -458,12 +458,13 @@ static int run_load(struct db *db, void *context, ses_error *error)
 }
 
 /* Goes on where the known session could not be removed. */
-static int run_rest(struct db *db, void *context, ses_error *error)
+static int load_rest(struct db *db, void *context, ses_error *error)
 {
     struct load_run *run = context;
     const struct session_row known = run->known;
 
     run->db = db;
+    db->blamed = 0;
     db->removed_words = false;
     int code = ses__session_find(db, run->op->key, &run->known, error);
     if (code == SES_NOTFOUND ||
@@ -477,25 +478,34 @@ static int run_rest(struct db *db, void *context, ses_error *error)
         code = take_events(run, error);
     if (code == SES_OK)
         code = finish(run, error);
+    run->op->blamed = db->blamed;
     return code == SES_OK && (run->op->flags & SES_LOAD_DRY_RUN) ? LOAD_UNDONE : code;
 }
 
 static int run_void(struct db *db, void *context, ses_error *error)
 {
-    const struct load_op *op = context;
-    const int code = op->blamed & BLAME_WORDS ? ses__index_void(db, error) : SES_OK;
-    return code == SES_OK && op->blamed & BLAME_USAGE
-               ? ses__usage_drop(db, (op->blamed & BLAME_PAGES) != 0, error)
-               : code;
+    struct load_op *op = context;
+    int code = SES_OK;
+
+    db->blamed = 0;
+    if (op->blamed & BLAME_USAGE)
+        code = ses__usage_drop(db, (op->blamed & BLAME_PAGES) != 0, error);
+    if (code == SES_OK && op->blamed & BLAME_WORDS)
+        code = ses__index_void(db, error);
+    op->blamed |= db->blamed;
+    return code;
 }
 
 static int make_void(struct storage *storage, struct load_op *op)
 {
-    int code = ses__run_within(storage, &op->limits, TO_WRITE(0), run_void, op, NULL);
+    unsigned blamed;
+    int code;
 
-    op->blamed |= BLAME_PAGES;
-    return code == SES_CORRUPT ? ses__run_within(storage, &op->limits, TO_WRITE(0), run_void, op, NULL)
-                               : code;
+    do {
+        blamed = op->blamed;
+        code = ses__run_within(storage, &op->limits, TO_WRITE(0), run_void, op, NULL);
+    } while (code == SES_CORRUPT && op->blamed != blamed);
+    return code;
 }
 
 /* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), since its events were asked for. It goes on
@@ -504,17 +514,21 @@ int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error
 {
     const struct manner alone = {.writes = true, .alone = true};
     struct load_run run = {.op = op, .walk = {.empty = true}};
+    unsigned voided = 0;
     int code = ses__run_within(storage, &op->limits, alone, run_load, &run, error);
 
-    if (code == SES_CORRUPT && op->blamed && run.removes && make_void(storage, op) == SES_OK) {
-        if (run.staged == 0) {
-            ses__error_clear(error);
-            code = ses__run_within(storage, &op->limits, alone, run_rest, &run, error);
-        } else {
+    while (code == SES_CORRUPT && run.removes && (op->blamed & ~voided & (BLAME_WORDS | BLAME_USAGE))) {
+        voided |= op->blamed;
+        if (make_void(storage, op) != SES_OK)
+            break;
+        if (run.staged > 0) {
             ses__error_prefix(
                 error,
                 "the index of words or the tally was damaged, and is not used any more: load the session again");
+            break;
         }
+        ses__error_clear(error);
+        code = ses__run_within(storage, &op->limits, alone, load_rest, &run, error);
     }
     if (run.db)
         ses__replay_free(&run.replay);
