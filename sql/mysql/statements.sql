@@ -931,7 +931,7 @@ LEFT JOIN seslite_apps AS a ON a.id = s.app_id
 WHERE s.id > $1 ORDER BY s.id LIMIT 1;
 
 -- name: check_details
-SELECT title, parent_user, parent_session, parent_seq, more FROM seslite_session_details
+SELECT title, parent_user, parent_session, parent_seq, more, origin FROM seslite_session_details
 WHERE session_id = $1;
 
 -- name: check_labels

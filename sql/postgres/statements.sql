@@ -1028,7 +1028,7 @@ LEFT JOIN seslite.apps AS a ON a.shard = SHARD(s.app_id) AND a.id = s.app_id
 WHERE s.id > $1 ORDER BY s.id LIMIT 1;
 
 -- name: check_details
-SELECT title, parent_user, parent_session, parent_seq, more FROM seslite.session_details
+SELECT title, parent_user, parent_session, parent_seq, more, origin FROM seslite.session_details
 WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: check_labels

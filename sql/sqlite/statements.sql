@@ -722,7 +722,7 @@ FROM sessions AS s LEFT JOIN users AS u ON u.id = s.user_id LEFT JOIN apps AS a 
 WHERE s.id > ?1 ORDER BY s.id LIMIT 1;
 
 -- name: check_details
-SELECT title, parent_user, parent_session, parent_seq, more FROM session_details WHERE session_id = ?1;
+SELECT title, parent_user, parent_session, parent_seq, more, origin FROM session_details WHERE session_id = ?1;
 
 -- name: check_labels
 SELECT name, value, app_id FROM session_labels WHERE session_id = ?1 ORDER BY name;

@@ -65,6 +65,37 @@ static void test_a_shared_key_without_an_owner_is_not_stored(void **state)
     ses_close(store);
 }
 
+enum { PROBLEM_BYTES = 1000 };
+
+static int note_problem(void *context, const ses_problem *problem)
+{
+    snprintf(context, PROBLEM_BYTES, "%s", problem->message);
+    return 0;
+}
+
+static void test_a_check_finds_a_wrong_number_of_origin(void **state)
+{
+    const struct database *database = *state;
+    const ses_fork_options none = {.size = sizeof none};
+    const ses_key fork = {"app", "user", "fork"};
+    char message[PROBLEM_BYTES] = "";
+    const ses_check_options options = {
+        .size = sizeof options, .level = SES_CHECK_LOG, .report = note_problem, .report_context = message};
+    ses_store *store = database_open(database->uri, 20000);
+    int64_t problems = 0;
+    ses_error error;
+
+    must_create(store, &key, NULL);
+    assert_ok(ses_fork_by_key(store, &key, NULL, &fork, &none, NULL, &error));
+    assert_ok(ses_store_check(store, &options, &problems, &error));
+    assert_int_equal(problems, 0);
+    (void)database_ask(database, "UPDATE seslite_session_details SET origin = -origin");
+    assert_ok(ses_store_check(store, &options, &problems, &error));
+    assert_int_equal(problems, 2);
+    assert_non_null(strstr(message, "origin is not a positive number"));
+    ses_close(store);
+}
+
 /* It makes the rows of its app and its user, if they are not there. */
 static void test_a_new_session_has_owners(void **state)
 {
@@ -101,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_shared_key_without_an_owner_is_not_stored, begin),
+        cmocka_unit_test_setup(test_a_check_finds_a_wrong_number_of_origin, begin),
         cmocka_unit_test_setup(test_a_new_session_has_owners, begin),
         cmocka_unit_test_setup(test_a_number_out_of_range_is_damage, begin),
     };

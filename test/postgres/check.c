@@ -172,6 +172,18 @@ static void test_a_session_that_is_gone_leaves_rows_behind(void **state)
     close_place(&place);
 }
 
+static void test_a_number_of_origin_is_positive(void **state)
+{
+    struct place place = open_place(state, "origin");
+
+    run(&place, "UPDATE seslite.session_details SET origin = -5");
+    struct found found = check_at(&place, SES_CHECK_LOG);
+    assert_one(&found, SES_PROBLEM_PARENT, "origin");
+    run(&place, "UPDATE seslite.session_details SET origin = 5");
+    assert_int_equal(check_at(&place, SES_CHECK_LOG).count, 0);
+    close_place(&place);
+}
+
 static void test_rows_in_another_shard_are_found(void **state)
 {
     struct place place = open_place(state, "shards");
@@ -354,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_that_belong_to_nothing_are_found),
         cmocka_unit_test(test_a_session_that_is_gone_leaves_rows_behind),
+        cmocka_unit_test(test_a_number_of_origin_is_positive),
         cmocka_unit_test(test_rows_in_another_shard_are_found),
         cmocka_unit_test(test_every_column_is_missed),
         cmocka_unit_test(test_every_index_is_missed),

@@ -126,6 +126,10 @@ static void test_problems_of_a_sessions_row(void **state)
         {"UPDATE sessions SET changed_us = 0, ahead_hour = NULL",
          "time app/user/one 0: ahead_hour is missing or too late: the session is never idle"},
         {"UPDATE sessions SET expires_us = 9e17", "time app/user/one 0: the time of expiry cannot be"},
+        {"UPDATE session_details SET origin = -5",
+         "parent app/user/one 0: session_details.origin is not a positive number"},
+        {"UPDATE session_details SET origin = 0",
+         "parent app/user/one 0: session_details.origin is not a positive number"},
         {"UPDATE session_details SET initial_state = '{'",
          "base app/user/one 0: the initial state of session number 1: at byte 1: expected a quoted key"},
     };

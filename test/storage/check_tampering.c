@@ -137,7 +137,6 @@ static const struct {
     {"session_details.origin more", NULL},
     {"session_details.origin much more", NULL},
     {"session_details.origin less", NULL},
-    {"session_details.origin negative", NULL},
     {"session_details.origin null", NULL},
     {"session_labels.name other", NULL},
     {"session_labels.value other", NULL},

@@ -100,6 +100,13 @@ static void check_more(struct check *check, struct span more)
         ses__check_found(check, SES_PROBLEM_DETAIL, 0, "session_details.more is not a JSON object");
 }
 
+/* A number of origin is random, and positive. */
+static void check_origin(struct check *check, struct query *query)
+{
+    if (ses__query_type(query, 5) != SQL_NULL && ses__query_int(query, 5) <= 0)
+        ses__check_found(check, SES_PROBLEM_PARENT, 0, "session_details.origin is not a positive number");
+}
+
 static int check_details(struct check *check, struct checked_session *session)
 {
     struct query query;
@@ -109,6 +116,7 @@ static int check_details(struct check *check, struct checked_session *session)
         check_title(check, session, ses__query_text(&query, 0));
         check_parent(check, session, &query);
         check_more(check, ses__query_text(&query, 4));
+        check_origin(check, &query);
     }
     return ses__check_settle(check, ses__query_end(&query), SES_PROBLEM_DETAIL);
 }
