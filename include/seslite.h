@@ -1176,8 +1176,10 @@ typedef struct ses_erased {
     int64_t state_keys;   /* stored values that were deleted or replaced, with those of `app:` and `user:` */
     int64_t artifacts;    /* versions of artifacts that were deleted */
     int64_t index_events; /* events whose words were taken out of the index (see seslite_search.h) */
-    /* Sessions that have copies of these events, because they were forked. -1: not known; ses_store_expire
-     * does not look for them, and another call could not. */
+    /* Other sessions that have copies of these events: forks of this session, those from which it was forked,
+     * and what a memory service has copied, found as SES_REDACT_FORKS finds them. -1: not known;
+     * ses_store_expire does not look for them, what was deleted before has nothing left by which they are
+     * found, and another call could not look. */
     int64_t forks_left;
     int64_t state_left; /* ses_redact: values that the events have set, and keep without SES_REDACT_STATE */
     int64_t artifacts_left;   /* ses_redact: versions that the events name, and that were not deleted */

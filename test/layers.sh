@@ -22,7 +22,7 @@ storage         storage $models
 storage/sql     $sql $models
 storage/sql/derived   storage/sql/derived $sql $models
 storage/sql/rows      storage/sql/rows storage/sql/derived $sql $models base/sha256
-storage/sql/session   storage/sql/session storage/sql/rows $sql $models
+storage/sql/session   storage/sql/session storage/sql/rows $sql $models base/sha256
 storage/sql/history   storage/sql/history storage/sql/session storage/sql/rows $sql $models
 storage/sql/list      storage/sql/list storage/sql/session storage/sql/rows $sql $models
 storage/sql/transfer  storage/sql/transfer storage/sql/session storage/sql/rows $sql $models base/sha256

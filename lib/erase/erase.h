@@ -4,8 +4,7 @@
 
 #include "seslite_erase.h"
 #include "model/event/stored_event.h"
-#include "storage/sql/rows/event.h"
-#include "storage/sql/rows/session.h"
+#include "storage/sql/session/family.h"
 
 /* The options of a call; they hold for all sessions. */
 struct redaction {
@@ -69,11 +68,11 @@ struct redacted_events {
     size_t capacity;
 };
 
-/* The session of whose events another has copies: all up to the number `common`, and of those after it the ones that are
- * the same. */
+/* The session of whose events another has copies: all up to the number that they have in common, and of those
+ * after it the ones that are the same. */
 struct redacted_origin {
     const struct session_row *row;
-    int64_t common;
+    struct kinship kinship;
     const struct replaced_values *values;
 };
 
@@ -87,6 +86,7 @@ struct redacting {
     struct session_row row;
     char name[SES_ID_MAX + 1]; /* the session's */
     bool is_copy;              /* it is not the session of the call */
+    bool may_have;             /* it is that session's memory, and has events that may be copies */
     struct arena arena;
     struct buffer plain; /* for one text */
     struct buffer built; /* for one value, within what holds it: so a failure must stay noted */
@@ -198,9 +198,6 @@ SESLITE_PRIVATE int ses__body_redact(struct redacting *run, const struct event_r
 
 /* For qsort. */
 SESLITE_PRIVATE int ses__compare_seqs(const void *a, const void *b);
-/* Looks for the event in another session: with the same number, id, invocation, author, branch and time. */
-SESLITE_PRIVATE int ses__find_copy(struct db *db, int64_t session_id, const struct event_row *event,
-                                   bool *found, ses_error *error);
 /* Reads what is to be redacted in the session, which is run->row, and counts what is left. */
 SESLITE_PRIVATE int ses__redacting_plan(struct redacting *run, ses_error *error);
 static inline bool ses__redacting_changes(const struct redacting *run)

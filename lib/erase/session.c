@@ -70,7 +70,7 @@ static bool is_value_copied(const struct redacting *run, const struct base_value
             ses__span_is(other->value, value->value))
             return true;
     }
-    return !run->origin || run->asked->find || value->seq <= run->origin->common;
+    return !run->origin || run->asked->find || value->seq <= run->origin->kinship.common;
 }
 
 static int plan_base_value(void *context, const struct base_value *value, ses_error *error)
@@ -117,32 +117,19 @@ static int read_all_marks(struct redacting *run, struct marks *marks, ses_error 
     return ses__query_end(&rows.query);
 }
 
-static bool is_same_branch(struct span a, struct span b)
-{
-    return (a.ptr != NULL) == (b.ptr != NULL) && (!a.ptr || ses__span_is(a, b));
-}
-
-int ses__find_copy(struct db *db, int64_t session_id, const struct event_row *event, bool *found,
-                   ses_error *error)
-{
-    struct event_rows rows;
-    struct event_row own;
-
-    ses__event_row_open(&rows, db, session_id, event->id, error);
-    *found = ses__event_rows_next(&rows, &own) && own.seq == event->seq && own.time_us == event->time_us &&
-             ses__span_is(own.invocation_id, event->invocation_id) &&
-             ses__span_is(own.author, event->author) && is_same_branch(own.branch, event->branch);
-    return ses__event_rows_close(&rows);
-}
-
 /* Is the event a copy of the one that the origin has? */
 static int check_is_copy(struct redacting *run, const struct event_row *event, bool *is_copy,
                          ses_error *error)
 {
     const struct redacted_origin *origin = run->origin;
+    int64_t seq = 0;
 
-    *is_copy = !origin || event->seq <= origin->common;
-    return *is_copy ? SES_OK : ses__find_copy(run->db, origin->row->id, event, is_copy, error);
+    *is_copy = !origin || origin->kinship.is_by_id || event->seq <= origin->kinship.common;
+    if (*is_copy)
+        return SES_OK;
+    const int code = ses__original_find(run->db, origin->row->id, event, false, &seq, error);
+    *is_copy = seq > 0;
+    return code;
 }
 
 static int keep_redacted_event(struct redacting *run, const struct event_row *event, struct span body,
@@ -169,28 +156,64 @@ static int keep_redacted_event(struct redacting *run, const struct event_row *ev
     return SES_OK;
 }
 
+/* What an event adds to the plan besides its new body. */
+struct planned_so_far {
+    size_t values;
+    size_t versions;
+    ses_erased counts;
+};
+
+static struct planned_so_far note_plan(const struct redacting *run)
+{
+    return (struct planned_so_far){run->values.count, run->versions.count, run->counts};
+}
+
+static void go_back_to(struct redacting *run, const struct planned_so_far *before)
+{
+    run->values.count = before->values;
+    run->versions.count = before->versions;
+    run->counts = before->counts;
+}
+
+static bool has_matched(const struct redacting *run, const struct event_row *event, struct span after,
+                        const struct planned_so_far *before)
+{
+    return after.ptr != event->body.ptr || run->counts.state_left != before->counts.state_left ||
+           run->counts.names_left != before->counts.names_left;
+}
+
 /* Most events have nothing to replace, and so need not be compared. If one has, and is no copy after all, its values and
  * versions are dropped again. A rewind that repeats a replaced value does so in whichever session it is. */
 static int plan_redacted_event(struct redacting *run, const struct event_row *event, bool copies,
                                ses_error *error)
 {
-    const size_t values = run->values.count;
-    const size_t versions = run->versions.count;
-    const ses_erased counts = run->counts;
+    const struct planned_so_far before = note_plan(run);
     bool is_copy = true;
     struct span after;
     int code = ses__body_redact(run, event, copies, &after, error);
 
-    if (code != SES_OK || (after.ptr == event->body.ptr && run->counts.state_left == counts.state_left &&
-                           run->counts.names_left == counts.names_left))
+    if (code != SES_OK || !has_matched(run, event, after, &before))
         return code;
     if (!copies)
         code = check_is_copy(run, event, &is_copy, error);
     if (code == SES_OK && is_copy)
         return after.ptr != event->body.ptr ? keep_redacted_event(run, event, after, error) : SES_OK;
-    run->values.count = values;
-    run->versions.count = versions;
-    run->counts = counts;
+    go_back_to(run, &before);
+    return code;
+}
+
+/* In memory an event that the session has not may be one that it had, or have got an id of its own. */
+static int look_at_unknown(struct redacting *run, const struct event_row *event, ses_error *error)
+{
+    const struct planned_so_far before = note_plan(run);
+    struct span after;
+
+    run->may_have = !run->asked->find;
+    if (run->may_have)
+        return SES_OK;
+    const int code = ses__body_redact(run, event, false, &after, error);
+    run->may_have = code == SES_OK && has_matched(run, event, after, &before);
+    go_back_to(run, &before);
     return code;
 }
 
@@ -240,7 +263,8 @@ static int plan_seq(struct redacting *run, const struct marks *marks, int64_t se
 
     if (mark && !run->origin)
         return refuse_marked(mark, error);
-    if (mark && seq > run->origin->common) /* no copy: the event of the call is neither, or was refused */
+    if (mark &&
+        seq > run->origin->kinship.common) /* no copy: the event of the call is neither, or was refused */
         return SES_OK;
     ses__event_rows_open(&rows, run->db, run->row.id, seq, seq, WALK_FORWARD, error);
     any = ses__event_rows_next(&rows, &event);
@@ -265,15 +289,31 @@ static int plan_seqs(struct redacting *run, const struct marks *marks, ses_error
     return code;
 }
 
+/* An event that is a copy under a number of its own. */
+static int plan_by_id(struct redacting *run, const struct event_row *event, ses_error *error)
+{
+    const struct redacted_origin *origin = run->origin;
+    int64_t seq = 0;
+    const int code = ses__original_find(run->db, origin->row->id, event, true, &seq, error);
+
+    if (code != SES_OK)
+        return code;
+    if (seq > 0)
+        return is_seq_selected(run->asked, seq) ? plan_redacted_event(run, event, false, error) : SES_OK;
+    return origin->kinship.is_memory && !run->may_have ? look_at_unknown(run, event, error) : SES_OK;
+}
+
 static int plan_all_events(struct redacting *run, ses_error *error)
 {
+    const bool is_by_id = run->origin && run->origin->kinship.is_by_id;
     struct event_rows rows;
     struct event_row event;
 
     ses__event_rows_open(&rows, run->db, run->row.id, run->row.base_seq + 1, run->row.last_seq, WALK_FORWARD,
                          error);
     while (ses__event_rows_next(&rows, &event))
-        ses__query_keep(&rows.query, plan_redacted_event(run, &event, false, error));
+        ses__query_keep(&rows.query, is_by_id ? plan_by_id(run, &event, error)
+                                              : plan_redacted_event(run, &event, false, error));
     return ses__event_rows_close(&rows);
 }
 
@@ -348,15 +388,16 @@ static int plan_repeated(struct redacting *run, const struct marks *marks, ses_e
 int ses__redacting_plan(struct redacting *run, ses_error *error)
 {
     const struct redaction *asked = run->asked;
+    const bool is_by_id = run->origin && run->origin->kinship.is_by_id; /* only events are copied then */
     struct marks marks = {NULL, 0, 0};
-    int code = is_seq_selected(asked, 0) ? plan_initial(run, error) : SES_OK;
+    int code = !is_by_id && is_seq_selected(asked, 0) ? plan_initial(run, error) : SES_OK;
 
-    if (code == SES_OK && run->row.base_seq > 0)
+    if (code == SES_OK && !is_by_id && run->row.base_seq > 0)
         code = ses__base_visit(run->db, &run->row, plan_base_value, run, error);
     if (code == SES_OK)
         code = read_all_marks(run, &marks, error);
     if (code == SES_OK)
-        code = asked->seqs ? plan_seqs(run, &marks, error) : plan_all_events(run, error);
+        code = asked->seqs && !is_by_id ? plan_seqs(run, &marks, error) : plan_all_events(run, error);
     if (code == SES_OK && run->versions.count > 0)
         code = plan_versions(run, error);
     if (code == SES_OK && run->values.count > 0 && run->row.base_seq > 0)

@@ -66,10 +66,8 @@ SESLITE_PRIVATE int ses__take_call_options(ses_store *store, const ses_call_opti
 
 /* The receipt that a call was asked for: checks the caller's struct, which may be NULL, before the call does anything. */
 SESLITE_PRIVATE int ses__receipt_begin(ses_erased *erased, struct erasure *erasure, ses_error *error);
-/* Fills it after the call, with the forks of what was deleted, after an event, where they are to be counted: the key's
- * session, or (NULL) all of its user. */
-SESLITE_PRIVATE void ses__receipt_end(ses_store *store, ses_erased *erased, const struct erasure *erasure,
-                                      const ses_key *key, int64_t after);
+/* Fills it after the call. */
+SESLITE_PRIVATE void ses__receipt_end(ses_erased *erased, const struct erasure *erasure);
 
 struct event_draft;
 /* Adds a missing id or time to an event that was read, and seals it. */

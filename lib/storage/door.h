@@ -316,16 +316,6 @@ struct erasure {
     ses_erased erased; /* the counts of this transaction, as far as they are known there */
 };
 
-/* Counts the sessions that were forked from the session, or (NULL) from any of the user, and took events after `after`. */
-struct forks_op {
-    struct limits limits;
-    const ses_key *key;
-    int64_t after;
-    /* out */
-    int64_t count;
-};
-SESLITE_PRIVATE int ses__door_count_forks(struct storage *storage, struct forks_op *op, ses_error *error);
-
 struct delete_op {
     const ses_key *key;
     struct erasure erasure;
@@ -411,7 +401,6 @@ struct cut_op {
         *kept; /* gets copies of the events, in order; the caller frees it; NULL: none are kept */
     /* out */
     int64_t deleted; /* 0: there was nothing to cut, and nothing has changed */
-    int64_t after;   /* the last event that stays */
     struct advance advance;
 };
 SESLITE_PRIVATE int ses__door_cut(struct storage *storage, struct cut_op *op, ses_error *error);
@@ -443,7 +432,6 @@ struct prune_op {
     struct erasure erasure;
     /* out */
     int64_t deleted;
-    int64_t after; /* the base before it */
     bool more;
     struct session_row row;
 };

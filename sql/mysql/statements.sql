@@ -769,23 +769,36 @@ DELETE FROM seslite_base_state WHERE session_id = $1 AND `key` = $2;
 -- name: details_replace_initial
 UPDATE seslite_session_details SET initial_state = $2 WHERE session_id = $1;
 
--- The sessions of the app $1 that have the number of origin of the session $2, itself among them, with the
--- names of what they were forked from, and the last number taken from there.
+-- The sessions of the app $1 that have the number of origin of the session $2, and that which the user $3
+-- has by the name $4: with the names of what they were forked from, and the last number taken from there.
 
 -- name: family_of
-SELECT o.id, d.parent_user, d.parent_session, d.parent_seq
+SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
+       u.name AS user_name, o.name, d.parent_user, d.parent_session
 FROM seslite_session_details AS own
 JOIN seslite_sessions AS o ON o.app_id = $1
 JOIN seslite_session_details AS d ON d.session_id = o.id AND d.origin = own.origin
-WHERE own.session_id = $2 AND own.origin IS NOT NULL;
+JOIN seslite_users AS u ON u.id = o.user_id
+WHERE own.session_id = $2 AND own.origin IS NOT NULL
+UNION ALL
+SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
+       u.name AS user_name, o.name, d.parent_user, d.parent_session
+FROM seslite_sessions AS o
+JOIN seslite_users AS u ON u.id = o.user_id
+LEFT JOIN seslite_session_details AS d ON d.session_id = o.id
+WHERE o.user_id = $3 AND o.name = $4;
 
--- Counts the forks of the sessions of the user $2, or of his session $3, that took events after the number $4.
+-- The same of all sessions of the user $2, themselves among them.
 
--- name: forks_of
-SELECT count(*)
-FROM seslite_sessions AS o JOIN seslite_session_details AS d ON d.session_id = o.id
-WHERE o.app_id = APP_ID($1) AND (o.details & 1) <> 0 AND d.parent_user = $2
-  AND ($3 IS NULL OR d.parent_session = $3) AND d.parent_seq > $4;
+-- name: families_of_user
+SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
+       u.name AS user_name, o.name, d.parent_user, d.parent_session
+FROM seslite_sessions AS o
+JOIN seslite_session_details AS d ON d.session_id = o.id
+JOIN seslite_users AS u ON u.id = o.user_id
+WHERE o.app_id = $1 AND d.origin IN (
+    SELECT n.origin FROM seslite_sessions AS own JOIN seslite_session_details AS n ON n.session_id = own.id
+    WHERE own.user_id = $2 AND n.origin IS NOT NULL);
 
 -- name: event_marks_backward
 SELECT session_id, seq, kind, target_seq FROM seslite_event_marks

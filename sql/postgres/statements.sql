@@ -842,23 +842,38 @@ DELETE FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 AND k
 -- name: details_replace_initial
 UPDATE seslite.session_details SET initial_state = $2 WHERE shard = SHARD($1) AND session_id = $1;
 
--- The sessions of the app $1 that have the number of origin of the session $2, itself among them, with the
--- names of what they were forked from, and the last number taken from there.
+-- The sessions of the app $1 that have the number of origin of the session $2, and that which the user $3
+-- has by the name $4: with the names of what they were forked from, and the last number taken from there.
 
 -- name: family_of
-SELECT o.id, d.parent_user, d.parent_session, d.parent_seq
+SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
+       u.name AS user_name, o.name, d.parent_user, d.parent_session
 FROM seslite.session_details AS own
 CROSS JOIN seslite.sessions AS o
 CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
-WHERE own.shard = SHARD($2) AND own.session_id = $2 AND own.origin IS NOT NULL AND o.app_id = $1 AND d.origin = own.origin;
+CROSS JOIN LATERAL USER_OF(o) AS u
+WHERE own.shard = SHARD($2) AND own.session_id = $2 AND own.origin IS NOT NULL AND o.app_id = $1
+  AND d.origin = own.origin
+UNION ALL
+SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
+       u.name AS user_name, o.name, d.parent_user, d.parent_session
+FROM seslite.sessions AS o
+CROSS JOIN LATERAL USER_OF(o) AS u
+LEFT JOIN LATERAL OF_OWNER(session_details, session_id) AS d ON true
+WHERE o.shard = SHARD($3) AND o.user_id = $3 AND o.name = $4;
 
--- Counts the forks of the sessions of the user $2, or of his session $3, that took events after the number $4.
+-- The same of all sessions of the user $2, themselves among them.
 
--- name: forks_of
-SELECT count(*)
-FROM seslite.sessions AS o CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
-WHERE o.app_id = APP_ID($1) AND o.details & 1 <> 0 AND d.parent_user = $2
-  AND ($3::text IS NULL OR d.parent_session = $3) AND d.parent_seq > $4;
+-- name: families_of_user
+SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
+       u.name AS user_name, o.name, d.parent_user, d.parent_session
+FROM seslite.sessions AS o
+CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
+CROSS JOIN LATERAL USER_OF(o) AS u
+WHERE o.app_id = $1 AND d.origin = ANY (ARRAY (
+    SELECT n.origin FROM seslite.sessions AS own
+    JOIN seslite.session_details AS n ON n.shard = SHARD($2) AND n.session_id = own.id
+    WHERE own.shard = SHARD($2) AND own.user_id = $2 AND n.origin IS NOT NULL));
 
 -- name: event_marks_backward
 SELECT session_id, seq, kind, target_seq FROM seslite.event_marks

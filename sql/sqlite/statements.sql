@@ -572,22 +572,36 @@ DELETE FROM base_state WHERE session_id = ?1 AND key = ?2;
 -- name: details_replace_initial
 UPDATE session_details SET initial_state = ?2 WHERE session_id = ?1;
 
--- The sessions of the app ?1 that have the number of origin of the session ?2, itself among them, with the
--- names of what they were forked from, and the last number taken from there.
+-- The sessions of the app ?1 that have the number of origin of the session ?2, and that which the user ?3
+-- has by the name ?4: with the names of what they were forked from, and the last number taken from there.
 
 -- name: family_of
-SELECT s.id, d.parent_user, d.parent_session, d.parent_seq
+SELECT s.id, s.app_id, s.user_id, s.last_seq, s.created_us, s.base_seq, d.origin, d.parent_seq,
+       u.name, s.name, d.parent_user, d.parent_session
 FROM session_details AS own
 CROSS JOIN sessions AS s
 CROSS JOIN session_details AS d ON d.session_id = s.id
-WHERE own.session_id = ?2 AND own.origin IS NOT NULL AND s.app_id = ?1 AND d.origin = own.origin;
+CROSS JOIN users AS u ON u.id = s.user_id
+WHERE own.session_id = ?2 AND own.origin IS NOT NULL AND s.app_id = ?1 AND d.origin = own.origin
+UNION ALL
+SELECT s.id, s.app_id, s.user_id, s.last_seq, s.created_us, s.base_seq, d.origin, d.parent_seq,
+       u.name, s.name, d.parent_user, d.parent_session
+FROM sessions AS s
+CROSS JOIN users AS u ON u.id = s.user_id
+LEFT JOIN session_details AS d ON d.session_id = s.id
+WHERE s.user_id = ?3 AND s.name = ?4;
 
--- Counts the forks of the sessions of the user ?2, or of his session ?3, that took events after the number ?4.
+-- The same of all sessions of the user ?2, themselves among them.
 
--- name: forks_of
-SELECT count(*)
-FROM apps AS a CROSS JOIN sessions AS s ON s.app_id = a.id CROSS JOIN session_details AS d ON d.session_id = s.id
-WHERE a.name = ?1 AND s.details & 1 AND d.parent_user = ?2 AND (?3 IS NULL OR d.parent_session = ?3) AND d.parent_seq > ?4;
+-- name: families_of_user
+SELECT s.id, s.app_id, s.user_id, s.last_seq, s.created_us, s.base_seq, d.origin, d.parent_seq,
+       u.name, s.name, d.parent_user, d.parent_session
+FROM sessions AS s
+CROSS JOIN session_details AS d ON d.session_id = s.id
+CROSS JOIN users AS u ON u.id = s.user_id
+WHERE s.app_id = ?1 AND d.origin IN (
+    SELECT o.origin FROM sessions AS own CROSS JOIN session_details AS o ON o.session_id = own.id
+    WHERE own.user_id = ?2 AND o.origin IS NOT NULL);
 
 -- name: event_marks_backward
 SELECT session_id, seq, kind, target_seq FROM event_marks WHERE session_id = ?1 AND seq <= ?2 ORDER BY seq DESC;

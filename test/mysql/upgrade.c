@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "mysql/database.h"
+#include "siblings.h"
 
 static const ses_key first = {.app = "app", .user = "user", .session = "first"};
 
@@ -75,8 +76,9 @@ static void test_one_that_is_cut_off_at_any_statement_is_done_by_the_next(void *
         free(part);
         assert_ok(ses_open_mysql(uri, NULL, NULL, &store, &error));
         must_append_by_key(store, &first, "{}");
-        ses_close(store);
         assert_families(database, "first fork | orphan sibling");
+        assert_siblings(store, &(ses_key){"app", "user", "orphan"}, &(ses_key){"app", "user", "sibling"});
+        ses_close(store);
         assert_string_equal(
             database_ask(database, "SELECT count(*) FROM information_schema.tables WHERE table_schema = "
                                    "database() AND table_name LIKE '%upgrade%'"),

@@ -81,7 +81,7 @@ static const char *const across_shards[] = {
     "ids_labelled",    "ids_active_of_app",   "count_labelled",      "count_active",    "app_left",
     "check_app_after", "check_user_after",    "check_session_after", "due_count",       "behind_any",
     "behind_app",      "words_found",         "usage_any",           "usage_of_app",    "family_of",
-    "forks_of",
+    "families_of_user",
 };
 
 static inline bool goes_across_shards(const char *name)

@@ -3,6 +3,7 @@
 
 #include "database.h"
 #include "seslite_postgres.h"
+#include "siblings.h"
 
 static const ses_key first = {.app = "app", .user = "user", .session = "first"};
 
@@ -128,8 +129,9 @@ static void test_an_upgraded_store_is_read_and_written(void **state)
     must_append_by_key(store, &first, "{}");
     assert_ok(ses_store_check(store, NULL, &problems, &error));
     assert_int_equal(problems, 0);
-    ses_close(store);
     assert_families(place, "first fork | orphan sibling");
+    assert_siblings(store, &(ses_key){"app", "user", "orphan"}, &(ses_key){"app", "user", "sibling"});
+    ses_close(store);
     assert_ok(ses_open_postgres(place, &read_only, NULL, &store, &error));
     ses_close(store);
 }

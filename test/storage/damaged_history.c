@@ -37,6 +37,39 @@ static void test_forks_of_logs_with_other_events_than_the_row_says(void **state)
     store_files_free(&sound);
 }
 
+/* A deletion does not fail because a fork is damaged. */
+static void test_a_receipt_does_not_know_of_damaged_forks(void **state)
+{
+    static const char *const damages[] = {
+        "UPDATE sessions SET base_seq = 99 WHERE name = 'fork'",
+        "UPDATE sessions SET name = '' WHERE name = 'fork'",
+        "UPDATE events SET body = x'00' WHERE session_id = 3",
+        "UPDATE session_details SET origin = -origin",
+    };
+    static const int64_t left[] = {-1, -1, -1, 0};
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+    const ses_key fork = {"app", "alice", "fork"};
+    ses_erased erased = {.size = sizeof erased};
+    const ses_delete_options options = {.size = sizeof options, .erased = &erased};
+    ses_error error;
+
+    open_store(test);
+    assert_ok(ses_fork_by_key(test->store, &alice, NULL, &fork, NULL, NULL, &error));
+    close_store(test);
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        store_files_write(&sound, test->path);
+        change_rows(test, NULL, damages[i]);
+        open_store(test);
+        assert_ok(ses_delete(test->store, &alice, &options, NULL, &error));
+        assert_int_equal(erased.sessions, 1);
+        assert_int_equal(erased.forks_left, left[i]);
+        close_store(test);
+    }
+    store_files_free(&sound);
+}
+
 /* Carol has the events 1 to 3, of which `pruned` are gone. The store is closed. */
 static void add_carol(struct rows_test *test, int64_t pruned)
 {
@@ -107,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_forks_of_logs_with_other_events_than_the_row_says),
+        TEST(test_a_receipt_does_not_know_of_damaged_forks),
         TEST(test_rows_of_state_out_of_place),
     };
     return cmocka_run_group_tests_name("damaged history", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* Stores that version 0.2.0 made (schema version 2) become those of this version. */
 #include "released.h"
+#include "siblings.h"
 
 /* In the tables: users u (1) and v (2); a session's number, user, name, time of creation, and the names of its parent. */
 struct made {
@@ -89,6 +90,24 @@ static void test_forks_get_the_number_of_their_family(void **state)
     free(path);
 }
 
+static void test_receipts_count_forks_of_a_session_that_was_deleted_before(void **state)
+{
+    static const struct made sessions[] = {
+        {1, 1, "orphan", 6, "u", "deleted"},
+        {2, 2, "its sibling", 7, "u", "deleted"},
+    };
+    const struct fixture *fixture = *state;
+    char *path = support_path(fixture->folder, "old.db");
+    ses_store *store = NULL;
+    ses_error error;
+
+    make_old(path, sessions, sizeof sessions / sizeof sessions[0]);
+    assert_ok(ses_open(path, NULL, &store, &error));
+    assert_siblings(store, &(ses_key){"app", "u", "orphan"}, &(ses_key){"app", "v", "its sibling"});
+    ses_close(store);
+    free(path);
+}
+
 /* Names that were used again may form a circle, and so may a forged file. */
 static void test_circles_of_forks_end(void **state)
 {
@@ -113,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_forks_get_the_number_of_their_family),
+        TEST(test_receipts_count_forks_of_a_session_that_was_deleted_before),
         TEST(test_circles_of_forks_end),
     };
     return cmocka_run_group_tests_name("upgrade", tests, NULL, NULL);

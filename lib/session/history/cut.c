@@ -42,7 +42,7 @@ static int cut(struct session_call *call, const ses_point *point, const ses_cut_
         return code;
     if (deleted)
         *deleted = op.deleted;
-    ses__receipt_end(call->store, erased, &op.erasure, &call->key, op.after);
+    ses__receipt_end(erased, &op.erasure);
     return op.erasure.unclean ? SES_MORE : op.deleted == 0 ? SES_UNCHANGED : SES_OK;
 }
 

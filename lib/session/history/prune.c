@@ -55,7 +55,7 @@ static int prune(const struct session_call *call, struct prune_op *op, const ses
         return code;
     if (deleted)
         *deleted = op->deleted;
-    ses__receipt_end(store, erased, &op->erasure, op->session.key, op->after);
+    ses__receipt_end(erased, &op->erasure);
     return op->more || op->erasure.unclean ? SES_MORE : code;
 }
 

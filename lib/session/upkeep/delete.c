@@ -37,7 +37,7 @@ static int delete_session(ses_store *store, const ses_key *key, const ses_delete
     if (code == SES_OK && deleted)
         *deleted = op.deleted;
     if (code == SES_OK)
-        ses__receipt_end(store, own.erased, &op.erasure, key, -1);
+        ses__receipt_end(own.erased, &op.erasure);
     return end_deletion(store, code, key, op.erasure.unclean);
 }
 
@@ -63,7 +63,7 @@ static int delete_user(ses_store *store, struct delete_user_op *op, const ses_de
     const ses_key all = {op->app, op->user, NULL};
     code = ses__door_delete_user(store->storage, op, error);
     if (code == SES_OK)
-        ses__receipt_end(store, own.erased, &op->erasure, &all, -1);
+        ses__receipt_end(own.erased, &op->erasure);
     return end_deletion(store, code, &all, op->erasure.unclean);
 }
 
@@ -96,7 +96,7 @@ static int delete_app(ses_store *store, struct delete_app_op *op, const ses_dele
     const ses_key all = {op->app, NULL, NULL};
     code = ses__door_delete_app(store->storage, op, error);
     if (code == SES_OK) /* no fork is in another app */
-        ses__receipt_end(store, own.erased, &op->erasure, &all, -1);
+        ses__receipt_end(own.erased, &op->erasure);
     return end_deletion(store, code, &all, op->more || op->erasure.unclean);
 }
 

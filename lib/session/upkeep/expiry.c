@@ -90,8 +90,9 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     if (code >= 0)
         store->expired_to = op->place;
     (void)pthread_mutex_unlock(&store->lock);
+    op->erasure.erased.forks_left = -1; /* they are not looked for */
     if (code >= 0)
-        ses__receipt_end(store, own.erased, &op->erasure, NULL, 0);
+        ses__receipt_end(own.erased, &op->erasure);
     if (op->count_only)
         return code;
     if (code == SES_OK && op->deleted > 0)

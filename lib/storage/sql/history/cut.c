@@ -4,6 +4,7 @@
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/artifacts.h"
 #include "storage/sql/history/planned.h"
+#include "storage/sql/session/family.h"
 #include "storage/sql/rows/parts.h"
 
 struct cutting {
@@ -37,6 +38,8 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
     struct cut_op *op = own->op;
     int code = op->kept ? keep_events(db, row, seq + 1, op->kept, error) : SES_OK;
 
+    if (code == SES_OK)
+        code = ses__copies_count(db, row, op->session.key, seq + 1, MAX_SEQ, error);
     if (code == SES_OK)
         code = ses__events_remove(db, row, seq + 1, MAX_SEQ, &op->deleted, error);
     if (code == SES_OK)
@@ -104,7 +107,6 @@ static int write_cut(struct db *db, void *context, const struct session_row *fou
     struct session_row row = *found;
 
     op->deleted = 0;
-    op->after = own->seq;
     ses__advance_free(&op->advance); /* of an earlier run */
     int code = cut_after(db, own, &row, error);
     return code == SES_OK && op->snapshot ? ses__read_advance(db, &op->advance, op->snapshot, &row, error)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/history/planned.h"
+#include "storage/sql/session/family.h"
 #include "storage/sql/rows/parts.h"
 
 struct pruning {
@@ -15,6 +16,7 @@ struct pruning {
     int64_t deleted;          /* by all steps so far */
     int64_t index_events;     /* whose words they have removed */
     int64_t derived_left;     /* whose words may be left */
+    int64_t forks_left;       /* sessions with copies of all that the plan prunes */
     struct session_row after; /* the last of them */
     bool more;
 };
@@ -155,8 +157,6 @@ static int plan_prune(struct db *db, void *context, const struct session_row *ro
     int code = make_plan(own, db, row, error);
 
     op->row = *row;
-    if (own->deleted == 0)
-        op->after = row->base_seq;
     if (code == SES_OK)
         code = find_step(db, &own->plan, &seq, &op->more, error);
     return code == SES_OK && seq == 0 ? SES_UNCHANGED : code;
@@ -173,11 +173,17 @@ static int write_prune(struct db *db, void *context, const struct session_row *r
 {
     struct pruning *own = context;
     struct prune_op *op = own->op;
+    int64_t whole = 0;
     int64_t seq = 0;
 
     op->deleted = 0;
     op->row = *row;
     int code = find_step(db, &own->plan, &seq, &op->more, error);
+    if (code == SES_OK && seq > 0 && own->deleted == 0) {
+        (void)ses__prune_plan_end(&own->plan, &whole);
+        code =
+            ses__copies_count(db, row, op->session.key, row->base_seq + 1, whole > seq ? whole : seq, error);
+    }
     if (code != SES_OK)
         return code;
     return seq > 0 ? prune_to(db, own, seq, error) : SES_UNCHANGED;
@@ -187,6 +193,8 @@ static void note_step(struct pruning *own)
 {
     const struct prune_op *op = own->op;
 
+    if (own->deleted == 0)
+        own->forks_left = op->erasure.erased.forks_left;
     own->deleted += op->deleted;
     own->index_events += op->erasure.erased.index_events;
     own->derived_left += op->erasure.erased.derived_left;
@@ -219,6 +227,7 @@ static int prune_in_steps(struct storage *storage, struct pruning *own, const st
     op->erasure.erased.events = own->deleted;
     op->erasure.erased.index_events = own->index_events;
     op->erasure.erased.derived_left = own->derived_left;
+    op->erasure.erased.forks_left = own->forks_left;
     op->row = own->after;
     op->more = own->more;
     return SES_OK;

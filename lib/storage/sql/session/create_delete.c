@@ -1,5 +1,6 @@
 /* The beginning and the end of sessions. */
 #include "base/error.h"
+#include "storage/sql/session/family.h"
 #include "storage/sql/session/jobs.h"
 
 /* ------------------------------------------------------------------------------------------- creating */
@@ -104,6 +105,14 @@ int ses__door_get_or_create(struct storage *storage, struct create_op *op, ses_e
 
 /* ------------------------------------------------------------------------------------------- deleting */
 
+/* What is not there any more has no number of origin by which its copies are known. */
+static int end_without_any(struct db *db)
+{
+    if (db->erased)
+        db->erased->forks_left = -1;
+    return SES_OK;
+}
+
 static int run_delete(struct db *db, void *context, ses_error *error)
 {
     struct delete_op *op = context;
@@ -112,9 +121,11 @@ static int run_delete(struct db *db, void *context, ses_error *error)
     op->deleted = 0;
     int code = ses__session_find(db, op->key, &row, error);
     if (code == SES_NOTFOUND)
-        return SES_OK;
+        return end_without_any(db);
     if (code == SES_OK)
         code = ses__session_check_key(db, row.id, op->key, error);
+    if (code == SES_OK)
+        code = ses__copies_count(db, &row, op->key, 1, MAX_SEQ, error);
     if (code == SES_OK)
         code = ses__session_remove(db, &row, error);
     op->deleted = 1;
@@ -135,7 +146,9 @@ static int run_delete_user(struct db *db, void *context, ses_error *error)
     op->state_keys = 0;
     int code = ses__owner_find(db, op->app, op->user, &user, error);
     if (code == SES_NOTFOUND)
-        return SES_OK;
+        return end_without_any(db);
+    if (code == SES_OK)
+        code = ses__copies_count_of_user(db, &user, error);
     return code == SES_OK ? ses__user_remove(db, &user, &op->sessions, &op->state_keys, error) : code;
 }
 
