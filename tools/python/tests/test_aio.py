@@ -206,10 +206,15 @@ def test_a_cancelled_task_ends_its_call(tmp_path):
 
 def test_a_call_that_has_not_begun_never_does(tmp_path):
     async def case(store):
-        release, ran = threading.Event(), []
-        holding = [asyncio.ensure_future(store.run(release.wait, 60)) for _ in range(8)]
+        release, begun, ran = threading.Event(), threading.Barrier(9), []
+
+        def hold():
+            begun.wait(30)
+            return release.wait(60)
+
+        holding = [asyncio.ensure_future(store.run(hold)) for _ in range(8)]
         waiting = asyncio.ensure_future(store.run(ran.append, 1))
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(begun.wait, 30)
         waiting.cancel()
         await asyncio.wait([waiting])
         holding[0].cancel()
