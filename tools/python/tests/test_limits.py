@@ -74,6 +74,9 @@ def test_every_call_has_the_limits(store, session, traces, tmp_path):
     exported = io.BytesIO()
     store.export(exported)
     text, other = session.json(), ("app", "user", "new")
+    session.artifact_save("kept", b"")
+    address = session.artifact_info("kept").uri
+    referring = {"content": {"parts": [{"fileData": {"fileUri": address, "mimeType": "image/png"}}]}}
     calls = [
         lambda: store.create(other), lambda: store.get_or_create(other), lambda: store.get(KEY), lambda: session.refresh(),
         lambda: store.get(KEY, seslite.Range(newest=1)), lambda: session.live(), lambda: session.append({}),
@@ -106,6 +109,7 @@ def test_every_call_has_the_limits(store, session, traces, tmp_path):
         lambda: session.artifact_delete("a"), lambda: store.artifact_delete(KEY, "a"),
         lambda: seslite.Artifacts(store, KEY).add("a", b"1" * 5_000_000), lambda: next(store.search("hi", app="app")),
         lambda: next(iter(store.find("hi"))),
+        lambda: session.artifact_inline(referring), lambda: store.artifact_inline(KEY, referring),
         lambda: store.index(), lambda: next(store.usage("model")), lambda: store.tally(),
     ]  # fmt: skip
     before = store.stats()["commits"]
