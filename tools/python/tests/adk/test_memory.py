@@ -438,6 +438,41 @@ def test_all_of_a_user_is_forgotten(remember):
     remember(case)
 
 
+# ---------------------------------------------------------------------------------------------- erasing
+
+
+def test_copies_are_redacted_with_their_session(remember):
+    async def case(memory):
+        session = await memory.conversation("s", "hello", "my password is hunter2")
+        await memory.service.add_events_to_memory(
+            events=[session.events[1]], session_id="s", custom_metadata={"topic": "x"}, **WHO
+        )
+        assert await memory.found("hunter2") == ["my password is hunter2"]
+        assert memory.store.redact(("app", "user", "s"), find="hunter2").forks_left == 1
+        assert await memory.found("hunter2") == ["my password is hunter2"]
+        erased = memory.store.redact(("app", "user", "s"), find="password", forks=True)
+        assert (erased.sessions, erased.events, erased.forks_left) == (1, 2, 0)
+        assert await memory.found("my") == ["my [redacted] is hunter2"]
+        deleted = memory.store.delete(("app", "user", "s"), receipt=True)
+        assert deleted.erased.forks_left == 1
+        assert await memory.found("hunter2") == ["my [redacted] is hunter2"]
+
+    remember(case)
+
+
+def test_copies_that_are_not_linked_are_counted(remember):
+    async def case(memory):
+        event = said("my password is hunter2", "e", timestamp=1700000000.25)
+        await memory.service.add_events_to_memory(events=[event], session_id="s", **WHO)
+        session = await memory.conversation("s")
+        await memory.sessions.append_event(session, event)
+        erased = memory.store.redact(("app", "user", "s"), find="hunter2", forks=True)
+        assert (erased.sessions, erased.events, erased.forks_left) == (0, 1, 1)
+        assert await memory.found("hunter2") == ["my password is hunter2"]
+
+    remember(case)
+
+
 # ------------------------------------------------------------------------------------------------- ids
 
 

@@ -139,9 +139,12 @@ class SesliteMemoryService(OnStore, BaseMemoryService):
         place = Key(key.app, key.user, kept.kept_in(key.session))
         texts = {each.id: kept.text_of(each, metadata) for each in reversed(events)}
         while texts:
-            with self.store.get_or_create(place, events=NO_EVENTS, labels={LABEL: ALL})[0] as session:
-                if not kept.is_kept(place, session.label(LABEL)):
-                    raise errors.ExistsError(f"session {place.session} exists, but without the label {LABEL}={ALL}", key=place)
+            label = self._label(place)
+            if label is None:
+                self._make_place(place, key)
+                continue
+            if not kept.is_kept(place, label):
+                raise errors.ExistsError(f"session {place.session} exists, but without the label {LABEL}={ALL}", key=place)
             try:
                 self.store.append_batch(place, reversed(texts.values()))
                 return
@@ -149,6 +152,12 @@ class SesliteMemoryService(OnStore, BaseMemoryService):
                 texts = {name: text for name, text in texts.items() if self.store.event_get(place, name) is None}
             except errors.NotFoundError:
                 pass  # another forgot it just now
+
+    def _make_place(self, place: Key, source: Key) -> None:
+        """Makes a session for copies. It is linked to the one that they come from, so that a redaction of that one finds them."""
+        is_stored = source.session is not None and self._label(source) is not None
+        with suppress(errors.ExistsError):  # another made it just now
+            self.store.load(place, labels={LABEL: ALL}, parent=(source, 0) if is_stored else None)
 
     # ------------------------------------------------------------------------------------------ searching
 
