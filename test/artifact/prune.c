@@ -163,6 +163,96 @@ static void test_a_cut_leaves_what_pruned_events_named(void **state)
     assert_checked(store);
 }
 
+/* Another session of its name begins without them, and a fork keeps its own. */
+static void test_an_expired_session_takes_its_base_along(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    const int64_t due = fixture->now + 10;
+    const ses_expire_options options = {.size = sizeof options, .now_us = &due};
+    int64_t deleted = 0;
+    ses_error error;
+
+    fill_and_prune(store);
+    assert_ok(ses_fork_by_key(store, &key, NULL, &forked_key, NULL, NULL, &error));
+    assert_ok(ses_expiry_set_by_key(store, &key, &due, NULL, &error));
+    assert_ok(ses_store_expire(store, "app", &options, &deleted, &error));
+    assert_int_equal(deleted, 1);
+    if (!support_on_server())
+        assert_query(
+            fixture->path,
+            "SELECT count(DISTINCT session_id), count(*) FILTER (WHERE session_id NOT IN (SELECT id FROM "
+            "sessions)) FROM base_state",
+            "1|0\n");
+    must_create(store, &key, NULL);
+    for (int event = 1; event <= 4; event++)
+        name_version(store, &key, event, "other", 0);
+    rewind_to(store, &key, 2);
+    assert_no_artifact(store, &key, "f");
+    assert_restored(store, &forked_key);
+}
+
+/* The file has an event more, which names a third version. */
+static struct text continued(ses_store *store)
+{
+    must_save(store, &key, "f", "three");
+    name_version(store, &key, 5, "f", 3);
+    return exported(store, NULL);
+}
+
+static void test_an_update_goes_on_from_the_base(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *other = empty_store();
+    ses_import_report report;
+    ses_error error;
+
+    fill_and_prune(fixture->store);
+    struct text first = exported(fixture->store, NULL);
+    assert_ok(import_text(other, first.data, first.len, 0, &report, &error));
+    struct text longer = continued(other);
+    assert_ok(import_text(fixture->store, longer.data, longer.len, SES_IMPORT_UPDATE, &report, &error));
+    assert_int_equal(report.updated, 1);
+    assert_artifact(fixture->store, &key, "f", NULL, "three");
+    assert_checked(fixture->store);
+    assert_restored(fixture->store, &key);
+    free(longer.data);
+    free(first.data);
+    ses_close(other);
+}
+
+/* One that was pruned further has another base: it is refused, or takes the place of the other. */
+static void test_an_update_with_another_base(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *other = empty_store();
+    ses_import_report report;
+    ses_error error;
+
+    fill_and_prune(fixture->store);
+    struct text first = exported(fixture->store, NULL);
+    assert_ok(import_text(other, first.data, first.len, 0, &report, &error));
+    struct text longer = continued(other);
+    prune_keeping(other, &key, 1);
+    assert_int_equal(base_of(other, &key), 4);
+    struct text further = exported(other, NULL);
+    assert_code(SES_EXISTS,
+                import_text(fixture->store, further.data, further.len, SES_IMPORT_UPDATE, &report, &error));
+    assert_int_equal(base_of(fixture->store, &key), 2);
+    assert_artifact(fixture->store, &key, "f", NULL, "two");
+    assert_code(SES_EXISTS, import_text(other, longer.data, longer.len, SES_IMPORT_UPDATE, &report, &error));
+    assert_ok(import_text(fixture->store, further.data, further.len, SES_IMPORT_REPLACE, &report, &error));
+    assert_artifact(fixture->store, &key, "f", NULL, "three");
+    rewind_to(fixture->store, &key, 4);
+    assert_artifact(fixture->store, &key, "f", NULL, "two");
+    assert_artifact(fixture->store, &key, "g", NULL, "named");
+    assert_checked(fixture->store);
+    free(further.data);
+    free(longer.data);
+    free(first.data);
+    ses_close(other);
+}
+
 /* Nothing is left of the name of an artifact that was deleted. */
 static void test_the_base_forgets_an_artifact_that_is_deleted(void **state)
 {
@@ -300,6 +390,9 @@ int main(void)
         TEST(test_an_export_has_what_pruned_events_named),
         TEST(test_an_export_says_which_reader_loses_nothing),
         TEST(test_a_cut_leaves_what_pruned_events_named),
+        TEST(test_an_expired_session_takes_its_base_along),
+        TEST(test_an_update_goes_on_from_the_base),
+        TEST(test_an_update_with_another_base),
         TEST(test_the_base_forgets_an_artifact_that_is_deleted),
         TEST(test_versions_at_the_base_that_cannot_be_are_found),
         TEST(test_rewinds_of_random_logs_are_those_of_the_whole_log),

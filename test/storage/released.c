@@ -116,6 +116,47 @@ static void write_all(ses_store *store)
     assert_int_equal(deleted, 1);
 }
 
+static int64_t name_report(ses_session *session, const char *event)
+{
+    ses_appended appended;
+    ses_error error;
+
+    assert_ok(ses_append(session, event, SES_NUL, NULL, &appended, &error));
+    return appended.seq;
+}
+
+/* An event names a version that the old program had saved: a fork has it, a prune keeps it, and a rewind restores it. */
+static void use_artifacts(ses_store *store)
+{
+    ses_session *session = must_get(store, &talk);
+    const ses_artifact_open_options options = {.size = sizeof options, .version = &(int64_t){1}};
+    ses_session *fork = NULL;
+    int64_t version = -1;
+    char event[200];
+    ses_error error;
+
+    const int64_t seq =
+        name_report(session, Q("{'invocationId':'x1','actions':{'artifactDelta':{'report.txt':1}}}"));
+    assert_ok(ses_artifact_save(session, "report.txt", "newest", 6, NULL, &version, &error));
+    snprintf(event, sizeof event,
+             "{\"invocationId\":\"x2\",\"actions\":{\"artifactDelta\":{\"report.txt\":%d}}}", (int)version);
+    (void)name_report(session, event);
+    const ses_point named = {.size = sizeof named, .kind = SES_POINT_SEQ, .seq = seq};
+    const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = seq};
+    assert_ok(ses_fork(session, &named, &(ses_key){"shop", "alice", "fork"}, NULL, &fork, &error));
+    ses_artifact *artifact = NULL;
+    assert_ok(ses_artifact_open(fork, "report.txt", &options, &artifact, &error));
+    assert_int_equal(ses_artifact_info_of(artifact)->size, 16);
+    ses_artifact_close(artifact);
+    assert_ok(ses_prune(session, &prune, NULL, &error));
+    assert_int_equal(ses_session_base_seq(session), seq);
+    assert_artifact(session, "report.txt", "newest", 6);
+    assert_ok(ses_rewind(session, &named, NULL, NULL, &error));
+    assert_artifact(session, "report.txt", "a longer report\n", 16);
+    ses_session_close(fork);
+    ses_session_close(session);
+}
+
 static void test_they_are_read_and_written(void **state)
 {
     const struct fixture *fixture = *state;
@@ -132,6 +173,7 @@ static void test_they_are_read_and_written(void **state)
         released_assert_same(released_versions[i], store);
         read_all(store);
         write_all(store);
+        use_artifacts(store);
         assert_no_problems(store);
         ses_close(store);
         free(path);
