@@ -393,6 +393,58 @@ static void test_a_load_that_replaces_goes_on(void **state)
     }
 }
 
+/* It finds and counts what the store does, and what it did before the damage when what is derived was made again. */
+static void assert_copied(ses_store *copy, const struct damage *damage, const char *damaged,
+                          const char *sound)
+{
+    const ses_index_options index = {.size = sizeof index, .flags = SES_INDEX_REBUILD};
+    const ses_tally_options tally = {.size = sizeof tally, .flags = SES_TALLY_REBUILD};
+    char *picture = picture_of(copy, true);
+    ses_error error;
+
+    if (strcmp(picture, damaged) != 0)
+        fail_msg("%s %s: not\n%s\nbut\n%s", damage->sql ? damage->sql : "",
+                 damage->broken ? damage->broken : "", damaged, picture);
+    free(picture);
+    assert_ok(
+        ses_store_tally(copy, &tally, NULL, &error)); /* its rows refer to those that the index removes */
+    assert_ok(ses_store_index(copy, &index, NULL, &error));
+    picture = picture_of(copy, true);
+    assert_string_equal(picture, sound);
+    free(picture);
+    if (!damage->broken)
+        assert_no_problems(copy);
+    ses_close(copy);
+}
+
+static void test_copies_of_what_is_void(void **state)
+{
+    struct fixture *fixture = *state;
+    char *target = support_path(fixture->folder, "backup.db");
+    char *sound = NULL;
+
+    close_made(fixture);
+    for (size_t i = 0; i < DAMAGES; i++) {
+        ses_store *store = open_damaged(fixture, &damages[i]);
+        ses_store *copy = NULL;
+        ses_error error;
+        char *damaged = picture_of(store, true);
+        if (i == 0)
+            sound = strdup(damaged);
+        assert_ok(ses_open_copy(store, NULL, &copy, &error));
+        assert_copied(copy, &damages[i], damaged, sound);
+        assert_ok(ses_store_backup(store, target, NULL, &error));
+        assert_ok(ses_open(target, &fixture->options, &copy, &error));
+        assert_copied(copy, &damages[i], damaged, sound);
+        assert_int_equal(unlink(target), 0);
+        free(damaged);
+        ses_close(store);
+        assert_int_equal(unlink(fixture->path), 0);
+    }
+    free(sound);
+    free(target);
+}
+
 /* ------------------------------------------------------------------------------------------ dropped meanwhile */
 
 /* Another connection drops both after the first step. */
@@ -447,7 +499,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_every_deletion_goes_on),         TEST(test_nothing_is_left_in_what_is_void),
         TEST(test_a_redaction_drops_what_is_void), TEST(test_a_load_that_replaces_goes_on),
-        TEST(test_dropped_between_two_steps),
+        TEST(test_copies_of_what_is_void),         TEST(test_dropped_between_two_steps),
     };
     return cmocka_run_group_tests_name("damage in what is derived", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "group.h"
 #include "seslite_erase.h"
+#include "seslite_search.h"
 #include "seslite_usage.h"
 
 /* --------------------------------------------------------------------------------------- changes of the schema */
@@ -46,6 +47,97 @@ static void test_a_table_that_was_dropped(void **state)
     assert_int_equal(tokens(fixture->store), 7);
     assert_ok(ses_store_check(fixture->store, &log, &problems, &error));
     assert_int_equal(problems, 0);
+}
+
+/* -------------------------------------------------------------------------------------- damage in what is derived */
+
+/* As another program would do it. */
+static void damage_derived(const char *path, const char *sql)
+{
+    sqlite3 *handle = NULL;
+
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(handle), SQLITE_OK);
+}
+
+static size_t hits(ses_store *store)
+{
+    const ses_search_options options = {.size = sizeof options, .limit = 1000};
+    ses_hits *found = NULL;
+    ses_error error;
+
+    assert_ok(
+        ses_store_search(store, &(ses_key){"app", NULL, NULL}, "word", SES_NUL, &options, &found, &error));
+    const size_t count = ses_hits_count(found);
+    ses_hits_close(found);
+    return count;
+}
+
+/* Eight events with a word and a token each, in the index and the tally. */
+static void derive(ses_store *store, const char *id)
+{
+    for (int i = 0; i < 8; i++)
+        append(store, id, Q("{'content':{'parts':[{'text':'word'}]},'usageMetadata':{'totalTokenCount':1}}"));
+}
+
+/* A cut and a deletion meet the damage between appends that share their commit: each does what it says, once. */
+static void share_with_damage(struct fixture *fixture, const char *sql)
+{
+    const struct call what[] = {APPEND_TO("a"),
+                                {.kind = CUT, .session_id = "c", .version = 3},
+                                APPEND_TO("b"),
+                                {.kind = DELETE, .session_id = "d"},
+                                APPEND_TO("a")};
+    const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
+    ses_store *store = fixture->store;
+    int64_t problems = -1;
+    ses_error error;
+
+    create(store, "c");
+    create(store, "d");
+    derive(store, "c");
+    derive(store, "d");
+    assert_ok(ses_store_index(store, NULL, NULL, &error));
+    assert_ok(ses_store_tally(store, NULL, NULL, &error));
+    damage_derived(fixture->path, sql);
+    const int64_t before = stored(store, "a");
+    run_group(store, what, 5, COMMIT_IS_REAL);
+    for (int i = 0; i < 5; i++)
+        if (calls[i].code != SES_OK)
+            fail_msg("%s: call %d: %s", sql, i, calls[i].error.message);
+    assert_int_equal(calls[1].deleted, 5);
+    assert_int_equal(calls[3].deleted, 1);
+    assert_int_equal(stored(store, "a"), before + 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(hits(store), 3);
+        assert_int_equal(tokens(store), 3);
+        assert_ok(ses_store_index(store, NULL, NULL, &error));
+        assert_ok(ses_store_tally(store, NULL, NULL, &error));
+    }
+    assert_ok(ses_store_check(store, &log, &problems, &error));
+    assert_int_equal(problems, 0);
+    assert_ok(ses_delete(store, &(ses_key){"app", "user", "c"}, NULL, NULL, &error));
+}
+
+static void test_damage_in_what_is_derived(void **state)
+{
+    static const char *const damages[] = {
+        "SELECT 1",
+        "DELETE FROM search_words_data",
+        "DROP TABLE search_places",
+        "UPDATE usage_counts SET counts = x'00'",
+        "DROP TABLE usage_counts",
+        "UPDATE derived SET seq = 9223372036854775807",
+    };
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    assert_ok(ses_delete(fixture->store, &(ses_key){"app", "user", "c"}, NULL, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &(ses_key){"app", "user", "d"}, NULL, NULL, &error));
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++)
+        share_with_damage(fixture, damages[i]);
 }
 
 /* ------------------------------------------------------------------------------------- redactions between others */
@@ -315,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_table_that_was_dropped),
+        TEST(test_damage_in_what_is_derived),
         TEST(test_names_of_one_that_failed),
         TEST(test_a_refusal_of_what_is_stored),
         TEST(test_a_refusal_of_what_a_commit_does_not_store),
