@@ -132,6 +132,16 @@ static void test_problems_of_a_sessions_row(void **state)
          "parent app/user/one 0: session_details.origin is not a positive number"},
         {"UPDATE session_details SET initial_state = '{'",
          "base app/user/one 0: the initial state of session number 1: at byte 1: expected a quoted key"},
+        {"UPDATE sessions SET details = details | 2; UPDATE session_details SET title = ''",
+         "detail app/user/one 0: the title is empty, too long, or not valid UTF-8"},
+        {"UPDATE sessions SET details = details | 2; UPDATE session_details SET title = printf('%.*c', 1025, 'x')",
+         "detail app/user/one 0: the title is empty, too long, or not valid UTF-8"},
+        {"UPDATE session_details SET title = 'of nobody'",
+         "detail app/user/one 0: sessions.details is 0, and other tables hold a parent (1), a title (2) or labels (4): 2"},
+        {"UPDATE sessions SET details = details | 4; INSERT INTO session_labels VALUES (1, '', 'v', 1)",
+         "label app/user/one 0: a label breaks the rules of labels, is filed under another app, or is one too many"},
+        {"UPDATE sessions SET details = details | 4; INSERT INTO session_labels VALUES (1, 'l', 'v', 2)",
+         "label app/user/one 0: a label breaks the rules of labels, is filed under another app, or is one too many"},
     };
     const struct folder *folder = *state;
     ses_store *store = NULL;
