@@ -30,8 +30,17 @@ static void run_scene(struct faults *faults, const char *undisturbed)
     }
 }
 
-/* Adds what fired, and the calls that failed. */
-static void fail_each_in(enum scene scene, const char *path, long *failures, long *fired)
+/* A call fails if something in it does. But one that is cancelled may be done before it looks, and a full disk, which undoes
+ * everything, may meet what is derived, without which calls go on. */
+static bool are_enough(enum scene scene, long failures, long fired)
+{
+    const bool is_limit = company.kind == COMPANY_CANCEL || company.kind == COMPANY_TIME;
+    const bool goes_on = company.kind == COMPANY_DISK && (scene == SCENE_LISTS || scene == SCENE_INDEX);
+
+    return is_limit || goes_on ? failures >= fired * 2 / 3 : failures == fired;
+}
+
+static void fail_each_in(enum scene scene, const char *path)
 {
     struct faults faults = {.expected = is_expected,
                             .allocator = &company_allocator,
@@ -39,7 +48,8 @@ static void fail_each_in(enum scene scene, const char *path, long *failures, lon
                             .hooks = &company_hooks,
                             .scene = scene};
     char undisturbed[sizeof faults.dump];
-    const long fired_before = *fired;
+    long failures = 0;
+    long fired = 0;
 
     company.recording = true;
     faults_empty.furnish = company_furnish;
@@ -54,26 +64,25 @@ static void fail_each_in(enum scene scene, const char *path, long *failures, lon
     for (size_t run = 0; run < fault_calls.runs; run += RUNS_APART) {
         fault_begin_run(run, false);
         run_scene(&faults, undisturbed);
-        *failures += faults.failures;
-        *fired += fault_calls.fired;
+        failures += faults.failures;
+        fired += fault_calls.fired;
     }
-    support_figure("faults", *fired - fired_before);
+    if (!are_enough(scene, failures, fired))
+        fail_msg("scene %d: of %ld calls in which something failed, %ld did", scene, fired, failures);
+    support_figure("faults", fired);
 }
 
 static void fail_each(enum company_kind kind)
 {
     char *folder = support_folder_make();
     char *path = support_path(folder, "store.db");
-    long failures = 0;
-    long fired = 0;
 
     company.kind = kind;
     for (enum scene scene = SCENE_OPENING + 1; scene < SCENES; scene++)
         if (scene != SCENE_LONG_ARTIFACT) /* which is as large as a group may be */
-            fail_each_in(scene, path, &failures, &fired);
+            fail_each_in(scene, path);
     free(path);
     support_folder_remove(folder);
-    assert_true(failures > fired * 7 / 10); /* a call that is cancelled may be done before it looks */
 }
 
 static void test_each_statement_fails(void **state)
