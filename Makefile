@@ -112,15 +112,15 @@ SOURCES := $(sort $(wildcard $(addprefix lib/,*/*.c */*/*.c */*/*/*.c)))
 LEFT_OUT := $(filter-out $(SERVERS),postgres mysql) $(if $(strip $(SERVERS)),,server)
 SOURCES := $(foreach source,$(SOURCES),$(if $(strip $(foreach name,$(LEFT_OUT),$(findstring /$(name)/,$(source)))),,$(source)))
 HEADERS := $(filter-out $(foreach name,$(LEFT_OUT),%/seslite_$(name).h),$(sort $(wildcard include/*.h)))
-STATEMENTS := sql/sqlite/statements.sql
+STATEMENTS := $(B)/gen/sqlite.sql
 SCRIPTS    := $(sort $(wildcard sql/sqlite/0*.sql))
 SCHEMA     := sql/sqlite/schema.sql
 object_of   = $(B)/lib/$(subst /,-,$(patsubst lib/%.c,%,$(1))).o
 MADE_OBJECTS := $(B)/lib/storage-sql-statements.o $(B)/lib/storage-sqlite-scripts.o
-POSTGRES_STATEMENTS := sql/postgres/statements.sql
+POSTGRES_STATEMENTS := $(B)/gen/postgres.sql
 POSTGRES_SCRIPTS    := $(sort $(wildcard sql/postgres/0*.sql))
 POSTGRES_OBJECT     := $(if $(POSTGRES),$(B)/lib/storage-postgres-sql_text.o)
-MYSQL_STATEMENTS := sql/mysql/statements.sql
+MYSQL_STATEMENTS := $(B)/gen/mysql.sql
 MYSQL_SCRIPTS    := $(sort $(wildcard sql/mysql/0*.sql))
 MYSQL_OBJECT     := $(if $(MYSQL),$(B)/lib/storage-mysql-sql_text.o)
 OBJECTS    := $(foreach source,$(SOURCES),$(call object_of,$(source))) $(MADE_OBJECTS) $(POSTGRES_OBJECT) $(MYSQL_OBJECT) $(SQLITE_OBJECT)
@@ -154,6 +154,11 @@ COMMAND    := $(B)/tools/seslite/seslite
 .PHONY: all shared
 ## all: the static library, build/libseslite.a, and the command, build/tools/seslite/seslite
 all: $(LIBRARY) $(COMMAND)
+
+# The books: all statements of an engine, those of sql/statements.sql in its own way.
+$(B)/gen/%.sql: sql/statements.sql sql/%/statements.sql tools/book.awk
+	@mkdir -p $(@D)
+	$(call says,GEN)$(AWK) -f tools/book.awk -v engine=$* sql/statements.sql sql/$*/statements.sql > $@.new && mv $@.new $@
 
 $(B)/gen/statements.h: $(STATEMENTS) tools/embed.awk
 	@mkdir -p $(@D)

@@ -1,38 +1,107 @@
 #!/bin/sh
-# tools/embed_server.awk replaces the calls of macros, and refuses those that it cannot replace. What
-# tools/embed_scripts.awk packs has all characters of the schema and the scripts.
+# tools/book.awk makes the book of each engine from the statements that engines share and from its own. It
+# replaces the calls of macros, and refuses those that it cannot replace. tools/embed_server.awk prepares
+# statements. What tools/embed_scripts.awk packs has all characters of the schema and the scripts.
 #     sh test/embed.sh BUILD        (AWK)
 set -eu
 folder=$1/test/embed
 mkdir -p "$folder"
-printf '%s\n' '-- name: one' 'SELECT 1;' >"$folder/sqlite.sql"
+echo '-- nothing' >"$folder/none.sql"
 
-# embed LINE...: the text of a statement that consists of the last line, after the other lines
-embed() {
-    while [ $# -gt 1 ]; do
-        printf '%s\n' "$1"
-        shift
-    done >"$folder/postgres.sql"
-    printf '%s\n' '' '-- name: one' "$1" >>"$folder/postgres.sql"
-    : >"$folder/0001.sql"
-    ${AWK:-awk} -f tools/embed_server.awk -v engine=postgres -v mode=text "$folder/sqlite.sql" "$folder/postgres.sql" "$folder/0001.sql" \
-        >"$folder/sql.c" 2>"$folder/error" || {
-        sed 's/.*: line/line/' "$folder/error"
-        return 0
-    }
-    sed -n '/{$/,/^ *NULL/ s/^        "\(.*\)\\n",*$/\1/p' "$folder/sql.c"
+# book ENGINE SHARED OWN: the statements of these two books, or the error
+book() {
+    ${AWK:-awk} -f tools/book.awk -v "engine=$1" "$2" "$3" 2>&1 |
+        sed -e 's/.*: line/line/' -e '/^$/d' -e '/^-- name/d'
 }
 
-# expect TEXT LINE...: these lines give this text, or this error
-expect() {
-    expected=$1
-    shift
-    found=$(embed "$@")
-    [ "$found" = "$expected" ] || {
-        printf '%s\n' "embed: expected $expected" "embed: but got  $found"
+# is TEXT EXPECTED
+is() {
+    [ "$1" = "$2" ] || {
+        printf '%s\n' "embed: expected $2" "embed: but got  $1"
         exit 1
     } >&2
 }
+
+# expect TEXT LINE...: a statement of the last line, after the other lines, has this text, or this error
+expect() {
+    expected=$1
+    shift
+    while [ $# -gt 1 ]; do
+        printf '%s\n' "$1"
+        shift
+    done >"$folder/own.sql"
+    printf '%s\n' '' '-- name: one' "$1" >>"$folder/own.sql"
+    is "$(book postgres "$folder/none.sql" "$folder/own.sql" | sed 's/;$//')" "$expected"
+}
+
+# each LINE SQLITE POSTGRES MYSQL: a line that is shared has these texts
+each() {
+    printf '%s\n' '-- name: one' "$1" >"$folder/shared.sql"
+    is "$(book sqlite "$folder/shared.sql" "$folder/none.sql")" "$2"
+    is "$(book postgres "$folder/shared.sql" "$folder/none.sql")" "$3"
+    is "$(book mysql "$folder/shared.sql" "$folder/none.sql")" "$4"
+}
+
+each 'SELECT key, monkey, a.key FROM apps AS a JOIN us WHERE x = $12::bigint AND y = $3::text;' \
+    'SELECT key, monkey, a.key FROM apps AS a JOIN us WHERE x = ?12 AND y = ?3;' \
+    'SELECT key, monkey, a.key FROM seslite.apps AS a JOIN seslite.us WHERE x = $12::bigint AND y = $3::text;' \
+    'SELECT `key`, monkey, a.`key` FROM seslite_apps AS a JOIN seslite_us WHERE x = $12 AND y = $3;'
+each 'UPDATE apps SET a = b IS DISTINCT FROM b.c, d = (SELECT 1 FROM (SELECT 2)), e = f(g FROM h());' \
+    'UPDATE apps SET a = b IS DISTINCT FROM b.c, d = (SELECT 1 FROM (SELECT 2)), e = f(g FROM h());' \
+    'UPDATE seslite.apps SET a = b IS DISTINCT FROM b.c, d = (SELECT 1 FROM (SELECT 2)), e = f(g FROM h());' \
+    'UPDATE seslite_apps SET a = b IS DISTINCT FROM b.c, d = (SELECT 1 FROM (SELECT 2)), e = f(g FROM h());'
+each 'DELETE FROM t WHERE shard = $1 AND session_id = $1 AND +session_id = $1;' \
+    'DELETE FROM t WHERE shard = ?1 AND session_id = ?1 AND +session_id = ?1;' \
+    'DELETE FROM seslite.t WHERE shard = $1 AND session_id = $1;' \
+    'DELETE FROM seslite_t WHERE shard = $1 AND session_id = $1;'
+each 'SELECT greatest(a, $1) FROM t;' 'SELECT max(a, ?1) FROM t;' 'SELECT greatest(a, $1) FROM seslite.t;' \
+    'SELECT greatest(a, $1) FROM seslite_t;'
+each 'SELECT 1 FROM t AS a INDEXED BY t_by_x JOIN u ON u.shard = a.shard AND u.x = a.x;' \
+    'SELECT 1 FROM t AS a INDEXED BY t_by_x JOIN u ON u.x = a.x;' \
+    'SELECT 1 FROM seslite.t AS a JOIN seslite.u ON u.shard = a.shard AND u.x = a.x;' \
+    'SELECT 1 FROM seslite_t AS a JOIN seslite_u ON u.x = a.x;'
+each 'ON CONFLICT (shard, a, b) DO UPDATE SET a = excluded.a, b = excluded.b;' \
+    'ON CONFLICT DO UPDATE SET a = excluded.a, b = excluded.b;' \
+    'ON CONFLICT (shard, a, b) DO UPDATE SET a = excluded.a, b = excluded.b;' \
+    'ON DUPLICATE KEY UPDATE a = values(a), b = values(b);'
+
+# Shards of numbers that a macro of the engine finds, macros that are shared, and statements of two engines.
+cat >"$folder/shared.sql" <<'END'
+-- macro: TWO(row) = row.a,
+--     row.b FROM t AS row
+-- name: one
+-- locks: FOR UPDATE
+-- prepared: here
+SELECT TWO(x) WHERE x.shard = SHARD(THE($1)) AND x.a = THE($1);
+-- name: two
+-- only: sqlite mysql
+INSERT INTO t (shard, a) VALUES (SHARD($1), $1);
+-- name: three
+-- only: postgres mysql
+-- locks: FOR SHARE
+SELECT 3;
+END
+printf '%s\n' '-- macro: THE(id) = +id' '-- name: three' 'SELECT ?1;' >"$folder/sqlite.sql"
+printf '%s\n' '-- macro: THE(id) = found(id)' '-- macro: SHARD(id) = id % 8' '-- own: four why' \
+    '-- name: two' "SELECT '-- name', \$2 FROM t;" >"$folder/postgres.sql"
+printf '%s\n' '-- macro: THE(id) = id@the' >"$folder/mysql.sql"
+is "$(book sqlite "$folder/shared.sql" "$folder/sqlite.sql")" "SELECT x.a, x.b FROM t AS x WHERE x.a = +?1;
+INSERT INTO t (a) VALUES (?1);
+SELECT ?1;"
+is "$(book postgres "$folder/shared.sql" "$folder/postgres.sql")" "-- own: four why
+-- locks: FOR UPDATE
+SELECT x.a, x.b FROM seslite.t AS x WHERE x.shard = found(\$1) % 8 AND x.a = found(\$1);
+-- locks: FOR SHARE
+SELECT 3;
+SELECT '-- name', \$2 FROM t;"
+is "$(book mysql "$folder/shared.sql" "$folder/mysql.sql")" "-- locks: FOR UPDATE
+-- prepared: here
+SELECT x.a, x.b FROM seslite_t AS x WHERE x.a = \$1@the;
+INSERT INTO seslite_t (a) VALUES (\$1);
+-- locks: FOR SHARE
+SELECT 3;"
+printf '%s\n' '-- name: one' 'SELECT 1;' >>"$folder/mysql.sql"
+is "$(book mysql "$folder/shared.sql" "$folder/mysql.sql")" 'line 2: the statement one is there twice'
 
 low='-- macro: LOW(number) = (number & 7)'
 sum='-- macro: SUM(a, b) = a + b'
@@ -45,7 +114,7 @@ expect 'SELECT (z & 7) + 1' "$low" '-- macro: UP(number) = LOW(number) + 1' 'SEL
 expect 'SELECT id, s.name' '-- macro: NAMES() = id,' '--     s.name' 'SELECT NAMES();'
 expect "SELECT app.id, 'app' FROM s.app, kinds" "-- macro: OF(kind) = kind.id, 'kind' FROM s.kind, kinds" 'SELECT OF(app);'
 expect 'SELECT b + a' "$sum" 'SELECT SUM(b, a);'
-expect 'SELECT \"\\x01\" || \"&\"' '-- macro: MARKED(text) = "\x01" || text' 'SELECT MARKED("&");'
+expect 'SELECT "\x01" || "&"' '-- macro: MARKED(text) = "\x01" || text' 'SELECT MARKED("&");'
 
 expect 'line 3: there is no macro LOW' 'SELECT LOW(1);'
 expect 'line 4: LOW takes 1 arguments, not 2' "$low" 'SELECT LOW(1, 2);'
@@ -56,6 +125,9 @@ expect 'line 2: the macro LOW is there twice' "$low" "$low" 'SELECT 1;'
 expect 'line 1: there is no macro LOW' '-- macro: UP(number) = LOW(number) + 1' "$low" 'SELECT 1;'
 expect 'line 2: there is no macro UP' '-- macro: UP(number) =' '--     UP(number) + 1' 'SELECT 1;'
 expect 'line 1: a macro is defined as NAME(parameter, ...) = TEXT' '-- macro: LOW = 7' 'SELECT 1;'
+
+printf '%s\n' '-- name: one' 'SELECT 1;' >"$folder/sqlite.sql"
+: >"$folder/0001.sql"
 # A statement of MySQL that is prepared has a text for that, and one that names its parameters.
 prepared() {
     printf '%s\n' '-- name: one' '-- prepared: in a test' "$@" >"$folder/mysql.sql"

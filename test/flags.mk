@@ -56,6 +56,9 @@ TEST_LIBS_storage/interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interr
 TEST_CFLAGS_storage/upgrade_beside := -DBUILD_FOLDER='"$(B)"'
 TEST_LIBS_storage/upgrade_beside := -ldl
 
+# They read the statements of SQLite.
+$(foreach test,storage/plans postgres/same_rows postgres/same_writes,$(eval TEST_CFLAGS_$(test) := -DBUILD_FOLDER='"$(B)"'))
+
 TEST_LIBS_json/writer := -lm
 
 # A machine whose clock is wrong.

@@ -1,7 +1,7 @@
-# Turns the statements of sql/ into C.
+# Turns the book of SQLite, which tools/book.awk makes, into C.
 #
-#   awk -f embed.awk -v mode=names statements.sql          the names of the statements (statements.h)
-#   awk -f embed.awk -v mode=texts statements.sql          their texts (statements.c)
+#   awk -f embed.awk -v mode=names gen/sqlite.sql          the names of the statements (statements.h)
+#   awk -f embed.awk -v mode=texts gen/sqlite.sql          their texts (statements.c)
 #
 # Each statement is an object of its own, so that a program links only those that it runs.
 

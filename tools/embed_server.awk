@@ -1,14 +1,10 @@
-# Turns the scripts of an engine for servers, sql/postgres/ or sql/mysql/, into C. With -v engine=postgres:
+# Turns the book of an engine for servers, which tools/book.awk makes, and its scripts into C. With -v engine=postgres:
 #
-#   awk -f embed_server.awk -v mode=names sqlite/statements.sql postgres/statements.sql    postgres_statements.h
-#   awk -f embed_server.awk -v mode=text sqlite/statements.sql postgres/statements.sql postgres/0*.sql    postgres_sql.c
+#   awk -f embed_server.awk -v mode=names gen/sqlite.sql gen/postgres.sql                          postgres_statements.h
+#   awk -f embed_server.awk -v mode=text gen/sqlite.sql gen/postgres.sql sql/postgres/0*.sql       postgres_sql.c
 #
 # A statement has the slot that SQLite's of that name has; the engine's own follow after these. Both must have all names
-# but those that the head of its statements.sql excepts, as `-- without: NAME WHY` and `-- own: NAME WHY`.
-#
-# The head also defines macros, as `-- macro: NAME(parameter, ...) = TEXT`, continued on lines that begin with `--` and five
-# spaces. A call is a name in capitals directly followed by a parenthesis, and is closed on its line. It is replaced by the
-# text, with each parameter's name replaced by the argument. Texts and arguments may call macros defined above them.
+# but those that the book excepts, as `-- without: NAME WHY` and `-- own: NAME WHY`.
 
 function fail(message) {
     print ARGV[2] ": " message > "/dev/stderr"
@@ -55,74 +51,6 @@ function prepare(line,    result) {
 
 function fail_at(message) { fail("line " FNR ": " message) }
 
-# Splits the arguments at the beginning of `text` at their commas. Returns the length up to the closing parenthesis.
-function split_arguments(text, arguments,    at, c, depth, quoted, count) {
-    split("", arguments)
-    for (at = 1; at <= length(text); at++) {
-        c = substr(text, at, 1)
-        if (c == "'")
-            quoted = !quoted
-        else if (c == "(" && !quoted)
-            depth++
-        else if (c == ")" && !quoted && depth-- == 0)
-            break
-        if (c == "," && !quoted && depth == 0)
-            count++
-        else if (c != " " || arguments[count + 1] != "")
-            arguments[count + 1] = arguments[count + 1] c
-    }
-    return at
-}
-
-# Replaces each word of a macro's text that is the name of a parameter.
-function fill_in(macro, arguments,    text, result, word) {
-    text = bodies[macro]
-    while (match(text, /[A-Za-z_][A-Za-z_0-9]*/)) {
-        word = substr(text, RSTART, RLENGTH)
-        result = result substr(text, 1, RSTART - 1) \
-            ((macro, word) in positions ? arguments[positions[macro, word]] : word)
-        text = substr(text, RSTART + RLENGTH)
-    }
-    return result text
-}
-
-# Replaces the calls of macros, from left to right, and those in the replacements.
-function expand(text,    result, macro, arguments, length_of_call, given) {
-    while (match(text, /[A-Z][A-Z_]*\(/)) {
-        macro = substr(text, RSTART, RLENGTH - 1)
-        result = result substr(text, 1, RSTART - 1)
-        text = substr(text, RSTART + RLENGTH)
-        if (!(macro in bodies))
-            fail_at("there is no macro " macro)
-        length_of_call = split_arguments(text, arguments)
-        if (length_of_call > length(text))
-            fail_at("the call of " macro " is not closed")
-        given = 0
-        while ((given + 1) in arguments)
-            given++
-        if (given != arity[macro])
-            fail_at(macro " takes " arity[macro] " arguments, not " given)
-        text = fill_in(macro, arguments) substr(text, length_of_call + 1)
-    }
-    return result text
-}
-
-function define(text,    head, macro, names, i) {
-    if (!match(text, /^[A-Z][A-Z_]*\([a-z_, ]*\) =/))
-        fail_at("a macro is defined as NAME(parameter, ...) = TEXT")
-    head = substr(text, 1, RLENGTH - 3)
-    macro = substr(head, 1, index(head, "(") - 1)
-    if (macro in bodies)
-        fail_at("the macro " macro " is there twice")
-    arity[macro] = split(substr(head, length(macro) + 2), names, /, */)
-    for (i = 1; i <= arity[macro]; i++)
-        positions[macro, names[i]] = i
-    text = substr(text, RLENGTH + 2)
-    expand(text) # which fails if it calls what is not above it
-    bodies[macro] = text
-    return macro
-}
-
 BEGIN { upper = toupper(engine) }
 FNR == 1 { file++ }
 
@@ -146,19 +74,6 @@ file == 2 && /^-- own: / {
     slot[$3] = count + own_count
     own[own_count++] = $3
 }
-file == 2 && /^-- macro: / {
-    macro = define(substr($0, 11))
-    next
-}
-file == 2 && /^--     / && macro != "" {
-    so_far = bodies[macro]
-    delete bodies[macro]
-    expand($0)
-    sub(/^-- */, "")
-    bodies[macro] = so_far " " $0
-    next
-}
-file == 2 { macro = "" }
 file == 2 && /^-- name: / {
     name = $3
     if (!(name in slot))
@@ -172,7 +87,6 @@ file == 2 && /^-- locks: / { locks[name] = "\" " substr($0, 11) "\"" }
 file == 2 && /^-- prepared: / { prepared[name] = ++prepared_count }
 file == 2 && (/^--/ || /^$/) { next }
 file == 2 {
-    $0 = expand($0)
     if (first && /^(SELECT|WITH (page|found|RECURSIVE)) / || /RETURNING/)
         returns[name] = 1
     else if (first) # the last of several returns the rows

@@ -1,5 +1,5 @@
--- Every statement of the library for MySQL and MariaDB. The names, parameters and columns are those of
--- sql/sqlite/statements.sql. The text after `-- locks: ` is appended to a statement that runs in a transaction that writes.
+-- The statements for MySQL and MariaDB that are not in sql/statements.sql, whose head describes how these books
+-- are written. The names, parameters and columns are those that SQLite has.
 --
 -- Statements are sent as text, many at once (see README.md). Each parameter is replaced by its value; `$1@ses_user` is the
 -- variable @ses_user if the value is NULL. Everything that is sent is bytes (SET NAMES binary), and text columns are VARBINARY
@@ -21,13 +21,13 @@
 -- without: place_after      to look into
 -- without: places_remove    or to remove from
 --
--- Only here, since SQLite locks the whole file:
+-- Not in SQLite (a text that both servers share is in sql/statements.sql), since it locks the whole file:
 -- own: lock_user            nobody else adds to the user, or removes from it,
 -- own: lock_app             or the app
 -- own: share_user           nobody deletes the user meanwhile,
 -- own: share_app            or the app
 --
--- Only here, since a file answers it in another way:
+-- Not in SQLite, since a file answers it in another way:
 -- own: space                the bytes of the tables and their indexes
 -- own: check_columns        missing columns (SQLite itself compares them with the schema),
 -- own: check_indexes        and indexes
@@ -37,20 +37,20 @@
 -- own: words_delete         would remove words from an index,
 -- own: index_drop           or drop it
 --
--- Only here, since the clocks of many machines differ:
+-- Not in SQLite, since the clocks of many machines differ:
 -- own: lease_now            a lease and the server's time
 --
--- Only here, since rows of a file are read one by one:
+-- Not in SQLite, since rows of a file are read one by one:
 -- own: events_newest        as events_backward, however many bytes they have
 --
--- Only here, for each transaction:
+-- Not in SQLite, for each transaction:
 -- own: isolate_write        each statement sees all earlier commits,
 -- own: isolate_read         or all see the same moment, until the other is sent
 -- own: begin_settings       how long to wait for a lock
 -- own: begin_guard          no unknown feature
 -- own: begin_read_settings  forgets the numbers that the transaction before has found
 --
--- Only here, for transactions that are sent as a whole, without waiting for numbers from the server:
+-- Not in SQLite, for transactions that are sent as a whole, without waiting for numbers from the server:
 -- own: append_by_id         the session to append one event to, if it is in the expected state,
 -- own: append_by_key        or the same by its names
 -- own: append_event         the event, with the next number
@@ -62,14 +62,7 @@
 -- own: append_touch         the session's row after the event
 -- own: create_session       a session whose version follows those of earlier ones
 --
--- tools/embed_server.awk replaces calls such as SESSION_COLUMNS(s). Each word of a macro's text that is the name of a parameter
--- stands for the argument, also after a dot.
---
--- The columns of a session and of an event:
--- macro: STATE_COLUMNS(row) = row.version, row.last_seq, row.event_count, row.created_us, row.updated_us, row.expires_us,
---     row.base_seq, row.details
--- macro: SESSION_COLUMNS(row) = row.id, row.app_id, row.user_id, STATE_COLUMNS(row)
--- macro: EVENT_COLUMNS() = seq, id, invocation_id, author, branch, time_us, high_us, body
+-- The macros of these books, but those that are in sql/statements.sql.
 --
 -- session_find and its like keep the numbers of the session and of its owners until the transaction ends. A statement about
 -- one of them that is given no number is about these, so that everything can be asked for before the session is found.
@@ -132,12 +125,6 @@
 -- macro: KEEP_BEGIN(owner, number) = SELECT min(i.id) - 1 INTO @ses_begin FROM seslite_sessions AS i
 --     WHERE @ses_next = 0 AND i.owner = number AND i.active_30s BETWEEN $11 AND $12
 --
--- The columns of an artifact, and of its contents. A row that leads to another's contents must not show them.
--- macro: ARTIFACT_COLUMNS() = f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id,
---     c.size, c.hash
--- macro: ARTIFACTS() = seslite_artifacts AS f LEFT JOIN seslite_artifact_contents AS c
---     ON c.id = f.content_id AND c.user_id = f.user_id
---
 -- A session with which a feature has not come as far as its events, or that was cut since then:
 -- macro: IS_BEHIND(row, feature) = NOT EXISTS (SELECT 1 FROM seslite_derived AS d
 --     WHERE d.session_id = row.id AND d.what = feature AND d.seq >= row.last_seq AND d.epoch = row.version - row.last_seq)
@@ -145,7 +132,7 @@
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
 -- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq, d.seq, d.epoch, row.name,
 --     u.name AS user_name, a.name AS app_name
--- macro: USAGE_SESSIONS(named) = seslite_sessions AS s
+-- macro: USAGE_JOINS(named) =
 --     LEFT JOIN seslite_derived AS d ON d.session_id = s.id AND d.what = 'usage'
 --     LEFT JOIN seslite_users AS u ON u.id = s.user_id AND named <> 0
 --     LEFT JOIN seslite_apps AS a ON a.id = s.app_id AND named <> 0
@@ -205,21 +192,9 @@ SET @ses_app = NULL, @ses_user = NULL, @ses_session = NULL;
 -- name: begin_guard
 SELECT length(f.name) + 9223372036854775807 FROM UNKNOWN_FEATURES();
 
--- name: commit
-COMMIT;
-
--- name: rollback
-ROLLBACK;
-
 -- name: space
 SELECT cast(coalesce(sum(data_length + index_length), 0) AS SIGNED)
 FROM information_schema.tables WHERE table_schema = database() AND table_name LIKE 'seslite\\_%';
-
--- name: lock_user
-SELECT 1 FROM seslite_users WHERE id = THE_USER($1) FOR UPDATE;
-
--- name: lock_app
-SELECT 1 FROM seslite_apps WHERE id = THE_APP($1) FOR UPDATE;
 
 -- name: share_user
 SELECT 1 FROM seslite_users WHERE id = THE_USER($1) LOCK IN SHARE MODE;
@@ -245,28 +220,6 @@ INSERT INTO seslite_users (app_id, name) VALUES (THE_APP($1), $2) ON DUPLICATE K
 -- locks: FOR UPDATE
 SELECT @ses_user := id AS id, @ses_app := app_id AS app_id, 1 FROM seslite_users WHERE name = $2 AND app_id = APP_ID($1);
 
--- Names in order, from $2 on, except $3.
-
--- name: apps_named
-SELECT id, name FROM seslite_apps
-WHERE ($1 IS NULL OR true) AND name >= $2 AND ($3 IS NULL OR name <> $3) ORDER BY name LIMIT $4;
-
--- name: users_named
-SELECT id, name FROM seslite_users
-WHERE app_id = $1 AND name >= $2 AND ($3 IS NULL OR name <> $3) ORDER BY name LIMIT $4;
-
--- name: user_delete
-DELETE FROM seslite_users WHERE id = $1;
-
--- name: app_delete
-DELETE FROM seslite_apps WHERE id = $1;
-
--- name: session_add
-INSERT INTO seslite_sessions
-    (app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
-     changed_us, ahead_hour)
-VALUES ($1, $2, $3, $4, $4, $5, $6, 0, 0, $7, $8, $9);
-
 -- The user's number is also a parameter: each of 256 groups of users has a floor, which is 0 until one of their sessions is
 -- deleted. A user who is deleted, and comes again, is of the same group.
 
@@ -276,24 +229,6 @@ SELECT coalesce((SELECT floor FROM seslite_version_floor WHERE user_group = GROU
 -- name: version_floor_raise
 INSERT INTO seslite_version_floor (user_group, floor) VALUES (GROUP_OF($2), $1)
 ON DUPLICATE KEY UPDATE floor = greatest(floor, values(floor));
-
--- name: details_add
-INSERT INTO seslite_session_details (session_id, initial_state) VALUES (THE_SESSION($1), $2);
-
--- name: details_initial
-SELECT initial_state, origin FROM seslite_session_details WHERE session_id = $1;
-
--- name: title_set
-INSERT INTO seslite_session_details (session_id, title) VALUES (THE_SESSION($1), $2)
-ON DUPLICATE KEY UPDATE title = values(title);
-
--- name: label_set
-INSERT INTO seslite_session_labels (session_id, name, value, app_id)
-VALUES (THE_SESSION($1), $2, $3, THE_APP($4))
-ON DUPLICATE KEY UPDATE value = values(value), app_id = values(app_id);
-
--- name: label_remove
-DELETE FROM seslite_session_labels WHERE session_id = $1 AND name = $2;
 
 -- Parents, titles and labels of many sessions, in the given order.
 
@@ -320,9 +255,6 @@ UNION ALL
 SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id
 FROM seslite_session_labels AS l FORCE INDEX (PRIMARY) WHERE l.session_id = THE_SESSION($1);
 
--- name: base_state_all
-SELECT session_id, `key`, value, seq FROM seslite_base_state WHERE session_id = $1 ORDER BY `key`;
-
 -- Keeps the numbers that it finds: see THE_SESSION.
 
 -- name: session_find
@@ -343,73 +275,17 @@ WHERE s.id = $1;
 -- locks: FOR UPDATE
 SELECT FOUND_COLUMNS(s) FROM seslite_sessions AS s WHERE s.id = $1;
 
--- name: session_describe
-UPDATE seslite_sessions SET details = $2 WHERE id = THE_SESSION($1);
-
--- name: session_expiry
-UPDATE seslite_sessions SET expires_us = $2 WHERE id = $1;
-
--- name: session_touch
-UPDATE seslite_sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
-       changed_us = $6
-WHERE id = $1;
-
--- name: session_touch_active
-UPDATE seslite_sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
-       changed_us = $6, active_30s = $7, ahead_hour = $8
-WHERE id = $1;
-
--- Also deletes the row of details, for which SQLite has a foreign `key`.
+-- Also deletes the row of details, for which SQLite has a foreign key.
 
 -- name: session_delete
 DELETE FROM seslite_session_details WHERE session_id = $1;
 DELETE FROM seslite_sessions WHERE id = $1;
-
--- name: sessions_of_user
-SELECT id FROM seslite_sessions WHERE user_id = $1 LIMIT 1;
-
--- For followers.
-
--- name: sessions_by_name
-SELECT SESSION_COLUMNS(s), s.name
-FROM seslite_sessions AS s WHERE s.user_id = $1 AND s.name > $2
-ORDER BY s.name LIMIT $3;
-
--- name: session_version
-SELECT version FROM seslite_sessions WHERE id = $1;
 
 -- A sum of parts of 32 bits cannot overflow.
 
 -- name: user_versions
 SELECT max(s.id), count(s.id), cast(sum(s.version & 4294967295) AS SIGNED)
 FROM seslite_sessions AS s WHERE s.user_id = USER_ID($1, $2);
-
--- The sessions that ses_store_expire and ses_delete_app delete, a few at a time.
-
--- name: app_after
-SELECT id FROM seslite_apps WHERE id > $1 ORDER BY id LIMIT 1;
-
--- name: user_name
-SELECT name FROM seslite_users WHERE id = $1;
-
--- name: sessions_of_app
--- locks: FOR UPDATE
-SELECT id FROM seslite_sessions WHERE app_id = $1 ORDER BY id LIMIT $2;
-
--- name: sessions_expired
--- locks: FOR UPDATE
-SELECT id FROM seslite_sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY expires_us, id LIMIT $2;
-
--- name: sessions_idle
--- locks: FOR UPDATE
-SELECT id FROM seslite_sessions
-WHERE app_id = $1 AND active_30s <= $4 AND changed_us < $3 AND ahead_hour IS NULL
-ORDER BY active_30s, id LIMIT $2;
-
--- name: sessions_idle_ahead
--- locks: FOR UPDATE
-SELECT id FROM seslite_sessions
-WHERE app_id = $1 AND ahead_hour <= $4 AND changed_us < $3 ORDER BY ahead_hour, id LIMIT $2;
 
 -- The oldest of a user's sessions, as many as there are beyond $3. They are counted where they are selected, since others may
 -- delete some meanwhile.
@@ -427,9 +303,6 @@ SELECT p.id FROM (
     SELECT s.id, row_number() OVER (ORDER BY s.changed_us, s.name DESC) AS place, count(*) OVER () AS total
     FROM seslite_sessions AS s WHERE s.user_id = $1) AS p
 WHERE p.place <= p.total - $3 ORDER BY p.place LIMIT $2;
-
--- name: user_has_more
-SELECT 1 FROM seslite_sessions WHERE user_id = $1 LIMIT 1 OFFSET $2;
 
 -- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per user.
 
@@ -565,21 +438,10 @@ WHERE ($16 IS NULL OR c.user_id = $16) AND c.updated_us >= $3 AND c.updated_us <
 ORDER BY $15 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END, CASE $15 WHEN 0 THEN c.id END, CASE $15 WHEN 0 THEN '' ELSE c.name END, c.user_id
 LIMIT $2;
 
--- The numbers of at most $2 sessions that an index finds: those with a label $3 of a value from $4 to $5, those with a
--- name from $3 to before $4, or those that were active in the 30 seconds from $3 to $4.
-
--- name: ids_labelled
-SELECT session_id FROM seslite_session_labels
-WHERE app_id = $1 AND name = $3 AND value BETWEEN $4 AND $5 LIMIT $2;
+-- As ids_labelled, those with a name from $3 to before $4.
 
 -- name: ids_named
 SELECT id FROM seslite_sessions WHERE user_id = $1 AND name >= $3 AND name < $4 LIMIT $2;
-
--- name: ids_active_of_app
-SELECT id FROM seslite_sessions WHERE app_id = $1 AND active_30s BETWEEN $3 AND $4 LIMIT $2;
-
--- name: ids_active_of_user
-SELECT id FROM seslite_sessions WHERE user_id = $1 AND active_30s BETWEEN $3 AND $4 LIMIT $2;
 
 -- Counts for the same filters, with the parameters of lists. ($8: the times have to be checked.)
 
@@ -595,13 +457,6 @@ FROM seslite_session_labels AS l JOIN seslite_sessions AS c ON c.id = l.session_
 WHERE l.app_id = $1 AND l.name = $5 AND l.value BETWEEN $6 AND $7 AND (c.details & 4) <> 0
   AND c.updated_us >= $3 AND c.updated_us < $4;
 
--- Between the first and the last 30 seconds no time has to be checked.
-
--- name: count_active
-SELECT count(*) FROM seslite_sessions AS c
-WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
-  AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4));
-
 -- name: app_state_set
 INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq)
 VALUES (LOCKED_APP(THE_APP($1)), $2, $3, coalesce($4@ses_session, 0), $5)
@@ -616,40 +471,6 @@ ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), 
 INSERT INTO seslite_session_state (session_id, `key`, value, seq) VALUES (THE_SESSION($1), $2, $3, $5)
 ON DUPLICATE KEY UPDATE value = values(value), seq = values(seq);
 
--- name: app_state_remove
-DELETE FROM seslite_app_state WHERE app_id = THE_APP($1) AND `key` = $2;
-
--- name: user_state_remove
-DELETE FROM seslite_user_state WHERE user_id = THE_USER($1) AND `key` = $2;
-
--- name: session_state_remove
-DELETE FROM seslite_session_state WHERE session_id = THE_SESSION($1) AND `key` = $2;
-
--- Only if the session $3 has set it.
-
--- name: app_state_remove_own
-DELETE FROM seslite_app_state WHERE app_id = $1 AND `key` = $2 AND session_id = $3;
-
--- name: user_state_remove_own
-DELETE FROM seslite_user_state WHERE user_id = $1 AND `key` = $2 AND session_id = $3;
-
--- name: app_state_all
-SELECT `key`, value FROM seslite_app_state WHERE app_id = THE_APP($1) ORDER BY `key`;
-
--- name: user_state_all
-SELECT `key`, value FROM seslite_user_state WHERE user_id = THE_USER($1) ORDER BY `key`;
-
--- name: session_state_all
-SELECT `key`, value FROM seslite_session_state WHERE session_id = THE_SESSION($1) ORDER BY `key`;
-
--- name: state_of_session
--- prepared: for ses_get
-SELECT `key`, value, 0 AS scope FROM seslite_app_state WHERE app_id = THE_APP($1)
-UNION ALL
-SELECT `key`, value, 1 FROM seslite_user_state WHERE user_id = THE_USER($2)
-UNION ALL
-SELECT `key`, value, 2 FROM seslite_session_state WHERE session_id = THE_SESSION($3);
-
 -- The state of all owners of a page, in the page's order.
 
 -- name: user_state_of_owners
@@ -662,49 +483,6 @@ SELECT st.`key`, st.value, st.session_id
 FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_session_state AS st ON st.session_id = o.id
 ORDER BY o.place, st.`key`;
 
--- Includes the event that set each key.
-
--- name: session_state_rows
-SELECT session_id, `key`, value, seq FROM seslite_session_state WHERE session_id = $1 ORDER BY `key`;
-
--- name: app_state_get
-SELECT `key`, value FROM seslite_app_state WHERE app_id = THE_APP($1) AND `key` = $2;
-
--- name: user_state_get
-SELECT `key`, value FROM seslite_user_state WHERE user_id = THE_USER($1) AND `key` = $2;
-
--- name: session_state_get
-SELECT `key`, value FROM seslite_session_state WHERE session_id = THE_SESSION($1) AND `key` = $2;
-
--- name: app_state_delete
-DELETE FROM seslite_app_state WHERE app_id = $1;
-
--- name: user_state_delete
-DELETE FROM seslite_user_state WHERE user_id = $1;
-
--- name: session_state_delete
-DELETE FROM seslite_session_state WHERE session_id = $1;
-
--- name: base_state_add
-INSERT INTO seslite_base_state (session_id, `key`, value, seq) VALUES ($1, $2, $3, $4);
-
--- name: base_state_delete
-DELETE FROM seslite_base_state WHERE session_id = $1;
-
--- name: session_labels_delete
-DELETE FROM seslite_session_labels WHERE session_id = $1;
-
--- name: session_lease_delete
-DELETE FROM seslite_session_leases WHERE session_id = $1;
-
--- name: derived_delete
-DELETE FROM seslite_derived WHERE session_id = $1;
-
--- name: lease_find
--- locks: FOR UPDATE
-SELECT token, session_id, owner, taken_us, until_us, next_owner, next_until_us
-FROM seslite_session_leases WHERE session_id = THE_SESSION($1);
-
 -- The time is read after the session was found, whose lock keeps its lease from changing. There is a row even without a
 -- lease.
 
@@ -713,61 +491,11 @@ SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.n
        cast(unix_timestamp(now(6)) * 1000000 AS SIGNED)
 FROM (SELECT 1) AS one LEFT JOIN seslite_session_leases AS l ON l.session_id = THE_SESSION($1);
 
--- name: lease_add
-INSERT INTO seslite_session_leases (session_id, owner, taken_us, until_us) VALUES ($1, $2, $3, $4);
-
--- name: lease_set
-UPDATE seslite_session_leases SET taken_us = $3, until_us = $4, next_owner = $5, next_until_us = $6
-WHERE session_id = $2 AND token = $1;
-
 -- name: lease_replace
 DELETE FROM seslite_session_leases WHERE session_id = $2 AND token = $1;
 
--- name: event_marks_delete
-DELETE FROM seslite_event_marks WHERE session_id = $1;
-
--- name: event_marks_cut
-DELETE FROM seslite_event_marks WHERE session_id = $1 AND seq > $2;
-
--- name: event_marks_prune
-DELETE FROM seslite_event_marks WHERE session_id = $1 AND seq <= $2;
-
--- name: session_prune
-UPDATE seslite_sessions SET base_seq = $2, event_count = $3 WHERE id = $1;
-
 -- name: event_add
 INSERT IGNORE INTO seslite_events (session_id, EVENT_COLUMNS()) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
-
--- The event with a new body.
-
--- name: event_replace
-UPDATE seslite_events SET body = $5
-WHERE session_id = $1 AND seq = $2 AND id = $3 AND invocation_id = $4;
-
--- The value $6 that an event $5 of the session $4 has set, or that was imported (then no session has set it). The event may
--- name its `key` twice, so it may have set another value.
-
--- name: app_state_replace
-UPDATE seslite_app_state SET value = $3 WHERE app_id = $1 AND `key` = $2
-  AND ((session_id = $4 AND seq = $5) OR session_id = 0) AND value = $6 AND value <> $3;
-
--- name: user_state_replace
-UPDATE seslite_user_state SET value = $3 WHERE user_id = $1 AND `key` = $2
-  AND ((session_id = $4 AND seq = $5) OR session_id = 0) AND value = $6 AND value <> $3;
-
--- name: session_state_replace
-UPDATE seslite_session_state SET value = $3 WHERE session_id = $1 AND `key` = $2
-  AND $4 = $1 AND seq = $5 AND value = $6 AND value <> $3;
-
--- name: base_state_replace
-UPDATE seslite_base_state SET value = $3
-WHERE session_id = $1 AND `key` = $2 AND seq = $4 AND value = $5;
-
--- name: base_state_remove
-DELETE FROM seslite_base_state WHERE session_id = $1 AND `key` = $2;
-
--- name: details_replace_initial
-UPDATE seslite_session_details SET initial_state = $2 WHERE session_id = $1;
 
 -- The sessions of the app $1 that have the number of origin of the session $2, and that which the user $3
 -- has by the name $4: with the names of what they were forked from, and the last number taken from there.
@@ -800,32 +528,6 @@ WHERE o.app_id = $1 AND d.origin IN (
     SELECT n.origin FROM seslite_sessions AS own JOIN seslite_session_details AS n ON n.session_id = own.id
     WHERE own.user_id = $2 AND n.origin IS NOT NULL);
 
--- name: event_marks_backward
-SELECT session_id, seq, kind, target_seq FROM seslite_event_marks
-WHERE session_id = THE_SESSION($1) AND seq <= $2 ORDER BY seq DESC LIMIT $3;
-
--- Copies of a session's rows for a fork.
-
--- name: events_copy
-INSERT INTO seslite_events (session_id, EVENT_COLUMNS())
-SELECT $2, EVENT_COLUMNS() FROM seslite_events WHERE session_id = $1 AND seq <= $3 ORDER BY seq;
-
--- name: event_marks_copy
-INSERT INTO seslite_event_marks (session_id, seq, kind, target_seq)
-SELECT $2, seq, kind, target_seq FROM seslite_event_marks WHERE session_id = $1 AND seq <= $3;
-
--- name: base_state_copy
-INSERT INTO seslite_base_state (session_id, `key`, value, seq)
-SELECT $2, `key`, value, seq FROM seslite_base_state WHERE session_id = $1;
-
--- name: session_state_copy
-INSERT INTO seslite_session_state (session_id, `key`, value, seq)
-SELECT $2, `key`, value, seq FROM seslite_session_state WHERE session_id = $1;
-
--- name: session_labels_copy
-INSERT INTO seslite_session_labels (session_id, name, value, app_id)
-SELECT $2, name, value, app_id FROM seslite_session_labels WHERE session_id = $1;
-
 -- name: details_copy
 INSERT INTO seslite_session_details (session_id, title, parent_user, parent_session, parent_seq, initial_state, origin)
 SELECT $2, d.title, $3, $4, $5, d.initial_state, d.origin
@@ -837,23 +539,6 @@ FROM (SELECT 1) AS one LEFT JOIN seslite_session_details AS d ON d.session_id = 
 INSERT INTO seslite_session_details (session_id, origin) VALUES ($1, $2)
 ON DUPLICATE KEY UPDATE origin = coalesce(origin, values(origin));
 
--- An import of events that are older than the last write does not move that back.
-
--- name: session_fill
-UPDATE seslite_sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_30s = $5, base_seq = $6,
-       details = $7, version = $8, changed_us = greatest(changed_us, $9), ahead_hour = $10
-WHERE id = $1;
-
--- For loading: a session is created without a name, and gets it when it is complete.
-
--- name: session_name
-UPDATE seslite_sessions SET name = $2 WHERE id = $1;
-
--- name: parent_set
-INSERT INTO seslite_session_details (session_id, parent_user, parent_session, parent_seq)
-VALUES ($1, $2, $3, $4)
-ON DUPLICATE KEY UPDATE parent_user = values(parent_user), parent_session = values(parent_session), parent_seq = values(parent_seq);
-
 -- The number of the first event of $1 in which the log of $2 differs.
 
 -- name: event_unlike
@@ -861,9 +546,6 @@ SELECT a.seq
 FROM seslite_events AS a LEFT JOIN seslite_events AS b ON b.session_id = $2 AND b.seq = a.seq
 WHERE a.session_id = $1 AND NOT (b.body <=> a.body)
 ORDER BY a.seq LIMIT 1;
-
--- name: event_mark_add
-INSERT INTO seslite_event_marks (session_id, seq, kind, target_seq) VALUES ($1, $2, $3, $4);
 
 -- Selects the first event in the order of ids, from this id on: for a condition on the id alone, a planner without
 -- statistics may read the whole log by the other index.
@@ -883,52 +565,11 @@ KEEP_DOWN_TO(THE_SESSION($1));
 SELECT EVENT_COLUMNS() FROM seslite_events
 WHERE session_id = THE_SESSION($1) AND seq BETWEEN @ses_end AND $3 ORDER BY seq DESC;
 
--- name: events_newest
--- prepared: for ses_get
-SELECT EVENT_COLUMNS() FROM seslite_events
-WHERE session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3 ORDER BY seq DESC LIMIT $4;
-
 -- For a replay.
 
 -- name: event_bodies_forward
 KEEP_UP_TO($1);
 SELECT seq, body FROM seslite_events WHERE session_id = $1 AND seq BETWEEN $2 AND @ses_end ORDER BY seq;
-
--- Finds where a walk begins, without reading the wide columns.
-
--- name: event_times_backward
-SELECT seq, time_us, high_us
-FROM seslite_events WHERE session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3
-ORDER BY seq DESC LIMIT $4;
-
--- name: events_delete
-DELETE FROM seslite_events WHERE session_id = $1 AND seq BETWEEN $2 AND $3;
-
--- The remains of a session, a user or an app after its rows were deleted.
-
--- name: session_left
-SELECT 1 FROM seslite_events WHERE session_id = $1
-UNION ALL SELECT 1 FROM seslite_event_marks WHERE session_id = $1
-UNION ALL SELECT 1 FROM seslite_session_state WHERE session_id = $1
-UNION ALL SELECT 1 FROM seslite_base_state WHERE session_id = $1
-UNION ALL SELECT 1 FROM seslite_session_labels WHERE session_id = $1
-UNION ALL SELECT 1 FROM seslite_session_leases WHERE session_id = $1
-UNION ALL SELECT 1 FROM seslite_derived WHERE session_id = $1
-LIMIT 1;
-
--- name: user_left
-SELECT 1 FROM seslite_user_state WHERE user_id = $1 LIMIT 1;
-
--- name: app_left
-SELECT 1 FROM seslite_app_state WHERE app_id = $1
-UNION ALL SELECT 1 FROM seslite_users WHERE app_id = $1
-UNION ALL SELECT 1 FROM seslite_sessions WHERE app_id = $1
-LIMIT 1;
-
--- For a check: single rows in order, without joins to other tables.
-
--- name: check_app_after
-SELECT id, name FROM seslite_apps WHERE id > $1 ORDER BY id LIMIT 1;
 
 -- name: check_user_after
 SELECT u.id, u.app_id, u.name, a.name AS app_name
@@ -943,40 +584,11 @@ LEFT JOIN seslite_users AS u ON u.id = s.user_id
 LEFT JOIN seslite_apps AS a ON a.id = s.app_id
 WHERE s.id > $1 ORDER BY s.id LIMIT 1;
 
--- name: check_details
-SELECT title, parent_user, parent_session, parent_seq, more, origin FROM seslite_session_details
-WHERE session_id = $1;
-
--- name: check_labels
-SELECT name, value, app_id FROM seslite_session_labels WHERE session_id = $1 ORDER BY name;
-
--- name: check_app_state
-SELECT `key`, value, session_id, seq FROM seslite_app_state WHERE app_id = $1 ORDER BY `key`;
-
--- name: check_user_state
-SELECT `key`, value, session_id, seq FROM seslite_user_state WHERE user_id = $1 ORDER BY `key`;
-
--- The next one of a user that has a hash, and the next one that has none.
-
--- name: check_content_after
-SELECT id, hash, size, uses, written_us FROM seslite_artifact_contents
-WHERE user_id = $1 AND hash > $2 ORDER BY hash LIMIT 1;
-
--- name: check_unfinished_after
-SELECT id, hash, size, uses, written_us FROM seslite_artifact_contents
-WHERE user_id = $1 AND hash IS NULL AND id > $2 ORDER BY id LIMIT 1;
-
 -- The chunks from $2 on; with 0 also those below, which cannot be.
 
 -- name: check_chunks
 SELECT number, bytes FROM seslite_artifact_chunks
 WHERE content_id = $1 AND number >= if($2 = 0, -9223372036854775808, $2) ORDER BY number LIMIT $3;
-
--- name: check_uses
-SELECT count(*) FROM seslite_artifacts WHERE user_id = $1 AND content_id = $2;
-
--- name: base_state_get
-SELECT value, seq FROM seslite_base_state WHERE session_id = $1 AND `key` = $2;
 
 -- An append that is sent as a whole. A number is out of range, which fails, if a job has to look first: the session does not have
 -- the version that is expected (NULL: any), or has no room among the events that it may hold, or there is an unknown feature. If
@@ -1133,40 +745,6 @@ FROM (
 GROUP BY o.name, o.owner, o.id
 ORDER BY o.name, o.owner, o.id LIMIT $1;
 
--- name: check_floors
-SELECT floor FROM seslite_version_floor WHERE floor < 0 OR floor >= 9007199254740991 - 1099511627776
-ORDER BY floor DESC LIMIT $1;
-
--- name: check_count
-SELECT count(*) FROM seslite_sessions;
-
--- Artifacts. $4 is the version, or the highest number for the newest one. Includes an address, if it is no longer than one
--- that leads to an artifact can be.
-
--- name: artifact_find
-SELECT ARTIFACT_COLUMNS(),
-       CASE WHEN f.kind = 2 AND c.size <= 2176
-            THEN (SELECT k.bytes FROM seslite_artifact_chunks AS k WHERE k.content_id = c.id AND k.number = 0) END
-FROM ARTIFACTS()
-WHERE f.user_id = THE_USER($1) AND f.session = $2 AND f.name = $3 AND f.version <= $4
-ORDER BY f.version DESC LIMIT 1;
-
--- The versions above $4.
-
--- name: artifact_versions
-SELECT ARTIFACT_COLUMNS()
-FROM ARTIFACTS()
-WHERE f.user_id = THE_USER($1) AND f.session = $2 AND f.name = $3 AND f.version > $4
-ORDER BY f.version LIMIT $5;
-
--- All of a user, in order, after the one with the session's name $2, the name $3 and the version $4.
-
--- name: artifacts_after
-SELECT ARTIFACT_COLUMNS(), f.session
-FROM ARTIFACTS()
-WHERE f.user_id = $1 AND (f.session, f.name, f.version) > ($2, $3, $4)
-ORDER BY f.session, f.name, f.version LIMIT $5;
-
 -- The names above $3, at most $4, each with its newest version. Older versions are passed over.
 
 -- name: artifact_names
@@ -1188,14 +766,6 @@ JOIN seslite_artifacts AS f ON f.user_id = THE_USER($1) AND f.session = $2 AND f
 LEFT JOIN seslite_artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
 ORDER BY f.name LIMIT $4;
 
--- name: artifact_add
-INSERT INTO seslite_artifacts
-    (user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, THE_CONTENT($10));
-
--- name: artifact_remove
-DELETE FROM seslite_artifacts WHERE user_id = $1 AND session = $2 AND name = $3 AND version = $4;
-
 -- Before the versions of a name, all of a session, or all that one took over from another, are removed or added, their
 -- contents get as many uses less or more. Without a name (NULL) all names count. (A version that another transaction removes
 -- meanwhile is waited for, and does not count.)
@@ -1212,33 +782,6 @@ WHERE c.user_id = THE_USER($1);
 -- name: artifacts_remove
 DELETE FROM seslite_artifacts WHERE user_id = THE_USER($1) AND session = $2 AND ($3 IS NULL OR name = $3);
 
--- The base of the session $2 forgets the artifact $3, whose key there is $4, if no version of it is left.
-
--- name: base_artifact_forget
-DELETE FROM seslite_base_state
-WHERE session_id = (SELECT s.id FROM seslite_sessions AS s WHERE s.user_id = THE_USER($1) AND s.name = $2) AND `key` = $4
-    AND NOT EXISTS (SELECT 1 FROM seslite_artifacts AS a
-                    WHERE a.user_id = THE_USER($1) AND a.session = $2 AND a.name = $3);
-
--- name: artifacts_copy
-INSERT INTO seslite_artifacts
-    (user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
-SELECT user_id, $3, name, version, created_us, kind, mime_type, display_name, metadata, content_id
-FROM seslite_artifacts WHERE user_id = $1 AND session = $2;
-
--- The first version after version $4 of the name $3.
-
--- name: artifact_after
-SELECT ARTIFACT_COLUMNS()
-FROM ARTIFACTS()
-WHERE f.user_id = $1 AND f.session = $2 AND (f.name, f.version) > ($3, $4)
-ORDER BY f.name, f.version LIMIT 1;
-
--- Artifacts that a session has get another name of a session.
-
--- name: artifacts_move
-UPDATE seslite_artifacts SET session = $3 WHERE user_id = $1 AND session = $2;
-
 -- An artifact of the session $2, with the name $4 if there is one, that the session $3 lacks, or has in another way.
 
 -- name: artifact_unlike
@@ -1250,53 +793,9 @@ WHERE a.user_id = $1 AND a.session = $2 AND ($4 IS NULL OR a.name = $4)
          OR NOT (b.display_name <=> a.display_name) OR NOT (b.metadata <=> a.metadata) OR b.content_id <> a.content_id)
 LIMIT 1;
 
--- The next name after $2 under which artifacts are, but no session.
-
--- name: artifacts_without_session
-SELECT a.session FROM seslite_artifacts AS a
-WHERE a.user_id = $1 AND a.session > $2
-    AND NOT EXISTS (SELECT 1 FROM seslite_sessions AS s
-                    WHERE s.user_id = $1 AND s.name = a.session)
-ORDER BY a.session LIMIT 1;
-
--- name: session_called
-SELECT name FROM seslite_sessions WHERE id = $1;
-
--- name: content_find
--- locks: FOR UPDATE
-SELECT id, size FROM seslite_artifact_contents WHERE user_id = THE_USER($1) AND hash = $2;
-
 -- name: content_add
 INSERT INTO seslite_artifact_contents (user_id, hash, size, uses, written_us) VALUES ($1, $2, $3, $4, $5);
 SET @ses_content = last_insert_id();
-
--- name: content_use
-UPDATE seslite_artifact_contents SET uses = uses + $3 WHERE id = $1 AND user_id = $2;
-
--- Only contents that are being written.
-
--- name: content_grow
-UPDATE seslite_artifact_contents SET size = $3, written_us = $4
-WHERE id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
-
--- name: content_finish
-UPDATE seslite_artifact_contents SET hash = $3, uses = 1
-WHERE id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
-
--- name: chunk_add
-INSERT INTO seslite_artifact_chunks (content_id, number, bytes) VALUES (THE_CONTENT($1), $2, $3);
-
--- name: chunks_copy
-INSERT INTO seslite_artifact_chunks (content_id, number, bytes)
-SELECT $2, number, bytes FROM seslite_artifact_chunks WHERE content_id = $1;
-
--- A row of NULLs: the content is there, but no such chunk.
-
--- name: chunks_read
-SELECT k.number, k.bytes
-FROM seslite_artifact_contents AS c
-LEFT JOIN seslite_artifact_chunks AS k ON k.content_id = c.id AND k.number BETWEEN $4 AND $5
-WHERE c.id = $1 AND c.user_id = $2 AND c.hash = $3 ORDER BY k.number;
 
 -- What no artifact of a user has any more, and what was being written and was left before the time $2.
 -- (It is locked, or it might be finished before contents_sweep.)
@@ -1307,37 +806,12 @@ WHERE c.user_id = THE_USER($1) AND c.uses = 0 AND (c.hash IS NOT NULL OR c.writt
 DELETE k FROM seslite_artifact_chunks AS k JOIN seslite_artifact_contents AS c ON c.id = k.content_id
 WHERE c.user_id = THE_USER($1) AND c.uses = 0 AND (c.hash IS NOT NULL OR c.written_us < $2);
 
--- name: contents_sweep
-DELETE FROM seslite_artifact_contents
-WHERE user_id = THE_USER($1) AND uses = 0 AND (hash IS NOT NULL OR written_us < $2);
-
--- name: chunks_delete
-DELETE FROM seslite_artifact_chunks WHERE content_id = $1;
-
--- name: content_delete
-DELETE FROM seslite_artifact_contents WHERE id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
-
 -- name: user_chunks_delete
 DELETE k FROM seslite_artifact_chunks AS k JOIN seslite_artifact_contents AS c ON c.id = k.content_id
 WHERE c.user_id = $1;
 
--- name: user_contents_delete
-DELETE FROM seslite_artifact_contents WHERE user_id = $1;
-
--- name: user_artifacts_delete
-DELETE FROM seslite_artifacts WHERE user_id = $1;
-
--- What is derived from the events: a row in `features`, and for each session how far it has come. $1 (of behind_*: $4) is the
--- name of the feature.
-
--- name: feature_find
-SELECT 1 FROM seslite_features WHERE name = $1;
-
 -- name: feature_enter
 INSERT IGNORE INTO seslite_features (name, needs) VALUES ($1, $2);
-
--- name: feature_leave
-DELETE FROM seslite_features WHERE name = $1;
 
 -- A server keeps no SQL: there is a row if there is a table.
 
@@ -1345,37 +819,9 @@ DELETE FROM seslite_features WHERE name = $1;
 SELECT NULL FROM information_schema.tables
 WHERE table_schema = database() AND table_name = concat('seslite_', $1);
 
--- name: derived_forget
-DELETE FROM seslite_derived WHERE what = $1;
-
--- name: derived_find
-SELECT seq, epoch FROM seslite_derived WHERE session_id = $1 AND what = $2;
-
--- name: derived_set
-INSERT INTO seslite_derived (session_id, what, seq, epoch) VALUES ($1, $2, $3, $4)
-ON DUPLICATE KEY UPDATE seq = values(seq), epoch = values(epoch);
-
--- name: derived_leave
-DELETE FROM seslite_derived WHERE session_id = $1 AND what = $2;
-
--- name: behind_any
-SELECT s.id
-FROM seslite_sessions AS s LEFT JOIN seslite_derived AS d ON d.session_id = s.id AND d.what = $4
-WHERE s.id > $1 AND s.event_count > 0 AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
-  AND $3 = 0
-ORDER BY s.id LIMIT $2;
-
--- name: behind_app
-SELECT s.id FROM seslite_sessions AS s
-WHERE s.app_id = $3 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4) ORDER BY s.id LIMIT $2;
-
 -- name: behind_user
 SELECT s.id FROM seslite_sessions AS s
 WHERE s.user_id = $3 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4) ORDER BY s.id LIMIT $2;
-
--- name: behind_session
-SELECT s.id FROM seslite_sessions AS s
-WHERE s.id = $3 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4) LIMIT $2;
 
 -- name: derived_lag
 SELECT cast(coalesce(sum(greatest(0, s.last_seq - greatest(s.base_seq, coalesce(d.seq, 0)))), 0) AS SIGNED)
@@ -1393,9 +839,6 @@ DELETE FROM seslite_features WHERE name = 'search';
 
 -- name: index_forget
 DELETE FROM seslite_derived WHERE what = 'search';
-
--- name: index_serves
-SELECT 1 FROM seslite_features WHERE name = 'search';
 
 -- name: index_module
 SELECT 1 FROM (SELECT 1) AS one WHERE false;
@@ -1416,27 +859,7 @@ INSERT IGNORE INTO seslite_features (name, needs) VALUES ('usage', 1);
 -- name: usage_drop
 DELETE FROM seslite_usage_counts;
 
--- name: usage_last
-SELECT first_seq, last_seq, counts FROM seslite_usage_counts
-WHERE session_id = $1 ORDER BY first_seq DESC LIMIT 1;
-
--- name: usage_put
-INSERT INTO seslite_usage_counts (session_id, first_seq, last_seq, what, counts) VALUES ($1, $2, $3, 'usage', $4)
-ON DUPLICATE KEY UPDATE last_seq = values(last_seq), counts = values(counts);
-
 -- name: usage_of_sessions
 SELECT c.session_id, c.first_seq, c.last_seq, c.counts
 FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_usage_counts AS c ON c.session_id = o.id
 ORDER BY o.place, c.first_seq;
-
--- name: usage_any
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9) WHERE $1 = 0 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2;
-
--- name: usage_of_app
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9) WHERE s.app_id = $1 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2;
-
--- name: usage_of_user
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9) WHERE s.user_id = $1 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2;
-
--- name: usage_of_session
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9) WHERE s.id = $1 AND USAGE_FILTER(s) LIMIT $2;

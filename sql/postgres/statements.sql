@@ -1,6 +1,6 @@
--- Every statement of the library for PostgreSQL. The names, parameters and columns are those of
--- sql/sqlite/statements.sql; numbers are bigint, everything else is text. The text after `-- locks: ` is appended to a
--- statement that runs in a transaction that writes.
+-- The statements for PostgreSQL that are not in sql/statements.sql, whose head describes how these books are
+-- written. The names, parameters and columns are those that SQLite has; numbers are bigint, everything else is
+-- text.
 --
 -- Wherever a statement has a number of an app, a user or a session, it has its shard too: the last 12 bits. The shard of
 -- names is computed from them (0002_initial.sql says how). Only statements about a whole app, or the whole store, go through
@@ -19,13 +19,13 @@
 -- without: index_write      and are written at once
 -- without: usage_forget     foreign keys can be relied on
 --
--- Only here, since SQLite locks the whole file:
+-- Not in SQLite (a text that both servers share is in sql/statements.sql), since it locks the whole file:
 -- own: lock_user            nobody else adds to the user, or removes from it,
 -- own: lock_app             or the app
 -- own: share_user           nobody deletes the user meanwhile,
 -- own: share_app            or the app
 --
--- Only here, since a file answers it in another way:
+-- Not in SQLite, since a file answers it in another way:
 -- own: space                the bytes of the tables and their indexes
 -- own: watch                the versions of many sessions, and of the sessions of many users
 -- own: check_columns        missing columns (SQLite itself compares them with the schema),
@@ -35,22 +35,22 @@
 -- own: check_floors         shards that leave new sessions few versions, or none
 -- own: check_count          the number of sessions for a check, which their ids do not give
 --
--- Only here, since FTS5 must be told the words:
+-- Not in SQLite, since FTS5 must be told the words:
 -- own: words_delete         what is removed from the index of words
 -- own: words_after          its words, for a check,
 -- own: index_drop           and a table is dropped without it
 --
--- Only here, since the clocks of many machines differ:
+-- Not in SQLite, since the clocks of many machines differ:
 -- own: lease_now            a lease and the server's time
 --
--- Only here, since rows of a file are read one by one:
+-- Not in SQLite, since rows of a file are read one by one:
 -- own: events_newest        as events_backward, however many bytes they have
 --
--- Only here, for each transaction:
+-- Not in SQLite, for each transaction:
 -- own: begin_settings       where names are looked up, how long to wait for a lock, and no unknown feature;
 -- own: begin_read_settings  of a read only the first
 --
--- Only here, for transactions that are sent as a whole, without waiting for numbers from the server:
+-- Not in SQLite, for transactions that are sent as a whole, without waiting for numbers from the server:
 -- own: append_by_key        the session to append to, if it is in the expected state,
 -- own: append_by_id         or the same by its number
 -- own: append_one           the same for a single event, which also updates the session,
@@ -67,8 +67,7 @@
 -- own: append_touch         the session's row after these events
 -- own: create_session       a session whose version follows those of earlier ones
 
--- tools/embed_server.awk replaces calls such as SHARD($1). Each word of a macro's text that is the name of a parameter
--- stands for the argument, also after a dot and in quotes.
+-- The macros of these books, but those that are in sql/statements.sql.
 --
 -- The shards of a number, and of names:
 -- macro: SHARD(id) = (id::bigint & 4095)::int
@@ -87,12 +86,6 @@
 -- macro: NOW_US() = ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000)
 -- macro: NEW_ID(table, number) = greatest(NOW_US() << 12 | number,
 --     (SELECT max(o.id) FROM seslite.table AS o WHERE o.shard = number) + 4096)
---
--- The columns of a session and of an event:
--- macro: STATE_COLUMNS(row) = row.version, row.last_seq, row.event_count, row.created_us, row.updated_us, row.expires_us,
---     row.base_seq, row.details
--- macro: SESSION_COLUMNS(row) = row.id, row.app_id, row.user_id, STATE_COLUMNS(row)
--- macro: EVENT_COLUMNS() = seq, id, invocation_id, author, branch, time_us, high_us, body
 --
 -- The end of a DO block that makes a table with rows of sessions: it gets the rights and the row security that `derived` has.
 -- `granted` is a record.
@@ -155,12 +148,6 @@
 -- macro: HAS_NAME(row) = ($13::text IS NULL
 --     OR (row.name >= $13 AND row.name < coalesce($14, $13 || repeat(chr(1114111), 129))))
 --
--- The columns of an artifact, and of its contents. A row that leads to another's contents must not show them.
--- macro: ARTIFACT_COLUMNS() = f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id,
---     c.size, c.hash
--- macro: ARTIFACTS() = seslite.artifacts AS f LEFT JOIN seslite.artifact_contents AS c
---     ON c.shard = f.shard AND c.id = f.content_id AND c.user_id = f.user_id
---
 -- A session with which a feature has not come as far as its events, or that was cut since then:
 -- macro: IS_BEHIND(row, feature) = NOT EXISTS (SELECT 1 FROM seslite.derived AS d
 --     WHERE d.shard = row.shard AND d.session_id = row.id AND d.what = feature::text AND d.seq >= row.last_seq
@@ -169,7 +156,7 @@
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
 -- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq, d.seq, d.epoch, row.name,
 --     u.name, a.name
--- macro: USAGE_SESSIONS(named) = seslite.sessions AS s
+-- macro: USAGE_JOINS(named) =
 --     LEFT JOIN LATERAL (SELECT d.seq, d.epoch FROM seslite.derived AS d
 --         WHERE d.shard = s.shard AND d.session_id = s.id AND d.what = 'usage' OFFSET 0) AS d ON true
 --     LEFT JOIN LATERAL (SELECT u.name FROM seslite.users AS u
@@ -215,22 +202,10 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_cat
 -- name: begin_read_settings
 SET LOCAL search_path TO pg_catalog, pg_temp;
 
--- name: commit
-COMMIT;
-
--- name: rollback
-ROLLBACK;
-
 -- name: space
 SELECT coalesce(sum(pg_catalog.pg_total_relation_size(c.oid)), 0)::bigint
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = 'seslite' AND c.relkind IN ('r', 'p');
-
--- name: lock_user
-SELECT 1::bigint FROM seslite.users WHERE shard = SHARD(THE_USER($1)) AND id = THE_USER($1) FOR UPDATE;
-
--- name: lock_app
-SELECT 1::bigint FROM seslite.apps WHERE shard = SHARD(THE_APP($1)) AND id = THE_APP($1) FOR UPDATE;
 
 -- name: share_user
 SELECT 1::bigint FROM seslite.users WHERE shard = SHARD(THE_USER($1)) AND id = THE_USER($1) FOR SHARE;
@@ -263,22 +238,6 @@ SELECT set_config('seslite.user', u.id::text, true)::bigint AS id,
        set_config('seslite.app', u.app_id::text, true)::bigint AS app_id, 1::bigint
 FROM seslite.users AS u WHERE u.shard = USER_SHARD($1, $2) AND u.name = $2 AND u.app_id = APP_ID($1);
 
--- Names in order, from $2 on, except $3.
-
--- name: apps_named
-SELECT id, name FROM seslite.apps
-WHERE ($1::bigint IS NULL OR true) AND name >= $2 AND ($3::text IS NULL OR name <> $3) ORDER BY name LIMIT $4::bigint;
-
--- name: users_named
-SELECT id, name FROM seslite.users
-WHERE app_id = $1 AND name >= $2 AND ($3::text IS NULL OR name <> $3) ORDER BY name LIMIT $4::bigint;
-
--- name: user_delete
-DELETE FROM seslite.users WHERE shard = SHARD($1) AND id = $1;
-
--- name: app_delete
-DELETE FROM seslite.apps WHERE shard = SHARD($1) AND id = $1;
-
 -- name: session_add
 INSERT INTO seslite.sessions
     (shard, id, app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
@@ -294,24 +253,6 @@ SELECT coalesce((SELECT floor FROM seslite.version_floor WHERE shard = SHARD($1)
 -- name: version_floor_raise
 INSERT INTO seslite.version_floor AS f (shard, floor) VALUES (SHARD($2), $1)
 ON CONFLICT (shard) DO UPDATE SET floor = greatest(f.floor, excluded.floor);
-
--- name: details_add
-INSERT INTO seslite.session_details (shard, session_id, initial_state) VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2);
-
--- name: details_initial
-SELECT initial_state, origin FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: title_set
-INSERT INTO seslite.session_details (shard, session_id, title) VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2)
-ON CONFLICT (shard, session_id) DO UPDATE SET title = excluded.title;
-
--- name: label_set
-INSERT INTO seslite.session_labels (shard, session_id, name, value, app_id)
-VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2, $3, THE_APP($4))
-ON CONFLICT (shard, session_id, name) DO UPDATE SET value = excluded.value, app_id = excluded.app_id;
-
--- name: label_remove
-DELETE FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1 AND name = $2;
 
 -- Parents, titles and labels of many sessions, in the given order.
 
@@ -336,9 +277,6 @@ SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id
 FROM seslite.session_labels AS l WHERE l.shard = SHARD(THE_SESSION($1)) AND l.session_id = THE_SESSION($1)
 ORDER BY name NULLS FIRST;
 
--- name: base_state_all
-SELECT session_id, key, value, seq FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 ORDER BY key;
-
 -- Keeps the numbers that it finds: see THE_SESSION.
 
 -- name: session_find
@@ -360,22 +298,6 @@ WHERE s.shard = SHARD($1) AND s.id = $1;
 -- locks: FOR UPDATE
 SELECT FOUND_COLUMNS(s) FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1 AND PLANNED_ONCE();
 
--- name: session_describe
-UPDATE seslite.sessions SET details = $2 WHERE shard = SHARD(THE_SESSION($1)) AND id = THE_SESSION($1);
-
--- name: session_expiry
-UPDATE seslite.sessions SET expires_us = $2 WHERE shard = SHARD($1) AND id = $1;
-
--- name: session_touch
-UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
-       changed_us = $6
-WHERE shard = SHARD($1) AND id = $1;
-
--- name: session_touch_active
-UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
-       changed_us = $6, active_30s = $7, ahead_hour = $8
-WHERE shard = SHARD($1) AND id = $1;
-
 -- Also deletes the row of details, for which SQLite has a foreign key.
 
 -- name: session_delete
@@ -383,16 +305,6 @@ WITH details AS (
     DELETE FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1
 )
 DELETE FROM seslite.sessions WHERE shard = SHARD($1) AND id = $1;
-
--- name: sessions_of_user
-SELECT id FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1 LIMIT 1;
-
--- For followers.
-
--- name: sessions_by_name
-SELECT SESSION_COLUMNS(s), s.name
-FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.user_id = $1 AND s.name > $2
-ORDER BY s.name LIMIT $3::bigint;
 
 -- A row for each session $1, or user $3 of the app $2, in their order; the texts are arrays, such as '{"a","b"}'.
 
@@ -410,33 +322,6 @@ CROSS JOIN LATERAL
                 SELECT a.id FROM seslite.apps AS a WHERE a.shard = o.apps_shard AND a.name = o.app))) AS v
 ORDER BY o.place;
 
--- The sessions that ses_store_expire and ses_delete_app delete, a few at a time.
-
--- name: app_after
-SELECT id FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;
-
--- name: user_name
-SELECT name FROM seslite.users WHERE shard = SHARD($1) AND id = $1;
-
--- name: sessions_of_app
--- locks: FOR UPDATE
-SELECT id FROM seslite.sessions WHERE app_id = $1 ORDER BY id LIMIT $2::bigint;
-
--- name: sessions_expired
--- locks: FOR UPDATE
-SELECT id FROM seslite.sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY expires_us, id LIMIT $2::bigint;
-
--- name: sessions_idle
--- locks: FOR UPDATE
-SELECT id FROM seslite.sessions
-WHERE app_id = $1 AND active_30s <= $4 AND changed_us < $3 AND ahead_hour IS NULL
-ORDER BY active_30s, id LIMIT $2::bigint;
-
--- name: sessions_idle_ahead
--- locks: FOR UPDATE
-SELECT id FROM seslite.sessions
-WHERE app_id = $1 AND ahead_hour <= $4 AND changed_us < $3 ORDER BY ahead_hour, id LIMIT $2::bigint;
-
 -- The oldest of a user's sessions, as many as there are beyond $3. They are counted where they are selected, since others may
 -- delete some meanwhile.
 
@@ -453,17 +338,6 @@ SELECT id FROM seslite.sessions
 WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 ORDER BY changed_us, name DESC
 LIMIT least($2::bigint, greatest(0, (SELECT count(*) FROM seslite.sessions
                                      WHERE shard = SHARD($1) AND user_id = $1) - $3::bigint));
-
--- name: user_has_more
-SELECT 1::bigint FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1 LIMIT 1 OFFSET $2::bigint;
-
--- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per user.
-
--- name: due_count
-SELECT coalesce(sum((SELECT greatest(count(*) - $4::bigint,
-                                     count(*) FILTER (WHERE s.expires_us <= $2::bigint OR s.changed_us < $3::bigint))
-                     FROM seslite.sessions AS s WHERE s.shard = u.shard AND s.user_id = u.id)), 0)::bigint
-FROM seslite.users AS u WHERE u.app_id = $1;
 
 -- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The
 -- list begins after a position: a time $8, then for ties a session name and a user id, or, in order of
@@ -625,10 +499,6 @@ WHERE app_id = $1 AND name = $3 AND value BETWEEN $4 AND coalesce($5, repeat(chr
 SELECT id FROM seslite.sessions
 WHERE shard = SHARD($1) AND user_id = $1 AND name >= $3 AND name < coalesce($4, $3 || repeat(chr(1114111), 129)) LIMIT $2::bigint;
 
--- name: ids_active_of_app
-SELECT id FROM seslite.sessions
-WHERE app_id = $1 AND active_30s BETWEEN $3 AND $4 LIMIT $2::bigint;
-
 -- name: ids_active_of_user
 SELECT id FROM seslite.sessions
 WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 AND active_30s BETWEEN $3 AND $4 LIMIT $2::bigint;
@@ -678,39 +548,6 @@ INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
 SELECT SHARD(THE_SESSION($1)), THE_SESSION($1), $2::text, $3::text, $5::bigint WHERE ($4::bigint IS NULL OR true)
 ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
 
--- name: app_state_remove
-DELETE FROM seslite.app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) AND key = $2;
-
--- name: user_state_remove
-DELETE FROM seslite.user_state WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND key = $2;
-
--- name: session_state_remove
-DELETE FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = $2;
-
--- Only if the session $3 has set it.
-
--- name: app_state_remove_own
-DELETE FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1 AND key = $2 AND session_id = $3;
-
--- name: user_state_remove_own
-DELETE FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 AND key = $2 AND session_id = $3;
-
--- name: app_state_all
-SELECT key, value FROM seslite.app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) ORDER BY key;
-
--- name: user_state_all
-SELECT key, value FROM seslite.user_state WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) ORDER BY key;
-
--- name: session_state_all
-SELECT key, value FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) ORDER BY key;
-
--- name: state_of_session
-SELECT key, value, 0::bigint AS scope FROM seslite.app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1)
-UNION ALL
-SELECT key, value, 1 FROM seslite.user_state WHERE shard = SHARD(THE_USER($2)) AND user_id = THE_USER($2)
-UNION ALL
-SELECT key, value, 2 FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($3)) AND session_id = THE_SESSION($3);
-
 -- The state of all owners of a page, in the page's order.
 
 -- name: user_state_of_owners
@@ -724,49 +561,6 @@ SELECT st.key, st.value, st.session_id
 FROM THE_OWNERS($1, listed) AS o
 CROSS JOIN LATERAL OF_OWNER(session_state, session_id) AS st
 ORDER BY o.place, st.key;
-
--- Includes the event that set each key.
-
--- name: session_state_rows
-SELECT session_id, key, value, seq FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 ORDER BY key;
-
--- name: app_state_get
-SELECT key, value FROM seslite.app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) AND key = $2;
-
--- name: user_state_get
-SELECT key, value FROM seslite.user_state WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND key = $2;
-
--- name: session_state_get
-SELECT key, value FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = $2;
-
--- name: app_state_delete
-DELETE FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1;
-
--- name: user_state_delete
-DELETE FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1;
-
--- name: session_state_delete
-DELETE FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: base_state_add
-INSERT INTO seslite.base_state (shard, session_id, key, value, seq) VALUES (SHARD($1), $1, $2, $3, $4);
-
--- name: base_state_delete
-DELETE FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: session_labels_delete
-DELETE FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: session_lease_delete
-DELETE FROM seslite.session_leases WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: derived_delete
-DELETE FROM seslite.derived WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: lease_find
--- locks: FOR UPDATE
-SELECT token, session_id, owner, taken_us, until_us, next_owner, next_until_us
-FROM seslite.session_leases WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1);
 
 -- The time is read after the session was found, whose lock keeps its lease from changing. There is a row even without a
 -- lease.
@@ -787,60 +581,13 @@ SET token = greatest(l.token + 1, excluded.token), owner = excluded.owner, taken
     until_us = excluded.until_us, next_owner = NULL, next_until_us = NULL
 RETURNING token;
 
--- name: lease_set
-UPDATE seslite.session_leases SET taken_us = $3, until_us = $4, next_owner = $5, next_until_us = $6
-WHERE shard = SHARD($2) AND session_id = $2 AND token = $1;
-
 -- name: lease_replace
 UPDATE seslite.session_leases SET until_us = 0 WHERE shard = SHARD($2) AND session_id = $2 AND token = $1;
-
--- name: event_marks_delete
-DELETE FROM seslite.event_marks WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: event_marks_cut
-DELETE FROM seslite.event_marks WHERE shard = SHARD($1) AND session_id = $1 AND seq > $2;
-
--- name: event_marks_prune
-DELETE FROM seslite.event_marks WHERE shard = SHARD($1) AND session_id = $1 AND seq <= $2;
-
--- name: session_prune
-UPDATE seslite.sessions SET base_seq = $2, event_count = $3 WHERE shard = SHARD($1) AND id = $1;
 
 -- name: event_add
 INSERT INTO seslite.events (shard, session_id, EVENT_COLUMNS())
 VALUES (SHARD($1), $1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT DO NOTHING;
-
--- The event with a new body.
-
--- name: event_replace
-UPDATE seslite.events SET body = $5
-WHERE shard = SHARD($1) AND session_id = $1 AND seq = $2 AND id = $3 AND invocation_id = $4;
-
--- The value $6 that an event $5 of the session $4 has set, or that was imported (then no session has set it). The event may
--- name its key twice, so it may have set another value.
-
--- name: app_state_replace
-UPDATE seslite.app_state SET value = $3 WHERE shard = SHARD($1) AND app_id = $1 AND key = $2
-  AND ((session_id = $4 AND seq = $5) OR session_id = 0) AND value = $6 AND value <> $3;
-
--- name: user_state_replace
-UPDATE seslite.user_state SET value = $3 WHERE shard = SHARD($1) AND user_id = $1 AND key = $2
-  AND ((session_id = $4 AND seq = $5) OR session_id = 0) AND value = $6 AND value <> $3;
-
--- name: session_state_replace
-UPDATE seslite.session_state SET value = $3 WHERE shard = SHARD($1) AND session_id = $1 AND key = $2
-  AND $4::bigint = $1 AND seq = $5 AND value = $6 AND value <> $3;
-
--- name: base_state_replace
-UPDATE seslite.base_state SET value = $3
-WHERE shard = SHARD($1) AND session_id = $1 AND key = $2 AND seq = $4 AND value = $5;
-
--- name: base_state_remove
-DELETE FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 AND key = $2;
-
--- name: details_replace_initial
-UPDATE seslite.session_details SET initial_state = $2 WHERE shard = SHARD($1) AND session_id = $1;
 
 -- The sessions of the app $1 that have the number of origin of the session $2, and that which the user $3
 -- has by the name $4: with the names of what they were forked from, and the last number taken from there.
@@ -875,69 +622,11 @@ WHERE o.app_id = $1 AND d.origin = ANY (ARRAY (
     JOIN seslite.session_details AS n ON n.shard = SHARD($2) AND n.session_id = own.id
     WHERE own.shard = SHARD($2) AND own.user_id = $2 AND n.origin IS NOT NULL));
 
--- name: event_marks_backward
-SELECT session_id, seq, kind, target_seq FROM seslite.event_marks
-WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND seq <= $2 ORDER BY seq DESC LIMIT $3::bigint;
-
--- Copies of a session's rows for a fork.
-
--- name: events_copy
-INSERT INTO seslite.events (shard, session_id, EVENT_COLUMNS())
-SELECT SHARD($2), $2::bigint, EVENT_COLUMNS()
-FROM seslite.events WHERE shard = SHARD($1) AND session_id = $1 AND seq <= $3 ORDER BY seq;
-
--- name: event_marks_copy
-INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
-SELECT SHARD($2), $2::bigint, seq, kind, target_seq FROM seslite.event_marks
-WHERE shard = SHARD($1) AND session_id = $1 AND seq <= $3;
-
--- name: base_state_copy
-INSERT INTO seslite.base_state (shard, session_id, key, value, seq)
-SELECT SHARD($2), $2::bigint, key, value, seq FROM seslite.base_state
-WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: session_state_copy
-INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
-SELECT SHARD($2), $2::bigint, key, value, seq FROM seslite.session_state
-WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: session_labels_copy
-INSERT INTO seslite.session_labels (shard, session_id, name, value, app_id)
-SELECT SHARD($2), $2::bigint, name, value, app_id FROM seslite.session_labels
-WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: details_copy
-INSERT INTO seslite.session_details
-    (shard, session_id, title, parent_user, parent_session, parent_seq, initial_state, origin)
-VALUES (SHARD($2), $2,
-        (SELECT title FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1),
-        $3, $4, $5,
-        (SELECT initial_state FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1),
-        (SELECT origin FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1));
-
 -- A session that has a number of origin keeps it.
 
 -- name: origin_set
 INSERT INTO seslite.session_details AS d (shard, session_id, origin) VALUES (SHARD($1), $1, $2)
 ON CONFLICT (shard, session_id) DO UPDATE SET origin = coalesce(d.origin, excluded.origin);
-
--- An import of events that are older than the last write does not move that back.
-
--- name: session_fill
-UPDATE seslite.sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_30s = $5, base_seq = $6,
-       details = $7, version = $8, changed_us = greatest(changed_us, $9), ahead_hour = $10
-WHERE shard = SHARD($1) AND id = $1;
-
--- For loading: a session is created without a name, and gets it when it is complete.
-
--- name: session_name
-UPDATE seslite.sessions SET name = $2 WHERE shard = SHARD($1) AND id = $1;
-
--- name: parent_set
-INSERT INTO seslite.session_details (shard, session_id, parent_user, parent_session, parent_seq)
-VALUES (SHARD($1), $1, $2, $3, $4)
-ON CONFLICT (shard, session_id) DO UPDATE
-SET parent_user = excluded.parent_user, parent_session = excluded.parent_session, parent_seq = excluded.parent_seq;
 
 -- The number of the first event of $1 in which the log of $2 differs.
 
@@ -947,9 +636,6 @@ FROM seslite.events AS a
 LEFT JOIN seslite.events AS b ON b.shard = SHARD($2) AND b.session_id = $2 AND b.seq = a.seq
 WHERE a.shard = SHARD($1) AND a.session_id = $1 AND b.body IS DISTINCT FROM a.body
 ORDER BY a.seq LIMIT 1;
-
--- name: event_mark_add
-INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq) VALUES (SHARD($1), $1, $2, $3, $4);
 
 -- Selects the first event in the order of ids, from this id on: for a condition on the id alone, a planner without
 -- statistics may read the whole log by the other index.
@@ -979,11 +665,6 @@ FROM (SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.seq DESC ROWS BETWE
       ORDER BY e.seq DESC LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq DESC;
 
--- name: events_newest
-SELECT EVENT_COLUMNS()
-FROM seslite.events WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3
-ORDER BY seq DESC LIMIT $4::bigint;
-
 -- For a replay.
 
 -- name: event_bodies_forward
@@ -993,90 +674,12 @@ FROM (SELECT e.seq, e.body, sum(octet_length(e.body)) OVER (ORDER BY e.seq ROWS 
       ORDER BY e.seq LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
--- Finds where a walk begins, without reading the wide columns.
-
--- name: event_times_backward
-SELECT seq, time_us, high_us
-FROM seslite.events WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3
-ORDER BY seq DESC LIMIT $4::bigint;
-
--- name: events_delete
-DELETE FROM seslite.events WHERE shard = SHARD($1) AND session_id = $1 AND seq BETWEEN $2 AND $3;
-
--- The remains of a session, a user or an app after its rows were deleted.
-
--- name: session_left
-SELECT 1::bigint FROM seslite.events WHERE shard = SHARD($1) AND session_id = $1
-UNION ALL SELECT 1::bigint FROM seslite.event_marks WHERE shard = SHARD($1) AND session_id = $1
-UNION ALL SELECT 1::bigint FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1
-UNION ALL SELECT 1::bigint FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1
-UNION ALL SELECT 1::bigint FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1
-UNION ALL SELECT 1::bigint FROM seslite.session_leases WHERE shard = SHARD($1) AND session_id = $1
-UNION ALL SELECT 1::bigint FROM seslite.derived WHERE shard = SHARD($1) AND session_id = $1
-LIMIT 1;
-
--- name: user_left
-SELECT 1::bigint FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 LIMIT 1;
-
--- name: app_left
-SELECT 1::bigint FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1
-UNION ALL SELECT 1::bigint FROM seslite.users WHERE app_id = $1
-UNION ALL SELECT 1::bigint FROM seslite.sessions WHERE app_id = $1
-LIMIT 1;
-
--- For a check: single rows in order, without joins to other tables.
-
--- name: check_app_after
-SELECT id, name FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;
-
--- name: check_user_after
-SELECT u.id, u.app_id, u.name, a.name
-FROM seslite.users AS u
-LEFT JOIN seslite.apps AS a ON a.shard = SHARD(u.app_id) AND a.id = u.app_id
-WHERE u.id > $1 ORDER BY u.id LIMIT 1;
-
--- name: check_session_after
-SELECT SESSION_COLUMNS(s), s.active_30s, s.changed_us, s.ahead_hour, u.app_id, a.name, u.name, s.name
-FROM seslite.sessions AS s
-LEFT JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
-LEFT JOIN seslite.apps AS a ON a.shard = SHARD(s.app_id) AND a.id = s.app_id
-WHERE s.id > $1 ORDER BY s.id LIMIT 1;
-
--- name: check_details
-SELECT title, parent_user, parent_session, parent_seq, more, origin FROM seslite.session_details
-WHERE shard = SHARD($1) AND session_id = $1;
-
--- name: check_labels
-SELECT name, value, app_id FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1 ORDER BY name;
-
--- name: check_app_state
-SELECT key, value, session_id, seq FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1 ORDER BY key;
-
--- name: check_user_state
-SELECT key, value, session_id, seq FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 ORDER BY key;
-
--- The next one of a user that has a hash, and the next one that has none.
-
--- name: check_content_after
-SELECT id, hash, size, uses, written_us FROM seslite.artifact_contents
-WHERE shard = SHARD($1) AND user_id = $1 AND hash > $2 ORDER BY hash LIMIT 1;
-
--- name: check_unfinished_after
-SELECT id, hash, size, uses, written_us FROM seslite.artifact_contents
-WHERE shard = SHARD($1) AND user_id = $1 AND hash IS NULL AND id > $2 ORDER BY id LIMIT 1;
-
 -- The chunks from $2 on; with 0 also those below, which cannot be.
 
 -- name: check_chunks
 SELECT number, bytes FROM seslite.artifact_chunks
 WHERE shard = SHARD($1) AND content_id = $1
   AND number >= coalesce(nullif($2::bigint, 0), -9223372036854775808) ORDER BY number LIMIT $3;
-
--- name: check_uses
-SELECT count(*) FROM seslite.artifacts WHERE shard = SHARD($1) AND user_id = $1 AND content_id = $2;
-
--- name: base_state_get
-SELECT value, seq FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 AND key = $2;
 
 -- An append that is sent as a whole. The guards divide by zero if a job has to look first: the session does not have
 -- version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. They lock the session, so later
@@ -1310,41 +913,6 @@ FROM seslite.users AS u JOIN seslite.apps AS a ON a.shard = SHARD(u.app_id) AND 
 WHERE u.shard <> USER_SHARD(a.name, u.name)
 LIMIT $1::bigint;
 
--- name: check_floors
-SELECT floor FROM seslite.version_floor WHERE floor < 0 OR floor >= 9007199254740991 - 1099511627776
-ORDER BY floor DESC LIMIT $1::bigint;
-
--- name: check_count
-SELECT count(*) FROM seslite.sessions;
-
--- Artifacts. $4 is the version, or the highest number for the newest one. Includes an address, if it is no longer than one
--- that leads to an artifact can be.
-
--- name: artifact_find
-SELECT ARTIFACT_COLUMNS(),
-       CASE WHEN f.kind = 2 AND c.size <= 2176
-            THEN (SELECT k.bytes FROM seslite.artifact_chunks AS k
-                  WHERE k.shard = c.shard AND k.content_id = c.id AND k.number = 0) END
-FROM ARTIFACTS()
-WHERE f.shard = SHARD(THE_USER($1)) AND f.user_id = THE_USER($1) AND f.session = $2 AND f.name = $3 AND f.version <= $4
-ORDER BY f.version DESC LIMIT 1;
-
--- The versions above $4.
-
--- name: artifact_versions
-SELECT ARTIFACT_COLUMNS()
-FROM ARTIFACTS()
-WHERE f.shard = SHARD(THE_USER($1)) AND f.user_id = THE_USER($1) AND f.session = $2 AND f.name = $3 AND f.version > $4
-ORDER BY f.version LIMIT $5;
-
--- All of a user, in order, after the one with the session's name $2, the name $3 and the version $4.
-
--- name: artifacts_after
-SELECT ARTIFACT_COLUMNS(), f.session
-FROM ARTIFACTS()
-WHERE f.shard = SHARD($1) AND f.user_id = $1 AND (f.session, f.name, f.version) > ($2, $3, $4)
-ORDER BY f.session, f.name, f.version LIMIT $5;
-
 -- The names above $3, at most $4, each with its newest version. Older versions are passed over.
 
 -- name: artifact_names
@@ -1366,14 +934,6 @@ JOIN seslite.artifacts AS f ON f.shard = SHARD(THE_USER($1)) AND f.user_id = THE
 LEFT JOIN seslite.artifact_contents AS c ON c.shard = f.shard AND c.id = f.content_id AND c.user_id = f.user_id
 ORDER BY f.name LIMIT $4;
 
--- name: artifact_add
-INSERT INTO seslite.artifacts
-    (shard, user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
-VALUES (SHARD($1), $1, $2, $3, $4, $5, $6, $7, $8, $9, THE_CONTENT($10));
-
--- name: artifact_remove
-DELETE FROM seslite.artifacts WHERE shard = SHARD($1) AND user_id = $1 AND session = $2 AND name = $3 AND version = $4;
-
 -- Before the versions of a name, all of a session, or all that one took over from another, are removed or added, their
 -- contents get as many uses less or more. Without a name (NULL) all names count. (A version that another transaction removes
 -- meanwhile is waited for, and does not count.)
@@ -1387,9 +947,6 @@ FROM (SELECT l.content_id, count(*) AS count
       GROUP BY l.content_id) AS n
 WHERE c.shard = SHARD(THE_USER($1)) AND c.id = n.content_id AND c.user_id = THE_USER($1);
 
--- name: artifacts_remove
-DELETE FROM seslite.artifacts WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND session = $2 AND name = coalesce($3, name);
-
 -- The base of the session $2 forgets the artifact $3, whose key there is $4, if no version of it is left.
 
 -- name: base_artifact_forget
@@ -1399,25 +956,6 @@ WHERE shard = SHARD(THE_USER($1)) AND key = $4
                       WHERE s.shard = SHARD(THE_USER($1)) AND s.user_id = THE_USER($1) AND s.name = $2)
     AND NOT EXISTS (SELECT 1 FROM seslite.artifacts AS a
                     WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.session = $2 AND a.name = $3);
-
--- name: artifacts_copy
-INSERT INTO seslite.artifacts
-    (shard, user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
-SELECT shard, user_id, $3, name, version, created_us, kind, mime_type, display_name, metadata, content_id
-FROM seslite.artifacts WHERE shard = SHARD($1) AND user_id = $1 AND session = $2;
-
--- The first version after version $4 of the name $3.
-
--- name: artifact_after
-SELECT ARTIFACT_COLUMNS()
-FROM ARTIFACTS()
-WHERE f.shard = SHARD($1) AND f.user_id = $1 AND f.session = $2 AND (f.name, f.version) > ($3, $4)
-ORDER BY f.name, f.version LIMIT 1;
-
--- Artifacts that a session has get another name of a session.
-
--- name: artifacts_move
-UPDATE seslite.artifacts SET session = $3 WHERE shard = SHARD($1) AND user_id = $1 AND session = $2;
 
 -- An artifact of the session $2, with the name $4 if there is one, that the session $3 lacks, or has in another way.
 
@@ -1432,54 +970,10 @@ WHERE a.shard = SHARD($1) AND a.user_id = $1 AND a.session = $2 AND a.name = coa
          OR b.content_id <> a.content_id)
 LIMIT 1;
 
--- The next name after $2 under which artifacts are, but no session.
-
--- name: artifacts_without_session
-SELECT a.session FROM seslite.artifacts AS a
-WHERE a.shard = SHARD($1) AND a.user_id = $1 AND a.session > $2
-    AND NOT EXISTS (SELECT 1 FROM seslite.sessions AS s
-                    WHERE s.shard = SHARD($1) AND s.user_id = $1 AND s.name = a.session)
-ORDER BY a.session LIMIT 1;
-
--- name: session_called
-SELECT name FROM seslite.sessions WHERE shard = SHARD($1) AND id = $1;
-
--- name: content_find
--- locks: FOR UPDATE
-SELECT id, size FROM seslite.artifact_contents WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND hash = $2;
-
 -- name: content_add
 INSERT INTO seslite.artifact_contents (shard, id, user_id, hash, size, uses, written_us)
 VALUES (SHARD($1), NEW_ID(artifact_contents, SHARD($1)), $1, $2, $3, $4, $5)
 RETURNING set_config('seslite.content', id::text, true)::bigint;
-
--- name: content_use
-UPDATE seslite.artifact_contents SET uses = uses + $3 WHERE shard = SHARD($1) AND id = $1 AND user_id = $2;
-
--- Only contents that are being written.
-
--- name: content_grow
-UPDATE seslite.artifact_contents SET size = $3, written_us = $4
-WHERE shard = SHARD($1) AND id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
-
--- name: content_finish
-UPDATE seslite.artifact_contents SET hash = $3, uses = 1
-WHERE shard = SHARD($1) AND id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
-
--- name: chunk_add
-INSERT INTO seslite.artifact_chunks (shard, content_id, number, bytes) VALUES (SHARD(THE_CONTENT($1)), THE_CONTENT($1), $2, $3);
-
--- name: chunks_copy
-INSERT INTO seslite.artifact_chunks (shard, content_id, number, bytes)
-SELECT SHARD($2), $2, number, bytes FROM seslite.artifact_chunks WHERE shard = SHARD($1) AND content_id = $1;
-
--- A row of NULLs: the content is there, but no such chunk.
-
--- name: chunks_read
-SELECT k.number, k.bytes
-FROM seslite.artifact_contents AS c
-LEFT JOIN seslite.artifact_chunks AS k ON k.shard = c.shard AND k.content_id = c.id AND k.number BETWEEN $4 AND $5
-WHERE c.shard = SHARD($1) AND c.id = $1 AND c.user_id = $2 AND c.hash = $3 ORDER BY k.number;
 
 -- What no artifact of a user has any more, and what was being written and was left before the time $2.
 -- (It is locked, or it might be finished before contents_sweep.)
@@ -1491,83 +985,22 @@ USING (SELECT c.shard, c.id FROM seslite.artifact_contents AS c
          AND (c.hash IS NOT NULL OR c.written_us < $2) FOR UPDATE) AS g
 WHERE k.shard = g.shard AND k.content_id = g.id;
 
--- name: contents_sweep
-DELETE FROM seslite.artifact_contents
-WHERE shard = SHARD(THE_USER($1)) AND user_id = THE_USER($1) AND uses = 0 AND (hash IS NOT NULL OR written_us < $2);
-
--- name: chunks_delete
-DELETE FROM seslite.artifact_chunks WHERE shard = SHARD($1) AND content_id = $1;
-
--- name: content_delete
-DELETE FROM seslite.artifact_contents WHERE shard = SHARD($1) AND id = $1 AND user_id = $2 AND uses = 0 AND hash IS NULL;
-
 -- name: user_chunks_delete
 DELETE FROM seslite.artifact_chunks AS k USING seslite.artifact_contents AS c
 WHERE c.shard = SHARD($1) AND c.user_id = $1 AND k.shard = c.shard AND k.content_id = c.id;
 
--- name: user_contents_delete
-DELETE FROM seslite.artifact_contents WHERE shard = SHARD($1) AND user_id = $1;
-
--- name: user_artifacts_delete
-DELETE FROM seslite.artifacts WHERE shard = SHARD($1) AND user_id = $1;
-
--- What is derived from the events: a row in `features`, and for each session how far it has come. $1 (of behind_*: $4) is the
--- name of the feature.
-
--- name: feature_find
-SELECT 1::bigint FROM seslite.features WHERE name = $1;
-
 -- name: feature_enter
 INSERT INTO seslite.features (name, needs) VALUES ($1, $2::bigint::int) ON CONFLICT DO NOTHING;
-
--- name: feature_leave
-DELETE FROM seslite.features WHERE name = $1;
 
 -- A server keeps no SQL: there is a row if there is a table.
 
 -- name: table_sql
 SELECT NULL FROM pg_class WHERE oid = to_regclass('seslite.' || $1::text);
 
--- name: derived_forget
-DELETE FROM seslite.derived WHERE what = $1;
-
--- name: derived_find
-SELECT seq, epoch FROM seslite.derived WHERE shard = SHARD($1) AND session_id = $1 AND what = $2;
-
--- name: derived_set
-INSERT INTO seslite.derived (shard, session_id, what, seq, epoch) VALUES (SHARD($1), $1, $2, $3, $4)
-ON CONFLICT (shard, session_id, what) DO UPDATE SET seq = excluded.seq, epoch = excluded.epoch;
-
--- name: derived_leave
-DELETE FROM seslite.derived WHERE shard = SHARD($1) AND session_id = $1 AND what = $2;
-
--- name: behind_any
-SELECT s.id
-FROM seslite.sessions AS s
-LEFT JOIN seslite.derived AS d ON d.shard = s.shard AND d.session_id = s.id AND d.what = $4::text
-WHERE s.id > $1 AND s.event_count > 0 AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
-  AND $3::bigint = 0
-ORDER BY s.id LIMIT $2::bigint;
-
--- name: behind_app
-SELECT s.id FROM seslite.sessions AS s
-WHERE s.app_id = $3 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4) ORDER BY s.id LIMIT $2::bigint;
-
 -- name: behind_user
 SELECT s.id FROM seslite.sessions AS s
 WHERE s.shard = SHARD($3) AND s.user_id = $3 AND s.user_id > 0 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4)
 ORDER BY s.id LIMIT $2::bigint;
-
--- name: behind_session
-SELECT s.id FROM seslite.sessions AS s
-WHERE s.shard = SHARD($3) AND s.id = $3 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4) LIMIT $2::bigint;
-
--- name: derived_lag
-SELECT coalesce(sum(greatest(0, s.last_seq - greatest(s.base_seq, coalesce(d.seq, 0)))), 0)::bigint
-FROM seslite.sessions AS s
-LEFT JOIN seslite.derived AS d
-    ON d.shard = s.shard AND d.session_id = s.id AND d.what = $1::text AND d.epoch = s.version - s.last_seq
-WHERE s.event_count > 0;
 
 -- The index of words, which is made on demand: a row for each event that has words. The words are folded; with capitals there
 -- are three that name the app (A), the user (U) and the session (S). An event with very many words has only these and the word
@@ -1691,33 +1124,12 @@ END $make$;
 -- name: usage_drop
 DROP TABLE IF EXISTS seslite.usage_counts;
 
--- name: usage_last
-SELECT first_seq, last_seq, counts FROM seslite.usage_counts
-WHERE shard = SHARD($1) AND session_id = $1 ORDER BY first_seq DESC LIMIT 1;
-
--- name: usage_put
-INSERT INTO seslite.usage_counts (shard, session_id, first_seq, last_seq, what, counts)
-VALUES (SHARD($1), $1, $2, $3, 'usage', $4)
-ON CONFLICT (shard, session_id, first_seq) DO UPDATE SET last_seq = excluded.last_seq, counts = excluded.counts;
-
 -- name: usage_of_sessions
 SELECT c.session_id, c.first_seq, c.last_seq, c.counts
 FROM WITH_SHARDS($1::bigint[]) AS o
 CROSS JOIN LATERAL OF_OWNER(usage_counts, session_id) AS c
 ORDER BY o.place, c.first_seq;
 
--- name: usage_any
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9)
-WHERE $1::bigint = 0 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2::bigint;
-
--- name: usage_of_app
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9)
-WHERE s.app_id = $1 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2::bigint;
-
 -- name: usage_of_user
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9)
+SELECT USAGE_COLUMNS(s) FROM seslite.sessions AS s USAGE_JOINS($9)
 WHERE s.shard = SHARD($1) AND s.user_id = $1 AND s.user_id > 0 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2::bigint;
-
--- name: usage_of_session
-SELECT USAGE_COLUMNS(s) FROM USAGE_SESSIONS($9)
-WHERE s.shard = SHARD($1) AND s.id = $1 AND USAGE_FILTER(s) LIMIT $2::bigint;

@@ -1,17 +1,31 @@
--- Every statement of the library. `-- name: X` begins one; statements.h (generated) calls it STATEMENT_X in capitals.
--- Parameters are numbered. The statements may be in any order; each name occurs once.
+-- The statements of SQLite that are not in sql/statements.sql, whose head describes how these books are
+-- written. Parameters are ?1 and so on.
+--
+-- A statement is always given the number of its owner.
+-- macro: THE_SESSION(id) = id
+-- macro: THE_USER(id) = id
+-- macro: THE_APP(id) = id
+-- macro: THE_CONTENT(id) = id
+--
+-- What the filter of a list asks of a session: the label ?5 with a value from ?6 to ?7, and a name from ?13 to
+-- before ?14. Nothing is asked if ?5 or ?13 is NULL. (details & 4: the session has labels.)
+-- macro: HAS_LABEL(row) = (?5 IS NULL OR (row.details & 4 AND EXISTS (
+--     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+-- macro: HAS_NAME(row) = (?13 IS NULL OR (row.name >= ?13 AND row.name < ?14))
+--
+-- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
+-- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq, d.seq,
+--     d.epoch, row.name, u.name, a.name
+-- macro: USAGE_JOINS(named) = LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
+--     LEFT JOIN users AS u ON u.id = s.user_id AND named LEFT JOIN apps AS a ON a.id = s.app_id AND named
+-- macro: USAGE_FILTER(row) = row.id > ?8 AND row.event_count > 0 AND row.updated_us >= ?3 AND row.updated_us < ?4
+--     AND (?10 IS NULL OR (row.name >= ?10 AND row.name < ?11)) AND HAS_LABEL(row)
 
 -- name: begin_write
 BEGIN IMMEDIATE;
 
 -- name: begin_read
 BEGIN;
-
--- name: commit
-COMMIT;
-
--- name: rollback
-ROLLBACK;
 
 -- The features that this library does not know. It knows an index of words by any number.
 
@@ -48,18 +62,6 @@ SELECT id, name FROM apps WHERE name >= ?2 AND name IS NOT ?3 ORDER BY name LIMI
 -- name: users_named
 SELECT id, name FROM users WHERE app_id = ?1 AND name >= ?2 AND name IS NOT ?3 ORDER BY name LIMIT ?4;
 
--- name: user_delete
-DELETE FROM users WHERE id = ?1;
-
--- name: app_delete
-DELETE FROM apps WHERE id = ?1;
-
--- name: session_add
-INSERT INTO sessions
-    (app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
-     changed_us, ahead_hour)
-VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 0, 0, ?7, ?8, ?9);
-
 -- Row 1 is the only row; any other row is damage. The last parameter is the user, for engines with a floor per group of
 -- users.
 
@@ -68,22 +70,6 @@ SELECT iif(id = 1 AND typeof(floor) = 'integer', floor, -1) FROM version_floor W
 
 -- name: version_floor_raise
 UPDATE version_floor SET floor = ?1 WHERE id = 1 AND ?2 > 0;
-
--- name: details_add
-INSERT INTO session_details (session_id, initial_state) VALUES (?1, ?2);
-
--- name: details_initial
-SELECT initial_state, origin FROM session_details WHERE session_id = ?1;
-
--- name: title_set
-INSERT INTO session_details (session_id, title) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET title = excluded.title;
-
--- name: label_set
-INSERT INTO session_labels (session_id, name, value, app_id) VALUES (?1, ?2, ?3, ?4)
-ON CONFLICT DO UPDATE SET value = excluded.value, app_id = excluded.app_id;
-
--- name: label_remove
-DELETE FROM session_labels WHERE session_id = ?1 AND name = ?2;
 
 -- Parents, titles and labels of many sessions, in the given order.
 
@@ -105,12 +91,8 @@ FROM session_details WHERE session_id = ?1
 UNION ALL
 SELECT session_id, NULL, NULL, NULL, NULL, name, value, app_id FROM session_labels WHERE session_id = ?1;
 
--- name: base_state_all
-SELECT session_id, key, value, seq FROM base_state WHERE session_id = ?1 ORDER BY key;
-
 -- name: session_find
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details
+SELECT SESSION_COLUMNS(s)
 FROM apps AS a
 JOIN users AS u ON u.app_id = a.id AND u.name = ?2
 JOIN sessions AS i ON i.user_id = u.id AND i.name = ?3
@@ -128,25 +110,8 @@ WHERE s.id = ?1;
 SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq, details
 FROM sessions WHERE id = ?1;
 
--- name: session_describe
-UPDATE sessions SET details = ?2 WHERE id = ?1;
-
--- name: session_expiry
-UPDATE sessions SET expires_us = ?2 WHERE id = ?1;
-
--- name: session_touch
-UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, changed_us = ?6 WHERE id = ?1;
-
--- name: session_touch_active
-UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, changed_us = ?6,
-       active_30s = ?7, ahead_hour = ?8
-WHERE id = ?1;
-
 -- name: session_delete
 DELETE FROM sessions WHERE id = ?1;
-
--- name: sessions_of_user
-SELECT id FROM sessions WHERE user_id = ?1 LIMIT 1;
 
 -- For followers.
 
@@ -154,9 +119,6 @@ SELECT id FROM sessions WHERE user_id = ?1 LIMIT 1;
 SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq, details,
        name
 FROM sessions WHERE user_id = ?1 AND name > ?2 ORDER BY name;
-
--- name: session_version
-SELECT version FROM sessions WHERE id = ?1;
 
 -- A sum of parts of 32 bits cannot overflow.
 
@@ -170,13 +132,7 @@ WHERE a.name = ?1;
 -- name: data_version
 PRAGMA data_version;
 
--- The rows that ses_store_expire and ses_delete_app delete, a few at a time.
-
--- name: app_after
-SELECT id FROM apps WHERE id > ?1 ORDER BY id LIMIT 1;
-
--- name: user_name
-SELECT name FROM users WHERE id = ?1;
+-- A few at a time, for ses_store_expire and ses_delete_app.
 
 -- name: sessions_of_app
 SELECT id FROM sessions INDEXED BY sessions_by_app WHERE app_id = ?1 LIMIT ?2;
@@ -209,16 +165,6 @@ SELECT id FROM sessions INDEXED BY sessions_by_user
 WHERE user_id = ?1 ORDER BY changed_us, name DESC
 LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1) - ?3));
 
--- name: user_has_more
-SELECT 1 FROM sessions WHERE user_id = ?1 LIMIT 1 OFFSET ?2;
-
--- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per user.
-
--- name: due_count
-SELECT coalesce(sum((SELECT max(count(*) - ?4, count(*) FILTER (WHERE s.expires_us <= ?2 OR s.changed_us < ?3))
-                     FROM sessions AS s WHERE s.user_id = u.id)), 0)
-FROM users AS u WHERE u.app_id = ?1;
-
 -- Lists, of at most ?2 sessions. Their update time is from ?3 to before ?4, and they have the label ?5 (if it
 -- is not NULL) with a value from ?6 to ?7. (details & 4: the session has labels.) The list begins after a
 -- position: a time ?8, then for ties a session name and a user id, or, in order of creation, a session number
@@ -232,8 +178,7 @@ FROM users AS u WHERE u.app_id = ?1;
 -- append would write: that list looks at all sessions of its owner.)
 
 -- name: list_app_newest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.app_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
@@ -245,8 +190,7 @@ FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN 
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_app_oldest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.app_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
@@ -258,8 +202,7 @@ FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN 
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_app_created
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
       WHERE c.app_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND c.id > max(?8, coalesce((SELECT min(i.id) FROM sessions AS i INDEXED BY sessions_by_activity
@@ -268,31 +211,25 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
                                                 FROM sessions AS n INDEXED BY sessions_by_app
                                                 WHERE n.app_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1),
                                                NULL, ?11)) - 1, 0))
-        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
-             SELECT 1 FROM session_labels AS l
-             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+        AND HAS_LABEL(c)
       ORDER BY c.id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_app_changed
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
       WHERE c.app_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.changed_us < ?8 OR (c.changed_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
-             SELECT 1 FROM session_labels AS l
-             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+        AND HAS_LABEL(c)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_user_newest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
+        AND HAS_NAME(c)
         AND (?5 IS NULL OR c.details & 4)
         AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
@@ -301,12 +238,11 @@ FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity CROSS 
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_user_oldest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
+        AND HAS_NAME(c)
         AND (?5 IS NULL OR c.details & 4)
         AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
@@ -315,8 +251,7 @@ FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity CROSS 
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_user_created
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
       WHERE c.user_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND c.id > max(?8, coalesce((SELECT min(i.id) FROM sessions AS i INDEXED BY sessions_by_user_activity
@@ -325,23 +260,18 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
                                                 FROM sessions AS n INDEXED BY sessions_by_user
                                                 WHERE n.user_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1),
                                                NULL, ?11)) - 1, 0))
-        AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
-        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
-             SELECT 1 FROM session_labels AS l
-             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+        AND HAS_NAME(c)
+        AND HAS_LABEL(c)
       ORDER BY c.id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- name: list_user_changed
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
       WHERE c.user_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.changed_us < ?8 OR (c.changed_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14))
-        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
-             SELECT 1 FROM session_labels AS l
-             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+        AND HAS_NAME(c)
+        AND HAS_LABEL(c)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
@@ -350,38 +280,22 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 -- NULL. ?11: they must have labels.
 
 -- name: list_among
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id, s.changed_us
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM temp.seslite_owners(?1) AS o CROSS JOIN sessions AS c ON c.id = o.id
       WHERE (?16 IS NULL OR c.user_id = ?16) AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND CASE ?15 WHEN 0 THEN c.id > ?8
             ELSE ?15 * iif(?12, c.changed_us, c.updated_us) > ?8
                  OR (?15 * iif(?12, c.changed_us, c.updated_us) = ?8 AND (c.name, c.user_id) > (?9, ?10)) END
-        AND (?13 IS NULL OR (c.name >= ?13 AND c.name < ?14)) AND (NOT ?11 OR c.details & 4)
-        AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
-             SELECT 1 FROM session_labels AS l
-             WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+        AND HAS_NAME(c) AND (NOT ?11 OR c.details & 4)
+        AND HAS_LABEL(c)
       ORDER BY ?15 * iif(?12, c.changed_us, c.updated_us), iif(?15, c.name, c.id), c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
--- The numbers of at most ?2 sessions that an index finds: those with a label ?3 of a value from ?4 to ?5, those with a
--- name from ?3 to before ?4, or those that were active in the 30 seconds from ?3 to ?4.
-
--- name: ids_labelled
-SELECT session_id FROM session_labels INDEXED BY session_labels_by_value
-WHERE app_id = ?1 AND name = ?3 AND value BETWEEN ?4 AND ?5 LIMIT ?2;
+-- As ids_labelled, those with a name from ?3 to before ?4.
 
 -- name: ids_named
 SELECT id FROM sessions INDEXED BY sqlite_autoindex_sessions_1
 WHERE user_id = ?1 AND name >= ?3 AND name < ?4 LIMIT ?2;
-
--- name: ids_active_of_app
-SELECT id FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = ?1 AND active_30s BETWEEN ?3 AND ?4 LIMIT ?2;
-
--- name: ids_active_of_user
-SELECT id FROM sessions INDEXED BY sessions_by_user_activity
-WHERE user_id = ?1 AND active_30s BETWEEN ?3 AND ?4 LIMIT ?2;
 
 -- Counts for the same filters, with the parameters of lists. (?8: the times have to be checked.)
 
@@ -389,21 +303,13 @@ WHERE user_id = ?1 AND active_30s BETWEEN ?3 AND ?4 LIMIT ?2;
 SELECT count(*) FROM sessions AS c INDEXED BY sqlite_autoindex_sessions_1
 WHERE c.user_id = ?1 AND c.name >= ?13 AND c.name < ?14
   AND (NOT ?8 OR (c.updated_us >= ?3 AND c.updated_us < ?4))
-  AND (?5 IS NULL OR (c.details & 4 AND EXISTS (
-       SELECT 1 FROM session_labels AS l WHERE l.session_id = c.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)));
+  AND HAS_LABEL(c);
 
 -- name: count_labelled
 SELECT count(*)
 FROM session_labels AS l INDEXED BY session_labels_by_value CROSS JOIN sessions AS c ON c.id = l.session_id
 WHERE l.app_id = ?1 AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7 AND c.details & 4
   AND c.updated_us >= ?3 AND c.updated_us < ?4;
-
--- Between the first and the last 30 seconds no time has to be checked.
-
--- name: count_active
-SELECT count(*) FROM sessions AS c INDEXED BY sessions_by_activity
-WHERE c.app_id = ?1 AND c.active_30s BETWEEN ?11 AND ?12
-  AND ((c.active_30s > ?11 AND c.active_30s < ?12) OR (c.updated_us >= ?3 AND c.updated_us < ?4));
 
 -- name: app_state_set
 INSERT INTO app_state (app_id, key, value, session_id, seq) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -417,41 +323,6 @@ ON CONFLICT DO UPDATE SET value = excluded.value, session_id = excluded.session_
 INSERT INTO session_state (session_id, key, value, seq) VALUES (?1, ?2, ?3, ?5)
 ON CONFLICT DO UPDATE SET value = excluded.value, seq = excluded.seq;
 
--- name: app_state_remove
-DELETE FROM app_state WHERE app_id = ?1 AND key = ?2;
-
--- name: user_state_remove
-DELETE FROM user_state WHERE user_id = ?1 AND key = ?2;
-
--- name: session_state_remove
-DELETE FROM session_state WHERE session_id = ?1 AND key = ?2;
-
--- Only if the session ?3 has set it.
-
--- name: app_state_remove_own
-DELETE FROM app_state WHERE app_id = ?1 AND key = ?2 AND session_id = ?3;
-
--- name: user_state_remove_own
-DELETE FROM user_state WHERE user_id = ?1 AND key = ?2 AND session_id = ?3;
-
--- name: app_state_all
-SELECT key, value FROM app_state WHERE app_id = ?1 ORDER BY key;
-
--- name: user_state_all
-SELECT key, value FROM user_state WHERE user_id = ?1 ORDER BY key;
-
--- name: session_state_all
-SELECT key, value FROM session_state WHERE session_id = ?1 ORDER BY key;
-
--- All that a session sees: scope by scope, and each sorted.
-
--- name: state_of_session
-SELECT key, value, 0 AS scope FROM app_state WHERE app_id = ?1
-UNION ALL
-SELECT key, value, 1 FROM user_state WHERE user_id = ?2
-UNION ALL
-SELECT key, value, 2 FROM session_state WHERE session_id = ?3;
-
 -- The state of all owners of a page, in the page's order.
 
 -- name: user_state_of_owners
@@ -464,46 +335,6 @@ SELECT st.key, st.value, st.session_id
 FROM temp.seslite_owners(?1) AS o CROSS JOIN session_state AS st ON st.session_id = o.id
 ORDER BY o.rowid;
 
--- Includes the event that set each key.
-
--- name: session_state_rows
-SELECT session_id, key, value, seq FROM session_state WHERE session_id = ?1 ORDER BY key;
-
--- name: app_state_get
-SELECT key, value FROM app_state WHERE app_id = ?1 AND key = ?2;
-
--- name: user_state_get
-SELECT key, value FROM user_state WHERE user_id = ?1 AND key = ?2;
-
--- name: session_state_get
-SELECT key, value FROM session_state WHERE session_id = ?1 AND key = ?2;
-
--- A deletion by range checks each row, since damaged pages can contain rows of others.
-
--- name: app_state_delete
-DELETE FROM app_state WHERE app_id = ?1 AND +app_id = ?1;
-
--- name: user_state_delete
-DELETE FROM user_state WHERE user_id = ?1 AND +user_id = ?1;
-
--- name: session_state_delete
-DELETE FROM session_state WHERE session_id = ?1 AND +session_id = ?1;
-
--- name: base_state_add
-INSERT INTO base_state (session_id, key, value, seq) VALUES (?1, ?2, ?3, ?4);
-
--- name: base_state_delete
-DELETE FROM base_state WHERE session_id = ?1 AND +session_id = ?1;
-
--- name: session_labels_delete
-DELETE FROM session_labels WHERE session_id = ?1 AND +session_id = ?1;
-
--- name: session_lease_delete
-DELETE FROM session_leases WHERE session_id = ?1 AND +session_id = ?1;
-
--- name: derived_delete
-DELETE FROM derived WHERE session_id = ?1 AND +session_id = ?1;
-
 -- One row per session, whose index is not trusted.
 
 -- name: lease_find
@@ -511,27 +342,12 @@ SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.n
 FROM session_leases AS i LEFT JOIN session_leases AS l ON l.token = i.token
 WHERE i.session_id = ?1;
 
--- name: lease_add
-INSERT INTO session_leases (session_id, owner, taken_us, until_us) VALUES (?1, ?2, ?3, ?4);
-
 -- name: lease_set
 UPDATE session_leases SET taken_us = ?3, until_us = ?4, next_owner = ?5, next_until_us = ?6
 WHERE token = ?1 AND +session_id = ?2;
 
 -- name: lease_replace
 DELETE FROM session_leases WHERE token = ?1 AND +session_id = ?2;
-
--- name: event_marks_delete
-DELETE FROM event_marks WHERE session_id = ?1 AND +session_id = ?1;
-
--- name: event_marks_cut
-DELETE FROM event_marks WHERE session_id = ?1 AND seq > ?2 AND +session_id = ?1;
-
--- name: event_marks_prune
-DELETE FROM event_marks WHERE session_id = ?1 AND seq <= ?2 AND +session_id = ?1;
-
--- name: session_prune
-UPDATE sessions SET base_seq = ?2, event_count = ?3 WHERE id = ?1;
 
 -- ?11 is the id if it may be in the index as text although its hash is free. If it is, the insert conflicts with that
 -- row.
@@ -547,30 +363,6 @@ ON CONFLICT DO NOTHING;
 
 -- name: event_replace
 UPDATE events SET id_at = ?3, invocation_at = ?4, body = ?5 WHERE position = (?1 << 32) + ?2 AND +session_id = ?1;
-
--- The value ?6 that an event ?5 of the session ?4 has set, or that was imported (then no session has set it). The event may
--- name its key twice, so it may have set another value.
-
--- name: app_state_replace
-UPDATE app_state SET value = ?3
-WHERE app_id = ?1 AND key = ?2 AND ((session_id = ?4 AND seq = ?5) OR session_id = 0) AND value = ?6 AND value <> ?3;
-
--- name: user_state_replace
-UPDATE user_state SET value = ?3
-WHERE user_id = ?1 AND key = ?2 AND ((session_id = ?4 AND seq = ?5) OR session_id = 0) AND value = ?6 AND value <> ?3;
-
--- name: session_state_replace
-UPDATE session_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND ?4 = ?1 AND seq = ?5
-  AND value = ?6 AND value <> ?3;
-
--- name: base_state_replace
-UPDATE base_state SET value = ?3 WHERE session_id = ?1 AND key = ?2 AND seq = ?4 AND value = ?5;
-
--- name: base_state_remove
-DELETE FROM base_state WHERE session_id = ?1 AND key = ?2;
-
--- name: details_replace_initial
-UPDATE session_details SET initial_state = ?2 WHERE session_id = ?1;
 
 -- The sessions of the app ?1 that have the number of origin of the session ?2, and that which the user ?3
 -- has by the name ?4: with the names of what they were forked from, and the last number taken from there.
@@ -613,59 +405,17 @@ INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, 
 SELECT position + ((?2 - ?1) << 32), ?2, id_key, id_at, invocation_at, author, branch, time_us, high_us, body
 FROM events WHERE position BETWEEN (?1 << 32) AND (?1 << 32) + ?3 AND +session_id = ?1 ORDER BY position;
 
--- name: event_marks_copy
-INSERT INTO event_marks (session_id, seq, kind, target_seq)
-SELECT ?2, seq, kind, target_seq FROM event_marks WHERE session_id = ?1 AND seq <= ?3;
-
--- name: base_state_copy
-INSERT INTO base_state (session_id, key, value, seq)
-SELECT ?2, key, value, seq FROM base_state WHERE session_id = ?1;
-
--- name: session_state_copy
-INSERT INTO session_state (session_id, key, value, seq)
-SELECT ?2, key, value, seq FROM session_state WHERE session_id = ?1 AND +session_id = ?1;
-
--- name: session_labels_copy
-INSERT INTO session_labels (session_id, name, value, app_id)
-SELECT ?2, name, value, app_id FROM session_labels WHERE session_id = ?1 AND +session_id = ?1;
-
--- name: details_copy
-INSERT INTO session_details (session_id, title, parent_user, parent_session, parent_seq, initial_state, origin)
-VALUES (?2, (SELECT title FROM session_details WHERE session_id = ?1), ?3, ?4, ?5,
-        (SELECT initial_state FROM session_details WHERE session_id = ?1),
-        (SELECT origin FROM session_details WHERE session_id = ?1));
-
 -- A session that has a number of origin keeps it.
 
 -- name: origin_set
 INSERT INTO session_details (session_id, origin) VALUES (?1, ?2)
 ON CONFLICT DO UPDATE SET origin = coalesce(origin, excluded.origin);
 
--- An import of events that are older than the last write does not move that back.
-
--- name: session_fill
-UPDATE sessions SET last_seq = ?2, event_count = ?3, updated_us = ?4, active_30s = ?5, base_seq = ?6, details = ?7,
-       version = ?8, changed_us = max(changed_us, ?9), ahead_hour = ?10
-WHERE id = ?1;
-
--- For loading: a session is created without a name, and gets it when it is complete.
-
--- name: session_name
-UPDATE sessions SET name = ?2 WHERE id = ?1;
-
--- name: parent_set
-INSERT INTO session_details (session_id, parent_user, parent_session, parent_seq) VALUES (?1, ?2, ?3, ?4)
-ON CONFLICT DO UPDATE SET parent_user = excluded.parent_user, parent_session = excluded.parent_session,
-                          parent_seq = excluded.parent_seq;
-
 -- The number of the first event of ?1 in which the log of ?2 differs.
 
 -- name: event_unlike
 SELECT a.position - (?1 << 32) FROM events AS a LEFT JOIN events AS b ON b.position = a.position + ((?2 - ?1) << 32)
 WHERE a.position BETWEEN (?1 << 32) AND (?1 << 32) + 4294967295 AND b.body IS NOT a.body ORDER BY a.position LIMIT 1;
-
--- name: event_mark_add
-INSERT INTO event_marks (session_id, seq, kind, target_seq) VALUES (?1, ?2, ?3, ?4);
 
 -- The event with id ?2, or one with its hash ?3.
 
@@ -720,80 +470,22 @@ SELECT 1 FROM app_state WHERE app_id = ?1
 UNION ALL SELECT 1 FROM users WHERE app_id = ?1
 UNION ALL SELECT 1 FROM sessions WHERE app_id = ?1;
 
--- For a check: single rows in order, without joins to other tables.
-
--- name: check_app_after
-SELECT id, name FROM apps WHERE id > ?1 ORDER BY id LIMIT 1;
-
--- name: check_user_after
-SELECT u.id, u.app_id, u.name, a.name
-FROM users AS u LEFT JOIN apps AS a ON a.id = u.app_id WHERE u.id > ?1 ORDER BY u.id LIMIT 1;
-
--- name: check_session_after
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.active_30s, s.changed_us, s.ahead_hour, u.app_id, a.name, u.name, s.name
-FROM sessions AS s LEFT JOIN users AS u ON u.id = s.user_id LEFT JOIN apps AS a ON a.id = s.app_id
-WHERE s.id > ?1 ORDER BY s.id LIMIT 1;
-
--- name: check_details
-SELECT title, parent_user, parent_session, parent_seq, more, origin FROM session_details WHERE session_id = ?1;
-
--- name: check_labels
-SELECT name, value, app_id FROM session_labels WHERE session_id = ?1 ORDER BY name;
-
--- name: check_app_state
-SELECT key, value, session_id, seq FROM app_state WHERE app_id = ?1 ORDER BY key;
-
--- name: check_user_state
-SELECT key, value, session_id, seq FROM user_state WHERE user_id = ?1 ORDER BY key;
-
--- The next one of a user that has a hash, and the next one that has none.
-
--- name: check_content_after
-SELECT id, hash, size, uses, written_us FROM artifact_contents
-WHERE user_id = ?1 AND hash > ?2 ORDER BY hash LIMIT 1;
-
--- name: check_unfinished_after
-SELECT id, hash, size, uses, written_us FROM artifact_contents
-WHERE user_id = ?1 AND hash IS NULL AND id > ?2 ORDER BY id LIMIT 1;
-
 -- The chunks from ?2 on.
 
 -- name: check_chunks
 SELECT position & 1048575, bytes FROM artifact_chunks
 WHERE position BETWEEN (?1 << 20) + ?2 AND (?1 << 20) + 1048575 ORDER BY position LIMIT ?3;
 
--- name: check_uses
-SELECT count(*) FROM artifacts WHERE user_id = ?1 AND content_id = ?2;
-
--- name: base_state_get
-SELECT value, seq FROM base_state WHERE session_id = ?1 AND key = ?2;
-
 -- Artifacts. A row of an index that leads to another's contents must not show them, so each statement that reads
 -- contents compares their user. ?4 is the version, or the highest number for the newest one. The last column is an address, if
 -- it is no longer than one that leads to an artifact can be.
 
 -- name: artifact_find
-SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id, c.size, c.hash,
+SELECT ARTIFACT_COLUMNS(),
        CASE WHEN f.kind = 2 AND c.size <= 2176 AND c.id < 1 << 43
             THEN (SELECT k.bytes FROM artifact_chunks AS k WHERE k.position = c.id << 20) END
-FROM artifacts AS f LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
+FROM_ARTIFACTS()
 WHERE f.user_id = ?1 AND f.session = ?2 AND f.name = ?3 AND f.version <= ?4 ORDER BY f.version DESC LIMIT 1;
-
--- The versions above ?4.
-
--- name: artifact_versions
-SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id, c.size, c.hash
-FROM artifacts AS f LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
-WHERE f.user_id = ?1 AND f.session = ?2 AND f.name = ?3 AND f.version > ?4 ORDER BY f.version LIMIT ?5;
-
--- All of a user, in order, after the one with the session's name ?2, the name ?3 and the version ?4.
-
--- name: artifacts_after
-SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id, c.size, c.hash,
-       f.session
-FROM artifacts AS f LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
-WHERE f.user_id = ?1 AND (f.session, f.name, f.version) > (?2, ?3, ?4) ORDER BY f.session, f.name, f.version LIMIT ?5;
 
 -- The names above ?3, at most ?4, each with its newest version. Older versions are passed over.
 
@@ -805,20 +497,13 @@ WITH RECURSIVE n (name, rest) AS (
     SELECT (SELECT a.name FROM artifacts AS a WHERE a.user_id = ?1 AND a.session = ?2 AND a.name > n.name
             ORDER BY a.name LIMIT 1), n.rest - 1
     FROM n WHERE n.name IS NOT NULL AND n.rest > 1)
-SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id, c.size, c.hash
+SELECT ARTIFACT_COLUMNS()
 FROM n
 CROSS JOIN artifacts AS f ON f.user_id = ?1 AND f.session = ?2 AND f.name = n.name
     AND f.version = (SELECT v.version FROM artifacts AS v WHERE v.user_id = ?1 AND v.session = ?2 AND v.name = n.name
                      ORDER BY v.version DESC LIMIT 1)
 LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
 LIMIT ?4;
-
--- name: artifact_add
-INSERT INTO artifacts (user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
-
--- name: artifact_remove
-DELETE FROM artifacts WHERE user_id = ?1 AND session = ?2 AND name = ?3 AND version = ?4;
 
 -- Before the versions of a name, all of a session, or all that one took over from another, are removed or added, their
 -- contents get as many uses less or more. Without a name (NULL) all names count.
@@ -828,33 +513,6 @@ UPDATE artifact_contents SET uses = uses + ?4 * n.count
 FROM (SELECT f.content_id, count(*) AS count FROM artifacts AS f
       WHERE f.user_id = ?1 AND f.session = ?2 AND f.name = coalesce(?3, f.name) GROUP BY f.content_id) AS n
 WHERE artifact_contents.id = n.content_id AND artifact_contents.user_id = ?1;
-
--- name: artifacts_remove
-DELETE FROM artifacts WHERE user_id = ?1 AND session = ?2 AND name = coalesce(?3, name);
-
--- The base of the session ?2 forgets the artifact ?3, whose key there is ?4, if no version of it is left.
-
--- name: base_artifact_forget
-DELETE FROM base_state
-WHERE session_id = (SELECT s.id FROM sessions AS s WHERE s.user_id = ?1 AND s.name = ?2) AND key = ?4
-    AND NOT EXISTS (SELECT 1 FROM artifacts AS a WHERE a.user_id = ?1 AND a.session = ?2 AND a.name = ?3);
-
--- name: artifacts_copy
-INSERT INTO artifacts (user_id, session, name, version, created_us, kind, mime_type, display_name, metadata, content_id)
-SELECT user_id, ?3, name, version, created_us, kind, mime_type, display_name, metadata, content_id
-FROM artifacts WHERE user_id = ?1 AND session = ?2;
-
--- The first version after version ?4 of the name ?3.
-
--- name: artifact_after
-SELECT f.name, f.version, f.created_us, f.kind, f.mime_type, f.display_name, f.metadata, f.content_id, c.size, c.hash
-FROM artifacts AS f LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
-WHERE f.user_id = ?1 AND f.session = ?2 AND (f.name, f.version) > (?3, ?4) ORDER BY f.name, f.version LIMIT 1;
-
--- Artifacts that a session has get another name of a session.
-
--- name: artifacts_move
-UPDATE artifacts SET session = ?3 WHERE user_id = ?1 AND session = ?2;
 
 -- An artifact of the session ?2, with the name ?4 if there is one, that the session ?3 lacks, or has in another way.
 
@@ -867,33 +525,8 @@ WHERE a.user_id = ?1 AND a.session = ?2 AND a.name = coalesce(?4, a.name)
          OR b.display_name IS NOT a.display_name OR b.metadata IS NOT a.metadata OR b.content_id <> a.content_id)
 LIMIT 1;
 
--- The next name after ?2 under which artifacts are, but no session.
-
--- name: artifacts_without_session
-SELECT a.session FROM artifacts AS a
-WHERE a.user_id = ?1 AND a.session > ?2
-    AND NOT EXISTS (SELECT 1 FROM sessions AS s WHERE s.user_id = ?1 AND s.name = a.session)
-ORDER BY a.session LIMIT 1;
-
--- name: session_called
-SELECT name FROM sessions WHERE id = ?1;
-
--- name: content_find
-SELECT id, size FROM artifact_contents WHERE user_id = ?1 AND hash = ?2;
-
 -- name: content_add
 INSERT INTO artifact_contents (user_id, hash, size, uses, written_us) VALUES (?1, ?2, ?3, ?4, ?5);
-
--- name: content_use
-UPDATE artifact_contents SET uses = uses + ?3 WHERE id = ?1 AND user_id = ?2;
-
--- Only contents that are being written.
-
--- name: content_grow
-UPDATE artifact_contents SET size = ?3, written_us = ?4 WHERE id = ?1 AND user_id = ?2 AND uses = 0 AND hash IS NULL;
-
--- name: content_finish
-UPDATE artifact_contents SET hash = ?3, uses = 1 WHERE id = ?1 AND user_id = ?2 AND uses = 0 AND hash IS NULL;
 
 -- name: chunk_add
 INSERT INTO artifact_chunks (position, bytes) VALUES ((?1 << 20) + ?2, ?3);
@@ -917,14 +550,8 @@ DELETE FROM artifact_chunks WHERE position IN (
     FROM artifact_contents AS c CROSS JOIN artifact_chunks AS k ON k.position BETWEEN c.id << 20 AND (c.id << 20) + 1048575
     WHERE c.user_id = ?1 AND c.uses = 0 AND (c.hash IS NOT NULL OR c.written_us < ?2) AND c.id < 1 << 43);
 
--- name: contents_sweep
-DELETE FROM artifact_contents WHERE user_id = ?1 AND uses = 0 AND (hash IS NOT NULL OR written_us < ?2);
-
 -- name: chunks_delete
 DELETE FROM artifact_chunks WHERE position BETWEEN ?1 << 20 AND (?1 << 20) + 1048575;
-
--- name: content_delete
-DELETE FROM artifact_contents WHERE id = ?1 AND user_id = ?2 AND uses = 0 AND hash IS NULL;
 
 -- name: user_chunks_delete
 DELETE FROM artifact_chunks WHERE position IN (
@@ -932,49 +559,15 @@ DELETE FROM artifact_chunks WHERE position IN (
     FROM artifact_contents AS c CROSS JOIN artifact_chunks AS k ON k.position BETWEEN c.id << 20 AND (c.id << 20) + 1048575
     WHERE c.user_id = ?1 AND c.id < 1 << 43);
 
--- name: user_contents_delete
-DELETE FROM artifact_contents WHERE user_id = ?1;
-
--- name: user_artifacts_delete
-DELETE FROM artifacts WHERE user_id = ?1;
-
--- What is derived from the events: a row in `features`, and for each session how far it has come. ?1 (of behind_*: ?4) is the
--- name of the feature.
-
--- name: feature_find
-SELECT 1 FROM features WHERE name = ?1;
-
 -- name: feature_enter
 INSERT INTO features (name, needs) VALUES (?1, ?2) ON CONFLICT DO NOTHING;
-
--- name: feature_leave
-DELETE FROM features WHERE name = ?1;
 
 -- The SQL of the table (or what else it is) with a name.
 
 -- name: table_sql
 SELECT sql FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type <> 'trigger';
 
--- name: derived_forget
-DELETE FROM derived WHERE what = ?1;
-
--- name: derived_find
-SELECT seq, epoch FROM derived WHERE session_id = ?1 AND what = ?2 AND +session_id = ?1;
-
--- name: derived_set
-INSERT INTO derived (session_id, what, seq, epoch) VALUES (?1, ?2, ?3, ?4)
-ON CONFLICT DO UPDATE SET seq = excluded.seq, epoch = excluded.epoch;
-
--- name: derived_leave
-DELETE FROM derived WHERE session_id = ?1 AND what = ?2 AND +session_id = ?1;
-
--- Sessions with a number above ?1 with which it has not come as far as their events, or that were cut since then: of the owner
--- ?3, at most ?2.
-
--- name: behind_any
-SELECT s.id FROM sessions AS s LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?4
-WHERE s.id > ?1 AND s.event_count > 0 AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq) AND ?3 = 0
-ORDER BY s.id LIMIT ?2;
+-- As behind_any, of an app, a user or a session.
 
 -- name: behind_app
 SELECT s.id FROM sessions AS s INDEXED BY sessions_by_app LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?4
@@ -994,12 +587,6 @@ WHERE s.id = ?3 AND s.id > ?1 AND s.event_count > 0
   AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
 LIMIT ?2;
 
--- name: derived_lag
-SELECT coalesce(sum(max(0, s.last_seq - max(s.base_seq, coalesce(d.seq, 0)))), 0)
-FROM sessions AS s
-LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?1 AND d.epoch = s.version - s.last_seq
-WHERE s.event_count > 0;
-
 -- The index of words for searches, which is made on demand. Each row has the words of an event, and marks of its owners. FTS5
 -- writes the distance between the row ids in which a word is, and events have positions that are far apart. So search_places
 -- gives an id to each eight numbers of a session that follow each other, and the row id is eight times that, plus the place
@@ -1017,11 +604,6 @@ DELETE FROM features WHERE name GLOB 'search*' AND trim(substr(name, 7), '012345
 
 -- name: index_forget
 DELETE FROM derived WHERE what GLOB 'search*' AND trim(substr(what, 7), '0123456789') = '';
-
--- May a search use it?
-
--- name: index_serves
-SELECT 1 FROM features WHERE name = 'search';
 
 -- name: index_make
 CREATE VIRTUAL TABLE search_words USING fts5(words, content='', columnsize=0, detail=none, tokenize="ascii tokenchars '='");
@@ -1085,10 +667,8 @@ WITH found AS MATERIALIZED (
     SELECT s.id AS session_id, p.first_seq + (f.id & 7) AS seq, s.name, s.user_id, s.app_id,
            iif(s.user_id = ?10 AND s.name = ?9, ?8, s.updated_us) AS updated_us
     FROM found AS f CROSS JOIN search_places AS p ON p.id = f.id >> 3 CROSS JOIN sessions AS s ON s.id = p.session_id
-    WHERE (SELECT count(*) FROM found) < ?2 AND s.updated_us >= ?3 AND s.updated_us < ?4 AND (?13 IS NULL OR (s.name >= ?13 AND s.name < ?14))
-      AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
-           SELECT 1 FROM session_labels AS l
-           WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+    WHERE (SELECT count(*) FROM found) < ?2 AND s.updated_us >= ?3 AND s.updated_us < ?4 AND HAS_NAME(s)
+      AND HAS_LABEL(s)
       AND (?8 IS NULL OR CASE
                WHEN s.user_id = ?10 AND s.name = ?9 THEN p.first_seq + (f.id & 7) < ?11
                WHEN s.updated_us = ?8 THEN (s.name, s.user_id) > (?9, ?10)
@@ -1126,70 +706,9 @@ DELETE FROM usage_counts WHERE session_id = ?1;
 -- name: usage_drop
 DROP TABLE IF EXISTS usage_counts;
 
--- The last sheet of a session.
-
--- name: usage_last
-SELECT first_seq, last_seq, counts FROM usage_counts WHERE session_id = ?1 ORDER BY first_seq DESC LIMIT 1;
-
--- name: usage_put
-INSERT INTO usage_counts (session_id, first_seq, last_seq, what, counts) VALUES (?1, ?2, ?3, 'usage', ?4)
-ON CONFLICT DO UPDATE SET last_seq = excluded.last_seq, counts = excluded.counts;
-
 -- The sheets of the sessions ?1, in the order of their numbers.
 
 -- name: usage_of_sessions
 SELECT c.session_id, c.first_seq, c.last_seq, c.counts
 FROM temp.seslite_owners(?1) AS o CROSS JOIN usage_counts AS c ON c.session_id = o.id
 ORDER BY o.rowid;
-
--- Sessions with events, of the owner ?1, with how far their use of tokens has come: at most ?2, which were updated at ?3 or later
--- and before ?4, have the label ?5 (if it is not NULL) with a value from ?6 to ?7, a number above ?8, and a name from ?10 to
--- before ?11 (if it is not NULL). Names of users and apps are given if ?9 is not 0.
-
--- name: usage_any
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
-FROM sessions AS s
-LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
-LEFT JOIN users AS u ON u.id = s.user_id AND ?9
-LEFT JOIN apps AS a ON a.id = s.app_id AND ?9
-WHERE ?1 = 0 AND s.id > ?8 AND s.event_count > 0 AND s.updated_us >= ?3 AND s.updated_us < ?4
-  AND (?10 IS NULL OR (s.name >= ?10 AND s.name < ?11))
-  AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
-       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
-ORDER BY s.id LIMIT ?2;
-
--- name: usage_of_app
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
-FROM sessions AS s INDEXED BY sessions_by_app
-LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
-LEFT JOIN users AS u ON u.id = s.user_id AND ?9
-LEFT JOIN apps AS a ON a.id = s.app_id AND ?9
-WHERE s.app_id = ?1 AND s.id > ?8 AND s.event_count > 0 AND s.updated_us >= ?3 AND s.updated_us < ?4
-  AND (?10 IS NULL OR (s.name >= ?10 AND s.name < ?11))
-  AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
-       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
-ORDER BY s.id LIMIT ?2;
-
--- name: usage_of_user
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
-FROM sessions AS s INDEXED BY sessions_by_user
-LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
-LEFT JOIN users AS u ON u.id = s.user_id AND ?9
-LEFT JOIN apps AS a ON a.id = s.app_id AND ?9
-WHERE s.user_id = ?1 AND s.id > ?8 AND s.event_count > 0 AND s.updated_us >= ?3 AND s.updated_us < ?4
-  AND (?10 IS NULL OR (s.name >= ?10 AND s.name < ?11))
-  AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
-       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
-ORDER BY s.id LIMIT ?2;
-
--- name: usage_of_session
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.base_seq, d.seq, d.epoch, s.name, u.name, a.name
-FROM sessions AS s
-LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
-LEFT JOIN users AS u ON u.id = s.user_id AND ?9
-LEFT JOIN apps AS a ON a.id = s.app_id AND ?9
-WHERE s.id = ?1 AND s.id > ?8 AND s.event_count > 0 AND s.updated_us >= ?3 AND s.updated_us < ?4
-  AND (?10 IS NULL OR (s.name >= ?10 AND s.name < ?11))
-  AND (?5 IS NULL OR (s.details & 4 AND EXISTS (
-       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
-LIMIT ?2;

@@ -65,7 +65,7 @@ enum { MOST_PARAMETERS = 16, MOST_OWNERS = 100, MOST_TEXT = 2000 };
 struct same {
     struct database *database;
     sqlite3 *file;
-    char *statements;               /* sql/sqlite/statements.sql */
+    char *statements;               /* the book of SQLite */
     int shards[3][MOST_OWNERS + 1]; /* of apps, users and sessions, by their numbers in the file */
     int counts[3];
     unsigned seed;
@@ -235,7 +235,7 @@ static inline int same_setup(void **state)
     *state = same;
     assert_int_equal(database_setup(&database), 0);
     same->database = database;
-    same->statements = read_text_file("sql/sqlite/statements.sql");
+    same->statements = read_text_file(BUILD_FOLDER "/gen/sqlite.sql");
     assert_int_equal(sqlite3_open(":memory:", &same->file), SQLITE_OK);
     /* as the library does, or the guards would refuse what the scripts below fill in */
     assert_int_equal(sqlite3_db_config(same->file, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL), SQLITE_OK);

@@ -1,4 +1,4 @@
-/* How SQLite runs every statement of sql/sqlite/statements.sql: by searching, never by scanning. */
+/* How SQLite runs every statement of its book: by searching, never by scanning. */
 #include <sqlite3.h>
 
 #include "storage/sqlite/connection/connection.h"
@@ -6,7 +6,7 @@
 
 struct plan_test {
     sqlite3 *handle;
-    char *statements; /* the text of sql/sqlite/statements.sql */
+    char *statements; /* the book: all statements of SQLite */
     bool uses[64];    /* which of `indexes` some plan has used */
     char indexes[64][64];
     size_t index_count;
@@ -34,7 +34,7 @@ static int setup(void **state)
     char *schema = support_schema();
 
     assert_non_null(test);
-    test->statements = support_read_file("sql/sqlite/statements.sql", NULL);
+    test->statements = support_read_file(BUILD_FOLDER "/gen/sqlite.sql", NULL);
     assert_non_null(test->statements);
     assert_int_equal(sqlite3_open(":memory:", &test->handle), SQLITE_OK);
     assert_int_equal(ses__id_list_register(test->handle), SQLITE_OK);

@@ -70,6 +70,7 @@ fn make_amalgamation(repository: &Path) -> PathBuf {
         "lib",
         "sql",
         "tools/amalgamate.sh",
+        "tools/book.awk",
         "tools/embed.awk",
         "tools/embed_scripts.awk",
         "tools/embed_server.awk",

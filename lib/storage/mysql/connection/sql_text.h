@@ -1,4 +1,4 @@
-/* The texts of sql/mysql/, which tools/embed_server.awk turns into C. */
+/* The statements and scripts for MySQL, which tools/embed_server.awk turns into C. */
 #ifndef SESLITE_STORAGE_MYSQL_SQL_TEXT_H
 #define SESLITE_STORAGE_MYSQL_SQL_TEXT_H
 

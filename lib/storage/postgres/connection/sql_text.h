@@ -1,4 +1,4 @@
-/* The texts of sql/postgres/, which tools/embed_server.awk turns into C. */
+/* The statements and scripts for PostgreSQL, which tools/embed_server.awk turns into C. */
 #ifndef SESLITE_STORAGE_POSTGRES_SQL_TEXT_H
 #define SESLITE_STORAGE_POSTGRES_SQL_TEXT_H
 
