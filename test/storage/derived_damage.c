@@ -330,6 +330,28 @@ static void test_a_redaction_drops_what_is_void(void **state)
     }
 }
 
+/* Also the index where only the tally is damaged. */
+static void test_drop_and_rebuild_work(void **state)
+{
+    static const unsigned flags[] = {SES_INDEX_DROP, SES_INDEX_REBUILD};
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    close_made(fixture);
+    for (size_t i = 0; i < DAMAGES; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            const ses_index_options index = {.size = sizeof index, .flags = flags[j]};
+            const ses_tally_options tally = {.size = sizeof tally,
+                                             .flags = j == 0 ? SES_TALLY_DROP : SES_TALLY_REBUILD};
+            ses_store *store = open_damaged(fixture, &damages[i]);
+            if (ses_store_index(store, &index, NULL, &error) < 0 ||
+                ses_store_tally(store, &tally, NULL, &error) < 0)
+                fail_msg("damage %zu: %s", i, error.message);
+            assert_made_again(fixture, store, &damages[i]);
+        }
+    }
+}
+
 /* Of the session as it is: so many events, of which one is another. */
 struct others {
     size_t count;
@@ -499,7 +521,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_every_deletion_goes_on),         TEST(test_nothing_is_left_in_what_is_void),
         TEST(test_a_redaction_drops_what_is_void), TEST(test_a_load_that_replaces_goes_on),
-        TEST(test_copies_of_what_is_void),         TEST(test_dropped_between_two_steps),
+        TEST(test_copies_of_what_is_void),         TEST(test_drop_and_rebuild_work),
+        TEST(test_dropped_between_two_steps),
     };
     return cmocka_run_group_tests_name("damage in what is derived", tests, NULL, NULL);
 }

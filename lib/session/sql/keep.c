@@ -1,13 +1,16 @@
 /* Makes, rebuilds and drops what is derived from events. */
+#include <string.h>
+
 #include "base/error.h"
 #include "session/sql/catch_up.h"
 
 struct setting_up {
     const struct derived_feature *feature;
     unsigned flags;
-    bool keeps_pages; /* of tables that cannot be dropped */
+    /* BLAME_PAGES: tables are not dropped, but unlinked. BLAME_USAGE: the tally goes first. */
+    unsigned avoids;
     /* out */
-    bool has_bad_pages;
+    unsigned blamed;
     int64_t lag;
 };
 
@@ -17,7 +20,7 @@ static int drop_feature(const struct setting_up *own, struct db *db, ses_error *
     bool is_there = true;
     const int code = db->engine->words ? ses__feature_find(db, own->feature->name, &is_there, error) : SES_OK;
 
-    return code == SES_OK && is_there ? own->feature->drop(db, own->keeps_pages, error) : code;
+    return code == SES_OK && is_there ? own->feature->drop(db, own->avoids & BLAME_PAGES, error) : code;
 }
 
 static int set_up(struct setting_up *own, struct db *db, ses_error *error)
@@ -31,17 +34,20 @@ static int set_up(struct setting_up *own, struct db *db, ses_error *error)
     if (own->flags == 0)
         code = own->feature->find(db, &is_there, error);
     if (code == SES_OK && !is_there)
-        code = own->feature->make(db, own->keeps_pages, error);
+        code = own->feature->make(db, own->avoids & BLAME_PAGES, error);
     return code == SES_OK ? ses__derived_lag(db, own->feature->name, &own->lag, error) : code;
 }
 
 static int run_set_up(struct db *db, void *context, ses_error *error)
 {
     struct setting_up *own = context;
+    int code = own->avoids & BLAME_USAGE ? ses__usage_drop(db, true, error) : SES_OK;
 
     db->blamed = 0;
-    const int code = set_up(own, db, error);
-    own->has_bad_pages = (db->blamed & BLAME_PAGES) != 0;
+    if (code == SES_OK)
+        code = set_up(own, db, error);
+    own->blamed = db->blamed &
+                  (strcmp(own->feature->name, USAGE_FEATURE) == 0 ? BLAME_PAGES : BLAME_PAGES | BLAME_USAGE);
     return code;
 }
 
@@ -52,9 +58,9 @@ static int run_keeping(struct catch_up *own, unsigned flags, ses_error *error)
     int code = ses__run_within(storage, &own->limits, TO_WRITE(0), run_set_up, &setting_up, error);
 
     own->is_damaged = false;
-    if (code == SES_CORRUPT && setting_up.has_bad_pages) {
+    while (code == SES_CORRUPT && (setting_up.blamed & ~setting_up.avoids)) {
         ses__error_clear(error);
-        setting_up.keeps_pages = true;
+        setting_up.avoids |= setting_up.blamed;
         code = ses__run_within(storage, &own->limits, TO_WRITE(0), run_set_up, &setting_up, error);
     }
     own->total = setting_up.lag;
