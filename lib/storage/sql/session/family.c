@@ -79,6 +79,8 @@ static int read_relative(struct query *query, struct arena *arena, struct relati
         !keep_family_name(arena, query, 10, &relative->parent_user) ||
         !keep_family_name(arena, query, 11, &relative->parent_session))
         return ses__error_nomem(query->error);
+    if (query->code != SES_OK)
+        return query->code;
     if (!ses__is_id(relative->parent_user) || !ses__is_id(relative->parent_session)) /* a check says so */
         relative->parent_user.ptr = NULL;
     return ses__is_id(relative->user) && ses__is_id(relative->session)
