@@ -478,6 +478,9 @@ $(B)/test/chapters/%.c: %.md test/readme.awk
 	@mkdir -p $(@D)
 	$(call says,GEN)$(AWK) -v whole=1 -f test/readme.awk $< > $@.new && mv $@.new $@
 
+# They have a main of their own.
+$(CHAPTER_OBJECTS:.o=): TEST_SUPPORT :=
+
 $(CHAPTER_OBJECTS): %.o: %.c
 	$(call says,CC,$<)$(COMPILE) $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -Wno-unused-function -c -o $@ $<
 

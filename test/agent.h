@@ -6,7 +6,7 @@
 
 static const ses_key agent_key = {"app", "user", "session"};
 
-/* A session in the fixture's store with that state; close it. */
+/* A session in the fixture's store with that state. */
 static inline ses_session *agent_session(struct fixture *fixture, const char *state)
 {
     ses_session *session = must_open_new(fixture->store, &agent_key, state);
@@ -20,7 +20,7 @@ static inline ses_tracked *agent_view(ses_session *session, unsigned flags)
     ses_tracked *tracked = NULL;
     ses_error error;
     assert_ok(ses_tracked_open(session, &options, &tracked, &error));
-    return tracked;
+    return support_keep_tracked(tracked);
 }
 
 /* The view shows this value, as JSON; NULL: nothing. */

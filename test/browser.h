@@ -26,12 +26,12 @@ static inline cJSON *browser_ask(const struct browser *browser, const char *meth
                                  const char *body)
 {
     char url[1024];
-    struct text reply = {NULL, 0};
+    struct text answer = {NULL, 0};
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
     CURL *curl = curl_easy_init();
 
     assert_non_null(curl);
-    text_add(&reply, "", 0);
+    text_add(&answer, "", 0);
     snprintf(url, sizeof url, "%s%s", browser->url, path);
     (void)curl_easy_setopt(curl, CURLOPT_URL, url);
     (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
@@ -40,23 +40,23 @@ static inline cJSON *browser_ask(const struct browser *browser, const char *meth
     (void)curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
     (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, browser_take);
-    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply);
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
     if (body)
         (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
     int code = (int)curl_easy_perform(curl);
     long status = 0;
     (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (code != CURLE_OK || status != 200)
-        print_error("%s %s: %d, %ld %s\n", method, path, code, status, reply.data);
+        print_error("%s %s: %d, %ld %s\n", method, path, code, status, answer.data);
     assert_int_equal(code, CURLE_OK);
     assert_int_equal(status, 200);
     curl_easy_cleanup(curl);
     curl_slist_free_all(headers);
-    cJSON *json = cJSON_Parse(reply.data);
+    cJSON *json = cJSON_Parse(answer.data);
     cJSON *value = cJSON_DetachItemFromObject(json, "value");
     assert_non_null(value);
     cJSON_Delete(json);
-    free(reply.data);
+    free(answer.data);
     return value;
 }
 

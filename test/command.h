@@ -324,7 +324,10 @@ static inline int command_setup(void **state)
     return 0;
 }
 
-/* On the fixture's file; into the test's `reply`. */
+/* The reply to the command that ran last. */
+static struct reply reply __attribute__((unused));
+
+/* On the fixture's file; into `reply`. */
 #define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
 #define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
 

@@ -1,5 +1,5 @@
-# The C code in CONTRIBUTING.md is the library's own, word for word, so that it compiles and stays true:
-#     awk -f test/contributing.awk CONTRIBUTING.md lib/*/*.c lib/*/*/*.c
+# The C code in CONTRIBUTING.md is the library's and the tests' own, word for word, so that it compiles and stays true:
+#     awk -f test/contributing.awk CONTRIBUTING.md lib/*/*.c lib/*/*/*.c test/*/*.c
 
 function look_for_blocks() {
     for (i = 1; i <= count; i++) {
@@ -20,7 +20,7 @@ END {
     look_for_blocks()
     for (i = 1; i <= count; i++) {
         if (!found[i]) {
-            print "CONTRIBUTING.md:" line[i] ": no file of lib/ has this code"
+            print "CONTRIBUTING.md:" line[i] ": no file of lib/ or test/ has this code"
             failed = 1
         }
     }

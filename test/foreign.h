@@ -45,9 +45,9 @@ static inline void need_data(void)
     free(text);
 }
 
-static inline int64_t number_of(const struct reply *reply, const char *name)
+static inline int64_t number_of(const struct reply *answer, const char *name)
 {
-    cJSON *json = reply_json(reply);
+    cJSON *json = reply_json(answer);
     int64_t number = (int64_t)json_double(cJSON_GetArrayItem(json, 0), name);
 
     cJSON_Delete(json);

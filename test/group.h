@@ -329,6 +329,6 @@ static inline int64_t stored(ses_store *store, const char *id)
 }
 
 #define APPEND_TO(id) ((struct call){.kind = APPEND, .session_id = (id), .text = "{\"author\":\"x\"}"})
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define COMMIT_TEST(name) TEST_WITH(struct fixture *fixture, setup, teardown, name)
 
 #endif

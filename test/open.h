@@ -239,6 +239,8 @@ static inline int folder_teardown(void **state)
     return 0;
 }
 
+#define FOLDER_TEST(name) TEST_WITH(struct folder *folder, folder_setup, folder_teardown, name)
+
 static inline unsigned mode_of(const char *path)
 {
     struct stat status;

@@ -6,7 +6,7 @@
 set -eu
 programs=$(cd "$1/test/chapters" && pwd)
 PATH=$(cd "$1/tools/seslite" && pwd):$PATH
-awk -f test/contributing.awk CONTRIBUTING.md $(find lib -name "*.c")
+awk -f test/contributing.awk CONTRIBUTING.md $(find lib test -name "*.c")
 
 if git ls-files --error-unmatch README.md >/dev/null 2>&1; then
     # shellcheck disable=SC2046 # paths have no spaces

@@ -96,31 +96,31 @@ struct answer {
 
 static inline size_t answer_add_header(char *data, size_t bytes, size_t len, void *context)
 {
-    struct answer *reply = context;
+    struct answer *answer = context;
     (void)bytes; /* always 1 */
-    text_add(&reply->headers, data, len);
+    text_add(&answer->headers, data, len);
     return len;
 }
 
 static inline size_t answer_add(char *data, size_t bytes, size_t len, void *context)
 {
-    struct answer *reply = context;
+    struct answer *answer = context;
     (void)bytes; /* always 1 */
-    text_add(&reply->body, data, len);
+    text_add(&answer->body, data, len);
     return len;
 }
 
 /* `header` and `body` may be NULL. */
-static inline void request(struct answer *reply, const struct server *server, const char *method,
+static inline void request(struct answer *answer, const struct server *server, const char *method,
                            const char *path, const char *header, const char *body, size_t body_len)
 {
     struct text url = {NULL, 0};
     struct curl_slist *headers = header ? curl_slist_append(NULL, header) : NULL;
     CURL *curl = curl_easy_init();
 
-    *reply = (struct answer){.status = 0};
-    text_add(&reply->headers, "", 0);
-    text_add(&reply->body, "", 0);
+    *answer = (struct answer){.status = 0};
+    text_add(&answer->headers, "", 0);
+    text_add(&answer->body, "", 0);
     text_printf(&url, "%s%s", server->url, path);
     assert_non_null(curl);
     (void)curl_easy_setopt(curl, CURLOPT_URL, url.data);
@@ -132,39 +132,39 @@ static inline void request(struct answer *reply, const struct server *server, co
     headers = curl_slist_append(headers, "Content-Type: application/json");
     (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     (void)curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, answer_add_header);
-    (void)curl_easy_setopt(curl, CURLOPT_HEADERDATA, reply);
+    (void)curl_easy_setopt(curl, CURLOPT_HEADERDATA, answer);
     (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, answer_add);
-    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
     if (body) {
         (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
         (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body_len);
     }
     if (curl_easy_perform(curl) == CURLE_OK)
-        (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
+        (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
     curl_easy_cleanup(curl);
     curl_slist_free_all(headers);
     free(url.data);
 }
 
-static inline void answer_free(struct answer *reply)
+static inline void answer_free(struct answer *answer)
 {
-    free(reply->headers.data);
-    free(reply->body.data);
+    free(answer->headers.data);
+    free(answer->body.data);
 }
 
 /* A request that must end so. Gives the JSON of its reply, or NULL if it has none; cJSON_Delete. */
 static inline cJSON *ask(const struct server *server, long status, const char *method, const char *path,
                          const char *body)
 {
-    struct answer reply;
+    struct answer answer;
 
-    request(&reply, server, method, path, NULL, body ? body : "", body ? strlen(body) : 0);
-    if (reply.status != status)
-        print_error("%s %s: %ld %s\n", method, path, reply.status, reply.body.data);
-    assert_int_equal(reply.status, status);
-    cJSON *json = cJSON_Parse(reply.body.data);
-    assert_true(json || reply.body.len == 0);
-    answer_free(&reply);
+    request(&answer, server, method, path, NULL, body ? body : "", body ? strlen(body) : 0);
+    if (answer.status != status)
+        print_error("%s %s: %ld %s\n", method, path, answer.status, answer.body.data);
+    assert_int_equal(answer.status, status);
+    cJSON *json = cJSON_Parse(answer.body.data);
+    assert_true(json || answer.body.len == 0);
+    answer_free(&answer);
     return json;
 }
 
@@ -207,14 +207,14 @@ static inline bool send_text(int client, const char *text, size_t len)
 /* What the server sends until it hangs up, or until that text; free it. */
 static inline char *receive(int client, const char *until)
 {
-    struct text reply = {NULL, 0};
+    struct text answer = {NULL, 0};
     char part[4096];
     ssize_t len;
 
-    text_add(&reply, "", 0);
-    while (!(until && strstr(reply.data, until)) && (len = recv(client, part, sizeof part, 0)) > 0)
-        text_add(&reply, part, (size_t)len);
-    return reply.data;
+    text_add(&answer, "", 0);
+    while (!(until && strstr(answer.data, until)) && (len = recv(client, part, sizeof part, 0)) > 0)
+        text_add(&answer, part, (size_t)len);
+    return answer.data;
 }
 
 /* ------------------------------------------------------------------------------------------------- replies */

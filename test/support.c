@@ -45,6 +45,12 @@ char *support_path(const char *folder, const char *name)
     return path;
 }
 
+void support_folders_in_memory(void)
+{
+    if (access("/dev/shm", W_OK) == 0)
+        (void)setenv("TMPDIR", "/dev/shm", 0);
+}
+
 char *support_folder_make(void)
 {
     const char *parent = getenv("TMPDIR");
@@ -62,6 +68,118 @@ void support_folder_remove(char *folder)
     free(folder);
 }
 
+/* ----------------------------------------------------------------------------------------------- handles */
+
+struct kept {
+    ses_session *session;
+    ses_follower *follower;
+    ses_tracked *tracked;
+    struct kept *next;
+};
+
+static struct kept *all_kept;
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void keep(struct kept handle)
+{
+    struct kept *kept = malloc(sizeof *kept);
+
+    assert_non_null(kept);
+    assert_int_equal(pthread_mutex_lock(&kept_lock), 0);
+    handle.next = all_kept;
+    *kept = handle;
+    all_kept = kept;
+    assert_int_equal(pthread_mutex_unlock(&kept_lock), 0);
+}
+
+/* A handle that is kept is no longer. */
+static void leave(const void *handle)
+{
+    struct kept **place = &all_kept;
+
+    assert_int_equal(pthread_mutex_lock(&kept_lock), 0);
+    while (*place && (*place)->session != handle && (*place)->follower != handle &&
+           (*place)->tracked != handle)
+        place = &(*place)->next;
+    struct kept *kept = *place;
+    if (kept)
+        *place = kept->next;
+    assert_int_equal(pthread_mutex_unlock(&kept_lock), 0);
+    free(kept);
+}
+
+ses_session *support_keep_session(ses_session *session)
+{
+    keep((struct kept){.session = session});
+    return session;
+}
+
+ses_follower *support_keep_follower(ses_follower *follower)
+{
+    keep((struct kept){.follower = follower});
+    return follower;
+}
+
+ses_tracked *support_keep_tracked(ses_tracked *tracked)
+{
+    keep((struct kept){.tracked = tracked});
+    return tracked;
+}
+
+void support_session_close(ses_session *session)
+{
+    if (session)
+        leave(session);
+    (ses_session_close)(session);
+}
+
+void support_follower_close(ses_follower *follower)
+{
+    if (follower)
+        leave(follower);
+    (ses_follower_close)(follower);
+}
+
+void support_tracked_close(ses_tracked *tracked)
+{
+    if (tracked)
+        leave(tracked);
+    (ses_tracked_close)(tracked);
+}
+
+void support_leave_kept(void)
+{
+    while (all_kept) {
+        struct kept *kept = all_kept;
+        all_kept = kept->next;
+        free(kept);
+    }
+}
+
+void support_close_kept(void)
+{
+    while (all_kept) {
+        const struct kept kept = *all_kept;
+        if (kept.session)
+            support_session_close(kept.session);
+        else if (kept.follower)
+            support_follower_close(kept.follower);
+        else
+            support_tracked_close(kept.tracked);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- calls */
+
+ses_store *support_open(const char *file, int line, const char *path, const ses_open_options *options)
+{
+    ses_store *store = NULL;
+    ses_error error;
+    int code = ses_open(path, options, &store, &error);
+    support_assert_code(SES_OK, code, &error, "ses_open", file, line);
+    return store;
+}
+
 void support_create(const char *file, int line, ses_store *store, const ses_key *key, const char *state)
 {
     ses_error error;
@@ -76,7 +194,7 @@ ses_session *support_open_new(const char *file, int line, ses_store *store, cons
     ses_error error;
     int code = ses_create(store, key, state, SES_NUL, NULL, &session, &error);
     support_assert_code(SES_OK, code, &error, "ses_create", file, line);
-    return session;
+    return support_keep_session(session);
 }
 
 ses_session *support_get(const char *file, int line, ses_store *store, const ses_key *key)
@@ -85,7 +203,7 @@ ses_session *support_get(const char *file, int line, ses_store *store, const ses
     ses_error error;
     int code = ses_get(store, key, NULL, &session, &error);
     support_assert_code(SES_OK, code, &error, "ses_get", file, line);
-    return session;
+    return support_keep_session(session);
 }
 
 void support_append(const char *file, int line, ses_session *session, const char *event)
@@ -143,7 +261,7 @@ void support_pause_us(long us)
     nanosleep(&time, NULL);
 }
 
-static int setup(void **state, const char *name)
+static int setup_fixture(void **state, const char *name)
 {
     ses_error error;
     struct fixture *fixture = calloc(1, sizeof *fixture);
@@ -161,12 +279,12 @@ static int setup(void **state, const char *name)
 
 int fixture_setup(void **state)
 {
-    return setup(state, "store.db");
+    return setup_fixture(state, "store.db");
 }
 
 int fixture_setup_memory(void **state)
 {
-    return setup(state, NULL);
+    return setup_fixture(state, NULL);
 }
 
 int fixture_teardown(void **state)
@@ -376,4 +494,43 @@ void support_need_file(void)
 void support_figure(const char *name, long count)
 {
     print_message("figure %s %ld\n", name, count);
+}
+
+/* ------------------------------------------------------------------------------------------------- tests */
+
+static struct support_test *tests;
+static int (*group_setup)(void **state);
+static int (*group_teardown)(void **state);
+
+void support_add_test(struct support_test *test)
+{
+    struct support_test **place = &tests;
+
+    while (*place && (*place)->line <= test->line)
+        place = &(*place)->next;
+    test->next = *place;
+    *place = test;
+}
+
+void support_set_group(int (*setup)(void **state), int (*teardown)(void **state))
+{
+    group_setup = setup;
+    group_teardown = teardown;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    struct CMUnitTest *list = NULL;
+    size_t count = 0;
+
+    for (const struct support_test *test = tests; test; test = test->next) {
+        list = realloc(list, (count + 1) * sizeof *list);
+        assert_non_null(list);
+        list[count++] = test->test;
+    }
+    const int failed =
+        _cmocka_run_group_tests(name ? name + 1 : "tests", list, count, group_setup, group_teardown);
+    free(list);
+    return failed;
 }

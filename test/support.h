@@ -55,6 +55,8 @@ char *support_folder_make(void);
 void support_folder_remove(char *folder);
 /* "FOLDER/NAME"; free it. */
 char *support_path(const char *folder, const char *name);
+/* Has the folders made in memory from now on, where syncing costs nothing, if there is such a place. */
+void support_folders_in_memory(void);
 
 /* cmocka setup and teardown: *state is a struct fixture with an open store in a fresh folder. */
 struct fixture {
@@ -72,7 +74,76 @@ void fixture_reopen(struct fixture *fixture);
 
 int64_t support_clock(void *now);
 
-/* Calls that must succeed, and of which only the handle is looked at. `state` may be NULL. Handles are to be closed. */
+/* ------------------------------------------------------------------------------------------------- tests */
+
+/* A test, named by a sentence: TEST(a_retry_is_a_duplicate) { ... }. It has a `fixture`, whose store is open,
+ * and an `error`. Each test is registered where it is defined, and main, in support.c, runs those of a file
+ * in their order. */
+#define TEST(name) TEST_OF(fixture_setup, name)
+/* The same with a store in memory; with both, one after the other. */
+#define MEMORY_TEST(name) TEST_OF(fixture_setup_memory, name)
+#define TEST_FILE_AND_MEMORY(name) TEST_ALSO(fixture_setup_memory, fixture_teardown, name) TEST(name)
+/* The same with a fixture that another function sets up. */
+#define TEST_OF(setup, name) TEST_WITH(struct fixture *fixture, setup, fixture_teardown, name)
+/* A test that needs no store. It has an `error`. */
+#define PLAIN_TEST(name) GROUP_TEST(void *no_state, name)
+/* A test with the state that TEST_GROUP sets up, which is declared here: GROUP_TEST(struct door *door,
+ * a_door_opens). */
+#define GROUP_TEST(state_, name) TEST_WITH(state_, NULL, NULL, name)
+/* A test with a state of its own. `setup` and `teardown` may be NULL. */
+#define TEST_WITH(state_, setup, teardown, name)                       \
+    static void test_##name(state_, ses_error error);                  \
+    static void run_test_##name(void **state)                          \
+    {                                                                  \
+        support_leave_kept();                                          \
+        test_##name(*state, (ses_error){.code = 0});                   \
+        support_close_kept();                                          \
+    }                                                                  \
+    ADD_TEST(add_test_##name, #name, run_test_##name, setup, teardown) \
+    static void test_##name(state_ __attribute__((unused)), ses_error error __attribute__((unused)))
+/* Before a test: it also runs with another setup. */
+#define TEST_ALSO(setup, teardown, name)       \
+    static void run_test_##name(void **state); \
+    ADD_TEST(add_##name##_with_##setup, #name " (" #setup ")", run_test_##name, setup, teardown)
+/* The functions of cmocka for a file's tests together. Either may be NULL. */
+#define TEST_GROUP(setup, teardown)                               \
+    __attribute__((constructor)) static void set_test_group(void) \
+    {                                                             \
+        support_set_group(setup, teardown);                       \
+    }
+/* BEFORE_TESTS() { ... } runs before the tests of a file. */
+#define BEFORE_TESTS()                   \
+    static void before_tests(void);      \
+    static int setup_tests(void **state) \
+    {                                    \
+        (void)state;                     \
+        before_tests();                  \
+        return 0;                        \
+    }                                    \
+    TEST_GROUP(setup_tests, NULL)        \
+    static void before_tests(void)
+
+/* A test in the list of those of a file. The order in which constructors run is not that of the file with
+ * every compiler, so the line is kept. */
+struct support_test {
+    struct CMUnitTest test;
+    int line;
+    struct support_test *next;
+};
+#define ADD_TEST(adder, title, run, setup, teardown)                                                      \
+    __attribute__((constructor)) static void adder(void)                                                  \
+    {                                                                                                     \
+        static struct support_test added = {{(title), (run), (setup), (teardown), NULL}, __LINE__, NULL}; \
+        support_add_test(&added);                                                                         \
+    }
+void support_add_test(struct support_test *test);
+void support_set_group(int (*setup)(void **state), int (*teardown)(void **state));
+
+/* ------------------------------------------------------------------------------------------------- calls */
+
+/* Calls that must succeed, and of which only the handle is looked at. `state` and `options` may be NULL. A
+ * session is closed after the test, unless the test closes it; a store is to be closed. */
+#define must_open(...) support_open(__FILE__, __LINE__, __VA_ARGS__)
 #define must_create(...) support_create(__FILE__, __LINE__, __VA_ARGS__)
 #define must_open_new(...) support_open_new(__FILE__, __LINE__, __VA_ARGS__)
 #define must_get(...) support_get(__FILE__, __LINE__, __VA_ARGS__)
@@ -81,6 +152,7 @@ int64_t support_clock(void *now);
 #define must_refresh(...) support_refresh(__FILE__, __LINE__, __VA_ARGS__)
 #define must_delete(...) support_delete(__FILE__, __LINE__, __VA_ARGS__)
 
+ses_store *support_open(const char *file, int line, const char *path, const ses_open_options *options);
 void support_create(const char *file, int line, ses_store *store, const ses_key *key, const char *state);
 ses_session *support_open_new(const char *file, int line, ses_store *store, const ses_key *key,
                               const char *state);
@@ -90,6 +162,19 @@ void support_append_by_key(const char *file, int line, ses_store *store, const s
                            const char *event);
 void support_refresh(const char *file, int line, ses_session *session);
 void support_delete(const char *file, int line, ses_store *store, const ses_key *key);
+
+/* Handles that are closed after the test, the last one first, unless the test closes them itself. */
+ses_session *support_keep_session(ses_session *session);
+ses_follower *support_keep_follower(ses_follower *follower);
+ses_tracked *support_keep_tracked(ses_tracked *tracked);
+void support_close_kept(void);
+void support_leave_kept(void); /* those of a setup, which its teardown closes */
+void support_session_close(ses_session *session);
+void support_follower_close(ses_follower *follower);
+void support_tracked_close(ses_tracked *tracked);
+#define ses_session_close(session) support_session_close(session)
+#define ses_follower_close(follower) support_follower_close(follower)
+#define ses_tracked_close(tracked) support_tracked_close(tracked)
 
 /* ses_state_json, which must succeed. `len` may be NULL. */
 const char *support_state(const ses_session *session, size_t *len);

@@ -79,12 +79,10 @@ static ses_answer_options answers_of(struct tool *tool)
 
 /* ------------------------------------------------------------------------------------------- the tests */
 
-static void test_calls_are_answered_as_interrupted(void **state)
+TEST(calls_are_answered_as_interrupted)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     int64_t answered = -1;
-    ses_error error;
 
     must_append(session,
                 Q("{'author':'agent','invocationId':'i','branch':'a.b','isolationScope':'s','content':{"
@@ -109,17 +107,14 @@ static void test_calls_are_answered_as_interrupted(void **state)
     assert_code(SES_UNCHANGED, ses_pending_answer(session, NULL, &answered, &error));
     assert_int_equal(answered, 0);
     assert_int_equal(ses_session_version(session), version + 2);
-    ses_session_close(session);
 }
 
-static void test_a_callback_answers_calls_and_leaves_others(void **state)
+TEST(a_callback_answers_calls_and_leaves_others)
 {
-    struct fixture *fixture = *state;
     struct tool tool = {.store = fixture->store, .answers = "f h"};
     const ses_answer_options options = answers_of(&tool);
     ses_session *session = agent_session(fixture, NULL);
     int64_t answered = -1;
-    ses_error error;
 
     must_append(session, Q("{'author':'agent','content':{'parts':[" CALL("1", "f") "," CALL(
                              "2", "g") "," CALL("3", "h") "]},'longRunningToolIds':['3']}"));
@@ -132,20 +127,17 @@ static void test_a_callback_answers_calls_and_leaves_others(void **state)
                   Q("'content':{'parts':[{'functionResponse':{'id':'1','name':'f','response':{'of':'f'}}},{"
                     "'functionResponse':{'id':'3','name':'h','response':{'of':'h'}}}],'role':'user'},"
                     "'author':'agent'}"));
-    ses_session_close(session);
 }
 
-static void test_responses_that_are_given_answer_calls_of_their_ids(void **state)
+TEST(responses_that_are_given_answer_calls_of_their_ids)
 {
     const ses_function responses[] = {{{"2", 1}, {NULL, 0}, {Q("{'ok':true}"), SES_NUL}},
                                       {{"", 0}, {"bare", SES_NUL}, {NULL, 0}},
                                       {{NULL, 0}, {"f", SES_NUL}, {NULL, 0}}, /* f has an id */
                                       {{"gone", SES_NUL}, {NULL, 0}, {NULL, 0}}};
     const ses_answer_options options = {.size = sizeof options, .responses = responses, .response_count = 4};
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     int64_t answered = -1;
-    ses_error error;
 
     must_append(session, Q(PARTS(CALL("1", "f") "," CALL("2", "g") ",{'functionCall':{'name':'bare'}}")));
     assert_ok(ses_pending_answer(session, &options, &answered, &error));
@@ -156,17 +148,14 @@ static void test_responses_that_are_given_answer_calls_of_their_ids(void **state
                     "'author':'agent'}"));
     assert_code(SES_UNCHANGED, ses_pending_answer(session, &options, &answered, &error));
     assert_int_equal(pending_count(fixture->store), 1);
-    ses_session_close(session);
 }
 
-static void test_a_callback_is_asked_once_if_another_writer_appends(void **state)
+TEST(a_callback_is_asked_once_if_another_writer_appends)
 {
-    struct fixture *fixture = *state;
     struct tool tool = {.store = fixture->store, .answers = "f g"};
     const ses_answer_options options = answers_of(&tool);
     ses_session *session = agent_session(fixture, NULL);
     int64_t answered = 0;
-    ses_error error;
 
     must_append(session, Q(PARTS(CALL("1", "f") "," CALL("2", "g") "," CALL("3", "h"))));
     tool.meanwhile = Q(PARTS(CALL("4", "late")));
@@ -174,17 +163,14 @@ static void test_a_callback_is_asked_once_if_another_writer_appends(void **state
     assert_string_equal(tool.asked, "f g h late ");
     assert_int_equal(answered, 2);
     assert_int_equal(ses_session_event_count(session), 3);
-    ses_session_close(session);
 }
 
-static void test_a_call_that_was_answered_meanwhile_is_not_answered_twice(void **state)
+TEST(a_call_that_was_answered_meanwhile_is_not_answered_twice)
 {
-    struct fixture *fixture = *state;
     struct tool tool = {.store = fixture->store, .answers = "f g"};
     const ses_answer_options options = answers_of(&tool);
     ses_session *session = agent_session(fixture, NULL);
     int64_t answered = 0;
-    ses_error error;
 
     must_append(session, Q(PARTS(CALL("1", "f") "," CALL("2", "g"))));
     tool.meanwhile = Q(PARTS(RESPONSE("1")));
@@ -198,17 +184,14 @@ static void test_a_call_that_was_answered_meanwhile_is_not_answered_twice(void *
     assert_code(SES_UNCHANGED, ses_pending_answer(session, &options, &answered, &error));
     assert_int_equal(pending_count(fixture->store), 0);
     assert_int_equal(ses_session_event_count(session), 5);
-    ses_session_close(session);
 }
 
-static void test_one_response_answers_all_calls_of_an_id(void **state)
+TEST(one_response_answers_all_calls_of_an_id)
 {
-    struct fixture *fixture = *state;
     struct tool tool = {.store = fixture->store, .answers = "f g"};
     const ses_answer_options options = answers_of(&tool);
     ses_session *session = agent_session(fixture, NULL);
     int64_t answered = 0;
-    ses_error error;
 
     must_append(session, Q(PARTS(CALL("1", "f") "," CALL("1", "f"))));
     must_append(session, Q(PARTS(CALL("1", "f") "," CALL("2", "g"))));
@@ -216,17 +199,14 @@ static void test_one_response_answers_all_calls_of_an_id(void **state)
     assert_string_equal(tool.asked, "f g ");
     assert_int_equal(answered, 2);
     assert_int_equal(pending_count(fixture->store), 0);
-    ses_session_close(session);
 }
 
-static void test_calls_without_ids_are_answered_from_the_oldest(void **state)
+TEST(calls_without_ids_are_answered_from_the_oldest)
 {
-    struct fixture *fixture = *state;
     struct tool tool = {.store = fixture->store, .answers = ""};
     const ses_answer_options options = answers_of(&tool);
     ses_session *session = agent_session(fixture, NULL);
     int64_t answered = 0;
-    ses_error error;
 
     must_append(session, Q(PARTS("{'functionCall':{'name':'f'}},{'functionCall':{'name':'f'}}")));
     assert_code(SES_UNCHANGED, ses_pending_answer(session, &options, NULL, &error));
@@ -234,10 +214,9 @@ static void test_calls_without_ids_are_answered_from_the_oldest(void **state)
     tool.answers = "f";
     assert_ok(ses_pending_answer(session, &options, &answered, &error));
     assert_int_equal(answered, 2);
-    ses_session_close(session);
 }
 
-static void test_a_failure_changes_nothing(void **state)
+TEST(a_failure_changes_nothing)
 {
     static const struct {
         int code;
@@ -250,11 +229,9 @@ static void test_a_failure_changes_nothing(void **state)
                  {SES_ROW, true, SES_MISUSE}};
     static const ses_function broken[] = {{{"1", 1}, {NULL, 0}, {"[]", 2}}};
     static const ses_function no_json[] = {{{"1", 1}, {NULL, 0}, {"{", 1}}};
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_answer_options options;
     int64_t answered = 7;
-    ses_error error;
 
     must_append(session, Q(PARTS(CALL("1", "f"))));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -284,18 +261,15 @@ static void test_a_failure_changes_nothing(void **state)
     must_delete(fixture->store, &agent_key);
     assert_code(SES_NOTFOUND, ses_pending_answer(session, NULL, &answered, &error));
     assert_code(SES_NOTFOUND, ses_pending_answer_by_key(fixture->store, &agent_key, NULL, &answered, &error));
-    ses_session_close(session);
 }
 
-static void test_a_lease_that_another_has_taken_refuses_the_answers(void **state)
+TEST(a_lease_that_another_has_taken_refuses_the_answers)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_answer_options options = {.size = sizeof options};
     const ses_lease_options lease = {.size = sizeof lease, .duration_us = 1000000};
     ses_lease one;
     ses_lease two;
-    ses_error error;
 
     must_append(session, Q(PARTS(CALL("1", "f"))));
     assert_ok(ses_lease_take(fixture->store, &agent_key, "one", &lease, &one, &error));
@@ -305,7 +279,6 @@ static void test_a_lease_that_another_has_taken_refuses_the_answers(void **state
     assert_code(SES_LEASED, ses_pending_answer(session, &options, NULL, &error));
     options.lease = two.token;
     assert_ok(ses_pending_answer(session, &options, NULL, &error));
-    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------------ a busy log */
@@ -352,16 +325,14 @@ static int be_first(void *context, char *id, size_t capacity)
 }
 
 /* Otherwise a session with a long log and a busy writer would never be answered. */
-static void test_the_log_is_not_read_again_for_events_that_do_not_matter(void **state)
+TEST(the_log_is_not_read_again_for_events_that_do_not_matter)
 {
-    struct fixture *fixture = *state;
     struct rival rival = {.store = fixture->store, .left = 3};
     const ses_allocator allocator = {sizeof allocator, &rival, rival_allocate, rival_resize, rival_release};
     const ses_open_options options = {
         .size = sizeof options, .allocator = &allocator, .make_id = be_first, .make_id_context = &rival};
     ses_store *store = NULL;
     int64_t answered = 0;
-    ses_error error;
 
     must_create(fixture->store, &agent_key, NULL);
     for (int i = 0; i < 1000; i++)
@@ -377,19 +348,16 @@ static void test_the_log_is_not_read_again_for_events_that_do_not_matter(void **
     ses_close(store);
 }
 
-static void test_a_rewind_meanwhile_takes_the_calls_back(void **state)
+TEST(a_rewind_meanwhile_takes_the_calls_back)
 {
-    struct fixture *fixture = *state;
     struct tool tool = {.store = fixture->store, .answers = "f"};
     const ses_answer_options options = answers_of(&tool);
     ses_session *session = agent_session(fixture, NULL);
-    ses_error error;
 
     must_append(session, Q(PARTS(CALL("1", "f"))));
     tool.meanwhile = Q("{'author':'user','actions':{'rewindBeforeInvocationId':'i'}}");
     assert_code(SES_UNCHANGED, ses_pending_answer(session, &options, NULL, &error));
     assert_int_equal(ses_session_event_count(session), 2);
-    ses_session_close(session);
 }
 
 /* -------------------------------------------------------------------------------------------- a crash */
@@ -417,13 +385,10 @@ static void call_and_die(const char *path)
     _exit(1);
 }
 
-static void test_a_crash_leaves_calls_that_are_answered_once(void **state)
+FOLDER_TEST(a_crash_leaves_calls_that_are_answered_once)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
     int64_t answered = 0;
     int status = 0;
-    ses_error error;
 
     fflush(NULL);
     pid_t child = fork();
@@ -432,7 +397,7 @@ static void test_a_crash_leaves_calls_that_are_answered_once(void **state)
         call_and_die(folder->path);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     assert_int_equal(pending_count(store), 2);
     assert_ok(ses_pending_answer_by_key(store, &agent_key, NULL, &answered, &error));
     assert_int_equal(answered, 2);
@@ -441,25 +406,4 @@ static void test_a_crash_leaves_calls_that_are_answered_once(void **state)
     assert_int_equal(ses_session_event_count(session), 2);
     ses_session_close(session);
     ses_close(store);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_calls_are_answered_as_interrupted),
-        TEST(test_a_callback_answers_calls_and_leaves_others),
-        TEST(test_responses_that_are_given_answer_calls_of_their_ids),
-        TEST(test_a_callback_is_asked_once_if_another_writer_appends),
-        TEST(test_a_call_that_was_answered_meanwhile_is_not_answered_twice),
-        TEST(test_one_response_answers_all_calls_of_an_id),
-        TEST(test_calls_without_ids_are_answered_from_the_oldest),
-        TEST(test_a_failure_changes_nothing),
-        TEST(test_a_lease_that_another_has_taken_refuses_the_answers),
-        TEST(test_the_log_is_not_read_again_for_events_that_do_not_matter),
-        TEST(test_a_rewind_meanwhile_takes_the_calls_back),
-        cmocka_unit_test_setup_teardown(test_a_crash_leaves_calls_that_are_answered_once, folder_setup,
-                                        folder_teardown),
-    };
-    return cmocka_run_group_tests_name("answers to pending calls", tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 
 #include "seslite_cjson.h"
 
-static ses_builder *open_builder(void **state, const char *author, const char *invocation)
+static ses_builder *open_builder(struct fixture *fixture, const char *author, const char *invocation)
 {
-    struct fixture *fixture = *state;
     ses_builder *builder = NULL;
     ses_error error;
     assert_ok(ses_builder_open(fixture->store, author, invocation, &builder, &error));
@@ -15,9 +14,8 @@ static ses_builder *open_builder(void **state, const char *author, const char *i
 }
 
 /* The event is these bytes, and the store takes it. */
-static void assert_builds(void **state, ses_builder *builder, const char *expected)
+static void assert_builds(struct fixture *fixture, ses_builder *builder, const char *expected)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     size_t len = 0;
     ses_error error;
@@ -30,27 +28,25 @@ static void assert_builds(void **state, ses_builder *builder, const char *expect
     must_delete(fixture->store, &agent_key);
 }
 
-static void test_a_users_message(void **state)
+MEMORY_TEST(a_users_message)
 {
-    ses_builder *builder = open_builder(state, "user", "e-1");
-    ses_error error;
+    ses_builder *builder = open_builder(fixture, "user", "e-1");
     assert_ok(ses_builder_text(builder, "hi", SES_NUL, &error));
-    assert_builds(state, builder,
+    assert_builds(fixture, builder,
                   Q("{'content':{'parts':[{'text':'hi'}],'role':'user'},'invocationId':'e-1',"
                     "'author':'user'}"));
     ses_builder_close(builder);
 }
 
-static void test_a_models_turn(void **state)
+MEMORY_TEST(a_models_turn)
 {
-    ses_builder *builder = open_builder(state, "my_agent", "e-1");
-    ses_error error;
+    ses_builder *builder = open_builder(fixture, "my_agent", "e-1");
     assert_ok(ses_builder_thought(builder, "hm", SES_NUL, &error));
     assert_ok(ses_builder_text(builder, "look: ", SES_NUL, &error));
     assert_ok(ses_builder_call(builder, "c-1", "get", " {\"city\": \"Oslo\"} ", SES_NUL, &error));
     assert_ok(ses_builder_call(builder, NULL, "now", NULL, 0, &error));
     assert_ok(ses_builder_part(builder, Q("{'inlineData':{'data':'QQ=='}}"), SES_NUL, &error));
-    assert_builds(state, builder,
+    assert_builds(fixture, builder,
                   Q("{'content':{'parts':[{'text':'hm','thought':true},{'text':'look: '},"
                     "{'functionCall':{'id':'c-1','args':{'city': 'Oslo'},'name':'get'}},"
                     "{'functionCall':{'args':{},'name':'now'}},{'inlineData':{'data':'QQ=='}}],"
@@ -58,13 +54,12 @@ static void test_a_models_turn(void **state)
     ses_builder_close(builder);
 }
 
-static void test_function_responses_have_the_role_of_the_user(void **state)
+MEMORY_TEST(function_responses_have_the_role_of_the_user)
 {
-    ses_builder *builder = open_builder(state, "my_agent", "e-1");
-    ses_error error;
+    ses_builder *builder = open_builder(fixture, "my_agent", "e-1");
     assert_ok(ses_builder_response(builder, "c-1", "get", "{\"n\": 1.10}", SES_NUL, &error));
     assert_ok(ses_builder_response(builder, NULL, "now", NULL, 0, &error));
-    assert_builds(state, builder,
+    assert_builds(fixture, builder,
                   Q("{'content':{'parts':[{'functionResponse':{'id':'c-1','name':'get','response':"
                     "{'n': 1.10}}},{'functionResponse':{'name':'now','response':{}}}],'role':'user'},"
                     "'invocationId':'e-1','author':'my_agent'}"));
@@ -73,15 +68,13 @@ static void test_function_responses_have_the_role_of_the_user(void **state)
     ses_builder_close(builder);
 }
 
-static void test_the_response_to_a_call_that_was_read(void **state)
+MEMORY_TEST(the_response_to_a_call_that_was_read)
 {
     static const char event[] =
         "{\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"c-\\u00e91\",\"name\":\"get \\\"it\\\"\"}},"
         "{\"functionCall\":{\"name\":\"now\"}},{\"functionCall\":{\"id\":\"c-3\"}}]}}";
-    struct fixture *fixture = *state;
-    ses_builder *builder = open_builder(state, "my_agent", NULL);
+    ses_builder *builder = open_builder(fixture, "my_agent", NULL);
     ses_content *content = NULL;
-    ses_error error;
 
     assert_ok(ses_content_open(fixture->store, event, SES_NUL, &content, &error));
     const ses_function *call = ses_content_call(content, 0);
@@ -93,7 +86,7 @@ static void test_the_response_to_a_call_that_was_read(void **state)
     assert_code(SES_MISUSE, ses_builder_response_to(builder, NULL, NULL, 0, &error));
     assert_code(SES_MISUSE, ses_builder_response_to(NULL, call, NULL, 0, &error));
     ses_content_close(content);
-    assert_builds(state, builder,
+    assert_builds(fixture, builder,
                   Q("{'content':{'parts':[{'functionResponse':{'id':'c-\xc3\xa9"
                     "1','name':'get \\'it\\'','response':{'n':1}}},"
                     "{'functionResponse':{'name':'now','response':{}}}],'role':'user'},"
@@ -101,25 +94,23 @@ static void test_the_response_to_a_call_that_was_read(void **state)
     ses_builder_close(builder);
 }
 
-static void test_an_event_that_only_changes_state(void **state)
+MEMORY_TEST(an_event_that_only_changes_state)
 {
-    ses_builder *builder = open_builder(state, "my_agent", NULL);
-    ses_error error;
-    assert_builds(state, builder, Q("{'author':'my_agent'}"));
+    ses_builder *builder = open_builder(fixture, "my_agent", NULL);
+    assert_builds(fixture, builder, Q("{'author':'my_agent'}"));
     assert_ok(ses_builder_action(builder, "skipSummarization", "true", SES_NUL, &error));
     assert_ok(ses_builder_delta(builder, Q("{'a':1}"), SES_NUL, &error));
     assert_ok(ses_builder_delta(builder, Q("{'b': 2}"), SES_NUL, &error)); /* the last one counts */
     assert_ok(ses_builder_action(builder, "artifactDelta", "{}", SES_NUL, &error));
-    assert_builds(state, builder,
+    assert_builds(fixture, builder,
                   Q("{'author':'my_agent','actions':{'skipSummarization':true,'stateDelta':{'b': 2},"
                     "'artifactDelta':{}}}"));
     ses_builder_close(builder);
 }
 
-static void test_fields_stand_in_the_order_of_the_adk(void **state)
+MEMORY_TEST(fields_stand_in_the_order_of_the_adk)
 {
-    ses_builder *builder = open_builder(state, "a", "i");
-    ses_error error;
+    ses_builder *builder = open_builder(fixture, "a", "i");
     assert_ok(ses_builder_field(builder, "timestamp", "1.5", SES_NUL, &error));
     assert_ok(ses_builder_field(builder, "id", Q("'x'"), SES_NUL, &error));
     assert_ok(ses_builder_field(builder, "branch", Q("'old'"), SES_NUL, &error));
@@ -133,7 +124,7 @@ static void test_fields_stand_in_the_order_of_the_adk(void **state)
     assert_ok(ses_builder_action_string(builder, "transferToAgent", "other", SES_NUL, &error));
     assert_ok(ses_builder_text(builder, "t", SES_NUL, &error));
     assert_ok(ses_builder_delta(builder, "{}", SES_NUL, &error));
-    assert_builds(state, builder,
+    assert_builds(fixture, builder,
                   Q("{'modelVersion':'m','content':{'parts':[{'text':'t'}],'role':'model'},"
                     "'partial':false,'errorMessage':'a "
                     "\\'b\\'\\n\\u0000c','customMetadata':{'k':[]},'usage\\'Metadata':{},"
@@ -144,19 +135,17 @@ static void test_fields_stand_in_the_order_of_the_adk(void **state)
     ses_builder_close(builder);
 }
 
-static void test_any_valid_utf8_is_escaped_as_json_needs_it(void **state)
+MEMORY_TEST(any_valid_utf8_is_escaped_as_json_needs_it)
 {
-    struct fixture *fixture = *state;
     char text[128 + 16];
     size_t len = 0;
     ses_content *content = NULL;
-    ses_error error;
 
     for (int i = 0; i < 128; i++)
         text[len++] = (char)i;
     memcpy(text + len, "\xc3\xa9\xe2\x80\xa8\xf0\x9f\x98\x80\xef\xbf\xbf", 12);
     len += 12;
-    ses_builder *builder = open_builder(state, "q\"\\\n\xc3\xa9", "i\"");
+    ses_builder *builder = open_builder(fixture, "q\"\\\n\xc3\xa9", "i\"");
     assert_ok(ses_builder_text(builder, text, len, &error));
     assert_ok(ses_builder_call(builder, "\"id", "na\\me", NULL, 0, &error));
     size_t json_len = 0;
@@ -174,33 +163,30 @@ static void test_any_valid_utf8_is_escaped_as_json_needs_it(void **state)
     ses_builder_close(builder);
 }
 
-static void test_a_whole_content_in_place_of_parts(void **state)
+MEMORY_TEST(a_whole_content_in_place_of_parts)
 {
-    ses_builder *builder = open_builder(state, "a", NULL);
-    ses_error error;
+    ses_builder *builder = open_builder(fixture, "a", NULL);
     assert_ok(ses_builder_text(builder, "goes", SES_NUL, &error));
     assert_ok(ses_builder_content(builder, Q("{'role':'x','parts':[]}"), SES_NUL, &error));
-    assert_builds(state, builder, Q("{'content':{'role':'x','parts':[]},'author':'a'}"));
+    assert_builds(fixture, builder, Q("{'content':{'role':'x','parts':[]},'author':'a'}"));
     assert_code(SES_MISUSE, ses_builder_text(builder, "no", SES_NUL, &error));
     assert_message("whole content");
     assert_code(SES_MISUSE, ses_builder_call(builder, NULL, "n", NULL, 0, &error));
     assert_code(SES_MISUSE, ses_builder_part(builder, "{}", SES_NUL, &error));
     assert_ok(ses_builder_content(builder, "{}", SES_NUL, &error));
-    assert_builds(state, builder, Q("{'content':{},'author':'a'}"));
+    assert_builds(fixture, builder, Q("{'content':{},'author':'a'}"));
     ses_builder_close(builder);
 }
 
-static void test_trees(void **state)
+MEMORY_TEST(trees)
 {
-    struct fixture *fixture = *state;
-    ses_builder *builder = open_builder(state, "a", NULL);
+    ses_builder *builder = open_builder(fixture, "a", NULL);
     ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
     cJSON *tree = cJSON_Parse(Q("{'role':'model','parts':[{'text':'t\\n'}]}"));
     cJSON *number = cJSON_CreateNumber(0.1);
     cJSON *infinite = cJSON_CreateNumber((double)INFINITY);
     cJSON *read = NULL;
-    ses_error error;
 
     assert_ok(ses_builder_content_cjson(builder, tree, &error));
     assert_ok(ses_builder_field_cjson(builder, "customMetadata", tree, &error));
@@ -226,17 +212,16 @@ static void test_trees(void **state)
     ses_tracked_close(tracked);
     ses_session_close(session);
     must_delete(fixture->store, &agent_key);
-    assert_builds(state, builder,
+    assert_builds(fixture, builder,
                   Q("{'content':{'role':'model','parts':[{'text':'t\\n'}]},"
                     "'customMetadata':{'role':'model','parts':[{'text':'t\\n'}]},'author':'a'}"));
     ses_builder_close(builder);
 }
 
 /* What is refused leaves the builder as it was. */
-static void test_what_is_refused_changes_nothing(void **state)
+MEMORY_TEST(what_is_refused_changes_nothing)
 {
-    ses_builder *builder = open_builder(state, "a", NULL);
-    ses_error error;
+    ses_builder *builder = open_builder(fixture, "a", NULL);
     char deep[4000];
 
     assert_ok(ses_builder_text(builder, "t", SES_NUL, &error));
@@ -296,11 +281,9 @@ static void test_what_is_refused_changes_nothing(void **state)
     ses_builder_close(builder);
 }
 
-static void test_opening(void **state)
+MEMORY_TEST(opening)
 {
-    struct fixture *fixture = *state;
-    ses_builder *builder = (ses_builder *)state;
-    ses_error error;
+    ses_builder *builder = (ses_builder *)fixture;
 
     assert_code(SES_MISUSE, ses_builder_open(NULL, "a", NULL, &builder, &error));
     assert_null(builder);
@@ -312,7 +295,7 @@ static void test_opening(void **state)
     assert_message("invocation");
     ses_builder_close(NULL);
     /* It lives on without its store. */
-    builder = open_builder(state, "a", NULL);
+    builder = open_builder(fixture, "a", NULL);
     ses_close(fixture->store);
     fixture->store = NULL;
     assert_ok(ses_builder_text(builder, "t", SES_NUL, &error));
@@ -320,17 +303,13 @@ static void test_opening(void **state)
     ses_builder_close(builder);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-
 /* ------------------------------------------------------------------------------------------ appending */
 
-static void test_an_event_is_appended_as_it_was_built(void **state)
+MEMORY_TEST(an_event_is_appended_as_it_was_built)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_builder *builder = NULL;
     ses_appended appended;
-    ses_error error;
 
     assert_ok(ses_builder_open(fixture->store, "agent", "i", &builder, &error));
     assert_ok(ses_builder_text(builder, "hello", SES_NUL, &error));
@@ -348,16 +327,13 @@ static void test_an_event_is_appended_as_it_was_built(void **state)
     must_refresh(session);
     assert_string_equal(ses_session_event(session, 1)->id, "mine");
     ses_builder_close(builder);
-    ses_session_close(session);
 }
 
-static void test_an_append_that_fails_is_repeated_with_the_same_id(void **state)
+MEMORY_TEST(an_append_that_fails_is_repeated_with_the_same_id)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_builder *builder = NULL;
     ses_appended appended;
-    ses_error error;
 
     assert_ok(ses_builder_open(fixture->store, "agent", "i", &builder, &error));
     assert_ok(ses_builder_field(builder, "id", "null", SES_NUL, &error));
@@ -377,25 +353,4 @@ static void test_an_append_that_fails_is_repeated_with_the_same_id(void **state)
     assert_code(SES_MISUSE, ses_builder_append_by_key(builder, NULL, &agent_key, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_builder_append_by_key(builder, fixture->store, NULL, NULL, NULL, &error));
     ses_builder_close(builder);
-    ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_users_message),
-        TEST(test_a_models_turn),
-        TEST(test_function_responses_have_the_role_of_the_user),
-        TEST(test_the_response_to_a_call_that_was_read),
-        TEST(test_an_event_is_appended_as_it_was_built),
-        TEST(test_an_append_that_fails_is_repeated_with_the_same_id),
-        TEST(test_an_event_that_only_changes_state),
-        TEST(test_fields_stand_in_the_order_of_the_adk),
-        TEST(test_any_valid_utf8_is_escaped_as_json_needs_it),
-        TEST(test_a_whole_content_in_place_of_parts),
-        TEST(test_trees),
-        TEST(test_what_is_refused_changes_nothing),
-        TEST(test_opening),
-    };
-    return cmocka_run_group_tests_name("builder", tests, NULL, NULL);
 }

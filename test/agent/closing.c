@@ -118,12 +118,10 @@ static void open_while_closing(struct opening *opening)
     assert_false(closed);
 }
 
-static void test_closing_waits_for_calls_of_several_parts(void **state)
+PLAIN_TEST(closing_waits_for_calls_of_several_parts)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct opening opening = {.context = i % 2 == 1};
-        ses_error error;
         prepare(&opening, i >= 2);
         open_while_closing(&opening);
         error = opening.error;
@@ -132,10 +130,4 @@ static void test_closing_waits_for_calls_of_several_parts(void **state)
         pthread_cond_destroy(&opening.gate.moved);
         pthread_mutex_destroy(&opening.gate.lock);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closing_waits_for_calls_of_several_parts)};
-    return cmocka_run_group_tests_name("closing", tests, NULL, NULL);
 }

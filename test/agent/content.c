@@ -3,9 +3,8 @@
 
 #include "seslite_cjson.h"
 
-static ses_content *open_content(void **state, const char *event)
+static ses_content *open_content(struct fixture *fixture, const char *event)
 {
-    struct fixture *fixture = *state;
     ses_content *content = NULL;
     ses_error error;
     assert_ok(ses_content_open(fixture->store, event, SES_NUL, &content, &error));
@@ -22,7 +21,7 @@ static void assert_text(ses_text text, const char *expected)
     }
 }
 
-static void test_text_is_that_of_all_parts_but_thoughts(void **state)
+MEMORY_TEST(text_is_that_of_all_parts_but_thoughts)
 {
     static const struct {
         const char *event;
@@ -46,7 +45,7 @@ static void test_text_is_that_of_all_parts_but_thoughts(void **state)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ses_content *content = open_content(state, Q(cases[i].event));
+        ses_content *content = open_content(fixture, Q(cases[i].event));
         size_t len = 99;
         const char *text = ses_content_text(content, &len);
         if (cases[i].text) {
@@ -62,12 +61,12 @@ static void test_text_is_that_of_all_parts_but_thoughts(void **state)
 }
 
 /* Half an emoji does not hide the rest of an event. */
-static void test_lone_surrogates_are_shown_as_replacement_characters(void **state)
+MEMORY_TEST(lone_surrogates_are_shown_as_replacement_characters)
 {
     ses_content *content = open_content(
-        state, Q("{'author':'\\udc00','errorMessage':'\\ud800\\ud83d\\ude00','content':{'parts':["
-                 "{'text':'paris \\ud83d'},{'text':'\\ud83d\\n','thought':true},{'text':' 42'},"
-                 "{'functionCall':{'id':'c\\udfff','name':'f','args':{'q':'\\udc00'}}}]}}"));
+        fixture, Q("{'author':'\\udc00','errorMessage':'\\ud800\\ud83d\\ude00','content':{'parts':["
+                   "{'text':'paris \\ud83d'},{'text':'\\ud83d\\n','thought':true},{'text':' 42'},"
+                   "{'functionCall':{'id':'c\\udfff','name':'f','args':{'q':'\\udc00'}}}]}}"));
     size_t len = 0;
 
     assert_string_equal(ses_content_text(content, &len), "paris \xef\xbf\xbd 42");
@@ -80,11 +79,9 @@ static void test_lone_surrogates_are_shown_as_replacement_characters(void **stat
 }
 
 /* What is stored is not what is shown. */
-static void test_an_output_with_a_lone_surrogate_is_out_of_range(void **state)
+MEMORY_TEST(an_output_with_a_lone_surrogate_is_out_of_range)
 {
-    struct fixture *fixture = *state;
     char *delta = NULL;
-    ses_error error;
 
     assert_code(SES_RANGE,
                 ses_output_delta(fixture->store, Q("{'author':'a','content':{'parts':[{'text':'\\ud83d'}]}}"),
@@ -93,7 +90,7 @@ static void test_an_output_with_a_lone_surrogate_is_out_of_range(void **state)
     assert_null(delta);
 }
 
-static void test_the_content_itself(void **state)
+MEMORY_TEST(the_content_itself)
 {
     static const struct {
         const char *event;
@@ -107,7 +104,7 @@ static void test_the_content_itself(void **state)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ses_content *content = open_content(state, Q(cases[i].event));
+        ses_content *content = open_content(fixture, Q(cases[i].event));
         ses_text json = ses_content_json(content);
         assert_text(json, Q(cases[i].json));
         assert_int_equal(json.len, Q(cases[i].json) ? strlen(Q(cases[i].json)) : 0);
@@ -117,29 +114,29 @@ static void test_the_content_itself(void **state)
     }
 }
 
-static void test_the_parts_as_they_stand(void **state)
+MEMORY_TEST(the_parts_as_they_stand)
 {
     static const char *const parts[] = {"{'text':'a', 'thought':true}", "{}",
                                         "{'functionCall':{'name':'f'},'thoughtSignature':'QQ=='}"};
     const char *event = "{\"content\":{\"parts\":[ {\"text\":\"a\", \"thought\":true} ,{} , "
                         "{\"functionCall\":{\"name\":\"f\"},\"thoughtSignature\":\"QQ==\"} ]}}";
-    ses_content *content = open_content(state, event);
+    ses_content *content = open_content(fixture, event);
 
     assert_int_equal(ses_content_part_count(content), 3);
     for (size_t i = 0; i < 3; i++)
         assert_text(ses_content_part(content, i)->json, Q(parts[i]));
     assert_null(ses_content_part(content, 3));
     ses_content_close(content);
-    content = open_content(state, "{\"content\":{\"parts\":null}}");
+    content = open_content(fixture, "{\"content\":{\"parts\":null}}");
     assert_int_equal(ses_content_part_count(content), 0);
     assert_null(ses_content_part(content, 0));
     ses_content_close(content);
 }
 
-static void test_a_part_says_what_it_is(void **state)
+MEMORY_TEST(a_part_says_what_it_is)
 {
     ses_content *content = open_content(
-        state,
+        fixture,
         Q("{'content':{'parts':[{'thought':true,'text':'why\\n'},{'functionCall':{'name':'f'}},"
           "{'functionResponse':{'name':'g'}},{'text':'a','functionCall':{'name':'h'}},{'text':null}]}}"));
     const ses_part *part = ses_content_part(content, 0);
@@ -160,7 +157,7 @@ static void test_a_part_says_what_it_is(void **state)
     ses_content_close(content);
 }
 
-static void test_actions_errors_usage_and_compactions_in_both_spellings(void **state)
+MEMORY_TEST(actions_errors_usage_and_compactions_in_both_spellings)
 {
     static const char *const events[] = {
         "{'actions':{ 'stateDelta' : {'k': 1.10} ,'compaction':{'startTimestamp':1.5,"
@@ -173,7 +170,7 @@ static void test_actions_errors_usage_and_compactions_in_both_spellings(void **s
         "'thoughts_token_count':1.5,'tool_use_prompt_token_count':4,'total_token_count':9007199254740993}}"};
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        ses_content *content = open_content(state, Q(events[i]));
+        ses_content *content = open_content(fixture, Q(events[i]));
         const ses_usage *usage = ses_content_usage(content);
         const ses_compaction *compaction = ses_content_compaction(content);
         assert_text(ses_content_state_delta(content), "{\"k\": 1.10}");
@@ -189,7 +186,7 @@ static void test_actions_errors_usage_and_compactions_in_both_spellings(void **s
     }
 }
 
-static void test_what_an_event_lacks_is_absent(void **state)
+MEMORY_TEST(what_an_event_lacks_is_absent)
 {
     static const char *const events[] = {
         "{}", "{'actions':null,'errorCode':null,'errorMessage':null,'usageMetadata':null}",
@@ -197,7 +194,7 @@ static void test_what_an_event_lacks_is_absent(void **state)
         "{'actions':{'compaction':{'startTimestamp':1,'endTimestamp':'x','compactedContent':{}}}}"};
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        ses_content *content = open_content(state, Q(events[i]));
+        ses_content *content = open_content(fixture, Q(events[i]));
         assert_int_equal(ses_content_actions(content).text != NULL, i >= 2);
         assert_text(ses_content_state_delta(content), NULL);
         assert_text(ses_content_error_code(content), NULL);
@@ -208,7 +205,7 @@ static void test_what_an_event_lacks_is_absent(void **state)
     }
 }
 
-static void test_functions_in_both_spellings(void **state)
+MEMORY_TEST(functions_in_both_spellings)
 {
     static const char event[] =
         "{\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"c-1\",\"args\":{\"n\": "
@@ -216,7 +213,7 @@ static void test_functions_in_both_spellings(void **state)
         "{\"function_call\":{\"name\":\"n\\u00e9\"}},{\"function_response\":{\"id\":null,\"name\":\"get\","
         "\"response\":"
         "{ }}},{\"functionResponse\":{\"id\":\"c-2\",\"x\":[1]}},{\"functionCall\":null}]}}";
-    ses_content *content = open_content(state, event);
+    ses_content *content = open_content(fixture, event);
 
     assert_int_equal(ses_content_call_count(content), 2);
     assert_text(ses_content_call(content, 0)->id, "c-1");
@@ -238,7 +235,7 @@ static void test_functions_in_both_spellings(void **state)
     ses_content_close(content);
 }
 
-static void test_final_responses(void **state)
+MEMORY_TEST(final_responses)
 {
 #define PARTS(parts) "{\"content\":{\"parts\":[" parts "]}}"
 #define CALL "{\"functionCall\":{\"name\":\"f\"}}"
@@ -278,14 +275,14 @@ static void test_final_responses(void **state)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ses_content *content = open_content(state, cases[i].event);
+        ses_content *content = open_content(fixture, cases[i].event);
         if (ses_content_is_final(content) != cases[i].final)
             fail_msg("%s", cases[i].event);
         ses_content_close(content);
     }
 }
 
-static void test_wrong_events_are_refused_by_name(void **state)
+MEMORY_TEST(wrong_events_are_refused_by_name)
 {
     static const struct {
         const char *event;
@@ -331,11 +328,9 @@ static void test_wrong_events_are_refused_by_name(void **state)
         {"{'longRunningToolIds':[],'long_running_tool_ids':[]}", SES_INVALID, 25,
          "the event has both longRunningToolIds and long_running_tool_ids"},
     };
-    struct fixture *fixture = *state;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ses_content *content = (ses_content *)state;
+        ses_content *content = (ses_content *)fixture;
         assert_code(cases[i].code,
                     ses_content_open(fixture->store, Q(cases[i].event), SES_NUL, &content, &error));
         assert_message(cases[i].words);
@@ -344,11 +339,9 @@ static void test_wrong_events_are_refused_by_name(void **state)
     }
 }
 
-static void test_deep_events(void **state)
+MEMORY_TEST(deep_events)
 {
-    struct fixture *fixture = *state;
     ses_content *content = NULL;
-    ses_error error;
     char event[4100] = "{\"content\":{\"parts\":[{\"functionCall\":{\"args\":{\"a\":";
     size_t start = strlen(event);
 
@@ -357,18 +350,16 @@ static void test_deep_events(void **state)
     assert_message("1000 levels");
 }
 
-static void test_wrong_arguments(void **state)
+MEMORY_TEST(wrong_arguments)
 {
-    struct fixture *fixture = *state;
     ses_content *content = NULL;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_content_open(NULL, "{}", SES_NUL, &content, &error));
     assert_code(SES_MISUSE, ses_content_open(fixture->store, NULL, 0, &content, &error));
     assert_code(SES_MISUSE, ses_content_open(fixture->store, "{}", SES_NUL, NULL, &error));
     ses_content_close(NULL);
     /* It lives on without its store. */
-    content = open_content(state, "{\"content\":{\"parts\":[{\"text\":\"a\"}]}}");
+    content = open_content(fixture, "{\"content\":{\"parts\":[{\"text\":\"a\"}]}}");
     ses_close(fixture->store);
     fixture->store = NULL;
     assert_string_equal(ses_content_text(content, NULL), "a");
@@ -376,9 +367,8 @@ static void test_wrong_arguments(void **state)
 }
 
 /* Recorded events, beside what a tree of them says. */
-static void check_recorded(void **state, const char *name)
+static void check_recorded(struct fixture *fixture, const char *name)
 {
-    struct fixture *fixture = *state;
     char *text = support_test_data(name, NULL);
     cJSON *recorded = text ? cJSON_Parse(text) : NULL;
     const cJSON *event;
@@ -412,31 +402,8 @@ static void check_recorded(void **state, const char *name)
     free(text);
 }
 
-static void test_recorded_sessions(void **state)
+MEMORY_TEST(recorded_sessions)
 {
-    check_recorded(state, "data/adk-samples/customer_service.session.json");
-    check_recorded(state, "data/adk-samples/image_search_denim_skirt.session.json");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_text_is_that_of_all_parts_but_thoughts),
-        TEST(test_lone_surrogates_are_shown_as_replacement_characters),
-        TEST(test_an_output_with_a_lone_surrogate_is_out_of_range),
-        TEST(test_the_content_itself),
-        TEST(test_the_parts_as_they_stand),
-        TEST(test_a_part_says_what_it_is),
-        TEST(test_actions_errors_usage_and_compactions_in_both_spellings),
-        TEST(test_what_an_event_lacks_is_absent),
-        TEST(test_functions_in_both_spellings),
-        TEST(test_final_responses),
-        TEST(test_wrong_events_are_refused_by_name),
-        TEST(test_deep_events),
-        TEST(test_wrong_arguments),
-        TEST(test_recorded_sessions),
-    };
-    return cmocka_run_group_tests_name("content", tests, NULL, NULL);
+    check_recorded(fixture, "data/adk-samples/customer_service.session.json");
+    check_recorded(fixture, "data/adk-samples/image_search_denim_skirt.session.json");
 }

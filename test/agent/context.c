@@ -131,9 +131,8 @@ static void check_case(ses_store *store, const cJSON *one)
     check_context(store, &key, "sent", member(one, "sent"), SES_CONTEXT_VISIBLE);
 }
 
-static void test_the_vectors(void **state)
+TEST(the_vectors)
 {
-    const struct fixture *fixture = *state;
     const cJSON *one = NULL;
     char *text = support_test_data("vectors/history.json", NULL);
 
@@ -182,9 +181,8 @@ static const char *context_ids(const struct fixture *fixture, unsigned flags)
     "'actions':{'compaction':{'startTimestamp':" from ",'endTimestamp':" to \
     ",'compactedContent':{'summary':1}}}"
 
-static void test_an_empty_log(void **state)
+TEST(an_empty_log)
 {
-    const struct fixture *fixture = *state;
     static const char *const none[] = {NULL};
 
     create_log(fixture, none);
@@ -193,9 +191,8 @@ static void test_an_empty_log(void **state)
 }
 
 /* The bytes are those that came in. */
-static void test_contents_are_exact(void **state)
+TEST(contents_are_exact)
 {
-    const struct fixture *fixture = *state;
     static const char *const events[] = {
         "{'id':'a','timestamp':5,'content': {'role' :'user', 'n':1.10,'parts':[ ]} }",
         "{'id':'b','timestamp':6,'content':null}",
@@ -218,9 +215,8 @@ static void test_contents_are_exact(void **state)
 }
 
 /* Spellings and forms of other ADKs. */
-static void test_other_spellings_of_a_compaction(void **state)
+TEST(other_spellings_of_a_compaction)
 {
-    const struct fixture *fixture = *state;
     static const char *const summaries[] = {
         "{'id':'s','timestamp':9,'actions':{'compaction':{'start_timestamp':2,'end_timestamp':3.0,"
         "'compacted_content':{'summary':1}}}}",
@@ -240,9 +236,8 @@ static void test_other_spellings_of_a_compaction(void **state)
 }
 
 /* It covers nothing, and is not dropped. */
-static void test_a_compaction_that_lacks_something(void **state)
+TEST(a_compaction_that_lacks_something)
 {
-    const struct fixture *fixture = *state;
     static const char *const compactions[] = {
         "{}",
         "{'startTimestamp':1,'endTimestamp':9}",
@@ -264,9 +259,8 @@ static void test_a_compaction_that_lacks_something(void **state)
     }
 }
 
-static void test_what_a_model_sees(void **state)
+TEST(what_a_model_sees)
 {
-    const struct fixture *fixture = *state;
     /* The event, behind its id; and whether a model sees it. */
     static const struct {
         const char *event;
@@ -340,9 +334,8 @@ static void test_what_a_model_sees(void **state)
 #define RESPONSE(id) "'content':{'role':'user','parts':[{'functionResponse':{'id':'" id "','name':'f'}}]}"
 
 /* Ids are compared as plain text, however they are spelled; and where that is impossible as they are. */
-static void test_calls_with_odd_ids(void **state)
+TEST(calls_with_odd_ids)
 {
-    const struct fixture *fixture = *state;
     static const char *const pairs[][3] = {
         {"\\u0061", "a", " [s] k r"},
         {"\\ud800", "\\ud800", " [s] k r"},
@@ -362,9 +355,8 @@ static void test_calls_with_odd_ids(void **state)
 }
 
 /* A call and its response in one event; an id that is used again; a compaction that is itself a call; and one that came back as both. */
-static void test_calls_in_odd_places(void **state)
+TEST(calls_in_odd_places)
 {
-    const struct fixture *fixture = *state;
     static const char *const both[] = {
         "{'id':'k','timestamp':1,'content':{'parts':[{'functionResponse':{'id':'x'}},"
         "{'functionCall':{'id':'x'}}]}}",
@@ -403,7 +395,7 @@ static const char *const three[] = {"{'id':'a','invocationId':'1','timestamp':1}
                                     "{'id':'c','invocationId':'3','timestamp':3}", NULL};
 
 /* Clocks go back by some milliseconds when they are set, and those of several clients differ by more. */
-static void test_the_order_of_the_log(void **state)
+TEST(the_order_of_the_log)
 {
     static const struct {
         const char *const events[8];
@@ -453,17 +445,15 @@ static void test_the_order_of_the_log(void **state)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        create_log(*state, cases[i].events);
-        assert_string_equal(context_ids(*state, 0), cases[i].by_time);
-        assert_string_equal(context_ids(*state, SES_CONTEXT_LOG_ORDER), cases[i].in_log_order);
+        create_log(fixture, cases[i].events);
+        assert_string_equal(context_ids(fixture, 0), cases[i].by_time);
+        assert_string_equal(context_ids(fixture, SES_CONTEXT_LOG_ORDER), cases[i].in_log_order);
     }
 }
 
-static void test_a_handle_and_what_it_lacks(void **state)
+TEST(a_handle_and_what_it_lacks)
 {
-    const struct fixture *fixture = *state;
     ses_context *context = NULL;
-    ses_error error;
 
     create_log(fixture, three);
     ses_session *session = must_get(fixture->store, &agent_key);
@@ -473,14 +463,11 @@ static void test_a_handle_and_what_it_lacks(void **state)
     assert_int_equal(ses_context_count(context), 1);
     assert_string_equal(ses_context_event(context, 0)->id, "a");
     ses_context_close(context);
-    ses_session_close(session);
 }
 
-static void test_a_handle_of_another_log(void **state)
+TEST(a_handle_of_another_log)
 {
-    const struct fixture *fixture = *state;
     ses_context *context = (ses_context *)(void *)&fixture;
-    ses_error error;
 
     create_log(fixture, three);
     ses_session *session = must_get(fixture->store, &agent_key);
@@ -499,14 +486,11 @@ static void test_a_handle_of_another_log(void **state)
     create_log(fixture, three);
     assert_code(SES_STALE, ses_context_open(session, NULL, &context, &error));
     assert_null(context);
-    ses_session_close(session);
 }
 
-static void test_a_context_outlives_its_store(void **state)
+TEST(a_context_outlives_its_store)
 {
-    struct fixture *fixture = *state;
     ses_context *context = NULL;
-    ses_error error;
 
     create_log(fixture, three);
     ses_session *session = must_get(fixture->store, &agent_key);
@@ -520,15 +504,13 @@ static void test_a_context_outlives_its_store(void **state)
     ses_context_close(NULL);
 }
 
-static void test_wrong_calls_are_refused(void **state)
+TEST(wrong_calls_are_refused)
 {
-    const struct fixture *fixture = *state;
     const ses_key bad = {"app", "user", ""};
     const ses_context_options unknown = {.size = sizeof unknown, .flags = 0x80};
     const ses_context_options unsized = {.size = 0};
     ses_context *context = (ses_context *)(void *)&fixture;
     ses_store *store = fixture->store;
-    ses_error error;
 
     create_log(fixture, three);
     ses_session *session = must_get(store, &agent_key);
@@ -541,12 +523,10 @@ static void test_wrong_calls_are_refused(void **state)
     assert_code(SES_MISUSE, ses_context_open_by_key(store, NULL, NULL, &context, &error));
     assert_code(SES_INVALID, ses_context_open_by_key(store, &bad, NULL, &context, &error));
     assert_null(context);
-    ses_session_close(session);
 }
 
-static void test_damaged_bodies_are_corrupt(void **state)
+TEST(damaged_bodies_are_corrupt)
 {
-    const struct fixture *fixture = *state;
     static const char *const bodies[] = {"x",
                                          "{",
                                          "[]",
@@ -554,7 +534,6 @@ static void test_damaged_bodies_are_corrupt(void **state)
                                          "{\"content\":{\"parts\":[}}",
                                          "{\"actions\":{\"compaction\":{\"startTimestamp\":}}}"};
     ses_context *context = NULL;
-    ses_error error;
 
     create_log(fixture, three);
     raw_exec(fixture->path, "DROP TRIGGER guard_events_update");
@@ -576,13 +555,11 @@ static void test_damaged_bodies_are_corrupt(void **state)
 }
 
 /* Thousands of compactions over thousands of calls of one id: were anything done for each with each, it would not end. */
-static void test_a_long_log(void **state)
+TEST(a_long_log)
 {
     enum { MANY = 20000 };
-    const struct fixture *fixture = *state;
     static const char *const none[] = {NULL};
     static ses_text events[MANY];
-    ses_error error;
 
     create_log(fixture, none);
     for (int i = 0; i < MANY; i++) {
@@ -600,27 +577,4 @@ static void test_a_long_log(void **state)
     ses_context *context = open_context(fixture->store, &agent_key, SES_CONTEXT_VISIBLE);
     assert_int_equal(ses_context_count(context), MANY / 4 + 2);
     ses_context_close(context);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_vectors),
-        TEST(test_an_empty_log),
-        TEST(test_contents_are_exact),
-        TEST(test_other_spellings_of_a_compaction),
-        TEST(test_a_compaction_that_lacks_something),
-        TEST(test_what_a_model_sees),
-        TEST(test_calls_with_odd_ids),
-        TEST(test_calls_in_odd_places),
-        TEST(test_the_order_of_the_log),
-        TEST(test_a_handle_and_what_it_lacks),
-        TEST(test_a_handle_of_another_log),
-        TEST(test_a_context_outlives_its_store),
-        TEST(test_wrong_calls_are_refused),
-        TEST(test_damaged_bodies_are_corrupt),
-        TEST(test_a_long_log),
-    };
-    return cmocka_run_group_tests_name("contexts", tests, NULL, NULL);
 }

@@ -57,13 +57,13 @@ static void append_offloading(ses_store *store, const char *event, int64_t bytes
 
 /* ------------------------------------------------------------------------------------------- put back */
 
-static void test_what_was_offloaded_is_put_back(void **state)
+TEST(what_was_offloaded_is_put_back)
 {
     static const char parts[] =
         "{'text':'look'},{'inlineData':{'mimeType':'image/png','data':'aGVsbG8gd29ybGQ='},'x':1},"
         "{'inlineData':{'data':'AQI='}},"
         "{'inlineData':{'mimeType':'a\\/b','displayName':'t\\u0077o.txt','data':'c2Vjb25kIG9uZQ=='}}";
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char content[1000];
     char event[1100];
 
@@ -81,13 +81,12 @@ static void test_what_was_offloaded_is_put_back(void **state)
 }
 
 /* Of each length up to more than is read at once, with bytes of all values. */
-static void test_any_bytes_are_put_back(void **state)
+TEST(any_bytes_are_put_back)
 {
     static const size_t lens[] = {1, 2, 3, 4, 255, 256, 65535, 65536, 4194304, 4194305, 9000001};
     const size_t longest = 9000001;
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     unsigned char *bytes = malloc(longest);
-    ses_error error;
 
     assert_non_null(bytes);
     for (size_t i = 0; i < longest; i++)
@@ -123,11 +122,11 @@ static void test_any_bytes_are_put_back(void **state)
     free(bytes);
 }
 
-static void test_the_artifact_tells_what_the_reference_does_not(void **state)
+TEST(the_artifact_tells_what_the_reference_does_not)
 {
     const ses_artifact_save_options named = {
         .size = sizeof named, .mime_type = "image/png", .display_name = "a \"name\""};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     must_create(store, &agent_key, NULL);
     save(store, "user:a", "abc", 3, &named);
@@ -144,9 +143,9 @@ static void test_the_artifact_tells_what_the_reference_does_not(void **state)
     ses_context_close(context);
 }
 
-static void test_a_summary_has_them_too(void **state)
+TEST(a_summary_has_them_too)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     must_create(store, &agent_key, NULL);
     save_text(store, "a", "abc");
@@ -161,9 +160,9 @@ static void test_a_summary_has_them_too(void **state)
 /* --------------------------------------------------------------------------------------------- left */
 
 /* The newest events come first, and what does not fit leaves room for what does. */
-static void test_the_bytes_are_bounded(void **state)
+TEST(the_bytes_are_bounded)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     must_create(store, &agent_key, NULL);
     save_text(store, "three", "abc");
@@ -183,7 +182,7 @@ static void test_the_bytes_are_bounded(void **state)
     ses_context_close(context);
 }
 
-static void test_other_references_stay(void **state)
+TEST(other_references_stay)
 {
     static const char *const parts[] = {
         REFERENCE(URI "none/versions/0"),
@@ -210,8 +209,7 @@ static void test_other_references_stay(void **state)
     const ses_artifact_save_options text = {.size = sizeof text, .kind = SES_ARTIFACT_TEXT};
     const ses_artifact_save_options uri = {.size = sizeof uri, .kind = SES_ARTIFACT_URI};
     const ses_artifact_save_options bytes = {.size = sizeof bytes, .mime_type = "application/octet-stream"};
-    ses_store *store = ((struct fixture *)*state)->store;
-    ses_error error;
+    ses_store *store = fixture->store;
 
     must_create(store, &agent_key, NULL);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -241,12 +239,11 @@ static void test_other_references_stay(void **state)
 
 /* ------------------------------------------------------------------------------------------- failures */
 
-static void test_a_negative_number_is_refused(void **state)
+TEST(a_negative_number_is_refused)
 {
     const ses_context_options options = {.size = sizeof options, .inline_bytes = -1};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     ses_context *context = NULL;
-    ses_error error;
 
     must_create(store, &agent_key, NULL);
     assert_code(SES_INVALID, ses_context_open_by_key(store, &agent_key, &options, &context, &error));
@@ -254,12 +251,10 @@ static void test_a_negative_number_is_refused(void **state)
     assert_null(context);
 }
 
-static void test_a_flipped_byte_is_corrupt(void **state)
+TEST(a_flipped_byte_is_corrupt)
 {
-    const struct fixture *fixture = *state;
     const ses_context_options options = {.size = sizeof options, .inline_bytes = 1000};
     ses_context *context = NULL;
-    ses_error error;
 
     if (support_on_server())
         skip();
@@ -274,16 +269,15 @@ static void test_a_flipped_byte_is_corrupt(void **state)
 }
 
 /* The addresses in its events are those of the session that it comes from. */
-static void test_a_fork_puts_back_its_own(void **state)
+TEST(a_fork_puts_back_its_own)
 {
     static const char content[] =
         CONTENT("{'inlineData':{'mimeType':'image/png','data':'aGVsbG8gd29ybGQ='}}");
     const ses_key fork = {"app", "user", "fork"};
     const ses_context_options options = {.size = sizeof options, .inline_bytes = 1000};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     ses_context *context = NULL;
     char event[300];
-    ses_error error;
 
     snprintf(event, sizeof event, Q("{'author':'user','content':%s}"), Q(content));
     must_create(store, &agent_key, NULL);
@@ -293,21 +287,4 @@ static void test_a_fork_puts_back_its_own(void **state)
     assert_ok(ses_context_open_by_key(store, &fork, &options, &context, &error));
     assert_content(context, 0, Q(content));
     ses_context_close(context);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_was_offloaded_is_put_back),
-        TEST(test_any_bytes_are_put_back),
-        TEST(test_the_artifact_tells_what_the_reference_does_not),
-        TEST(test_a_summary_has_them_too),
-        TEST(test_the_bytes_are_bounded),
-        TEST(test_other_references_stay),
-        TEST(test_a_fork_puts_back_its_own),
-        TEST(test_a_negative_number_is_refused),
-        TEST(test_a_flipped_byte_is_corrupt),
-    };
-    return cmocka_run_group_tests_name("artifacts in contexts", tests, NULL, NULL);
 }

@@ -585,9 +585,8 @@ static long fail_each(struct scene *scene, const struct named_step *step, bool f
     return count;
 }
 
-static void test_every_allocation_fails_in_turn(void **state)
+PLAIN_TEST(every_allocation_fails_in_turn)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         for (int mode = 0; mode < 4; mode++) {
             struct scene scene;
@@ -601,12 +600,10 @@ static void test_every_allocation_fails_in_turn(void **state)
 }
 
 /* ses_tracked_has cannot report that memory ran out, so what depends on its answer is refused until it is asked again. */
-static void test_a_reading_that_could_not_be_noted(void **state)
+PLAIN_TEST(a_reading_that_could_not_be_noted)
 {
     struct scene scene;
-    ses_error error;
 
-    (void)state;
     scene_open(&scene);
     ses_tracked_discard(scene.tracked);
     assert_ok(ses_tracked_set_int64(scene.tracked, "own", 1, &error));
@@ -629,13 +626,4 @@ static void test_a_reading_that_could_not_be_noted(void **state)
         }
     }
     scene_close(&scene);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_allocation_fails_in_turn),
-        cmocka_unit_test(test_a_reading_that_could_not_be_noted),
-    };
-    return cmocka_run_group_tests_name("agent faults", tests, NULL, NULL);
 }

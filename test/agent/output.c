@@ -4,7 +4,7 @@
 #define BY(author, rest) "{\"author\":\"" author "\"" rest "}"
 #define SAYS(text) ",\"content\":{\"parts\":[{\"text\":\"" text "\"}]}"
 
-static void test_the_delta_that_saves_a_final_text(void **state)
+MEMORY_TEST(the_delta_that_saves_a_final_text)
 {
     static const struct {
         const char *event;
@@ -28,11 +28,9 @@ static void test_the_delta_that_saves_a_final_text(void **state)
          "{'answer':'a'}"},
         {"{'author':'m\\u0065'" SAYS("hello") "}", "{'answer':'hello'}"},
     };
-    struct fixture *fixture = *state;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *delta = (char *)state;
+        char *delta = (char *)fixture;
         size_t len = 0;
         assert_ok(ses_output_delta(fixture->store, Q(cases[i].event), SES_NUL, "me", "answer", &delta, &len,
                                    &error));
@@ -46,12 +44,11 @@ static void test_the_delta_that_saves_a_final_text(void **state)
     }
 }
 
-static void test_appending_in_one_call(void **state)
+MEMORY_TEST(appending_in_one_call)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
     ses_appended appended;
-    ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "z", "1", SES_NUL, &error));
     assert_ok(ses_tracked_set(tracked, "user:answer", Q("'of the view'"), SES_NUL, &error));
@@ -81,16 +78,14 @@ static void test_appending_in_one_call(void **state)
                                 SES_NUL, "me", NULL, NULL, NULL, &error));
     agent_assert_stored(session, "{\"id\":\"n\",\"timestamp\":1,\"author\":\"me\"" SAYS(
                                      "none") ",\"actions\":{\"stateDelta\":{\"z\":3}}}");
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
 #define CALLS ",\"content\":{\"parts\":[{\"text\":\"b\"},{\"functionCall\":{\"name\":\"f\"}}]}"
 
 /* As google-adk 2.13 does: the texts beside calls as well, and those of this agent alone. */
-static void test_what_a_turn_says_accumulates(void **state)
+MEMORY_TEST(what_a_turn_says_accumulates)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, SES_TRACK_ACCUMULATE);
     const struct {
         const char *event;
@@ -105,7 +100,6 @@ static void test_what_a_turn_says_accumulates(void **state)
         {BY("me", ",\"content\":{\"parts\":[{\"functionResponse\":{\"name\":\"f\"}}]}"), SES_OK, "'ab'"},
         {BY("me", SAYS("c")), SES_OK, "'abc'"},
     };
-    ses_error error;
 
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         assert_code(steps[i].code,
@@ -118,18 +112,14 @@ static void test_what_a_turn_says_accumulates(void **state)
     tracked = agent_view(session, 0);
     assert_ok(ses_output_append(tracked, BY("me", CALLS), SES_NUL, "me", "answer", NULL, NULL, &error));
     agent_assert_value(tracked, "answer", Q("'abc'"));
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
 /* So that the event can be sent again, and is then the same. */
-static void test_what_was_not_stored_is_not_added(void **state)
+MEMORY_TEST(what_was_not_stored_is_not_added)
 {
     static const char event[] = "{\"id\":\"x\",\"timestamp\":1,\"author\":\"me\"" SAYS("b") "}";
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, SES_TRACK_ACCUMULATE);
-    ses_error error;
 
     assert_ok(ses_output_append(tracked, BY("me", SAYS("a")), SES_NUL, "me", "answer", NULL, NULL, &error));
     must_append_by_key(fixture->store, &agent_key, "{}");
@@ -138,8 +128,6 @@ static void test_what_was_not_stored_is_not_added(void **state)
     ses_tracked_discard(tracked);
     assert_ok(ses_output_append(tracked, event, SES_NUL, "me", "answer", NULL, NULL, &error));
     agent_assert_value(tracked, "answer", Q("'ab'"));
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
 #define SPOKEN(id, text) "{\"id\":\"" id "\",\"timestamp\":1,\"author\":\"me\"" SAYS(text) "}"
@@ -151,12 +139,10 @@ static int say(ses_tracked *tracked, const char *event, const char *key, ses_app
 }
 
 /* However much the view has heard since, and if it has heard nothing, as after the end of a process. */
-static void test_a_retry_of_what_a_turn_said_is_a_duplicate(void **state)
+MEMORY_TEST(a_retry_of_what_a_turn_said_is_a_duplicate)
 {
     static const char *const keys[] = {"answer", "user:answer", "temp:answer"};
-    struct fixture *fixture = *state;
     ses_appended appended;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const ses_key key = {"app", "me", keys[i]};
@@ -189,12 +175,10 @@ static void test_a_retry_of_what_a_turn_said_is_a_duplicate(void **state)
     }
 }
 
-static void test_another_event_with_that_id_exists(void **state)
+MEMORY_TEST(another_event_with_that_id_exists)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, SES_TRACK_ACCUMULATE);
-    ses_error error;
 
     must_append_by_key(fixture->store, &agent_key,
                        "{\"id\":\"0\",\"timestamp\":1,\"author\":\"me\"" SAYS(
@@ -213,18 +197,14 @@ static void test_another_event_with_that_id_exists(void **state)
     assert_int_equal(ses_session_event_count(session), 3);
     assert_code(SES_OK, say(tracked, SPOKEN("3", "c"), "answer", NULL, &error));
     agent_assert_value(tracked, "answer", Q("'abc'"));
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_failures_change_nothing(void **state)
+MEMORY_TEST(failures_change_nothing)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
-    char *delta = (char *)state;
+    char *delta = (char *)fixture;
     char key[600];
-    ses_error error;
 
     memset(key, 'k', sizeof key);
     key[sizeof key - 1] = '\0';
@@ -248,22 +228,4 @@ static void test_failures_change_nothing(void **state)
     assert_code(SES_MISUSE, ses_output_delta(fixture->store, NULL, 0, "me", "k", &delta, NULL, &error));
     assert_code(SES_MISUSE, ses_output_delta(fixture->store, "{}", SES_NUL, NULL, "k", &delta, NULL, &error));
     assert_code(SES_MISUSE, ses_output_delta(fixture->store, "{}", SES_NUL, "me", "k", NULL, NULL, &error));
-    ses_tracked_close(tracked);
-    ses_session_close(session);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_delta_that_saves_a_final_text),
-        TEST(test_appending_in_one_call),
-        TEST(test_what_a_turn_says_accumulates),
-        TEST(test_what_was_not_stored_is_not_added),
-        TEST(test_a_retry_of_what_a_turn_said_is_a_duplicate),
-        TEST(test_another_event_with_that_id_exists),
-        TEST(test_failures_change_nothing),
-    };
-    return cmocka_run_group_tests_name("output", tests, NULL, NULL);
 }

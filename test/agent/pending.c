@@ -60,7 +60,6 @@ static void check_case(ses_store *store, const cJSON *one)
     const ses_key key = {"vectors", "user", member(one, "name")->valuestring};
     ses_session *session = must_open_new(store, &key, NULL);
     const cJSON *event = NULL;
-    ses_pending *pending = NULL;
     ses_error error;
 
     cJSON_ArrayForEach(event, member(one, "events"))
@@ -69,7 +68,7 @@ static void check_case(ses_store *store, const cJSON *one)
         must_append(session, text);
         free(text);
     }
-    pending = open_by_key(store, &key);
+    ses_pending *pending = open_by_key(store, &key);
     check_pending(pending, key.session, member(one, "pending"));
     ses_pending_close(pending);
     assert_ok(ses_pending_open(session, NULL, &pending, &error));
@@ -78,9 +77,8 @@ static void check_case(ses_store *store, const cJSON *one)
     ses_session_close(session);
 }
 
-static void test_the_vectors(void **state)
+TEST(the_vectors)
 {
-    const struct fixture *fixture = *state;
     const cJSON *one = NULL;
     int count = 0;
     char *text = support_test_data("vectors/pending.json", NULL);
@@ -105,9 +103,8 @@ static void test_the_vectors(void **state)
 #define RESPONSE(id, name) "{'functionResponse':{'id':'" id "','name':'" name "'}}"
 #define PARTS(parts) "{'author':'agent','invocationId':'i','content':{'parts':[" parts "]}}"
 
-static void test_a_call_is_shown_with_its_event(void **state)
+TEST(a_call_is_shown_with_its_event)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
 
     must_append(session,
@@ -135,7 +132,6 @@ static void test_a_call_is_shown_with_its_event(void **state)
     assert_null(ses_pending_event(pending, 2));
     assert_int_equal(ses_pending_is_long_running(pending, 2), 0);
     ses_pending_close(pending);
-    ses_session_close(session);
 }
 
 /* As "name/id" in order, long-running ones with a star. */
@@ -155,9 +151,8 @@ static void assert_pending(ses_store *store, const char *expected)
     ses_pending_close(pending);
 }
 
-static void test_calls_without_ids_are_answered_by_name_in_order(void **state)
+TEST(calls_without_ids_are_answered_by_name_in_order)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
 
     must_append(session, Q(PARTS("{'functionCall':{'name':'f','args':{'n':1}}},{'functionCall':{'name':'g'}},"
@@ -172,12 +167,10 @@ static void test_calls_without_ids_are_answered_by_name_in_order(void **state)
     must_append(session,
                 Q(PARTS("{'functionResponse':{'name':'f'}},{'functionResponse':{'id':'g','name':'g'}}")));
     assert_pending(fixture->store, "g/");
-    ses_session_close(session);
 }
 
-static void test_a_response_answers_every_earlier_call_of_its_id(void **state)
+TEST(a_response_answers_every_earlier_call_of_its_id)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
 
     must_append(session, Q(PARTS(CALL("1", "f") "," CALL("2", "f") "," CALL("1", "g"))));
@@ -185,12 +178,10 @@ static void test_a_response_answers_every_earlier_call_of_its_id(void **state)
     assert_pending(fixture->store, "f/2 h/1");
     must_append(session, Q(PARTS(RESPONSE("2", "x"))));
     assert_pending(fixture->store, "h/1");
-    ses_session_close(session);
 }
 
-static void test_long_running_calls_are_marked(void **state)
+TEST(long_running_calls_are_marked)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
 
     must_append(session, Q(PARTS(CALL("1", "early"))));
@@ -200,12 +191,10 @@ static void test_long_running_calls_are_marked(void **state)
     must_append(session, Q("{'content':{'parts':[" CALL("4", "f") "]},'long_running_tool_ids':['4']}"));
     must_append(session, Q("{'content':{'parts':[" CALL("5", "f") "]},'longRunningToolIds':null}"));
     assert_pending(fixture->store, "early/1 f/1* g/2 h/3* k/1* f/4* f/5");
-    ses_session_close(session);
 }
 
-static void test_an_id_that_utf8_cannot_express_is_compared_as_it_is_spelled(void **state)
+TEST(an_id_that_utf8_cannot_express_is_compared_as_it_is_spelled)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
 
     must_append(session, Q("{'content':{'parts':[" CALL("\\ud800", "f") "," CALL(
@@ -213,15 +202,12 @@ static void test_an_id_that_utf8_cannot_express_is_compared_as_it_is_spelled(voi
     assert_pending(fixture->store, "f/\\ud800* g/\\ud801");
     must_append(session, Q(PARTS(RESPONSE("\\ud801", "g"))));
     assert_pending(fixture->store, "f/\\ud800*");
-    ses_session_close(session);
 }
 
-static void test_only_live_events_count(void **state)
+TEST(only_live_events_count)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
-    ses_error error;
 
     must_append(session, Q("{'invocationId':'i1','content':{'parts':[" CALL("1", "f") "]}}"));
     must_append(session,
@@ -229,12 +215,10 @@ static void test_only_live_events_count(void **state)
     assert_pending(fixture->store, "g/2");
     assert_ok(ses_rewind(session, &first, NULL, NULL, &error));
     assert_pending(fixture->store, "f/1");
-    ses_session_close(session);
 }
 
-static void test_what_is_no_call_is_passed_over(void **state)
+TEST(what_is_no_call_is_passed_over)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
 
     must_append(session, Q("{'content':{'parts':[{'functionCall':7},{'functionCall':{'id':5,'name':[]}},null,"
@@ -242,15 +226,12 @@ static void test_what_is_no_call_is_passed_over(void **state)
     must_append(session, Q("{'content':'functionCall'}"));
     must_append(session, Q("{'content':{'parts':{'functionCall':{'id':'1'}}}}"));
     assert_pending(fixture->store, "/");
-    ses_session_close(session);
 }
 
-static void test_an_event_that_is_not_json_is_corrupt(void **state)
+TEST(an_event_that_is_not_json_is_corrupt)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_pending *pending = NULL;
-    ses_error error;
 
     must_append(session, Q("{'id':'e'}"));
     sqlite3 *db = raw_open(fixture->path);
@@ -261,15 +242,12 @@ static void test_an_event_that_is_not_json_is_corrupt(void **state)
     assert_code(SES_CORRUPT, ses_pending_open(session, NULL, &pending, &error));
     assert_null(pending);
     assert_message("stored event 1");
-    ses_session_close(session);
 }
 
-static void test_it_may_outlive_the_handle_and_the_store(void **state)
+TEST(it_may_outlive_the_handle_and_the_store)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_pending *pending = NULL;
-    ses_error error;
 
     must_append(session, Q(PARTS(CALL("1", "f"))));
     assert_ok(ses_pending_open(session, NULL, &pending, &error));
@@ -285,15 +263,13 @@ static void test_it_may_outlive_the_handle_and_the_store(void **state)
 
 /* ------------------------------------------------------------------------------------- what is refused */
 
-static void test_wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
     const ses_key nobody = {"app", "user", "nobody"};
     const ses_key empty = {"app", "user", ""};
     const ses_call_options flags = {.size = sizeof flags, .flags = 1};
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_pending *pending = (ses_pending *)1;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_pending_open(NULL, NULL, &pending, &error));
     assert_null(pending);
@@ -305,16 +281,13 @@ static void test_wrong_arguments(void **state)
     assert_code(SES_NOTFOUND, ses_pending_open_by_key(fixture->store, &nobody, NULL, &pending, &error));
     must_delete(fixture->store, &agent_key);
     assert_code(SES_NOTFOUND, ses_pending_open(session, NULL, &pending, &error));
-    ses_session_close(session);
 }
 
-static void test_a_handle_of_another_time_is_stale(void **state)
+TEST(a_handle_of_another_time_is_stale)
 {
     const ses_point start = {.size = sizeof start, .kind = SES_POINT_SEQ};
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
     ses_pending *pending = NULL;
-    ses_error error;
 
     must_append_by_key(fixture->store, &agent_key, Q(PARTS(CALL("1", "f"))));
     assert_ok(ses_pending_open(session, NULL, &pending, &error)); /* it only lacks events */
@@ -329,18 +302,15 @@ static void test_a_handle_of_another_time_is_stale(void **state)
     must_delete(fixture->store, &agent_key);
     must_create(fixture->store, &agent_key, NULL);
     assert_code(SES_STALE, ses_pending_open(session, NULL, &pending, &error));
-    ses_session_close(session);
 }
 
 /* ---------------------------------------------------------------------------------------- interrupted */
 
-static void test_the_response_that_says_interrupted(void **state)
+TEST(the_response_that_says_interrupted)
 {
     const ses_function nameless = {{"1", 1}, {NULL, 0}, {NULL, 0}};
     const ses_function named = {{NULL, 0}, {"f", 1}, {"{}", 2}};
-    struct fixture *fixture = *state;
     ses_builder *builder = NULL;
-    ses_error error;
 
     assert_ok(ses_builder_open(fixture->store, "agent", "i", &builder, &error));
     assert_code(SES_MISUSE, ses_builder_interrupted(builder, NULL, &error));
@@ -376,12 +346,9 @@ static void call_and_die(const char *path)
     _exit(1);
 }
 
-static void test_calls_that_a_crash_has_left_are_answered(void **state)
+FOLDER_TEST(calls_that_a_crash_has_left_are_answered)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
     int status = 0;
-    ses_error error;
 
     fflush(NULL);
     pid_t child = fork();
@@ -390,7 +357,7 @@ static void test_calls_that_a_crash_has_left_are_answered(void **state)
         call_and_die(folder->path);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     assert_pending(store, "f/1 g/ slow/3*");
     answer_all(store, SES_OK);
     assert_pending(store, "slow/3*");
@@ -427,7 +394,7 @@ static char *many_parts(const char *before, const char *part, int count, const c
 }
 
 /* Of one name, of one id, and of many: what is looked up is never searched for. */
-static void test_very_many_calls_take_no_time(void **state)
+TEST(very_many_calls_take_no_time)
 {
     /* The sanitizers look at each access, which fewer calls show as well; the time is that of the library without them. */
     enum { COUNT = UNDER_ASAN || UNDER_TSAN ? 20000 : 200000 };
@@ -435,7 +402,6 @@ static void test_very_many_calls_take_no_time(void **state)
         {"{\"functionCall\":{\"name\":\"f\"},\"x\":%d}", "{\"functionResponse\":{\"name\":\"f\"},\"x\":%d}"},
         {"{\"functionCall\":{\"id\":\"1\"},\"x\":%d}", "{\"functionResponse\":{\"id\":\"1\"},\"x\":%d}"},
         {"{\"functionCall\":{\"id\":\"%d\"}}", "{\"functionResponse\":{\"id\":\"%d\"}}"}};
-    struct fixture *fixture = *state;
     const clock_t begun = clock(); /* of this process, however busy the machine is */
 
     must_create(fixture->store, &agent_key, NULL);
@@ -452,28 +418,4 @@ static void test_very_many_calls_take_no_time(void **state)
         free(responses);
     }
     assert_in_range((clock() - begun) / CLOCKS_PER_SEC, 0, 60);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_vectors),
-        TEST(test_a_call_is_shown_with_its_event),
-        TEST(test_calls_without_ids_are_answered_by_name_in_order),
-        TEST(test_a_response_answers_every_earlier_call_of_its_id),
-        TEST(test_long_running_calls_are_marked),
-        TEST(test_an_id_that_utf8_cannot_express_is_compared_as_it_is_spelled),
-        TEST(test_only_live_events_count),
-        TEST(test_what_is_no_call_is_passed_over),
-        TEST(test_an_event_that_is_not_json_is_corrupt),
-        TEST(test_it_may_outlive_the_handle_and_the_store),
-        TEST(test_wrong_arguments),
-        TEST(test_a_handle_of_another_time_is_stale),
-        TEST(test_the_response_that_says_interrupted),
-        cmocka_unit_test_setup_teardown(test_calls_that_a_crash_has_left_are_answered, folder_setup,
-                                        folder_teardown),
-        TEST(test_very_many_calls_take_no_time),
-    };
-    return cmocka_run_group_tests_name("pending calls", tests, NULL, NULL);
 }

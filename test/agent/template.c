@@ -87,7 +87,7 @@ static void check_cases(ses_session *session, const ses_render_options *options,
     check_cases(session, options, cases, sizeof cases / sizeof cases[0])
 
 /* The shared cases. Their state is taken as text, since cJSON would round its numbers. */
-static void test_the_shared_cases(void **state)
+MEMORY_TEST(the_shared_cases)
 {
     char *text = support_test_data("vectors/template.json", NULL);
 
@@ -96,7 +96,7 @@ static void test_the_shared_cases(void **state)
         char *last = strstr(first, ",\n\"cases\"");
         assert_non_null(last);
         char *initial = strndup(first, (size_t)(last - first));
-        ses_session *session = agent_session(*state, initial);
+        ses_session *session = agent_session(fixture, initial);
         cJSON *vectors = cJSON_Parse(text);
         const cJSON *item;
         char event[8192];
@@ -130,7 +130,7 @@ static const char *const STATE =
     "\"empty\":\"\"}";
 
 /* As Python's str.isidentifier decides: what is no name is left as it is, and a name that is not there is an error. */
-static void test_names_are_identifiers_of_any_script(void **state)
+MEMORY_TEST(names_are_identifiers_of_any_script)
 {
     static const struct render_case cases[] = {
         {"{\xe2\x80\xa6}", "{\xe2\x80\xa6}", 0, NULL}, /* an ellipsis */
@@ -157,13 +157,12 @@ static void test_names_are_identifiers_of_any_script(void **state)
         {"{\xf3\xa0\x84\x80}", "{\xf3\xa0\x84\x80}", 0, NULL}, /* a variation selector */
         {"{\xf4\x8f\xbf\xbf}", "{\xf4\x8f\xbf\xbf}", 0, NULL}, /* the last of all */
     };
-    ses_session *session = agent_session(*state, "{\"a\":1}");
+    ses_session *session = agent_session(fixture, "{\"a\":1}");
 
     CHECK_CASES(session, NULL, cases);
-    ses_session_close(session);
 }
 
-static void test_values_by_their_type(void **state)
+MEMORY_TEST(values_by_their_type)
 {
     static const struct render_case cases[] = {
         {"{esc}|{obj}|{n}|{nil}|{empty}|", "q\"\n\xc3\xa9|{\"k\": [1]}|30|||", 0, NULL},
@@ -173,12 +172,11 @@ static void test_values_by_their_type(void **state)
         {"{a}", "X", 0, NULL},
         {"a}b}{", "a}b}{", 0, NULL},
     };
-    ses_session *session = agent_session(*state, STATE);
+    ses_session *session = agent_session(fixture, STATE);
     CHECK_CASES(session, NULL, cases);
-    ses_session_close(session);
 }
 
-static void test_what_is_a_name(void **state)
+MEMORY_TEST(what_is_a_name)
 {
     static const struct render_case cases[] = {
         {"{\t\r\n a \t}", "X", 0, NULL},
@@ -210,12 +208,11 @@ static void test_what_is_a_name(void **state)
         {"{a?}{gone?}{b}", "XB", 0, NULL},
         {"{a??}", "{a??}", 0, NULL},
     };
-    ses_session *session = agent_session(*state, STATE);
+    ses_session *session = agent_session(fixture, STATE);
     CHECK_CASES(session, NULL, cases);
-    ses_session_close(session);
 }
 
-static void test_braces(void **state)
+MEMORY_TEST(braces)
 {
     static const struct render_case cases[] = {
         {"{{a}}", "{{a}}", 0, NULL},
@@ -233,13 +230,12 @@ static void test_braces(void **state)
         {"{{gone}}", "{{gone}}", 0, NULL},
         {"x{a}", "xX", 0, NULL},
     };
-    ses_session *session = agent_session(*state, STATE);
+    ses_session *session = agent_session(fixture, STATE);
     CHECK_CASES(session, NULL, cases);
-    ses_session_close(session);
 }
 
 /* What the ADK's code does: r'{+[^{}]*}+', all braces and spaces stripped. */
-static void test_the_flag_for_the_adks_braces(void **state)
+MEMORY_TEST(the_flag_for_the_adks_braces)
 {
     static const struct render_case cases[] = {
         {"{{a}}", "X", 0, NULL},
@@ -257,13 +253,12 @@ static void test_the_flag_for_the_adks_braces(void **state)
         {"{a}{{b}}", "XB", 0, NULL},
     };
     const ses_render_options options = {.size = sizeof options, .flags = SES_RENDER_ADK_BRACES};
-    ses_session *session = agent_session(*state, STATE);
+    ses_session *session = agent_session(fixture, STATE);
     CHECK_CASES(session, &options, cases);
-    ses_session_close(session);
 }
 
 /* As str.strip does. */
-static void test_the_adks_code_ignores_all_white_space(void **state)
+MEMORY_TEST(the_adks_code_ignores_all_white_space)
 {
     static const struct render_case cases[] = {
         {"{\xe3\x80\x80"
@@ -283,13 +278,12 @@ static void test_the_adks_code_ignores_all_white_space(void **state)
         {"{a\xe3\x80\x80?}", "{a\xe3\x80\x80?}", 0, NULL},
     };
     const ses_render_options options = {.size = sizeof options, .flags = SES_RENDER_ADK_SPACES};
-    ses_session *session = agent_session(*state, STATE);
+    ses_session *session = agent_session(fixture, STATE);
 
     CHECK_CASES(session, &options, cases);
-    ses_session_close(session);
 }
 
-static void test_artifacts_come_from_the_callback(void **state)
+MEMORY_TEST(artifacts_come_from_the_callback)
 {
     static const struct render_case cases[] = {
         {"<{artifact.x}>{a}", "<{a} of the artifact>X", 0, NULL},
@@ -307,7 +301,6 @@ static void test_artifacts_come_from_the_callback(void **state)
         {"{artifact.odd}", NULL, SES_MISUSE, "returned 5"},
         {"{artifact.bytes}", NULL, SES_INVALID, "not valid UTF-8"},
     };
-    struct fixture *fixture = *state;
     struct artifacts artifacts = {fixture->store, 0};
     const ses_render_options options = {
         .size = sizeof options, .artifacts = read_artifact, .artifacts_context = &artifacts};
@@ -315,10 +308,9 @@ static void test_artifacts_come_from_the_callback(void **state)
 
     CHECK_CASES(session, &options, cases);
     assert_int_equal(artifacts.calls, 24); /* not for those without a name */
-    ses_session_close(session);
 }
 
-static void test_without_a_callback_artifacts_come_from_the_store(void **state)
+MEMORY_TEST(without_a_callback_artifacts_come_from_the_store)
 {
     static const struct render_case cases[] = {
         {"<{artifact.x}>{a}", "<of the session>X", 0, NULL},
@@ -328,15 +320,12 @@ static void test_without_a_callback_artifacts_come_from_the_store(void **state)
         {"{artifact.}", NULL, SES_INVALID, "without a name"},
         {"{artifact.bytes}", NULL, SES_INVALID, "not valid UTF-8"},
     };
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, STATE);
-    ses_error error;
 
     assert_ok(ses_artifact_save(session, "x", "of the session", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_artifact_save(session, "user:x", "of the user", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_artifact_save(session, "bytes", "\xff", 1, NULL, NULL, &error));
     CHECK_CASES(session, NULL, cases);
-    ses_session_close(session);
 }
 
 static int close_handle(void *context, const char *name, char **text, size_t *len, ses_error *error)
@@ -347,24 +336,22 @@ static int close_handle(void *context, const char *name, char **text, size_t *le
 }
 
 /* A callback must not close the handle. If it does, a key that can no longer be looked up is an error, even with `?`. */
-static void test_a_callback_that_closes_the_handle(void **state)
+MEMORY_TEST(a_callback_that_closes_the_handle)
 {
-    ses_session *session = agent_session(*state, STATE);
+    ses_session *session = agent_session(fixture, STATE);
     ses_tracked *tracked = agent_view(session, 0);
     const ses_render_options options = {
         .size = sizeof options, .artifacts = close_handle, .artifacts_context = session};
     char *rendered = NULL;
-    ses_error error;
 
     assert_code(SES_MISUSE,
                 ses_tracked_render(tracked, "{artifact.x?}{a?}", SES_NUL, &options, &rendered, NULL, &error));
     assert_message("\"a\"");
     assert_message("the session handle is closed");
     assert_null(rendered);
-    ses_tracked_close(tracked);
 }
 
-static void test_artifacts_without_a_callback(void **state)
+MEMORY_TEST(artifacts_without_a_callback)
 {
     static const struct render_case cases[] = {
         {"{artifact.x}", NULL, SES_NOTFOUND, "there is no artifact"},
@@ -372,17 +359,15 @@ static void test_artifacts_without_a_callback(void **state)
         {"{artifact.}", NULL, SES_INVALID, "without a name"},
         {"{artifact.x{a}}", "{artifact.xX}", 0, NULL},
     };
-    ses_session *session = agent_session(*state, STATE);
+    ses_session *session = agent_session(fixture, STATE);
     CHECK_CASES(session, NULL, cases);
-    ses_session_close(session);
 }
 
-static void test_a_view_renders_what_it_shows(void **state)
+MEMORY_TEST(a_view_renders_what_it_shows)
 {
-    ses_session *session = agent_session(*state, Q("{'a':1,'b':2}"));
+    ses_session *session = agent_session(fixture, Q("{'a':1,'b':2}"));
     ses_tracked *tracked = agent_view(session, 0);
     char *rendered = NULL;
-    ses_error error;
 
     assert_ok(ses_tracked_set_string(tracked, "a", "own", SES_NUL, &error));
     assert_ok(ses_tracked_remove(tracked, "b", &error));
@@ -394,18 +379,15 @@ static void test_a_view_renders_what_it_shows(void **state)
     assert_ok(ses_render(session, "{a}", SES_NUL, NULL, &rendered, NULL, &error));
     assert_string_equal(rendered, "1");
     ses_free(rendered);
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
 /* A template cut anywhere: either as it is, or refused in the middle of a character; never read past its end.
  */
-static void test_cut_templates(void **state)
+MEMORY_TEST(cut_templates)
 {
     static const char whole[] = "{a} \xc3\xa9 {b?} \xf0\x9f\x98\x80 {gone?}";
     static const size_t torn[] = {5, 13, 14, 15};
-    ses_session *session = agent_session(*state, STATE);
-    ses_error error;
+    ses_session *session = agent_session(fixture, STATE);
 
     for (size_t len = 0; len < sizeof whole; len++) {
         bool inside = false;
@@ -425,13 +407,11 @@ static void test_cut_templates(void **state)
         ses_free(rendered);
         free(copy);
     }
-    ses_session_close(session);
 }
 
-static void test_texts_with_nuls_and_names_too_long(void **state)
+MEMORY_TEST(texts_with_nuls_and_names_too_long)
 {
-    ses_session *session = agent_session(*state, STATE);
-    ses_error error;
+    ses_session *session = agent_session(fixture, STATE);
     char *rendered = NULL;
     size_t len = 0;
     char text[1200];
@@ -448,15 +428,13 @@ static void test_texts_with_nuls_and_names_too_long(void **state)
     assert_ok(ses_render(session, text, 1001, NULL, &rendered, &len, &error));
     assert_int_equal(len, 0);
     ses_free(rendered);
-    ses_session_close(session);
 }
 
-static void test_wrong_arguments(void **state)
+MEMORY_TEST(wrong_arguments)
 {
-    ses_session *session = agent_session(*state, STATE);
+    ses_session *session = agent_session(fixture, STATE);
     ses_render_options options = {.size = sizeof options, .flags = 8};
     char *rendered = (char *)"untouched";
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_render(session, "x", SES_NUL, &options, &rendered, NULL, &error));
     assert_null(rendered);
@@ -469,19 +447,17 @@ static void test_wrong_arguments(void **state)
     assert_code(SES_MISUSE, ses_tracked_render(NULL, "x", SES_NUL, NULL, &rendered, NULL, &error));
     assert_code(SES_MISUSE, ses_tracked_render(NULL, "x", SES_NUL, NULL, NULL, NULL, &error));
     assert_null(ses_text_make(NULL, 1));
-    ses_session_close(session);
 }
 
 /* A long template whose placeholders are many; and braces that would make a second look at the text costly.
  */
-static void test_long_templates(void **state)
+MEMORY_TEST(long_templates)
 {
     enum { COUNT = 20000 };
-    ses_session *session = agent_session(*state, STATE);
+    ses_session *session = agent_session(fixture, STATE);
     char *text = malloc(COUNT * 4 + 1);
     char *rendered = NULL;
     size_t len = 0;
-    ses_error error;
 
     for (int i = 0; i < COUNT; i++)
         memcpy(text + 4 * i, "{a} ", 4);
@@ -497,16 +473,14 @@ static void test_long_templates(void **state)
     assert_memory_equal(rendered, text, COUNT * 4);
     ses_free(rendered);
     free(text);
-    ses_session_close(session);
 }
 
 /* UTF-8 wherever it stands in the text, against the simple rule. */
-static void test_utf8_at_every_place(void **state)
+MEMORY_TEST(utf8_at_every_place)
 {
-    ses_session *session = agent_session(*state, STATE);
+    ses_session *session = agent_session(fixture, STATE);
     char text[128];
     char *rendered = NULL;
-    ses_error error;
 
     for (size_t at = 0; at < 100; at++) {
         memset(text, 'x', sizeof text);
@@ -518,31 +492,4 @@ static void test_utf8_at_every_place(void **state)
         assert_code(SES_INVALID, ses_render(session, text, sizeof text, NULL, &rendered, NULL, &error));
         assert_int_equal(error.offset, at);
     }
-    ses_session_close(session);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_shared_cases),
-        TEST(test_names_are_identifiers_of_any_script),
-        TEST(test_values_by_their_type),
-        TEST(test_what_is_a_name),
-        TEST(test_braces),
-        TEST(test_the_flag_for_the_adks_braces),
-        TEST(test_the_adks_code_ignores_all_white_space),
-        TEST(test_artifacts_come_from_the_callback),
-        TEST(test_without_a_callback_artifacts_come_from_the_store),
-        TEST(test_a_callback_that_closes_the_handle),
-        TEST(test_artifacts_without_a_callback),
-        TEST(test_a_view_renders_what_it_shows),
-        TEST(test_cut_templates),
-        TEST(test_texts_with_nuls_and_names_too_long),
-        TEST(test_wrong_arguments),
-        TEST(test_long_templates),
-        TEST(test_utf8_at_every_place),
-    };
-    return cmocka_run_group_tests_name("render", tests, NULL, NULL);
 }

@@ -9,10 +9,9 @@
 /* An event that has its id and time, so that it is stored with the bytes it has. */
 #define EVENT(rest) "{\"id\":\"x\",\"timestamp\":1,\"invocationId\":\"i\"" rest "}"
 
-static void test_reads_see_own_writes_then_temp_then_the_session(void **state)
+MEMORY_TEST(reads_see_own_writes_then_temp_then_the_session)
 {
-    ses_session *session = agent_session(*state, "{\"a\":1,\"b\":2,\"app:c\":3,\"user:d\":4}");
-    ses_error error;
+    ses_session *session = agent_session(fixture, "{\"a\":1,\"b\":2,\"app:c\":3,\"user:d\":4}");
     ses_tracked *tracked = agent_view(session, 0);
 
     assert_ok(ses_append(session, EVENT(",\"actions\":{\"stateDelta\":{\"temp:t\":5}}"), SES_NUL, NULL, NULL,
@@ -35,15 +34,12 @@ static void test_reads_see_own_writes_then_temp_then_the_session(void **state)
     assert_string_equal(support_state(session, NULL),
                         "{\"app:c\":3,\"user:d\":4,\"a\":1,\"b\":2,\"temp:t\":5}");
     agent_assert_shows(tracked, "{\"app:c\":3,\"a\":[1, 2],\"b\":2,\"temp:t\":6}");
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_every_kind_of_value_is_written_exactly(void **state)
+MEMORY_TEST(every_kind_of_value_is_written_exactly)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "json", "9007199254740993", SES_NUL, &error));
     assert_ok(ses_tracked_set(tracked, "len", "12345", 2, &error));
@@ -56,11 +52,9 @@ static void test_every_kind_of_value_is_written_exactly(void **state)
                        "\"string\":\"a\\\"\\\\\\n\\u0001\xc3\xa9\\u0000z\",\"yes\":true}");
     assert_ok(ses_tracked_set(tracked, "json", "null", SES_NUL, &error));
     agent_assert_value(tracked, "json", "null");
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_doubles_are_the_shortest_text_that_reads_back(void **state)
+MEMORY_TEST(doubles_are_the_shortest_text_that_reads_back)
 {
     static const struct {
         double value;
@@ -88,9 +82,8 @@ static void test_doubles_are_the_shortest_text_that_reads_back(void **state)
         {-1.5, "-1.5"},
         {123456789012345680.0, "1.2345678901234568e+17"},
     };
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double back = 0;
@@ -105,17 +98,14 @@ static void test_doubles_are_the_shortest_text_that_reads_back(void **state)
     assert_message("\"d\"");
     assert_message("infinite or NaN");
     agent_assert_value(tracked, "d", "1.2345678901234568e+17");
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
 /* Missing in the handle, or removed by the view: no error either way, and defaults stay. */
-static void test_a_missing_key_is_no_error(void **state)
+MEMORY_TEST(a_missing_key_is_no_error)
 {
-    ses_session *session = agent_session(*state, "{\"removed\":1,\"app:removed\":\"x\"}");
+    ses_session *session = agent_session(fixture, "{\"removed\":1,\"app:removed\":\"x\"}");
     ses_tracked *tracked = agent_view(session, 0);
     static const char *const missing[] = {"none", "removed", "app:removed", "temp:none"};
-    ses_error error;
 
     assert_ok(ses_tracked_remove(tracked, "removed", &error));
     assert_ok(ses_tracked_remove(tracked, "app:removed", &error));
@@ -139,15 +129,12 @@ static void test_a_missing_key_is_no_error(void **state)
         assert_code(SES_ABSENT, ses_tracked_get_string(tracked, missing[i], &text, NULL, NULL));
         assert_int_equal(ses_tracked_has(tracked, missing[i]), 0);
     }
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_typed_reads_tell_missing_type_and_range_apart(void **state)
+MEMORY_TEST(typed_reads_tell_missing_type_and_range_apart)
 {
-    ses_session *session = agent_session(*state, "{\"s\":\"stored\",\"n\":7,\"e\":\"a\\nb\"}");
+    ses_session *session = agent_session(fixture, "{\"s\":\"stored\",\"n\":7,\"e\":\"a\\nb\"}");
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
     const char *text = NULL;
     size_t len = 0;
     int64_t integer = 0;
@@ -188,16 +175,13 @@ static void test_typed_reads_tell_missing_type_and_range_apart(void **state)
     assert_code(SES_RANGE, ses_tracked_get_string(tracked, "lone", &text, NULL, &error));
     assert_ok(ses_tracked_remove(tracked, "own", &error));
     assert_code(SES_ABSENT, ses_tracked_get_string(tracked, "own", &text, NULL, &error));
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_append_puts_the_delta_in_and_leaves_the_view_clean(void **state)
+MEMORY_TEST(append_puts_the_delta_in_and_leaves_the_view_clean)
 {
-    ses_session *session = agent_session(*state, "{\"old\":1,\"user:u\":2}");
+    ses_session *session = agent_session(fixture, "{\"old\":1,\"user:u\":2}");
     ses_tracked *tracked = agent_view(session, 0);
     ses_appended appended;
-    ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "z", "1", SES_NUL, &error));
     assert_ok(ses_tracked_set(tracked, "app:a", "{\"k\": 1.10}", SES_NUL, &error));
@@ -217,12 +201,10 @@ static void test_append_puts_the_delta_in_and_leaves_the_view_clean(void **state
     assert_ok(ses_tracked_set_int64(tracked, "z", 2, &error));
     assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, &appended, &error));
     agent_assert_value(tracked, "z", "2");
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
 /* Whatever an event has, the members go to the right place and no other byte changes. */
-static void test_splicing_keeps_every_other_byte(void **state)
+MEMORY_TEST(splicing_keeps_every_other_byte)
 {
     static const struct {
         const char *event;
@@ -246,26 +228,24 @@ static void test_splicing_keeps_every_other_byte(void **state)
         {EVENT(",\"actionsX\":{\"stateDelta\":1}"),
          EVENT(",\"actionsX\":{\"stateDelta\":1},\"actions\":{\"stateDelta\":{\"k\":1}}")},
     };
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ses_session *session = agent_session(fixture, NULL);
         ses_tracked *tracked = agent_view(session, 0);
-        ses_error error;
         assert_ok(ses_tracked_set(tracked, "k", "1", SES_NUL, &error));
         assert_ok(ses_tracked_append(tracked, cases[i].event, SES_NUL, NULL, NULL, &error));
         agent_assert_stored(session, cases[i].stored);
         agent_assert_value(tracked, "k", "1");
         ses_tracked_close(tracked);
         ses_session_close(session);
-        assert_ok(ses_delete(fixture->store, &agent_key, NULL, NULL, &error));
+        must_delete(fixture->store, &agent_key);
     }
 }
 
 #define DELTA(members) EVENT(",\"actions\":{\"stateDelta\":{" members "},\"x\":[ ]}")
 
 /* A key that both write appears in the stored event once, with the view's value, however the event spells it. */
-static void test_the_views_writes_win_over_the_events_own_delta(void **state)
+MEMORY_TEST(the_views_writes_win_over_the_events_own_delta)
 {
     static const struct {
         const char *event;
@@ -283,12 +263,10 @@ static void test_the_views_writes_win_over_the_events_own_delta(void **state)
         {DELTA("\"user:both\":1,\"bot\":2"), DELTA("\"user:both\":1,\"bot\":2,\"\":0,\"both\":\"view\""),
          "{\"user:both\":1,\"\":0,\"bot\":2,\"both\":\"view\"}"},
     };
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ses_session *session = agent_session(fixture, NULL);
         ses_tracked *tracked = agent_view(session, 0);
-        ses_error error;
         assert_ok(ses_tracked_set(tracked, "both", "\"view\"", SES_NUL, &error));
         assert_ok(ses_tracked_set(tracked, "", "0", SES_NUL, &error));
         assert_ok(ses_tracked_append(tracked, cases[i].event, SES_NUL, NULL, NULL, &error));
@@ -300,19 +278,16 @@ static void test_the_views_writes_win_over_the_events_own_delta(void **state)
     }
 }
 
-static void test_a_view_without_writes_appends_the_event_as_it_is(void **state)
+MEMORY_TEST(a_view_without_writes_appends_the_event_as_it_is)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
 
     assert_ok(ses_tracked_append(tracked, EVENT(",\"actions\":{}"), SES_NUL, NULL, NULL, &error));
     agent_assert_stored(session, EVENT(",\"actions\":{}"));
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_refused_events_change_nothing(void **state)
+MEMORY_TEST(refused_events_change_nothing)
 {
     static const struct {
         const char *event;
@@ -346,9 +321,8 @@ static void test_refused_events_change_nothing(void **state)
         {"{\"actions\":null,\"timestamp\":\"x\"}", SES_INVALID, 28, "at byte 28: the event's timestamp"},
         {"{\"author\":7,\"actions\":{}}", SES_INVALID, 10, "at byte 10: the event's author"},
     };
-    ses_session *session = agent_session(*state, "{\"a\":1}");
+    ses_session *session = agent_session(fixture, "{\"a\":1}");
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "k", "\"a long value, so that offsets differ\"", SES_NUL, &error));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -359,15 +333,12 @@ static void test_refused_events_change_nothing(void **state)
     assert_code(SES_MISUSE, ses_tracked_append(tracked, NULL, 0, NULL, NULL, &error));
     assert_int_equal(ses_session_version(session), 0);
     agent_assert_delta(tracked, "{\"k\":\"a long value, so that offsets differ\"}");
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_values_that_break_rules_are_refused(void **state)
+MEMORY_TEST(values_that_break_rules_are_refused)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
     char name[600];
     char deep[2100];
 
@@ -406,15 +377,12 @@ static void test_values_that_break_rules_are_refused(void **state)
     assert_ok(ses_tracked_set(tracked, "deep", deep + 1, 1994, &error));
     assert_false(ses_tracked_has(tracked, "s"));
     assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_the_tombstone_as_a_value_removes(void **state)
+MEMORY_TEST(the_tombstone_as_a_value_removes)
 {
-    ses_session *session = agent_session(*state, "{\"a\":1,\"b\":2}");
+    ses_session *session = agent_session(fixture, "{\"a\":1,\"b\":2}");
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
 
     assert_ok(ses_tracked_set_string(tracked, "a", "__ADK_SENTINEL_REMOVED__", SES_NUL, &error));
     assert_ok(ses_tracked_set(tracked, "b", "\"\\u005f_ADK_SENTINEL_REMOVED__\"", SES_NUL, &error));
@@ -423,15 +391,12 @@ static void test_the_tombstone_as_a_value_removes(void **state)
     agent_assert_shows(tracked, "{\"b\":\"\\u005f_ADK_SENTINEL_REMOVED__\"}"); /* an ordinary string */
     assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
     assert_string_equal(support_state(session, NULL), "{\"b\":\"\\u005f_ADK_SENTINEL_REMOVED__\"}");
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_a_read_only_view_cannot_write(void **state)
+MEMORY_TEST(a_read_only_view_cannot_write)
 {
-    ses_session *session = agent_session(*state, "{\"a\":1}");
+    ses_session *session = agent_session(fixture, "{\"a\":1}");
     ses_tracked *tracked = agent_view(session, SES_TRACK_READ_ONLY);
-    ses_error error;
 
     agent_assert_value(tracked, "a", "1");
     assert_code(SES_READONLY, ses_tracked_set(tracked, "a", "2", SES_NUL, &error));
@@ -444,34 +409,28 @@ static void test_a_read_only_view_cannot_write(void **state)
     assert_code(SES_READONLY, ses_output_append(tracked, "{}", SES_NUL, "me", "k", NULL, NULL, &error));
     agent_assert_shows(tracked, "{\"a\":1}");
     assert_int_equal(ses_session_version(session), 0);
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_a_dropped_view_leaves_nothing(void **state)
+MEMORY_TEST(a_dropped_view_leaves_nothing)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, "{\"a\":1}");
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "a", "2", SES_NUL, &error));
     assert_ok(ses_tracked_set(tracked, "temp:b", "2", SES_NUL, &error));
     ses_tracked_close(tracked);
     assert_string_equal(support_state(session, NULL), "{\"a\":1}");
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_string_equal(support_state(session, NULL), "{\"a\":1}");
     assert_int_equal(ses_session_stored(session), 0);
-    ses_session_close(session);
     ses_tracked_close(NULL);
 }
 
-static void test_views_on_one_handle_keep_their_writes_apart(void **state)
+MEMORY_TEST(views_on_one_handle_keep_their_writes_apart)
 {
-    ses_session *session = agent_session(*state, "{\"a\":1}");
+    ses_session *session = agent_session(fixture, "{\"a\":1}");
     ses_tracked *left = agent_view(session, 0);
     ses_tracked *right = agent_view(session, 0);
-    ses_error error;
 
     assert_ok(ses_tracked_set(left, "a", "\"left\"", SES_NUL, &error));
     assert_ok(ses_tracked_set(right, "a", "\"right\"", SES_NUL, &error));
@@ -485,17 +444,13 @@ static void test_views_on_one_handle_keep_their_writes_apart(void **state)
     agent_assert_value(right, "temp:l", "1");
     assert_ok(ses_tracked_append(right, "{\"invocationId\":\"i\"}", SES_NUL, NULL, NULL, &error));
     agent_assert_value(left, "a", "\"right\"");
-    ses_tracked_close(left);
-    ses_tracked_close(right);
-    ses_session_close(session);
 }
 
-static void test_a_view_of_a_closed_handle_is_refused(void **state)
+MEMORY_TEST(a_view_of_a_closed_handle_is_refused)
 {
-    ses_session *session = agent_session(*state, "{\"a\":1}");
+    ses_session *session = agent_session(fixture, "{\"a\":1}");
     ses_tracked *tracked = agent_view(session, 0);
     ses_tracked *none = tracked;
-    ses_error error;
     const char *text = NULL;
     char *json = NULL;
     int64_t integer;
@@ -536,16 +491,13 @@ static void test_a_view_of_a_closed_handle_is_refused(void **state)
     assert_message("the session handle is closed");
     assert_string_equal(ses_session_id(session), "session"); /* the memory is kept */
     ses__session_release(session);
-    ses_tracked_close(tracked);
 }
 
-static void test_a_view_outlives_its_store(void **state)
+MEMORY_TEST(a_view_outlives_its_store)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, "{\"a\":1}");
     ses_tracked *tracked = agent_view(session, 0);
     char *text = NULL;
-    ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "b", "2", SES_NUL, &error));
     ses_close(fixture->store);
@@ -563,13 +515,12 @@ static void test_a_view_outlives_its_store(void **state)
     assert_null(ses__store_allocator(NULL));
 }
 
-static void test_a_view_shows_keys_in_the_order_of_state_json(void **state)
+MEMORY_TEST(a_view_shows_keys_in_the_order_of_state_json)
 {
     ses_session *session = agent_session(
-        *state,
+        fixture,
         "{\"m\":1,\"user:b\":2,\"app:z\":3,\"app:a\":4,\"x\":5,\"App:n\":6,\"other:n\":7,\"user:\":8}");
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "temp:t", "0", SES_NUL, &error));
     assert_ok(ses_tracked_set(tracked, "a", "0", SES_NUL, &error));
@@ -587,16 +538,14 @@ static void test_a_view_shows_keys_in_the_order_of_state_json(void **state)
     /* Of the same keys, the handle alone and a view make the same text. */
     tracked = agent_view(session, 0);
     agent_assert_shows(tracked, support_state(session, NULL));
-    ses_tracked_close(tracked);
     ses_session_close(session);
 }
 
-static void test_partial_events_keep_the_writes_and_retries_end_them(void **state)
+MEMORY_TEST(partial_events_keep_the_writes_and_retries_end_them)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
     ses_appended appended;
-    ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "k", "1", SES_NUL, &error));
     assert_code(SES_PARTIAL,
@@ -609,39 +558,31 @@ static void test_partial_events_keep_the_writes_and_retries_end_them(void **stat
     assert_ok(ses_tracked_set(tracked, "k", "2", SES_NUL, &error));
     assert_code(SES_EXISTS, ses_tracked_append(tracked, EVENT(""), SES_NUL, NULL, NULL, &error));
     assert_true(ses_tracked_changed(tracked));
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_a_stale_view_keeps_its_writes_for_another_try(void **state)
+MEMORY_TEST(a_stale_view_keeps_its_writes_for_another_try)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, "{\"n\":1}");
     ses_tracked *tracked = agent_view(session, 0);
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
-    ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "k", "1", SES_NUL, &error));
     assert_ok(ses_append_by_key(fixture->store, &agent_key, "{\"actions\":{\"stateDelta\":{\"n\":2}}}",
                                 SES_NUL, NULL, NULL, &error));
     assert_code(SES_STALE, ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
     agent_assert_shows(tracked, "{\"k\":1,\"n\":1}");
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     agent_assert_shows(tracked, "{\"k\":1,\"n\":2}");
-    assert_ok(ses_append_by_key(fixture->store, &agent_key, "{}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(fixture->store, &agent_key, "{}");
     assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, &anyway, NULL, &error));
     assert_string_equal(support_state(session, NULL), "{\"k\":1,\"n\":2}");
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
 /* The way to add to a number that others add to. */
-static void test_after_stale_the_state_is_looked_at_again(void **state)
+MEMORY_TEST(after_stale_the_state_is_looked_at_again)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, "{\"n\":1}");
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
     int tries = 0;
     int code;
 
@@ -657,22 +598,19 @@ static void test_after_stale_the_state_is_looked_at_again(void **state)
                                         &error));
         code = ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error);
         if (code == SES_STALE)
-            assert_ok(ses_refresh(session, NULL, &error));
+            must_refresh(session);
     } while (code == SES_STALE);
     assert_ok(code);
     assert_int_equal(tries, 2);
     assert_string_equal(support_state(session, NULL), "{\"n\":10}");
     ses_tracked_discard(NULL);
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_of_two_views_the_one_appended_last_wins(void **state)
+MEMORY_TEST(of_two_views_the_one_appended_last_wins)
 {
-    ses_session *session = agent_session(*state, "{\"n\":0}");
+    ses_session *session = agent_session(fixture, "{\"n\":0}");
     ses_tracked *one = agent_view(session, 0);
     ses_tracked *two = agent_view(session, 0);
-    ses_error error;
 
     assert_ok(ses_tracked_set(one, "n", "1", SES_NUL, &error));
     assert_ok(ses_tracked_set(two, "n", "2", SES_NUL, &error));
@@ -688,16 +626,12 @@ static void test_of_two_views_the_one_appended_last_wins(void **state)
     agent_assert_value(two, "temp:t", NULL);
     ses_tracked_discard(one);
     agent_assert_value(one, "temp:t", NULL);
-    ses_tracked_close(two);
-    ses_tracked_close(one);
-    ses_session_close(session);
 }
 
-static void test_missing_arguments_are_misuse(void **state)
+MEMORY_TEST(missing_arguments_are_misuse)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = NULL;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_tracked_open(NULL, NULL, &tracked, &error));
     assert_code(SES_MISUSE, ses_tracked_open(session, NULL, NULL, &error));
@@ -713,15 +647,13 @@ static void test_missing_arguments_are_misuse(void **state)
     assert_false(ses_tracked_changed(NULL));
     assert_int_equal(ses_tracked_set(tracked, "a", "x", 1, NULL), SES_JSON); /* an error may be left out */
     ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
 /* Many keys, set in no order: each is found, and they come out sorted. */
-static void test_many_keys(void **state)
+MEMORY_TEST(many_keys)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
     char name[16];
 
     for (int i = 0; i < 1000; i++) {
@@ -736,39 +668,4 @@ static void test_many_keys(void **state)
     }
     assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(ses_state_count(session), 1000);
-    ses_tracked_close(tracked);
-    ses_session_close(session);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_reads_see_own_writes_then_temp_then_the_session),
-        TEST(test_every_kind_of_value_is_written_exactly),
-        TEST(test_doubles_are_the_shortest_text_that_reads_back),
-        TEST(test_a_missing_key_is_no_error),
-        TEST(test_typed_reads_tell_missing_type_and_range_apart),
-        TEST(test_append_puts_the_delta_in_and_leaves_the_view_clean),
-        TEST(test_splicing_keeps_every_other_byte),
-        TEST(test_the_views_writes_win_over_the_events_own_delta),
-        TEST(test_a_view_without_writes_appends_the_event_as_it_is),
-        TEST(test_refused_events_change_nothing),
-        TEST(test_values_that_break_rules_are_refused),
-        TEST(test_the_tombstone_as_a_value_removes),
-        TEST(test_a_read_only_view_cannot_write),
-        TEST(test_a_dropped_view_leaves_nothing),
-        TEST(test_views_on_one_handle_keep_their_writes_apart),
-        TEST(test_a_view_of_a_closed_handle_is_refused),
-        TEST(test_a_view_outlives_its_store),
-        TEST(test_a_view_shows_keys_in_the_order_of_state_json),
-        TEST(test_partial_events_keep_the_writes_and_retries_end_them),
-        TEST(test_a_stale_view_keeps_its_writes_for_another_try),
-        TEST(test_after_stale_the_state_is_looked_at_again),
-        TEST(test_of_two_views_the_one_appended_last_wins),
-        TEST(test_missing_arguments_are_misuse),
-        TEST(test_many_keys),
-    };
-    return cmocka_run_group_tests_name("tracked", tests, NULL, NULL);
 }

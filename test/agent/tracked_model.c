@@ -157,12 +157,11 @@ static void step_other_writer(struct world *world)
     int delta[KEYS];
     char members[1024];
     char event[1200];
-    ses_error error;
 
     random_delta(world, delta);
     write_members(members, delta, KEYS, true);
     snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":%s}}", members);
-    assert_ok(ses_append_by_key(world->store, &agent_key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(world->store, &agent_key, event);
     apply(delta, world->model.stored, 0, STORED);
     world->model.behind = true;
 }
@@ -173,19 +172,17 @@ static void step_other_session(struct world *world)
     int delta[KEYS];
     char members[1024];
     char event[1200];
-    ses_error error;
 
     random_delta(world, delta);
     write_members(members, delta, SHARED, true);
     snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":%s}}", members);
-    assert_ok(ses_append_by_key(world->store, &other_key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(world->store, &other_key, event);
     apply(delta, world->model.stored, 0, SHARED);
 }
 
 static void step_refresh(struct world *world)
 {
-    ses_error error;
-    assert_ok(ses_refresh(world->session, NULL, &error));
+    must_refresh(world->session);
     memcpy(world->model.handle, world->model.stored, sizeof world->model.stored);
     world->model.behind = false;
 }
@@ -291,15 +288,13 @@ static void check_all(struct world *world)
         assert_string_equal(id, invocations[model->invocation]);
 }
 
-static void test_views_are_as_the_model(void **state)
+MEMORY_TEST(views_are_as_the_model)
 {
     static void (*const steps[])(struct world *) = {
         step_write,        step_write,         step_write,   step_append,     step_append,
         step_other_writer, step_other_session, step_refresh, step_invocation, step_discard};
-    struct fixture *fixture = *state;
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     struct world world = {.store = fixture->store, .random = 4711};
-    ses_error error;
 
     ses_session_close(agent_session(fixture, NULL));
     assert_ok(ses_create(fixture->store, &other_key, NULL, 0, NULL, NULL, &error));
@@ -320,12 +315,4 @@ static void test_views_are_as_the_model(void **state)
     for (int view = 0; view < VIEWS; view++)
         ses_tracked_close(world.views[view]);
     ses_session_close(world.session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_views_are_as_the_model, fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("tracked: model", tests, NULL, NULL);
 }

@@ -34,9 +34,8 @@ static void pair_close(struct pair *pair)
 static void write_elsewhere(const struct pair *pair, const char *delta)
 {
     char event[300];
-    ses_error error;
     snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":%s}}", delta);
-    assert_ok(ses_append_by_key(pair->fixture->store, &other_key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(pair->fixture->store, &other_key, event);
 }
 
 static void assert_stored(const struct pair *pair, const char *name, const char *expected)
@@ -96,10 +95,9 @@ static void count(const struct pair *pair, const char *name)
 static void count_twice(struct fixture *fixture, const char *state, const char *name)
 {
     struct pair pair = pair_open(fixture, state);
-    ses_session *other = NULL;
     ses_error error;
 
-    assert_ok(ses_get(fixture->store, &other_key, NULL, &other, &error));
+    ses_session *other = must_get(fixture->store, &other_key);
     ses_tracked *beside = agent_view(other, 0);
     count(&pair, name);
     assert_ok(ses_tracked_set_int64(beside, name, read_number(beside, name) + 1, &error));
@@ -108,7 +106,7 @@ static void count_twice(struct fixture *fixture, const char *state, const char *
     assert_stored(&pair, name, "1");
 
     /* Computed anew, from what is there now. */
-    assert_ok(ses_refresh(pair.session, NULL, &error));
+    must_refresh(pair.session);
     assert_stale(&pair, name);
     ses_tracked_discard(pair.view);
     count(&pair, name);
@@ -123,24 +121,24 @@ static void count_twice(struct fixture *fixture, const char *state, const char *
     pair_close(&pair);
 }
 
-static void test_a_counter_of_the_user(void **state)
+MEMORY_TEST(a_counter_of_the_user)
 {
-    count_twice(*state, "{\"user:n\":0}", "user:n");
+    count_twice(fixture, "{\"user:n\":0}", "user:n");
 }
 
-static void test_a_counter_that_nobody_has_begun(void **state)
+MEMORY_TEST(a_counter_that_nobody_has_begun)
 {
-    count_twice(*state, NULL, "user:n");
+    count_twice(fixture, NULL, "user:n");
 }
 
-static void test_a_counter_of_the_app(void **state)
+MEMORY_TEST(a_counter_of_the_app)
 {
-    count_twice(*state, NULL, "app:a \"name\"\n\xC3\xA9");
+    count_twice(fixture, NULL, "app:a \"name\"\n\xC3\xA9");
 }
 
-static void test_a_key_without_a_name(void **state)
+MEMORY_TEST(a_key_without_a_name)
 {
-    count_twice(*state, NULL, "user:");
+    count_twice(fixture, NULL, "user:");
 }
 
 /* ------------------------------------------------------------------------------------- what is a reading */
@@ -229,7 +227,7 @@ static void by_another_key(const ses_tracked *view)
     (void)ses_tracked_has(view, "user:K");
 }
 
-static void test_getters_are_readings_and_walks_are_not(void **state)
+MEMORY_TEST(getters_are_readings_and_walks_are_not)
 {
     static const struct {
         reading *read;
@@ -242,16 +240,15 @@ static void test_getters_are_readings_and_walks_are_not(void **state)
     /* Of each type, and none: a getter for another type has shown something, too. */
     static const char *const values[] = {"1", "\"t\\u0065xt\"", "true", "1.5", "null", "[1, 2]", REMOVED};
     enum { VALUES = sizeof values / sizeof values[0] };
-    struct pair pair = pair_open(*state, NULL);
+    struct pair pair = pair_open(fixture, NULL);
     char delta[100];
-    ses_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int was = 0; was < VALUES; was++) {
             for (int is = 0; is < VALUES; is++) {
                 snprintf(delta, sizeof delta, "{\"user:k\":%s}", values[was]);
                 write_elsewhere(&pair, delta);
-                assert_ok(ses_refresh(pair.session, NULL, &error));
+                must_refresh(pair.session);
                 cases[i].read(pair.view);
                 assert_ok(ses_tracked_set(pair.view, "user:k", "\"mine\"", SES_NUL, &error));
                 snprintf(delta, sizeof delta, "{\"user:k\":%s}", values[is]);
@@ -267,10 +264,9 @@ static void test_getters_are_readings_and_walks_are_not(void **state)
     pair_close(&pair);
 }
 
-static void test_what_is_only_read_is_not_checked(void **state)
+MEMORY_TEST(what_is_only_read_is_not_checked)
 {
-    struct pair pair = pair_open(*state, "{\"user:n\":1,\"app:n\":1}");
-    ses_error error;
+    struct pair pair = pair_open(fixture, "{\"user:n\":1,\"app:n\":1}");
 
     assert_int_equal(read_number(pair.view, "user:n"), 1);
     assert_ok(ses_tracked_set_int64(pair.view, "app:n", 2, &error));
@@ -286,10 +282,9 @@ static void test_what_is_only_read_is_not_checked(void **state)
     pair_close(&pair);
 }
 
-static void test_a_removal_is_a_write(void **state)
+MEMORY_TEST(a_removal_is_a_write)
 {
-    struct pair pair = pair_open(*state, "{\"user:n\":1}");
-    ses_error error;
+    struct pair pair = pair_open(fixture, "{\"user:n\":1}");
 
     assert_int_equal(ses_tracked_has(pair.view, "user:n"), 1);
     assert_ok(ses_tracked_remove(pair.view, "user:n", &error));
@@ -302,10 +297,9 @@ static void test_a_removal_is_a_write(void **state)
 }
 
 /* What the view shows of its own says nothing of what others wrote. */
-static void test_own_writes_are_no_readings(void **state)
+MEMORY_TEST(own_writes_are_no_readings)
 {
-    struct pair pair = pair_open(*state, "{\"user:a\":1,\"user:b\":1}");
-    ses_error error;
+    struct pair pair = pair_open(fixture, "{\"user:a\":1,\"user:b\":1}");
 
     assert_ok(ses_tracked_set_int64(pair.view, "user:a", 7, &error));
     assert_ok(ses_tracked_remove(pair.view, "user:b", &error));
@@ -324,20 +318,19 @@ static void test_own_writes_are_no_readings(void **state)
     pair_close(&pair);
 }
 
-static void test_the_latest_reading_counts(void **state)
+MEMORY_TEST(the_latest_reading_counts)
 {
-    struct pair pair = pair_open(*state, "{\"user:n\":1}");
-    ses_error error;
+    struct pair pair = pair_open(fixture, "{\"user:n\":1}");
 
     (void)read_number(pair.view, "user:n");
     write_elsewhere(&pair, "{\"user:n\":10}");
-    assert_ok(ses_refresh(pair.session, NULL, &error));
+    must_refresh(pair.session);
     count(&pair, "user:n");
     assert_ok(append(&pair, &error));
     assert_stored(&pair, "user:n", "11");
     (void)read_number(pair.view, "user:n");
     write_elsewhere(&pair, "{\"user:n\":" REMOVED "}");
-    assert_ok(ses_refresh(pair.session, NULL, &error));
+    must_refresh(pair.session);
     count(&pair, "user:n");
     write_elsewhere(&pair, "{\"user:n\":11}"); /* what it read before */
     assert_stale(&pair, "user:n");
@@ -347,10 +340,9 @@ static void test_the_latest_reading_counts(void **state)
     pair_close(&pair);
 }
 
-static void test_readings_are_forgotten(void **state)
+MEMORY_TEST(readings_are_forgotten)
 {
-    struct pair pair = pair_open(*state, "{\"user:n\":1}");
-    ses_error error;
+    struct pair pair = pair_open(fixture, "{\"user:n\":1}");
 
     (void)read_number(pair.view, "user:n");
     ses_tracked_discard(pair.view);
@@ -364,7 +356,7 @@ static void test_readings_are_forgotten(void **state)
     assert_ok(ses_tracked_set_int64(pair.view, "user:n", 5, &error));
     assert_ok(append(&pair, &error));
     /* Not by one that stored nothing. */
-    assert_ok(ses_refresh(pair.session, NULL, &error));
+    must_refresh(pair.session);
     count(&pair, "user:n");
     assert_code(SES_PARTIAL,
                 ses_tracked_append(pair.view, "{\"partial\":true}", SES_NUL, NULL, NULL, &error));
@@ -376,11 +368,10 @@ static void test_readings_are_forgotten(void **state)
 
 /* ------------------------------------------------------------------------------------------ other writers */
 
-static void test_views_on_one_handle(void **state)
+MEMORY_TEST(views_on_one_handle)
 {
-    struct pair pair = pair_open(*state, "{\"user:n\":1,\"n\":1}");
+    struct pair pair = pair_open(fixture, "{\"user:n\":1,\"n\":1}");
     ses_tracked *second = agent_view(pair.session, 0);
-    ses_error error;
 
     count(&pair, "user:n");
     assert_ok(ses_tracked_set_int64(second, "user:n", read_number(second, "user:n") + 1, &error));
@@ -399,10 +390,9 @@ static void test_views_on_one_handle(void **state)
     pair_close(&pair);
 }
 
-static void test_an_append_through_the_handle_alone(void **state)
+MEMORY_TEST(an_append_through_the_handle_alone)
 {
-    struct pair pair = pair_open(*state, "{\"user:n\":1}");
-    ses_error error;
+    struct pair pair = pair_open(fixture, "{\"user:n\":1}");
 
     count(&pair, "user:n");
     assert_ok(ses_append(pair.session, "{\"actions\":{\"stateDelta\":{\"user:n\":5}}}", SES_NUL, NULL, NULL,
@@ -411,10 +401,9 @@ static void test_an_append_through_the_handle_alone(void **state)
     pair_close(&pair);
 }
 
-static void test_anyway_stores_the_view_over_what_is_newer(void **state)
+MEMORY_TEST(anyway_stores_the_view_over_what_is_newer)
 {
-    struct pair pair = pair_open(*state, "{\"user:n\":1}");
-    ses_error error;
+    struct pair pair = pair_open(fixture, "{\"user:n\":1}");
 
     count(&pair, "user:n");
     write_elsewhere(&pair, "{\"user:n\":5}");
@@ -424,11 +413,10 @@ static void test_anyway_stores_the_view_over_what_is_newer(void **state)
     pair_close(&pair);
 }
 
-static void test_a_retry_is_a_duplicate(void **state)
+MEMORY_TEST(a_retry_is_a_duplicate)
 {
     static const char event[] = "{\"id\":\"e\"}";
-    struct pair pair = pair_open(*state, NULL);
-    ses_error error;
+    struct pair pair = pair_open(fixture, NULL);
 
     for (int i = 0; i < 2; i++) { /* the same event, from a view in the same state */
         (void)read_number(pair.view, "user:n");
@@ -442,11 +430,10 @@ static void test_a_retry_is_a_duplicate(void **state)
 
 /* ---------------------------------------------------------------------------------------- beside the view */
 
-static void test_the_output_key_is_a_write(void **state)
+MEMORY_TEST(the_output_key_is_a_write)
 {
     static const char said[] = "{\"author\":\"me\",\"content\":{\"parts\":[{\"text\":\"new\"}]}}";
-    struct pair pair = pair_open(*state, "{\"user:out\":\"old\"}");
-    ses_error error;
+    struct pair pair = pair_open(fixture, "{\"user:out\":\"old\"}");
 
     assert_int_equal(ses_tracked_has(pair.view, "user:out"), 1);
     write_elsewhere(&pair, "{\"user:out\":\"theirs\"}");
@@ -460,10 +447,9 @@ static void test_the_output_key_is_a_write(void **state)
 }
 
 /* The view's own delta is what it computed; what the event brings along is the event's. */
-static void test_the_delta_of_the_event_is_no_write_of_the_view(void **state)
+MEMORY_TEST(the_delta_of_the_event_is_no_write_of_the_view)
 {
-    struct pair pair = pair_open(*state, "{\"user:n\":1}");
-    ses_error error;
+    struct pair pair = pair_open(fixture, "{\"user:n\":1}");
 
     (void)read_number(pair.view, "user:n");
     assert_ok(ses_tracked_set_int64(pair.view, "user:m", 1, &error));
@@ -482,16 +468,15 @@ static int append_expecting(const struct pair *pair, const char *expected, size_
     return ses_tracked_append(pair->view, "{}", SES_NUL, &options, NULL, error);
 }
 
-static void test_what_the_caller_expects_is_joined(void **state)
+MEMORY_TEST(what_the_caller_expects_is_joined)
 {
-    struct pair pair = pair_open(*state, "{\"user:n\":1,\"app:n\":1}");
-    ses_error error;
+    struct pair pair = pair_open(fixture, "{\"user:n\":1,\"app:n\":1}");
 
     static const char *const good[] = {"{}", " { } ", "{\"app:n\":1}", " {\"app:n\" : 1 }\n",
                                        "{\"user:n\":1}"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         write_elsewhere(&pair, "{\"user:n\":1}");
-        assert_ok(ses_refresh(pair.session, NULL, &error));
+        must_refresh(pair.session);
         count(&pair, "user:n");
         assert_ok(append_expecting(&pair, good[i], i % 2 ? strlen(good[i]) : SES_NUL, 0, &error));
     }
@@ -515,29 +500,4 @@ static void test_what_the_caller_expects_is_joined(void **state)
     assert_ok(append_expecting(&pair, "{", SES_NUL, SES_ANYWAY, &error));
     assert_stored(&pair, "user:n", "3");
     pair_close(&pair);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_counter_of_the_user),
-        TEST(test_a_counter_that_nobody_has_begun),
-        TEST(test_a_counter_of_the_app),
-        TEST(test_a_key_without_a_name),
-        TEST(test_getters_are_readings_and_walks_are_not),
-        TEST(test_what_is_only_read_is_not_checked),
-        TEST(test_a_removal_is_a_write),
-        TEST(test_own_writes_are_no_readings),
-        TEST(test_the_latest_reading_counts),
-        TEST(test_readings_are_forgotten),
-        TEST(test_views_on_one_handle),
-        TEST(test_an_append_through_the_handle_alone),
-        TEST(test_anyway_stores_the_view_over_what_is_newer),
-        TEST(test_a_retry_is_a_duplicate),
-        TEST(test_the_output_key_is_a_write),
-        TEST(test_the_delta_of_the_event_is_no_write_of_the_view),
-        TEST(test_what_the_caller_expects_is_joined),
-    };
-    return cmocka_run_group_tests_name("tracked: shared keys", tests, NULL, NULL);
 }

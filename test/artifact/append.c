@@ -36,12 +36,10 @@ static void assert_newest(ses_store *store, const char *expected)
 
 /* ------------------------------------------------------------------------------------------ with an event */
 
-static void test_an_event_and_its_artifacts_are_one(void **state)
+TEST(an_event_and_its_artifacts_are_one)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_artifacts *artifacts;
-    ses_error error;
 
     must_create(store, &key, NULL);
     must_save(store, &key, "b", "before");
@@ -74,10 +72,8 @@ static void check_merge(struct fixture *fixture, const char *event, const char *
     ses_artifacts_close(artifacts);
 }
 
-static void test_the_versions_are_merged_into_the_event(void **state)
+TEST(the_versions_are_merged_into_the_event)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     check_merge(fixture, Q("{'id':'1','timestamp':1,'actions':{ }, 'x':1}"),
                 Q("{'id':'1','timestamp':1,'actions':{ 'artifactDelta':{'a':0}}, 'x':1}"));
@@ -92,11 +88,9 @@ static void test_the_versions_are_merged_into_the_event(void **state)
     assert_sound(fixture);
 }
 
-static void test_several_of_one_name_are_versions(void **state)
+TEST(several_of_one_name_are_versions)
 {
-    struct fixture *fixture = *state;
     ses_artifacts *artifacts;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     artifacts = must_open_artifacts(fixture->store);
@@ -111,11 +105,9 @@ static void test_several_of_one_name_are_versions(void **state)
 
 /* ------------------------------------------------------------------------------------------ trying again */
 
-static void test_equal_bytes_are_stored_once(void **state)
+TEST(equal_bytes_are_stored_once)
 {
-    struct fixture *fixture = *state;
     ses_artifacts *artifacts;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     artifacts = must_open_artifacts(fixture->store);
@@ -136,13 +128,11 @@ static void test_equal_bytes_are_stored_once(void **state)
     assert_sound(fixture);
 }
 
-static void test_a_retry_saves_nothing(void **state)
+TEST(a_retry_saves_nothing)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_appended appended = {0};
     ses_artifacts *artifacts;
-    ses_error error;
 
     must_create(store, &key, NULL);
     artifacts = must_open_artifacts(store);
@@ -163,13 +153,11 @@ static void test_a_retry_saves_nothing(void **state)
     assert_sound(fixture);
 }
 
-static void test_a_list_survives_a_refused_append(void **state)
+TEST(a_list_survives_a_refused_append)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_artifacts *artifacts = must_open_artifacts(fixture->store);
     const ses_append_options options = {.size = sizeof options, .artifacts = artifacts};
-    ses_error error;
 
     must_add(artifacts, "a", "one");
     must_append_by_key(fixture->store, &key, "{}");
@@ -185,11 +173,9 @@ static void test_a_list_survives_a_refused_append(void **state)
     assert_sound(fixture);
 }
 
-static void test_what_is_not_stored_saves_nothing(void **state)
+TEST(what_is_not_stored_saves_nothing)
 {
-    struct fixture *fixture = *state;
     ses_artifacts *artifacts;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     artifacts = must_open_artifacts(fixture->store);
@@ -207,13 +193,11 @@ static void test_what_is_not_stored_saves_nothing(void **state)
     assert_sound(fixture);
 }
 
-static void test_a_list_is_for_one_session_and_single_events(void **state)
+TEST(a_list_is_for_one_session_and_single_events)
 {
-    struct fixture *fixture = *state;
     const ses_key other = {"app", "user", "other"};
     const ses_text texts[1] = {{"{}", 2}};
     ses_append_options options = {.size = sizeof options};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_create(fixture->store, &other, NULL);
@@ -227,14 +211,12 @@ static void test_a_list_is_for_one_session_and_single_events(void **state)
 
 /* ------------------------------------------------------------------------------------------ many bytes */
 
-static void test_many_bytes_appear_with_the_event(void **state)
+TEST(many_bytes_appear_with_the_event)
 {
-    struct fixture *fixture = *state;
     const size_t len = 9000000;
     char *bytes = calloc(1, len);
     ses_artifacts *artifacts;
     ses_artifact *artifact;
-    ses_error error;
 
     assert_non_null(bytes);
     must_create(fixture->store, &key, NULL);
@@ -257,7 +239,7 @@ static void test_many_bytes_appear_with_the_event(void **state)
 
 /* ------------------------------------------------------------------------------------------ inline data */
 
-static void test_large_inline_data_becomes_an_artifact(void **state)
+TEST(large_inline_data_becomes_an_artifact)
 {
     static const char event[] =
         "{\"id\":\"e1\",\"timestamp\":1,\"invocationId\":\"i1\",\"content\":{\"parts\":["
@@ -274,10 +256,8 @@ static void test_large_inline_data_becomes_an_artifact(void **state)
         "\"displayName\":\"two.txt\"}},"
         "{\"inlineData\":{\"data\":\"not base64, but quite long\"}}]},"
         "\"actions\":{\"artifactDelta\":{\"own\":0,\"artifact_i1_0\":0,\"two.txt\":0}}}";
-    struct fixture *fixture = *state;
     ses_artifacts *artifacts;
     ses_artifact *artifact;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     artifacts = must_open_artifacts(fixture->store);
@@ -309,11 +289,9 @@ static void test_large_inline_data_becomes_an_artifact(void **state)
     "{'inlineData':{'displayName':'a.png','data':'Zm91cnRoIG9uZS4='}}]}}"
 
 /* As google-adk's SaveFilesAsArtifactsPlugin does. */
-static void test_inline_data_is_named_by_the_number_of_its_part(void **state)
+TEST(inline_data_is_named_by_the_number_of_its_part)
 {
-    struct fixture *fixture = *state;
     ses_artifacts *artifacts;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     artifacts = must_open_artifacts(fixture->store);
@@ -335,7 +313,7 @@ static void test_inline_data_is_named_by_the_number_of_its_part(void **state)
 }
 
 /* 0.2.0 counted only the parts that became artifacts. */
-static void test_the_retry_of_an_event_with_older_names_is_recognized(void **state)
+TEST(the_retry_of_an_event_with_older_names_is_recognized)
 {
 #define OLDER(name) \
     "{'fileData':{'fileUri':'artifact://apps/app/users/user/sessions/session/artifacts/" name "','"
@@ -343,9 +321,7 @@ static void test_the_retry_of_an_event_with_older_names_is_recognized(void **sta
         "{'id':'e1','timestamp':1,'invocationId':'i1','content':{'parts':[{'text':'look'}," OLDER("artifact_i1_0/versions/0") "mimeType':'image/png'}}," OLDER(
             "artifact_i1_1/versions/0") "mimeType':'image/png'}}," OLDER("a.png/versions/0") "displayName':'a.png'}}," OLDER("a.png/versions/1") "displayName':'a.png'}}]},'actions':{'artifactDelta':{'artifact_i1_0':0,"
                                                                                                                                                  "'artifact_i1_1':0,'a.png':1}}}";
-    struct fixture *fixture = *state;
     ses_artifacts *artifacts;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_save(fixture->store, &key, "artifact_i1_0", "hello world");
@@ -389,9 +365,8 @@ static void *append_often(void *context)
     return NULL;
 }
 
-static void test_appends_at_once_get_distinct_versions(void **state)
+TEST(appends_at_once_get_distinct_versions)
 {
-    struct fixture *fixture = *state;
     struct appender appenders[WRITERS];
     pthread_t threads[WRITERS];
 
@@ -405,26 +380,4 @@ static void test_appends_at_once_get_distinct_versions(void **state)
     assert_int_equal(count_versions(fixture->store, &key, "own"), WRITERS * EACH);
     assert_int_equal(count_versions(fixture->store, &key, "user:shared"), WRITERS * (EACH + 4));
     assert_sound(fixture);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_event_and_its_artifacts_are_one),
-        TEST(test_the_versions_are_merged_into_the_event),
-        TEST(test_several_of_one_name_are_versions),
-        TEST(test_equal_bytes_are_stored_once),
-        TEST(test_a_retry_saves_nothing),
-        TEST(test_a_list_survives_a_refused_append),
-        TEST(test_what_is_not_stored_saves_nothing),
-        TEST(test_a_list_is_for_one_session_and_single_events),
-        TEST(test_many_bytes_appear_with_the_event),
-        TEST(test_large_inline_data_becomes_an_artifact),
-        TEST(test_inline_data_is_named_by_the_number_of_its_part),
-        TEST(test_the_retry_of_an_event_with_older_names_is_recognized),
-        TEST(test_appends_at_once_get_distinct_versions),
-    };
-    return cmocka_run_group_tests_name("artifacts of events", tests, NULL, NULL);
 }

@@ -47,11 +47,9 @@ static void rewind_to(ses_store *store, int64_t seq)
     assert_ok(ses_rewind_by_key(store, &key, &point, NULL, NULL, &error));
 }
 
-static void test_a_rewind_brings_the_versions_of_the_point_back(void **state)
+TEST(a_rewind_brings_the_versions_of_the_point_back)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
-    ses_error error;
 
     three_turns(fixture);
     rewind_to(store, 1);
@@ -73,10 +71,8 @@ static void test_a_rewind_brings_the_versions_of_the_point_back(void **state)
     assert_sound(fixture);
 }
 
-static void test_a_rewind_of_nothing_but_an_artifact_is_stored(void **state)
+TEST(a_rewind_of_nothing_but_an_artifact_is_stored)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     TURN(fixture->store, "i1", "a", "a0");
     rewind_to(fixture->store, 0);
@@ -84,11 +80,8 @@ static void test_a_rewind_of_nothing_but_an_artifact_is_stored(void **state)
     assert_sound(fixture);
 }
 
-static void test_a_version_that_was_deleted_is_not_brought_back(void **state)
+TEST(a_version_that_was_deleted_is_not_brought_back)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     three_turns(fixture);
     assert_ok(ses_artifact_delete_by_key(fixture->store, &key, "a", NULL, NULL, &error));
     rewind_to(fixture->store, 1);
@@ -96,13 +89,11 @@ static void test_a_version_that_was_deleted_is_not_brought_back(void **state)
     assert_sound(fixture);
 }
 
-static void test_the_callers_own_delta_counts(void **state)
+TEST(the_callers_own_delta_counts)
 {
-    struct fixture *fixture = *state;
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 1};
     const ses_rewind_options options = {
         .size = sizeof options, .artifact_delta = Q("{'z':7}"), .artifact_delta_len = SES_NUL};
-    ses_error error;
 
     three_turns(fixture);
     assert_ok(ses_rewind_by_key(fixture->store, &key, &point, &options, NULL, &error));
@@ -110,11 +101,9 @@ static void test_the_callers_own_delta_counts(void **state)
     assert_sound(fixture);
 }
 
-static void test_after_a_prune_the_version_before_counts(void **state)
+TEST(after_a_prune_the_version_before_counts)
 {
-    struct fixture *fixture = *state;
     const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 2};
-    ses_error error;
     int64_t pruned = 0;
 
     three_turns(fixture);
@@ -130,12 +119,10 @@ static void test_after_a_prune_the_version_before_counts(void **state)
 
 /* ------------------------------------------------------------------------------------------------ cut */
 
-static void test_a_cut_takes_what_its_events_named(void **state)
+TEST(a_cut_takes_what_its_events_named)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 1};
-    ses_error error;
 
     three_turns(fixture);
     must_save(store, &key, "by itself", "stays");
@@ -154,11 +141,10 @@ static void test_a_cut_takes_what_its_events_named(void **state)
 /* Appends an event of its own invocation, which is `id` too. */
 static void append_naming(ses_store *store, const char *id, const char *rest)
 {
-    ses_error error;
     char event[1000];
 
     snprintf(event, sizeof event, "{\"id\":\"%s\",\"invocationId\":\"%s\",\"timestamp\":1%s}", id, id, rest);
-    assert_ok(ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, event);
 }
 
 #define PARENT "artifact://apps/app/users/another/sessions/parent/artifacts/"
@@ -204,11 +190,9 @@ static void assert_named_by_the_rest(struct fixture *fixture, const ses_key *of)
     assert_sound(fixture);
 }
 
-static void test_a_cut_leaves_what_other_events_name(void **state)
+TEST(a_cut_leaves_what_other_events_name)
 {
-    struct fixture *fixture = *state;
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 2};
-    ses_error error;
 
     named_twice(fixture);
     assert_ok(ses_cut_by_key(fixture->store, &key, &point, NULL, NULL, &error));
@@ -230,7 +214,6 @@ static void check_forks(struct fixture *fixture, const char *user)
     const ses_key early = {"app", user, "early"};
     const ses_key late = {"app", user, "late"};
     ses_store *store = fixture->store;
-    ses_error error;
 
     fork_to(store, &early, 1);
     assert_artifact(store, &early, "a", NULL, "a0");
@@ -242,23 +225,21 @@ static void check_forks(struct fixture *fixture, const char *user)
     assert_artifact(store, &late, "a", &(int64_t){1}, "a1");
     assert_artifact(store, &late, "c", NULL, "c0");
     assert_sound(fixture);
-    assert_ok(ses_delete(store, &late, NULL, NULL, &error));
+    must_delete(store, &late);
     assert_artifact(store, &key, "a", NULL, "a2");
     assert_artifact(store, &early, "a", NULL, "a0");
     assert_sound(fixture);
 }
 
-static void test_a_fork_has_the_artifacts_of_its_point(void **state)
+TEST(a_fork_has_the_artifacts_of_its_point)
 {
-    three_turns(*state);
-    check_forks(*state, "user");
+    three_turns(fixture);
+    check_forks(fixture, "user");
 }
 
-static void test_a_fork_of_another_user_has_bytes_of_its_own(void **state)
+TEST(a_fork_of_another_user_has_bytes_of_its_own)
 {
-    struct fixture *fixture = *state;
     const ses_key early = {"app", "other", "early"};
-    ses_error error;
 
     three_turns(fixture);
     check_forks(fixture, "other");
@@ -268,9 +249,8 @@ static void test_a_fork_of_another_user_has_bytes_of_its_own(void **state)
     assert_sound(fixture);
 }
 
-static void test_a_fork_has_what_its_events_name(void **state)
+TEST(a_fork_has_what_its_events_name)
 {
-    struct fixture *fixture = *state;
     const ses_key own = {"app", "user", "own"};
     const ses_key others = {"app", "other", "others"};
 
@@ -280,8 +260,6 @@ static void test_a_fork_has_what_its_events_name(void **state)
     fork_to(fixture->store, &others, 2);
     assert_named_by_the_rest(fixture, &others);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 /* What refers to an artifact of the session that a fork, or a fork of that, comes from. */
 static void check_reference(ses_store *store, const ses_key *of, const char *user)
@@ -297,7 +275,7 @@ static void check_reference(ses_store *store, const ses_key *of, const char *use
     ses_artifact_close(artifact);
 }
 
-static void test_references_lead_to_the_artifacts_of_a_fork(void **state)
+TEST(references_lead_to_the_artifacts_of_a_fork)
 {
     static const char address[] = "artifact://apps/app/users/user/sessions/session/artifacts/a/versions/1";
     const ses_artifact_save_options reference = {.size = sizeof reference, .kind = SES_ARTIFACT_URI};
@@ -305,9 +283,7 @@ static void test_references_lead_to_the_artifacts_of_a_fork(void **state)
     const ses_key child = {"app", "user", "child"};
     const ses_key grandchild = {"app", "other", "grandchild"};
     const ses_key stranger = {"app", "user", "stranger"};
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
-    ses_error error;
 
     three_turns(fixture);
     assert_ok(ses_artifact_save_by_key(store, &key, "reference", address, SES_NUL, &reference, NULL, &error));
@@ -317,24 +293,6 @@ static void test_references_lead_to_the_artifacts_of_a_fork(void **state)
     assert_code(SES_INVALID, ses_artifact_save_by_key(store, &stranger, "reference", address, SES_NUL,
                                                       &reference, NULL, &error));
     check_reference(store, &grandchild, "other/sessions/grandchild/artifacts/reference/versions/0");
-    assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+    must_delete(store, &key);
     check_reference(store, &child, "user/sessions/child/artifacts/reference/versions/0");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_rewind_brings_the_versions_of_the_point_back),
-        TEST(test_a_rewind_of_nothing_but_an_artifact_is_stored),
-        TEST(test_a_version_that_was_deleted_is_not_brought_back),
-        TEST(test_the_callers_own_delta_counts),
-        TEST(test_after_a_prune_the_version_before_counts),
-        TEST(test_a_cut_takes_what_its_events_named),
-        TEST(test_a_cut_leaves_what_other_events_name),
-        TEST(test_a_fork_has_the_artifacts_of_its_point),
-        TEST(test_a_fork_has_what_its_events_name),
-        TEST(test_a_fork_of_another_user_has_bytes_of_its_own),
-        TEST(test_references_lead_to_the_artifacts_of_a_fork),
-    };
-    return cmocka_run_group_tests_name("artifacts and history", tests, NULL, NULL);
 }

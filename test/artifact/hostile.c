@@ -37,7 +37,7 @@ static int save_from(ses_store *store, read_bytes *read, void *context, ses_erro
     return ses_artifact_save_by_key(store, &key, "a", NULL, SES_NUL, &options, NULL, error);
 }
 
-static void test_a_function_that_fails_saves_nothing(void **state)
+TEST(a_function_that_fails_saves_nothing)
 {
     static const struct {
         int result;
@@ -54,8 +54,6 @@ static void test_a_function_that_fails_saves_nothing(void **state)
         {SES_OK, SIZE_MAX, SES_MISUSE, "more than was asked for"},
         {SES_OK, 4194305, SES_MISUSE, "more than was asked for"},
     };
-    struct fixture *fixture = *state;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -98,12 +96,10 @@ static int read_and_call(void *context, char *buffer, size_t capacity, size_t *l
     return SES_OK;
 }
 
-static void test_a_function_may_call_the_library(void **state)
+TEST(a_function_may_call_the_library)
 {
-    struct fixture *fixture = *state;
     struct source source = {.store = fixture->store};
     ses_artifact_list *list;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_ok(save_from(fixture->store, read_and_call, &source, &error));
@@ -124,7 +120,7 @@ static int read_and_delete(void *context, char *buffer, size_t capacity, size_t 
 
     if (source->calls++ == 1) {
         if (source->laters)
-            assert_ok(ses_delete(source->store, &key, NULL, NULL, &error));
+            must_delete(source->store, &key);
         else
             assert_ok(ses_delete_user(source->store, "app", "user", NULL, NULL, NULL, &error));
     }
@@ -134,11 +130,8 @@ static int read_and_delete(void *context, char *buffer, size_t capacity, size_t 
     return SES_OK;
 }
 
-static void test_what_it_is_saved_for_goes_meanwhile(void **state)
+TEST(what_it_is_saved_for_goes_meanwhile)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     for (int of_session = 0; of_session < 2; of_session++) {
         struct source source = {.store = fixture->store, .laters = of_session};
         must_create(fixture->store, &key, NULL);
@@ -167,7 +160,7 @@ static void append_named(ses_store *store, const char *name, const char *expecte
     ses_session_close(session);
 }
 
-static void test_any_text_is_a_name(void **state)
+TEST(any_text_is_a_name)
 {
     static const char *const names[][2] = {
         {"..", "{'..':1}"},
@@ -186,7 +179,6 @@ static void test_any_text_is_a_name(void **state)
         {"User:a", "{'User:a':1}"},
         {"user", "{'user':1}"},
     };
-    struct fixture *fixture = *state;
 
     must_create(fixture->store, &key, NULL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -201,12 +193,10 @@ static void test_any_text_is_a_name(void **state)
 }
 
 /* The user's artifacts need no prefix by key; the same name twice is the same artifact. */
-static void test_names_of_users(void **state)
+TEST(names_of_users)
 {
-    struct fixture *fixture = *state;
     const ses_key user = {"app", "user", NULL};
     char name[SES_ID_MAX + 2];
-    ses_error error;
 
     assert_int_equal(must_save(fixture->store, &user, "a", "1"), 0);
     assert_int_equal(must_save(fixture->store, &user, "user:a", "2"), 1);
@@ -223,15 +213,13 @@ static void test_names_of_users(void **state)
 }
 
 /* Members of an event's delta that are no names of artifacts stay as they are. */
-static void test_deltas_that_name_no_artifact(void **state)
+TEST(deltas_that_name_no_artifact)
 {
     static const char *const deltas[] = {
         "{'a\\u0000b':0}", "{'':0}",   "{'a':-1}",      "{'a':4294967295}", "{'a':1e3}",      "{'a':null}",
         "{'a':'0'}",       "{'a':{}}", "{'a':9,'a':0}", "{'user:a':0}",     "{'a\\ud800':0}", "{'\\u0061':0}",
     };
     const ses_point before = {.size = sizeof before, .kind = SES_POINT_SEQ, .seq = 1};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof deltas / sizeof deltas[0]; i++) {
         char event[300];
@@ -259,9 +247,8 @@ static void test_deltas_that_name_no_artifact(void **state)
 /* -------------------------------------------------------------------------------------------------- structs */
 
 /* A struct of an older header ends earlier; one of a newer one has more members, which must be zero. */
-static void test_structs_of_other_headers(void **state)
+TEST(structs_of_other_headers)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     struct {
         ses_artifact_save_options known;
@@ -283,7 +270,6 @@ static void test_structs_of_other_headers(void **state)
     const ses_artifact_open_options small_open = {.size = 1};
     ses_artifact_list *list = (ses_artifact_list *)1;
     ses_artifact *artifact = (ses_artifact *)1;
-    ses_error error;
 
     must_create(store, &key, NULL);
     assert_ok(ses_artifact_save_by_key(store, &key, "a", "", 0, &newer.known, NULL, &error));
@@ -302,9 +288,8 @@ static void test_structs_of_other_headers(void **state)
 
 /* ----------------------------------------------------------------------------------------------------- NULL */
 
-static void test_null_everywhere(void **state)
+TEST(null_everywhere)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key no_app = {NULL, "user", "s"};
     const ses_key no_user = {"app", NULL, NULL};
@@ -313,7 +298,6 @@ static void test_null_everywhere(void **state)
     ses_artifact_list *list = NULL;
     ses_artifact *artifact = NULL;
     ses_artifacts *artifacts = NULL;
-    ses_error error;
     char byte;
     size_t len;
 
@@ -364,21 +348,19 @@ static void test_null_everywhere(void **state)
 /* -------------------------------------------------------------------------------------------------- handles */
 
 /* A session of the same name is another one, whose artifacts begin with version 0. */
-static void test_a_session_that_was_made_again(void **state)
+TEST(a_session_that_was_made_again)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_artifact_list *list;
     ses_artifact *artifact;
     ses_artifact *again;
-    ses_error error;
     char byte;
     size_t len;
     int64_t version = -1;
 
     must_save(fixture->store, &key, "a", "bytes");
     assert_ok(ses_artifact_open(session, "a", NULL, &artifact, &error));
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     assert_code(SES_NOTFOUND, ses_artifact_save(session, "a", "x", 1, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_artifact_open(session, "a", NULL, &again, &error));
     assert_ok(ses_artifact_names(session, NULL, &list, &error));
@@ -395,12 +377,10 @@ static void test_a_session_that_was_made_again(void **state)
 }
 
 /* A handle that has not heard of others' events saves and reads all the same, and appends as it would without. */
-static void test_a_stale_handle(void **state)
+TEST(a_stale_handle)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_append_options options = {.size = sizeof options};
-    ses_error error;
 
     must_append_by_key(fixture->store, &key, "{}");
     assert_ok(ses_artifact_save(session, "a", "1", 1, NULL, NULL, &error));
@@ -409,7 +389,7 @@ static void test_a_stale_handle(void **state)
     assert_ok(ses_artifacts_add(options.artifacts, "a", "2", 1, NULL, &error));
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
     assert_int_equal(count_versions(fixture->store, &key, "a"), 1);
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_ok(ses_append(session, "{}", SES_NUL, &options, NULL, &error));
     assert_artifact(fixture->store, &key, "a", NULL, "2");
     ses_artifacts_close(options.artifacts);
@@ -418,15 +398,13 @@ static void test_a_stale_handle(void **state)
 }
 
 /* What outlives its store says so, and can be closed. */
-static void test_a_store_that_is_closed(void **state)
+TEST(a_store_that_is_closed)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_append_options options = {.size = sizeof options};
     static char bytes[4194304 + 10];
     ses_artifact_list *list;
     ses_artifact *artifact;
-    ses_error error;
     size_t len;
 
     assert_ok(ses_artifact_save(session, "a", "1", 1, NULL, NULL, &error));
@@ -453,13 +431,11 @@ static void test_a_store_that_is_closed(void **state)
 
 /* --------------------------------------------------------------------------------------------- other stores */
 
-static void test_a_store_that_is_only_read(void **state)
+TEST(a_store_that_is_only_read)
 {
-    struct fixture *fixture = *state;
     ses_append_options append = {.size = sizeof append};
     static char bytes[4194304 + 10];
     ses_artifacts *artifacts;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_save(fixture->store, &key, "a", "1");
@@ -479,14 +455,12 @@ static void test_a_store_that_is_only_read(void **state)
     ses_artifacts_close(artifacts);
 }
 
-static void test_a_store_in_memory(void **state)
+TEST(a_store_in_memory)
 {
     static char bytes[4194304 + 10];
     ses_store *store;
     ses_artifact *artifact;
-    ses_error error;
     size_t len;
-    (void)state;
 
     assert_ok(ses_open(":memory:", NULL, &store, &error));
     must_create(store, &key, NULL);
@@ -499,7 +473,7 @@ static void test_a_store_in_memory(void **state)
     assert_int_equal(len, sizeof bytes);
     assert_int_equal(bytes[sizeof bytes - 1], 'e');
     ses_artifact_close(artifact);
-    assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+    must_delete(store, &key);
     assert_no_artifact(store, &key, "a");
     ses_close(store);
 }
@@ -517,12 +491,10 @@ static int give_no_event(void *context, ses_loaded_event *event, ses_error *erro
     return 0;
 }
 
-static void test_a_session_that_comes_later_has_them(void **state)
+TEST(a_session_that_comes_later_has_them)
 {
     static const ses_key later[] = {{"app", "user", "created"}, {"app", "user", "loaded"}};
     const ses_loaded loaded = {.size = sizeof loaded, .next = give_no_event};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     for (size_t i = 0; i < 2; i++)
         assert_ok(
@@ -532,7 +504,7 @@ static void test_a_session_that_comes_later_has_them(void **state)
     for (size_t i = 0; i < 2; i++) {
         assert_artifact(fixture->store, &later[i], "a", NULL, "early");
         assert_int_equal(must_save(fixture->store, &later[i], "a", "later"), 1);
-        assert_ok(ses_delete(fixture->store, &later[i], NULL, NULL, &error));
+        must_delete(fixture->store, &later[i]);
         assert_no_artifact(fixture->store, &later[i], "a");
     }
     assert_sound(fixture);
@@ -563,32 +535,8 @@ static void check_fork_onto(struct fixture *fixture, const char *user)
     assert_ok(ses_delete_app(fixture->store, "app", NULL, NULL, &error));
 }
 
-static void test_a_fork_to_a_place_that_has_some(void **state)
+TEST(a_fork_to_a_place_that_has_some)
 {
-    check_fork_onto(*state, "user");
-    check_fork_onto(*state, "another");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_function_that_fails_saves_nothing),
-        TEST(test_a_function_may_call_the_library),
-        TEST(test_what_it_is_saved_for_goes_meanwhile),
-        TEST(test_any_text_is_a_name),
-        TEST(test_names_of_users),
-        TEST(test_deltas_that_name_no_artifact),
-        TEST(test_structs_of_other_headers),
-        TEST(test_null_everywhere),
-        TEST(test_a_session_that_was_made_again),
-        TEST(test_a_stale_handle),
-        TEST(test_a_store_that_is_closed),
-        TEST(test_a_store_that_is_only_read),
-        TEST(test_a_store_in_memory),
-        TEST(test_a_session_that_comes_later_has_them),
-        TEST(test_a_fork_to_a_place_that_has_some),
-    };
-    return cmocka_run_group_tests_name("artifacts: hostile", tests, NULL, NULL);
+    check_fork_onto(fixture, "user");
+    check_fork_onto(fixture, "another");
 }

@@ -60,18 +60,17 @@ static void assert_has_images(ses_store *store, const ses_key *of)
     ses_context_close(context);
 }
 
-static void test_an_event_gets_its_images_back(void **state)
+TEST(an_event_gets_its_images_back)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     append_images(store);
     assert_has_images(store, &key);
 }
 
-static void test_forks_of_forks_have_the_images(void **state)
+TEST(forks_of_forks_have_the_images)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char names[2][10] = {"session"};
-    ses_error error;
 
     append_images(store);
     for (int i = 1; i <= 8; i++) {
@@ -84,7 +83,7 @@ static void test_forks_of_forks_have_the_images(void **state)
     }
 }
 
-static void test_an_import_under_another_name_has_the_images(void **state)
+TEST(an_import_under_another_name_has_the_images)
 {
     static const struct {
         const char *app;
@@ -95,7 +94,7 @@ static void test_an_import_under_another_name_has_the_images(void **state)
                  {NULL, "other", 0, {"app", "other", "session"}},
                  {"b", "v", 0, {"b", "v", "session"}},
                  {NULL, NULL, SES_IMPORT_RENAME, {"app", "user", "session~2"}}};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     append_images(store);
     struct text text = exported(store, NULL);
@@ -105,7 +104,6 @@ static void test_an_import_under_another_name_has_the_images(void **state)
         struct piecewise reader = {.data = text.data, .len = text.len};
         ses_store *other = empty_store();
         ses_import_report report = {.size = sizeof report};
-        ses_error error;
         if (cases[i].flags)
             must_create(other, &key, Q("{'another':1}"));
         assert_ok(ses_store_import(other, give_lines, &reader, &options, &report, &error));
@@ -131,12 +129,11 @@ static void assert_stays(ses_store *store, const char *json, const ses_artifact_
     "{'actions':{'artifactDelta':{" delta "}},'content':{'parts':[{'fileData':{'fileUri':" \
     "'artifact://apps/x/users/y/sessions/" session "/artifacts/" name "'}}]}}"
 
-static void test_other_references_stay(void **state)
+TEST(other_references_stay)
 {
     const ses_artifact_inline_options few = {.size = sizeof few, .bytes = 2};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char *inlined = NULL;
-    ses_error error;
 
     must_create(store, &key, NULL);
     must_save(store, &key, "f", "zero");
@@ -155,35 +152,18 @@ static void test_other_references_stay(void **state)
     ses_free(inlined);
 }
 
-static void test_what_is_wrong_is_refused(void **state)
+TEST(what_is_wrong_is_refused)
 {
     const ses_artifact_inline_options negative = {.size = sizeof negative, .bytes = -1};
-    ses_store *store = ((struct fixture *)*state)->store;
-    ses_session *session = NULL;
+    ses_store *store = fixture->store;
     char *inlined = (char *)1;
-    ses_error error;
 
     must_create(store, &key, NULL);
-    session = must_get(store, &key);
+    ses_session *session = must_get(store, &key);
     assert_code(SES_JSON, ses_artifact_inline(session, "{", SES_NUL, NULL, &inlined, NULL, &error));
     assert_null(inlined);
     assert_code(SES_INVALID, ses_artifact_inline(session, "{}", SES_NUL, &negative, &inlined, NULL, &error));
     assert_code(SES_MISUSE, ses_artifact_inline(session, NULL, SES_NUL, NULL, &inlined, NULL, &error));
     assert_code(SES_MISUSE, ses_artifact_inline(session, "{}", SES_NUL, NULL, NULL, NULL, &error));
     assert_code(SES_UNCHANGED, ses_artifact_inline(session, "{}", SES_NUL, NULL, &inlined, NULL, &error));
-    ses_session_close(session);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_event_gets_its_images_back),
-        TEST(test_forks_of_forks_have_the_images),
-        TEST(test_an_import_under_another_name_has_the_images),
-        TEST(test_other_references_stay),
-        TEST(test_what_is_wrong_is_refused),
-    };
-    return cmocka_run_group_tests_name("the bytes of artifacts in events", tests, NULL, NULL);
 }

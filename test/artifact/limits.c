@@ -45,16 +45,14 @@ static struct limited limited_by(int64_t timeout_ms, ses_cancel *cancel)
         assert_in_range(took_us, SHORT_MS * 1000, SHORT_MS * 1000 + LATE_US); \
     } while (0)
 
-static void test_a_lock_of_another_process(void **state)
+TEST(a_lock_of_another_process)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     struct limited limited = limited_by(SHORT_MS, NULL);
     struct limited patient = limited_by(LONG_MS, NULL);
     ses_artifact *artifact;
     ses_artifact_list *list;
     sqlite3 *other = NULL;
-    ses_error error;
     size_t len;
 
     support_need_file();
@@ -89,9 +87,8 @@ static void test_a_lock_of_another_process(void **state)
 
 /* ------------------------------------------------------------------------------------------------- a handle */
 
-static void test_a_pulled_handle_ends_every_call(void **state)
+TEST(a_pulled_handle_ends_every_call)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     struct limited limited = limited_by(0, NULL);
     ses_artifact *artifact;
@@ -99,7 +96,6 @@ static void test_a_pulled_handle_ends_every_call(void **state)
     ses_artifact_list *list = (ses_artifact_list *)1;
     ses_cancel *cancel;
     int64_t number = 7;
-    ses_error error;
     size_t len = 7;
 
     must_create(store, &key, NULL);
@@ -164,15 +160,13 @@ static int read_slowly(void *context, char *buffer, size_t capacity, size_t *len
     return SES_OK;
 }
 
-static void test_a_long_save_ends(void **state)
+TEST(a_long_save_ends)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     struct slow slow = {.cancel = NULL};
     struct limited limited = limited_by(SHORT_MS, NULL);
     ses_artifacts *artifacts;
     ses_cancel *cancel;
-    ses_error error;
 
     must_create(store, &key, NULL);
     limited.save.read = read_slowly;
@@ -214,13 +208,11 @@ static int read_a_byte(void *context, char *buffer, size_t capacity, size_t *len
     return SES_OK;
 }
 
-static void test_a_slow_function_is_not_called_again(void **state)
+TEST(a_slow_function_is_not_called_again)
 {
-    struct fixture *fixture = *state;
     struct slow slow = {.cancel = NULL};
     struct limited limited = limited_by(SHORT_MS, NULL);
     ses_cancel *cancel;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     limited.save.read = read_a_byte;
@@ -253,12 +245,10 @@ static int read_late(void *context, char *buffer, size_t capacity, size_t *len, 
     return SES_OK;
 }
 
-static void test_a_save_has_one_time(void **state)
+TEST(a_save_has_one_time)
 {
-    struct fixture *fixture = *state;
     struct slow slow = {.cancel = NULL};
     struct limited limited = limited_by(SHORT_MS, NULL);
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     limited.save.read = read_late;
@@ -270,13 +260,11 @@ static void test_a_save_has_one_time(void **state)
 }
 
 /* The time of the store counts where the call has none. */
-static void test_the_store_has_a_limit_of_its_own(void **state)
+TEST(the_store_has_a_limit_of_its_own)
 {
-    struct fixture *fixture = *state;
     struct slow slow = {.cancel = NULL};
     const ses_artifact_save_options endless = {
         .size = sizeof endless, .read = read_slowly, .read_context = &slow, .max_bytes = INT64_C(1) << 33};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     fixture->options.timeout_ms = SHORT_MS;
@@ -285,16 +273,4 @@ static void test_the_store_has_a_limit_of_its_own(void **state)
         ses_artifact_save_by_key(fixture->store, &key, "a", NULL, SES_NUL, &endless, NULL, &error);
     assert_true(code == SES_INTERRUPTED || code == SES_BUSY);
     assert_sound(fixture);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_lock_of_another_process), TEST(test_a_pulled_handle_ends_every_call),
-        TEST(test_a_long_save_ends),          TEST(test_a_slow_function_is_not_called_again),
-        TEST(test_a_save_has_one_time),       TEST(test_the_store_has_a_limit_of_its_own),
-    };
-    return cmocka_run_group_tests_name("artifacts: limits", tests, NULL, NULL);
 }

@@ -66,12 +66,10 @@ static void assert_newer(ses_store *store, int64_t count)
 
 /* ----------------------------------------------------------------------------------------- an artifact */
 
-static void test_lists_show_it_and_only_its_own_reading_is_refused(void **state)
+TEST(lists_show_it_and_only_its_own_reading_is_refused)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_artifact_list *list = NULL;
-    ses_error error;
 
     fill_newer(fixture);
     assert_unsupported(store, &key);
@@ -97,15 +95,13 @@ static int note_left_out(void *context, const ses_error *why)
     return ++*count > 1;
 }
 
-static void test_an_export_goes_on_and_says_what_it_leaves_out(void **state)
+TEST(an_export_goes_on_and_says_what_it_leaves_out)
 {
-    const struct fixture *fixture = *state;
     int count = 0;
     const ses_export_options options = {
         .size = sizeof options, .left_out = note_left_out, .left_out_context = &count};
     struct text discarded = {NULL, 0};
     ses_import_report report;
-    ses_error error;
 
     fill_newer(fixture);
     struct text text = exported(fixture->store, &options);
@@ -123,13 +119,11 @@ static void test_an_export_goes_on_and_says_what_it_leaves_out(void **state)
     free(text.data);
 }
 
-static void test_copies_keep_it(void **state)
+TEST(copies_keep_it)
 {
-    const struct fixture *fixture = *state;
     const ses_fork_options other_user = {.size = sizeof other_user, .flags = SES_FORK_OTHER_USER};
     ses_store *store = fixture->store;
     ses_store *copy = NULL;
-    ses_error error;
 
     fill_newer(fixture);
     assert_ok(ses_fork_by_key(store, &key, NULL, &fork_key, NULL, NULL, &error));
@@ -143,13 +137,11 @@ static void test_copies_keep_it(void **state)
     assert_sound(fixture);
 }
 
-static void test_cuts_rewinds_and_deletions_treat_it_as_any_other(void **state)
+TEST(cuts_rewinds_and_deletions_treat_it_as_any_other)
 {
-    const struct fixture *fixture = *state;
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
     const ses_point second = {.size = sizeof second, .kind = SES_POINT_SEQ, .seq = 2};
     ses_store *store = fixture->store;
-    ses_error error;
 
     fill_newer(fixture);
     must_append_by_key(store, &key, NAMES("e3", "{\"f\":0}"));
@@ -162,18 +154,16 @@ static void test_cuts_rewinds_and_deletions_treat_it_as_any_other(void **state)
     raw_exec(fixture->path, "UPDATE artifacts SET kind = 3 WHERE name = 'f'");
     assert_ok(ses_artifact_delete_by_key(store, &key, "f", NULL, NULL, &error));
     raw_exec(fixture->path, "UPDATE artifacts SET kind = 3 WHERE name = 'g'");
-    assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+    must_delete(store, &key);
     assert_newer(store, 0);
     assert_sound(fixture);
 }
 
-static void test_a_context_leaves_the_reference(void **state)
+TEST(a_context_leaves_the_reference)
 {
-    const struct fixture *fixture = *state;
     const char *event = Q("{'actions':{'artifactDelta':{'f':1}},'content':{'parts':[{'fileData':{'fileUri':"
                           "'artifact://apps/app/users/user/sessions/session/artifacts/f/versions/1'}}]}}");
     char *inlined = NULL;
-    ses_error error;
 
     fill_newer(fixture);
     assert_code(SES_UNCHANGED, ses_artifact_inline_by_key(fixture->store, &key, event, SES_NUL, NULL,
@@ -203,13 +193,11 @@ static void assert_not_live(ses_store *store, const ses_key *of)
     assert_code(SES_UNSUPPORTED, ses_context_open_by_key(store, of, NULL, &context, &error));
 }
 
-static void test_what_depends_on_a_mark_is_refused(void **state)
+TEST(what_depends_on_a_mark_is_refused)
 {
-    const struct fixture *fixture = *state;
     const ses_point turn = {.size = sizeof turn, .kind = SES_POINT_LAST_TURN};
     const ses_prune_options keep = {.size = sizeof keep, .which = SES_PRUNE_KEEP, .keep = 1};
     ses_store *store = fixture->store;
-    ses_error error;
 
     mark_newer(fixture);
     assert_not_live(store, &key);
@@ -220,12 +208,10 @@ static void test_what_depends_on_a_mark_is_refused(void **state)
     assert_newer(store, 1);
 }
 
-static void test_what_does_not_depend_on_a_mark_goes_on(void **state)
+TEST(what_does_not_depend_on_a_mark_goes_on)
 {
-    const struct fixture *fixture = *state;
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
     ses_store *store = fixture->store;
-    ses_error error;
 
     mark_newer(fixture);
     ses_session *session = must_get(store, &key);
@@ -241,16 +227,14 @@ static void test_what_does_not_depend_on_a_mark_goes_on(void **state)
     assert_newer(store, 1);
     assert_ok(ses_rewind_by_key(store, &key, &(ses_point){.size = sizeof first, .kind = SES_POINT_SEQ}, NULL,
                                 NULL, &error));
-    assert_ok(ses_delete(store, &fork_key, NULL, NULL, &error));
+    must_delete(store, &fork_key);
     assert_newer(store, 0);
 }
 
-static void test_a_redaction_counts_the_event_of_a_mark(void **state)
+TEST(a_redaction_counts_the_event_of_a_mark)
 {
-    const struct fixture *fixture = *state;
     const int64_t seqs[] = {1, 2};
     ses_erased erased = {.size = sizeof erased};
-    ses_error error;
 
     mark_newer(fixture);
     assert_code(SES_INVALID, ses_redact_by_key(fixture->store, &key, seqs + 1, 1, NULL, NULL, &error));
@@ -262,21 +246,4 @@ static void test_a_redaction_counts_the_event_of_a_mark(void **state)
     struct text text = exported(fixture->store, NULL);
     assert_null(strstr(text.data, "secret"));
     free(text.data);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_lists_show_it_and_only_its_own_reading_is_refused),
-        TEST(test_an_export_goes_on_and_says_what_it_leaves_out),
-        TEST(test_copies_keep_it),
-        TEST(test_cuts_rewinds_and_deletions_treat_it_as_any_other),
-        TEST(test_a_context_leaves_the_reference),
-        TEST(test_what_depends_on_a_mark_is_refused),
-        TEST(test_what_does_not_depend_on_a_mark_goes_on),
-        TEST(test_a_redaction_counts_the_event_of_a_mark),
-    };
-    return cmocka_run_group_tests_name("kinds of later versions", tests, NULL, NULL);
 }

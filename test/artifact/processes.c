@@ -174,13 +174,11 @@ static void assert_no_gaps(ses_store *store)
     }
 }
 
-static void test_processes_share_the_artifacts_of_a_user(void **state)
+TEST(processes_share_the_artifacts_of_a_user)
 {
     const ses_check_options whole = {.size = sizeof whole, .level = SES_CHECK_LOG};
-    struct fixture *fixture = *state;
     pid_t children[PROCESSES];
     int64_t problems = -1;
-    ses_error error;
     int status;
 
     must_create(fixture->store, &key, NULL);
@@ -202,13 +200,4 @@ static void test_processes_share_the_artifacts_of_a_user(void **state)
     assert_ok(ses_store_check(fixture->store, &whole, &problems, &error));
     assert_int_equal(problems, 0);
     assert_sound(fixture);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_processes_share_the_artifacts_of_a_user, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("artifacts: processes", tests, NULL, NULL);
 }

@@ -10,14 +10,13 @@ static const ses_key forked_key = {"app", "user", "forked"};
 
 static void name_version(ses_store *store, const ses_key *of, int event, const char *name, int64_t version)
 {
-    ses_error error;
     char json[300];
 
     snprintf(
         json, sizeof json,
         "{\"id\":\"e%d\",\"invocationId\":\"i%d\",\"timestamp\":1,\"actions\":{\"artifactDelta\":{\"%s\":%lld}}}",
         event, event, name, (long long)version);
-    assert_ok(ses_append_by_key(store, of, json, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, of, json);
 }
 
 static void prune_keeping(ses_store *store, const ses_key *of, int64_t keep)
@@ -84,11 +83,9 @@ static void assert_restored(ses_store *store, const ses_key *of)
     assert_checked(store);
 }
 
-static void test_a_rewind_restores_what_pruned_events_named(void **state)
+TEST(a_rewind_restores_what_pruned_events_named)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
-    ses_error error;
 
     fill_and_prune(store);
     assert_checked(store);
@@ -110,9 +107,8 @@ static void assert_format(ses_store *store, const char *session, const char *hea
 }
 
 /* A reader of format 1 passes over kinds of lines that it does not know. */
-static void test_an_export_says_which_reader_loses_nothing(void **state)
+TEST(an_export_says_which_reader_loses_nothing)
 {
-    struct fixture *fixture = *state;
     const ses_key plain = {"app", "user", "plain"};
 
     must_create(fixture->store, &plain, Q("{'k':1}"));
@@ -126,11 +122,9 @@ static void test_an_export_says_which_reader_loses_nothing(void **state)
     assert_format(fixture->store, "plain", Q("{'kind':'seslite','format':1}\n"));
 }
 
-static void test_an_export_has_what_pruned_events_named(void **state)
+TEST(an_export_has_what_pruned_events_named)
 {
-    struct fixture *fixture = *state;
     ses_import_report report;
-    ses_error error;
 
     fill_and_prune(fixture->store);
     struct text text = exported(fixture->store, NULL);
@@ -147,12 +141,10 @@ static void test_an_export_has_what_pruned_events_named(void **state)
     free(text.data);
 }
 
-static void test_a_cut_leaves_what_pruned_events_named(void **state)
+TEST(a_cut_leaves_what_pruned_events_named)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 3};
-    ses_error error;
 
     fill_and_prune(store);
     name_version(store, &key, 5, "f", 0);
@@ -164,14 +156,12 @@ static void test_a_cut_leaves_what_pruned_events_named(void **state)
 }
 
 /* Another session of its name begins without them, and a fork keeps its own. */
-static void test_an_expired_session_takes_its_base_along(void **state)
+TEST(an_expired_session_takes_its_base_along)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const int64_t due = fixture->now + 10;
     const ses_expire_options options = {.size = sizeof options, .now_us = &due};
     int64_t deleted = 0;
-    ses_error error;
 
     fill_and_prune(store);
     assert_ok(ses_fork_by_key(store, &key, NULL, &forked_key, NULL, NULL, &error));
@@ -200,12 +190,10 @@ static struct text continued(ses_store *store)
     return exported(store, NULL);
 }
 
-static void test_an_update_goes_on_from_the_base(void **state)
+TEST(an_update_goes_on_from_the_base)
 {
-    struct fixture *fixture = *state;
     ses_store *other = empty_store();
     ses_import_report report;
-    ses_error error;
 
     fill_and_prune(fixture->store);
     struct text first = exported(fixture->store, NULL);
@@ -222,12 +210,10 @@ static void test_an_update_goes_on_from_the_base(void **state)
 }
 
 /* One that was pruned further has another base: it is refused, or takes the place of the other. */
-static void test_an_update_with_another_base(void **state)
+TEST(an_update_with_another_base)
 {
-    struct fixture *fixture = *state;
     ses_store *other = empty_store();
     ses_import_report report;
-    ses_error error;
 
     fill_and_prune(fixture->store);
     struct text first = exported(fixture->store, NULL);
@@ -254,11 +240,9 @@ static void test_an_update_with_another_base(void **state)
 }
 
 /* Nothing is left of the name of an artifact that was deleted. */
-static void test_the_base_forgets_an_artifact_that_is_deleted(void **state)
+TEST(the_base_forgets_an_artifact_that_is_deleted)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
-    ses_error error;
 
     fill_and_prune(store);
     assert_ok(ses_artifact_delete_by_key(store, &key, "f", NULL, NULL, &error));
@@ -272,7 +256,7 @@ static void test_the_base_forgets_an_artifact_that_is_deleted(void **state)
     assert_checked(store);
 }
 
-static void test_versions_at_the_base_that_cannot_be_are_found(void **state)
+TEST(versions_at_the_base_that_cannot_be_are_found)
 {
     static const char *const damages[] = {
         "UPDATE base_state SET value = '-1' WHERE key = 'temp:f'",
@@ -281,8 +265,6 @@ static void test_versions_at_the_base_that_cannot_be_are_found(void **state)
     };
     const ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG};
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 2};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     if (support_on_server()) /* what looks into the file */
         skip();
@@ -370,32 +352,13 @@ static void try_random_log(struct fixture *fixture, uint64_t seed)
         assert_same_artifacts(store, &forked_key, &whole_key);
     }
     assert_checked(store);
-    assert_ok(ses_delete(store, &key, NULL, NULL, &error));
-    assert_ok(ses_delete(store, &whole_key, NULL, NULL, &error));
-    assert_ok(ses_delete(store, &forked_key, NULL, NULL, &error));
+    must_delete(store, &key);
+    must_delete(store, &whole_key);
+    must_delete(store, &forked_key);
 }
 
-static void test_rewinds_of_random_logs_are_those_of_the_whole_log(void **state)
+TEST(rewinds_of_random_logs_are_those_of_the_whole_log)
 {
     for (uint64_t seed = 1; seed <= 20; seed++)
-        try_random_log(*state, seed);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_rewind_restores_what_pruned_events_named),
-        TEST(test_an_export_has_what_pruned_events_named),
-        TEST(test_an_export_says_which_reader_loses_nothing),
-        TEST(test_a_cut_leaves_what_pruned_events_named),
-        TEST(test_an_expired_session_takes_its_base_along),
-        TEST(test_an_update_goes_on_from_the_base),
-        TEST(test_an_update_with_another_base),
-        TEST(test_the_base_forgets_an_artifact_that_is_deleted),
-        TEST(test_versions_at_the_base_that_cannot_be_are_found),
-        TEST(test_rewinds_of_random_logs_are_those_of_the_whole_log),
-    };
-    return cmocka_run_group_tests_name("artifacts and pruning", tests, NULL, NULL);
+        try_random_log(fixture, seed);
 }

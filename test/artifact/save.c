@@ -3,9 +3,8 @@
 
 /* -------------------------------------------------------------------------------------------- versions */
 
-static void test_each_save_is_the_next_version(void **state)
+TEST(each_save_is_the_next_version)
 {
-    struct fixture *fixture = *state;
     const int64_t first = 0;
 
     must_create(fixture->store, &key, NULL);
@@ -18,16 +17,14 @@ static void test_each_save_is_the_next_version(void **state)
     assert_sound(fixture);
 }
 
-static void test_a_version_says_what_it_is(void **state)
+TEST(a_version_says_what_it_is)
 {
-    struct fixture *fixture = *state;
     const ses_artifact_save_options options = {.size = sizeof options,
                                                .mime_type = "image/png",
                                                .display_name = "A chart",
                                                .metadata = Q("{ 'dpi':  300 }"),
                                                .metadata_len = SES_NUL};
     ses_artifact *artifact;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_ok(ses_artifact_save_by_key(fixture->store, &key, "chart", "\0\1\2", 3, &options, NULL, &error));
@@ -49,9 +46,8 @@ static void test_a_version_says_what_it_is(void **state)
     ses_artifact_close(artifact);
 }
 
-static void test_a_users_artifact_is_seen_by_all_sessions(void **state)
+TEST(a_users_artifact_is_seen_by_all_sessions)
 {
-    struct fixture *fixture = *state;
     const ses_key other = {"app", "user", "other"};
     const ses_key user = {"app", "user", NULL};
     const ses_key stranger = {"app", "stranger", "session"};
@@ -67,12 +63,10 @@ static void test_a_users_artifact_is_seen_by_all_sessions(void **state)
     assert_no_artifact(fixture->store, &other, "logo");
 }
 
-static void test_a_session_that_does_not_exist_has_artifacts_only_if_asked(void **state)
+TEST(a_session_that_does_not_exist_has_artifacts_only_if_asked)
 {
-    struct fixture *fixture = *state;
     const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ARTIFACT_WITHOUT_SESSION};
     const ses_artifact_save_options of_append = {.size = sizeof of_append, .flags = SES_ANYWAY};
-    ses_error error;
 
     assert_code(SES_NOTFOUND,
                 ses_artifact_save_by_key(fixture->store, &key, "a", "1", 1, NULL, NULL, &error));
@@ -83,7 +77,7 @@ static void test_a_session_that_does_not_exist_has_artifacts_only_if_asked(void 
     assert_artifact(fixture->store, &key, "a", NULL, "1");
     must_create(fixture->store, &key, NULL);
     assert_artifact(fixture->store, &key, "a", NULL, "1");
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     assert_no_artifact(fixture->store, &key, "a");
     assert_sound(fixture);
 }
@@ -137,12 +131,10 @@ static void assert_streamed(ses_store *store, const char *name, int64_t size)
     ses_artifact_close(artifact);
 }
 
-static void test_bytes_are_read_from_a_function(void **state)
+TEST(bytes_are_read_from_a_function)
 {
     static const int64_t sizes[] = {0,       1,       65535,   65536,   65537,   4194303,
                                     4194304, 4194305, 8388608, 9000001, 12582912};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -166,11 +158,8 @@ static int save_stream(struct fixture *fixture, struct stream *stream, size_t le
     return ses_artifact_save_by_key(fixture->store, &key, "big", NULL, len, &options, NULL, error);
 }
 
-static void test_a_failure_leaves_nothing(void **state)
+TEST(a_failure_leaves_nothing)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     assert_code(SES_INVALID, save_stream(fixture, &(struct stream){.size = 9000000}, 9000001, 0, &error));
     assert_message("fewer");
@@ -195,12 +184,10 @@ static void save_uri(ses_store *store, const char *name, const char *uri, int ex
     assert_code(expected, ses_artifact_save_by_key(store, &key, name, uri, SES_NUL, &options, NULL, &error));
 }
 
-static void test_a_reference_opens_what_it_refers_to(void **state)
+TEST(a_reference_opens_what_it_refers_to)
 {
     static const char base[] = "artifact://apps/app/users/user/sessions/session/artifacts/";
-    struct fixture *fixture = *state;
     ses_artifact *artifact;
-    ses_error error;
     char uri[300];
 
     must_create(fixture->store, &key, NULL);
@@ -231,12 +218,10 @@ static void test_a_reference_opens_what_it_refers_to(void **state)
     assert_artifact(fixture->store, &key, "far", NULL, "gs://bucket/file");
 }
 
-static void test_an_empty_version_of_unknown_type_counts_as_absent(void **state)
+TEST(an_empty_version_of_unknown_type_counts_as_absent)
 {
-    struct fixture *fixture = *state;
     const ses_artifact_save_options tombstone = {.size = sizeof tombstone,
                                                  .mime_type = "application/octet-stream"};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_save(fixture->store, &key, "a", "1");
@@ -267,9 +252,8 @@ static void assert_names(ses_store *store, const ses_key *of, const char *after,
     ses_artifact_list_close(list);
 }
 
-static void test_names_are_those_of_the_session_and_the_user(void **state)
+TEST(names_are_those_of_the_session_and_the_user)
 {
-    struct fixture *fixture = *state;
     const ses_key user = {"app", "user", NULL};
     const ses_key nobody = {"app", "nobody", "x"};
 
@@ -288,11 +272,9 @@ static void test_names_are_those_of_the_session_and_the_user(void **state)
 
 /* -------------------------------------------------------------------------------------------- removing */
 
-static void test_equal_bytes_are_stored_once_and_go_with_the_last(void **state)
+TEST(equal_bytes_are_stored_once_and_go_with_the_last)
 {
-    struct fixture *fixture = *state;
     const ses_key other = {"app", "user", "other"};
-    ses_error error;
     int64_t deleted = -1;
 
     must_create(fixture->store, &key, NULL);
@@ -306,7 +288,7 @@ static void test_equal_bytes_are_stored_once_and_go_with_the_last(void **state)
     assert_int_equal(deleted, 0);
     assert_artifact(fixture->store, &other, "b", &(int64_t){0}, "the same bytes");
     assert_sound(fixture);
-    assert_ok(ses_delete(fixture->store, &other, NULL, NULL, &error));
+    must_delete(fixture->store, &other);
     assert_sound(fixture);
     assert_int_equal(must_save(fixture->store, &key, "a", "anew"), 0);
     assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, &error));
@@ -314,11 +296,9 @@ static void test_equal_bytes_are_stored_once_and_go_with_the_last(void **state)
     assert_sound(fixture);
 }
 
-static void test_a_deleted_artifact_that_is_open_says_so(void **state)
+TEST(a_deleted_artifact_that_is_open_says_so)
 {
-    struct fixture *fixture = *state;
     ses_artifact *artifact;
-    ses_error error;
     char byte;
     size_t len = 77;
 
@@ -333,15 +313,13 @@ static void test_a_deleted_artifact_that_is_open_says_so(void **state)
 
 /* -------------------------------------------------------------------------------------------- bad input */
 
-static void test_bad_names_and_options_are_refused(void **state)
+TEST(bad_names_and_options_are_refused)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_artifact_save_options options = {.size = sizeof options};
     const ses_key user = {"app", "user", NULL};
     ses_artifact *artifact = (ses_artifact *)1;
     char name[514];
-    ses_error error;
 
     must_create(store, &key, NULL);
     memset(name, 'n', sizeof name);
@@ -376,13 +354,11 @@ static void test_bad_names_and_options_are_refused(void **state)
     assert_no_artifact(store, &key, "a");
 }
 
-static void test_a_handle_has_the_same_calls(void **state)
+TEST(a_handle_has_the_same_calls)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_artifact_list *list;
     ses_artifact *artifact;
-    ses_error error;
     int64_t number = -1;
 
     assert_ok(ses_artifact_save(session, "a", "1", 1, NULL, &number, &error));
@@ -397,27 +373,4 @@ static void test_a_handle_has_the_same_calls(void **state)
     ses_artifact_list_close(list);
     assert_ok(ses_artifact_delete(session, "a", NULL, &number, &error));
     assert_int_equal(number, 1);
-    ses_session_close(session);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_each_save_is_the_next_version),
-        TEST(test_a_version_says_what_it_is),
-        TEST(test_a_users_artifact_is_seen_by_all_sessions),
-        TEST(test_a_session_that_does_not_exist_has_artifacts_only_if_asked),
-        TEST(test_bytes_are_read_from_a_function),
-        TEST(test_a_failure_leaves_nothing),
-        TEST(test_a_reference_opens_what_it_refers_to),
-        TEST(test_an_empty_version_of_unknown_type_counts_as_absent),
-        TEST(test_names_are_those_of_the_session_and_the_user),
-        TEST(test_equal_bytes_are_stored_once_and_go_with_the_last),
-        TEST(test_a_deleted_artifact_that_is_open_says_so),
-        TEST(test_bad_names_and_options_are_refused),
-        TEST(test_a_handle_has_the_same_calls),
-    };
-    return cmocka_run_group_tests_name("artifacts", tests, NULL, NULL);
 }

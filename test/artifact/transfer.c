@@ -88,9 +88,8 @@ static void assert_sound_store(ses_store *store)
 
 /* ------------------------------------------------------------------------------------------- out and in */
 
-static void test_what_goes_out_comes_in_again(void **state)
+TEST(what_goes_out_comes_in_again)
 {
-    struct fixture *fixture = *state;
     ses_import_report report;
 
     fill_artifacts(fixture->store);
@@ -115,9 +114,8 @@ static void test_what_goes_out_comes_in_again(void **state)
 }
 
 /* One line has at most one chunk, and each content of a session is there once. */
-static void test_lines_are_short_and_contents_come_once(void **state)
+TEST(lines_are_short_and_contents_come_once)
 {
-    struct fixture *fixture = *state;
     size_t lines_of_bytes = 0;
 
     fill_artifacts(fixture->store);
@@ -131,9 +129,8 @@ static void test_lines_are_short_and_contents_come_once(void **state)
     free(text.data);
 }
 
-static void test_a_part_has_its_artifacts(void **state)
+TEST(a_part_has_its_artifacts)
 {
-    struct fixture *fixture = *state;
     const ses_export_options session = {
         .size = sizeof session, .app = "app", .user = "user", .session = "second"};
     const ses_export_options bare = {.size = sizeof bare,
@@ -163,10 +160,8 @@ static void test_a_part_has_its_artifacts(void **state)
     free(text.data);
 }
 
-static void test_random_artifacts_go_round(void **state)
+TEST(random_artifacts_go_round)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
     uint64_t seed = 26;
 
     for (int i = 0; i < support_steps(300); i++) {
@@ -254,7 +249,7 @@ static int give_watched(void *context, char *buffer, size_t capacity, size_t *le
     return give_lines(&watched->given, buffer, capacity, len, error);
 }
 
-static void test_memory_does_not_grow_with_an_artifact(void **state)
+TEST(memory_does_not_grow_with_an_artifact)
 {
     int64_t left = 40 << 20;
     const ses_artifact_save_options made = {.size = sizeof made, .read = read_made, .read_context = &left};
@@ -264,9 +259,7 @@ static void test_memory_does_not_grow_with_an_artifact(void **state)
     struct watched watched = {.memory = &memory};
     ses_import_report report = {.size = sizeof report};
     ses_store *stores[2];
-    ses_error error;
 
-    (void)state;
     for (int i = 0; i < 2; i++)
         assert_ok(ses_open(":memory:", &options, &stores[i], &error));
     must_create(stores[0], &key, NULL);
@@ -290,11 +283,9 @@ static int collect_slowly(void *context, const char *data, size_t len, ses_error
 }
 
 /* The time that the application takes is not that of waiting for a lock, or for a server. */
-static void test_a_slow_writer_does_not_end_an_export(void **state)
+TEST(a_slow_writer_does_not_end_an_export)
 {
-    struct fixture *fixture = *state;
     struct text text = {NULL, 0};
-    ses_error error;
 
     fixture->options.busy_timeout_ms = 500;
     fixture_reopen(fixture);
@@ -308,11 +299,9 @@ static void test_a_slow_writer_does_not_end_an_export(void **state)
 /* ------------------------------------------------------------------------------ those that are there */
 
 /* The store has less than the text, more, or something else. */
-static void test_an_existing_session_counts_with_its_artifacts(void **state)
+TEST(an_existing_session_counts_with_its_artifacts)
 {
-    struct fixture *fixture = *state;
     ses_import_report report;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_save(fixture->store, &key, "a", "1");
@@ -355,11 +344,9 @@ static void test_an_existing_session_counts_with_its_artifacts(void **state)
 }
 
 /* The session grows in both ways at once. */
-static void test_an_update_adds_events_and_artifacts(void **state)
+TEST(an_update_adds_events_and_artifacts)
 {
-    struct fixture *fixture = *state;
     ses_import_report report;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_save(fixture->store, &key, "a", "1");
@@ -405,9 +392,8 @@ static void import_noting(ses_store *store, const struct text *text, unsigned fl
     assert_ok(ses_store_import(store, give_lines, &piecewise, &options, report, &error));
 }
 
-static void test_a_users_artifact_is_kept_unless_it_is_asked_for(void **state)
+TEST(a_users_artifact_is_kept_unless_it_is_asked_for)
 {
-    struct fixture *fixture = *state;
     ses_import_report report;
     int outcome;
 
@@ -441,12 +427,10 @@ static void test_a_users_artifact_is_kept_unless_it_is_asked_for(void **state)
 }
 
 /* They would become the session's. */
-static void test_artifacts_that_wait_for_a_session_are_not_mixed_with_its_own(void **state)
+TEST(artifacts_that_wait_for_a_session_are_not_mixed_with_its_own)
 {
-    struct fixture *fixture = *state;
     const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ARTIFACT_WITHOUT_SESSION};
     ses_import_report report;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_save(fixture->store, &key, "a", "1");
@@ -461,12 +445,11 @@ static void test_artifacts_that_wait_for_a_session_are_not_mixed_with_its_own(vo
 }
 
 /* Another version of the format may have more kinds and members. */
-static void test_unknown_lines_between_them_are_ignored(void **state)
+TEST(unknown_lines_between_them_are_ignored)
 {
     ses_import_report report;
     struct text text = {NULL, 0};
 
-    (void)state;
     static const char lines[] =
         "{'kind':'seslite','format':1}\n{'kind':'user','app':'app','user':'user'}\n"
         "{'kind':'artifact','name':'user:x','version':0,'created_us':5,'size':3,'more':[1],"
@@ -529,7 +512,7 @@ static void assert_refused(struct text text, const char *words)
     free(text.data);
 }
 
-static void test_what_is_wrong_is_refused_with_its_line(void **state)
+TEST(what_is_wrong_is_refused_with_its_line)
 {
     static const struct {
         const char *lines;
@@ -577,7 +560,6 @@ static void test_what_is_wrong_is_refused_with_its_line(void **state)
         {BYTES("0", "YWJj"), ""},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_refused(in_session(wrong[i].lines), wrong[i].words);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -592,12 +574,11 @@ static void test_what_is_wrong_is_refused_with_its_line(void **state)
     }
 }
 
-static void test_names_out_of_place_are_refused(void **state)
+TEST(names_out_of_place_are_refused)
 {
     char name[514];
     char lines[1000];
 
-    (void)state;
     memset(name, 'n', 513);
     name[513] = '\0';
     snprintf(lines, sizeof lines,
@@ -618,10 +599,8 @@ static void test_names_out_of_place_are_refused(void **state)
 }
 
 /* Wherever it ends: sessions before are whole. */
-static void test_a_text_that_ends_early_leaves_nothing_of_half(void **state)
+TEST(a_text_that_ends_early_leaves_nothing_of_half)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     must_save_bytes(fixture->store, &key, "a", 70000, 1, NULL);
     must_save(fixture->store, &key, "a", "2");
@@ -632,7 +611,6 @@ static void test_a_text_that_ends_early_leaves_nothing_of_half(void **state)
         ses_store *store = empty_store();
         ses_import_report report;
         ses_session *session = NULL;
-        ses_error error;
         const int code = import_text(store, text.data, len, 0, &report, &error);
         if (code != SES_JSON)
             assert_code(SES_INVALID, code);
@@ -648,9 +626,8 @@ static void test_a_text_that_ends_early_leaves_nothing_of_half(void **state)
 }
 
 /* One that is refused is passed over, with its bytes. */
-static void test_a_refused_session_is_skipped_with_its_artifacts(void **state)
+TEST(a_refused_session_is_skipped_with_its_artifacts)
 {
-    struct fixture *fixture = *state;
     const ses_key second = {"app", "user", "tail"};
     ses_import_report report;
 
@@ -672,28 +649,4 @@ static void test_a_refused_session_is_skipped_with_its_artifacts(void **state)
     assert_sound_store(other);
     ses_close(other);
     free(text.data);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_goes_out_comes_in_again),
-        TEST(test_lines_are_short_and_contents_come_once),
-        TEST(test_a_part_has_its_artifacts),
-        TEST(test_random_artifacts_go_round),
-        TEST(test_memory_does_not_grow_with_an_artifact),
-        TEST(test_a_slow_writer_does_not_end_an_export),
-        TEST(test_an_existing_session_counts_with_its_artifacts),
-        TEST(test_an_update_adds_events_and_artifacts),
-        TEST(test_a_users_artifact_is_kept_unless_it_is_asked_for),
-        TEST(test_artifacts_that_wait_for_a_session_are_not_mixed_with_its_own),
-        TEST(test_unknown_lines_between_them_are_ignored),
-        TEST(test_what_is_wrong_is_refused_with_its_line),
-        TEST(test_names_out_of_place_are_refused),
-        TEST(test_a_text_that_ends_early_leaves_nothing_of_half),
-        TEST(test_a_refused_session_is_skipped_with_its_artifacts),
-    };
-    return cmocka_run_group_tests_name("artifacts as lines", tests, NULL, NULL);
 }

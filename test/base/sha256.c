@@ -27,18 +27,17 @@ static void hash_at_once(const void *bytes, size_t len, char hex[SHA256_HEX + 1]
     ses__sha256_end(&hash, hex);
 }
 
-static void test_known_hashes(void **state)
+PLAIN_TEST(known_hashes)
 {
     char hex[SHA256_HEX + 1];
 
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         hash_at_once(known[i].text, strlen(known[i].text), hex);
         assert_string_equal(hex, known[i].hash);
     }
 }
 
-static void test_pieces(void **state)
+PLAIN_TEST(pieces)
 {
     enum { MOST = 1000, ROUNDS = 2000 };
     unsigned char bytes[MOST];
@@ -46,7 +45,6 @@ static void test_pieces(void **state)
     char hex[SHA256_HEX + 1];
     uint64_t seed = 1;
 
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         const size_t len = random_below(&seed, MOST + 1);
         struct sha256 hash;
@@ -64,7 +62,7 @@ static void test_pieces(void **state)
     }
 }
 
-static void test_with_and_without_instructions(void **state)
+PLAIN_TEST(with_and_without_instructions)
 {
     unsigned char blocks[64 * 20];
     uint32_t with[8];
@@ -72,7 +70,6 @@ static void test_with_and_without_instructions(void **state)
     uint64_t seed = 2;
     sha256_add_blocks *const x86 = ses__sha256_x86();
 
-    (void)state;
     if (!x86) {
         print_message("skipped: this processor has no instructions for SHA-256\n");
         skip();
@@ -84,14 +81,4 @@ static void test_with_and_without_instructions(void **state)
     x86(with, blocks, 20);
     ses__sha256_portable(without, blocks, 20);
     assert_memory_equal(with, without, sizeof with);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_hashes),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_with_and_without_instructions),
-    };
-    return cmocka_run_group_tests_name("sha256", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 enum { KEYS = 200 };
 
 /* The vectors of SipHash-1-3: the key is 0, 1, ... 15, and so are the bytes. */
-static void test_keys_are_hashed_with_siphash(void **state)
+PLAIN_TEST(keys_are_hashed_with_siphash)
 {
     static const struct {
         size_t len;
@@ -21,7 +21,6 @@ static void test_keys_are_hashed_with_siphash(void **state)
     };
     unsigned char bytes[64];
     const struct hash_seed seed = {{UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)}};
-    (void)state;
 
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)i;
@@ -83,23 +82,13 @@ static void put_and_remove(const ses_allocator *allocator, size_t crowd, uint64_
     assert_null(ses__table_remove(&table, &entries[0]));
 }
 
-static void test_a_table_holds_what_was_put_and_not_removed(void **state)
+PLAIN_TEST(a_table_holds_what_was_put_and_not_removed)
 {
     static const size_t crowds[] = {0, 1, 3, 40};
     ses_allocator allocator;
     uint64_t seed = 1;
-    (void)state;
 
     ses__memory_default(&allocator);
     for (size_t i = 0; i < sizeof crowds / sizeof crowds[0]; i++)
         put_and_remove(&allocator, crowds[i], &seed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys_are_hashed_with_siphash),
-        cmocka_unit_test(test_a_table_holds_what_was_put_and_not_removed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,16 +46,14 @@ static ses_session *create(ses_store *store)
 
 /* ----------------------------------------------------------------------------------------- the calls */
 
-static void test_state_and_events_go_in_as_trees(void **state)
+TEST(state_and_events_go_in_as_trees)
 {
-    struct fixture *fixture = *state;
     cJSON *tree = cJSON_Parse(Q("{'a':1,'app:b':[true,null,'x'],'user:c':{'d':1.5},'temp:e':2}"));
     cJSON *event = cJSON_Parse(Q("{'id':'e1','timestamp':5,'actions':{'stateDelta':{'a':3,'temp:t':4}}}"));
     cJSON *later = cJSON_Parse(Q("{'id':'e2','timestamp':6,'author':'x'}"));
     cJSON *partial = cJSON_Parse(Q("{'partial':true}"));
     ses_session *session = NULL;
     ses_appended appended;
-    ses_error error;
 
     assert_ok(ses_create_cjson(fixture->store, &key, tree, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL),
@@ -86,14 +84,12 @@ static void test_state_and_events_go_in_as_trees(void **state)
     cJSON_Delete(partial);
 }
 
-static void test_trees_obey_the_rules_of_text(void **state)
+TEST(trees_obey_the_rules_of_text)
 {
-    struct fixture *fixture = *state;
     static const char *const states[] = {"[]", "1", "null", "true", "\"x\""};
     cJSON *wrong_id = cJSON_Parse(Q("{'author':'a', 'id': 5}"));
     cJSON *array = cJSON_CreateArray();
     ses_session *session = (ses_session *)(void *)&fixture;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
         cJSON *tree = cJSON_Parse(states[i]);
@@ -116,11 +112,8 @@ static void test_trees_obey_the_rules_of_text(void **state)
     cJSON_Delete(good);
 }
 
-static void test_too_large_trees_are_a_limit(void **state)
+TEST(too_large_trees_are_a_limit)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     fixture->options.max_event_bytes = strlen("{\"actions\":{\"stateDelta\":{\"v\":\"12345\"}}}");
     fixture_reopen(fixture);
     ses_session *session = create(fixture->store);
@@ -129,13 +122,11 @@ static void test_too_large_trees_are_a_limit(void **state)
     ses_session_close(session);
 }
 
-static void test_null_arguments_are_misuse(void **state)
+TEST(null_arguments_are_misuse)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store);
     cJSON *event = cJSON_CreateObject();
     ses_session *none = session;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_create_cjson(NULL, &key, event, NULL, &none, &error));
     assert_null(none);
@@ -205,11 +196,9 @@ static void check_doubles(ses_store *store)
     ses_session_close(session);
 }
 
-static void test_numbers_are_exact_to_the_double(void **state)
+TEST(numbers_are_exact_to_the_double)
 {
-    struct fixture *fixture = *state;
     int64_t integer = 0;
-    ses_error error;
 
     check_doubles(fixture->store);
     ses_session *session = create(fixture->store);
@@ -223,12 +212,10 @@ static void test_numbers_are_exact_to_the_double(void **state)
     ses_session_close(session);
 }
 
-static void test_many_numbers_are_exact_to_the_double(void **state)
+TEST(many_numbers_are_exact_to_the_double)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store);
     uint64_t bits = UINT64_C(0x9E3779B97F4A7C15);
-    ses_error error;
 
     for (int round = 0; round < 20; round++) {
         double values[500];
@@ -254,10 +241,8 @@ static void test_many_numbers_are_exact_to_the_double(void **state)
     ses_session_close(session);
 }
 
-static void test_numbers_do_not_depend_on_the_locale(void **state)
+TEST(numbers_do_not_depend_on_the_locale)
 {
-    struct fixture *fixture = *state;
-
     if (!support_comma_locale())
         return;
     check_doubles(fixture->store);
@@ -265,12 +250,10 @@ static void test_numbers_do_not_depend_on_the_locale(void **state)
     setlocale(LC_ALL, "C");
 }
 
-static void test_infinite_numbers_are_invalid(void **state)
+TEST(infinite_numbers_are_invalid)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store);
     cJSON *tree = cJSON_CreateObject();
-    ses_error error;
 
     assert_code(SES_INVALID, append_value(session, cJSON_CreateNumber(INFINITY), &error));
     assert_message("infinite or NaN");
@@ -287,9 +270,8 @@ static void test_infinite_numbers_are_invalid(void **state)
 
 /* ------------------------------------------------------------------------------------------- strings */
 
-static void test_strings_and_names_are_escaped(void **state)
+TEST(strings_and_names_are_escaped)
 {
-    struct fixture *fixture = *state;
     static const char *const texts[] = {
         "",
         "plain",
@@ -308,7 +290,6 @@ static void test_strings_and_names_are_escaped(void **state)
         "\xEF\xBB\xBF",
     };
     ses_session *session = create(fixture->store);
-    ses_error error;
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         cJSON *event = event_with(cJSON_CreateString(texts[i]));
@@ -339,12 +320,10 @@ static void test_strings_and_names_are_escaped(void **state)
 /* Every character that has an escape, and some that have none. */
 static const char escaped[] = "\b\t\n\v\f\r\x01\x1f\"\\/'\x7f\xC3\xA9\xF0\x9F\x98\x80";
 
-static void test_an_event_as_text_and_as_a_tree_is_one(void **state)
+TEST(an_event_as_text_and_as_a_tree_is_one)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store);
     ses_builder *builder = NULL;
-    ses_error error;
 
     assert_ok(ses_builder_open(fixture->store, "a\n\"b\"", "inv\t1", &builder, &error));
     assert_ok(ses_builder_text(builder, escaped, SES_NUL, &error));
@@ -377,12 +356,10 @@ static void check_same(const ses_tracked *tracked)
     assert_string_equal(json, tree);
 }
 
-static void test_values_have_one_spelling(void **state)
+TEST(values_have_one_spelling)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store);
     ses_tracked *tracked = NULL;
-    ses_error error;
 
     assert_ok(ses_tracked_open(session, NULL, &tracked, &error));
     for (size_t i = 0; i < DOUBLES; i++) {
@@ -405,27 +382,4 @@ static void test_values_have_one_spelling(void **state)
     }
     ses_tracked_close(tracked);
     ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_state_and_events_go_in_as_trees, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_trees_obey_the_rules_of_text, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_too_large_trees_are_a_limit, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_null_arguments_are_misuse, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_numbers_are_exact_to_the_double, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_many_numbers_are_exact_to_the_double, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_numbers_do_not_depend_on_the_locale, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_infinite_numbers_are_invalid, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_strings_and_names_are_escaped, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_an_event_as_text_and_as_a_tree_is_one, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_values_have_one_spelling, fixture_setup, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("cJSON trees in", tests, NULL, NULL);
 }

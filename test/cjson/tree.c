@@ -25,12 +25,10 @@ static void check_tree(const cJSON *tree, const char *expected)
 
 /* ----------------------------------------------------------------------------------------------- out */
 
-static void test_state_values_and_events_come_out_as_trees(void **state)
+TEST(state_values_and_events_come_out_as_trees)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store, Q("{'b':[1, {'c':null}],'app:a':'x','user:u':true}"));
     cJSON *tree = NULL;
-    ses_error error;
 
     must_append(session, Q("{'id':'e','timestamp':5,'actions':{'stateDelta':{'temp:t':7}}}"));
     memset(&error, 1, sizeof error);
@@ -53,13 +51,11 @@ static void test_state_values_and_events_come_out_as_trees(void **state)
     ses_session_close(session);
 }
 
-static void test_events_of_a_cursor_come_out_as_trees(void **state)
+TEST(events_of_a_cursor_come_out_as_trees)
 {
-    struct fixture *fixture = *state;
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
     cJSON *tree = NULL;
-    ses_error error;
 
     ses_session_close(create(fixture->store, NULL));
     must_append_by_key(fixture->store, &key, Q("{'id':'e','timestamp':5}"));
@@ -72,13 +68,11 @@ static void test_events_of_a_cursor_come_out_as_trees(void **state)
     cJSON_Delete(tree);
 }
 
-static void test_every_scalar_comes_out(void **state)
+TEST(every_scalar_comes_out)
 {
-    struct fixture *fixture = *state;
     static const char *const scalars[] = {"0",    "42",    "-1.5", "true", "false", "null",
                                           "\"\"", "\"x\"", "[]",   "{}",   "1e5"};
     ses_session *session = create(fixture->store, NULL);
-    ses_error error;
 
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
         cJSON *due = cJSON_Parse(scalars[i]);
@@ -95,13 +89,11 @@ static void test_every_scalar_comes_out(void **state)
     ses_session_close(session);
 }
 
-static void test_looking_rounds_and_cuts_but_what_is_stored_stays(void **state)
+TEST(looking_rounds_and_cuts_but_what_is_stored_stays)
 {
-    struct fixture *fixture = *state;
     static const char json[] = "{\"big\":9007199254740993,\"huge\":1e400,\"nul\":\"a\\u0000b\",\"z\":1.10}";
     ses_session *session = create(fixture->store, json);
     cJSON *tree = NULL;
-    ses_error error;
 
     assert_ok(ses_state_cjson(session, &tree, &error));
     assert_true(cJSON_GetObjectItem(tree, "big")->valuedouble == 9007199254740992.0);
@@ -117,13 +109,11 @@ static void test_looking_rounds_and_cuts_but_what_is_stored_stays(void **state)
 
 /* Newer versions of cJSON take numbers of any length; older ones take 63 characters. Either way, a number
  * that comes out is the number that went in. */
-static void test_long_numbers_come_out_right_or_not_at_all(void **state)
+TEST(long_numbers_come_out_right_or_not_at_all)
 {
-    struct fixture *fixture = *state;
     char digits[71];
     char json[100];
     cJSON *tree = (cJSON *)(void *)&fixture;
-    ses_error error;
 
     memset(digits, '7', 70);
     digits[70] = '\0';
@@ -149,24 +139,20 @@ static void test_long_numbers_come_out_right_or_not_at_all(void **state)
     ses_session_close(session);
 }
 
-static void test_lone_surrogates_do_not_come_out(void **state)
+TEST(lone_surrogates_do_not_come_out)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store, Q("{'v':'\\ud800'}"));
     cJSON *tree = (cJSON *)(void *)&fixture;
-    ses_error error;
 
     assert_code(SES_LIMIT, ses_state_get_cjson(session, "v", &tree, &error));
     assert_null(tree);
     ses_session_close(session);
 }
 
-static void test_null_arguments_are_misuse(void **state)
+TEST(null_arguments_are_misuse)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store, Q("{'v':1}"));
     cJSON *tree = (cJSON *)(void *)&fixture;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_state_cjson(NULL, &tree, &error));
     assert_null(tree);
@@ -204,14 +190,12 @@ static int create_with(ses_store *store, cJSON *value, const char *expected, ses
     return code;
 }
 
-static void test_raw_items_are_stored_as_they_stand(void **state)
+TEST(raw_items_are_stored_as_they_stand)
 {
-    struct fixture *fixture = *state;
     static const char *const raw[] = {
         "9007199254740993",    "1e400", "-0.0", "1.10", "\"a\\u0000b\"", "\"\\ud800\"",
         "[1, 2 ,{'a' :null}]", "true"};
     static const char *const bad[] = {"", "1,", "[1", "1 2", "'x'", "NaN", "\"\x01\"", "{\"a\":1}}"};
-    ses_error error;
 
     for (size_t i = 0; i < sizeof raw / sizeof raw[0]; i++)
         assert_ok(create_with(fixture->store, cJSON_CreateRaw(Q(raw[i])), Q(raw[i]), &error));
@@ -227,13 +211,11 @@ static void test_raw_items_are_stored_as_they_stand(void **state)
     cJSON_Delete(event);
 }
 
-static void test_references_are_what_they_refer_to(void **state)
+TEST(references_are_what_they_refer_to)
 {
-    struct fixture *fixture = *state;
     cJSON *array = cJSON_Parse(Q("[1,[2,3],{'k':'v'}]"));
     cJSON *object = cJSON_Parse(Q("{'k':'v','l':[]}"));
     cJSON *value = cJSON_CreateObject();
-    ses_error error;
 
     assert_ok(create_with(fixture->store, cJSON_CreateStringReference("text"), Q("'text'"), &error));
     assert_ok(create_with(fixture->store, cJSON_CreateArrayReference(array->child), Q("[1,[2,3],{'k':'v'}]"),
@@ -250,12 +232,10 @@ static void test_references_are_what_they_refer_to(void **state)
     cJSON_Delete(object);
 }
 
-static void test_items_that_are_no_json_are_invalid(void **state)
+TEST(items_that_are_no_json_are_invalid)
 {
-    struct fixture *fixture = *state;
     static const int types[] = {cJSON_Invalid, cJSON_String, cJSON_Raw, cJSON_False | cJSON_True,
                                 0x100,         0xFF};
-    ses_error error;
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         cJSON *item = cJSON_CreateNull();
@@ -299,11 +279,9 @@ static char *nested_text(int levels, const char *innermost)
     return text;
 }
 
-static void test_trees_deeper_than_1000_levels_are_a_limit(void **state)
+TEST(trees_deeper_than_1000_levels_are_a_limit)
 {
-    struct fixture *fixture = *state;
     char *text = nested_text(999, ""); /* and the object around it */
-    ses_error error;
 
     assert_ok(create_with(fixture->store, nested(999, NULL), text, &error));
     free(text);
@@ -313,13 +291,11 @@ static void test_trees_deeper_than_1000_levels_are_a_limit(void **state)
 }
 
 /* Only containers are levels, in a tree as in a text: a value inside the innermost one adds none. */
-static void test_a_value_in_the_thousandth_level_is_no_level_more(void **state)
+TEST(a_value_in_the_thousandth_level_is_no_level_more)
 {
-    struct fixture *fixture = *state;
     char *text = nested_text(999, "1");
     size_t room = strlen(text) + 16;
     char *json = malloc(room);
-    ses_error error;
 
     assert_non_null(json);
     snprintf(json, room, "{\"v\":%s}", text);
@@ -330,47 +306,14 @@ static void test_a_value_in_the_thousandth_level_is_no_level_more(void **state)
     assert_ok(code);
 }
 
-static void test_trees_that_hold_themselves_are_a_limit(void **state)
+TEST(trees_that_hold_themselves_are_a_limit)
 {
-    struct fixture *fixture = *state;
     cJSON *array = cJSON_CreateArray();
     cJSON *tree = cJSON_CreateObject();
-    ses_error error;
 
     cJSON_AddItemToObject(tree, "v", array);
     array->child = array;
     assert_code(SES_LIMIT, ses_create_cjson(fixture->store, &key, tree, NULL, NULL, &error));
     array->child = NULL;
     cJSON_Delete(tree);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_state_values_and_events_come_out_as_trees, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_events_of_a_cursor_come_out_as_trees, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_every_scalar_comes_out, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_looking_rounds_and_cuts_but_what_is_stored_stays, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_long_numbers_come_out_right_or_not_at_all, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_lone_surrogates_do_not_come_out, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_null_arguments_are_misuse, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_raw_items_are_stored_as_they_stand, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_references_are_what_they_refer_to, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_items_that_are_no_json_are_invalid, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_trees_deeper_than_1000_levels_are_a_limit, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_value_in_the_thousandth_level_is_no_level_more, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_trees_that_hold_themselves_are_a_limit, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("cJSON trees out", tests, NULL, NULL);
 }

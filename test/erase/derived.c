@@ -54,9 +54,8 @@ static void make_log(ses_store *store)
     assert_int_equal(found(store, "secret"), 12);
 }
 
-static void test_whole_events(void **state)
+TEST(whole_events)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options forks = {.size = sizeof forks, .flags = SES_REDACT_FORKS};
     ses_erased erased;
 
@@ -72,9 +71,8 @@ static void test_whole_events(void **state)
     assert_used(fixture->store, 13, 55);
 }
 
-static void test_what_is_found(void **state)
+TEST(what_is_found)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options options = {
         .size = sizeof options, .text = "other", .find = find_text, .find_context = "secret number"};
     const ses_redact_options count = {.size = sizeof count, .flags = SES_REDACT_DRY_RUN};
@@ -91,12 +89,4 @@ static void test_what_is_found(void **state)
     assert_int_equal(found(fixture->store, "number3"), 1);
     assert_int_equal(found(fixture->store, "other3"), 1);
     assert_no_problems(fixture->store);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(test_whole_events), TEST(test_what_is_found)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,9 +38,8 @@ static int64_t redact_with_forks(ses_store *store, const ses_key *of)
 }
 
 /* Both have an event with the same id and time, and a fork of their own. */
-static void test_strangers_that_look_alike(void **state)
+TEST(strangers_that_look_alike)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key alice = {"app", "alice", "s"};
     const ses_key alices = {"app", "alice", "fork"};
@@ -63,16 +62,14 @@ static void test_strangers_that_look_alike(void **state)
 }
 
 /* Forks of forks of a session that is deleted, with one of another user. */
-static void test_relatives_survive_what_is_between_them(void **state)
+TEST(relatives_survive_what_is_between_them)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key first = {"app", "alice", "first"};
     const ses_key one = {"app", "alice", "one"};
     const ses_key two = {"app", "alice", "two"};
     const ses_key three = {"app", "bob", "three"};
     const ses_fork_options other_user = {.size = sizeof other_user, .flags = SES_FORK_OTHER_USER};
-    ses_error error;
 
     say(store, &first, "secret");
     const int64_t version = version_of(store, &first);
@@ -80,8 +77,8 @@ static void test_relatives_survive_what_is_between_them(void **state)
     assert_int_equal(version_of(store, &first), version);
     must_fork(store, &first, &two);
     assert_ok(ses_fork_by_key(store, &two, NULL, &three, &other_user, NULL, &error));
-    assert_ok(ses_delete(store, &first, NULL, NULL, &error));
-    assert_ok(ses_delete(store, &two, NULL, NULL, &error));
+    must_delete(store, &first);
+    must_delete(store, &two);
     say(store, &first, "of another"); /* a new session of an old name */
     assert_int_equal(redact_with_forks(store, &one), 1);
     assert_non_null(strstr(event_text(store, &three, 1), "[redacted]"));
@@ -90,20 +87,18 @@ static void test_relatives_survive_what_is_between_them(void **state)
 }
 
 /* The number is in the export, which a version without it reads as well. */
-static void test_relatives_survive_an_export(void **state)
+TEST(relatives_survive_an_export)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key first = {"app", "alice", "first"};
     const ses_key one = {"app", "alice", "one"};
     const ses_key two = {"app", "alice", "two"};
     ses_import_report outcome;
-    ses_error error;
 
     say(store, &first, "secret");
     must_fork(store, &first, &one);
     must_fork(store, &first, &two);
-    assert_ok(ses_delete(store, &first, NULL, NULL, &error));
+    must_delete(store, &first);
     struct text lines = exported(store, NULL);
     text_add(&lines, "", 1);
     assert_non_null(strstr(lines.data, "\"origin\":"));
@@ -116,25 +111,10 @@ static void test_relatives_survive_an_export(void **state)
     ses_close(other);
 }
 
-static void test_a_loaded_number(void **state)
+TEST(a_loaded_number)
 {
-    const struct fixture *fixture = *state;
     const ses_loaded negative = {.size = sizeof negative, .origin = -1};
-    ses_error error;
 
     assert_code(SES_INVALID, ses_load(fixture->store, &key, &negative, NULL, NULL, &error));
     assert_message("origin");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_strangers_that_look_alike),
-        TEST(test_relatives_survive_what_is_between_them),
-        TEST(test_relatives_survive_an_export),
-        TEST(test_a_loaded_number),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,9 +157,8 @@ static const struct adk_model *model_called(const struct adk_model *model, const
     return ses__adk_field_called(model, name)->model;
 }
 
-static void test_every_field_stays_valid_and_says_nothing(void **state)
+TEST(every_field_stays_valid_and_says_nothing)
 {
-    const struct fixture *fixture = *state;
     const struct adk_model *content = model_called(ses__adk_event, "content");
     const struct adk_model *models[] = {ses__adk_event, model_called(ses__adk_event, "actions"),
                                         model_called(content, "parts")};
@@ -197,9 +196,8 @@ static int is_final(ses_store *store, const char *json)
     return final;
 }
 
-static void test_an_event_is_final_if_it_was(void **state)
+TEST(an_event_is_final_if_it_was)
 {
-    const struct fixture *fixture = *state;
     static const char *const events[] = {
         "'content':{'parts':[{'executableCode':{'code':'1','language':'PYTHON'}},"
         "{'codeExecutionResult':{'outcome':'OUTCOME_OK','output':'42'}}]}",
@@ -233,9 +231,8 @@ static void test_an_event_is_final_if_it_was(void **state)
 /* ------------------------------------------------------------------------------------------- by hand */
 
 /* A member that a later version of the ADK may know: only its absence is sure to be valid. */
-static void test_members_that_are_not_known(void **state)
+TEST(members_that_are_not_known)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options pieces = {
         .size = sizeof pieces, .find = find_text, .find_context = PIN, .text = "***"};
     ses_erased erased;
@@ -260,14 +257,4 @@ static void test_members_that_are_not_known(void **state)
         Q("{'id':'e2','author':'a','timestamp':1, 'later':{'n':null,'t':'***'},'word':'***','number':"
           "null,'content':{'parts':[{'text':'***','thoughtSignature':'AAAA" PIN "BBBB'}],"
           "'later':null},'nothing':null}"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(test_every_field_stays_valid_and_says_nothing),
-                                       TEST(test_an_event_is_final_if_it_was),
-                                       TEST(test_members_that_are_not_known)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,9 +100,8 @@ static void fill(ses_store *store)
     "1 shop/" MARK "/of " MARK " - 0 -1\n" \
     "2 shop/" MARK "/fork - 0 -1\n"
 
-static void test_every_place_is_found_in_pages_of_any_size(void **state)
+TEST(every_place_is_found_in_pages_of_any_size)
 {
-    const struct fixture *fixture = *state;
     const ses_key app = {"shop", NULL, NULL};
     const ses_key user = {"shop", "eve", NULL};
     const ses_key session = {"shop", "eve", "c1"};
@@ -122,10 +121,8 @@ static void test_every_place_is_found_in_pages_of_any_size(void **state)
 }
 
 /* The event says it as base64 alone, which a pruned one did, too. */
-static void test_inline_data_is_decoded(void **state)
+TEST(inline_data_is_decoded)
 {
-    const struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key,
                        Q("{'id':'2','author':'u','timestamp':1,'content':{'parts':[{'inlineData':{'mimeType':"
@@ -134,13 +131,11 @@ static void test_inline_data_is_decoded(void **state)
 }
 
 /* A page ends after 16 MiB, whatever it has found. */
-static void test_a_page_is_bounded(void **state)
+TEST(a_page_is_bounded)
 {
-    const struct fixture *fixture = *state;
     const size_t len = 20 * 1024 * 1024;
     char *large = malloc(len);
     ses_findings *page = NULL;
-    ses_error error;
 
     memset(large, 'x', len);
     memcpy(large + len - strlen(MARK), MARK, strlen(MARK));
@@ -155,13 +150,11 @@ static void test_a_page_is_bounded(void **state)
 }
 
 /* The first of two artifacts is deleted between two pages, one of which has ended within it. */
-static void test_a_deleted_artifact_hides_no_other(void **state)
+TEST(a_deleted_artifact_hides_no_other)
 {
-    const struct fixture *fixture = *state;
     ses_find_options options = {.size = sizeof options, .limit = 1};
     ses_findings *page = NULL;
     ses_findings *next = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_ok(ses_artifact_save_by_key(fixture->store, &key, "a", MARK, SES_NUL, NULL, NULL, &error));
@@ -179,22 +172,20 @@ static void test_a_deleted_artifact_hides_no_other(void **state)
 }
 
 /* A session that is deleted between two pages is left out. */
-static void test_what_is_deleted_meanwhile_is_left_out(void **state)
+TEST(what_is_deleted_meanwhile_is_left_out)
 {
-    const struct fixture *fixture = *state;
     const ses_key first = {"app", "user", "1"};
     const ses_key second = {"app", "user", "2"};
     ses_find_options options = {.size = sizeof options, .limit = 1};
     ses_findings *page = NULL;
     ses_findings *next = NULL;
-    ses_error error;
 
     must_create(fixture->store, &first, Q("{'k':'" MARK "'}"));
     must_append_by_key(fixture->store, &first, Q("{'id':'1','author':'" MARK "','timestamp':1}"));
     must_create(fixture->store, &second, Q("{'k':'" MARK "'}"));
     assert_ok(ses_store_find(fixture->store, NULL, MARK, SES_NUL, &options, &page, &error));
     assert_int_equal(ses_findings_count(page), 2); /* the state, and that it began with */
-    assert_ok(ses_delete(fixture->store, &first, NULL, NULL, &error));
+    must_delete(fixture->store, &first);
     options.token = ses_findings_token(page);
     assert_ok(ses_store_find(fixture->store, NULL, MARK, SES_NUL, &options, &next, &error));
     assert_string_equal(ses_findings_at(next, 0)->session, "2");
@@ -232,19 +223,16 @@ static void heap_release(void *context, void *memory)
     free(memory);
 }
 
-static void test_each_allocation_fails(void **state)
+PLAIN_TEST(each_allocation_fails)
 {
     struct heap heap = {.until = -1};
     const ses_allocator allocator = {sizeof allocator, &heap, heap_allocate, heap_resize, heap_release};
     const ses_open_options open = {.size = sizeof open, .allocator = &allocator};
     ses_find_options options = {.size = sizeof options, .limit = 3};
-    ses_store *store = NULL;
     ses_findings *page = NULL;
-    ses_error error;
     char text[600];
 
-    (void)state;
-    assert_ok(ses_open(":memory:", &open, &store, &error));
+    ses_store *store = must_open(":memory:", &open);
     snprintf(text, sizeof text, "{\"%0400d " MARK "\":\"" MARK "\"}", 0);
     must_create(store, &key, text);
     assert_ok(ses_artifact_save_by_key(store, &key, "a", "to " MARK, SES_NUL, NULL, NULL, &error));
@@ -313,7 +301,7 @@ static char *forge(uint32_t owner, const int64_t numbers[4], const char *const t
 }
 
 /* The step, and the numbers of the event, the version and the byte; of a search of one user's sessions. */
-static void test_a_forged_token_leads_nowhere(void **state)
+TEST(a_forged_token_leads_nowhere)
 {
     static const struct {
         int64_t numbers[4];
@@ -327,12 +315,10 @@ static void test_a_forged_token_leads_nowhere(void **state)
                   {{FIND_NEXT_USER, 0, 0, 0}, SES_INVALID},
                   {{FIND_ONE_SESSION, 0, 0, 0}, SES_INVALID},
                   {{FIND_END, 0, 0, 0}, SES_INVALID}};
-    const struct fixture *fixture = *state;
     const ses_key user = {"app", "user", NULL};
     const char *const texts[] = {"app", "user", "user", "session", "", ""};
     ses_find_options options = {.size = sizeof options, .limit = 1};
     ses_findings *page = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'k':'" MARK "'}"));
     must_create(fixture->store, &(ses_key){"app", "zoe", "session"}, Q("{'user:k':'" MARK "'}"));
@@ -449,11 +435,9 @@ static void fill_counted(struct fixture *fixture)
     fill(fixture->store);
 }
 
-static void test_a_cancel_at_each_step(void **state)
+TEST(a_cancel_at_each_step)
 {
-    struct fixture *fixture = *state;
     ses_find_options options = {.size = sizeof options};
-    ses_error error;
 
     fill_counted(fixture);
     assert_ok(ses_cancel_open(fixture->store, &options.cancel, &error));
@@ -461,10 +445,8 @@ static void test_a_cancel_at_each_step(void **state)
     ses_cancel_close(options.cancel);
 }
 
-static void test_a_time_limit_at_each_step(void **state)
+TEST(a_time_limit_at_each_step)
 {
-    struct fixture *fixture = *state;
-
     if (support_on_server()) /* whose answers may take longer than the limit */
         skip();
     fill_counted(fixture);
@@ -482,9 +464,8 @@ static int find_end(void *context, const char *text, size_t len, size_t from, si
     return *(int *)context;
 }
 
-static void test_what_finds_and_what_is_refused(void **state)
+TEST(what_finds_and_what_is_refused)
 {
-    const struct fixture *fixture = *state;
     int code = 1;
     const ses_key absent = {"app", "user", "absent"};
     const ses_key odd = {"app", NULL, "session"};
@@ -494,7 +475,6 @@ static void test_what_finds_and_what_is_refused(void **state)
     const ses_find_options many = {.size = sizeof many, .limit = 10001};
     const ses_find_options token = {.size = sizeof token, .token = "x"};
     ses_findings *page = NULL;
-    ses_error error;
     ses_store *store = fixture->store;
 
     must_create(store, &key, Q("{'k':'Eve@X.org'}"));
@@ -522,23 +502,4 @@ static void test_what_finds_and_what_is_refused(void **state)
     assert_code(SES_INVALID, ses_store_find(store, NULL, MARK, SES_NUL, &token, &page, &error));
     assert_code(SES_NOTFOUND, ses_store_find(store, &absent, MARK, SES_NUL, NULL, &page, &error));
     assert_null(page);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_every_place_is_found_in_pages_of_any_size),
-        TEST(test_inline_data_is_decoded),
-        TEST(test_a_page_is_bounded),
-        TEST(test_what_is_deleted_meanwhile_is_left_out),
-        TEST(test_a_deleted_artifact_hides_no_other),
-        TEST(test_a_forged_token_leads_nowhere),
-        cmocka_unit_test(test_each_allocation_fails),
-        TEST(test_a_cancel_at_each_step),
-        TEST(test_a_time_limit_at_each_step),
-        TEST(test_what_finds_and_what_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

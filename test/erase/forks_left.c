@@ -67,9 +67,8 @@ static int64_t left_by_delete_user(ses_store *store, const char *user)
 }
 
 /* Two forks of a session that is deleted. A new one that gets its name has no forks. */
-static void test_forks_of_a_deleted_session(void **state)
+TEST(forks_of_a_deleted_session)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
 
     say(store, &first, 3);
@@ -83,9 +82,8 @@ static void test_forks_of_a_deleted_session(void **state)
     assert_no_problems(store);
 }
 
-static void test_forks_of_forks_and_their_parents(void **state)
+TEST(forks_of_forks_and_their_parents)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
 
     say(store, &first, 3);
@@ -96,9 +94,8 @@ static void test_forks_of_forks_and_their_parents(void **state)
 }
 
 /* What was forked before the first event has none of them. */
-static void test_a_fork_without_copies(void **state)
+TEST(a_fork_without_copies)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
 
     say(store, &first, 3);
@@ -108,13 +105,11 @@ static void test_a_fork_without_copies(void **state)
 }
 
 /* The same session under another name, and under another user's. */
-static void test_copies_that_were_imported(void **state)
+TEST(copies_that_were_imported)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_import_options to_bob = {.size = sizeof to_bob, .user = "bob"};
     ses_import_report report = {.size = sizeof report};
-    ses_error error;
 
     say(store, &first, 3);
     must_fork(store, &first, NULL, &one);
@@ -131,9 +126,8 @@ static void test_copies_that_were_imported(void **state)
 }
 
 /* Siblings, of which each has a beginning of what was said. */
-static void test_only_what_is_deleted_counts(void **state)
+TEST(only_what_is_deleted_counts)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
 
     say(store, &first, 9);
@@ -155,9 +149,8 @@ static void test_only_what_is_deleted_counts(void **state)
 }
 
 /* Where one has pruned all that they have in common, their names tell. */
-static void test_what_is_pruned_is_left_elsewhere(void **state)
+TEST(what_is_pruned_is_left_elsewhere)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
 
     say(store, &first, 4);
@@ -166,9 +159,8 @@ static void test_what_is_pruned_is_left_elsewhere(void **state)
     assert_int_equal(left_by_delete(store, &first), 1);
 }
 
-static void test_all_of_a_user(void **state)
+TEST(all_of_a_user)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key carol = {"app", "carol", "fork"};
     const ses_key other_app = {"other", "alice", "first"};
@@ -184,20 +176,4 @@ static void test_all_of_a_user(void **state)
     assert_int_equal(left_by_delete_user(store, "alice"), 2);
     assert_int_equal(left_by_delete_user(store, "carol"), 1);
     assert_int_equal(left_by_delete_user(store, "bob"), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_forks_of_a_deleted_session),
-        TEST(test_forks_of_forks_and_their_parents),
-        TEST(test_a_fork_without_copies),
-        TEST(test_copies_that_were_imported),
-        TEST(test_only_what_is_deleted_counts),
-        TEST(test_what_is_pruned_is_left_elsewhere),
-        TEST(test_all_of_a_user),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -339,11 +339,10 @@ static int tell_seed(void **state)
     return fixture_teardown(state);
 }
 
-static void test_nothing_is_left_of_what_was_redacted(void **state)
+TEST_WITH(struct fixture *fixture, fixture_setup, tell_seed, nothing_is_left_of_what_was_redacted)
 {
     const char *given = getenv("SESLITE_TEST_SEED");
     const uint64_t seed = given ? strtoull(given, NULL, 10) : 2000;
-    struct fixture *fixture = *state;
 
     fixture->options.synchronous = SES_SYNC_NORMAL;
     for (int i = 0; i < histories(); i++) {
@@ -353,11 +352,4 @@ static void test_nothing_is_left_of_what_was_redacted(void **state)
         run_history(fixture, seed_now);
     }
     seed_now = 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_nothing_is_left_of_what_was_redacted, fixture_setup, tell_seed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,9 +72,8 @@ static int64_t left_by_cut(ses_store *store, const ses_key *of, int64_t seq)
     return erased.forks_left;
 }
 
-static void test_copies_are_redacted_by_their_ids(void **state)
+TEST(copies_are_redacted_by_their_ids)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_erased erased;
 
@@ -98,14 +97,12 @@ static void test_copies_are_redacted_by_their_ids(void **state)
 }
 
 /* A fork is linked to the copies of its parent, also when that is gone. */
-static void test_copies_of_the_parent(void **state)
+TEST(copies_of_the_parent)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key fork = {"app", "other", "fork"};
     const ses_fork_options other_user = {.size = sizeof other_user, .flags = SES_FORK_OTHER_USER};
     ses_erased erased;
-    ses_error error;
 
     say_all(store, &source);
     keep(store, &kept, &source, remembered);
@@ -121,9 +118,8 @@ static void test_copies_of_the_parent(void **state)
 }
 
 /* As older versions have made them. */
-static void test_copies_that_are_not_linked_are_counted(void **state)
+TEST(copies_that_are_not_linked_are_counted)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_erased erased;
 
@@ -142,9 +138,8 @@ static void test_copies_that_are_not_linked_are_counted(void **state)
 }
 
 /* Such as those of adk-rust, which have ids of their own. */
-static void test_events_that_may_be_copies_are_counted(void **state)
+TEST(events_that_may_be_copies_are_counted)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_erased erased;
 
@@ -161,7 +156,7 @@ static void test_events_that_may_be_copies_are_counted(void **state)
 }
 
 /* Ids that are not kept in a name as they are. */
-static void test_names_of_memory(void **state)
+TEST(names_of_memory)
 {
     static const struct {
         const char *session;
@@ -170,7 +165,6 @@ static void test_names_of_memory(void **state)
         {"notes", "memory:sha256:ab5aa97074c454a0632057e704220d9a6678fbf773a0a5806fc09b8173b07309"},
         {"sha256:x", "memory:sha256:fe8eb9ab9836bcf963c044b6f84eb71c089db399876f45e72a6c21b488da26c4"},
     };
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -183,18 +177,4 @@ static void test_names_of_memory(void **state)
     keep(store, &(ses_key){"app", "user", "memory:notes"}, NULL, remembered);
     keep(store, &(ses_key){"app", "other", "memory:s1"}, NULL, remembered);
     assert_int_equal(left_by_delete(store, &source), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_copies_are_redacted_by_their_ids),
-        TEST(test_copies_of_the_parent),
-        TEST(test_copies_that_are_not_linked_are_counted),
-        TEST(test_events_that_may_be_copies_are_counted),
-        TEST(test_names_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

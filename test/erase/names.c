@@ -25,9 +25,8 @@ static void fill(ses_store *store)
     must_rewind(store, &key, AFTER_SEQ(1));
 }
 
-static void test_names_are_counted(void **state)
+TEST(names_are_counted)
 {
-    const struct fixture *fixture = *state;
     ses_erased erased;
 
     fill(fixture->store);
@@ -41,9 +40,8 @@ static void test_names_are_counted(void **state)
     assert_no_problems(fixture->store);
 }
 
-static void test_names_are_removed(void **state)
+TEST(names_are_removed)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_erased erased;
 
@@ -61,18 +59,15 @@ static void test_names_are_removed(void **state)
     assert_int_equal(ses_session_label_count(session), 1);
     ses_session_close(session);
     assert_no_problems(store);
-    ses_error error;
     assert_code(SES_UNCHANGED, ses_redact_by_key(store, &key, all, 0, &removing, &erased, &error));
     assert_int_equal(erased.names_left, 1);
 }
 
 /* Its version is that of the redaction, so a refresh would be no reason to look. */
-static void test_a_handle_shows_what_is_left(void **state)
+TEST(a_handle_shows_what_is_left)
 {
-    const struct fixture *fixture = *state;
     ses_redact_options options = removing;
     ses_erased erased = {.size = sizeof erased};
-    ses_error error;
 
     fill(fixture->store);
     ses_session *session = must_get(fixture->store, &key);
@@ -88,17 +83,14 @@ static void test_a_handle_shows_what_is_left(void **state)
     assert_null(ses_session_label_value(session, MARK));
     assert_ok(ses_labels_set(session, &(ses_label){"b", "y"}, 1, NULL, &error));
     assert_int_equal(ses_session_label_count(session), 2);
-    ses_session_close(session);
 }
 
 /* The names are those of the base then, which pruned events have left. */
-static void test_names_of_pruned_events(void **state)
+TEST(names_of_pruned_events)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_KEEP, .keep = 1};
     ses_erased erased;
-    ses_error error;
 
     must_create(store, &key, NULL);
     must_say(store, &key, "i1", "user", Q(DELTA));
@@ -113,14 +105,12 @@ static void test_names_of_pruned_events(void **state)
 }
 
 /* A fork keeps its names: the call does not redact all of its events. */
-static void test_names_of_forks_are_counted(void **state)
+TEST(names_of_forks_are_counted)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key fork = {"app", "user", "fork"};
     ses_redact_options options = removing;
     ses_erased erased;
-    ses_error error;
 
     must_create(store, &key, NULL);
     must_say(store, &key, "i1", "user", Q("{'k:" MARK "':1}"));
@@ -135,11 +125,9 @@ static void test_names_of_forks_are_counted(void **state)
     assert_no_problems(store);
 }
 
-static void test_what_names_need(void **state)
+TEST(what_names_need)
 {
-    const struct fixture *fixture = *state;
     ses_redact_options options = removing;
-    ses_error error;
 
     fill(fixture->store);
     assert_code(SES_MISUSE, ses_redact_by_key(fixture->store, &key, SEQS(1), &options, NULL, &error));
@@ -149,16 +137,4 @@ static void test_what_names_need(void **state)
     options.find = NULL;
     assert_code(SES_MISUSE, ses_redact_by_key(fixture->store, &key, all, 0, &options, NULL, &error));
     assert_message("SES_REDACT_NAMES needs");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_names_are_counted),           TEST(test_names_are_removed),
-        TEST(test_a_handle_shows_what_is_left), TEST(test_names_of_pruned_events),
-        TEST(test_names_of_forks_are_counted),  TEST(test_what_names_need),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,14 +11,12 @@
 /* -------------------------------------------------------------------------------------------- the state */
 
 /* The replacement spells the ADK's word for a removed key, but removes nothing. */
-static void test_a_value_that_would_remove_its_key(void **state)
+TEST(a_value_that_would_remove_its_key)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options whole = {
         .size = sizeof whole, .flags = SES_REDACT_STATE, .text = "__ADK_SENTINEL_REMOVED__"};
     const ses_redact_options found = FINDING("4711", .text = "");
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':'__ADK_SENTINEL_4711REMOVED__'}"));
     must_say(fixture->store, &key, "i1", "user", Q("{'b':'__ADK_SENTINEL_4711REMOVED__','c':'other'}"));
@@ -36,16 +34,14 @@ static void test_a_value_that_would_remove_its_key(void **state)
 }
 
 /* Of a key that appears twice the last value counts, and it is harmless, or another secret of the same length. */
-static void test_a_key_that_appears_twice(void **state)
+TEST(a_key_that_appears_twice)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options secure = {.size = sizeof secure,
                                        .flags = SES_REDACT_STATE | (support_on_server() ? 0U : SES_SECURE),
                                        .find = find_text,
                                        .find_context = "4711"};
     const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 1};
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'i':'4711','i':'harmless'}"));
     must_append_by_key(
@@ -71,11 +67,9 @@ static int64_t stored_version(ses_store *store, const ses_key *of)
 }
 
 /* What is found is what it is replaced by. */
-static void test_a_secret_that_is_replaced_by_itself(void **state)
+TEST(a_secret_that_is_replaced_by_itself)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options same = FINDING("4711", .text = "4711");
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':'x4711'}"));
     must_say(fixture->store, &key, "i1", "user", Q("{'b':['4711']}"));
@@ -87,9 +81,8 @@ static void test_a_secret_that_is_replaced_by_itself(void **state)
 /* ------------------------------------------------------------------------------------------ the contents */
 
 /* A response can have parts of its own, and data may be no base64. */
-static void test_inline_data_wherever_it_is(void **state)
+TEST(inline_data_wherever_it_is)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options found = FINDING("4711", .text = "***");
     ses_erased erased;
 
@@ -108,9 +101,8 @@ static void test_inline_data_wherever_it_is(void **state)
 }
 
 /* A member that is kept for what it says stays only if it can say that. */
-static void test_members_of_another_type(void **state)
+TEST(members_of_another_type)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options found = FINDING("4711", .text = "***");
     static const char *const event =
         ("{'id':'e%s','author':'user','timestamp':1,'content':{'parts':["
@@ -143,12 +135,10 @@ static int find_as_told(void *context, const char *text, size_t len, size_t from
 }
 
 /* The code of the caller's function is returned as it is. */
-static void test_every_code_of_the_function(void **state)
+TEST(every_code_of_the_function)
 {
-    const struct fixture *fixture = *state;
     static const int codes[] = {SES_JSON,        SES_BUSY,    SES_STALE, SES_NOTFOUND,
                                 SES_INTERRUPTED, SES_UNKNOWN, SES_NOMEM};
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':'x'}"));
     must_say(fixture->store, &key, "i1", "user", Q("{'a':'y'}"));
@@ -165,13 +155,11 @@ static void test_every_code_of_the_function(void **state)
 /* --------------------------------------------------------------------------------------------- relatives */
 
 /* The fork has gone another way: the number is that of a rewind there. */
-static void test_a_rewind_in_a_fork_is_no_copy(void **state)
+TEST(a_rewind_in_a_fork_is_no_copy)
 {
-    const struct fixture *fixture = *state;
     const ses_key fork = {"app", "user", "fork"};
     const ses_redact_options forks = {.size = sizeof forks, .flags = SES_REDACT_FORKS | SES_REDACT_STATE};
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_say(fixture->store, &key, "i1", "user", Q("{'a':'secret'}"));
@@ -190,14 +178,12 @@ static void test_a_rewind_in_a_fork_is_no_copy(void **state)
 }
 
 /* A number that was pruned here can be that of a rewind, which a fork still has. */
-static void test_a_pruned_rewind_that_a_fork_has(void **state)
+TEST(a_pruned_rewind_that_a_fork_has)
 {
-    const struct fixture *fixture = *state;
     const ses_key fork = {"app", "user", "fork"};
     const ses_redact_options forks = {.size = sizeof forks, .flags = SES_REDACT_FORKS | SES_REDACT_STATE};
     const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 3};
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_say(fixture->store, &key, "i1", "user", Q("{'a':'secret'}"));
@@ -215,14 +201,12 @@ static void test_a_pruned_rewind_that_a_fork_has(void **state)
 }
 
 /* A program that numbers its events uses the same ids in all sessions. */
-static void test_forks_of_others_with_the_same_ids(void **state)
+TEST(forks_of_others_with_the_same_ids)
 {
-    const struct fixture *fixture = *state;
     const ses_key other = {"app", "user", "other"};
     const ses_key fork = {"app", "user", "fork"};
     const ses_redact_options forks = {.size = sizeof forks, .flags = SES_REDACT_FORKS | SES_REDACT_STATE};
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'i':1}"));
     must_create(fixture->store, &other, Q("{'i':2}"));
@@ -235,22 +219,4 @@ static void test_forks_of_others_with_the_same_ids(void **state)
     assert_int_equal(erased.sessions, 0);
     assert_non_null(strstr(event_text(fixture->store, &fork, 1), "theirs"));
     assert_stored_state(fixture->store, &fork, Q("{'i':2}"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_value_that_would_remove_its_key),
-        TEST(test_a_key_that_appears_twice),
-        TEST(test_a_secret_that_is_replaced_by_itself),
-        TEST(test_inline_data_wherever_it_is),
-        TEST(test_members_of_another_type),
-        TEST(test_every_code_of_the_function),
-        TEST(test_a_rewind_in_a_fork_is_no_copy),
-        TEST(test_a_pruned_rewind_that_a_fork_has),
-        TEST(test_forks_of_others_with_the_same_ids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

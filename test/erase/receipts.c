@@ -32,15 +32,13 @@ static void fork_to(ses_store *store, const ses_key *of, const ses_point *point,
         assert_int_equal((erased).forks_left, forks_);                               \
     } while (0)
 
-static void test_deletions(void **state)
+TEST(deletions)
 {
-    const struct fixture *fixture = *state;
     const ses_key other = {"app", "user", "other"};
     const ses_key foreign = {"app", "foreign", "s"};
     ses_erased erased = {.size = sizeof erased};
     const ses_delete_options options = {.size = sizeof options, .erased = &erased};
     const ses_fork_options to_other = {.size = sizeof to_other, .flags = SES_FORK_OTHER_USER};
-    ses_error error;
 
     fill(fixture->store, &key, 3);
     fill(fixture->store, &other, 2);
@@ -61,15 +59,13 @@ static void test_deletions(void **state)
     assert_erased(erased, 1, 2, 3, 0, 0, 0);
 }
 
-static void test_cut_and_prune(void **state)
+TEST(cut_and_prune)
 {
-    const struct fixture *fixture = *state;
     const ses_key second = {"app", "user", "second"};
     ses_erased erased = {.size = sizeof erased};
     const ses_cut_options cut = {.size = sizeof cut, .erased = &erased};
     const ses_prune_options prune = {
         .size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 2, .erased = &erased};
-    ses_error error;
 
     fill(fixture->store, &key, 5);
     support_make_index(fixture->store);
@@ -85,18 +81,15 @@ static void test_cut_and_prune(void **state)
     ses_session *session = must_get(fixture->store, &second);
     assert_ok(ses_cut(session, AFTER_SEQ(0), &cut, NULL, &error));
     assert_erased(erased, 0, 5, 0, 0, 0, 0);
-    ses_session_close(session);
 }
 
-static void test_expiry(void **state)
+TEST(expiry)
 {
-    struct fixture *fixture = *state;
     ses_erased erased = {.size = sizeof erased};
     const ses_expire_options options = {.size = sizeof options, .idle_us = 1000000, .erased = &erased};
     const ses_expire_options count = {
         .size = sizeof count, .flags = SES_EXPIRE_DRY_RUN, .idle_us = 1000000, .erased = &erased};
     int64_t deleted = 0;
-    ses_error error;
 
     fill(fixture->store, &key, 3);
     fixture->now += 10000000;
@@ -107,11 +100,9 @@ static void test_expiry(void **state)
     assert_erased(erased, 1, 3, 2, 0, 0, -1);
 }
 
-static void test_a_receipt_must_have_a_size(void **state)
+TEST(a_receipt_must_have_a_size)
 {
-    const struct fixture *fixture = *state;
     ses_erased erased = {0};
-    ses_error error;
 
     fill(fixture->store, &key, 1);
     assert_code(SES_MISUSE,
@@ -130,11 +121,9 @@ static void test_a_receipt_must_have_a_size(void **state)
 }
 
 /* Of an older program: what its struct has not is not written. */
-static void test_a_shorter_receipt_is_filled_as_far_as_it_goes(void **state)
+TEST(a_shorter_receipt_is_filled_as_far_as_it_goes)
 {
-    const struct fixture *fixture = *state;
     ses_erased erased = {.size = offsetof(ses_erased, state_keys), .state_keys = 77};
-    ses_error error;
 
     fill(fixture->store, &key, 2);
     assert_ok(ses_delete(fixture->store, &key,
@@ -142,14 +131,4 @@ static void test_a_shorter_receipt_is_filled_as_far_as_it_goes(void **state)
                          &error));
     assert_int_equal(erased.events, 2);
     assert_int_equal(erased.state_keys, 77);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(test_deletions), TEST(test_cut_and_prune), TEST(test_expiry),
-                                       TEST(test_a_receipt_must_have_a_size),
-                                       TEST(test_a_shorter_receipt_is_filled_as_far_as_it_goes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@ static const ses_redact_options with_state = {.size = sizeof with_state, .flags 
 
 /* ------------------------------------------------------------------------------------------ one event */
 
-static void test_an_event_keeps_what_makes_it_one(void **state)
+TEST(an_event_keeps_what_makes_it_one)
 {
-    const struct fixture *fixture = *state;
     ses_erased erased;
 
     must_create(fixture->store, &key, NULL);
@@ -46,9 +45,8 @@ static void test_an_event_keeps_what_makes_it_one(void **state)
     assert_no_problems(fixture->store);
 }
 
-static void test_a_response_keeps_its_call(void **state)
+TEST(a_response_keeps_its_call)
 {
-    const struct fixture *fixture = *state;
     ses_erased erased;
 
     must_create(fixture->store, &key, NULL);
@@ -63,11 +61,9 @@ static void test_a_response_keeps_its_call(void **state)
                    "'scheduling':'SILENT'}}]}}"));
 }
 
-static void test_a_redacted_event_is_left_alone(void **state)
+TEST(a_redacted_event_is_left_alone)
 {
-    const struct fixture *fixture = *state;
     ses_erased erased = {.size = sizeof erased};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_say(fixture->store, &key, "i1", "user", Q("{'a':'secret'}"));
@@ -80,19 +76,16 @@ static void test_a_redacted_event_is_left_alone(void **state)
     assert_int_equal(erased.state_left, 0);
     ses_session *session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_version(session), 2);
-    ses_session_close(session);
 }
 
-static void test_texts_can_be_given(void **state)
+TEST(texts_can_be_given)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options named = {.size = sizeof named, .text = "(\"gone\")"};
     const ses_redact_options given = {
         .size = sizeof given,
         .content = Q("{'parts':[{'text':'harmless'},{'functionCall':{'id':'c','name':'f','args':{}}}]}"),
         .content_len = SES_NUL};
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key,
@@ -118,9 +111,8 @@ static void test_texts_can_be_given(void **state)
 
 /* -------------------------------------------------------------------------------------------- what is found */
 
-static void test_only_what_is_found_is_replaced(void **state)
+TEST(only_what_is_found_is_replaced)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options find = {.size = sizeof find,
                                      .flags = SES_REDACT_STATE,
                                      .text = "***",
@@ -162,11 +154,9 @@ static int find_badly(void *context, const char *text, size_t len, size_t from, 
     return *(int *)context < 0 ? *(int *)context : 1;
 }
 
-static void test_a_function_that_finds_badly(void **state)
+TEST(a_function_that_finds_badly)
 {
-    const struct fixture *fixture = *state;
     static const int results[][2] = {{0, SES_MISUSE}, {1, SES_MISUSE}, {SES_FULL, SES_FULL}, {-1000, SES_IO}};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_say(fixture->store, &key, "i1", "user", NULL);
@@ -179,9 +169,8 @@ static void test_a_function_that_finds_badly(void **state)
 
 /* ----------------------------------------------------------------------------------------------- state */
 
-static void test_values_are_replaced_where_they_are_still_theirs(void **state)
+TEST(values_are_replaced_where_they_are_still_theirs)
 {
-    const struct fixture *fixture = *state;
     const ses_key other = {"app", "user", "other"};
     ses_erased erased;
 
@@ -207,11 +196,9 @@ static void test_values_are_replaced_where_they_are_still_theirs(void **state)
 }
 
 /* A rewind repeats the values of the point, and a later one those of the first. */
-static void test_rewinds_repeat_no_secret(void **state)
+TEST(rewinds_repeat_no_secret)
 {
-    const struct fixture *fixture = *state;
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_say(fixture->store, &key, "i1", "user", Q("{'a':'secret'}"));
@@ -231,12 +218,10 @@ static void test_rewinds_repeat_no_secret(void **state)
     assert_stored_state(fixture->store, &key, Q("{'a':'other'}"));
 }
 
-static void test_values_of_pruned_events(void **state)
+TEST(values_of_pruned_events)
 {
-    const struct fixture *fixture = *state;
     const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 2};
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'given':'secret'}"));
     must_say(fixture->store, &key, "i1", "user", Q("{'a':'secret','user:b':'secret'}"));
@@ -252,12 +237,10 @@ static void test_values_of_pruned_events(void **state)
     assert_no_problems(fixture->store);
 }
 
-static void test_pruned_rewinds_repeat_no_secret(void **state)
+TEST(pruned_rewinds_repeat_no_secret)
 {
-    const struct fixture *fixture = *state;
     const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 2};
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':'secret','b':'secret'}"));
     must_say(fixture->store, &key, "i1", "user", Q("{'a':'other'}"));
@@ -273,13 +256,11 @@ static void test_pruned_rewinds_repeat_no_secret(void **state)
 
 /* ------------------------------------------------------------------------------------------- who hears of it */
 
-static void test_the_original_is_another_event(void **state)
+TEST(the_original_is_another_event)
 {
-    const struct fixture *fixture = *state;
     const char *event =
         Q("{'id':'e1','author':'user','timestamp':1,'content':{'parts':[{'text':'secret'}]}}");
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, event);
@@ -290,13 +271,11 @@ static void test_the_original_is_another_event(void **state)
                                                  SES_NUL, NULL, NULL, &error));
 }
 
-static void test_handles_show_no_secret(void **state)
+TEST(handles_show_no_secret)
 {
-    const struct fixture *fixture = *state;
     ses_follow_options follow = {.size = sizeof follow};
     ses_follower *follower = NULL;
     const ses_event *event;
-    ses_error error;
 
     ses_session *own = must_open_new(fixture->store, &key, NULL);
     for (int i = 0; i < 3; i++)
@@ -324,13 +303,10 @@ static void test_handles_show_no_secret(void **state)
     must_append(other, Q("{'author':'user'}"));
     assert_code(SES_RESET, ses_follower_next(follower, 0, &event, &error));
     ses_follower_close(follower);
-    ses_session_close(other);
-    ses_session_close(own);
 }
 
-static void test_counting_changes_nothing(void **state)
+TEST(counting_changes_nothing)
 {
-    const struct fixture *fixture = *state;
     const ses_redact_options count = {.size = sizeof count, .flags = SES_REDACT_DRY_RUN | SES_REDACT_STATE};
     ses_erased erased;
 
@@ -343,20 +319,17 @@ static void test_counting_changes_nothing(void **state)
     assert_stored_state(fixture->store, &key, Q("{'a':'secret'}"));
     ses_session *session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_version(session), 1);
-    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------------------- forks */
 
-static void test_copies_in_forks(void **state)
+TEST(copies_in_forks)
 {
-    const struct fixture *fixture = *state;
     const ses_key fork = {"app", "user", "fork"};
     const ses_key second = {"app", "user", "second"};
     const ses_key unrelated = {"app", "user", "unrelated"};
     const ses_redact_options forks = {.size = sizeof forks, .flags = SES_REDACT_FORKS | SES_REDACT_STATE};
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_create(fixture->store, &unrelated, NULL);
@@ -384,16 +357,14 @@ static void test_copies_in_forks(void **state)
 }
 
 /* From the fork, the session that it was made from is found. */
-static void test_copies_in_the_parent(void **state)
+TEST(copies_in_the_parent)
 {
-    const struct fixture *fixture = *state;
     const ses_key fork = {"app", "user", "fork"};
     const ses_redact_options found = {.size = sizeof found,
                                       .flags = SES_REDACT_FORKS | SES_REDACT_STATE,
                                       .find = find_text,
                                       .find_context = "secret"};
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'g':'a secret','user:u':1}"));
     must_say(fixture->store, &key, "i1", "user", Q("{'a':'my secret','user:u':'the secret'}"));
@@ -435,9 +406,8 @@ static size_t versions_of(ses_store *store, const char *name)
     return count;
 }
 
-static void test_artifacts_of_the_events(void **state)
+TEST(artifacts_of_the_events)
 {
-    const struct fixture *fixture = *state;
     ses_erased erased;
 
     must_create(fixture->store, &key, NULL);
@@ -464,13 +434,11 @@ static void test_artifacts_of_the_events(void **state)
 
 /* ------------------------------------------------------------------------------------------- in and out */
 
-static void test_a_redacted_log_comes_back(void **state)
+TEST(a_redacted_log_comes_back)
 {
-    const struct fixture *fixture = *state;
     const ses_export_options sessions = {.size = sizeof sessions, .app = "app"};
     ses_import_report report;
     ses_erased erased;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'given':'secret','user:u':'secret'}"));
     must_append_by_key(
@@ -504,13 +472,11 @@ static void test_a_redacted_log_comes_back(void **state)
 
 /* ---------------------------------------------------------------------------------------------- refusals */
 
-static void test_refusals(void **state)
+TEST(refusals)
 {
-    const struct fixture *fixture = *state;
     const ses_key absent = {"app", "user", "absent"};
     ses_redact_options options = {.size = sizeof options};
     ses_erased unsized = {0};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_say(fixture->store, &key, "i1", "user", NULL);
@@ -540,31 +506,4 @@ static void test_refusals(void **state)
     assert_non_null(strstr(event_text(fixture->store, &key, 2),
                            Q("'compactedContent':{'role':'model','parts':[{'text':'[redacted]'}]}")));
     assert_no_problems(fixture->store);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_event_keeps_what_makes_it_one),
-        TEST(test_a_response_keeps_its_call),
-        TEST(test_a_redacted_event_is_left_alone),
-        TEST(test_texts_can_be_given),
-        TEST(test_only_what_is_found_is_replaced),
-        TEST(test_a_function_that_finds_badly),
-        TEST(test_values_are_replaced_where_they_are_still_theirs),
-        TEST(test_rewinds_repeat_no_secret),
-        TEST(test_values_of_pruned_events),
-        TEST(test_pruned_rewinds_repeat_no_secret),
-        TEST(test_the_original_is_another_event),
-        TEST(test_handles_show_no_secret),
-        TEST(test_counting_changes_nothing),
-        TEST(test_copies_in_forks),
-        TEST(test_copies_in_the_parent),
-        TEST(test_artifacts_of_the_events),
-        TEST(test_a_redacted_log_comes_back),
-        TEST(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,10 +21,8 @@ static const char *const state_formats[] = {
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-static void test_good_values_are_accepted_in_an_initial_state(void **state)
+MEMORY_TEST(good_values_are_accepted_in_an_initial_state)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
     char text[512];
 
     for (size_t i = 0; i < ACCEPTED_COUNT; i++) {
@@ -38,11 +36,9 @@ static void test_good_values_are_accepted_in_an_initial_state(void **state)
     }
 }
 
-static void test_good_values_are_accepted_in_an_event(void **state)
+MEMORY_TEST(good_values_are_accepted_in_an_event)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
     char text[512];
 
     for (size_t i = 0; i < ACCEPTED_COUNT; i++) {
@@ -61,11 +57,9 @@ static void test_good_values_are_accepted_in_an_event(void **state)
     }
 }
 
-static void test_the_length_counts_and_not_the_nul(void **state)
+MEMORY_TEST(the_length_counts_and_not_the_nul)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     assert_ok(ses_create(fixture->store, &key, Q("{'a':1}{'b':2}"), 7, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), Q("{'a':1}"));
@@ -74,17 +68,4 @@ static void test_the_length_counts_and_not_the_nul(void **state)
     assert_code(SES_JSON, ses_append(session, Q("{'id':'f'}"), 9, NULL, NULL, &error));
     assert_int_equal(error.offset, 9);
     ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_good_values_are_accepted_in_an_initial_state,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_good_values_are_accepted_in_an_event, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_length_counts_and_not_the_nul, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("json, accepted", tests, NULL, NULL);
 }

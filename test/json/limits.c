@@ -75,9 +75,8 @@ static void append_nested(ses_session *session, const struct place *place, enum 
     free(bad);
 }
 
-static void test_an_event_has_at_most_1000_levels(void **state)
+MEMORY_TEST(an_event_has_at_most_1000_levels)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     int64_t appended = 0;
 
@@ -90,7 +89,6 @@ static void test_an_event_has_at_most_1000_levels(void **state)
     ses_session_close(session);
     session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), appended);
-    ses_session_close(session);
 }
 
 static void create_nested(ses_store *store, const struct place *place, enum shape shape, const char *inner)
@@ -113,10 +111,8 @@ static void create_nested(ses_store *store, const struct place *place, enum shap
     free(bad);
 }
 
-static void test_an_initial_state_has_at_most_1000_levels(void **state)
+MEMORY_TEST(an_initial_state_has_at_most_1000_levels)
 {
-    struct fixture *fixture = *state;
-
     for (size_t place = 0; place < sizeof state_places / sizeof state_places[0]; place++) {
         for (enum shape shape = ARRAYS; shape < SHAPES; shape++) {
             for (size_t inner = 0; inner < 2; inner++) {
@@ -128,10 +124,8 @@ static void test_an_initial_state_has_at_most_1000_levels(void **state)
 }
 
 /* Depth must cost no stack: a million levels, closed and not. */
-static void test_a_million_levels_are_refused_as_any(void **state)
+MEMORY_TEST(a_million_levels_are_refused_as_any)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
     int64_t offset = 0;
     char *closed = nested("{\"content\":", MEBIBYTE, MIXED, "0", "}", NULL);
     char *open = malloc(MEBIBYTE + 1);
@@ -152,9 +146,8 @@ static void test_a_million_levels_are_refused_as_any(void **state)
 }
 
 /* Siblings are no levels. */
-static void test_many_containers_side_by_side_are_no_depth(void **state)
+MEMORY_TEST(many_containers_side_by_side_are_no_depth)
 {
-    struct fixture *fixture = *state;
     char text[4 * 3000 + 64];
     char *to = stpcpy(text, "{\"content\":[[]");
 
@@ -217,39 +210,31 @@ static void assert_size_limit(struct fixture *fixture, size_t limit)
     free(large_initial);
 }
 
-static void test_the_size_limit_is_an_option(void **state)
+MEMORY_TEST(the_size_limit_is_an_option)
 {
-    struct fixture *fixture = *state;
-
     fixture->options.max_event_bytes = 100;
     fixture_reopen(fixture);
     assert_size_limit(fixture, 100);
 }
 
-static void test_the_size_limit_is_16_mebibytes_by_default(void **state)
+MEMORY_TEST(the_size_limit_is_16_mebibytes_by_default)
 {
-    assert_size_limit(*state, (size_t)16 * MEBIBYTE);
+    assert_size_limit(fixture, (size_t)16 * MEBIBYTE);
 }
 
-static void test_a_larger_size_limit_can_be_set(void **state)
+MEMORY_TEST(a_larger_size_limit_can_be_set)
 {
-    struct fixture *fixture = *state;
-
     fixture->options.max_event_bytes = (size_t)17 * MEBIBYTE;
     fixture_reopen(fixture);
     assert_size_limit(fixture, (size_t)17 * MEBIBYTE);
 }
 
 /* What the store adds to an event is not the caller's to count. */
-static void test_the_limit_holds_for_the_text_that_came(void **state)
+MEMORY_TEST(the_limit_holds_for_the_text_that_came)
 {
-    struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
-
     fixture->options.max_event_bytes = 2;
     fixture_reopen(fixture);
-    session = must_open_new(fixture->store, &key, "{}");
+    ses_session *session = must_open_new(fixture->store, &key, "{}");
     must_append(session, "{}");
     assert_true(ses_session_event(session, 0)->json_len > 2);
     assert_code(SES_LIMIT, ses_append(session, "{ }", SES_NUL, NULL, NULL, &error));
@@ -257,27 +242,4 @@ static void test_the_limit_holds_for_the_text_that_came(void **state)
     session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), 1);
     ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_an_event_has_at_most_1000_levels, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_an_initial_state_has_at_most_1000_levels, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_million_levels_are_refused_as_any, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_many_containers_side_by_side_are_no_depth, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_size_limit_is_an_option, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_size_limit_is_16_mebibytes_by_default, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_larger_size_limit_can_be_set, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_limit_holds_for_the_text_that_came, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("json limits", tests, NULL, NULL);
 }

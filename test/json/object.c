@@ -66,7 +66,7 @@ static void assert_span(struct span span, const char *expected)
     assert_memory_equal(span.ptr, expected, span.len);
 }
 
-static void test_fields_are_found_in_any_order_and_spelling(void **state)
+PLAIN_TEST(fields_are_found_in_any_order_and_spelling)
 {
     static const char *const texts[] = {
         "{'name':'N','list':[1,{'name':2}],'flag':true}",
@@ -75,9 +75,7 @@ static void test_fields_are_found_in_any_order_and_spelling(void **state)
         "{'fl\\u0061g':true,'n\\u0061me':'\\u004E','list':[1,{'name':2}]}",
     };
     struct thing thing;
-    ses_error error;
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         assert_ok(read_thing(&thing, Q(texts[i]), &error));
         assert_span(thing.name, "N");
@@ -87,12 +85,10 @@ static void test_fields_are_found_in_any_order_and_spelling(void **state)
     }
 }
 
-static void test_a_null_is_absent_unless_the_field_reads_it(void **state)
+PLAIN_TEST(a_null_is_absent_unless_the_field_reads_it)
 {
     struct thing thing;
-    ses_error error;
 
-    (void)state;
     assert_ok(read_thing(&thing, Q("{'name':null,'list':null,'flag':null,'never':null}"), &error));
     assert_null(thing.name.ptr);
     assert_null(thing.list.ptr);
@@ -100,7 +96,7 @@ static void test_a_null_is_absent_unless_the_field_reads_it(void **state)
     ses__arena_free(&thing.arena);
 }
 
-static void test_objects_are_refused_with_code_offset_and_words(void **state)
+PLAIN_TEST(objects_are_refused_with_code_offset_and_words)
 {
     static const struct {
         const char *text;
@@ -128,9 +124,7 @@ static void test_objects_are_refused_with_code_offset_and_words(void **state)
         {"{'flag':true}x", SES_JSON, 13, "after the JSON value"},
     };
     struct thing thing;
-    ses_error error;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_code(cases[i].code, read_thing(&thing, Q(cases[i].text), &error));
         assert_int_equal(error.offset, cases[i].offset);
@@ -141,7 +135,7 @@ static void test_objects_are_refused_with_code_offset_and_words(void **state)
 
 /* --------------------------------------------------------------------------------------------- edits */
 
-static void test_edits_replace_put_in_and_take_out(void **state)
+PLAIN_TEST(edits_replace_put_in_and_take_out)
 {
     static const struct span text = {"0123456789", 10};
     static const struct edit list[] = {
@@ -151,7 +145,6 @@ static void test_edits_replace_put_in_and_take_out(void **state)
     struct edits edits = {0};
     size_t len = 0;
 
-    (void)state;
     ses__memory_default(&allocator);
     ses__arena_init(&arena, &allocator);
     assert_string_equal(ses__edits_apply(&edits, &arena, text, &len), "0123456789");
@@ -165,13 +158,12 @@ static void test_edits_replace_put_in_and_take_out(void **state)
 }
 
 /* Held against the same edits made one at a time, from the last to the first. */
-static void test_random_edits(void **state)
+PLAIN_TEST(random_edits)
 {
     enum { ROUNDS = 5000, LEN = 40 };
     uint64_t seed = 5;
     ses_allocator allocator;
 
-    (void)state;
     ses__memory_default(&allocator);
     for (int round = 0; round < ROUNDS; round++) {
         char plain[LEN * 8];
@@ -206,16 +198,4 @@ static void test_random_edits(void **state)
         ses__edits_free(&edits, &allocator);
         ses__arena_free(&arena);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields_are_found_in_any_order_and_spelling),
-        cmocka_unit_test(test_a_null_is_absent_unless_the_field_reads_it),
-        cmocka_unit_test(test_objects_are_refused_with_code_offset_and_words),
-        cmocka_unit_test(test_edits_replace_put_in_and_take_out),
-        cmocka_unit_test(test_random_edits),
-    };
-    return cmocka_run_group_tests_name("json, objects and edits", tests, NULL, NULL);
 }

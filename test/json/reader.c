@@ -29,9 +29,8 @@ static void assert_refused(const char *text, size_t len, int64_t offset)
     free(copy);
 }
 
-static void test_wrong_texts_are_refused_where_they_are_wrong(void **state)
+PLAIN_TEST(wrong_texts_are_refused_where_they_are_wrong)
 {
-    (void)state;
     for (size_t i = 0; i < TEXT_COUNT; i++)
         assert_refused(refused_texts[i].text, refused_texts[i].len, refused_texts[i].offset);
     for (size_t i = 0; i < VALUE_COUNT; i++)
@@ -39,20 +38,14 @@ static void test_wrong_texts_are_refused_where_they_are_wrong(void **state)
 }
 
 /* An empty value of another program's database has no address. */
-static void test_a_text_without_address_is_refused(void **state)
+PLAIN_TEST(a_text_without_address_is_refused)
 {
-    ses_error error;
-    (void)state;
-
     assert_int_equal(ses__json_check(NULL, 0, &error), SES_JSON);
     assert_int_equal(error.offset, 0);
 }
 
-static void test_what_the_grammar_allows_is_accepted(void **state)
+PLAIN_TEST(what_the_grammar_allows_is_accepted)
 {
-    ses_error error;
-
-    (void)state;
     for (size_t i = 0; i < ACCEPTED_COUNT; i++) {
         size_t len = strlen(accepted_values[i]);
         char *copy = exact(accepted_values[i], len);
@@ -62,14 +55,12 @@ static void test_what_the_grammar_allows_is_accepted(void **state)
 }
 
 /* A text that breaks off is read up to there, and no further. */
-static void test_texts_that_break_off(void **state)
+PLAIN_TEST(texts_that_break_off)
 {
     static const char whole[] = "{\"a\":[1,true,null,\"\\u00e9\xC3\xA9\",{\"b\":{}}],\"c\":\"\\\"\"}";
 
-    (void)state;
     for (size_t len = 0; len < sizeof whole - 1; len++) {
         char *copy = exact(whole, len);
-        ses_error error;
         assert_code(SES_JSON, ses__json_check(copy, len, &error));
         assert_in_range(error.offset, 0, len);
         free(copy);
@@ -176,14 +167,13 @@ static const char *plain_value(const char *p, const char *end)
 }
 
 /* Random values, and the same with some bytes changed, taken out or put in: both readers say the same. */
-static void test_random_texts_are_judged_as_the_grammar_does(void **state)
+PLAIN_TEST(random_texts_are_judged_as_the_grammar_does)
 {
     static const char bytes[] = "{}[]:,\"\\ \n0123456789.-+eEtrufalsn/b\xC3\xA9\x01";
     uint64_t seed = 1;
     size_t accepted = 0;
     enum { ROUNDS = 20000 };
 
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         size_t len = 0;
         char *text = random_json_text(&seed, &len);
@@ -209,14 +199,12 @@ static void test_random_texts_are_judged_as_the_grammar_does(void **state)
 
 /* --------------------------------------------------------------------------------------------- depth */
 
-static void test_a_thousand_levels_and_no_more(void **state)
+PLAIN_TEST(a_thousand_levels_and_no_more)
 {
     enum { LEVELS = JSON_MAX_DEPTH + 1 };
     char text[2 * LEVELS];
     struct span value;
-    ses_error error;
 
-    (void)state;
     memset(text, '[', LEVELS);
     memset(text + LEVELS, ']', LEVELS);
     assert_ok(ses__json_check(text + 1, 2 * JSON_MAX_DEPTH, &error));
@@ -258,13 +246,12 @@ static const struct {
     {"\"\xF0\x9F\x98\x80\\\\\"", TEXT("\xF0\x9F\x98\x80\\")},
 };
 
-static void test_strings_are_unescaped(void **state)
+PLAIN_TEST(strings_are_unescaped)
 {
     ses_allocator allocator;
     struct arena arena;
     struct buffer buffer;
 
-    (void)state;
     ses__memory_default(&allocator);
     ses__arena_init(&arena, &allocator);
     ses__buffer_init(&buffer, &allocator);
@@ -292,7 +279,7 @@ static void test_strings_are_unescaped(void **state)
     ses__arena_free(&arena);
 }
 
-static void test_lone_surrogates_have_no_text(void **state)
+PLAIN_TEST(lone_surrogates_have_no_text)
 {
     static const char *const lone[] = {"\"\\uD800\"",        "\"\\uDFFF\"",        "\"a\\uDBFFb\"",
                                        "\"\\uD800\\uD800\"", "\"\\uDC00\\uD800\"", "\"\\uD83D\\n\"",
@@ -301,7 +288,6 @@ static void test_lone_surrogates_have_no_text(void **state)
     struct arena arena;
     struct buffer buffer;
 
-    (void)state;
     ses__memory_default(&allocator);
     ses__arena_init(&arena, &allocator);
     ses__buffer_init(&buffer, &allocator);
@@ -323,7 +309,7 @@ static void test_lone_surrogates_have_no_text(void **state)
 
 /* ------------------------------------------------------------------------------------------- walking */
 
-static void test_an_object_is_walked_member_by_member(void **state)
+PLAIN_TEST(an_object_is_walked_member_by_member)
 {
     static const char text[] = " { \"a\" : 1 , \"b\" : [ true , \"x\" , { } ] , \"\" : null } ";
     static const char *const names[] = {"a", "b", ""};
@@ -334,7 +320,6 @@ static void test_an_object_is_walked_member_by_member(void **state)
     struct span value;
     size_t member = 0;
 
-    (void)state;
     ses__json_start(&reader, text, sizeof text - 1);
     assert_int_equal(ses__json_peek(&reader), JSON_OBJECT);
     assert_true(ses__json_enter(&reader));
@@ -358,31 +343,13 @@ static void test_an_object_is_walked_member_by_member(void **state)
     assert_true(ses__json_finish(&reader));
 }
 
-static void test_white_space_is_no_part_of_a_value(void **state)
+PLAIN_TEST(white_space_is_no_part_of_a_value)
 {
     struct span value = ses__json_trim((struct span){" \n\"a\"\t\r", 7});
 
-    (void)state;
     assert_int_equal(value.len, 3);
     assert_int_equal(ses__json_type_of(value), JSON_STRING);
     assert_true(ses__json_string_is(ses__json_string_of(value), "a"));
     assert_int_equal(ses__json_trim((struct span){" \n", 2}).len, 0);
     assert_int_equal(ses__json_type_of((struct span){"", 0}), JSON_NONE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_texts_are_refused_where_they_are_wrong),
-        cmocka_unit_test(test_a_text_without_address_is_refused),
-        cmocka_unit_test(test_what_the_grammar_allows_is_accepted),
-        cmocka_unit_test(test_texts_that_break_off),
-        cmocka_unit_test(test_random_texts_are_judged_as_the_grammar_does),
-        cmocka_unit_test(test_a_thousand_levels_and_no_more),
-        cmocka_unit_test(test_strings_are_unescaped),
-        cmocka_unit_test(test_lone_surrogates_have_no_text),
-        cmocka_unit_test(test_an_object_is_walked_member_by_member),
-        cmocka_unit_test(test_white_space_is_no_part_of_a_value),
-    };
-    return cmocka_run_group_tests_name("json, reader", tests, NULL, NULL);
 }

@@ -39,13 +39,12 @@ static void witness_start(struct witness *witness, struct fixture *fixture)
 
 static void assert_untouched(const struct witness *witness)
 {
-    ses_session *stored = NULL;
     ses_error error;
     char *after = describe(witness->session);
 
     assert_string_equal(after, witness->before);
     free(after);
-    stored = must_get(witness->fixture->store, &key);
+    ses_session *stored = must_get(witness->fixture->store, &key);
     after = describe(stored);
     assert_string_equal(after, witness->before);
     free(after);
@@ -153,11 +152,11 @@ enum {
     STATE_PLACES = sizeof state_places / sizeof state_places[0]
 };
 
-static void test_wrong_texts_are_refused(void **state)
+MEMORY_TEST(wrong_texts_are_refused)
 {
     struct witness witness;
 
-    witness_start(&witness, *state);
+    witness_start(&witness, fixture);
     for (size_t i = 0; i < TEXT_COUNT; i++) {
         const struct refused *text = &refused_texts[i];
         assert_event_refused(&witness, SES_JSON, text->offset, text->text, text->len);
@@ -166,11 +165,11 @@ static void test_wrong_texts_are_refused(void **state)
     witness_end(&witness);
 }
 
-static void test_wrong_values_are_refused_in_every_place(void **state)
+MEMORY_TEST(wrong_values_are_refused_in_every_place)
 {
     struct witness witness;
 
-    witness_start(&witness, *state);
+    witness_start(&witness, fixture);
     for (size_t i = 0; i < VALUE_COUNT; i++) {
         const struct refused *value = &refused_values[i];
         char *text = NULL;
@@ -191,14 +190,14 @@ static void test_wrong_values_are_refused_in_every_place(void **state)
 }
 
 /* A reader that takes several bytes at a time must see a wrong one wherever it stands. */
-static void test_wrong_bytes_are_found_at_every_place_of_a_string(void **state)
+MEMORY_TEST(wrong_bytes_are_found_at_every_place_of_a_string)
 {
     static const char wrong_bytes[] = {'\0', '\x01', '\n', '\x1F', '\x80', '\xFF'};
     static const char before[] = "{\"content\":\"";
     struct witness witness;
     char text[128];
 
-    witness_start(&witness, *state);
+    witness_start(&witness, fixture);
     for (size_t at = 0; at < 34; at++) {
         for (size_t i = 0; i < sizeof wrong_bytes; i++) {
             size_t len = sizeof before - 1 + 34;
@@ -212,14 +211,13 @@ static void test_wrong_bytes_are_found_at_every_place_of_a_string(void **state)
     witness_end(&witness);
 }
 
-static void test_other_json_than_an_object_is_invalid(void **state)
+MEMORY_TEST(other_json_than_an_object_is_invalid)
 {
     static const char *const texts[] = {"[]",   "[{}]",  "1",    "-1.5",  "\"text\"",
                                         "true", "false", "null", " null "};
     struct witness witness;
-    ses_error error;
 
-    witness_start(&witness, *state);
+    witness_start(&witness, fixture);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         assert_code(SES_INVALID, ses_append(witness.session, texts[i], SES_NUL, NULL, NULL, &error));
         assert_code(SES_INVALID,
@@ -230,14 +228,13 @@ static void test_other_json_than_an_object_is_invalid(void **state)
     witness_end(&witness);
 }
 
-static void test_no_text_is_misuse_and_no_state_is_an_empty_one(void **state)
+MEMORY_TEST(no_text_is_misuse_and_no_state_is_an_empty_one)
 {
     const ses_text batch[] = {{NULL, 0}};
     struct witness witness;
     ses_session *session = NULL;
-    ses_error error;
 
-    witness_start(&witness, *state);
+    witness_start(&witness, fixture);
     assert_code(SES_MISUSE, ses_append(witness.session, NULL, 0, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_append(witness.session, NULL, SES_NUL, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_append_by_key(witness.fixture->store, &key, NULL, 0, NULL, NULL, &error));
@@ -246,20 +243,4 @@ static void test_no_text_is_misuse_and_no_state_is_an_empty_one(void **state)
     session = must_open_new(witness.fixture->store, &fresh_key, NULL);
     assert_string_equal(support_state(session, NULL), Q("{'app:v':0,'user:v':0}"));
     ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_wrong_texts_are_refused, fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_wrong_values_are_refused_in_every_place, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_wrong_bytes_are_found_at_every_place_of_a_string,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_other_json_than_an_object_is_invalid, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_no_text_is_misuse_and_no_state_is_an_empty_one,
-                                        fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------------------------------- strings */
 
-static void test_strings_are_escaped_where_they_must_be(void **state)
+PLAIN_TEST(strings_are_escaped_where_they_must_be)
 {
     static const struct {
         struct span text;
@@ -25,7 +25,6 @@ static void test_strings_are_escaped_where_they_must_be(void **state)
     };
     char out[64];
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t len = ses__json_write_string(out, cases[i].text.ptr, cases[i].text.len);
         assert_int_equal(len, strlen(cases[i].json));
@@ -33,13 +32,12 @@ static void test_strings_are_escaped_where_they_must_be(void **state)
     }
 }
 
-static void test_random_strings_are_read_back(void **state)
+PLAIN_TEST(random_strings_are_read_back)
 {
     enum { ROUNDS = 20000, MOST = 40 };
     uint64_t seed = 2;
     ses_allocator allocator;
 
-    (void)state;
     ses__memory_default(&allocator);
     for (int round = 0; round < ROUNDS; round++) {
         char text[MOST * 4];
@@ -59,12 +57,11 @@ static void test_random_strings_are_read_back(void **state)
     }
 }
 
-static void test_members_have_commas_between_them(void **state)
+PLAIN_TEST(members_have_commas_between_them)
 {
     ses_allocator allocator;
     struct buffer json;
 
-    (void)state;
     ses__memory_default(&allocator);
     ses__buffer_init(&json, &allocator);
     ses__buffer_add(&json, "{", 1);
@@ -121,12 +118,11 @@ static bool is_shortest(double number, const char *text)
     return strtod(shorter, NULL) != number;
 }
 
-static void test_doubles_are_written_with_the_fewest_digits(void **state)
+PLAIN_TEST(doubles_are_written_with_the_fewest_digits)
 {
     enum { ROUNDS = 50000 };
     uint64_t seed = 3;
 
-    (void)state;
     assert_doubles();
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t bits = random_next(&seed);
@@ -150,12 +146,11 @@ static void test_doubles_are_written_with_the_fewest_digits(void **state)
     }
 }
 
-static void test_doubles_do_not_depend_on_the_locale(void **state)
+PLAIN_TEST(doubles_do_not_depend_on_the_locale)
 {
     double number = 0;
     bool nomem = false;
 
-    (void)state;
     if (!support_comma_locale())
         return;
     assert_doubles();
@@ -181,9 +176,8 @@ static void assert_decimal(const char *number, int shift, enum decimal_result re
     assert_int_equal(value, rounded);
 }
 
-static void test_decimals_are_exact(void **state)
+PLAIN_TEST(decimals_are_exact)
 {
-    (void)state;
     assert_decimal("0", 0, DECIMAL_EXACT, 0, 0);
     assert_decimal("-0.0e99999999999999999999", 6, DECIMAL_EXACT, 0, 0);
     assert_decimal("4.2e1", 0, DECIMAL_EXACT, 42, 42);
@@ -202,12 +196,11 @@ static void test_decimals_are_exact(void **state)
     assert_decimal("1e99999999999999999999", 0, DECIMAL_TOO_LARGE, 77, 77);
 }
 
-static void test_random_integers_are_exact_however_they_are_written(void **state)
+PLAIN_TEST(random_integers_are_exact_however_they_are_written)
 {
     enum { ROUNDS = 20000 };
     uint64_t seed = 4;
 
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         int64_t number = (int64_t)(random_next(&seed) >> random_below(&seed, 64));
         int places = (int)random_below(&seed, 30);
@@ -221,18 +214,4 @@ static void test_random_integers_are_exact_however_they_are_written(void **state
                  (int)strlen(digits) - 1 - places);
         assert_decimal(text, places, DECIMAL_EXACT, number, number);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strings_are_escaped_where_they_must_be),
-        cmocka_unit_test(test_random_strings_are_read_back),
-        cmocka_unit_test(test_members_have_commas_between_them),
-        cmocka_unit_test(test_doubles_are_written_with_the_fewest_digits),
-        cmocka_unit_test(test_doubles_do_not_depend_on_the_locale),
-        cmocka_unit_test(test_decimals_are_exact),
-        cmocka_unit_test(test_random_integers_are_exact_however_they_are_written),
-    };
-    return cmocka_run_group_tests_name("json, writer", tests, NULL, NULL);
 }

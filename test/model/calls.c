@@ -60,10 +60,10 @@ static int answer(struct subject *subject, const char *id, const char *name)
     return numbers;
 }
 
-static void test_an_id_has_its_calls_the_newest_first(void **state)
-{
-    struct subject *subject = *state;
+#define SUBJECT_TEST(name) TEST_WITH(struct subject *subject, setup, teardown, name)
 
+SUBJECT_TEST(an_id_has_its_calls_the_newest_first)
+{
     add_call(subject, "a", "f");
     add_call(subject, "b", "f");
     add_call(subject, "a", "g");
@@ -75,10 +75,8 @@ static void test_an_id_has_its_calls_the_newest_first(void **state)
     assert_int_equal(answer(subject, "c", "f"), 0);
 }
 
-static void test_calls_that_are_forgotten_are_answered_once(void **state)
+SUBJECT_TEST(calls_that_are_forgotten_are_answered_once)
 {
-    struct subject *subject = *state;
-
     subject->calls.forgets = true;
     add_call(subject, "a", "f");
     add_call(subject, "a", "f");
@@ -89,10 +87,8 @@ static void test_calls_that_are_forgotten_are_answered_once(void **state)
     assert_int_equal(answer(subject, "a", "f"), 3);
 }
 
-static void test_a_name_has_its_calls_one_by_one_the_oldest_first(void **state)
+SUBJECT_TEST(a_name_has_its_calls_one_by_one_the_oldest_first)
 {
-    struct subject *subject = *state;
-
     add_call(subject, NULL, "f");
     add_call(subject, "", "f");
     add_call(subject, "", "g");
@@ -106,10 +102,8 @@ static void test_a_name_has_its_calls_one_by_one_the_oldest_first(void **state)
     assert_int_equal(answer(subject, "f", ""), 4);
 }
 
-static void test_calls_with_neither_id_nor_name_belong_together(void **state)
+SUBJECT_TEST(calls_with_neither_id_nor_name_belong_together)
 {
-    struct subject *subject = *state;
-
     add_call(subject, NULL, NULL);
     add_call(subject, "", "");
     assert_int_equal(answer(subject, NULL, ""), 1);
@@ -117,9 +111,8 @@ static void test_calls_with_neither_id_nor_name_belong_together(void **state)
     assert_int_equal(answer(subject, NULL, NULL), 0);
 }
 
-static void test_the_book_holds_many_ids(void **state)
+SUBJECT_TEST(the_book_holds_many_ids)
 {
-    struct subject *subject = *state;
     char id[8];
 
     subject->calls.forgets = true;
@@ -134,18 +127,4 @@ static void test_the_book_holds_many_ids(void **state)
         assert_int_equal(answer(subject, id, NULL), i);
     }
     assert_int_equal(subject->calls.groups.count, 0);
-}
-
-#define CALLS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CALLS_TEST(test_an_id_has_its_calls_the_newest_first),
-        CALLS_TEST(test_calls_that_are_forgotten_are_answered_once),
-        CALLS_TEST(test_a_name_has_its_calls_one_by_one_the_oldest_first),
-        CALLS_TEST(test_calls_with_neither_id_nor_name_belong_together),
-        CALLS_TEST(test_the_book_holds_many_ids),
-    };
-    return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
 }

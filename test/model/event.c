@@ -64,7 +64,7 @@ static void seal_event(struct reading *reading, const char *text, const char *be
 
 /* ------------------------------------------------------------------------------------------ envelope */
 
-static void test_the_envelope_is_read(void **state)
+PLAIN_TEST(the_envelope_is_read)
 {
     static const char *const texts[] = {
         "{'id':'e','timestamp':1.5,'invocationId':'i','author':'a','branch':'b','partial':false}",
@@ -73,10 +73,8 @@ static void test_the_envelope_is_read(void **state)
         "'timestamp' : '1970-01-01T00:00:01.5Z' , 'id' : 'e' } ",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct reading reading;
-        ses_error error;
         assert_ok(read_event(&reading, Q(texts[i]), NULL, &error));
         assert_true(reading.draft.has_id && reading.draft.has_time);
         assert_false(reading.draft.partial);
@@ -89,15 +87,13 @@ static void test_the_envelope_is_read(void **state)
     }
 }
 
-static void test_what_an_event_lacks(void **state)
+PLAIN_TEST(what_an_event_lacks)
 {
     static const char *const texts[] = {"{}", "{'content':{'id':'not this'}}",
                                         "{'id':null,'timestamp':null,'branch':null,'author':null}"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct reading reading;
-        ses_error error;
         assert_ok(read_event(&reading, Q(texts[i]), NULL, &error));
         assert_false(reading.draft.has_id || reading.draft.has_time || reading.draft.partial);
         assert_span(reading.draft.row.invocation_id, "");
@@ -108,7 +104,7 @@ static void test_what_an_event_lacks(void **state)
     }
 }
 
-static void test_events_that_are_refused(void **state)
+PLAIN_TEST(events_that_are_refused)
 {
     static const struct {
         const char *text;
@@ -134,10 +130,8 @@ static void test_events_that_are_refused(void **state)
         {"{'id':'a'} {}", SES_JSON, 11, "after the JSON value"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct reading reading;
-        ses_error error;
         assert_code(cases[i].code, read_event(&reading, Q(cases[i].text), NULL, &error));
         assert_int_equal(error.offset, cases[i].offset);
         assert_message(cases[i].words);
@@ -183,9 +177,8 @@ static const struct {
     {"{'id':'e','timestamp':1}", "{}", "{'id':'e','timestamp':1}"},
 };
 
-static void test_what_is_stored(void **state)
+PLAIN_TEST(what_is_stored)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof sealed / sizeof sealed[0]; i++) {
         struct reading reading;
         char body[512];
@@ -198,23 +191,20 @@ static void test_what_is_stored(void **state)
     }
 }
 
-static void test_a_complete_event_is_not_copied(void **state)
+PLAIN_TEST(a_complete_event_is_not_copied)
 {
     static const char text[] = "{\"id\":\"e\",\"timestamp\":1,\"actions\":{\"stateDelta\":{\"a\":1}}}";
     struct reading reading;
 
-    (void)state;
     seal_event(&reading, text, NULL);
     assert_ptr_equal(reading.draft.row.body.ptr, text);
     reading_end(&reading);
 }
 
-static void test_a_made_id_is_escaped(void **state)
+PLAIN_TEST(a_made_id_is_escaped)
 {
     struct reading reading;
-    ses_error error;
 
-    (void)state;
     assert_ok(read_event(&reading, Q("{'timestamp':1}"), NULL, &error));
     reading.draft.row.id = span_of(Q("'\\\n"));
     assert_ok(ses__event_seal(&reading.draft, &error));
@@ -223,12 +213,10 @@ static void test_a_made_id_is_escaped(void **state)
 }
 
 /* Changes beside the event win over those inside it, also in the operations. */
-static void test_operations_beside_the_event_come_last(void **state)
+PLAIN_TEST(operations_beside_the_event_come_last)
 {
     struct reading reading;
-    ses_error error;
 
-    (void)state;
     assert_ok(read_event(&reading, Q("{'actions':{'stateDelta':{'a':1,'b':1,'temp:t':1}}}"),
                          Q("{'a':2,'temp:t':2,'app:c':" TOMBSTONE_JSON "}"), &error));
     assert_int_equal(reading.draft.delta.count, 4);
@@ -256,9 +244,8 @@ static void assert_same(const char *text, const char *beside, const struct event
     reading_end(&again);
 }
 
-static void test_an_event_is_known_again(void **state)
+PLAIN_TEST(an_event_is_known_again)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof sealed / sizeof sealed[0]; i++) {
         const char *beside = sealed[i].beside ? Q(sealed[i].beside) : NULL;
         struct reading stored;
@@ -270,14 +257,13 @@ static void test_an_event_is_known_again(void **state)
 }
 
 /* Sent again with the id that was made, in front, and another time. */
-static void test_an_event_is_known_again_by_its_made_id(void **state)
+PLAIN_TEST(an_event_is_known_again_by_its_made_id)
 {
     static const char *const texts[][2] = {{"{}", "{'id':'made'}"},
                                            {"{'author':'a'}", "{'id':'made','author':'a'}"},
                                            {"{'timestamp':1}", "{'id':'made','timestamp':1}"},
                                            {"{'a':1,'id':null}", "{'a':1,'id':'made'}"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct reading stored;
         seal_event(&stored, Q(texts[i][0]), NULL);
@@ -290,7 +276,7 @@ static void test_an_event_is_known_again_by_its_made_id(void **state)
 
 /* A random event with random changes beside it; what is stored is JSON, complete, and stored as it is when it is given
  * once more. */
-static void test_what_is_stored_stays_as_it_is(void **state)
+PLAIN_TEST(what_is_stored_stays_as_it_is)
 {
     static const char *const fields[] = {
         "\"id\":\"e\"",     "\"id\":null",     "\"timestamp\":1.5",         "\"timestamp\":null",
@@ -306,7 +292,6 @@ static void test_what_is_stored_stays_as_it_is(void **state)
     enum { ROUNDS = 5000 };
     uint64_t seed = 8;
 
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         char text[512] = "{";
         struct reading reading;
@@ -336,21 +321,4 @@ static void test_what_is_stored_stays_as_it_is(void **state)
         reading_end(&again);
         reading_end(&reading);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_envelope_is_read),
-        cmocka_unit_test(test_what_an_event_lacks),
-        cmocka_unit_test(test_events_that_are_refused),
-        cmocka_unit_test(test_what_is_stored),
-        cmocka_unit_test(test_a_complete_event_is_not_copied),
-        cmocka_unit_test(test_a_made_id_is_escaped),
-        cmocka_unit_test(test_operations_beside_the_event_come_last),
-        cmocka_unit_test(test_an_event_is_known_again),
-        cmocka_unit_test(test_an_event_is_known_again_by_its_made_id),
-        cmocka_unit_test(test_what_is_stored_stays_as_it_is),
-    };
-    return cmocka_run_group_tests_name("events", tests, NULL, NULL);
 }

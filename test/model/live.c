@@ -41,9 +41,8 @@ static void check(const struct live *live, const bool *taken)
     }
 }
 
-static void test_random_rewinds(void **state)
+PLAIN_TEST(random_rewinds)
 {
-    (void)state;
     ses_allocator allocator;
     uint64_t seed = 1;
 
@@ -62,9 +61,8 @@ static void test_random_rewinds(void **state)
     }
 }
 
-static void test_gaps_side_by_side(void **state)
+PLAIN_TEST(gaps_side_by_side)
 {
-    (void)state;
     ses_allocator allocator;
     bool taken[LOG + 1] = {false};
     struct live live;
@@ -75,13 +73,4 @@ static void test_gaps_side_by_side(void **state)
         add_rewind(&live, taken, seq, 0);
     check(&live, taken);
     ses__live_free(&live);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_rewinds),
-        cmocka_unit_test(test_gaps_side_by_side),
-    };
-    return cmocka_run_group_tests_name("what rewinds leave", tests, NULL, NULL);
 }

@@ -75,11 +75,8 @@ static void assert_body(const struct subject *subject, const char *expected)
     assert_memory_equal(body.ptr, expected, body.len);
 }
 
-static void test_keys_that_differ_are_in_order(void **state)
+TEST_WITH(struct subject *subject, subject_setup, subject_teardown, keys_that_differ_are_in_order)
 {
-    struct subject *subject = *state;
-    ses_error error;
-
     FILL(&subject->then, "b", "1.10", "z", "[1, 2]", "", "0", "a\"", "null", "same", "{ }");
     FILL(&subject->now, "z", "[1,2]", "new", "1", "b", "1.1", "same", "{ }", "az", "2");
     assert_ok(make(subject, "i\n2", "{\"f\": 1}", &error));
@@ -100,11 +97,8 @@ static void test_keys_that_differ_are_in_order(void **state)
     assert_memory_equal(subject->draft.row.invocation_id.ptr, "e-own", 5);
 }
 
-static void test_equal_states_make_an_empty_delta(void **state)
+TEST_WITH(struct subject *subject, subject_setup, subject_teardown, equal_states_make_an_empty_delta)
 {
-    struct subject *subject = *state;
-    ses_error error;
-
     FILL(&subject->then, "a", "1");
     FILL(&subject->now, "a", "1");
     assert_ok(make(subject, "i", NULL, &error));
@@ -115,7 +109,7 @@ static void test_equal_states_make_an_empty_delta(void **state)
     assert_int_equal(subject->draft.delta.count, 0);
 }
 
-static void test_nothing_that_another_program_wrote_gets_into_it(void **state)
+PLAIN_TEST(nothing_that_another_program_wrote_gets_into_it)
 {
     static const struct {
         const char *then[3];
@@ -126,26 +120,13 @@ static void test_nothing_that_another_program_wrote_gets_into_it(void **state)
         {{"a\xFF", "1"}, {NULL}, "i"},     {{NULL}, {"temp:x", "1"}, "i"}, {{NULL}, {"a\xFF", "1"}, "i"},
         {{"a", "1,\"b\":2"}, {NULL}, "i"}, {{"a", "1"}, {NULL}, "i\xFF"},
     };
-    (void)state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct subject *subject = NULL;
-        ses_error error;
         subject_setup((void **)&subject);
         fill(&subject->then, cases[i].then);
         fill(&subject->now, cases[i].now);
         assert_code(SES_CORRUPT, make(subject, cases[i].before, NULL, &error));
         subject_teardown((void **)&subject);
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, subject_setup, subject_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_keys_that_differ_are_in_order),
-        TEST(test_equal_states_make_an_empty_delta),
-        cmocka_unit_test(test_nothing_that_another_program_wrote_gets_into_it),
-    };
-    return cmocka_run_group_tests_name("rewind event", tests, NULL, NULL);
 }

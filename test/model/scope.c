@@ -19,7 +19,7 @@ static void assert_span(struct span span, const char *expected)
 
 /* -------------------------------------------------------------------------------------------- scopes */
 
-static void test_the_prefix_tells_the_scope(void **state)
+PLAIN_TEST(the_prefix_tells_the_scope)
 {
     static const struct {
         const char *name;
@@ -42,7 +42,6 @@ static void test_the_prefix_tells_the_scope(void **state)
         {" app:x", SCOPE_SESSION, " app:x"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct span key;
         assert_int_equal(ses__scope_of(span_of(cases[i].name), &key), cases[i].scope);
@@ -54,12 +53,10 @@ static void test_the_prefix_tells_the_scope(void **state)
     }
 }
 
-static void test_names_obey_the_rules(void **state)
+PLAIN_TEST(names_obey_the_rules)
 {
     char longest[5 + SES_ID_MAX + 2] = "user:";
-    ses_error error;
 
-    (void)state;
     memset(longest + 5, 'x', SES_ID_MAX + 1);
     assert_ok(ses__scope_check_name((struct span){longest, 5 + SES_ID_MAX}, &error));
     assert_code(SES_INVALID, ses__scope_check_name((struct span){longest, 5 + SES_ID_MAX + 1}, &error));
@@ -73,9 +70,8 @@ static void test_names_obey_the_rules(void **state)
     assert_message("UTF-8");
 }
 
-static void test_the_tombstone_however_it_is_spelled(void **state)
+PLAIN_TEST(the_tombstone_however_it_is_spelled)
 {
-    (void)state;
     assert_true(ses__scope_is_tombstone(span_of(Q(TOMBSTONE_JSON))));
     assert_false(ses__scope_is_tombstone(span_of(Q("'\\u005f_ADK_SENTINEL_REMOVED__'"))));
     assert_false(ses__scope_is_tombstone(span_of(Q("'__ADK_SENTINEL_REMOVED_'"))));
@@ -133,11 +129,10 @@ static const char *merged(struct reading *reading, const char *text, const char 
     return kept;
 }
 
-static void test_a_delta_is_read_in_the_order_of_its_text(void **state)
+PLAIN_TEST(a_delta_is_read_in_the_order_of_its_text)
 {
     struct reading reading;
 
-    (void)state;
     (void)merged(&reading, Q("{'b':1,'app:\\u0061':[1, 2],'b':" TOMBSTONE_JSON ",'temp:t':{}}"), NULL);
     assert_int_equal(reading.delta.count, 4);
     assert_span(reading.delta.ops[0].key, "b");
@@ -152,7 +147,7 @@ static void test_a_delta_is_read_in_the_order_of_its_text(void **state)
     reading_end(&reading);
 }
 
-static void test_what_is_kept_of_a_delta(void **state)
+PLAIN_TEST(what_is_kept_of_a_delta)
 {
     static const struct {
         const char *text;
@@ -186,7 +181,6 @@ static void test_what_is_kept_of_a_delta(void **state)
         {"{'a':1}", "{}", "{'a':1}"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct reading reading;
         const char *beside = cases[i].beside ? Q(cases[i].beside) : NULL;
@@ -196,7 +190,7 @@ static void test_what_is_kept_of_a_delta(void **state)
     }
 }
 
-static void test_deltas_that_are_refused(void **state)
+PLAIN_TEST(deltas_that_are_refused)
 {
     static const struct {
         const char *text;
@@ -212,10 +206,8 @@ static void test_deltas_that_are_refused(void **state)
         {"nul", SES_JSON, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct reading reading;
-        ses_error error;
         reading_start(&reading);
         assert_code(cases[i].code, ses__delta_read_text(span_of(Q(cases[i].text)), 0, &reading.arena,
                                                         &reading.delta, &error));
@@ -225,13 +217,12 @@ static void test_deltas_that_are_refused(void **state)
 }
 
 /* Some names in any order, some of them in both, some twice: the last of each counts, and those beside win. */
-static void test_random_merges_keep_the_last_value_of_each_name(void **state)
+PLAIN_TEST(random_merges_keep_the_last_value_of_each_name)
 {
     enum { ROUNDS = 5000, NAMES = 6 };
     static const char *const names[NAMES] = {"a", "b", "app:c", "user:d", "temp:e", "temp:f"};
     uint64_t seed = 6;
 
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         char texts[2][512];
         int last[NAMES] = {0};
@@ -265,13 +256,11 @@ static void test_random_merges_keep_the_last_value_of_each_name(void **state)
 
 /* ------------------------------------------------------------------------------------------- expected */
 
-static void test_only_shared_keys_can_be_expected(void **state)
+PLAIN_TEST(only_shared_keys_can_be_expected)
 {
     ses_allocator allocator;
     struct changes expected;
-    ses_error error;
 
-    (void)state;
     ses__memory_default(&allocator);
     ses__changes_init(&expected, &allocator);
     assert_ok(ses__expected_read(&expected, span_of(Q("{'app:a':1,'user:b':" TOMBSTONE_JSON "}")), &error));
@@ -282,19 +271,4 @@ static void test_only_shared_keys_can_be_expected(void **state)
     assert_message("\"a\" is not shared");
     assert_int_equal(error.offset, -1);
     ses__changes_free(&expected);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_prefix_tells_the_scope),
-        cmocka_unit_test(test_names_obey_the_rules),
-        cmocka_unit_test(test_the_tombstone_however_it_is_spelled),
-        cmocka_unit_test(test_a_delta_is_read_in_the_order_of_its_text),
-        cmocka_unit_test(test_what_is_kept_of_a_delta),
-        cmocka_unit_test(test_deltas_that_are_refused),
-        cmocka_unit_test(test_random_merges_keep_the_last_value_of_each_name),
-        cmocka_unit_test(test_only_shared_keys_can_be_expected),
-    };
-    return cmocka_run_group_tests_name("scopes and deltas", tests, NULL, NULL);
 }

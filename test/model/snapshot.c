@@ -94,12 +94,12 @@ static void read_others(struct advance *advance, struct session_row *row)
     row->last_seq = 4;
 }
 
-static void test_an_advance_shows_nothing_until_it_is_applied(void **state)
+#define SUBJECT_TEST(name) TEST_WITH(struct subject *subject, subject_setup, subject_teardown, name)
+
+SUBJECT_TEST(an_advance_shows_nothing_until_it_is_applied)
 {
-    struct subject *subject = *state;
     struct advance advance;
     struct session_row row;
-    ses_error error;
 
     for (int applies = 0; applies < 2; applies++) {
         assert_ok(ses__advance_init(&advance, &subject->snapshot, &error));
@@ -119,12 +119,10 @@ static void test_an_advance_shows_nothing_until_it_is_applied(void **state)
     assert_string_equal(subject->snapshot.events.items[3]->id, "id");
 }
 
-static void test_without_reloading_the_shared_scopes_stay(void **state)
+SUBJECT_TEST(without_reloading_the_shared_scopes_stay)
 {
-    struct subject *subject = *state;
     struct advance advance;
     struct session_row row;
-    ses_error error;
 
     assert_ok(ses__advance_init(&advance, &subject->snapshot, &error));
     read_others(&advance, &row);
@@ -158,41 +156,33 @@ static void add_own(struct subject *subject, enum scope from)
 }
 
 /* What the temp: values do is not the advance's. */
-static void test_an_event_of_ones_own(void **state)
+SUBJECT_TEST(an_event_of_ones_own)
 {
-    struct subject *subject = *state;
-
     add_own(subject, SCOPE_APP);
     assert_shows(&subject->snapshot, 3, 3, "{'app:a':5,'user:b':5,'c':5}");
     assert_string_equal(subject->snapshot.events.items[2]->id, "own");
     assert_null(strstr(subject->snapshot.events.items[2]->json, "temp:"));
 }
 
-static void test_an_event_of_ones_own_without_its_shared_changes(void **state)
+SUBJECT_TEST(an_event_of_ones_own_without_its_shared_changes)
 {
-    struct subject *subject = *state;
-
     add_own(subject, SCOPE_SESSION);
     assert_shows(&subject->snapshot, 3, 3, "{'app:a':1,'user:b':1,'c':5}");
 }
 
-static void test_a_snapshot_without_events_stays_without(void **state)
+SUBJECT_TEST(a_snapshot_without_events_stays_without)
 {
-    struct subject *subject = *state;
-
     subject->snapshot.keeps_events = false;
     subject->snapshot.events.count = 0;
     add_own(subject, SCOPE_APP);
     assert_shows(&subject->snapshot, 3, 0, "{'app:a':5,'user:b':5,'c':5}");
 }
 
-static void test_events_that_cannot_be_are_corrupt(void **state)
+SUBJECT_TEST(events_that_cannot_be_are_corrupt)
 {
     static const char *const bodies[] = {"", "{", "[]", "{'id':7}", "{} {}"};
-    struct subject *subject = *state;
     struct event_row late = row_of(3, "{}");
     struct advance advance;
-    ses_error error;
 
     assert_code(SES_CORRUPT, ses__snapshot_add_event(&subject->snapshot, &late, &error));
     assert_message("event 3 of session number 1 comes after its last event, 2");
@@ -204,19 +194,4 @@ static void test_events_that_cannot_be_are_corrupt(void **state)
         ses__advance_free(&advance);
     }
     assert_shows(&subject->snapshot, 2, 2, unmoved);
-}
-
-#define SNAPSHOT_TEST(test) cmocka_unit_test_setup_teardown(test, subject_setup, subject_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SNAPSHOT_TEST(test_an_advance_shows_nothing_until_it_is_applied),
-        SNAPSHOT_TEST(test_without_reloading_the_shared_scopes_stay),
-        SNAPSHOT_TEST(test_an_event_of_ones_own),
-        SNAPSHOT_TEST(test_an_event_of_ones_own_without_its_shared_changes),
-        SNAPSHOT_TEST(test_a_snapshot_without_events_stays_without),
-        SNAPSHOT_TEST(test_events_that_cannot_be_are_corrupt),
-    };
-    return cmocka_run_group_tests_name("snapshots", tests, NULL, NULL);
 }

@@ -205,9 +205,10 @@ static void reload(uint64_t *seed, struct subject *subject)
     ses__state_load_end(&loading, whole);
 }
 
-static void test_random_operations(void **state)
+#define SUBJECT_TEST(name) TEST_WITH(struct subject *subject, subject_setup, subject_teardown, name)
+
+SUBJECT_TEST(random_operations)
 {
-    struct subject *subject = *state;
     enum { ROUNDS = 5000 };
     uint64_t seed = 9;
 
@@ -226,13 +227,11 @@ static void test_random_operations(void **state)
     }
 }
 
-static void test_many_keys(void **state)
+SUBJECT_TEST(many_keys)
 {
-    struct subject *subject = *state;
     enum { KEYS = 5000 };
     struct state_loading loading;
     char name[NAME_ROOM];
-    ses_error error;
 
     assert_ok(ses__state_load_begin(&loading, &subject->state, SCOPE_USER, &error));
     for (int i = 0; i < KEYS; i++) {
@@ -262,7 +261,7 @@ static void load_one(struct state *state, enum scope scope, const char *key, con
     ses__state_load_end(&loading, true);
 }
 
-static void test_what_breaks_the_rules_is_found_when_it_is_shown(void **state)
+SUBJECT_TEST(what_breaks_the_rules_is_found_when_it_is_shown)
 {
     static const struct {
         enum scope scope;
@@ -277,11 +276,9 @@ static void test_what_breaks_the_rules_is_found_when_it_is_shown(void **state)
         {SCOPE_SESSION, "temp:a", "1", "prefix is that of another scope"},
         {SCOPE_USER, "\xFF", "1", "is not valid UTF-8"},
     };
-    struct subject *subject = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct span json;
-        ses_error error;
         load_one(&subject->state, cases[i].scope, cases[i].key, cases[i].value);
         assert_code(SES_CORRUPT, ses__state_to_json(&subject->state, &json, &error));
         assert_message(cases[i].words);
@@ -292,11 +289,9 @@ static void test_what_breaks_the_rules_is_found_when_it_is_shown(void **state)
     }
 }
 
-static void test_a_key_that_comes_twice_is_corrupt(void **state)
+SUBJECT_TEST(a_key_that_comes_twice_is_corrupt)
 {
-    struct subject *subject = *state;
     struct state_loading loading;
-    ses_error error;
 
     load_one(&subject->state, SCOPE_APP, "kept", "1");
     assert_ok(ses__state_load_begin(&loading, &subject->state, SCOPE_APP, &error));
@@ -310,11 +305,9 @@ static void test_a_key_that_comes_twice_is_corrupt(void **state)
 
 /* ------------------------------------------------------------------------------------- sharing, texts */
 
-static void test_a_scope_can_be_shared(void **state)
+SUBJECT_TEST(a_scope_can_be_shared)
 {
-    struct subject *subject = *state;
     struct state other;
-    ses_error error;
 
     load_one(&subject->state, SCOPE_APP, "a", "1");
     assert_ok(ses__state_init(&other, &subject->allocator, subject->state.seed, &error));
@@ -330,11 +323,8 @@ static void test_a_scope_can_be_shared(void **state)
     ses__state_free(&other);
 }
 
-static void test_the_text_of_a_string_is_made_once(void **state)
+SUBJECT_TEST(the_text_of_a_string_is_made_once)
 {
-    struct subject *subject = *state;
-    ses_error error;
-
     load_one(&subject->state, SCOPE_SESSION, "s", Q("'a\\u0000\\n'"));
     struct state_entry *entry = ses__state_find(&subject->state, span_of("s"));
     assert_ok(ses__state_entry_text(&subject->state, entry, &error));
@@ -349,19 +339,4 @@ static void test_the_text_of_a_string_is_made_once(void **state)
     load_one(&subject->state, SCOPE_SESSION, "s", Q("'\\uD800'"));
     entry = ses__state_find(&subject->state, span_of("s"));
     assert_code(SES_RANGE, ses__state_entry_text(&subject->state, entry, &error));
-}
-
-#define STATE_TEST(test) cmocka_unit_test_setup_teardown(test, subject_setup, subject_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STATE_TEST(test_random_operations),
-        STATE_TEST(test_many_keys),
-        STATE_TEST(test_what_breaks_the_rules_is_found_when_it_is_shown),
-        STATE_TEST(test_a_key_that_comes_twice_is_corrupt),
-        STATE_TEST(test_a_scope_can_be_shared),
-        STATE_TEST(test_the_text_of_a_string_is_made_once),
-    };
-    return cmocka_run_group_tests_name("state, by itself", tests, NULL, NULL);
 }

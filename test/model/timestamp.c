@@ -24,9 +24,8 @@ static int64_t from_text(const char *text)
     return time;
 }
 
-static void test_numbers(void **state)
+PLAIN_TEST(numbers)
 {
-    (void)state;
     assert_int_equal(from_number("0"), 0);
     assert_int_equal(from_number("-1.5"), -1500000);
     assert_int_equal(from_number("-1.0000005"), -1000001); /* away from 0, as above it */
@@ -45,7 +44,7 @@ static void test_numbers(void **state)
     assert_int_equal(from_number("1e400"), UNREAD);
 }
 
-static void test_texts(void **state)
+PLAIN_TEST(texts)
 {
     static const char *const wrong[] = {"",
                                         "2024-01-15",
@@ -69,7 +68,6 @@ static void test_texts(void **state)
                                         "0000-01-01T00:00:00+00:01",
                                         "9999-12-31T23:59:59.9999999Z"};
 
-    (void)state;
     assert_int_equal(from_text("1970-01-01T00:00:00Z"), 0);
     assert_int_equal(from_text("2024-01-15T10:20:30.123456+02:00"), INT64_C(1705306830123456));
     assert_int_equal(from_text("2024-01-15t08:20:30.123456z"), INT64_C(1705306830123456));
@@ -94,7 +92,7 @@ static void assert_round_trip(int64_t time)
     assert_int_equal(from_number(text), time);
 }
 
-static void test_every_time_is_read_back(void **state)
+PLAIN_TEST(every_time_is_read_back)
 {
     static const int64_t edges[] = {0,
                                     -1,
@@ -109,7 +107,6 @@ static void test_every_time_is_read_back(void **state)
     enum { ROUNDS = 50000 };
     uint64_t seed = 7;
 
-    (void)state;
     for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
         assert_round_trip(edges[i]);
     for (int round = 0; round < ROUNDS; round++)
@@ -118,12 +115,11 @@ static void test_every_time_is_read_back(void **state)
 }
 
 /* Held against the calendar, walked day by day. */
-static void test_every_day_of_the_calendar(void **state)
+PLAIN_TEST(every_day_of_the_calendar)
 {
     static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int64_t expected = TIMESTAMP_MIN;
 
-    (void)state;
     for (int year = 0; year < 10000; year++) {
         bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
         for (int month = 1; month <= 12; month++) {
@@ -143,7 +139,7 @@ static void test_every_day_of_the_calendar(void **state)
 
 /* -------------------------------------------------------------------------------------------- ranges */
 
-static void test_ranges_are_taken_as_they_are_meant(void **state)
+PLAIN_TEST(ranges_are_taken_as_they_are_meant)
 {
     const ses_range all = {.size = sizeof all, .newest = -5, .first_seq = -5}; /* which nobody asked for */
     const ses_range some = {.size = sizeof some,
@@ -154,9 +150,7 @@ static void test_ranges_are_taken_as_they_are_meant(void **state)
                             .last_seq = 2};
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     struct range range;
-    ses_error error;
 
-    (void)state;
     for (int given = 0; given < 2; given++) {
         assert_ok(ses__range_take(given ? &all : NULL, &range, &error));
         assert_false(range.none);
@@ -175,7 +169,7 @@ static void test_ranges_are_taken_as_they_are_meant(void **state)
     assert_true(range.none);
 }
 
-static void test_ranges_that_are_refused(void **state)
+PLAIN_TEST(ranges_that_are_refused)
 {
     static const struct {
         ses_range range;
@@ -188,22 +182,7 @@ static void test_ranges_that_are_refused(void **state)
         {{.size = sizeof(ses_range), .which = SES_RANGE_SEQ, .first_seq = 2, .last_seq = 1}, SES_INVALID},
     };
     struct range range;
-    ses_error error;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_code(cases[i].code, ses__range_take(&cases[i].range, &range, &error));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_every_time_is_read_back),
-        cmocka_unit_test(test_every_day_of_the_calendar),
-        cmocka_unit_test(test_ranges_are_taken_as_they_are_meant),
-        cmocka_unit_test(test_ranges_that_are_refused),
-    };
-    return cmocka_run_group_tests_name("times and ranges", tests, NULL, NULL);
 }

@@ -105,6 +105,14 @@ static inline int database_teardown(void **state)
     return 0;
 }
 
+/* A test with a server, which all tests of the file share. */
+#define SERVER_TEST(name)                                       \
+    __attribute__((constructor)) static void serve_##name(void) \
+    {                                                           \
+        support_set_group(database_setup, database_teardown);   \
+    }                                                           \
+    GROUP_TEST(struct database *database, name)
+
 /* Opens a store whose calls take at most so long. */
 static inline ses_store *database_open(const char *uri, int timeout_ms)
 {

@@ -7,10 +7,8 @@
 #include "mysql/cluster.h"
 
 /* MySQL replicates with other statements and plugins. */
-static struct cluster *need_mariadb(void **state)
+static struct cluster *need_mariadb(struct cluster *cluster)
 {
-    struct cluster *cluster = *state;
-
     if (!cluster->is_mariadb)
         skip();
     return cluster;
@@ -19,14 +17,6 @@ static struct cluster *need_mariadb(void **state)
 static ses_store *open_store(const struct cluster *cluster, int timeout_ms)
 {
     return database_open(cluster->uri, timeout_ms);
-}
-
-static void test_what_is_acknowledged_survives_the_loss_of_the_primary(void **state)
-{
-    /* A replica may be in the primary's place already, and still read-only. */
-    const struct failover failover = {need_mariadb(state), open_store, cluster_fail_over, SES_READONLY};
-
-    write_while_primaries_are_lost(&failover);
 }
 
 /* ------------------------------------------------------------------------------------ read-only servers */
@@ -40,15 +30,25 @@ static void assert_refused(int code, const ses_error *error)
         assert_int_equal(code, SES_BUSY);
 }
 
-static void test_a_replica_is_read_and_not_written(void **state)
+static int let_the_replica_go_on(void **state)
 {
-    struct cluster *cluster = need_mariadb(state);
+    const struct cluster *cluster = *state;
+
+    if (cluster->is_mariadb)
+        cluster_continue_replica(cluster);
+    return 0;
+}
+
+#define CLUSTER_TEST(name) GROUP_TEST(struct cluster *cluster, name)
+
+CLUSTER_TEST(a_replica_is_read_and_not_written)
+{
+    need_mariadb(cluster);
     const ses_key key = {.app = "other", .user = "user", .session = "s"};
     const ses_append_options titled = {.size = sizeof titled, .title = "A title"};
     const ses_key late = {.app = "other", .user = "user", .session = "late"};
     ses_store *stores[2];
     char uri[300];
-    ses_error error;
 
     stores[0] = database_open(cluster->uri, TIMEOUT_MS);
     must_create(stores[0], &key, "{\"a\":1}");
@@ -63,17 +63,53 @@ static void test_a_replica_is_read_and_not_written(void **state)
     assert_refused(ses_delete(stores[1], &key, NULL, NULL, &error), &error);
     /* It would look first. The primary may have what the replica lacks. */
     assert_refused(ses_append_by_key(stores[1], &late, "{}", SES_NUL, &titled, NULL, &error), &error);
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_int_equal(ses_session_event_count(session), 0);
     ses_session_close(session);
     for (int i = 0; i < 2; i++)
         ses_close(stores[i]);
 }
 
-/* Connections stay on a primary that becomes a replica, and the address leads to the new one only later. */
-static void test_a_write_leaves_a_primary_that_has_become_a_replica(void **state)
+/* A call whose time is over while the server waits for the replica leaves that waiting. If it ended it, the event would be there to
+ * be found, and lost with the primary. */
+TEST_WITH(struct cluster *cluster, NULL, let_the_replica_go_on,
+          what_no_replica_has_confirmed_is_not_acknowledged_later)
 {
-    struct cluster *cluster = need_mariadb(state);
+    need_mariadb(cluster);
+    const ses_key key = {.app = "waiting", .user = "user", .session = "s"};
+    static const char event[] = "{\"id\":\"e\"}";
+    ses_store *store = database_open(cluster->uri, 1500);
+    ses_session *session;
+
+    must_create(store, &key, NULL);
+    cluster_stop_replica(cluster);
+    assert_code(SES_UNKNOWN, ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
+    support_pause_us(300000); /* for work in the background */
+    session = must_get(store, &key);
+    assert_int_equal(ses_session_event_count(session), 0);
+    ses_session_close(session);
+    const int code = ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error);
+    assert_true(code == SES_BUSY || code == SES_UNKNOWN);
+    cluster_continue_replica(cluster);
+    assert_int_equal(ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error), SES_DUPLICATE);
+    session = must_get(store, &key);
+    assert_int_equal(ses_session_event_count(session), 1);
+    ses_session_close(session);
+    ses_close(store);
+}
+
+CLUSTER_TEST(what_is_acknowledged_survives_the_loss_of_the_primary)
+{
+    /* A replica may be in the primary's place already, and still read-only. */
+    const struct failover failover = {need_mariadb(cluster), open_store, cluster_fail_over, SES_READONLY};
+
+    write_while_primaries_are_lost(&failover);
+}
+
+/* Connections stay on a primary that becomes a replica, and the address leads to the new one only later. */
+CLUSTER_TEST(a_write_leaves_a_primary_that_has_become_a_replica)
+{
+    need_mariadb(cluster);
     const ses_key key = key_of(0);
     ses_store *store = database_open(cluster->uri, 30000);
     atomic_bool stop = false;
@@ -100,34 +136,6 @@ static void test_a_write_leaves_a_primary_that_has_become_a_replica(void **state
     ses_close(store);
 }
 
-/* A call whose time is over while the server waits for the replica leaves that waiting. If it ended it, the event would be there to
- * be found, and lost with the primary. */
-static void test_what_no_replica_has_confirmed_is_not_acknowledged_later(void **state)
-{
-    struct cluster *cluster = need_mariadb(state);
-    const ses_key key = {.app = "waiting", .user = "user", .session = "s"};
-    static const char event[] = "{\"id\":\"e\"}";
-    ses_store *store = database_open(cluster->uri, 1500);
-    ses_session *session;
-    ses_error error;
-
-    must_create(store, &key, NULL);
-    cluster_stop_replica(cluster);
-    assert_code(SES_UNKNOWN, ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
-    support_pause_us(300000); /* for work in the background */
-    session = must_get(store, &key);
-    assert_int_equal(ses_session_event_count(session), 0);
-    ses_session_close(session);
-    const int code = ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error);
-    assert_true(code == SES_BUSY || code == SES_UNKNOWN);
-    cluster_continue_replica(cluster);
-    assert_int_equal(ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error), SES_DUPLICATE);
-    session = must_get(store, &key);
-    assert_int_equal(ses_session_event_count(session), 1);
-    ses_session_close(session);
-    ses_close(store);
-}
-
 static int setup(void **state)
 {
     static struct cluster cluster;
@@ -145,29 +153,10 @@ static int setup(void **state)
     return 0;
 }
 
-static int let_the_replica_go_on(void **state)
-{
-    const struct cluster *cluster = *state;
-
-    if (cluster->is_mariadb)
-        cluster_continue_replica(cluster);
-    return 0;
-}
-
 static int teardown(void **state)
 {
     cluster_stop(*state);
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_replica_is_read_and_not_written),
-        cmocka_unit_test_teardown(test_what_no_replica_has_confirmed_is_not_acknowledged_later,
-                                  let_the_replica_go_on),
-        cmocka_unit_test(test_what_is_acknowledged_survives_the_loss_of_the_primary),
-        cmocka_unit_test(test_a_write_leaves_a_primary_that_has_become_a_replica),
-    };
-    return cmocka_run_group_tests_name("failover", tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -32,7 +32,7 @@ static int begin(void **state)
 }
 
 /* The caller sees no more than that the call has taken a little longer. */
-static void test_what_passes_is_tried_again(void **state)
+TEST_WITH(struct database *database, begin, NULL, what_passes_is_tried_again)
 {
     static const unsigned numbers[] = {
         1020, /* ER_CHECKREAD */
@@ -42,8 +42,6 @@ static void test_what_passes_is_tried_again(void **state)
         1615, /* ER_NEED_REPREPARE */
         3101, /* ER_TRANSACTION_ROLLBACK_DURING_COMMIT */
     };
-    const struct database *database = *state;
-    ses_error error;
 
     ses_store *maker = database_open(database->uri, 20000);
     must_create(maker, &key, NULL);
@@ -58,7 +56,7 @@ static void test_what_passes_is_tried_again(void **state)
     }
 }
 
-static void test_what_stays_is_reported(void **state)
+TEST_WITH(struct database *database, begin, NULL, what_stays_is_reported)
 {
     static const struct {
         unsigned number;
@@ -85,8 +83,6 @@ static void test_what_stays_is_reported(void **state)
         {1932, SES_CORRUPT},    /* ER_NO_SUCH_TABLE_IN_ENGINE */
         {3819, SES_CONSTRAINT}, /* ER_CHECK_CONSTRAINT_VIOLATED */
     };
-    const struct database *database = *state;
-    ses_error error;
 
     ses_store *store = database_open(database->uri, 60000);
     ses_store *hasty = database_open(database->uri, 1500);
@@ -105,11 +101,4 @@ static void test_what_stays_is_reported(void **state)
     ses_close(store);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_what_passes_is_tried_again, begin),
-        cmocka_unit_test_setup(test_what_stays_is_reported, begin),
-    };
-    return cmocka_run_group_tests_name("failures", tests, database_setup, database_teardown);
-}
+TEST_GROUP(database_setup, database_teardown)

@@ -90,11 +90,9 @@ static void stop_all(void)
 /* Counts what is there of the thread's events in one session. The numbers of a thread ascend in each. */
 static void count_events(ses_store *store, const char *name, unsigned char *there[THREADS])
 {
-    ses_session *session = NULL;
-    ses_error error;
     int last[THREADS] = {-1, -1, -1, -1};
 
-    assert_ok(ses_get(store, &(ses_key){"app", "user", name}, NULL, &session, &error));
+    ses_session *session = must_get(store, &(ses_key){"app", "user", name});
     const size_t count = ses_session_event_count(session);
     assert_int_equal(count, ses_session_last_seq(session));
     for (size_t i = 0; i < count; i++) {
@@ -176,9 +174,8 @@ static int fresh_database(void **state)
     return 0;
 }
 
-static void test_kills_of_the_server(void **state)
+TEST_WITH(struct database *database, fresh_database, NULL, kills_of_the_server)
 {
-    struct database *database = *state;
     const int kills = (faults_wanted() + 4) / 5;
     uint64_t seed = 1;
     char line[512];
@@ -198,9 +195,8 @@ static void test_kills_of_the_server(void **state)
 }
 
 /* After so many bytes in one direction the connection to which they belong is gone, for both sides. */
-static void test_cuts_of_connections(void **state)
+TEST_WITH(struct database *database, fresh_database, NULL, cuts_of_connections)
 {
-    struct database *database = *state;
     struct proxy *proxy = database_proxy(database, 0);
     const int cuts = faults_wanted() - faults_wanted() / 5;
     uint64_t seed = 2;
@@ -218,14 +214,12 @@ static void test_cuts_of_connections(void **state)
     account(database->uri);
 }
 
-int main(void)
+/* What is written must be whole, and a commit is on the disk, as servers have it by default. */
+static int safe_setup(void **state)
 {
-    /* What is written must be whole, and a commit is on the disk, as servers have it by default. */
     (void)setenv("SERVER_OPTIONS",
                  "--innodb-doublewrite=ON --innodb-flush-method=fsync --innodb-flush-log-at-trx-commit=1", 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_kills_of_the_server, fresh_database),
-        cmocka_unit_test_setup(test_cuts_of_connections, fresh_database),
-    };
-    return cmocka_run_group_tests_name("faults", tests, database_setup, database_teardown);
+    return database_setup(state);
 }
+
+TEST_GROUP(safe_setup, database_teardown)

@@ -15,7 +15,7 @@ static int open_code(const char *uri, unsigned flags, ses_error *error)
     return code;
 }
 
-static void test_what_is_not_an_address_is_invalid(void **state)
+SERVER_TEST(what_is_not_an_address_is_invalid)
 {
     static const char *const bad[] = {"",
                                       "agents.db",
@@ -31,8 +31,6 @@ static void test_what_is_not_an_address_is_invalid(void **state)
                                       "mysql://host/agents?color=red",
                                       "mysql://host/agents?socket",
                                       "mysql://host/agents?tls=maybe"};
-    ses_error error;
-    (void)state;
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         const int code = open_code(bad[i], 0, &error);
@@ -41,12 +39,10 @@ static void test_what_is_not_an_address_is_invalid(void **state)
     }
 }
 
-static void test_servers_that_refuse_cannot_be_opened(void **state)
+SERVER_TEST(servers_that_refuse_cannot_be_opened)
 {
-    const struct database *database = *state;
     const char *socket = strstr(database->server, "socket=");
     char uri[600];
-    ses_error error;
 
     assert_code(SES_CANTOPEN, open_code("mysql://seslite@127.0.0.1:1/agents", 0, &error));
     assert_code(SES_CANTOPEN, open_code("mysql://seslite@localhost/agents?socket=/nowhere", 0, &error));
@@ -57,11 +53,9 @@ static void test_servers_that_refuse_cannot_be_opened(void **state)
     assert_code(SES_CANTOPEN, open_code(uri, 0, &error));
 }
 
-static void test_a_store_is_made_once(void **state)
+SERVER_TEST(a_store_is_made_once)
 {
-    const struct database *database = *state;
     char uri[600];
-    ses_error error;
 
     (void)database_ask(database, "CREATE DATABASE fresh");
     address_of(database->server, "fresh", uri, sizeof uri);
@@ -106,10 +100,9 @@ static void run_script(const struct database *database, const char *path)
     free(script);
 }
 
-static void test_the_script_leaves_a_store_at_its_version(void **state)
+SERVER_TEST(the_script_leaves_a_store_at_its_version)
 {
     static const char versions[] = "SELECT concat(count(*), ' ', max(version)) FROM seslite_schema_version";
-    const struct database *database = *state;
 
     (void)database_ask(database, "CREATE DATABASE scripted");
     (void)database_ask(database, "USE scripted");
@@ -127,13 +120,11 @@ static void test_the_script_leaves_a_store_at_its_version(void **state)
     assert_string_equal(database_ask(database, versions), "1 4");
 }
 
-static void test_a_store_with_an_unknown_feature_is_not_altered(void **state)
+SERVER_TEST(a_store_with_an_unknown_feature_is_not_altered)
 {
     static const char tables[] =
         "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'future'";
-    const struct database *database = *state;
     char uri[600];
-    ses_error error;
 
     (void)database_ask(database, "CREATE DATABASE future");
     address_of(database->server, "future", uri, sizeof uri);
@@ -153,10 +144,8 @@ static void test_a_store_with_an_unknown_feature_is_not_altered(void **state)
 }
 
 /* A group of servers takes no other tables. */
-static void test_every_table_has_a_primary_key(void **state)
+SERVER_TEST(every_table_has_a_primary_key)
 {
-    const struct database *database = *state;
-
     ses_close(database_open(database->uri, 5000));
     assert_string_equal(
         database_ask(
@@ -168,17 +157,14 @@ static void test_every_table_has_a_primary_key(void **state)
         "");
 }
 
-static void test_a_feature_that_comes_later_ends_writing(void **state)
+SERVER_TEST(a_feature_that_comes_later_ends_writing)
 {
-    const struct database *database = *state;
     ses_store *store = database_open(database->uri, 5000);
-    ses_session *session = NULL;
-    ses_error error;
 
     must_create(store, &key, NULL);
     (void)database_ask(database, "INSERT INTO agents.seslite_features VALUES ('colors', 2)");
     assert_code(SES_READONLY, ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    ses_session *session = must_get(store, &key);
     assert_int_equal(ses_session_last_seq(session), 0);
     ses_session_close(session);
     /* As a later script adds it with its change. */
@@ -186,67 +172,24 @@ static void test_a_feature_that_comes_later_ends_writing(void **state)
     assert_code(SES_READONLY, ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
     assert_code(SES_READONLY, ses_delete(store, &key, NULL, NULL, &error));
     (void)database_ask(database, "DELETE FROM agents.seslite_features");
-    assert_ok(ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, "{}");
     ses_close(store);
 }
 
-static void test_a_user_who_may_only_read_cannot_write(void **state)
+SERVER_TEST(a_user_who_may_only_read_cannot_write)
 {
-    const struct database *database = *state;
     const char *socket = strstr(database->server, "socket=");
-    ses_session *session = NULL;
     ses_store *store = NULL;
     char uri[600];
-    ses_error error;
 
     (void)database_ask(database, "CREATE USER reader@localhost IDENTIFIED BY 'p@ss/word'");
     (void)database_ask(database, "GRANT SELECT ON agents.* TO reader@localhost");
     snprintf(uri, sizeof uri, "mysql://reader:p%%40ss%%2fword@localhost/agents?%s", socket);
     assert_ok(ses_open_mysql(uri, NULL, NULL, &store, &error));
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    ses_session *session = must_get(store, &key);
     ses_session_close(session);
     assert_code(SES_READONLY, ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
     assert_non_null(strstr(error.message, "rights"));
-    ses_close(store);
-}
-
-/* Every setting that could change what statements mean, or which bytes come back, is another. */
-static void test_settings_of_the_server_do_not_matter(void **state)
-{
-    static const char *const settings[] = {
-        "SET GLOBAL sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,PAD_CHAR_TO_FULL_LENGTH'",
-        "SET GLOBAL time_zone = '+05:45'",
-        "SET GLOBAL autocommit = 0",
-        "SET GLOBAL completion_type = 'RELEASE'",
-        "SET GLOBAL transaction_isolation = 'SERIALIZABLE'",
-        "SET GLOBAL character_set_server = latin1",
-        "SET GLOBAL group_concat_max_len = 10",
-        "SET GLOBAL sql_select_limit = 1",
-        "SET GLOBAL sql_safe_updates = 1"};
-    static const char text[] =
-        "{\"author\":\"it's \\\\ \\\"quoted\\\"\",\"content\":{\"parts\":[{\"text\":\"a\\u0000b "
-        "\xf0\x9f\x90\xac '' \\\\' %s $1 @ses_user --\"}]}}";
-    const struct database *database = *state;
-    const ses_key other = {"app", "o'\\brien", "\xc3\xa9 ' \\"};
-    ses_session *session = NULL;
-    ses_page *page = NULL;
-    ses_error error;
-
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        if (mysql_query(database->conn, settings[i]) != 0) /* MySQL has another name for it */
-            print_message("%s: %s\n", settings[i], mysql_error(database->conn));
-    }
-    ses_store *store = database_open(database->uri, 5000);
-    must_create(store, &other, "{\"k\":\"\\u0000'\\\\\"}");
-    for (int i = 0; i < 3; i++)
-        assert_ok(ses_append_by_key(store, &other, text, SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_get(store, &other, NULL, &session, &error));
-    assert_int_equal(ses_session_last_seq(session), 3);
-    assert_non_null(strstr(ses_session_event(session, 2)->json, text + 1));
-    ses_session_close(session);
-    assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
-    assert_int_equal(ses_page_count(page), 2);
-    ses_page_close(page);
     ses_close(store);
 }
 
@@ -257,13 +200,11 @@ static void run(const char *command)
 }
 
 /* A server with a certificate of an authority of its own, on a port. */
-static void test_tls_is_verified(void **state)
+SERVER_TEST(tls_is_verified)
 {
-    const struct database *database = *state;
     char command[2000];
     char line[512];
     char uri[900];
-    ses_error error;
 
     if (system("command -v openssl >/dev/null 2>&1") != 0) {
         print_message("skipped: TLS, for want of openssl\n");
@@ -308,19 +249,39 @@ static void test_tls_is_verified(void **state)
     assert_int_equal(database_shell(line, sizeof line, command, ""), 0);
 }
 
-int main(void)
+/* Every setting that could change what statements mean, or which bytes come back, is another. */
+SERVER_TEST(settings_of_the_server_do_not_matter)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_not_an_address_is_invalid),
-        cmocka_unit_test(test_servers_that_refuse_cannot_be_opened),
-        cmocka_unit_test(test_a_store_is_made_once),
-        cmocka_unit_test(test_the_script_leaves_a_store_at_its_version),
-        cmocka_unit_test(test_a_store_with_an_unknown_feature_is_not_altered),
-        cmocka_unit_test(test_every_table_has_a_primary_key),
-        cmocka_unit_test(test_a_feature_that_comes_later_ends_writing),
-        cmocka_unit_test(test_a_user_who_may_only_read_cannot_write),
-        cmocka_unit_test(test_tls_is_verified),
-        cmocka_unit_test(test_settings_of_the_server_do_not_matter),
-    };
-    return cmocka_run_group_tests_name("open", tests, database_setup, database_teardown);
+    static const char *const settings[] = {
+        "SET GLOBAL sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,PAD_CHAR_TO_FULL_LENGTH'",
+        "SET GLOBAL time_zone = '+05:45'",
+        "SET GLOBAL autocommit = 0",
+        "SET GLOBAL completion_type = 'RELEASE'",
+        "SET GLOBAL transaction_isolation = 'SERIALIZABLE'",
+        "SET GLOBAL character_set_server = latin1",
+        "SET GLOBAL group_concat_max_len = 10",
+        "SET GLOBAL sql_select_limit = 1",
+        "SET GLOBAL sql_safe_updates = 1"};
+    static const char text[] =
+        "{\"author\":\"it's \\\\ \\\"quoted\\\"\",\"content\":{\"parts\":[{\"text\":\"a\\u0000b "
+        "\xf0\x9f\x90\xac '' \\\\' %s $1 @ses_user --\"}]}}";
+    const ses_key other = {"app", "o'\\brien", "\xc3\xa9 ' \\"};
+    ses_page *page = NULL;
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        if (mysql_query(database->conn, settings[i]) != 0) /* MySQL has another name for it */
+            print_message("%s: %s\n", settings[i], mysql_error(database->conn));
+    }
+    ses_store *store = database_open(database->uri, 5000);
+    must_create(store, &other, "{\"k\":\"\\u0000'\\\\\"}");
+    for (int i = 0; i < 3; i++)
+        must_append_by_key(store, &other, text);
+    ses_session *session = must_get(store, &other);
+    assert_int_equal(ses_session_last_seq(session), 3);
+    assert_non_null(strstr(ses_session_event(session, 2)->json, text + 1));
+    ses_session_close(session);
+    assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
+    assert_int_equal(ses_page_count(page), 2);
+    ses_page_close(page);
+    ses_close(store);
 }

@@ -21,12 +21,8 @@ static char *event_of(size_t bytes)
     return event;
 }
 
-static void test_an_event_that_is_too_long_for_a_packet_is_refused(void **state)
+SERVER_TEST(an_event_that_is_too_long_for_a_packet_is_refused)
 {
-    const struct database *database = *state;
-    ses_session *session = NULL;
-    ses_error error;
-
     (void)database_ask(database, "SET GLOBAL max_allowed_packet = 1048576");
     ses_store *store = database_open(database->uri, 20000);
     char *large = event_of(MEGABYTE);
@@ -34,11 +30,11 @@ static void test_an_event_that_is_too_long_for_a_packet_is_refused(void **state)
     must_create(store, &key, NULL);
     assert_code(SES_LIMIT, ses_append_by_key(store, &key, large, SES_NUL, NULL, NULL, &error));
     assert_non_null(strstr(error.message, "max_allowed_packet"));
-    assert_ok(ses_append_by_key(store, &key, small, SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    must_append_by_key(store, &key, small);
+    ses_session *session = must_get(store, &key);
     assert_int_equal(ses_session_last_seq(session), 1);
     assert_code(SES_LIMIT, ses_append(session, large, SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append(session, small, SES_NUL, NULL, NULL, &error));
+    must_append(session, small);
     ses_session_close(session);
     ses_close(store);
     free(large);
@@ -63,13 +59,11 @@ static char *event_with_key(size_t bytes)
 
 /* A text that the server takes is stored, whatever comes after it. One that it does not take is refused before it is sent, so the
  * connection stays. */
-static void test_events_of_about_the_length_of_a_packet(void **state)
+SERVER_TEST(events_of_about_the_length_of_a_packet)
 {
-    const struct database *database = *state;
     const ses_key edge = {"app", "edge", "s"};
     int64_t stored = 0;
     int code = SES_OK;
-    ses_error error;
 
     (void)database_ask(database, "SET GLOBAL max_allowed_packet = 1048576");
     ses_store *store = database_open(database->uri, 20000);
@@ -85,7 +79,7 @@ static void test_events_of_about_the_length_of_a_packet(void **state)
     }
     assert_int_equal(code, SES_LIMIT);
     assert_in_range(stored, 20, 80);
-    assert_ok(ses_append_by_key(store, &edge, "{}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &edge, "{}");
     ses_session *session = must_get(store, &edge);
     assert_int_equal(ses_session_event_count(session), stored + 1);
     assert_int_equal(database_count(database, "Connections"), connections);
@@ -95,14 +89,11 @@ static void test_events_of_about_the_length_of_a_packet(void **state)
 }
 
 /* Many statements are sent in pieces, and are one transaction all the same. */
-static void test_a_batch_that_is_longer_than_a_packet_is_sent_in_pieces(void **state)
+SERVER_TEST(a_batch_that_is_longer_than_a_packet_is_sent_in_pieces)
 {
     enum { COUNT = 40 };
-    const struct database *database = *state;
     const ses_key batch = {"app", "user", "batch"};
     ses_text events[COUNT];
-    ses_session *session = NULL;
-    ses_error error;
 
     (void)database_ask(database, "SET GLOBAL max_allowed_packet = 1048576");
     ses_store *store = database_open(database->uri, 20000);
@@ -111,7 +102,7 @@ static void test_a_batch_that_is_longer_than_a_packet_is_sent_in_pieces(void **s
         events[i] = (ses_text){event, strlen(event)};
     must_create(store, &batch, NULL);
     assert_ok(ses_append_batch_by_key(store, &batch, events, COUNT, NULL, NULL, &error));
-    assert_ok(ses_get(store, &batch, NULL, &session, &error));
+    ses_session *session = must_get(store, &batch);
     assert_int_equal(ses_session_event_count(session), COUNT);
     for (size_t i = 0; i < COUNT; i++)
         assert_non_null(strstr(ses_session_event(session, i)->json, event + 1));
@@ -122,15 +113,13 @@ static void test_a_batch_that_is_longer_than_a_packet_is_sent_in_pieces(void **s
 }
 
 /* All bytes, also at the edges of chunks. */
-static void test_every_byte_comes_back(void **state)
+SERVER_TEST(every_byte_comes_back)
 {
-    const struct database *database = *state;
     const size_t len = 3 * 65536 + 7;
     unsigned char *bytes = malloc(len);
     unsigned char *read = malloc(len);
     ses_artifact *artifact = NULL;
     size_t got = 0;
-    ses_error error;
 
     assert_non_null(bytes);
     assert_non_null(read);
@@ -146,15 +135,4 @@ static void test_every_byte_comes_back(void **state)
     ses_close(store);
     free(bytes);
     free(read);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_event_that_is_too_long_for_a_packet_is_refused),
-        cmocka_unit_test(test_events_of_about_the_length_of_a_packet),
-        cmocka_unit_test(test_a_batch_that_is_longer_than_a_packet_is_sent_in_pieces),
-        cmocka_unit_test(test_every_byte_comes_back),
-    };
-    return cmocka_run_group_tests_name("packets", tests, database_setup, database_teardown);
 }

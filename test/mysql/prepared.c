@@ -19,18 +19,13 @@ static ses_store *open_with_one_connection(const struct database *database)
 
 static void append(ses_store *store, const char *json)
 {
-    ses_error error;
-
-    assert_ok(ses_append_by_key(store, &key, json, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, json);
 }
 
 /* The state after `event`, and so many events. */
 static void assert_session(ses_store *store, int64_t events)
 {
-    ses_session *session = NULL;
-    ses_error error;
-
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    ses_session *session = must_get(store, &key);
     assert_int_equal(ses_session_last_seq(session), events);
     assert_string_equal(
         support_state(session, NULL),
@@ -47,9 +42,10 @@ static int begin(void **state)
     return 0;
 }
 
-static void test_a_connection_prepares_each_statement_once(void **state)
+#define PREPARED_TEST(name) TEST_WITH(struct database *database, begin, NULL, name)
+
+PREPARED_TEST(a_connection_prepares_each_statement_once)
 {
-    const struct database *database = *state;
     ses_store *store = open_with_one_connection(database);
 
     must_create(store, &key, NULL);
@@ -66,16 +62,13 @@ static void test_a_connection_prepares_each_statement_once(void **state)
 }
 
 /* The first append is refused at its first statement, and those after it are not prepared. */
-static void test_what_a_failure_has_left_out_is_prepared_later(void **state)
+PREPARED_TEST(what_a_failure_has_left_out_is_prepared_later)
 {
-    const struct database *database = *state;
     ses_store *maker = database_open(database->uri, 20000);
     ses_store *store = open_with_one_connection(database);
-    ses_session *session = NULL;
-    ses_error error;
 
     must_create(maker, &key, NULL);
-    assert_ok(ses_get(maker, &key, NULL, &session, &error));
+    ses_session *session = must_get(maker, &key);
     append(maker, event);
     assert_code(SES_STALE, ses_append(session, event, SES_NUL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append_by_key(store, &(ses_key){"app", "user", "other"}, event, SES_NUL,
@@ -90,10 +83,8 @@ static void test_what_a_failure_has_left_out_is_prepared_later(void **state)
     ses_close(maker);
 }
 
-static void test_a_server_without_room_for_statements_gets_text(void **state)
+PREPARED_TEST(a_server_without_room_for_statements_gets_text)
 {
-    const struct database *database = *state;
-
     (void)database_ask(database, "SET GLOBAL max_prepared_stmt_count = 0");
     ses_store *store = open_with_one_connection(database);
     must_create(store, &key, NULL);
@@ -104,13 +95,11 @@ static void test_a_server_without_room_for_statements_gets_text(void **state)
 }
 
 /* A session that is not there leaves nothing of the one that was found before. */
-static void test_a_session_that_is_not_found_is_none(void **state)
+PREPARED_TEST(a_session_that_is_not_found_is_none)
 {
-    const struct database *database = *state;
     const ses_key other = {"app", "user", "other"};
     ses_store *store = open_with_one_connection(database);
     ses_session *session = NULL;
-    ses_error error;
 
     must_create(store, &key, NULL);
     append(store, event);
@@ -123,27 +112,23 @@ static void test_a_session_that_is_not_found_is_none(void **state)
 #define REMOVED "\"__ADK_SENTINEL_REMOVED__\""
 
 /* A key may be there twice. */
-static void test_operations_keep_their_order(void **state)
+PREPARED_TEST(operations_keep_their_order)
 {
-    const struct database *database = *state;
     ses_store *store = open_with_one_connection(database);
-    ses_session *session = NULL;
-    ses_error error;
 
     must_create(store, &key, NULL);
     append(store, "{\"author\":\"user\",\"actions\":{\"stateDelta\":{\"a\":1,\"b\":1,\"c\":1,\"a\":" REMOVED
                   ",\"d\":1,\"d\":2,\"b\":3,\"c\":" REMOVED ",\"e\":1,\"user:f\":" REMOVED
                   ",\"user:f\":1,\"user:g\":1,\"user:g\":" REMOVED "}}}");
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    ses_session *session = must_get(store, &key);
     assert_string_equal(support_state(session, NULL), "{\"user:f\":1,\"b\":3,\"d\":2,\"e\":1}");
     ses_session_close(session);
     ses_close(store);
 }
 
 /* Each kind of transaction has the isolation that it needs, in whatever order they come. */
-static void test_transactions_take_turns(void **state)
+PREPARED_TEST(transactions_take_turns)
 {
-    const struct database *database = *state;
     ses_store *store = open_with_one_connection(database);
     ses_store *other = database_open(database->uri, 20000);
 
@@ -157,15 +142,4 @@ static void test_transactions_take_turns(void **state)
     ses_close(store);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_a_connection_prepares_each_statement_once, begin),
-        cmocka_unit_test_setup(test_what_a_failure_has_left_out_is_prepared_later, begin),
-        cmocka_unit_test_setup(test_a_server_without_room_for_statements_gets_text, begin),
-        cmocka_unit_test_setup(test_a_session_that_is_not_found_is_none, begin),
-        cmocka_unit_test_setup(test_operations_keep_their_order, begin),
-        cmocka_unit_test_setup(test_transactions_take_turns, begin),
-    };
-    return cmocka_run_group_tests_name("prepared", tests, database_setup, database_teardown);
-}
+TEST_GROUP(database_setup, database_teardown)

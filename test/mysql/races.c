@@ -82,9 +82,8 @@ static void *look(void *context)
     return NULL;
 }
 
-static void test_numbers_are_given_in_the_order_of_commits(void **state)
+SERVER_TEST(numbers_are_given_in_the_order_of_commits)
 {
-    const struct database *database = *state;
     struct reader reader = {.store = database_open(database->uri, 20000)};
     ses_store *store = database_open(database->uri, 60000);
     bool seen[WRITERS * EVENTS + 1] = {false};
@@ -139,9 +138,8 @@ static void *create_the_same(void *context)
     return NULL;
 }
 
-static void test_a_session_is_created_once(void **state)
+SERVER_TEST(a_session_is_created_once)
 {
-    const struct database *database = *state;
     ses_store *store = database_open(database->uri, 60000);
     struct writer writers[WRITERS];
 
@@ -182,14 +180,12 @@ static void *come_and_go(void *context)
     return NULL;
 }
 
-static void test_a_user_who_is_deleted_leaves_nothing_behind(void **state)
+SERVER_TEST(a_user_who_is_deleted_leaves_nothing_behind)
 {
     const ses_check_options whole = {.size = sizeof whole, .level = SES_CHECK_LOG};
-    const struct database *database = *state;
     ses_store *store = database_open(database->uri, 60000);
     struct writer writers[WRITERS];
     int64_t problems = -1;
-    ses_error error;
 
     start_writers(writers, store, come_and_go);
     join_writers(writers);
@@ -217,9 +213,8 @@ static void *append_one(void *context)
 }
 
 /* The server's answer is the same whether it had committed or not, so the append looks, and stores what is not there. */
-static void test_an_append_whose_statement_is_killed_is_stored_once(void **state)
+SERVER_TEST(an_append_whose_statement_is_killed_is_stored_once)
 {
-    const struct database *database = *state;
     struct writer writer = {.store = database_open(database->uri, 20000)};
     char sql[60];
     int64_t id = 0;
@@ -257,13 +252,11 @@ static int64_t steady_ms(void)
 }
 
 /* The connection that was waiting is killed: nothing of it is left on the server, long before its own time is over. */
-static void test_a_call_that_waits_for_a_lock_ends_in_time(void **state)
+SERVER_TEST(a_call_that_waits_for_a_lock_ends_in_time)
 {
-    const struct database *database = *state;
     ses_store *store = database_open(database->uri, 20000);
     const ses_append_options soon = {.size = sizeof soon, .timeout_ms = 200};
     const ses_key locked = {"app", "user", "locked"};
-    ses_error error;
 
     must_create(store, &locked, NULL);
     (void)database_ask(database, "BEGIN");
@@ -282,7 +275,7 @@ static void test_a_call_that_waits_for_a_lock_ends_in_time(void **state)
     assert_int_equal(waiting, 0);
     assert_in_range(steady_ms() - begun, 150, 15000);
     (void)database_ask(database, "ROLLBACK");
-    assert_ok(ses_append_by_key(store, &locked, "{}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &locked, "{}");
     ses_close(store);
 }
 
@@ -300,34 +293,19 @@ static int count_locks(void *context, const char *data, size_t len, ses_error *e
     return 0;
 }
 
-static void test_reads_lock_nothing(void **state)
+SERVER_TEST(reads_lock_nothing)
 {
     enum { BYTES = 300000 };
-    const struct database *database = *state;
     const ses_key large = {"app", "user", "large"};
     ses_store *store = database_open(database->uri, 20000);
     char *event = malloc(BYTES + 100);
-    ses_error error;
 
     assert_non_null(event);
     (void)snprintf(event, BYTES + 100, "{\"author\":\"%0*d\"}", BYTES, 0);
     must_create(store, &large, NULL);
     for (int i = 0; i < 3; i++) /* so that the text comes in pieces, before the transaction ends */
-        assert_ok(ses_append_by_key(store, &large, event, SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_store_export(store, NULL, count_locks, *state, &error));
+        must_append_by_key(store, &large, event);
+    assert_ok(ses_store_export(store, NULL, count_locks, database, &error));
     free(event);
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_are_given_in_the_order_of_commits),
-        cmocka_unit_test(test_a_session_is_created_once),
-        cmocka_unit_test(test_a_user_who_is_deleted_leaves_nothing_behind),
-        cmocka_unit_test(test_an_append_whose_statement_is_killed_is_stored_once),
-        cmocka_unit_test(test_a_call_that_waits_for_a_lock_ends_in_time),
-        cmocka_unit_test(test_reads_lock_nothing),
-    };
-    return cmocka_run_group_tests_name("races", tests, database_setup, database_teardown);
 }

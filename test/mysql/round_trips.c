@@ -51,11 +51,11 @@ static void assert_round_trips(unsigned long expected)
             fail_msg("%lu round trips, not %d: %s", trips, (most), #call); \
     } while (0)
 
-static void test_creating_takes_one(void **state)
+#define FAR_TEST(name) TEST_WITH(struct database *database, open_far, close_far, name)
+
+FAR_TEST(creating_takes_one)
 {
-    ses_error error;
     ses_session *session = NULL;
-    (void)state;
 
     assert_ok(
         ses_create(far.store, &key, "{\"a\":1,\"user:b\":2,\"app:c\":3}", SES_NUL, NULL, &session, &error));
@@ -69,22 +69,19 @@ static void test_creating_takes_one(void **state)
     ses_session_close(session);
 }
 
-static void test_appending_takes_one(void **state)
+FAR_TEST(appending_takes_one)
 {
     static const char event[] = "{\"author\":\"user\",\"actions\":{\"stateDelta\":{\"a\":2,\"user:b\":3,"
                                 "\"app:c\":4,\"d\":5,\"e\":6}}}";
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     const ses_append_options titled = {.size = sizeof titled, .title = "a title"};
-    ses_session *session = NULL;
-    ses_error error;
-    (void)state;
 
-    assert_ok(ses_get(far.store, &key, NULL, &session, &error));
+    ses_session *session = must_get(far.store, &key);
     begin();
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
     assert_round_trips(1);
     begin();
-    assert_ok(ses_append_by_key(far.store, &key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(far.store, &key, event);
     assert_round_trips(1);
     begin(); /* refused, rolled back, asked, what the handle lacks, and stored */
     assert_ok(ses_append(session, event, SES_NUL, &anyway, NULL, &error));
@@ -95,18 +92,15 @@ static void test_appending_takes_one(void **state)
     ses_session_close(session);
 }
 
-static void test_reading_takes_one(void **state)
+FAR_TEST(reading_takes_one)
 {
-    ses_session *session = NULL;
     ses_page *page = NULL;
-    ses_error error;
-    (void)state;
 
     begin();
-    assert_ok(ses_get(far.store, &key, NULL, &session, &error));
+    ses_session *session = must_get(far.store, &key);
     assert_round_trips(1);
     begin();
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_round_trips(1);
     ses_session_close(session);
     begin();
@@ -117,7 +111,7 @@ static void test_reading_takes_one(void **state)
 
 /* PostgreSQL needs 1 for new events and for an append under a lease, since one statement there can look and write. Here what is stored
  * is asked for first, and all is written in a second packet. */
-static void test_batches_take_two(void **state)
+FAR_TEST(batches_take_two)
 {
     enum { MANY = 200 };
     static char texts[MANY][120];
@@ -126,8 +120,6 @@ static void test_batches_take_two(void **state)
     ses_session *session = must_get(far.store, &key);
     ses_append_options leased = {.size = sizeof leased};
     ses_lease lease;
-    ses_error error;
-    (void)state;
 
     for (int i = 0; i < MANY; i++) {
         const int len =
@@ -147,14 +139,12 @@ static void test_batches_take_two(void **state)
 }
 
 /* As on PostgreSQL: one to look, and one to write. */
-static void test_small_writes_take_two(void **state)
+FAR_TEST(small_writes_take_two)
 {
     const ses_label label = {"color", "blue"};
     const int64_t later = INT64_C(4000000000000000);
     ses_session *session = must_get(far.store, &key);
     ses_lease lease;
-    ses_error error;
-    (void)state;
 
     assert_trips(2, assert_ok(ses_lease_take(far.store, &key, "owner", NULL, &lease, &error)));
     assert_trips(2, assert_ok(ses_lease_renew(far.store, &key, lease.token, NULL, NULL, &error)));
@@ -170,12 +160,10 @@ static void test_small_writes_take_two(void **state)
 
 /* PostgreSQL needs 2. Here the server stops at the statement that refuses, which is one; what came before is rolled back, another
  * transaction looks, and ends. */
-static void test_an_append_that_is_refused_takes_four(void **state)
+FAR_TEST(an_append_that_is_refused_takes_four)
 {
     ses_session *session = must_get(far.store, &key);
     ses_appended appended;
-    ses_error error;
-    (void)state;
 
     must_append_by_key(far.store, &key, "{\"id\":\"named\",\"timestamp\":1.5}");
     assert_trips(4, assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, NULL, NULL, &error)));
@@ -203,7 +191,7 @@ static void find_in_a_session(const ses_key *of)
 }
 
 /* What reads much of a session goes table by table. The session has two events. PostgreSQL needs one less for a fork and a cut. */
-static void test_history_takes_more(void **state)
+FAR_TEST(history_takes_more)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
     static const char event[] =
@@ -216,11 +204,9 @@ static void test_history_takes_more(void **state)
     ses_session *fork;
     size_t len;
     char *json;
-    ses_error error;
-    (void)state;
 
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
+    must_append(session, event);
     find_in_a_session(&small);
     assert_trips(15, assert_ok(ses_fork(session, NULL, &forked, NULL, &fork, &error)));
     assert_trips(14, assert_ok(ses_cut(fork, &first, NULL, NULL, &error)));
@@ -243,7 +229,7 @@ static int read_first(ses_cursor **cursor, const ses_event **event)
     return code == SES_OK ? ses_cursor_next(*cursor, event, &error) : code;
 }
 
-static void test_so_does_other_reading(void **state)
+FAR_TEST(so_does_other_reading)
 {
     ses_session *session = must_get(far.store, &key);
     ses_cursor *cursor;
@@ -251,8 +237,6 @@ static void test_so_does_other_reading(void **state)
     int64_t count;
     size_t len;
     char *json;
-    ses_error error;
-    (void)state;
 
     assert_trips(1, assert_ok(ses_state_get_by_key(far.store, &key, "a", NULL, &json, &len, &error)));
     ses_free(json);
@@ -266,17 +250,4 @@ static void test_so_does_other_reading(void **state)
     ses_session_close(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_creating_takes_one, open_far, close_far),
-        cmocka_unit_test_setup_teardown(test_appending_takes_one, open_far, close_far),
-        cmocka_unit_test_setup_teardown(test_reading_takes_one, open_far, close_far),
-        cmocka_unit_test_setup_teardown(test_batches_take_two, open_far, close_far),
-        cmocka_unit_test_setup_teardown(test_small_writes_take_two, open_far, close_far),
-        cmocka_unit_test_setup_teardown(test_an_append_that_is_refused_takes_four, open_far, close_far),
-        cmocka_unit_test_setup_teardown(test_history_takes_more, open_far, close_far),
-        cmocka_unit_test_setup_teardown(test_so_does_other_reading, open_far, close_far),
-    };
-    return cmocka_run_group_tests_name("round_trips", tests, database_setup, database_teardown);
-}
+TEST_GROUP(database_setup, database_teardown)

@@ -44,10 +44,9 @@ static void read_page(void *context)
 }
 
 /* Sessions a second apart. */
-static void test_a_page_among_100000_sessions(void **state)
+SERVER_TEST(a_page_among_100000_sessions)
 {
     static const int orders[] = {SES_ORDER_NEWEST, SES_ORDER_OLDEST, SES_ORDER_CREATED};
-    const struct database *database = *state;
     ses_store *store = database_open(database->uri, 60000);
 
     must_create(store, &(ses_key){"app", "user", "first"}, NULL);
@@ -72,10 +71,7 @@ static const ses_key log_key = {"app", "user", "long"};
 
 static void get_log(void *context)
 {
-    ses_session *session = NULL;
-    ses_error error;
-
-    assert_ok(ses_get(context, &log_key, NULL, &session, &error));
+    ses_session *session = must_get(context, &log_key);
     assert_int_equal(ses_session_event_count(session), EVENTS);
     ses_session_close(session);
 }
@@ -90,12 +86,10 @@ static void select_log(void *context)
     mysql_free_result(rows);
 }
 
-static void test_a_log_takes_no_pairs_of_its_rows(void **state)
+SERVER_TEST(a_log_takes_no_pairs_of_its_rows)
 {
-    struct database *database = *state;
     ses_store *store = database_open(database->uri, 60000);
     static ses_text events[EVENTS];
-    ses_error error;
 
     for (int i = 0; i < EVENTS; i++)
         events[i] = (ses_text){"{\"author\":\"user\"}", 17};
@@ -104,13 +98,4 @@ static void test_a_log_takes_no_pairs_of_its_rows(void **state)
     const int64_t plain_us = best_of(8, select_log, database);
     assert_in_range(best_of(8, get_log, store), 0, 50 * plain_us); /* all pairs: some hundred times */
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_page_among_100000_sessions),
-        cmocka_unit_test(test_a_log_takes_no_pairs_of_its_rows),
-    };
-    return cmocka_run_group_tests_name("sizes", tests, database_setup, database_teardown);
 }

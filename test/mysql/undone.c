@@ -30,9 +30,8 @@ static void refuse(void *context, const char *table, bool refuses)
     (void)database_ask(context, sql);
 }
 
-static void test_nothing_of_a_call_that_fails_is_stored(void **state)
+SERVER_TEST(nothing_of_a_call_that_fails_is_stored)
 {
-    struct database *database = *state;
     struct undone undone = {.database = database, .refuse = refuse};
     char tables[2000];
 
@@ -46,10 +45,4 @@ static void test_nothing_of_a_call_that_fails_is_stored(void **state)
     undone.tables = tables;
     undone_try_all(&undone);
     ses_close(undone.store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_of_a_call_that_fails_is_stored)};
-    return cmocka_run_group_tests_name("undone", tests, database_setup, database_teardown);
 }

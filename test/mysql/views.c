@@ -155,9 +155,8 @@ static void assert_same(const struct fixture *fixture, const struct database *da
     free(shown);
 }
 
-static void test_the_views_show_the_same(void **state)
+SERVER_TEST(the_views_show_the_same)
 {
-    const struct database *database = *state;
     struct fixture *fixture;
     /* MySQL itself shows JSON with its keys in another order, and numbers in another form. */
     const bool is_mariadb = mariadb_connection(database->conn);
@@ -185,9 +184,8 @@ static void test_the_views_show_the_same(void **state)
     assert_int_equal(fixture_teardown((void **)&fixture), 0);
 }
 
-static void test_escapes_that_the_server_rejects_end_no_view(void **state)
+SERVER_TEST(escapes_that_the_server_rejects_end_no_view)
 {
-    const struct database *database = *state;
     ses_store *store = database_open(database->uri, 20000);
     const ses_key escaped = {"escapes", "user", "one"};
 
@@ -197,13 +195,4 @@ static void test_escapes_that_the_server_rejects_end_no_view(void **state)
         database_ask(database, "SELECT text FROM agents.seslite_transcript WHERE app = 'escapes'"),
         "abc\\ud800");
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_views_show_the_same),
-        cmocka_unit_test(test_escapes_that_the_server_rejects_end_no_view),
-    };
-    return cmocka_run_group_tests_name("views", tests, database_setup, database_teardown);
 }

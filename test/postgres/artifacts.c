@@ -22,11 +22,9 @@ static void assert_sound(const struct database *database)
     }
 }
 
-static void test_threads_of_two_stores_share_the_bytes_of_a_user(void **state)
+SERVER_TEST(threads_of_two_stores_share_the_bytes_of_a_user)
 {
-    struct database *database = *state;
     ses_store *stores[2] = {NULL, NULL};
-    ses_error error;
 
     for (int i = 0; i < 2; i++)
         assert_ok(ses_open_postgres(database->place, NULL, NULL, &stores[i], &error));
@@ -37,12 +35,4 @@ static void test_threads_of_two_stores_share_the_bytes_of_a_user(void **state)
     assert_sound(database);
     for (int i = 0; i < 2; i++)
         ses_close(stores[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_of_two_stores_share_the_bytes_of_a_user),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: artifacts", tests, database_setup, database_teardown);
 }

@@ -60,12 +60,13 @@ static ses_store *open_behind(const struct bouncer *bouncer, const char *name)
     return store;
 }
 
-static void test_a_session_is_written_read_listed_and_rewound(void **state)
+#define BOUNCER_TEST(name) GROUP_TEST(struct bouncer *bouncer, name)
+
+BOUNCER_TEST(a_session_is_written_read_listed_and_rewound)
 {
-    ses_store *store = open_behind(*state, "operations");
+    ses_store *store = open_behind(bouncer, "operations");
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
     ses_page *page = NULL;
-    ses_error error;
 
     must_create(store, &one, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
     must_append_by_key(
@@ -94,14 +95,13 @@ static void test_a_session_is_written_read_listed_and_rewound(void **state)
     ses_close(store);
 }
 
-static void test_a_lease_is_taken_and_a_session_followed(void **state)
+BOUNCER_TEST(a_lease_is_taken_and_a_session_followed)
 {
-    ses_store *store = open_behind(*state, "waiting");
+    ses_store *store = open_behind(bouncer, "waiting");
     const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
     ses_follower *follower = NULL;
     const ses_event *event = NULL;
     ses_lease lease;
-    ses_error error;
 
     must_create(store, &one, NULL);
     assert_ok(ses_follower_open(store, &one, NULL, &follower, &error));
@@ -116,12 +116,11 @@ static void test_a_lease_is_taken_and_a_session_followed(void **state)
     ses_close(store);
 }
 
-static void test_lines_go_in_and_out_unchanged(void **state)
+BOUNCER_TEST(lines_go_in_and_out_unchanged)
 {
-    ses_store *store = open_behind(*state, "lines");
+    ses_store *store = open_behind(bouncer, "lines");
     ses_store *source = empty_store();
     ses_import_report report;
-    ses_error error;
 
     must_create(source, &one, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
     for (int i = 0; i < 300; i++)
@@ -135,12 +134,10 @@ static void test_lines_go_in_and_out_unchanged(void **state)
 }
 
 /* What a commit could not say would be lost with it. */
-static void test_a_server_that_keeps_its_warnings_to_itself_is_refused(void **state)
+BOUNCER_TEST(a_server_that_keeps_its_warnings_to_itself_is_refused)
 {
-    const struct bouncer *bouncer = *state;
     const ses_postgres_options unprepared = {.size = sizeof unprepared, .unprepared = 1};
     ses_store *store = open_behind(bouncer, "quiet");
-    ses_error error;
     char place[700];
 
     ses_close(store);
@@ -175,9 +172,9 @@ static void *append_many(void *context)
 }
 
 /* More writers than the pooler has connections. */
-static void test_many_write_at_once(void **state)
+BOUNCER_TEST(many_write_at_once)
 {
-    ses_store *store = open_behind(*state, "writers");
+    ses_store *store = open_behind(bouncer, "writers");
     struct writer writers[WRITERS];
 
     must_create(store, &one, NULL);
@@ -217,14 +214,12 @@ static PGconn *hold_a_connection(const struct bouncer *bouncer, const char *name
     return conn;
 }
 
-static void test_statements_that_the_pooler_has_lost_or_kept_are_misuse(void **state)
+BOUNCER_TEST(statements_that_the_pooler_has_lost_or_kept_are_misuse)
 {
-    const struct bouncer *bouncer = *state;
     ses_store *unprepared = open_behind(bouncer, "prepared");
     ses_session *session = NULL;
     ses_store *store = NULL;
     ses_store *second = NULL;
-    ses_error error;
 
     must_create(unprepared, &one, NULL);
     ses_close(unprepared);
@@ -250,13 +245,11 @@ static PGresult *prepared_on(PGconn *conn)
 }
 
 /* Elsewhere a name means the same statement or none: no statement of another client runs in the place of one's own. */
-static void test_a_name_means_one_statement(void **state)
+BOUNCER_TEST(a_name_means_one_statement)
 {
-    const struct bouncer *bouncer = *state;
     ses_store *unprepared = open_behind(bouncer, "mixed");
     ses_store *reader = NULL;
     ses_store *writer = NULL;
-    ses_error error;
 
     must_create(unprepared, &one, NULL);
     assert_ok(open_prepared(bouncer, "mixed", &reader, &error));
@@ -283,12 +276,10 @@ static void test_a_name_means_one_statement(void **state)
     ses_close(unprepared);
 }
 
-static void test_statement_mode_is_misuse(void **state)
+BOUNCER_TEST(statement_mode_is_misuse)
 {
-    const struct bouncer *bouncer = *state;
     const ses_postgres_options unprepared = {.size = sizeof unprepared, .unprepared = 1};
     ses_store *store = open_behind(bouncer, "elsewhere");
-    ses_error error;
     char place[700];
 
     ses_close(store);
@@ -306,13 +297,11 @@ static int64_t waiting_for_standby(const struct database *database)
 }
 
 /* The pooler has the server cancel what a client asked for, as long as it knows the client. */
-static void test_a_call_that_is_given_up_leaves_no_process(void **state)
+BOUNCER_TEST(a_call_that_is_given_up_leaves_no_process)
 {
-    const struct bouncer *bouncer = *state;
     const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 300};
     const ses_postgres_options unprepared = {.size = sizeof unprepared, .unprepared = 1};
     ses_store *store = open_behind(bouncer, "given_up");
-    ses_error error;
     char place[700];
 
     must_create(store, &one, NULL);
@@ -328,18 +317,4 @@ static void test_a_call_that_is_given_up_leaves_no_process(void **state)
     ses_close(store);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_session_is_written_read_listed_and_rewound),
-        cmocka_unit_test(test_a_lease_is_taken_and_a_session_followed),
-        cmocka_unit_test(test_lines_go_in_and_out_unchanged),
-        cmocka_unit_test(test_a_server_that_keeps_its_warnings_to_itself_is_refused),
-        cmocka_unit_test(test_many_write_at_once),
-        cmocka_unit_test(test_statements_that_the_pooler_has_lost_or_kept_are_misuse),
-        cmocka_unit_test(test_a_name_means_one_statement),
-        cmocka_unit_test(test_statement_mode_is_misuse),
-        cmocka_unit_test(test_a_call_that_is_given_up_leaves_no_process),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

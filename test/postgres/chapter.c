@@ -63,15 +63,12 @@ static void create_and_append(ses_store *store)
     must_append_by_key(store, &key, "{\"author\":\"user\",\"actions\":{\"stateDelta\":{\"c\":4}}}");
 }
 
-static void test_a_store_is_partitioned_vacuumed_and_shared(void **state)
+GROUP_TEST(struct database *database, a_store_is_partitioned_vacuumed_and_shared)
 {
-    const struct database *database = *state;
-    ses_session *session = NULL;
     ses_store *store = NULL;
     ses_store *shop = NULL;
     PGconn *conn = NULL;
     char place[600];
-    ses_error error;
 
     run_block(1);
     open_database(database, "agents", &store, &conn);
@@ -85,7 +82,7 @@ static void test_a_store_is_partitioned_vacuumed_and_shared(void **state)
     run_block(4);
     snprintf(place, sizeof place, "host=%s user=shop dbname=agents", database->folder);
     assert_ok(ses_open_postgres(place, NULL, NULL, &shop, &error));
-    assert_ok(ses_get(shop, &key, NULL, &session, &error));
+    ses_session *session = must_get(shop, &key);
     ses_session_close(session);
     must_append_by_key(shop, &key, "{\"author\":\"agent\"}");
     assert_int_equal(problems_of(shop, SES_CHECK_LOG), 0);
@@ -101,13 +98,13 @@ static void test_a_store_is_partitioned_vacuumed_and_shared(void **state)
     ses_close(store);
 }
 
-static void test_the_sessions_of_a_month_are_dropped(void **state)
+GROUP_TEST(struct database *database, the_sessions_of_a_month_are_dropped)
 {
     ses_store *store = NULL;
     PGconn *conn = NULL;
 
     run_block(5);
-    open_database(*state, "by_month", &store, &conn);
+    open_database(database, "by_month", &store, &conn);
     fill_tables(conn); /* by their numbers, these sessions were created in the first month */
     create_and_append(store);
     assert_int_equal(number_of(conn, "SELECT count(*) FROM seslite.events_2025_01"), 100000);
@@ -142,11 +139,4 @@ static int setup(void **state)
     return code;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_store_is_partitioned_vacuumed_and_shared),
-        cmocka_unit_test(test_the_sessions_of_a_month_are_dropped),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: chapter", tests, setup, database_teardown);
-}
+TEST_GROUP(setup, database_teardown)

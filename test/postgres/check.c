@@ -36,13 +36,13 @@ static void fill(ses_store *store)
     assert_ok(ses_lease_take(store, &key, "owner", NULL, &lease, &error));
 }
 
-static struct place open_place(void **state, const char *name)
+static struct place open_place(struct database *database, const char *name)
 {
     struct place place = {.store = NULL};
     char address[300];
     ses_error error;
 
-    database_address(*state, name, address);
+    database_address(database, name, address);
     assert_ok(ses_open_postgres(address, NULL, NULL, &place.store, &error));
     fill(place.store);
     place.conn = PQconnectdb(address);
@@ -93,7 +93,7 @@ static void assert_one(const struct found *found, int kind, const char *words)
 /* --------------------------------------------------------------------------------------------- references */
 
 /* The number 28672 is that of no row; its shard is 0. */
-static void test_rows_that_belong_to_nothing_are_found(void **state)
+SERVER_TEST(rows_that_belong_to_nothing_are_found)
 {
     static const struct {
         const char *sql;
@@ -126,7 +126,7 @@ static void test_rows_that_belong_to_nothing_are_found(void **state)
         {"INSERT INTO seslite.artifact_chunks VALUES (0, 28672, 0, 'bytes')",
          "1 rows of artifact_chunks belong to row 28672 of artifact_contents"},
     };
-    struct place place = open_place(state, "orphans");
+    struct place place = open_place(database, "orphans");
 
     for (size_t i = 0; i < sizeof orphans / sizeof orphans[0]; i++) {
         run(&place, orphans[i].sql);
@@ -150,9 +150,9 @@ static void test_rows_that_belong_to_nothing_are_found(void **state)
     close_place(&place);
 }
 
-static void test_a_session_that_is_gone_leaves_rows_behind(void **state)
+SERVER_TEST(a_session_that_is_gone_leaves_rows_behind)
 {
-    struct place place = open_place(state, "gone");
+    struct place place = open_place(database, "gone");
 
     run(&place, "DELETE FROM seslite.sessions");
     struct found found = check_at(&place, SES_CHECK_FULL);
@@ -161,20 +161,20 @@ static void test_a_session_that_is_gone_leaves_rows_behind(void **state)
         assert_int_equal(found.kinds[i], SES_PROBLEM_REFERENCE);
     close_place(&place);
 
-    place = open_place(state, "gone_user");
+    place = open_place(database, "gone_user");
     run(&place, "DELETE FROM seslite.users");
     assert_int_equal(check_at(&place, SES_CHECK_FULL).count, 2); /* user_state, sessions */
     close_place(&place);
 
-    place = open_place(state, "gone_app");
+    place = open_place(database, "gone_app");
     run(&place, "DELETE FROM seslite.apps");
     assert_int_equal(check_at(&place, SES_CHECK_FULL).count, 3); /* app_state, users, sessions */
     close_place(&place);
 }
 
-static void test_a_number_of_origin_is_positive(void **state)
+SERVER_TEST(a_number_of_origin_is_positive)
 {
-    struct place place = open_place(state, "origin");
+    struct place place = open_place(database, "origin");
 
     run(&place, "UPDATE seslite.session_details SET origin = -5");
     struct found found = check_at(&place, SES_CHECK_LOG);
@@ -184,9 +184,9 @@ static void test_a_number_of_origin_is_positive(void **state)
     close_place(&place);
 }
 
-static void test_rows_in_another_shard_are_found(void **state)
+SERVER_TEST(rows_in_another_shard_are_found)
 {
-    struct place place = open_place(state, "shards");
+    struct place place = open_place(database, "shards");
 
     run(&place, "UPDATE seslite.events SET shard = (shard + 1) & 4095 WHERE seq = 2");
     struct found found = check_at(&place, SES_CHECK_FULL);
@@ -203,9 +203,9 @@ static void test_rows_in_another_shard_are_found(void **state)
 /* ---------------------------------------------------------------------------------------------- the schema */
 
 /* Each column of each table, by a statement that changes it and another that changes it back. */
-static void test_every_column_is_missed(void **state)
+SERVER_TEST(every_column_is_missed)
 {
-    struct place place = open_place(state, "columns");
+    struct place place = open_place(database, "columns");
     PGresult *columns = PQexec(
         place.conn, "SELECT format('ALTER TABLE seslite.%I RENAME %I TO away', c.relname, a.attname), "
                     "format('ALTER TABLE seslite.%I RENAME away TO %I', c.relname, a.attname), "
@@ -228,9 +228,9 @@ static void test_every_column_is_missed(void **state)
     close_place(&place);
 }
 
-static void test_every_index_is_missed(void **state)
+SERVER_TEST(every_index_is_missed)
 {
-    struct place place = open_place(state, "indexes");
+    struct place place = open_place(database, "indexes");
     PGresult *indexes =
         PQexec(place.conn, "SELECT format('ALTER INDEX seslite.%I RENAME TO away', relname), "
                            "format('ALTER INDEX seslite.away RENAME TO %I', relname), "
@@ -263,15 +263,14 @@ static int take_progress(void *context, int64_t done, int64_t total)
     return 0;
 }
 
-static void test_rows_are_looked_at_and_counted(void **state)
+SERVER_TEST(rows_are_looked_at_and_counted)
 {
-    struct place place = open_place(state, "log");
+    struct place place = open_place(database, "log");
     struct told told = {0};
     const ses_check_options options = {
         .size = sizeof options, .level = SES_CHECK_LOG, .progress = take_progress, .progress_context = &told};
     const ses_key other = {.app = "app", .user = "user", .session = "t"};
     int64_t problems = -1;
-    ses_error error;
 
     must_create(place.store, &other, NULL);
     assert_ok(ses_store_check(place.store, &options, &problems, &error));
@@ -283,7 +282,7 @@ static void test_rows_are_looked_at_and_counted(void **state)
     close_place(&place);
 }
 
-static void test_damage_to_artifacts_is_found(void **state)
+SERVER_TEST(damage_to_artifacts_is_found)
 {
     static const struct {
         const char *damage;
@@ -304,9 +303,8 @@ static void test_damage_to_artifacts_is_found(void **state)
          "UPDATE seslite.artifacts SET kind = 0 WHERE version = 17",
          "artifact \"a\", version 17: its kind cannot be"},
     };
-    struct place place = open_place(state, "artifacts");
+    struct place place = open_place(database, "artifacts");
     static char bytes[100000];
-    ses_error error;
 
     for (int i = 0; i < 20; i++)
         assert_ok(ses_artifact_save_by_key(place.store, &key, "a", "x", (size_t)1, NULL, NULL, &error));
@@ -323,7 +321,7 @@ static void test_damage_to_artifacts_is_found(void **state)
     close_place(&place);
 }
 
-static void test_an_index_of_words_that_differs_is_found(void **state)
+SERVER_TEST(an_index_of_words_that_differs_is_found)
 {
     static const char *const damages[] = {
         "DELETE FROM seslite.search_words WHERE seq = 2",
@@ -335,12 +333,11 @@ static void test_an_index_of_words_that_differs_is_found(void **state)
         "INSERT INTO seslite.search_words VALUES (0, 40960, 1, 'deleted'::tsvector)",
         "UPDATE seslite.derived SET seq = seq - 1",
     };
-    struct place place = open_place(state, "index");
+    struct place place = open_place(database, "index");
     const ses_key other = {.app = "app", .user = "user", .session = "t"};
     const ses_index_options rebuild = {.size = sizeof rebuild, .flags = SES_INDEX_REBUILD};
     const size_t many = 150000; /* words of an event, which are too many for the server */
     char *event = malloc(many * 8 + 100);
-    ses_error error;
 
     must_create(place.store, &other, NULL);
     size_t len = (size_t)sprintf(event, "{\"content\":{\"parts\":[{\"text\":\"");
@@ -359,20 +356,4 @@ static void test_an_index_of_words_that_differs_is_found(void **state)
     }
     free(event);
     close_place(&place);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_that_belong_to_nothing_are_found),
-        cmocka_unit_test(test_a_session_that_is_gone_leaves_rows_behind),
-        cmocka_unit_test(test_a_number_of_origin_is_positive),
-        cmocka_unit_test(test_rows_in_another_shard_are_found),
-        cmocka_unit_test(test_every_column_is_missed),
-        cmocka_unit_test(test_every_index_is_missed),
-        cmocka_unit_test(test_rows_are_looked_at_and_counted),
-        cmocka_unit_test(test_damage_to_artifacts_is_found),
-        cmocka_unit_test(test_an_index_of_words_that_differs_is_found),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -10,9 +10,9 @@ struct pair {
     char *other; /* another file */
 };
 
-static struct pair pair_of(void **state, const char *name)
+static struct pair pair_of(struct database *database, const char *name)
 {
-    struct pair pair = {.database = *state};
+    struct pair pair = {.database = database};
     void *fixture = NULL;
 
     (void)fixture_setup(&fixture);
@@ -35,22 +35,22 @@ static void free_pair(struct pair *pair)
 static void move(struct pair *pair, const char *from, const char *to)
 {
     char *lines = support_path(pair->fixture->folder, "moved.jsonl");
-    struct reply reply = {.status = 0};
+    struct reply answer = {.status = 0};
 
-    run_at(&reply, 0, NULL, from, "export", "-o", lines, "--replace");
-    run_at(&reply, 0, NULL, to, "import", lines);
-    reply_free(&reply);
+    run_at(&answer, 0, NULL, from, "export", "-o", lines, "--replace");
+    run_at(&answer, 0, NULL, to, "import", lines);
+    reply_free(&answer);
     free(lines);
 }
 
 static struct text lines_of(const char *place)
 {
-    struct reply reply = {.status = 0};
+    struct reply answer = {.status = 0};
 
-    run_at(&reply, 0, NULL, place, "export");
-    struct text lines = reply.out;
-    reply.out = (struct text){NULL, 0};
-    reply_free(&reply);
+    run_at(&answer, 0, NULL, place, "export");
+    struct text lines = answer.out;
+    answer.out = (struct text){NULL, 0};
+    reply_free(&answer);
     return lines;
 }
 
@@ -66,10 +66,9 @@ static void assert_same_lines(const char *left, const char *right)
 
 /* ---------------------------------------------------------------------------------------------- every day */
 
-static void test_a_store_on_a_server_is_looked_at_and_changed(void **state)
+SERVER_TEST(a_store_on_a_server_is_looked_at_and_changed)
 {
-    struct pair pair = pair_of(state, "daily");
-    struct reply reply = {.status = 0};
+    struct pair pair = pair_of(database, "daily");
 
     run_at(&reply, 3, NULL, pair.place, "list");
     assert_has(&reply.err, "no store");
@@ -116,14 +115,12 @@ static void test_a_store_on_a_server_is_looked_at_and_changed(void **state)
     cJSON *stats = reply_json(&reply);
     assert_true(json_double(stats, "databaseBytes") > 0);
     cJSON_Delete(stats);
-    reply_free(&reply);
     free_pair(&pair);
 }
 
-static void test_what_is_about_files_says_what_to_do_instead(void **state)
+SERVER_TEST(what_is_about_files_says_what_to_do_instead)
 {
-    struct pair pair = pair_of(state, "files");
-    struct reply reply = {.status = 0};
+    struct pair pair = pair_of(database, "files");
 
     run_at(&reply, 0, NULL, pair.place, "import", pair.fixture->path);
     run_at(&reply, 2, NULL, pair.place, "backup", pair.other);
@@ -138,17 +135,15 @@ static void test_what_is_about_files_says_what_to_do_instead(void **state)
     assert_has(&reply.out, "Only for files");
     run_at(&reply, 0, NULL, pair.place, "list");
     assert_has(&reply.out, "one");
-    reply_free(&reply);
     free_pair(&pair);
 }
 
-static void test_no_password_is_shown(void **state)
+SERVER_TEST(no_password_is_shown)
 {
     static const char *const addresses[] = {
         "postgresql://user:secret@[::1]x/agents", "postgresql://user:sec%zzret@host/agents",
         "postgresql://user@host/agents?password=secret&x", "postgres://user:secret@host:99999/agents"};
-    struct pair pair = pair_of(state, "shown");
-    struct reply reply = {.status = 0};
+    struct pair pair = pair_of(database, "shown");
 
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
         const char *const arguments[] = {COMMAND, "-f", addresses[i], "list", NULL};
@@ -163,16 +158,14 @@ static void test_no_password_is_shown(void **state)
     assert_lacks(&reply.out, "secret");
     run_at(&reply, 0, NULL, pair.other, "import", pair.place, "--json");
     assert_lacks(&reply.out, "secret");
-    reply_free(&reply);
     free_pair(&pair);
 }
 
 /* ------------------------------------------------------------------------------------------------- moving */
 
-static void test_a_store_moves_to_a_server_and_back(void **state)
+SERVER_TEST(a_store_moves_to_a_server_and_back)
 {
-    struct pair pair = pair_of(state, "moved");
-    struct reply reply = {.status = 0};
+    struct pair pair = pair_of(database, "moved");
 
     move(&pair, pair.fixture->path, pair.place);
     assert_same_lines(pair.fixture->path, pair.place);
@@ -180,15 +173,13 @@ static void test_a_store_moves_to_a_server_and_back(void **state)
     assert_same_lines(pair.fixture->path, pair.other);
     run_at(&reply, 0, NULL, pair.place, "import", pair.fixture->path);
     assert_has(&reply.out, "already here and unchanged");
-    reply_free(&reply);
     free_pair(&pair);
 }
 
-static void test_a_store_on_a_server_is_imported_directly(void **state)
+SERVER_TEST(a_store_on_a_server_is_imported_directly)
 {
-    struct pair pair = pair_of(state, "direct");
+    struct pair pair = pair_of(database, "direct");
     char second[300];
-    struct reply reply = {.status = 0};
 
     database_address(pair.database, "direct_second", second);
     run_at(&reply, 0, NULL, pair.place, "import", pair.fixture->path);
@@ -196,22 +187,20 @@ static void test_a_store_on_a_server_is_imported_directly(void **state)
     run_at(&reply, 0, NULL, pair.other, "import", second, "--app", "chat", "--user", "alice");
     assert_same_lines(pair.fixture->path, pair.other);
     run_at(&reply, 3, NULL, pair.other, "import", second, "--app", "none");
-    reply_free(&reply);
     free_pair(&pair);
 }
 
 /* Sessions of other programs, with all that these write. */
-static void test_recorded_sessions_move_unchanged(void **state)
+SERVER_TEST(recorded_sessions_move_unchanged)
 {
     static const char *const names[][2] = {{"python-sqlite-2.13", ".db"},
                                            {"python-odd-v1-2.13", ".db"},
                                            {"js", ".db"},
                                            {"rust", ".db"},
                                            {"../adk-samples/customer_service.session", ".json"}};
-    struct reply reply = {.status = 0};
 
     need_data();
-    struct pair pair = pair_of(state, "recorded");
+    struct pair pair = pair_of(database, "recorded");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = data_path(names[i][0], names[i][1]);
         run_at(&reply, 0, NULL, pair.other, "import", "--rename", "--skip", path);
@@ -223,19 +212,5 @@ static void test_recorded_sessions_move_unchanged(void **state)
     unlink(pair.other);
     move(&pair, pair.place, pair.other);
     assert_same_lines(pair.place, pair.other);
-    reply_free(&reply);
     free_pair(&pair);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_store_on_a_server_is_looked_at_and_changed),
-        cmocka_unit_test(test_what_is_about_files_says_what_to_do_instead),
-        cmocka_unit_test(test_no_password_is_shown),
-        cmocka_unit_test(test_a_store_moves_to_a_server_and_back),
-        cmocka_unit_test(test_a_store_on_a_server_is_imported_directly),
-        cmocka_unit_test(test_recorded_sessions_move_unchanged),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -89,19 +89,19 @@ static void append_cut(struct cut_store *cut, atomic_long *left, long bytes, enu
                  appended.status, (int)appended.seq, error.message);
     if (how == LABELLED)
         assert_labelled(cut);
-    assert_ok(ses_refresh(cut->session, NULL, &error));
+    must_refresh(cut->session);
     if (is_labelled(how))
         assert_labelled(cut);
     assert_int_equal(ses_session_stored(cut->session), before + 1);
     assert_int_equal(ses_session_event_count(cut->session), before + 1);
 }
 
-static void test_a_cut_append_is_stored_once(void **state)
+SERVER_TEST(a_cut_append_is_stored_once)
 {
     const long step = getenv("SESLITE_CUT_STEP") ? atol(getenv("SESLITE_CUT_STEP")) : 97;
     struct cut_store cut;
 
-    open_cut(&cut, *state, "cut");
+    open_cut(&cut, database, "cut");
     for (enum how how = GENERATED; how < HOWS; how++) {
         const int trips = is_labelled(how) ? 2 : 1;
         for (long bytes = 0; bytes < 2500 * trips; bytes += step)
@@ -128,15 +128,14 @@ static void *append_meanwhile(void *context)
 }
 
 /* Not that of what others appended before the answer was asked for again. */
-static void test_a_cut_append_has_the_version_of_its_event(void **state)
+SERVER_TEST(a_cut_append_has_the_version_of_its_event)
 {
     struct cut_store cut;
     struct other other = {.stop = false};
     char place[600];
-    ses_error error;
 
-    open_cut(&cut, *state, "versions");
-    snprintf(place, sizeof place, "%s dbname=versions", ((const struct database *)*state)->place);
+    open_cut(&cut, database, "versions");
+    snprintf(place, sizeof place, "%s dbname=versions", database->place);
     assert_ok(ses_open_postgres(place, NULL, NULL, &other.store, &error));
     assert_int_equal(pthread_create(&other.thread, NULL, append_meanwhile, &other), 0);
     for (long bytes = 0; bytes < 500; bytes += 25) {
@@ -206,7 +205,7 @@ static int save_cut(struct cut_store *cut, long bytes, char *text, size_t len, c
 }
 
 /* Only of the last transaction is it unknown whether there is a version. */
-static void test_a_cut_save_is_whole_or_absent(void **state)
+SERVER_TEST(a_cut_save_is_whole_or_absent)
 {
     struct cut_store cut;
     char *text = calloc(LONG, 1);
@@ -215,7 +214,7 @@ static void test_a_cut_save_is_whole_or_absent(void **state)
     int unknown = 0;
     int code = SES_OK;
 
-    open_cut(&cut, *state, "saves");
+    open_cut(&cut, database, "saves");
     for (long bytes = 0; bytes < 1700; bytes += 61)
         unknown += save_cut(&cut, bytes, text, 1000, buffer) == SES_UNKNOWN;
     assert_in_range(unknown, 1, 8);
@@ -255,34 +254,23 @@ static void append_artifacts_cut(struct cut_store *cut, long bytes, char *text, 
         fail_msg("cut after %ld: %s, status %d, event %d: %s", bytes, ses_code_name(code), appended.status,
                  (int)appended.seq, error.message);
     ses_artifacts_close(options.artifacts);
-    assert_ok(ses_refresh(cut->session, NULL, &error));
+    must_refresh(cut->session);
     assert_int_equal(ses_session_stored(cut->session), before + 1);
     assert_int_equal(versions_of(cut, "a"), versions + 1);
     assert_newest(cut, "a", text, strlen(text), buffer);
     assert_newest(cut, "b", text, bytes % 5 ? 100 : LONG, buffer);
 }
 
-static void test_a_cut_append_and_its_artifacts_are_stored_once(void **state)
+SERVER_TEST(a_cut_append_and_its_artifacts_are_stored_once)
 {
     struct cut_store cut;
     char *text = calloc(LONG, 1);
     char *buffer = malloc(LONG);
 
-    open_cut(&cut, *state, "attached");
+    open_cut(&cut, database, "attached");
     for (long bytes = 0; bytes < 4000; bytes += 83)
         append_artifacts_cut(&cut, bytes, text, buffer);
     close_cut(&cut);
     free(text);
     free(buffer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_cut_append_is_stored_once),
-        cmocka_unit_test(test_a_cut_append_has_the_version_of_its_event),
-        cmocka_unit_test(test_a_cut_save_is_whole_or_absent),
-        cmocka_unit_test(test_a_cut_append_and_its_artifacts_are_stored_once),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -71,6 +71,14 @@ static inline int database_teardown(void **state)
     return 0;
 }
 
+/* A test with a server, which all tests of the file share. */
+#define SERVER_TEST(name)                                       \
+    __attribute__((constructor)) static void serve_##name(void) \
+    {                                                           \
+        support_set_group(database_setup, database_teardown);   \
+    }                                                           \
+    GROUP_TEST(struct database *database, name)
+
 /* To be cleared; the test fails where the statement does. */
 static inline PGresult *database_take(PGconn *conn, PGresult *result, const char *what)
 {

@@ -16,9 +16,9 @@ static ses_store *open_store(const struct cluster *cluster, int timeout_ms)
     return store;
 }
 
-static void test_what_is_acknowledged_survives_the_loss_of_the_primary(void **state)
+GROUP_TEST(struct cluster *cluster, what_is_acknowledged_survives_the_loss_of_the_primary)
 {
-    const struct failover failover = {*state, open_store, cluster_fail_over, 0};
+    const struct failover failover = {cluster, open_store, cluster_fail_over, 0};
     ses_store *store = open_store(failover.cluster, TIMEOUT_MS);
 
     for (int i = 0; i < SESSIONS; i++) {
@@ -29,13 +29,11 @@ static void test_what_is_acknowledged_survives_the_loss_of_the_primary(void **st
     write_while_primaries_are_lost(&failover);
 }
 
-static void test_a_standby_is_read_and_not_written(void **state)
+GROUP_TEST(struct cluster *cluster, a_standby_is_read_and_not_written)
 {
-    struct cluster *cluster = *state;
     const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
     const ses_key key = {.app = "other", .user = "user", .session = "s"};
     ses_store *stores[3];
-    ses_error error;
     char place[600];
 
     assert_ok(ses_open_postgres(cluster->everywhere, NULL, NULL, &stores[0], &error));
@@ -50,7 +48,7 @@ static void test_a_standby_is_read_and_not_written(void **state)
         assert_string_equal(support_state(session, NULL), "{\"a\":1}");
         assert_code(SES_READONLY, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
         assert_code(SES_READONLY, ses_delete(stores[i], &key, NULL, NULL, &error));
-        assert_ok(ses_refresh(session, NULL, &error));
+        must_refresh(session);
         ses_session_close(session);
     }
     for (int i = 0; i < 3; i++)
@@ -72,11 +70,4 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_acknowledged_survives_the_loss_of_the_primary),
-        cmocka_unit_test(test_a_standby_is_read_and_not_written),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

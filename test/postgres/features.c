@@ -36,20 +36,19 @@ static void assert_derived(const char *place, int count)
     database_run_in(place, sql);
 }
 
-static void test_rows_that_are_derived_go_with_their_session(void **state)
+SERVER_TEST(rows_that_are_derived_go_with_their_session)
 {
     const ses_check_options full = {.size = sizeof full, .level = SES_CHECK_FULL};
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
     int64_t problems = -1;
 
-    make_store(*state, "derived", place);
+    make_store(database, "derived", place);
     database_run_in(place, "INSERT INTO seslite.features VALUES ('use', 1)");
     assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
     must_append_by_key(store, &key, "{\"id\":\"e2\"}");
     assert_derived(place, 1);
-    assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+    must_delete(store, &key);
     assert_derived(place, 0);
     must_create(store, &key, NULL);
     database_run_in(place,
@@ -64,13 +63,12 @@ static void test_rows_that_are_derived_go_with_their_session(void **state)
     ses_close(store);
 }
 
-static void test_a_feature_that_needs_2_lets_read(void **state)
+SERVER_TEST(a_feature_that_needs_2_lets_read)
 {
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
 
-    make_store(*state, "reading", place);
+    make_store(database, "reading", place);
     database_run_in(place, "INSERT INTO seslite.features VALUES ('use', 1), ('things', 2)");
     assert_code(SES_READONLY, ses_open_postgres(place, NULL, NULL, &store, &error));
     assert_message("\"things\"");
@@ -86,13 +84,12 @@ static void test_a_feature_that_needs_2_lets_read(void **state)
 }
 
 /* A trigger of somebody else's fails as the look for features does, but for another reason. */
-static void test_a_cast_that_fails_is_not_a_feature(void **state)
+SERVER_TEST(a_cast_that_fails_is_not_a_feature)
 {
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
 
-    make_store(*state, "spoiled", place);
+    make_store(database, "spoiled", place);
     database_run_in(place, "CREATE FUNCTION public.spoil() RETURNS trigger LANGUAGE plpgsql AS "
                            "$$ BEGIN NEW.seq := 'nine'::bigint; RETURN NEW; END $$;"
                            "CREATE TRIGGER spoil BEFORE INSERT ON seslite.events "
@@ -104,14 +101,13 @@ static void test_a_cast_that_fails_is_not_a_feature(void **state)
     ses_close(store);
 }
 
-static void test_other_features_let_nothing(void **state)
+SERVER_TEST(other_features_let_nothing)
 {
     static const char *const needs[] = {"3", "0", "-1", "4", "9223372036854775807"};
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
 
-    make_store(*state, "nothing", place);
+    make_store(database, "nothing", place);
     database_run_in(place, "INSERT INTO seslite.features VALUES ('aaa', 2), ('sealed', 3)");
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
         char sql[100];
@@ -124,14 +120,13 @@ static void test_other_features_let_nothing(void **state)
     }
 }
 
-static void test_a_feature_is_added_to_an_open_store(void **state)
+SERVER_TEST(a_feature_is_added_to_an_open_store)
 {
     ses_store *store = NULL;
     int64_t problems = -1;
-    ses_error error;
     char place[600];
 
-    make_store(*state, "added", place);
+    make_store(database, "added", place);
     assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
     ses_session *session = must_get(store, &key);
     must_append(session, "{\"id\":\"e2\"}");
@@ -155,16 +150,4 @@ static void test_a_feature_is_added_to_an_open_store(void **state)
     must_append(session, "{\"id\":\"e3\"}");
     ses_session_close(session);
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_that_are_derived_go_with_their_session),
-        cmocka_unit_test(test_a_feature_that_needs_2_lets_read),
-        cmocka_unit_test(test_a_cast_that_fails_is_not_a_feature),
-        cmocka_unit_test(test_other_features_let_nothing),
-        cmocka_unit_test(test_a_feature_is_added_to_an_open_store),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

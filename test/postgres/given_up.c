@@ -90,10 +90,8 @@ static void give_up_often(const struct database *database, int (*call)(ses_store
     wait_until_none_work(database, 4);
 }
 
-static void test_calls_that_are_given_up_leave_no_processes(void **state)
+SERVER_TEST(calls_that_are_given_up_leave_no_processes)
 {
-    const struct database *database = *state;
-
     make_session(database);
     database_run(database, "BEGIN; SELECT 1 FROM seslite.sessions WHERE name = 's' FOR UPDATE");
     give_up_often(database, set_title);
@@ -111,9 +109,8 @@ static void test_calls_that_are_given_up_leave_no_processes(void **state)
 }
 
 /* One that comes between two statements, or takes another way than the connection. */
-static void test_a_cancel_that_was_lost_is_sent_again(void **state)
+SERVER_TEST(a_cancel_that_was_lost_is_sent_again)
 {
-    const struct database *database = *state;
     struct proxy *proxy = proxy_start(database->place, 0);
 
     assert_non_null(proxy);
@@ -135,9 +132,8 @@ static void test_a_cancel_that_was_lost_is_sent_again(void **state)
     delete_sessions(database);
 }
 
-static void test_a_program_that_ends_at_once_leaves_no_process(void **state)
+SERVER_TEST(a_program_that_ends_at_once_leaves_no_process)
 {
-    const struct database *database = *state;
     int status = -1;
 
     make_session(database);
@@ -146,7 +142,6 @@ static void test_a_program_that_ends_at_once_leaves_no_process(void **state)
     const pid_t child = fork();
     if (child == 0) {
         ses_store *store = open_narrow(database->place, 1);
-        ses_error error;
         const int code = append_any(store, &error);
         ses_close(store);
         _exit(code == SES_UNKNOWN ? 0 : 1);
@@ -199,14 +194,13 @@ static void wait_for_connection(const struct way_to_fail *way)
     proxy_stop(way->proxy);
 }
 
-static void test_cancels_that_never_work_cost_a_connection_for_seconds_only(void **state)
+SERVER_TEST(cancels_that_never_work_cost_a_connection_for_seconds_only)
 {
     struct way_to_fail ways[] = {
         {.key = {"app", "user", "a"}, PROXY_CANCELS_ARE_LOST, PROXY_CANCELS_ARE_LOST},
         {.key = {"app", "user", "b"}, PROXY_CANCELS_HANG, PROXY_CANCELS_HANG},
         {.key = {"app", "user", "c"}, PROXY_CANCELS_ARE_LOST, PROXY_CANCELS_HANG},
     };
-    const struct database *database = *state;
     ses_store *store = open_narrow(database->place, 1);
 
     for (size_t i = 0; i < 3; i++)
@@ -221,15 +215,4 @@ static void test_cancels_that_never_work_cost_a_connection_for_seconds_only(void
     database_want_standby(database, "");
     wait_until_none_work(database, 4);
     delete_sessions(database);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls_that_are_given_up_leave_no_processes),
-        cmocka_unit_test(test_a_cancel_that_was_lost_is_sent_again),
-        cmocka_unit_test(test_a_program_that_ends_at_once_leaves_no_process),
-        cmocka_unit_test(test_cancels_that_never_work_cost_a_connection_for_seconds_only),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -97,13 +97,11 @@ static int open_in(const char *place, int timeout_ms, ses_store **store, int64_t
     return code;
 }
 
-static void test_one_that_does_not_answer_leaves_the_others_their_time(void **state)
+SERVER_TEST(one_that_does_not_answer_leaves_the_others_their_time)
 {
-    const struct database *database = *state;
     struct impostor silent;
     ses_store *store = NULL;
     int64_t took_us = 0;
-    ses_error error;
     char place[600];
 
     start_impostor(&silent, false);
@@ -130,12 +128,10 @@ static void test_one_that_does_not_answer_leaves_the_others_their_time(void **st
     stop_impostor(&silent);
 }
 
-static void test_a_name_that_is_not_resolved_leaves_the_others_their_time(void **state)
+SERVER_TEST(a_name_that_is_not_resolved_leaves_the_others_their_time)
 {
-    const struct database *database = *state;
     ses_store *store = NULL;
     int64_t took_us = 0;
-    ses_error error;
     char place[600];
 
     snprintf(place, sizeof place, "host=slow.example,%s user=seslite dbname=postgres", database->folder);
@@ -150,12 +146,10 @@ static void test_a_name_that_is_not_resolved_leaves_the_others_their_time(void *
 }
 
 /* The hosts of a service file are a list like that of a connection string. */
-static void test_a_service_file_names_hosts(void **state)
+SERVER_TEST(a_service_file_names_hosts)
 {
-    const struct database *database = *state;
     ses_store *store = NULL;
     int64_t took_us = 0;
-    ses_error error;
     struct impostor silent;
     ses_info info = {.size = sizeof info};
     char path[600];
@@ -181,13 +175,11 @@ static void test_a_service_file_names_hosts(void **state)
     assert_int_equal(unsetenv("PGSERVICEFILE"), 0);
 }
 
-static void test_one_that_closes_is_passed_over(void **state)
+SERVER_TEST(one_that_closes_is_passed_over)
 {
-    const struct database *database = *state;
     struct impostor closing;
     ses_store *store = NULL;
     int64_t took_us = 0;
-    ses_error error;
     char place[600];
 
     start_impostor(&closing, true);
@@ -204,14 +196,12 @@ static void test_one_that_closes_is_passed_over(void **state)
     stop_impostor(&closing);
 }
 
-static void test_none_that_answers_is_waited_for_as_long_as_a_call_may_take(void **state)
+SERVER_TEST(none_that_answers_is_waited_for_as_long_as_a_call_may_take)
 {
     struct impostor silent;
     ses_store *store = NULL;
     int64_t took_us = 0;
-    ses_error error;
     char place[600];
-    (void)state;
 
     start_impostor(&silent, false);
     snprintf(place, sizeof place, "host=127.0.0.1,127.0.0.1 port=%d user=seslite dbname=postgres",
@@ -224,12 +214,10 @@ static void test_none_that_answers_is_waited_for_as_long_as_a_call_may_take(void
     stop_impostor(&silent);
 }
 
-static void test_why_each_host_was_not_taken_is_told(void **state)
+SERVER_TEST(why_each_host_was_not_taken_is_told)
 {
     ses_store *store = NULL;
     int64_t took_us = 0;
-    ses_error error;
-    (void)state;
 
     assert_code(SES_CANTOPEN, open_in("host=/nowhere/a,/nowhere/b dbname=x", 2000, &store, &took_us, &error));
     assert_message("/nowhere/a/");
@@ -262,14 +250,12 @@ static void *get_once(void *context)
     return NULL;
 }
 
-static void test_a_server_that_refuses_is_asked_seldom(void **state)
+SERVER_TEST(a_server_that_refuses_is_asked_seldom)
 {
-    const struct database *database = *state;
     struct proxy *proxy = proxy_start(database->place, 0);
     struct caller callers[CALLERS];
     ses_store *store = NULL;
     int64_t took_us = 0;
-    ses_error error;
 
     assert_non_null(proxy);
     assert_code(SES_OK, open_in(proxy->place, 5000, &store, &took_us, &error));
@@ -295,12 +281,10 @@ static void test_a_server_that_refuses_is_asked_seldom(void **state)
     proxy_stop(proxy);
 }
 
-static void test_a_host_of_the_wanted_kind_is_looked_for(void **state)
+SERVER_TEST(a_host_of_the_wanted_kind_is_looked_for)
 {
-    const struct database *database = *state;
     ses_store *store = NULL;
     int64_t took_us = 0;
-    ses_error error;
     char place[600];
 
     snprintf(place, sizeof place,
@@ -317,19 +301,4 @@ static void test_a_host_of_the_wanted_kind_is_looked_for(void **state)
     ses_close(store);
     strcpy(kind, "nonsense");
     assert_code(SES_CANTOPEN, open_in(place, 2000, &store, &took_us, &error));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_that_does_not_answer_leaves_the_others_their_time),
-        cmocka_unit_test(test_a_name_that_is_not_resolved_leaves_the_others_their_time),
-        cmocka_unit_test(test_a_service_file_names_hosts),
-        cmocka_unit_test(test_one_that_closes_is_passed_over),
-        cmocka_unit_test(test_none_that_answers_is_waited_for_as_long_as_a_call_may_take),
-        cmocka_unit_test(test_why_each_host_was_not_taken_is_told),
-        cmocka_unit_test(test_a_server_that_refuses_is_asked_seldom),
-        cmocka_unit_test(test_a_host_of_the_wanted_kind_is_looked_for),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -102,13 +102,15 @@ static void set_until(const struct programs *programs, const char *until)
     database_run_in(programs->place, sql);
 }
 
-static void test_a_lease_is_held_however_late_a_client_thinks_it_is(void **state)
+#define LEASE_CLOCK_TEST(name) TEST_WITH(struct database *database, NULL, skew_undo, name)
+
+LEASE_CLOCK_TEST(a_lease_is_held_however_late_a_client_thinks_it_is)
 {
     struct programs programs;
     ses_lease lease;
     ses_lease taken;
 
-    programs_begin(&programs, *state, "late", NULL);
+    programs_begin(&programs, database, "late", NULL);
     must_take(programs.one, "a", &lease);
     assert_ends_in_a_minute(&lease);
     skew_s = HOUR_S;
@@ -119,13 +121,13 @@ static void test_a_lease_is_held_however_late_a_client_thinks_it_is(void **state
     programs_end(&programs);
 }
 
-static void test_a_lease_runs_out_however_early_a_client_thinks_it_is(void **state)
+LEASE_CLOCK_TEST(a_lease_runs_out_however_early_a_client_thinks_it_is)
 {
     struct programs programs;
     ses_lease lease;
     ses_lease taken;
 
-    programs_begin(&programs, *state, "early", NULL);
+    programs_begin(&programs, database, "early", NULL);
     must_take(programs.one, "a", &lease);
     skew_s = -HOUR_S;
     set_until(&programs, "- interval '1 second'");
@@ -137,13 +139,12 @@ static void test_a_lease_runs_out_however_early_a_client_thinks_it_is(void **sta
     programs_end(&programs);
 }
 
-static void test_a_lease_is_renewed_from_the_servers_now(void **state)
+LEASE_CLOCK_TEST(a_lease_is_renewed_from_the_servers_now)
 {
     struct programs programs;
     ses_lease lease;
-    ses_error error;
 
-    programs_begin(&programs, *state, "renewed", NULL);
+    programs_begin(&programs, database, "renewed", NULL);
     skew_s = -HOUR_S;
     must_take(programs.one, "a", &lease);
     assert_ends_in_a_minute(&lease);
@@ -155,14 +156,13 @@ static void test_a_lease_is_renewed_from_the_servers_now(void **state)
 }
 
 /* What waits for a lease that runs out soon takes it then, and not an hour later. */
-static void test_waiting_ends_when_it_runs_out(void **state)
+LEASE_CLOCK_TEST(waiting_ends_when_it_runs_out)
 {
     const ses_lease_options waits = {.size = sizeof waits, .wait_ms = 30000};
     struct programs programs;
     ses_lease lease;
-    ses_error error;
 
-    programs_begin(&programs, *state, "waits", NULL);
+    programs_begin(&programs, database, "waits", NULL);
     must_take(programs.one, "a", &lease);
     skew_s = -HOUR_S;
     set_until(&programs, "+ interval '0.1 seconds'");
@@ -171,15 +171,14 @@ static void test_waiting_ends_when_it_runs_out(void **state)
     programs_end(&programs);
 }
 
-static void test_a_clock_that_was_given_is_the_measure(void **state)
+LEASE_CLOCK_TEST(a_clock_that_was_given_is_the_measure)
 {
     const ses_open_options options = {.size = sizeof options, .clock = an_hour_later};
     struct programs programs;
     ses_lease lease;
     ses_lease taken;
-    ses_error error;
 
-    programs_begin(&programs, *state, "given", &options);
+    programs_begin(&programs, database, "given", &options);
     must_take(programs.one, "a", &lease);
     must_take(programs.other, "b", &taken);
     assert_true(taken.until_us > lease.until_us + (HOUR_S - 60) * SECOND_US);
@@ -189,15 +188,4 @@ static void test_a_clock_that_was_given_is_the_measure(void **state)
     programs_end(&programs);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_a_lease_is_held_however_late_a_client_thinks_it_is, skew_undo),
-        cmocka_unit_test_teardown(test_a_lease_runs_out_however_early_a_client_thinks_it_is, skew_undo),
-        cmocka_unit_test_teardown(test_a_lease_is_renewed_from_the_servers_now, skew_undo),
-        cmocka_unit_test_teardown(test_waiting_ends_when_it_runs_out, skew_undo),
-        cmocka_unit_test_teardown(test_a_clock_that_was_given_is_the_measure, skew_undo),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: the clock of leases", tests, database_setup,
-                                       database_teardown);
-}
+TEST_GROUP(database_setup, database_teardown)

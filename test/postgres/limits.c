@@ -31,13 +31,11 @@ static void check_time(int64_t begun_us)
     assert_true(took_us >= SHORT_MS * 800 && took_us < SHORT_MS * 1000 + LATE_US);
 }
 
-static void test_locks_of_the_server(void **state)
+SERVER_TEST(locks_of_the_server)
 {
-    const struct database *database = *state;
     ses_store *store = open_store(database, 2);
     const ses_call_options call = {.size = sizeof call, .timeout_ms = SHORT_MS};
     const ses_append_options append = {.size = sizeof append, .timeout_ms = SHORT_MS};
-    ses_error error;
 
     database_run(database, "BEGIN; SELECT 1 FROM seslite.sessions WHERE name = 's' FOR UPDATE");
     int64_t begun_us = support_steady_us();
@@ -68,17 +66,15 @@ static void test_locks_of_the_server(void **state)
     } while (0)
 
 /* Another has the session, or its user: whose artifacts nobody else changes meanwhile. */
-static void test_locks_before_artifacts(void **state)
+SERVER_TEST(locks_before_artifacts)
 {
     static const char *const locks[] = {"BEGIN; SELECT 1 FROM seslite.sessions WHERE name = 's' FOR UPDATE",
                                         "BEGIN; SELECT 1 FROM seslite.users FOR UPDATE"};
     static char bytes[4194304 + 10];
-    const struct database *database = *state;
     ses_store *store = open_store(database, 2);
     const ses_artifact_save_options save = {.size = sizeof save, .timeout_ms = SHORT_MS};
     const ses_delete_options delete = {.size = sizeof delete, .timeout_ms = SHORT_MS};
     ses_append_options append = {.size = sizeof append, .timeout_ms = SHORT_MS};
-    ses_error error;
 
     assert_ok(ses_artifacts_open(store, &key, &append.artifacts, &error));
     assert_ok(ses_artifacts_add(append.artifacts, "b", "bytes", 5, NULL, &error));
@@ -98,16 +94,14 @@ static void test_locks_before_artifacts(void **state)
     ses_close(store);
 }
 
-static void test_reads_of_artifacts_that_are_not_answered(void **state)
+SERVER_TEST(reads_of_artifacts_that_are_not_answered)
 {
-    const struct database *database = *state;
     ses_store *store = open_store(database, 2);
     const ses_artifact_open_options open = {.size = sizeof open, .timeout_ms = SHORT_MS};
     const ses_artifact_list_options list = {.size = sizeof list, .timeout_ms = SHORT_MS};
     ses_artifact *artifact = NULL;
     ses_artifact *none = NULL;
     ses_artifact_list *names = NULL;
-    ses_error error;
     char byte;
     size_t len = 0;
 
@@ -125,12 +119,10 @@ static void test_reads_of_artifacts_that_are_not_answered(void **state)
     ses_close(store);
 }
 
-static void test_a_cancelled_call_sends_nothing(void **state)
+SERVER_TEST(a_cancelled_call_sends_nothing)
 {
-    const struct database *database = *state;
     ses_store *store = open_store(database, 2);
     ses_append_options append = {.size = sizeof append};
-    ses_error error;
 
     const long stored = database_number(database, "SELECT count(*) FROM seslite.events");
     assert_ok(ses_cancel_open(store, &append.cancel, &error));
@@ -142,13 +134,11 @@ static void test_a_cancelled_call_sends_nothing(void **state)
     ses_close(store);
 }
 
-static void test_a_read_that_is_not_answered(void **state)
+SERVER_TEST(a_read_that_is_not_answered)
 {
-    const struct database *database = *state;
     ses_store *store = open_store(database, 2);
     const ses_get_options get = {.size = sizeof get, .timeout_ms = SHORT_MS};
     ses_session *session = NULL;
-    ses_error error;
 
     database_run(database, "BEGIN; LOCK TABLE seslite.sessions");
     const int64_t begun_us = support_steady_us();
@@ -181,14 +171,12 @@ static void *run_read(void *context)
 }
 
 /* The only connection waits for an answer: another call waits for the connection. Then a handle ends the first. */
-static void test_a_connection_and_a_handle(void **state)
+SERVER_TEST(a_connection_and_a_handle)
 {
-    const struct database *database = *state;
     ses_store *store = open_store(database, 1);
     const ses_get_options get = {.size = sizeof get, .timeout_ms = SHORT_MS};
     struct read read = {.store = store};
     ses_session *session = NULL;
-    ses_error error;
 
     assert_ok(ses_cancel_open(store, &read.cancel, &error));
     database_run(database, "BEGIN; LOCK TABLE seslite.sessions");
@@ -208,13 +196,11 @@ static void test_a_connection_and_a_handle(void **state)
 }
 
 /* The commit waits for a standby that does not exist: no limit of the call ends that, but the rules of the store do. */
-static void test_a_commit_is_waited_for(void **state)
+SERVER_TEST(a_commit_is_waited_for)
 {
-    const struct database *database = *state;
     const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 4 * SHORT_MS};
     const ses_append_options append = {.size = sizeof append, .timeout_ms = SHORT_MS};
     ses_store *store = open_store(database, 2);
-    ses_error error;
 
     ses_close(store);
     assert_ok(ses_open_postgres(database->place, &options, NULL, &store, &error));
@@ -225,18 +211,4 @@ static void test_a_commit_is_waited_for(void **state)
     assert_true(support_steady_us() - begun_us >= 4 * SHORT_MS * 900);
     database_want_standby(database, "");
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_locks_of_the_server),
-        cmocka_unit_test(test_locks_before_artifacts),
-        cmocka_unit_test(test_reads_of_artifacts_that_are_not_answered),
-        cmocka_unit_test(test_a_cancelled_call_sends_nothing),
-        cmocka_unit_test(test_a_read_that_is_not_answered),
-        cmocka_unit_test(test_a_connection_and_a_handle),
-        cmocka_unit_test(test_a_commit_is_waited_for),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -64,11 +64,9 @@ static void *converse(void *context)
     return NULL;
 }
 
-static void test_two_pools_follow_each_other(void **state)
+SERVER_TEST(two_pools_follow_each_other)
 {
-    const struct database *database = *state;
     struct speaker speakers[2];
-    ses_error error;
 
     for (int i = 0; i < 2; i++) {
         speakers[i] = (struct speaker){.store = open_store(database->place), .turn = i};
@@ -94,14 +92,12 @@ static void test_two_pools_follow_each_other(void **state)
 }
 
 /* What is appended while the follower's connection is killed comes all the same, each once and in order. */
-static void test_a_follower_outlives_its_connections(void **state)
+SERVER_TEST(a_follower_outlives_its_connections)
 {
-    const struct database *database = *state;
     ses_store *writer = open_store(database->place);
     ses_store *reader = open_store(database->place);
     ses_follower *follower = NULL;
     const ses_event *event = NULL;
-    ses_error error;
 
     must_create(writer, &key, NULL);
     assert_ok(ses_follower_open(reader, &key, NULL, &follower, &error));
@@ -175,9 +171,8 @@ static void play(const char *place, int number)
     _exit(turns);
 }
 
-static void test_processes_take_turns(void **state)
+SERVER_TEST(processes_take_turns)
 {
-    const struct database *database = *state;
     pid_t children[PROCESSES];
     int all = 0;
 
@@ -218,14 +213,12 @@ static void take_and_die(const char *place)
     (void)raise(SIGKILL);
 }
 
-static void test_a_lease_of_a_killed_process_runs_out(void **state)
+SERVER_TEST(a_lease_of_a_killed_process_runs_out)
 {
-    const struct database *database = *state;
     const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
     const ses_lease_options patient = {.size = sizeof patient, .wait_ms = 10000};
     ses_store *store = open_store(database->place);
     ses_lease lease;
-    ses_error error;
     int status = 0;
 
     must_create(store, &key, NULL);
@@ -241,15 +234,4 @@ static void test_a_lease_of_a_killed_process_runs_out(void **state)
     assert_in_range(support_steady_us() - begun, 390000, 3000000);
     must_delete(store, &key);
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_pools_follow_each_other),
-        cmocka_unit_test(test_a_follower_outlives_its_connections),
-        cmocka_unit_test(test_processes_take_turns),
-        cmocka_unit_test(test_a_lease_of_a_killed_process_runs_out),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

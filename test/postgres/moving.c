@@ -56,12 +56,12 @@ static void assert_moves(const struct database *database, ses_store *file, const
     ses_close(server);
 }
 
-static void test_all_that_a_store_can_have_moves(void **state)
+SERVER_TEST(all_that_a_store_can_have_moves)
 {
     ses_store *file = empty_store();
 
     fill_store(file);
-    assert_moves(*state, file, "filled");
+    assert_moves(database, file, "filled");
     ses_close(file);
 }
 
@@ -254,7 +254,7 @@ static void fill_randomly(struct maker *maker)
     }
 }
 
-static void test_random_stores_move(void **state)
+SERVER_TEST(random_stores_move)
 {
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct maker maker = {.seed = seed, .deletes = true};
@@ -263,33 +263,23 @@ static void test_random_stores_move(void **state)
         snprintf(name, sizeof name, "random_%d", (int)seed);
         open_for(&maker, NULL);
         fill_randomly(&maker);
-        assert_moves(*state, maker.store, name);
+        assert_moves(database, maker.store, name);
         ses_close(maker.store);
     }
 }
 
-static void test_the_same_steps_make_the_same_store(void **state)
+SERVER_TEST(the_same_steps_make_the_same_store)
 {
     struct maker file = {.seed = 7};
     struct maker server = {.seed = 7};
     char place[300];
 
     open_for(&file, NULL);
-    open_for(&server, database_address(*state, "steps", place));
+    open_for(&server, database_address(database, "steps", place));
     fill_randomly(&file);
     fill_randomly(&server);
     assert_like_store(file.store, server.store);
     assert_sound_store(server.store);
     ses_close(file.store);
     ses_close(server.store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_that_a_store_can_have_moves),
-        cmocka_unit_test(test_random_stores_move),
-        cmocka_unit_test(test_the_same_steps_make_the_same_store),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -10,7 +10,7 @@ static const ses_key one = {.app = "app", .user = "user", .session = "one"};
 static long left;
 static bool failed;
 static long used;
-static ses_error error;
+static ses_error last;
 
 static bool fails_now(void)
 {
@@ -54,7 +54,7 @@ typedef int scene_call(struct scene *scene);
 static int call_get(struct scene *scene)
 {
     ses_session *session = NULL;
-    const int code = ses_get(scene->store, &one, NULL, &session, &error);
+    const int code = ses_get(scene->store, &one, NULL, &session, &last);
     ses_session_close(session);
     return code;
 }
@@ -62,7 +62,7 @@ static int call_get(struct scene *scene)
 static int call_list(struct scene *scene)
 {
     ses_page *page = NULL;
-    const int code = ses_list(scene->store, "app", "user", NULL, &page, &error);
+    const int code = ses_list(scene->store, "app", "user", NULL, &page, &last);
     if (code == SES_OK)
         assert_true(ses_page_count(page) >= 1);
     ses_page_close(page);
@@ -73,7 +73,7 @@ static int call_value(struct scene *scene)
 {
     char *json = NULL;
     size_t len;
-    const int code = ses_state_get_by_key(scene->store, &one, "a", NULL, &json, &len, &error);
+    const int code = ses_state_get_by_key(scene->store, &one, "a", NULL, &json, &len, &last);
     ses_free(json);
     return code;
 }
@@ -96,9 +96,9 @@ static int check_events(struct scene *scene, int64_t before, int64_t events, int
     left = 0;
     const int64_t added = stored(scene) - before;
     if (code == SES_UNKNOWN ? added != 0 && added != events : added != (code == SES_OK ? events : 0))
-        fail_msg("%s: %d events more: %s", ses_code_name(code), (int)added, error.message);
+        fail_msg("%s: %d events more: %s", ses_code_name(code), (int)added, last.message);
     if (scene->session)
-        assert_ok(ses_refresh(scene->session, NULL, &error));
+        must_refresh(scene->session);
     left = then;
     return code;
 }
@@ -106,7 +106,7 @@ static int check_events(struct scene *scene, int64_t before, int64_t events, int
 static int call_append(struct scene *scene)
 {
     const int64_t before = ses_session_stored(scene->session);
-    return check_events(scene, before, 1, ses_append(scene->session, event, SES_NUL, NULL, NULL, &error));
+    return check_events(scene, before, 1, ses_append(scene->session, event, SES_NUL, NULL, NULL, &last));
 }
 
 static int call_batch(struct scene *scene)
@@ -114,7 +114,7 @@ static int call_batch(struct scene *scene)
     const int64_t before = ses_session_stored(scene->session);
     const ses_text texts[] = {{event, SES_NUL}, {event, SES_NUL}, {"{}", SES_NUL}};
     return check_events(scene, before, 3,
-                        ses_append_batch_by_key(scene->store, &one, texts, 3, NULL, NULL, &error));
+                        ses_append_batch_by_key(scene->store, &one, texts, 3, NULL, NULL, &last));
 }
 
 static int call_create(struct scene *scene)
@@ -128,22 +128,23 @@ static int call_create(struct scene *scene)
 
     snprintf(name, sizeof name, "new-%d", scene->made++);
     const int code =
-        ses_create(scene->store, &key, "{\"a\":1,\"user:u\":2}", SES_NUL, &options, &session, &error);
+        ses_create(scene->store, &key, "{\"a\":1,\"user:u\":2}", SES_NUL, &options, &session, &last);
     ses_session_close(session);
     const long then = left;
     left = 0;
-    const int found = ses_get(scene->store, &key, NULL, &session, &error);
+    const int found = ses_get(scene->store, &key, NULL, &session, &last);
     if (code != SES_UNKNOWN && (code == SES_OK) != (found == SES_OK))
         fail_msg("created: %s, found: %s", ses_code_name(code), ses_code_name(found));
     if (found == SES_OK)
         ses_session_close(session);
-    (void)ses_delete(scene->store, &key, NULL, NULL, &error);
+    (void)ses_delete(scene->store, &key, NULL, NULL, &last);
     left = then;
     return code;
 }
 
 static int64_t versions(struct scene *scene)
 {
+    ses_error error;
     const ses_artifact_list_options options = {.size = sizeof options, .limit = 10000};
     ses_artifact_list *list = NULL;
 
@@ -160,7 +161,7 @@ static int check_versions(struct scene *scene, int64_t before, int code)
     left = 0;
     const int64_t added = versions(scene) - before;
     if (code == SES_UNKNOWN ? added != 0 && added != 1 : added != (code == SES_OK))
-        fail_msg("%s: %d versions more: %s", ses_code_name(code), (int)added, error.message);
+        fail_msg("%s: %d versions more: %s", ses_code_name(code), (int)added, last.message);
     left = then;
     return code;
 }
@@ -183,7 +184,7 @@ static int call_save(struct scene *scene)
     snprintf(bytes, sizeof bytes, "%d", scene->made++);
     return check_versions(
         scene, before,
-        ses_artifact_save_by_key(scene->store, &one, "a", bytes, sizeof bytes, NULL, NULL, &error));
+        ses_artifact_save_by_key(scene->store, &one, "a", bytes, sizeof bytes, NULL, NULL, &last));
 }
 
 static int call_read(struct scene *scene)
@@ -192,13 +193,13 @@ static int call_read(struct scene *scene)
     ses_artifact_list *list = NULL;
     char bytes[10];
     size_t len = 0;
-    int code = ses_artifact_open_by_key(scene->store, &one, "a", NULL, &artifact, &error);
+    int code = ses_artifact_open_by_key(scene->store, &one, "a", NULL, &artifact, &last);
 
     if (code == SES_OK)
-        code = ses_artifact_read(artifact, 0, bytes, sizeof bytes, &len, &error);
+        code = ses_artifact_read(artifact, 0, bytes, sizeof bytes, &len, &last);
     ses_artifact_close(artifact);
     if (code == SES_OK)
-        code = ses_artifact_names_by_key(scene->store, &one, NULL, &list, &error);
+        code = ses_artifact_names_by_key(scene->store, &one, NULL, &list, &last);
     ses_artifact_list_close(list);
     return code;
 }
@@ -208,12 +209,12 @@ static int call_append_with(struct scene *scene)
     const int64_t before = ses_session_stored(scene->session);
     const int64_t count = versions_before(scene);
     ses_append_options options = {.size = sizeof options};
-    int code = ses_artifacts_open(scene->store, &one, &options.artifacts, &error);
+    int code = ses_artifacts_open(scene->store, &one, &options.artifacts, &last);
 
     if (code == SES_OK)
-        code = ses_artifacts_add(options.artifacts, "a", "attached", 8, NULL, &error);
+        code = ses_artifacts_add(options.artifacts, "a", "attached", 8, NULL, &last);
     if (code == SES_OK)
-        code = ses_append(scene->session, event, SES_NUL, &options, NULL, &error);
+        code = ses_append(scene->session, event, SES_NUL, &options, NULL, &last);
     ses_artifacts_close(options.artifacts);
     return check_events(scene, before, 1, check_versions(scene, count, code));
 }
@@ -221,6 +222,7 @@ static int call_append_with(struct scene *scene)
 /* Until all of the call's allocations have failed. `connected`: on a connection that is there. */
 static void fail_each(const char *place, scene_call *call, bool connected, const char *name)
 {
+    ses_error error;
     static const ses_allocator allocator = {sizeof allocator, NULL, take, take_again, give};
     const ses_open_options options = {.size = sizeof options, .allocator = &allocator};
     struct scene scene = {.store = NULL};
@@ -239,7 +241,7 @@ static void fail_each(const char *place, scene_call *call, bool connected, const
         left = 0;
         unknown += code == SES_UNKNOWN;
         if (code != SES_OK && code != SES_NOMEM && code != SES_UNKNOWN)
-            fail_msg("%s, allocation %ld: %s: %s", name, number, ses_code_name(code), error.message);
+            fail_msg("%s, allocation %ld: %s: %s", name, number, ses_code_name(code), last.message);
         if (!failed)
             assert_int_equal(code, SES_OK);
         assert_int_equal(call(&scene), SES_OK);
@@ -258,12 +260,12 @@ static void fail_each(const char *place, scene_call *call, bool connected, const
     assert_int_equal(unknown, 0); /* memory is there again a moment later */
 }
 
-static void test_memory_runs_out_in_a_call(void **state)
+SERVER_TEST(memory_runs_out_in_a_call)
 {
     char place[600];
     ses_store *store = NULL;
 
-    database_fresh(*state, "memory", "", place);
+    database_fresh(database, "memory", "", place);
     assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
     must_create(store, &one, "{\"a\":0,\"gone\":1}");
     assert_ok(ses_title_set_by_key(store, &one, "A title", NULL, &error));
@@ -279,12 +281,4 @@ static void test_memory_runs_out_in_a_call(void **state)
         fail_each(place, call_read, connected, "read");
         fail_each(place, call_append_with, connected, "append with an artifact");
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_runs_out_in_a_call),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

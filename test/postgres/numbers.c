@@ -35,9 +35,8 @@ static void make_user(const struct database *database, const char *name, char ap
     snprintf(user, 24, "%lld", (long long)RUN(STATEMENT_USER_FIND, "app", name));
 }
 
-static void test_a_number_ends_with_the_shard_of_its_names(void **state)
+SERVER_TEST(a_number_ends_with_the_shard_of_its_names)
 {
-    const struct database *database = *state;
     char app[24];
     char user[24];
 
@@ -49,9 +48,8 @@ static void test_a_number_ends_with_the_shard_of_its_names(void **state)
     assert_int_equal(session & 4095, atoll(user) & 4095);
 }
 
-static void test_an_app_and_a_user_are_added_once(void **state)
+SERVER_TEST(an_app_and_a_user_are_added_once)
 {
-    const struct database *database = *state;
     char app[24];
     char user[24];
 
@@ -60,9 +58,8 @@ static void test_an_app_and_a_user_are_added_once(void **state)
     assert_int_equal(RUN(STATEMENT_USER_ADD, app, "twice"), 0);
 }
 
-static void test_numbers_ascend_even_if_the_clock_was_set_back(void **state)
+SERVER_TEST(numbers_ascend_even_if_the_clock_was_set_back)
 {
-    const struct database *database = *state;
     char app[24];
     char user[24];
     char sql[200];
@@ -77,9 +74,8 @@ static void test_numbers_ascend_even_if_the_clock_was_set_back(void **state)
     assert_int_equal(RUN(STATEMENT_SESSION_ADD, app, user, "three", "0", "0", "0", NULL, "0"), later + 4096);
 }
 
-static void test_tokens_of_leases_ascend(void **state)
+SERVER_TEST(tokens_of_leases_ascend)
 {
-    const struct database *database = *state;
     char token[24];
 
     const int64_t first = RUN(STATEMENT_LEASE_ADD, "4096", "a", "1", "1");
@@ -96,10 +92,8 @@ static void test_tokens_of_leases_ascend(void **state)
     PQclear(result);
 }
 
-static void test_a_floor_is_the_shards_and_never_sinks(void **state)
+SERVER_TEST(a_floor_is_the_shards_and_never_sinks)
 {
-    const struct database *database = *state;
-
     assert_int_equal(RUN(STATEMENT_VERSION_FLOOR, "4097"), 0);
     RUN(STATEMENT_VERSION_FLOOR_RAISE, "7", "4097");
     RUN(STATEMENT_VERSION_FLOOR_RAISE, "5", "8193");
@@ -107,9 +101,8 @@ static void test_a_floor_is_the_shards_and_never_sinks(void **state)
     assert_int_equal(RUN(STATEMENT_VERSION_FLOOR, "4098"), 0);
 }
 
-static void test_a_session_is_deleted_with_its_details(void **state)
+SERVER_TEST(a_session_is_deleted_with_its_details)
 {
-    const struct database *database = *state;
     char app[24];
     char user[24];
     char session[24];
@@ -122,17 +115,4 @@ static void test_a_session_is_deleted_with_its_details(void **state)
     PGresult *result = database_ask(database, "SELECT count(*) FROM seslite.session_details");
     assert_string_equal(PQgetvalue(result, 0, 0), "0");
     PQclear(result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_number_ends_with_the_shard_of_its_names),
-        cmocka_unit_test(test_an_app_and_a_user_are_added_once),
-        cmocka_unit_test(test_numbers_ascend_even_if_the_clock_was_set_back),
-        cmocka_unit_test(test_tokens_of_leases_ascend),
-        cmocka_unit_test(test_a_floor_is_the_shards_and_never_sinks),
-        cmocka_unit_test(test_a_session_is_deleted_with_its_details),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: numbers", tests, database_setup, database_teardown);
 }

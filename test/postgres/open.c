@@ -7,16 +7,15 @@
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
 
-static void test_a_store_is_made_where_there_is_none(void **state)
+SERVER_TEST(a_store_is_made_where_there_is_none)
 {
     const ses_open_options must_exist = {.size = sizeof must_exist, .flags = SES_OPEN_MUST_EXIST};
     const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
     ses_info info = {.size = sizeof info};
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
 
-    database_fresh(*state, "made", "", place);
+    database_fresh(database, "made", "", place);
     assert_code(SES_NOTFOUND, ses_open_postgres(place, &must_exist, NULL, &store, &error));
     assert_code(SES_NOTFOUND, ses_open_postgres(place, &read_only, NULL, &store, &error));
     assert_null(store);
@@ -43,11 +42,9 @@ static PGresult *read_views(PGconn *conn)
 }
 
 /* Where a backslash in an ordinary string is an escape, unless the library says otherwise. */
-static void test_the_meaning_of_backslashes_that_is_set_elsewhere_does_not_matter(void **state)
+SERVER_TEST(the_meaning_of_backslashes_that_is_set_elsewhere_does_not_matter)
 {
-    const struct database *database = *state;
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
     char escaping[700];
 
@@ -67,12 +64,10 @@ static void test_the_meaning_of_backslashes_that_is_set_elsewhere_does_not_matte
     PQfinish(conn);
 }
 
-static void test_messages_do_not_tell_the_password(void **state)
+SERVER_TEST(messages_do_not_tell_the_password)
 {
-    const struct database *database = *state;
     ses_info info = {.size = sizeof info};
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
 
     snprintf(place, sizeof place, "%s password=secret", database->place);
@@ -84,18 +79,17 @@ static void test_messages_do_not_tell_the_password(void **state)
     assert_null(strstr(error.message, "secret"));
 }
 
-static void test_what_is_no_store_is_refused_and_stays(void **state)
+SERVER_TEST(what_is_no_store_is_refused_and_stays)
 {
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
 
     assert_code(SES_INVALID, ses_open_postgres("nonsense nonsense", NULL, NULL, &store, &error));
-    database_fresh(*state, "foreign_schema", "", place);
+    database_fresh(database, "foreign_schema", "", place);
     database_run_in(place, "CREATE SCHEMA seslite; CREATE TABLE seslite.theirs (n int)");
     assert_code(SES_NOTASTORE, ses_open_postgres(place, NULL, NULL, &store, &error));
     database_run_in(place, "SELECT n FROM seslite.theirs");
-    database_fresh(*state, "newer", "", place);
+    database_fresh(database, "newer", "", place);
     assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
     ses_close(store);
     database_run_in(place, "UPDATE seslite.schema_version SET version = 99");
@@ -106,11 +100,9 @@ static void test_what_is_no_store_is_refused_and_stays(void **state)
     assert_message("an unreleased version of seslite wrote this store (schema version 1)");
 }
 
-static void test_another_encoding_is_refused(void **state)
+SERVER_TEST(another_encoding_is_refused)
 {
-    const struct database *database = *state;
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
 
     database_run(database,
@@ -120,16 +112,15 @@ static void test_another_encoding_is_refused(void **state)
     assert_message("UTF8");
 }
 
-static void test_a_store_on_a_server_is_checked_and_measured(void **state)
+SERVER_TEST(a_store_on_a_server_is_checked_and_measured)
 {
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
     int64_t problems = -1;
     ses_space space = {.size = sizeof space};
     const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
 
-    assert_ok(ses_open_postgres(database_fresh(*state, "sound", "", place), NULL, NULL, &store, &error));
+    assert_ok(ses_open_postgres(database_fresh(database, "sound", "", place), NULL, NULL, &store, &error));
     must_create(store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
     must_append_by_key(store, &key, "{\"actions\":{\"stateDelta\":{\"c\":4}}}");
     assert_ok(ses_store_check(store, &log, &problems, &error));
@@ -142,14 +133,12 @@ static void test_a_store_on_a_server_is_checked_and_measured(void **state)
     ses_close(store);
 }
 
-static void test_what_is_about_files_is_misuse(void **state)
+SERVER_TEST(what_is_about_files_is_misuse)
 {
-    const struct database *database = *state;
     const ses_open_options of_file = {.size = sizeof of_file, .synchronous = SES_SYNC_NORMAL};
     const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     ses_store *store = NULL;
     ses_store *copy = NULL;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_open_postgres(database->place, &of_file, NULL, &store, &error));
     assert_ok(ses_open_postgres(database->place, NULL, NULL, &store, &error));
@@ -161,7 +150,7 @@ static void test_what_is_about_files_is_misuse(void **state)
 }
 
 /* A caller who gives a key expects encryption, which a server's tables do not have. */
-static void test_a_key_is_misuse(void **state)
+SERVER_TEST(a_key_is_misuse)
 {
     static const unsigned char secret[SES_KEY_BYTES] = "a key of 32 bytes that is secret";
     static const ses_open_options with_key[] = {
@@ -170,10 +159,9 @@ static void test_a_key_is_misuse(void **state)
         {.size = sizeof with_key[0], .key_len = sizeof secret}};
     const ses_backup_options backup = {.size = sizeof backup, .key = secret, .key_len = sizeof secret};
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
 
-    database_fresh(*state, "keyless", "", place);
+    database_fresh(database, "keyless", "", place);
     for (size_t i = 0; i < sizeof with_key / sizeof with_key[0]; i++) {
         assert_code(SES_MISUSE, ses_open_postgres(place, &with_key[i], NULL, &store, &error));
         assert_null(store);
@@ -190,12 +178,10 @@ static void test_a_key_is_misuse(void **state)
     ses_close(store);
 }
 
-static void test_a_server_that_is_not_there_is_waited_for_in_time(void **state)
+SERVER_TEST(a_server_that_is_not_there_is_waited_for_in_time)
 {
     const ses_open_options brief = {.size = sizeof brief, .busy_timeout_ms = 300};
     ses_store *store = NULL;
-    ses_error error;
-    (void)state;
 
     const int64_t begun = support_steady_us();
     assert_code(SES_CANTOPEN, ses_open_postgres("host=127.0.0.1 port=1", &brief, NULL, &store, &error));
@@ -233,12 +219,10 @@ static void *append_many(void *context)
     return NULL;
 }
 
-static void test_killed_connections_lose_nothing(void **state)
+SERVER_TEST(killed_connections_lose_nothing)
 {
-    const struct database *database = *state;
     struct writer writers[WRITERS];
     ses_store *stores[2];
-    ses_error error;
     char place[600];
 
     database_fresh(database, "killed", "", place);
@@ -266,21 +250,4 @@ static void test_killed_connections_lose_nothing(void **state)
     ses_session_close(session);
     ses_close(stores[0]);
     ses_close(stores[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_store_is_made_where_there_is_none),
-        cmocka_unit_test(test_the_meaning_of_backslashes_that_is_set_elsewhere_does_not_matter),
-        cmocka_unit_test(test_messages_do_not_tell_the_password),
-        cmocka_unit_test(test_what_is_no_store_is_refused_and_stays),
-        cmocka_unit_test(test_another_encoding_is_refused),
-        cmocka_unit_test(test_a_store_on_a_server_is_checked_and_measured),
-        cmocka_unit_test(test_what_is_about_files_is_misuse),
-        cmocka_unit_test(test_a_key_is_misuse),
-        cmocka_unit_test(test_a_server_that_is_not_there_is_waited_for_in_time),
-        cmocka_unit_test(test_killed_connections_lose_nothing),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

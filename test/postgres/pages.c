@@ -93,9 +93,9 @@ static void check_list(ses_store *store, int order, const char *label, bool (*ha
     assert_false(has_all(expected));
 }
 
-static void test_lists_by_label_have_all(void **state)
+SERVER_TEST(lists_by_label_have_all)
 {
-    ses_store *store = open_filled(*state, "lists");
+    ses_store *store = open_filled(database, "lists");
 
     for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
         check_list(store, order, "all", has_all);
@@ -105,12 +105,11 @@ static void test_lists_by_label_have_all(void **state)
     ses_close(store);
 }
 
-static void test_a_follower_of_a_user_gets_all_sessions(void **state)
+SERVER_TEST(a_follower_of_a_user_gets_all_sessions)
 {
-    ses_store *store = open_filled(*state, "follower");
+    ses_store *store = open_filled(database, "follower");
     ses_follower *follower;
     const ses_event *event;
-    ses_error error;
     int got[SESSIONS + 1] = {0};
 
     assert_ok(ses_follower_open(store, &user_key, NULL, &follower, &error));
@@ -126,13 +125,12 @@ static void test_a_follower_of_a_user_gets_all_sessions(void **state)
     ses_close(store);
 }
 
-static void test_all_rewinds_count(void **state)
+SERVER_TEST(all_rewinds_count)
 {
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
     const ses_get_options options = {.size = sizeof options, .range = &live};
-    ses_store *store = open_filled(*state, "rewinds");
+    ses_store *store = open_filled(database, "rewinds");
     ses_session *session;
-    ses_error error;
 
     assert_ok(ses_get(store, &first_key, &options, &session, &error));
     assert_int_equal(ses_session_event_count(session), MARKED / 2);
@@ -140,14 +138,4 @@ static void test_all_rewinds_count(void **state)
         assert_int_equal(ses_session_event(session, (size_t)i)->seq, i / 2 * 4 + i % 2 + 1);
     ses_session_close(session);
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists_by_label_have_all),
-        cmocka_unit_test(test_a_follower_of_a_user_gets_all_sessions),
-        cmocka_unit_test(test_all_rewinds_count),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: pages of rows", tests, database_setup, database_teardown);
 }

@@ -79,14 +79,13 @@ static const char *value_of(const ses_session *session, const char *name)
     return json;
 }
 
-static void test_calls_work_on_partitions(void **state)
+SERVER_TEST(calls_work_on_partitions)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
     const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 1};
     char place[600];
-    ses_error error;
 
-    make_partitioned(*state, "calls", place);
+    make_partitioned(database, "calls", place);
     ses_store *store = open_at(place);
     create_sessions(store, 40);
     assert_int_equal(count_listed(store, NULL), 40);
@@ -238,24 +237,15 @@ static void check_partitions(PGconn *conn, const char *name, const char *argumen
     free(filled);
 }
 
-static void test_what_is_about_one_session_looks_into_one_partition_of_each_table(void **state)
+SERVER_TEST(what_is_about_one_session_looks_into_one_partition_of_each_table)
 {
     char place[600];
 
-    make_partitioned(*state, "plans", place);
+    make_partitioned(database, "plans", place);
     PGconn *conn = PQconnectdb(place);
     fill_tables(conn);
     PQclear(database_take(conn, PQexec(conn, "SET plan_cache_mode = force_generic_plan"), "SET"));
     for (size_t i = 0; i < sizeof hot / sizeof hot[0]; i++)
         check_partitions(conn, hot[i].name, hot[i].arguments);
     PQfinish(conn);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls_work_on_partitions),
-        cmocka_unit_test(test_what_is_about_one_session_looks_into_one_partition_of_each_table),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: partitions", tests, database_setup, database_teardown);
 }

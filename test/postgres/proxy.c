@@ -30,9 +30,8 @@ static double ask_us(PGconn *conn, int times)
     return (double)shortest / 1000;
 }
 
-static void test_a_round_trip_is_as_long_as_it_is_told(void **state)
+SERVER_TEST(a_round_trip_is_as_long_as_it_is_told)
 {
-    const struct database *database = *state;
     struct proxy *proxy = proxy_start(database->place, 500);
     assert_non_null(proxy);
     PGconn *conn = connected(proxy->place);
@@ -46,9 +45,8 @@ static void test_a_round_trip_is_as_long_as_it_is_told(void **state)
     proxy_stop(proxy);
 }
 
-static void test_each_wait_for_an_answer_is_counted(void **state)
+SERVER_TEST(each_wait_for_an_answer_is_counted)
 {
-    const struct database *database = *state;
     struct proxy *proxy = proxy_start(database->place, 500);
     assert_non_null(proxy);
     PGconn *first = connected(proxy->place);
@@ -68,9 +66,8 @@ static void test_each_wait_for_an_answer_is_counted(void **state)
     proxy_stop(proxy);
 }
 
-static void test_a_pipeline_is_one_round_trip(void **state)
+SERVER_TEST(a_pipeline_is_one_round_trip)
 {
-    const struct database *database = *state;
     struct proxy *proxy = proxy_start(database->place, 2000);
     PGresult *result;
     assert_non_null(proxy);
@@ -93,9 +90,8 @@ static void test_a_pipeline_is_one_round_trip(void **state)
     proxy_stop(proxy);
 }
 
-static void test_much_is_not_slower_than_its_delay(void **state)
+SERVER_TEST(much_is_not_slower_than_its_delay)
 {
-    const struct database *database = *state;
     struct proxy *proxy = proxy_start(database->place, 100000);
     PGresult *result;
     assert_non_null(proxy);
@@ -112,9 +108,8 @@ static void test_much_is_not_slower_than_its_delay(void **state)
     proxy_stop(proxy);
 }
 
-static void test_the_end_of_either_side_is_handed_on(void **state)
+SERVER_TEST(the_end_of_either_side_is_handed_on)
 {
-    const struct database *database = *state;
     struct proxy *proxy = proxy_start(database->place, 0);
     PGresult *result;
     assert_non_null(proxy);
@@ -130,16 +125,4 @@ static void test_the_end_of_either_side_is_handed_on(void **state)
     PQclear(PQexec(conn, "SELECT 1"));
     assert_int_equal(PQstatus(conn), CONNECTION_BAD);
     PQfinish(conn);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_round_trip_is_as_long_as_it_is_told),
-        cmocka_unit_test(test_each_wait_for_an_answer_is_counted),
-        cmocka_unit_test(test_a_pipeline_is_one_round_trip),
-        cmocka_unit_test(test_much_is_not_slower_than_its_delay),
-        cmocka_unit_test(test_the_end_of_either_side_is_handed_on),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

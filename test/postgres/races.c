@@ -85,9 +85,8 @@ static int64_t count_stored(ses_store *store)
 #define LOCK_USER "SELECT 1 FROM seslite.users WHERE name = 'user' FOR UPDATE"
 
 /* What timed out, and says so, does not come true when the lock is free. */
-static void test_what_waited_too_long_is_not_stored_later(void **state)
+SERVER_TEST(what_waited_too_long_is_not_stored_later)
 {
-    const struct database *database = *state;
     static const char *const locks[] = {LOCK_SESSION, LOCK_USER};
     ses_store *store = open_with(database, 400, "");
     struct appender appender;
@@ -117,9 +116,8 @@ static void test_what_waited_too_long_is_not_stored_later(void **state)
 
 /* The other transaction holds one row and asks for the second while the append has that and asks for the first. In one of
  * the two orders they meet. */
-static void test_a_deadlock_is_tried_again(void **state)
+SERVER_TEST(a_deadlock_is_tried_again)
 {
-    const struct database *database = *state;
     static const char *const locks[] = {LOCK_SESSION, LOCK_USER};
     ses_store *store = open_with(database, 10000, "options='-c deadlock_timeout=300ms'");
     struct appender appender;
@@ -183,9 +181,8 @@ static void *append_some(void *context)
     return NULL;
 }
 
-static void test_the_isolation_that_is_set_elsewhere_does_not_matter(void **state)
+SERVER_TEST(the_isolation_that_is_set_elsewhere_does_not_matter)
 {
-    const struct database *database = *state;
     ses_store *store = open_with(database, 10000, "options='-c default_transaction_isolation=serializable'");
     struct writer writers[4];
 
@@ -279,16 +276,14 @@ static void live(ses_store *store, int64_t *version)
     ses_session_close(session);
 }
 
-static void test_a_session_is_deleted_and_made_again_under_writers(void **state)
+SERVER_TEST(a_session_is_deleted_and_made_again_under_writers)
 {
-    const struct database *database = *state;
     const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
     ses_store *store = open_with(database, 10000, "");
     struct writer writers[WRITERS];
     atomic_bool stop = false;
     int64_t version = 0;
     int64_t problems = -1;
-    ses_error error;
 
     for (int i = 0; i < WRITERS; i++) {
         writers[i] = (struct writer){.store = store, .number = i, .stop = &stop, .holds_handle = i % 2 == 0};
@@ -353,10 +348,10 @@ static int64_t delete_beside_another(const struct database *database, void *(*de
     return sessions;
 }
 
-static void test_a_session_that_another_has_deleted_meanwhile_is_no_damage(void **state)
+SERVER_TEST(a_session_that_another_has_deleted_meanwhile_is_no_damage)
 {
-    assert_int_equal(delete_beside_another(*state, delete_user_once), 0);
-    assert_int_equal(delete_beside_another(*state, keep_two), 2);
+    assert_int_equal(delete_beside_another(database, delete_user_once), 0);
+    assert_int_equal(delete_beside_another(database, keep_two), 2);
 }
 
 static void *delete_app_once(void *context)
@@ -368,30 +363,11 @@ static void *delete_app_once(void *context)
     return NULL;
 }
 
-static void test_an_app_is_deleted_while_a_user_of_it_is(void **state)
-{
-    const struct database *database = *state;
-    ses_store *store = open_with(database, 10000, "");
-    struct appender deleter = {.store = store};
-
-    must_create(store, &key, NULL);
-    must_delete(store, &key);
-    database_run(database, "BEGIN");
-    database_run(database, "DELETE FROM seslite.users WHERE name = 'user'");
-    assert_int_equal(pthread_create(&deleter.thread, NULL, delete_app_once, &deleter), 0);
-    wait_until_waiting(database, &deleter, "Lock");
-    database_run(database, "COMMIT");
-    assert_int_equal(pthread_join(deleter.thread, NULL), 0);
-    support_assert_code(SES_OK, deleter.code, &deleter.error, "ses_delete_app", __FILE__, __LINE__);
-    ses_close(store);
-}
-
 /* Two that count the sessions before either has deleted any must not both delete what is beyond. */
-static void test_expiries_at_once_keep_as_many_sessions_as_one(void **state)
+SERVER_TEST(expiries_at_once_keep_as_many_sessions_as_one)
 {
-    ses_store *store = open_with(*state, 10000, "");
+    ses_store *store = open_with(database, 10000, "");
     int64_t sessions = -1;
-    ses_error error;
 
     for (int i = 0; i < 200; i++) {
         struct appender deleters[3];
@@ -408,6 +384,23 @@ static void test_expiries_at_once_keep_as_many_sessions_as_one(void **state)
         assert_ok(ses_delete_user(store, "app", "user", NULL, &sessions, NULL, &error));
         assert_int_equal(sessions, 2);
     }
+    ses_close(store);
+}
+
+SERVER_TEST(an_app_is_deleted_while_a_user_of_it_is)
+{
+    ses_store *store = open_with(database, 10000, "");
+    struct appender deleter = {.store = store};
+
+    must_create(store, &key, NULL);
+    must_delete(store, &key);
+    database_run(database, "BEGIN");
+    database_run(database, "DELETE FROM seslite.users WHERE name = 'user'");
+    assert_int_equal(pthread_create(&deleter.thread, NULL, delete_app_once, &deleter), 0);
+    wait_until_waiting(database, &deleter, "Lock");
+    database_run(database, "COMMIT");
+    assert_int_equal(pthread_join(deleter.thread, NULL), 0);
+    support_assert_code(SES_OK, deleter.code, &deleter.error, "ses_delete_app", __FILE__, __LINE__);
     ses_close(store);
 }
 
@@ -428,33 +421,6 @@ static int append_unreplicated(const struct database *database, ses_store *store
     assert_int_equal(pthread_join(appender.thread, NULL), 0);
     assert_in_range(appender.took_us, 0, 2500000);
     return appender.code;
-}
-
-static void test_a_commit_that_no_standby_has_is_not_acknowledged(void **state)
-{
-    const struct database *database = *state;
-    static const char *const interferences[] = {"pg_cancel_backend", "pg_terminate_backend", "abs",
-                                                "pg_cancel_backend"};
-    static const char *const settings[] = {"", "", "", "options='-c client_min_messages=error'"};
-    ses_appended appended;
-    ses_error error;
-
-    for (size_t i = 0; i < 4; i++) {
-        ses_store *store = open_with(database, 800, settings[i]);
-        must_create(store, &key, NULL);
-        database_run(database, "SET synchronous_commit = local");
-        database_want_standby(database, "nobody");
-        assert_int_equal(append_unreplicated(database, store, interferences[i]), SES_UNKNOWN);
-        /* It is there, and yet must not be called stored. BUSY: a backend that still waits has it locked. */
-        const int again = append_unreplicated(database, store, interferences[i]);
-        assert_true(again == SES_UNKNOWN || again == SES_BUSY);
-        database_want_standby(database, "");
-        assert_code(SES_DUPLICATE,
-                    ses_append_by_key(store, &key, with_user_state, SES_NUL, NULL, &appended, &error));
-        assert_int_equal(count_stored(store), 1);
-        must_delete(store, &key);
-        ses_close(store);
-    }
 }
 
 /* --------------------------------------------------------------------------------- set and removed at once */
@@ -500,15 +466,13 @@ static void assert_value(const ses_session *session, const char *name, const cha
 }
 
 /* A removal that waits for a lock removes what is there then, not what was there when it began. */
-static void test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them(void **state)
+SERVER_TEST(keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them)
 {
-    const struct database *database = *state;
     const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
     ses_store *stores[2] = {open_with(database, 20000, ""), open_with(database, 20000, "")};
     struct setter setters[SETTERS];
     pthread_t threads[SETTERS];
     int64_t problems = -1;
-    ses_error error;
 
     must_create(stores[0], &key, "{\"k\":0,\"user:k\":0,\"app:k\":0}");
     for (int i = 0; i < SETTERS; i++) {
@@ -531,6 +495,31 @@ static void test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_lef
     must_delete(stores[0], &key);
     ses_close(stores[0]);
     ses_close(stores[1]);
+}
+
+SERVER_TEST(a_commit_that_no_standby_has_is_not_acknowledged)
+{
+    static const char *const interferences[] = {"pg_cancel_backend", "pg_terminate_backend", "abs",
+                                                "pg_cancel_backend"};
+    static const char *const settings[] = {"", "", "", "options='-c client_min_messages=error'"};
+    ses_appended appended;
+
+    for (size_t i = 0; i < 4; i++) {
+        ses_store *store = open_with(database, 800, settings[i]);
+        must_create(store, &key, NULL);
+        database_run(database, "SET synchronous_commit = local");
+        database_want_standby(database, "nobody");
+        assert_int_equal(append_unreplicated(database, store, interferences[i]), SES_UNKNOWN);
+        /* It is there, and yet must not be called stored. BUSY: a backend that still waits has it locked. */
+        const int again = append_unreplicated(database, store, interferences[i]);
+        assert_true(again == SES_UNKNOWN || again == SES_BUSY);
+        database_want_standby(database, "");
+        assert_code(SES_DUPLICATE,
+                    ses_append_by_key(store, &key, with_user_state, SES_NUL, NULL, &appended, &error));
+        assert_int_equal(count_stored(store), 1);
+        must_delete(store, &key);
+        ses_close(store);
+    }
 }
 
 /* ------------------------------------------------------------------------------- users that come and go */
@@ -557,10 +546,10 @@ static void *create_and_set(void *context)
     return NULL;
 }
 
-static void test_sessions_are_made_while_their_user_is_deleted(void **state)
+SERVER_TEST(sessions_are_made_while_their_user_is_deleted)
 {
-    struct coming coming = {.store = open_with(*state, 10000, ""), .until_us = support_steady_us() + 400000};
-    ses_error error;
+    struct coming coming = {.store = open_with(database, 10000, ""),
+                            .until_us = support_steady_us() + 400000};
 
     assert_int_equal(pthread_create(&coming.thread, NULL, create_and_set, &coming), 0);
     while (support_steady_us() < coming.until_us)
@@ -593,13 +582,12 @@ static void *write_beside_reads(void *context)
 
 /* A read that needs more than one page of events goes on in another transaction only while the session stays as it is. It
  * must come to its end all the same. */
-static void test_much_is_read_while_another_writes(void **state)
+SERVER_TEST(much_is_read_while_another_writes)
 {
     enum { EVENTS = 5000, BATCH = 500, READS = 10 };
-    struct background_writer writer = {.store = open_with(*state, 10000, "")};
-    ses_store *store = open_with(*state, 2000, "");
+    struct background_writer writer = {.store = open_with(database, 10000, "")};
+    ses_store *store = open_with(database, 2000, "");
     ses_text events[BATCH];
-    ses_error error;
 
     for (int i = 0; i < BATCH; i++)
         events[i] = (ses_text){"{}", 2};
@@ -619,22 +607,4 @@ static void test_much_is_read_while_another_writes(void **state)
     assert_true(writer.written > READS);
     ses_close(writer.store);
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_waited_too_long_is_not_stored_later),
-        cmocka_unit_test(test_a_deadlock_is_tried_again),
-        cmocka_unit_test(test_the_isolation_that_is_set_elsewhere_does_not_matter),
-        cmocka_unit_test(test_a_session_is_deleted_and_made_again_under_writers),
-        cmocka_unit_test(test_a_session_that_another_has_deleted_meanwhile_is_no_damage),
-        cmocka_unit_test(test_expiries_at_once_keep_as_many_sessions_as_one),
-        cmocka_unit_test(test_an_app_is_deleted_while_a_user_of_it_is),
-        cmocka_unit_test(test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them),
-        cmocka_unit_test(test_a_commit_that_no_standby_has_is_not_acknowledged),
-        cmocka_unit_test(test_sessions_are_made_while_their_user_is_deleted),
-        cmocka_unit_test(test_much_is_read_while_another_writes),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

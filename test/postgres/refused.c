@@ -24,24 +24,24 @@ static ses_store *open_fresh(const struct database *database, const char *name, 
 
 /* ----------------------------------------------------------------------------------- what is refused */
 
-static void test_text_without_an_encoding_is_refused(void **state)
+#define REFUSED_TEST(name) GROUP_TEST(struct database *database, name)
+
+REFUSED_TEST(text_without_an_encoding_is_refused)
 {
     ses_store *store = NULL;
-    ses_error error;
     char place[600];
 
-    database_fresh(*state, "bytes", "ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'", place);
+    database_fresh(database, "bytes", "ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'", place);
     assert_code(SES_CANTOPEN, open_place(place, 0, &store, &error));
     assert_message("UTF8");
     database_run_in(place, "SET client_encoding = 'SQL_ASCII'; CREATE TABLE theirs (n int)");
 }
 
-static void test_a_role_that_may_only_read_reads(void **state)
+REFUSED_TEST(a_role_that_may_only_read_reads)
 {
     char place[600];
     char as_reader[700];
-    ses_store *store = open_fresh(*state, "readable", place);
-    ses_error error;
+    ses_store *store = open_fresh(database, "readable", place);
 
     must_create(store, &one, "{\"a\":1}");
     ses_close(store);
@@ -53,7 +53,7 @@ static void test_a_role_that_may_only_read_reads(void **state)
         ses_session *session = must_get(store, &one);
         assert_string_equal(support_state(session, NULL), "{\"a\":1}");
         assert_code(SES_READONLY, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
-        assert_ok(ses_refresh(session, NULL, &error));
+        must_refresh(session);
         assert_int_equal(ses_session_stored(session), 0);
         assert_code(SES_READONLY, ses_delete(store, &one, NULL, NULL, &error));
         ses_session_close(session);
@@ -61,12 +61,11 @@ static void test_a_role_that_may_only_read_reads(void **state)
     }
 }
 
-static void test_a_role_without_rights_is_refused(void **state)
+REFUSED_TEST(a_role_without_rights_is_refused)
 {
     char place[600];
     char as_nobody[700];
-    ses_store *store = open_fresh(*state, "closed", place);
-    ses_error error;
+    ses_store *store = open_fresh(database, "closed", place);
 
     ses_close(store);
     database_run_in(place, "CREATE ROLE nobody LOGIN");
@@ -75,7 +74,7 @@ static void test_a_role_without_rights_is_refused(void **state)
     assert_message("permission denied");
     assert_code(SES_CANTOPEN, open_place(as_nobody, SES_OPEN_READ_ONLY, &store, &error));
 
-    snprintf(as_nobody, sizeof as_nobody, "%s user=nobody", database_fresh(*state, "empty", "", place));
+    snprintf(as_nobody, sizeof as_nobody, "%s user=nobody", database_fresh(database, "empty", "", place));
     assert_code(SES_READONLY, open_place(as_nobody, 0, &store, &error));
     assert_message("permission denied");
     assert_message("0002_initial.sql");
@@ -132,14 +131,12 @@ static void fill(ses_store *store)
     ses_session_close(session);
 }
 
-static void test_a_full_disk_takes_nothing_more(void **state)
+REFUSED_TEST(a_full_disk_takes_nothing_more)
 {
-    const struct database *database = *state;
     char *folder = support_path(database->folder, "small");
     const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
     ses_store *store = NULL;
     int64_t problems = -1;
-    ses_error error;
     char text[600];
     char line[300];
 
@@ -175,13 +172,4 @@ static int teardown(void **state)
     return database_teardown(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text_without_an_encoding_is_refused),
-        cmocka_unit_test(test_a_role_that_may_only_read_reads),
-        cmocka_unit_test(test_a_role_without_rights_is_refused),
-        cmocka_unit_test(test_a_full_disk_takes_nothing_more),
-    };
-    return cmocka_run_group_tests(tests, database_setup, teardown);
-}
+TEST_GROUP(database_setup, teardown)

@@ -184,64 +184,21 @@ static void assert_all_else_is_of_the_primary(ses_store *store)
 
     ses_session *session = must_get(store, &key);
     assert_string_equal(support_state(session, NULL), "{\"side\":\"primary\"}");
-    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_append(session, "{}");
+    must_refresh(session);
     assert_int_equal(ses_session_stored(session), 3);
     ses_session_close(session);
     assert_ok(ses_state_get_by_key(store, &key, "side", NULL, &json, NULL, &error));
     assert_string_equal(json, "\"primary\"");
     ses_free(json);
     assert_ok(ses_follower_open(store, &key, NULL, &follower, &error));
-    assert_ok(ses_append_by_key(store, &key, "{\"author\":\"new\"}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, "{\"author\":\"new\"}");
     assert_int_equal(ses_follower_next(follower, 0, &event, &error), SES_ROW);
     assert_string_equal(event->author, "first");
     ses_follower_close(follower);
 }
 
-static void test_lists_cursors_and_exports_read_there(void **state)
-{
-    ses_stats stats = {.size = sizeof stats};
-    struct two two;
-    ses_error error;
-
-    open_two(&two, *state, "sides");
-    assert_lists_of_the_replica(two.both);
-    assert_cursors_of_the_replica(two.both);
-    assert_ok(ses_store_stats(two.both, &stats, &error));
-    assert_int_equal(stats.read_calls, 5);
-    assert_int_equal(stats.readers_open, 2);
-    assert_all_else_is_of_the_primary(two.both);
-    assert_artifacts_are_of_the_primary(two.both);
-    close_two(&two);
-}
-
 /* ------------------------------------------------------------------------------------- one that is behind */
-
-static void test_a_cursor_does_not_end_early_where_a_replica_is_behind(void **state)
-{
-    const ses_event *event;
-    ses_cursor *cursor;
-    struct two two;
-    ses_error error;
-    int code;
-
-    open_two(&two, *state, "behind");
-    for (int i = 1; i < EVENTS; i++)
-        must_append_by_key(two.replica, &key, "{}");
-    assert_ok(ses_cursor_open(two.both, &key, NULL, &cursor, &error));
-    database_run_in(two.replica_place,
-                    "DELETE FROM seslite.events WHERE seq > 100;"
-                    "UPDATE seslite.sessions SET version = version - 100, last_seq = 100, event_count = 100 "
-                    "WHERE last_seq > 100");
-    do
-        code = ses_cursor_next(cursor, &event, &error);
-    while (code == SES_ROW);
-    assert_code(SES_STALE, code);
-    assert_message("behind");
-    assert_code(SES_STALE, ses_cursor_close(cursor, &error));
-    assert_int_equal(open_cursor(two.both, &error), 0);
-    close_two(&two);
-}
 
 /* ------------------------------------------------------------------------------- one that cannot be read */
 
@@ -255,32 +212,6 @@ static void assert_all_refused(ses_store *store, const char *words)
     }
     ses_session_close(must_get(store, &key));
     must_append_by_key(store, &key, "{}");
-}
-
-static void test_one_that_cannot_be_reached_is_not_replaced_by_the_primary(void **state)
-{
-    const struct database *database = *state;
-    const ses_postgres_options nonsense = {.size = sizeof nonsense, .replica = "nonsense nonsense"};
-    ses_store *store = NULL;
-    ses_error error;
-    char place[600];
-    char missing[700];
-
-    database_fresh(database, "alone", "", place);
-    assert_code(SES_INVALID, ses_open_postgres(place, NULL, &nonsense, &store, &error));
-    assert_message("replica: ");
-    assert_null(store);
-
-    snprintf(missing, sizeof missing, "%s dbname=alone_copy password=secret", database->place);
-    store = open_with(place, missing);
-    must_create(store, &key, NULL);
-    assert_all_refused(store, "alone_copy");
-    database_fresh(database, "alone_copy", "", place);
-    assert_all_refused(store, "there is no store");
-    ses_close(open_with(place, NULL));
-    for (int i = 0; i < READINGS; i++)
-        assert_int_equal(readings[i](store, &error), readings[i] == open_cursor ? SES_NOTFOUND : SES_OK);
-    ses_close(store);
 }
 
 struct lister {
@@ -298,26 +229,6 @@ static void *list_and_wait(void *context)
     return NULL;
 }
 
-static void test_an_interrupt_ends_what_reads_there(void **state)
-{
-    struct two two;
-    ses_error error;
-
-    open_two(&two, *state, "interrupted");
-    assert_ok(list_all(two.both, &error));
-    PGconn *conn = PQconnectdb(two.replica_place);
-    PQclear(database_take(conn, PQexec(conn, "BEGIN; LOCK TABLE seslite.sessions"), "LOCK"));
-    struct lister lister = {.store = two.both};
-    assert_int_equal(pthread_create(&lister.thread, NULL, list_and_wait, &lister), 0);
-    support_pause_us(200000);
-    assert_ok(ses_store_interrupt(two.both, &error));
-    assert_int_equal(pthread_join(lister.thread, NULL), 0);
-    support_assert_code(SES_INTERRUPTED, lister.code, &lister.error, "ses_list", __FILE__, __LINE__);
-    PQfinish(conn);
-    assert_ok(list_all(two.both, &error));
-    close_two(&two);
-}
-
 static int open_counting(const char *place, ses_allocator *allocator, const char *replica, ses_store **store,
                          ses_error *error)
 {
@@ -325,30 +236,6 @@ static int open_counting(const char *place, ses_allocator *allocator, const char
     const ses_postgres_options options = {.size = sizeof options, .replica = replica};
 
     return ses_open_postgres(place, &common, &options, store, error);
-}
-
-static void test_each_failure_of_memory_is_met(void **state)
-{
-    struct counting_memory memory;
-    ses_allocator allocator = counting_allocator(&memory);
-    ses_store *store = NULL;
-    ses_error error;
-    char place[600];
-    int code = SES_NOMEM;
-
-    ses_close(open_with(database_fresh(*state, "memory", "", place), NULL));
-    for (long at = 1; code != SES_OK; at++) {
-        counting_arm(&memory, at, 0);
-        code = open_counting(place, &allocator, place, &store, &error);
-        if (code == SES_OK)
-            code = list_all(store, &error);
-        if (code != SES_OK)
-            assert_code(SES_NOMEM, code);
-        memory.armed = 0;
-        ses_close(store);
-        assert_no_blocks(&memory);
-    }
-    assert_int_equal(memory.failed, 0);
 }
 
 /* --------------------------------------------------------------------------------------- a real standby */
@@ -368,34 +255,6 @@ static int64_t count_sessions(ses_store *store)
 
     assert_ok(ses_list_count(store, "app", NULL, NULL, NULL, &count, &error));
     return count;
-}
-
-static void test_a_standby_is_a_replica(void **state)
-{
-    const struct database *database = *state;
-    char *folder = support_folder_make();
-    char standby[300];
-    ses_error error;
-
-    cluster_command("standby", folder, database->folder);
-    snprintf(standby, sizeof standby, "host=%s user=seslite dbname=postgres", folder);
-    ses_store *store = open_with(database->place, standby);
-    replay(standby, "pause");
-    must_create(store, &key, NULL);
-    assert_int_equal(count_sessions(store), 0);
-    assert_code(SES_NOTFOUND, open_cursor(store, &error));
-    ses_session_close(must_get(store, &key));
-    replay(standby, "resume");
-    for (int i = 0; i < 500 && count_sessions(store) == 0; i++)
-        support_pause_us(20000);
-    assert_int_equal(count_sessions(store), 1);
-    for (int i = 0; i < READINGS; i++)
-        assert_ok(readings[i](store, &error));
-    cluster_command("stop", folder, NULL);
-    assert_true(count_all(store, &error) < 0);
-    must_append_by_key(store, &key, "{}");
-    ses_close(store);
-    support_folder_remove(folder);
 }
 
 /* ------------------------------------------------------------------------------------------- first reads */
@@ -419,14 +278,13 @@ static void *read_first(void *context)
 }
 
 /* The look at the replica may get a connection whose last transaction has not been answered yet. */
-static void test_the_first_reads_may_come_at_once(void **state)
+SERVER_TEST(the_first_reads_may_come_at_once)
 {
     const ses_open_options common = {.size = sizeof common, .busy_timeout_ms = 10000};
     struct first_reader readers[FIRST_READERS];
     struct two two;
-    ses_error error;
 
-    open_two(&two, *state, "at_once");
+    open_two(&two, database, "at_once");
     struct proxy *proxy = proxy_start(two.replica_place, 5000);
     assert_non_null(proxy);
     const ses_postgres_options narrow = {
@@ -448,16 +306,135 @@ static void test_the_first_reads_may_come_at_once(void **state)
     close_two(&two);
 }
 
-int main(void)
+SERVER_TEST(lists_cursors_and_exports_read_there)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_reads_may_come_at_once),
-        cmocka_unit_test(test_lists_cursors_and_exports_read_there),
-        cmocka_unit_test(test_a_cursor_does_not_end_early_where_a_replica_is_behind),
-        cmocka_unit_test(test_one_that_cannot_be_reached_is_not_replaced_by_the_primary),
-        cmocka_unit_test(test_an_interrupt_ends_what_reads_there),
-        cmocka_unit_test(test_each_failure_of_memory_is_met),
-        cmocka_unit_test(test_a_standby_is_a_replica),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
+    ses_stats stats = {.size = sizeof stats};
+    struct two two;
+
+    open_two(&two, database, "sides");
+    assert_lists_of_the_replica(two.both);
+    assert_cursors_of_the_replica(two.both);
+    assert_ok(ses_store_stats(two.both, &stats, &error));
+    assert_int_equal(stats.read_calls, 5);
+    assert_int_equal(stats.readers_open, 2);
+    assert_all_else_is_of_the_primary(two.both);
+    assert_artifacts_are_of_the_primary(two.both);
+    close_two(&two);
+}
+
+SERVER_TEST(a_cursor_does_not_end_early_where_a_replica_is_behind)
+{
+    const ses_event *event;
+    ses_cursor *cursor;
+    struct two two;
+    int code;
+
+    open_two(&two, database, "behind");
+    for (int i = 1; i < EVENTS; i++)
+        must_append_by_key(two.replica, &key, "{}");
+    assert_ok(ses_cursor_open(two.both, &key, NULL, &cursor, &error));
+    database_run_in(two.replica_place,
+                    "DELETE FROM seslite.events WHERE seq > 100;"
+                    "UPDATE seslite.sessions SET version = version - 100, last_seq = 100, event_count = 100 "
+                    "WHERE last_seq > 100");
+    do
+        code = ses_cursor_next(cursor, &event, &error);
+    while (code == SES_ROW);
+    assert_code(SES_STALE, code);
+    assert_message("behind");
+    assert_code(SES_STALE, ses_cursor_close(cursor, &error));
+    assert_int_equal(open_cursor(two.both, &error), 0);
+    close_two(&two);
+}
+
+SERVER_TEST(one_that_cannot_be_reached_is_not_replaced_by_the_primary)
+{
+    const ses_postgres_options nonsense = {.size = sizeof nonsense, .replica = "nonsense nonsense"};
+    ses_store *store = NULL;
+    char place[600];
+    char missing[700];
+
+    database_fresh(database, "alone", "", place);
+    assert_code(SES_INVALID, ses_open_postgres(place, NULL, &nonsense, &store, &error));
+    assert_message("replica: ");
+    assert_null(store);
+
+    snprintf(missing, sizeof missing, "%s dbname=alone_copy password=secret", database->place);
+    store = open_with(place, missing);
+    must_create(store, &key, NULL);
+    assert_all_refused(store, "alone_copy");
+    database_fresh(database, "alone_copy", "", place);
+    assert_all_refused(store, "there is no store");
+    ses_close(open_with(place, NULL));
+    for (int i = 0; i < READINGS; i++)
+        assert_int_equal(readings[i](store, &error), readings[i] == open_cursor ? SES_NOTFOUND : SES_OK);
+    ses_close(store);
+}
+
+SERVER_TEST(an_interrupt_ends_what_reads_there)
+{
+    struct two two;
+
+    open_two(&two, database, "interrupted");
+    assert_ok(list_all(two.both, &error));
+    PGconn *conn = PQconnectdb(two.replica_place);
+    PQclear(database_take(conn, PQexec(conn, "BEGIN; LOCK TABLE seslite.sessions"), "LOCK"));
+    struct lister lister = {.store = two.both};
+    assert_int_equal(pthread_create(&lister.thread, NULL, list_and_wait, &lister), 0);
+    support_pause_us(200000);
+    assert_ok(ses_store_interrupt(two.both, &error));
+    assert_int_equal(pthread_join(lister.thread, NULL), 0);
+    support_assert_code(SES_INTERRUPTED, lister.code, &lister.error, "ses_list", __FILE__, __LINE__);
+    PQfinish(conn);
+    assert_ok(list_all(two.both, &error));
+    close_two(&two);
+}
+
+SERVER_TEST(each_failure_of_memory_is_met)
+{
+    struct counting_memory memory;
+    ses_allocator allocator = counting_allocator(&memory);
+    ses_store *store = NULL;
+    char place[600];
+    int code = SES_NOMEM;
+
+    ses_close(open_with(database_fresh(database, "memory", "", place), NULL));
+    for (long at = 1; code != SES_OK; at++) {
+        counting_arm(&memory, at, 0);
+        code = open_counting(place, &allocator, place, &store, &error);
+        if (code == SES_OK)
+            code = list_all(store, &error);
+        if (code != SES_OK)
+            assert_code(SES_NOMEM, code);
+        memory.armed = 0;
+        ses_close(store);
+        assert_no_blocks(&memory);
+    }
+    assert_int_equal(memory.failed, 0);
+}
+
+SERVER_TEST(a_standby_is_a_replica)
+{
+    char *folder = support_folder_make();
+    char standby[300];
+
+    cluster_command("standby", folder, database->folder);
+    snprintf(standby, sizeof standby, "host=%s user=seslite dbname=postgres", folder);
+    ses_store *store = open_with(database->place, standby);
+    replay(standby, "pause");
+    must_create(store, &key, NULL);
+    assert_int_equal(count_sessions(store), 0);
+    assert_code(SES_NOTFOUND, open_cursor(store, &error));
+    ses_session_close(must_get(store, &key));
+    replay(standby, "resume");
+    for (int i = 0; i < 500 && count_sessions(store) == 0; i++)
+        support_pause_us(20000);
+    assert_int_equal(count_sessions(store), 1);
+    for (int i = 0; i < READINGS; i++)
+        assert_ok(readings[i](store, &error));
+    cluster_command("stop", folder, NULL);
+    assert_true(count_all(store, &error) < 0);
+    must_append_by_key(store, &key, "{}");
+    ses_close(store);
+    support_folder_remove(folder);
 }

@@ -40,7 +40,7 @@ static void open_far(struct far_store *far, const struct database *database, con
     far->session = must_open_new(far->store, &key, "{\"a\":0,\"user:u\":1}");
     assert_ok(ses_title_set(far->session, "A title", NULL, &error));
     assert_ok(ses_labels_set(far->session, &(ses_label){"color", "blue"}, 1, NULL, &error));
-    assert_ok(ses_append(far->session, event, SES_NUL, NULL, NULL, &error));
+    must_append(far->session, event);
 }
 
 static void close_far(struct far_store *far)
@@ -86,7 +86,7 @@ static void test_an_append_is_one(struct far_store *far)
     assert_trips(far, 1,
                  assert_ok(ses_append_by_key(far->store, &key, event, SES_NUL, NULL, &appended, &error)));
     assert_int_equal(appended.status, SES_OK);
-    assert_ok(ses_refresh(far->session, NULL, &error));
+    must_refresh(far->session);
     assert_int_equal(appended.seq, ses_session_last_seq(far->session));
 }
 
@@ -142,7 +142,7 @@ static void test_small_writes_are_two(struct far_store *far)
                      assert_ok(ses_append_by_key(far->store, &key, event, SES_NUL, &marking, NULL, &error)));
         assert_string_equal(ses_session_title(far->session), "Marked");
         assert_string_equal(ses_session_label_value(far->session, "color"), "red");
-        assert_ok(ses_refresh(far->session, NULL, &error));
+        must_refresh(far->session);
     }
     assert_ok(ses_labels_set(far->session, &(ses_label){"color", "blue"}, 1, NULL, &error));
     assert_trips(far, 2, assert_ok(ses_lease_take(far->store, &key, "owner", NULL, &lease, &error)));
@@ -178,7 +178,7 @@ static void test_one_that_is_stale_or_a_duplicate_is_two(struct far_store *far)
 
     snprintf(named, sizeof named, "{\"id\":\"named-%d\",\"timestamp\":1.5}", far->made);
     snprintf(other, sizeof other, "{\"id\":\"named-%d\",\"timestamp\":2.5}", far->made++);
-    assert_ok(ses_append_by_key(far->store, &key, named, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(far->store, &key, named);
     assert_trips(far, 2,
                  assert_code(SES_STALE, ses_append(far->session, event, SES_NUL, NULL, NULL, &error)));
     assert_trips(far, 2,
@@ -247,7 +247,7 @@ static void test_a_refresh_is_one(struct far_store *far)
 {
     ses_error error;
 
-    assert_ok(ses_append_by_key(far->store, &key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(far->store, &key, event);
     assert_trips(far, 1, assert_ok(ses_refresh(far->session, NULL, &error)));
     assert_trips(far, 1, assert_ok(ses_refresh(far->session, NULL, &error)));
 }
@@ -396,7 +396,7 @@ static void test_an_append_with_artifacts_is_three(struct far_store *far)
         assert_trips(far, 3, assert_ok(ses_append(far->session, "{}", SES_NUL, &options, NULL, &error)));
     assert_trips(far, 3,
                  assert_ok(ses_append_by_key(far->store, &key, "{}", SES_NUL, &options, NULL, &error)));
-    assert_ok(ses_refresh(far->session, NULL, &error));
+    must_refresh(far->session);
     ses_artifacts_close(options.artifacts);
     assert_ok(ses_artifact_delete(far->session, "with", NULL, NULL, &error));
 }
@@ -435,8 +435,8 @@ static void test_history_takes_more(struct far_store *far)
     char *json;
     ses_error error;
 
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
+    must_append(session, event);
     find_in_a_session(far, &small);
     assert_trips(far, 14, assert_ok(ses_fork(session, NULL, &forked, NULL, &fork, &error)));
     assert_trips(far, 13, assert_ok(ses_cut(fork, &first, NULL, NULL, &error)));
@@ -451,7 +451,7 @@ static void test_history_takes_more(struct far_store *far)
     ses_free(json);
     ses_session_close(fork);
     ses_session_close(session);
-    assert_ok(ses_delete(far->store, &small, NULL, NULL, &error));
+    must_delete(far->store, &small);
 }
 
 static void run_all(const struct database *database, const char *name, int unprepared)
@@ -477,21 +477,21 @@ static void run_all(const struct database *database, const char *name, int unpre
     close_far(&far);
 }
 
-static void test_most_calls_wait_once(void **state)
+SERVER_TEST(most_calls_wait_once)
 {
-    run_all(*state, "prepared", 0);
+    run_all(database, "prepared", 0);
 }
 
-static void test_so_they_do_unprepared(void **state)
+SERVER_TEST(so_they_do_unprepared)
 {
-    run_all(*state, "unprepared", 1);
+    run_all(database, "unprepared", 1);
 }
 
-static void test_a_batch_of_many_events_and_keys_waits_once(void **state)
+SERVER_TEST(a_batch_of_many_events_and_keys_waits_once)
 {
     struct far_store far;
 
-    open_far(&far, *state, "batches", 0, LONG_DELAY_US);
+    open_far(&far, database, "batches", 0, LONG_DELAY_US);
     append_batches(&far);
     close_far(&far);
 }
@@ -567,12 +567,12 @@ static int walk_with_export(ses_store *store)
 }
 
 /* What a walk has no room for is not sent, to be asked for again. */
-static void test_large_events_are_sent_once(void **state)
+SERVER_TEST(large_events_are_sent_once)
 {
     static int (*const walks[])(ses_store * store) = {walk_with_cursor, walk_with_follower, walk_with_export};
     struct far_store far;
 
-    open_far(&far, *state, "large", 0, 0);
+    open_far(&far, database, "large", 0, 0);
     append_large(far.store);
     for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++) {
         atomic_store(&far.proxy->down_left, PLENTY);
@@ -581,15 +581,4 @@ static void test_large_events_are_sent_once(void **state)
                         (LARGE + 1) * LARGE_BYTES);
     }
     close_far(&far);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_most_calls_wait_once),
-        cmocka_unit_test(test_so_they_do_unprepared),
-        cmocka_unit_test(test_a_batch_of_many_events_and_keys_waits_once),
-        cmocka_unit_test(test_large_events_are_sent_once),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

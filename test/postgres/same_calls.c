@@ -479,12 +479,11 @@ static void step(struct calls *calls)
 #undef CALL
 }
 
-static void test_random_calls_do_the_same(void **state)
+SERVER_TEST(random_calls_do_the_same)
 {
     const int steps = getenv("SESLITE_CALLS") ? atoi(getenv("SESLITE_CALLS")) : 1500;
     static struct calls calls;
     char place[600];
-    ses_error error;
 
     calls.seed = getenv("SESLITE_SEED") ? strtoull(getenv("SESLITE_SEED"), NULL, 10) : 1;
     calls.now_us = -INT64_C(7000000000);
@@ -498,7 +497,7 @@ static void test_random_calls_do_the_same(void **state)
                                           .max_session_events = MOST_EVENTS};
         engine->now_us = &calls.now_us;
         assert_ok(i == 0 ? ses_open(":memory:", &options, &engine->store, &error)
-                         : ses_open_postgres(database_fresh(*state, "same", "", place), &options, NULL,
+                         : ses_open_postgres(database_fresh(database, "same", "", place), &options, NULL,
                                              &engine->store, &error));
     }
     for (calls.step = 0; calls.step < steps; calls.step++) {
@@ -512,12 +511,4 @@ static void test_random_calls_do_the_same(void **state)
     for (int i = 0; i < ENGINES; i++) {
         ses_close(calls.engines[i].store);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_calls_do_the_same),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

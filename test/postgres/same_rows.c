@@ -205,10 +205,8 @@ static void compare_statement(struct same *same, const struct reading *reading)
     sqlite3_finalize(in_file);
 }
 
-static void test_statements_that_read_give_the_rows_that_sqlite_gives(void **state)
+GROUP_TEST(struct same *same, statements_that_read_give_the_rows_that_sqlite_gives)
 {
-    struct same *same = *state;
-
     for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++)
         compare_statement(same, &readings[i]);
 }
@@ -239,14 +237,14 @@ static bool is_listed(const char *name)
 
 /* But for those that make a row, those that only PostgreSQL has, and the floors of versions and the SQL of a table, which
  * differ. */
-static void test_statements_that_are_not_listed_read_of_sessions(void **state)
+GROUP_TEST(struct same *same, statements_that_are_not_listed_read_of_sessions)
 {
     for (int i = 0; i < STATEMENT_COUNT; i++) {
         const struct postgres_statement *statement = &ses__postgres_statements[i];
         if (statement->returns && !statement->gives && !is_listed(statement->name) &&
             strcmp(statement->name, "table_sql") != 0 &&
             strcmp(statement->name, "version_floor") != 0 && strcmp(statement->name, "features_unknown") != 0)
-            compare_by_types(*state, statement);
+            compare_by_types(same, statement);
     }
 }
 
@@ -299,12 +297,4 @@ static int indexed_same_setup(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statements_that_read_give_the_rows_that_sqlite_gives),
-        cmocka_unit_test(test_statements_that_are_not_listed_read_of_sessions),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: the rows that SQLite gives", tests, indexed_same_setup,
-                                       same_teardown);
-}
+TEST_GROUP(indexed_same_setup, same_teardown)

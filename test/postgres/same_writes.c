@@ -155,9 +155,8 @@ static bool write_to_both(struct same *same, const struct writing *writing)
     return done && changes > 0;
 }
 
-static void test_statements_that_write_leave_what_sqlite_leaves(void **state)
+GROUP_TEST(struct same *same, statements_that_write_leave_what_sqlite_leaves)
 {
-    struct same *same = *state;
     int wrote[WRITINGS] = {0};
 
     assert_int_equal(sqlite3_exec(same->file, "PRAGMA foreign_keys = OFF", NULL, NULL, NULL), SQLITE_OK);
@@ -179,10 +178,8 @@ static void both(const struct same *same, const char *sql)
     database_run(same->database, sql);
 }
 
-static void test_so_do_those_that_are_undone(void **state)
+GROUP_TEST(struct same *same, so_do_those_that_are_undone)
 {
-    struct same *same = *state;
-
     for (int i = 0; i < UNDONE; i++) {
         int wrote = 0;
         for (int round = 0; round < 1000 && wrote < 5; round++) {
@@ -198,11 +195,4 @@ static void test_so_do_those_that_are_undone(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statements_that_write_leave_what_sqlite_leaves),
-        cmocka_unit_test(test_so_do_those_that_are_undone),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: what SQLite writes", tests, same_setup, same_teardown);
-}
+TEST_GROUP(same_setup, same_teardown)

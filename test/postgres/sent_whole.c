@@ -33,12 +33,10 @@ static void wait_for_a_lock(const struct database *database)
 }
 
 /* A session of another user in the shard is deleted just before the new one begins. */
-static void test_a_session_has_the_version_that_it_began_with(void **state)
+SERVER_TEST(a_session_has_the_version_that_it_began_with)
 {
-    const struct database *database = *state;
     struct creation creation;
     char place[600];
-    ses_error error;
 
     database_fresh(database, "floor", "", place);
     assert_ok(ses_open_postgres(place, NULL, NULL, &creation.store, &error));
@@ -52,21 +50,20 @@ static void test_a_session_has_the_version_that_it_began_with(void **state)
         "INSERT"));
     assert_int_equal(pthread_join(creation.thread, NULL), 0);
     assert_int_equal(ses_session_version(creation.session), 100);
-    assert_ok(ses_append(creation.session, "{}", SES_NUL, NULL, NULL, &error));
+    must_append(creation.session, "{}");
     ses_session_close(creation.session);
     ses_close(creation.store);
     PQfinish(conn);
 }
 
 /* Of a store that has not met the session before, which looks for it by its name first. */
-static void test_an_append_that_waited_in_vain_is_not_stored_later(void **state)
+SERVER_TEST(an_append_that_waited_in_vain_is_not_stored_later)
 {
     const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 300};
     ses_store *store = NULL;
     char place[600];
-    ses_error error;
 
-    database_fresh(*state, "waiting", "", place);
+    database_fresh(database, "waiting", "", place);
     assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
     must_create(store, &first, NULL);
     ses_close(store);
@@ -82,13 +79,4 @@ static void test_an_append_that_waited_in_vain_is_not_stored_later(void **state)
     assert_int_equal(ses_session_stored(session), 0);
     ses_session_close(session);
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_session_has_the_version_that_it_began_with),
-        cmocka_unit_test(test_an_append_that_waited_in_vain_is_not_stored_later),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -55,10 +55,8 @@ static void check_plans(const struct database *database)
     check_plan(database, "sessions_of_user", "NULL", index);
 }
 
-static void test_a_session_is_found_by_its_name(void **state)
+SERVER_TEST(a_session_is_found_by_its_name)
 {
-    struct database *database = *state;
-
     for (size_t i = 0; i < sizeof growing / sizeof growing[0]; i++)
         database_run(database, growing[i]);
     database_run(database, "SET plan_cache_mode = force_generic_plan");
@@ -68,7 +66,7 @@ static void test_a_session_is_found_by_its_name(void **state)
 }
 
 /* Of a table that was never analyzed: few events, and then many, in one session. */
-static void test_a_long_log_is_cut_by_numbers_and_searched_by_ids(void **state)
+SERVER_TEST(a_long_log_is_cut_by_numbers_and_searched_by_ids)
 {
     static const char *const filled[] = {
         "ALTER TABLE seslite.events SET (autovacuum_enabled = off)",
@@ -77,7 +75,6 @@ static void test_a_long_log_is_cut_by_numbers_and_searched_by_ids(void **state)
         "INSERT INTO seslite.events SELECT 1, 4097, n, 'id' || n, '', 'user', NULL, 1, NULL, '{}'"
         " FROM generate_series(1001, 100000) AS n",
     };
-    struct database *database = *state;
 
     database_run(database, filled[0]);
     for (size_t i = 1; i < sizeof filled / sizeof filled[0]; i++) {
@@ -89,14 +86,4 @@ static void test_a_long_log_is_cut_by_numbers_and_searched_by_ids(void **state)
             check_plan(database, "event_by_id", "4097, 'id7'", "using events_shard_session_id_id_key");
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_session_is_found_by_its_name),
-        cmocka_unit_test(test_a_long_log_is_cut_by_numbers_and_searched_by_ids),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: stale statistics", tests, database_setup,
-                                       database_teardown);
 }

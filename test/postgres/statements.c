@@ -21,9 +21,8 @@ static char *tables_of(const struct database *database)
     return tables;
 }
 
-static void test_the_schema_applies_once(void **state)
+SERVER_TEST(the_schema_applies_once)
 {
-    struct database *database = *state;
     char *before = tables_of(database);
     char line[512];
 
@@ -35,9 +34,8 @@ static void test_the_schema_applies_once(void **state)
     free(before);
 }
 
-static void test_the_schema_has_nothing_that_few_servers_have(void **state)
+SERVER_TEST(the_schema_has_nothing_that_few_servers_have)
 {
-    struct database *database = *state;
     PGresult *result = database_ask(
         database,
         "SELECT (SELECT count(*) FROM pg_proc WHERE pronamespace = 'seslite'::regnamespace),"
@@ -58,10 +56,8 @@ static void test_the_schema_has_nothing_that_few_servers_have(void **state)
 }
 
 /* Without a primary key, a server that replicates logically refuses to update or delete. */
-static void test_every_table_has_a_primary_key_and_compares_bytes(void **state)
+SERVER_TEST(every_table_has_a_primary_key_and_compares_bytes)
 {
-    struct database *database = *state;
-
     make_features(database->conn);
     PGresult *result = database_ask(
         database,
@@ -118,9 +114,8 @@ static void prepare(const struct database *database, const struct postgres_state
     PQclear(result);
 }
 
-static void test_every_statement_takes_and_gives_numbers_texts_and_bytes(void **state)
+SERVER_TEST(every_statement_takes_and_gives_numbers_texts_and_bytes)
 {
-    struct database *database = *state;
     int prepared = 0;
 
     make_features(database->conn);
@@ -128,9 +123,9 @@ static void test_every_statement_takes_and_gives_numbers_texts_and_bytes(void **
         const struct postgres_statement *statement = &ses__postgres_statements[i];
         if (!is_prepared(statement))
             continue;
-        prepare(*state, statement, statement->text);
+        prepare(database, statement, statement->text);
         if (statement->locked)
-            prepare(*state, statement, statement->locked);
+            prepare(database, statement, statement->locked);
         prepared++;
     }
     assert_true(prepared > 100);
@@ -138,10 +133,8 @@ static void test_every_statement_takes_and_gives_numbers_texts_and_bytes(void **
 
 /* ------------------------------------------------------------------------------------- how they find it */
 
-static void test_no_statement_reads_a_table_whole(void **state)
+SERVER_TEST(no_statement_reads_a_table_whole)
 {
-    struct database *database = *state;
-
     fill_tables(database->conn);
     check_plans(database->conn, NULL);
 }
@@ -242,33 +235,19 @@ static void use_all(ses_store *store)
     must_delete(store, &key);
 }
 
-static void test_functions_of_others_are_never_called(void **state)
+SERVER_TEST(functions_of_others_are_never_called)
 {
     char place[600];
     char misled[700];
 
-    plant_trojans(database_fresh(*state, "trojans", "", place));
+    plant_trojans(database_fresh(database, "trojans", "", place));
     snprintf(misled, sizeof misled, "%s options='-c search_path=public,pg_catalog'", place);
     for (int unprepared = 0; unprepared < 2; unprepared++) {
         const ses_postgres_options options = {.size = sizeof options, .unprepared = unprepared};
         ses_store *store = NULL;
-        ses_error error;
         assert_ok(ses_open_postgres(misled, NULL, &options, &store, &error));
         use_all(store);
         ses_close(store);
     }
     database_run_in(misled, "SELECT * FROM seslite.transcript");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_schema_applies_once),
-        cmocka_unit_test(test_the_schema_has_nothing_that_few_servers_have),
-        cmocka_unit_test(test_every_table_has_a_primary_key_and_compares_bytes),
-        cmocka_unit_test(test_every_statement_takes_and_gives_numbers_texts_and_bytes),
-        cmocka_unit_test(test_no_statement_reads_a_table_whole),
-        cmocka_unit_test(test_functions_of_others_are_never_called),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: statements", tests, database_setup, database_teardown);
 }

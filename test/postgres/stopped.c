@@ -72,12 +72,10 @@ static void open_connections(const char *place, ses_store *store, int count)
 }
 
 /* All that were idle hang with the first: only one call waits in vain. */
-static void test_a_server_that_hangs_is_left(void **state)
+SERVER_TEST(a_server_that_hangs_is_left)
 {
-    const struct database *database = *state;
     char place[600];
     ses_store *store = open_fresh(database, "hanging", 1500, place);
-    ses_error error;
 
     must_create(store, &one, NULL);
     open_connections(place, store, 4);
@@ -125,11 +123,9 @@ static pid_t first_process(const struct database *database)
     return pid;
 }
 
-static void test_connecting_is_interrupted(void **state)
+SERVER_TEST(connecting_is_interrupted)
 {
-    const struct database *database = *state;
     char place[600];
-    ses_error error;
     ses_store *store = open_fresh(database, "connecting", 10000, place);
     struct waiting waiting = {.store = store};
 
@@ -168,9 +164,8 @@ static void start_again(struct database *database)
 }
 
 /* An export tells what it reads, and so is not begun again. */
-static void test_connections_that_ended_while_idle_are_not_used(void **state)
+SERVER_TEST(connections_that_ended_while_idle_are_not_used)
 {
-    struct database *database = *state;
     char place[600];
     ses_store *store = open_fresh(database, "idle", 5000, place);
 
@@ -212,14 +207,12 @@ static int collect_slowly(void *context, const char *data, size_t len, ses_error
     return collect_lines(context, data, len, error);
 }
 
-static void test_a_server_ends_what_takes_too_long(void **state)
+SERVER_TEST(a_server_ends_what_takes_too_long)
 {
-    const struct database *database = *state;
     char place[600];
     char impatient[700];
     ses_store *store = open_fresh(database, "slow", 0, place);
     struct text text = {NULL, 0};
-    ses_error error;
 
     fill_with_events(store, 3000);
     ses_close(store);
@@ -255,16 +248,14 @@ static void *read_until_it_fails(void *context)
     return NULL;
 }
 
-static void test_a_server_stops_in_the_middle_of_a_read(void **state)
+SERVER_TEST(a_server_stops_in_the_middle_of_a_read)
 {
-    struct database *database = *state;
     char place[600];
     ses_store *store = open_fresh(database, "reading", 60000, place);
     struct reader reader = {.store = NULL};
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
     int code = SES_ROW;
-    ses_error error;
 
     fill_with_events(store, 3000);
     ses_close(store);
@@ -339,15 +330,15 @@ static void stop_in_an_append(struct database *database, const char *place, int 
     ses_close(appender.store);
 }
 
-static void test_a_server_stops_in_the_middle_of_an_append(void **state)
+SERVER_TEST(a_server_stops_in_the_middle_of_an_append)
 {
     char place[600];
-    ses_store *store = open_fresh(*state, "appending", 0, place);
+    ses_store *store = open_fresh(database, "appending", 0, place);
 
     must_create(store, &one, NULL);
     ses_close(store);
-    stop_in_an_append(*state, place, 700, false);
-    stop_in_an_append(*state, place, 30000, true);
+    stop_in_an_append(database, place, 700, false);
+    stop_in_an_append(database, place, 30000, true);
 }
 
 /* Lines in whose middle the server stops. */
@@ -382,9 +373,8 @@ static struct text lines_of_sessions(ses_store *source, int sessions)
     return exported(source, NULL);
 }
 
-static void test_a_server_stops_in_the_middle_of_an_import(void **state)
+SERVER_TEST(a_server_stops_in_the_middle_of_an_import)
 {
-    struct database *database = *state;
     char place[600];
     ses_store *store = open_fresh(database, "importing", 2500, place);
     ses_store *source = empty_store();
@@ -393,7 +383,6 @@ static void test_a_server_stops_in_the_middle_of_an_import(void **state)
                                       .database = database};
     ses_import_report report;
     ses_page *page = NULL;
-    ses_error error;
 
     const int code = ses_store_import(store, give_and_stop, &interrupted, NULL, NULL, &error);
     assert_loss(code, &error);
@@ -408,18 +397,4 @@ static void test_a_server_stops_in_the_middle_of_an_import(void **state)
     free(text.data);
     ses_close(source);
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_server_that_hangs_is_left),
-        cmocka_unit_test(test_connecting_is_interrupted),
-        cmocka_unit_test(test_connections_that_ended_while_idle_are_not_used),
-        cmocka_unit_test(test_a_server_ends_what_takes_too_long),
-        cmocka_unit_test(test_a_server_stops_in_the_middle_of_a_read),
-        cmocka_unit_test(test_a_server_stops_in_the_middle_of_an_append),
-        cmocka_unit_test(test_a_server_stops_in_the_middle_of_an_import),
-    };
-    return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

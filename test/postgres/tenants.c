@@ -158,18 +158,17 @@ static int64_t rows_of(PGconn *conn, const char *sql, const char *table)
     return rows;
 }
 
-static void test_a_program_works_within_its_app(void **state)
+#define TENANTS_TEST(name) GROUP_TEST(struct tenants *tenants, name)
+
+TENANTS_TEST(a_program_works_within_its_app)
 {
-    const struct tenants *tenants = *state;
     const ses_key one = {.app = "app_a", .user = "other", .session = "one"};
     const ses_key two = {.app = "app_a", .user = "other", .session = "two"};
     const ses_key three = {.app = "app_c", .user = "other", .session = "three"};
-    ses_session *session = NULL;
-    ses_error error;
 
     assert_int_equal(problems_of(tenants->a), 0);
     fill(tenants->a, &one);
-    assert_ok(ses_get(tenants->a, &one, NULL, &session, &error));
+    ses_session *session = must_get(tenants->a, &one);
     assert_ok(ses_fork(session, NULL, &two, NULL, NULL, &error));
     ses_session_close(session);
     must_delete(tenants->a, &one);
@@ -192,14 +191,12 @@ static void assert_one_app(ses_store *store, const char *app)
     ses_names_close(names);
 }
 
-static void test_a_program_finds_no_other_app(void **state)
+TENANTS_TEST(a_program_finds_no_other_app)
 {
-    const struct tenants *tenants = *state;
     const ses_key new_one = {.app = "app_a", .user = "user", .session = "new"};
     const ses_key new_app = {.app = "app_c", .user = "user", .session = "new"};
     ses_session *session = NULL;
     ses_artifact *artifact = NULL;
-    ses_error error;
 
     assert_one_app(tenants->a, "app_a");
     assert_one_app(tenants->b, "app_b");
@@ -229,15 +226,13 @@ static size_t names_of(ses_store *store, const ses_key *of)
 }
 
 /* By no name, and not by equal bytes either: each app's users have their own. */
-static void test_a_program_finds_no_artifacts_of_others(void **state)
+TENANTS_TEST(a_program_finds_no_artifacts_of_others)
 {
     static const ses_key own = {.app = "app_b", .user = "user", .session = "s"};
     const ses_artifact_save_options anyway = {.size = sizeof anyway, .flags = SES_ARTIFACT_WITHOUT_SESSION};
-    const struct tenants *tenants = *state;
     ses_append_options append = {.size = sizeof append};
     ses_artifact_list *list = NULL;
     int64_t number = -1;
-    ses_error error;
 
     const int64_t contents =
         database_number(tenants->database, "SELECT count(*) FROM seslite.artifact_contents");
@@ -276,12 +271,10 @@ static void assert_calls(ses_store *store, int64_t expected)
 }
 
 /* The owner makes the tally, and each role keeps that of its own app. */
-static void test_a_tally_of_each_app(void **state)
+TENANTS_TEST(a_tally_of_each_app)
 {
-    const struct tenants *tenants = *state;
     const ses_key own = {"app_a", "user", "usage"};
     const char call[] = "{\"usageMetadata\":{\"totalTokenCount\":7}}";
-    ses_error error;
 
     must_create(tenants->a, &own, NULL);
     must_append_by_key(tenants->a, &own, call);
@@ -318,10 +311,8 @@ static const char *const tables[] = {
 
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
-static void test_a_role_sees_and_changes_its_own_rows(void **state)
+TENANTS_TEST(a_role_sees_and_changes_its_own_rows)
 {
-    const struct tenants *tenants = *state;
-
     database_run(tenants->database,
                  "INSERT INTO seslite.derived SELECT shard, id, 'words', 1, 0 FROM seslite.sessions");
     for (size_t i = 0; i < TABLES; i++) {
@@ -347,10 +338,8 @@ static void assert_state(PGconn *conn, const char *sql, const char *wanted)
     PQclear(result);
 }
 
-static void test_an_analyst_sees_all(void **state)
+TENANTS_TEST(an_analyst_sees_all)
 {
-    const struct tenants *tenants = *state;
-
     database_run(tenants->database, "CREATE ROLE analyst LOGIN");
     database_run(tenants->database, "GRANT USAGE ON SCHEMA seslite TO analyst");
     database_run(tenants->database, "GRANT SELECT ON ALL TABLES IN SCHEMA seslite TO analyst");
@@ -364,10 +353,9 @@ static void test_an_analyst_sees_all(void **state)
 }
 
 /* A copy of a row of agent_a's is refused by the policy, not because the row exists. */
-static void test_a_role_learns_nothing_from_what_is_refused(void **state)
+TENANTS_TEST(a_role_learns_nothing_from_what_is_refused)
 {
     static const char *const ways[] = {"", " ON CONFLICT DO NOTHING"};
-    const struct tenants *tenants = *state;
     char sql[2000];
 
     for (size_t i = 0; i < TABLES; i++) {
@@ -385,9 +373,8 @@ static void test_a_role_learns_nothing_from_what_is_refused(void **state)
 }
 
 /* Rows that stand between those of two apps. */
-static void test_rows_of_mixed_owners_are_refused(void **state)
+TENANTS_TEST(rows_of_mixed_owners_are_refused)
 {
-    const struct tenants *tenants = *state;
     PGresult *row = database_take(
         tenants->sql_a,
         PQexec(tenants->sql_a,
@@ -413,9 +400,8 @@ static void test_rows_of_mixed_owners_are_refused(void **state)
 }
 
 /* The key of a row is a number, which is compared with those of all rows. It says when a row was added, and no more. */
-static void test_only_numbers_can_be_guessed(void **state)
+TENANTS_TEST(only_numbers_can_be_guessed)
 {
-    const struct tenants *tenants = *state;
     PGresult *row = database_take(
         tenants->sql_a, PQexec(tenants->sql_a, "SELECT shard, id FROM seslite.users LIMIT 1"), "a user");
     char sql[300];
@@ -426,9 +412,8 @@ static void test_only_numbers_can_be_guessed(void **state)
     PQclear(row);
 }
 
-static void test_a_function_is_not_called_for_rows_of_others(void **state)
+TENANTS_TEST(a_function_is_not_called_for_rows_of_others)
 {
-    const struct tenants *tenants = *state;
     PGconn *conn = tenants->sql_b;
 
     PQclear(database_take(
@@ -443,9 +428,8 @@ static void test_a_function_is_not_called_for_rows_of_others(void **state)
 
 /* A policy is a condition that the server must look at before others, unless it knows that they tell nothing. So a condition
  * may not serve for an index any more. */
-static void test_no_statement_reads_a_table_whole_for_a_role(void **state)
+TENANTS_TEST(no_statement_reads_a_table_whole_for_a_role)
 {
-    const struct tenants *tenants = *state;
     char place[600];
     char role[700];
 
@@ -466,20 +450,4 @@ static void test_no_statement_reads_a_table_whole_for_a_role(void **state)
     PQfinish(conn);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_program_works_within_its_app),
-        cmocka_unit_test(test_a_program_finds_no_other_app),
-        cmocka_unit_test(test_a_program_finds_no_artifacts_of_others),
-        cmocka_unit_test(test_a_tally_of_each_app),
-        cmocka_unit_test(test_a_role_sees_and_changes_its_own_rows),
-        cmocka_unit_test(test_an_analyst_sees_all),
-        cmocka_unit_test(test_a_role_learns_nothing_from_what_is_refused),
-        cmocka_unit_test(test_rows_of_mixed_owners_are_refused),
-        cmocka_unit_test(test_only_numbers_can_be_guessed),
-        cmocka_unit_test(test_a_function_is_not_called_for_rows_of_others),
-        cmocka_unit_test(test_no_statement_reads_a_table_whole_for_a_role),
-    };
-    return cmocka_run_group_tests_name("PostgreSQL: tenants", tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

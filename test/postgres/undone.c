@@ -15,11 +15,9 @@ static void refuse(void *context, const char *table, bool refuses)
     database_run(context, sql);
 }
 
-static void test_nothing_of_a_call_that_fails_is_stored(void **state)
+SERVER_TEST(nothing_of_a_call_that_fails_is_stored)
 {
-    struct database *database = *state;
     struct undone undone = {.database = database, .refuse = refuse};
-    ses_error error;
 
     assert_ok(ses_open_postgres(database->place, NULL, NULL, &undone.store, &error));
     must_create(undone.store, &undone_key, NULL);
@@ -35,10 +33,4 @@ static void test_nothing_of_a_call_that_fails_is_stored(void **state)
     undone_try_all(&undone);
     PQclear(tables);
     ses_close(undone.store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_of_a_call_that_fails_is_stored)};
-    return cmocka_run_group_tests_name("PostgreSQL: undone", tests, database_setup, database_teardown);
 }

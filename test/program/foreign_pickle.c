@@ -13,27 +13,26 @@
 enum { MAX_TEXT = 1 << 20 };
 
 static ses_allocator allocator;
-static ses_error error;
 
 /* Reads it into the buffer, which is freed first. */
-static int read_into(struct buffer *json, const void *pickle, size_t len)
+static int read_into(struct buffer *json, const void *pickle, size_t len, ses_error *error)
 {
     const struct span span = {pickle, len};
 
     ses__buffer_free(json);
     ses__buffer_init(json, &allocator);
-    ses__error_clear(&error);
-    return pickle_to_json(span, MAX_TEXT, json, &error);
+    ses__error_clear(error);
+    return pickle_to_json(span, MAX_TEXT, json, error);
 }
 
 /* A copy that ends where the memory ends, for the sanitizer. */
-static int read_copy(struct buffer *json, const void *pickle, size_t len)
+static int read_copy(struct buffer *json, const void *pickle, size_t len, ses_error *error)
 {
     char *copy = malloc(len + 1);
 
     assert_non_null(copy);
     memcpy(copy + 1, pickle, len);
-    int code = read_into(json, copy + 1, len);
+    int code = read_into(json, copy + 1, len, error);
     free(copy);
     return code;
 }
@@ -41,9 +40,10 @@ static int read_copy(struct buffer *json, const void *pickle, size_t len)
 static void assert_pickle(const char *pickle, size_t len, const char *expected)
 {
     struct buffer json;
+    ses_error error;
 
     ses__buffer_init(&json, &allocator);
-    assert_ok(read_copy(&json, pickle, len));
+    assert_ok(read_copy(&json, pickle, len, &error));
     ses__buffer_add(&json, "", 1);
     assert_string_equal(json.data, expected);
     ses__buffer_free(&json);
@@ -52,9 +52,10 @@ static void assert_pickle(const char *pickle, size_t len, const char *expected)
 static void refuse_pickle(const char *pickle, size_t len, int expected, const char *words)
 {
     struct buffer json;
+    ses_error error;
 
     ses__buffer_init(&json, &allocator);
-    assert_code(expected, read_copy(&json, pickle, len));
+    assert_code(expected, read_copy(&json, pickle, len, &error));
     assert_message(words);
     assert_int_equal(json.len, 0);
     ses__buffer_free(&json);
@@ -112,27 +113,26 @@ static void compare(const char *name, const char *pickle, size_t len, const char
     assert_pickle(pickle, len, json);
 }
 
-static void test_what_python_pickled_is_what_python_writes_as_json(void **state)
+PLAIN_TEST(what_python_pickled_is_what_python_writes_as_json)
 {
-    (void)state;
     each_pickle(compare);
 }
 
 static void cut(const char *name, const char *pickle, size_t len, const char *json)
 {
     struct buffer buffer;
+    ses_error error;
 
     (void)name;
     (void)json;
     ses__buffer_init(&buffer, &allocator);
     for (size_t i = 0; i < len; i++)
-        assert_code(SES_INVALID, read_copy(&buffer, pickle, i));
+        assert_code(SES_INVALID, read_copy(&buffer, pickle, i, &error));
     ses__buffer_free(&buffer);
 }
 
-static void test_a_pickle_cut_anywhere_is_refused(void **state)
+PLAIN_TEST(a_pickle_cut_anywhere_is_refused)
 {
-    (void)state;
     each_pickle(cut);
 }
 
@@ -155,6 +155,7 @@ static void flip(const char *name, const char *pickle, size_t len, const char *j
 {
     static const unsigned char masks[] = {0x01, 0x02, 0x10, 0x80, 0xff};
     struct buffer buffer;
+    ses_error error;
     char *copy = malloc(len);
 
     (void)name;
@@ -165,7 +166,7 @@ static void flip(const char *name, const char *pickle, size_t len, const char *j
         for (size_t j = 0; j < sizeof masks && !is_repeated(pickle, i); j++) {
             memcpy(copy, pickle, len);
             copy[i] = (char)((unsigned char)copy[i] ^ masks[j]);
-            int code = read_copy(&buffer, copy, len);
+            int code = read_copy(&buffer, copy, len, &error);
             assert_true(code == SES_OK || (error.code == code && error.message[0]));
         }
     }
@@ -173,19 +174,17 @@ static void flip(const char *name, const char *pickle, size_t len, const char *j
     free(copy);
 }
 
-static void test_a_pickle_with_a_changed_byte_is_read_or_refused(void **state)
+PLAIN_TEST(a_pickle_with_a_changed_byte_is_read_or_refused)
 {
-    (void)state;
     each_pickle(flip);
 }
 
-static void test_the_pickles_of_real_databases_are_read(void **state)
+PLAIN_TEST(the_pickles_of_real_databases_are_read)
 {
     static const char *const names[] = {"data/adk-stores/python-v0-1.0.db",
                                         "data/adk-stores/python-v0-1.18.db"};
     struct buffer json;
 
-    (void)state;
     ses__buffer_init(&json, &allocator);
     for (size_t i = 0; i < 2; i++) {
         sqlite3 *db = NULL;
@@ -203,7 +202,7 @@ static void test_the_pickles_of_real_databases_are_read(void **state)
         size_t count = 0;
         for (; sqlite3_step(statement) == SQLITE_ROW; count++) {
             assert_ok(read_into(&json, sqlite3_column_blob(statement, 0),
-                                (size_t)sqlite3_column_bytes(statement, 0)));
+                                (size_t)sqlite3_column_bytes(statement, 0), &error));
             assert_true(json.len > 2 && json.data[0] == '{' && json.data[json.len - 1] == '}');
         }
         assert_true(count > 100);
@@ -216,9 +215,8 @@ static void test_the_pickles_of_real_databases_are_read(void **state)
 
 /* ------------------------------------------------------------------------------------------------- by hand */
 
-static void test_each_opcode_of_data_is_read(void **state)
+PLAIN_TEST(each_opcode_of_data_is_read)
 {
-    (void)state;
     gives("\x80\x02N.", "null");
     gives("\x80\x05\x88.", "true");
     gives("\x80\x04\x95\x02\0\0\0\0\0\0\0K\xff.", "255");
@@ -265,9 +263,8 @@ static void test_each_opcode_of_data_is_read(void **state)
           "[1, 2]");
 }
 
-static void test_what_is_called_in_a_pickle_is_refused_by_name(void **state)
+PLAIN_TEST(what_is_called_in_a_pickle_is_refused_by_name)
 {
-    (void)state;
     refused("\x80\x02"
             "cos\nsystem\nX\x02\0\0\0ls\x85R.",
             "os.system");
@@ -299,9 +296,8 @@ static void test_what_is_called_in_a_pickle_is_refused_by_name(void **state)
     refused("\x80\x04\x8c\x12google.genai.types\x8c\x04Part\x93.", "a class as a value");
 }
 
-static void test_what_is_no_pickle_is_refused(void **state)
+PLAIN_TEST(what_is_no_pickle_is_refused)
 {
-    (void)state;
     refused("", "truncated");
     refused("N.", "protocol");
     refused("\x80\x01N.", "not 2 to 5");
@@ -391,9 +387,8 @@ static void bounded(const char *pickle, size_t len, int expected, const char *wo
 }
 #define bomb(pickle, expected, words) bounded((pickle), sizeof(pickle) - 1, (expected), (words), 1 << 20)
 
-static void test_lengths_that_lie_allocate_nothing(void **state)
+PLAIN_TEST(lengths_that_lie_allocate_nothing)
 {
-    (void)state;
     bomb("\x80\x04\x8b\xff\xff\xff\xff\x01.", SES_INVALID, "truncated");
     bomb("\x80\x04X\xff\xff\xff\xff\x01.", SES_INVALID, "truncated");
     bomb("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff.", SES_INVALID, "truncated");
@@ -420,12 +415,11 @@ static void add(char *pickle, size_t *len, const char *bytes, size_t count)
     *len += count;
 }
 
-static void test_what_doubles_by_sharing_is_refused_by_the_size_of_what_it_would_write(void **state)
+PLAIN_TEST(what_doubles_by_sharing_is_refused_by_the_size_of_what_it_would_write)
 {
     size_t len = 0;
     char *pickle = new_pickle(4096, &len);
 
-    (void)state;
     add(pickle, &len, "](]\x94", 4); /* memo 0 */
     for (int i = 0; i < 100; i++) {
         const char get[] = {'h', (char)i, 'h', (char)i, '\x86', '\x94'};
@@ -437,14 +431,13 @@ static void test_what_doubles_by_sharing_is_refused_by_the_size_of_what_it_would
 }
 
 /* An object whose fields are all None writes two bytes, but is walked: shared widely, that costs time and no text. */
-static void test_work_that_writes_nothing_is_bounded_too(void **state)
+PLAIN_TEST(work_that_writes_nothing_is_bounded_too)
 {
     enum { FIELDS = 20000, TIMES = 20000 };
     static const char object[] = "\x8c\x12google.genai.types\x8c\x04Part\x93)\x81}\x8c\x08__dict__}(";
     size_t len = 0;
     char *pickle = new_pickle(FIELDS * 4 + TIMES * 2 + 200, &len);
 
-    (void)state;
     add(pickle, &len, "](", 2);
     add(pickle, &len, object, sizeof object - 1);
     for (int i = 0; i < FIELDS; i++)
@@ -457,9 +450,8 @@ static void test_work_that_writes_nothing_is_bounded_too(void **state)
     free(pickle);
 }
 
-static void test_what_holds_itself_is_refused(void **state)
+PLAIN_TEST(what_holds_itself_is_refused)
 {
-    (void)state;
     bomb("\x80\x04]\x94h\0"
          "a.",
          SES_LIMIT, "levels deep");
@@ -468,13 +460,12 @@ static void test_what_holds_itself_is_refused(void **state)
          SES_LIMIT, "levels deep");
 }
 
-static void test_depth_is_bounded(void **state)
+PLAIN_TEST(depth_is_bounded)
 {
     enum { DEPTH = 1000000 };
     size_t len = 0;
     char *pickle = new_pickle(2 * DEPTH + 100, &len);
 
-    (void)state;
     memset(pickle + len, ']', DEPTH);
     memset(pickle + len + DEPTH, 'a', DEPTH - 1);
     len += 2 * DEPTH - 1;
@@ -486,13 +477,12 @@ static void test_depth_is_bounded(void **state)
     free(pickle);
 }
 
-static void test_the_number_of_values_is_bounded(void **state)
+PLAIN_TEST(the_number_of_values_is_bounded)
 {
     const size_t count = 3 * (size_t)PICKLE_MAX_VALUES;
     size_t len = 0;
     char *pickle = new_pickle(count + 100, &len);
 
-    (void)state;
     pickle[len++] = '(';
     memset(pickle + len, 'N', count);
     len += count;
@@ -501,14 +491,13 @@ static void test_the_number_of_values_is_bounded(void **state)
     free(pickle);
 }
 
-static void test_integers_have_a_bound(void **state)
+PLAIN_TEST(integers_have_a_bound)
 {
     enum { TIMES = 10000 };
     size_t len = 0;
     char *pickle = new_pickle(TIMES * 2 + 3000, &len);
     char digits[PICKLE_MAX_INTEGER + 1];
 
-    (void)state;
     memset(digits, 0x7f, sizeof digits);
     add(pickle, &len, "\x8b\x01\x04\0\0", 5);
     add(pickle, &len, digits, sizeof digits);
@@ -525,23 +514,4 @@ static void test_integers_have_a_bound(void **state)
     free(pickle);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_python_pickled_is_what_python_writes_as_json),
-        cmocka_unit_test(test_a_pickle_cut_anywhere_is_refused),
-        cmocka_unit_test(test_a_pickle_with_a_changed_byte_is_read_or_refused),
-        cmocka_unit_test(test_the_pickles_of_real_databases_are_read),
-        cmocka_unit_test(test_each_opcode_of_data_is_read),
-        cmocka_unit_test(test_what_is_called_in_a_pickle_is_refused_by_name),
-        cmocka_unit_test(test_what_is_no_pickle_is_refused),
-        cmocka_unit_test(test_lengths_that_lie_allocate_nothing),
-        cmocka_unit_test(test_what_doubles_by_sharing_is_refused_by_the_size_of_what_it_would_write),
-        cmocka_unit_test(test_work_that_writes_nothing_is_bounded_too),
-        cmocka_unit_test(test_what_holds_itself_is_refused),
-        cmocka_unit_test(test_depth_is_bounded),
-        cmocka_unit_test(test_the_number_of_values_is_bounded),
-        cmocka_unit_test(test_integers_have_a_bound),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
-}
+TEST_GROUP(setup, NULL)

@@ -35,13 +35,12 @@ static char *file_in(const char *folder)
     return path;
 }
 
-static void test_a_signal_that_ends_the_program_removes_the_file(void **state)
+PLAIN_TEST(a_signal_that_ends_the_program_removes_the_file)
 {
     char *folder = support_folder_make();
     char *path = file_in(folder);
     const int status = end_of(path, SIGTERM);
 
-    (void)state;
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGTERM);
     assert_int_equal(access(path, F_OK), -1);
@@ -49,24 +48,14 @@ static void test_a_signal_that_ends_the_program_removes_the_file(void **state)
     support_folder_remove(folder);
 }
 
-static void test_a_signal_that_is_ignored_stays_ignored(void **state)
+PLAIN_TEST(a_signal_that_is_ignored_stays_ignored)
 {
     char *folder = support_folder_make();
     char *path = file_in(folder);
     const int status = end_of(path, SIGHUP);
 
-    (void)state;
     assert_true(WIFEXITED(status));
     assert_int_equal(access(path, F_OK), 0);
     free(path);
     support_folder_remove(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_signal_that_ends_the_program_removes_the_file),
-        cmocka_unit_test(test_a_signal_that_is_ignored_stays_ignored),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,13 +56,14 @@ static void say(const char *session, const char *message, const char *answer)
 
 /* ------------------------------------------------------------------------------------------- sessions */
 
-static void a_session_is_created_shown_and_deleted(void **state)
+#define SERVER_TEST(name) TEST_WITH(struct folder *folder, setup, teardown, name)
+
+SERVER_TEST(a_session_is_created_shown_and_deleted)
 {
     char *path = create("{\"user:plan\":\"gold\",\"topic\":\"tea\"}");
     cJSON *session = ask(&server, 200, "GET", path, NULL);
     const cJSON *values = cJSON_GetObjectItemCaseSensitive(session, "state");
 
-    (void)state;
     assert_string_equal(member(session, "appName"), "office");
     assert_string_equal(member(session, "userId"), "ann");
     assert_string_equal(member(values, "user:plan"), "gold");
@@ -76,12 +77,11 @@ static void a_session_is_created_shown_and_deleted(void **state)
     free(path);
 }
 
-static void the_model_answers_and_its_tool_changes_the_users_state(void **state)
+SERVER_TEST(the_model_answers_and_its_tool_changes_the_users_state)
 {
     char *first = create(NULL);
     char *second = create(NULL);
 
-    (void)state;
     say(first, "Hello", "Hello Notes: .");
     say(first, "note buy \"tea\"", "Noted. Notes: [\"buy \\\"tea\\\"\"].");
     say(second, "And here?", "And here? Notes: [\"buy \\\"tea\\\"\"].");
@@ -92,12 +92,11 @@ static void the_model_answers_and_its_tool_changes_the_users_state(void **state)
     free(second);
 }
 
-static void a_list_shows_titles_and_ends(void **state)
+SERVER_TEST(a_list_shows_titles_and_ends)
 {
     const char *token = NULL;
     char *path = create(NULL);
 
-    (void)state;
     say(path, "What a long first message this is: nobody reads all of it, but for its beginning",
         "What a long first message this is: nobody reads all of it, but for its beginning Notes: .");
     free(path);
@@ -133,12 +132,11 @@ static int listed(const char *query)
     return count;
 }
 
-static void a_list_is_filtered_by_label(void **state)
+SERVER_TEST(a_list_is_filtered_by_label)
 {
     char *path = create(NULL);
     char *label = below(path, "labels/folder");
 
-    (void)state;
     free(create(NULL));
     tell(&server, 204, "PUT", label, "work & play");
     assert_int_equal(listed("?limit=10"), 2);
@@ -152,11 +150,10 @@ static void a_list_is_filtered_by_label(void **state)
     free(path);
 }
 
-static void shared_state_is_set_without_a_session(void **state)
+SERVER_TEST(shared_state_is_set_without_a_session)
 {
     cJSON *app = ask(&server, 200, "PATCH", "/apps/office/state", "{\"motd\":\"hi\",\"old\":1}");
 
-    (void)state;
     cJSON_Delete(app);
     app = ask(&server, 200, "PATCH", "/apps/office/state", "{\"old\":\"__ADK_SENTINEL_REMOVED__\"}");
     assert_string_equal(member(app, "motd"), "hi");
@@ -174,11 +171,10 @@ static void shared_state_is_set_without_a_session(void **state)
     free(path);
 }
 
-static void deleting_a_user_leaves_nothing_of_it(void **state)
+SERVER_TEST(deleting_a_user_leaves_nothing_of_it)
 {
     char *path = create("{\"user:plan\":\"gold\",\"app:motd\":\"hi\"}");
 
-    (void)state;
     tell(&server, 204, "DELETE", "/apps/office/users/ann", NULL);
     tell(&server, 404, "GET", path, NULL);
     free(path);
@@ -193,7 +189,7 @@ static void deleting_a_user_leaves_nothing_of_it(void **state)
 
 /* ------------------------------------------------------------------------------------------ sent again */
 
-static void a_message_that_is_sent_again_is_answered_with_the_same_event(void **state)
+SERVER_TEST(a_message_that_is_sent_again_is_answered_with_the_same_event)
 {
     static const char header[] = "Idempotency-Key: request-1";
     char *path = create(NULL);
@@ -201,7 +197,6 @@ static void a_message_that_is_sent_again_is_answered_with_the_same_event(void **
     struct answer once;
     struct answer twice;
 
-    (void)state;
     request(&once, &server, "POST", messages, header, "note tea", 8);
     request(&twice, &server, "POST", messages, header, "note tea", 8);
     assert_int_equal(once.status, 200);
@@ -239,11 +234,10 @@ static void leave_call(const char *path)
         "{\"author\":\"secretary\",\"invocationId\":\"r\",\"content\":{\"role\":\"model\",\"parts\":["
         "{\"functionCall\":{\"id\":\"f\",\"name\":\"note\",\"args\":{\"note\":\"tea\"}}}]}}";
     const ses_key key = {"office", "ann", "cut"};
-    ses_store *store = NULL;
     ses_builder *builder = NULL;
     ses_error error;
 
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     must_create(store, &key, NULL);
     assert_ok(ses_builder_open(store, "user", "r", &builder, &error));
     assert_ok(ses_builder_field_string(builder, "id", "r", SES_NUL, &error));
@@ -255,9 +249,8 @@ static void leave_call(const char *path)
     ses_close(store);
 }
 
-static void a_turn_that_was_cut_off_is_mended_and_finished(void **state)
+SERVER_TEST(a_turn_that_was_cut_off_is_mended_and_finished)
 {
-    const struct folder *folder = *state;
     struct answer reply;
 
     leave_call(folder->path);
@@ -279,14 +272,13 @@ static void a_turn_that_was_cut_off_is_mended_and_finished(void **state)
 
 /* ------------------------------------------------------------------------------------------- bad input */
 
-static void a_request_that_makes_no_sense_is_refused(void **state)
+SERVER_TEST(a_request_that_makes_no_sense_is_refused)
 {
     char *path = create(NULL);
     char *messages = below(path, "messages");
     const size_t too_long = 17 * 1024 * 1024;
     char *long_body = calloc(1, too_long + 1);
 
-    (void)state;
     assert_non_null(long_body);
     memset(long_body, 'x', too_long);
     tell(&server, 404, "GET", "/", NULL);
@@ -307,12 +299,11 @@ static void a_request_that_makes_no_sense_is_refused(void **state)
     free(path);
 }
 
-static void an_id_may_hold_any_character(void **state)
+SERVER_TEST(an_id_may_hold_any_character)
 {
     cJSON *session = ask(&server, 200, "POST", "/apps/a%2Fb/users/%C3%BC%20%22/sessions", NULL);
     struct text path = {NULL, 0};
 
-    (void)state;
     assert_string_equal(member(session, "appName"), "a/b");
     assert_string_equal(member(session, "userId"), "\xc3\xbc \"");
     text_printf(&path, "/apps/a%%2Fb/users/%%C3%%BC%%20%%22/sessions/%s", member(session, "id"));
@@ -321,22 +312,7 @@ static void an_id_may_hold_any_character(void **state)
     cJSON_Delete(session);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_session_is_created_shown_and_deleted, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_model_answers_and_its_tool_changes_the_users_state, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_list_shows_titles_and_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_list_is_filtered_by_label, setup, teardown),
-        cmocka_unit_test_setup_teardown(shared_state_is_set_without_a_session, setup, teardown),
-        cmocka_unit_test_setup_teardown(deleting_a_user_leaves_nothing_of_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_message_that_is_sent_again_is_answered_with_the_same_event, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_turn_that_was_cut_off_is_mended_and_finished, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_request_that_makes_no_sense_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_id_may_hold_any_character, setup, teardown),
-    };
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

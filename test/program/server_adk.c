@@ -4,10 +4,9 @@
  */
 #include "server.h"
 
-static void the_server_replies_as_google_adks_does(void **state)
+FOLDER_TEST(the_server_replies_as_google_adks_does)
 {
     static const char check[] = "-c 'import google.adk.cli.fast_api, uvicorn, httpx' 2>/dev/null";
-    const struct folder *folder = *state;
     const char *python = getenv("SESLITE_PYTHON") ? getenv("SESLITE_PYTHON") : "python3";
     struct server server = {.options = {"--allow-origins", "https://one.example", "--allow-origins",
                                         "regex:https://.*\\.two\\.example", "--web=/dev/null"}};
@@ -30,13 +29,4 @@ static void the_server_replies_as_google_adks_does(void **state)
     free(said);
     free(command.data);
     assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_server_replies_as_google_adks_does, folder_setup,
-                                        folder_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

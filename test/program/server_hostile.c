@@ -55,9 +55,10 @@ static void expect_no_tls(void)
 
 #define HOST "Host: localhost\r\n"
 
-static void requests_that_are_none_are_refused(void **state)
+#define SERVER_HOSTILE_TEST(name) TEST_WITH(struct folder *folder, setup, teardown, name)
+
+SERVER_HOSTILE_TEST(requests_that_are_none_are_refused)
 {
-    (void)state;
     expect_no_tls();
     expect_raw("GET / FTP/9\r\n\r\n", "HTTP/1.", "\r\n");
     expect_raw("BREW /health HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 405", "Method Not Allowed");
@@ -66,14 +67,13 @@ static void requests_that_are_none_are_refused(void **state)
                "origin not allowed");
 }
 
-static void a_half_request_is_forgotten(void **state)
+SERVER_HOSTILE_TEST(a_half_request_is_forgotten)
 {
     static const char *const halves[] = {
         "G", "POST /run HTTP/1.1\r\nHost: loc",
         "POST /run HTTP/1.1\r\n" HOST
         "Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{\"userId\":"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof halves / sizeof halves[0]; i++) {
         const int client = connect_to_server(&server);
         assert_true(send_text(client, halves[i], strlen(halves[i])));
@@ -81,7 +81,7 @@ static void a_half_request_is_forgotten(void **state)
     }
 }
 
-static void requests_in_one_piece_are_answered_in_order(void **state)
+SERVER_HOSTILE_TEST(requests_in_one_piece_are_answered_in_order)
 {
     static const char both[] =
         "GET /health HTTP/1.1\r\n" HOST "\r\n"
@@ -90,7 +90,6 @@ static void requests_in_one_piece_are_answered_in_order(void **state)
         "GET " SESSIONS "/two HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n";
     const int client = connect_to_server(&server);
 
-    (void)state;
     assert_true(send_text(client, both, sizeof both - 1));
     char *reply = receive(client, NULL);
     const char *health = strstr(reply, "{\"status\":\"ok\"}");
@@ -103,15 +102,14 @@ static void requests_in_one_piece_are_answered_in_order(void **state)
 
 /* ------------------------------------------------------------------------------------------------- bodies */
 
-static void a_body_that_is_announced_too_long_is_not_read(void **state)
+SERVER_HOSTILE_TEST(a_body_that_is_announced_too_long_is_not_read)
 {
-    (void)state;
     expect_raw("POST /run HTTP/1.1\r\n" HOST
                "Content-Type: application/json\r\nContent-Length: 10000000000\r\n\r\n{",
                "HTTP/1.1 413", "too long");
 }
 
-static void a_body_without_an_end_is_cut_off(void **state)
+SERVER_HOSTILE_TEST(a_body_without_an_end_is_cut_off)
 {
     static const char head[] =
         "POST /run HTTP/1.1\r\n" HOST "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -119,7 +117,6 @@ static void a_body_without_an_end_is_cut_off(void **state)
     const int client = connect_to_server(&server);
     bool goes_on = true;
 
-    (void)state;
     assert_non_null(chunk);
     memset(chunk, '[', 65536 + 8);
     memcpy(chunk, "10000\r\n", 7);
@@ -133,7 +130,7 @@ static void a_body_without_an_end_is_cut_off(void **state)
 }
 
 /* Each is allowed, but not all at once. */
-static void many_long_bodies_at_once_are_refused(void **state)
+SERVER_HOSTILE_TEST(many_long_bodies_at_once_are_refused)
 {
     enum { CLIENTS = 12, LEN = 15 * 1024 * 1024 };
     char *body = malloc(LEN);
@@ -141,7 +138,6 @@ static void many_long_bodies_at_once_are_refused(void **state)
     int refused = 0;
     char head[256];
 
-    (void)state;
     assert_non_null(body);
     memset(body, ' ', LEN);
     snprintf(head, sizeof head,
@@ -165,7 +161,7 @@ static void many_long_bodies_at_once_are_refused(void **state)
     tell(&server, 422, "POST", "/run", "{}");
 }
 
-static void json_that_is_hostile_is_refused(void **state)
+SERVER_HOSTILE_TEST(json_that_is_hostile_is_refused)
 {
     enum { DEPTH = 100000 };
     static const struct {
@@ -184,7 +180,6 @@ static void json_that_is_hostile_is_refused(void **state)
                   {200, "{\"sessionId\":\"first\",\"sessionId\":\"last\"}"}};
     char *deep = malloc(DEPTH + 1);
 
-    (void)state;
     assert_non_null(deep);
     memset(deep, '[', DEPTH);
     deep[DEPTH] = '\0';
@@ -198,11 +193,10 @@ static void json_that_is_hostile_is_refused(void **state)
 
 /* ------------------------------------------------------------------------------------------------- paths */
 
-static void ids_are_taken_as_they_are_or_not_at_all(void **state)
+SERVER_HOSTILE_TEST(ids_are_taken_as_they_are_or_not_at_all)
 {
     struct text path = {NULL, 0};
 
-    (void)state;
     tell(&server, 404, "GET", "/apps/secretary/users/ann%00x/sessions", NULL);
     tell(&server, 404, "POST", SESSIONS "/s%00", "{}");
     tell(&server, 400, "POST", SESSIONS "/%ff", "{}");
@@ -216,12 +210,11 @@ static void ids_are_taken_as_they_are_or_not_at_all(void **state)
 }
 
 /* The folder of the page lies in a folder that has the store, which must not be served. */
-static void only_files_of_the_page_are_served(void **state)
+SERVER_HOSTILE_TEST(only_files_of_the_page_are_served)
 {
     static const char *const paths[] = {
         "/dev-ui/../store.db", "/dev-ui/..%2fstore.db", "/dev-ui/%2e%2e/store.db", "/dev-ui/.hidden",
         "/dev-ui/inner",       "/dev-ui/none.js",       "/dev-ui/%2fetc/passwd",   "/dev-ui/"};
-    const struct folder *folder = *state;
     char *inner = support_path(folder->folder, "inner");
     char *file = support_path(inner, "main.js");
     char *hidden = support_path(inner, ".hidden");
@@ -251,11 +244,10 @@ static void only_files_of_the_page_are_served(void **state)
     free(hidden);
 }
 
-static void head_is_a_get_without_its_body(void **state)
+SERVER_HOSTILE_TEST(head_is_a_get_without_its_body)
 {
     struct answer answer;
 
-    (void)state;
     tell(&server, 200, "POST", SESSIONS "/one", "{}");
     request(&answer, &server, "HEAD", SESSIONS "/one", NULL, NULL, 0);
     assert_int_equal(answer.status, 200);
@@ -268,20 +260,7 @@ static void head_is_a_get_without_its_body(void **state)
     answer_free(&answer);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(requests_that_are_none_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_half_request_is_forgotten, setup, teardown),
-        cmocka_unit_test_setup_teardown(requests_in_one_piece_are_answered_in_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_body_that_is_announced_too_long_is_not_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_body_without_an_end_is_cut_off, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_long_bodies_at_once_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(json_that_is_hostile_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(ids_are_taken_as_they_are_or_not_at_all, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_files_of_the_page_are_served, setup, teardown),
-        cmocka_unit_test_setup_teardown(head_is_a_get_without_its_body, setup, teardown),
-    };
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,10 +11,7 @@ static const ses_key key = {"office", "ann", "one"};
 
 static void create_one(const struct folder *folder)
 {
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     must_create(store, &key, NULL);
     ses_close(store);
 }
@@ -87,10 +84,8 @@ static void end_clients(struct client *clients)
 static void check_log(const struct folder *folder, int events_a_turn)
 {
     int next[CLIENTS] = {0};
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     ses_session *session = must_get(store, &key);
     assert_int_equal(ses_session_event_count(session), CLIENTS * MESSAGES * events_a_turn);
     for (size_t i = 0; i < ses_session_event_count(session); i++) {
@@ -108,9 +103,8 @@ static void check_log(const struct folder *folder, int events_a_turn)
     ses_close(store);
 }
 
-static void twelve_clients_on_one_session_are_all_answered_in_order(void **state)
+FOLDER_TEST(twelve_clients_on_one_session_are_all_answered_in_order)
 {
-    const struct folder *folder = *state;
     struct client clients[CLIENTS];
     struct server server;
 
@@ -126,9 +120,8 @@ static void twelve_clients_on_one_session_are_all_answered_in_order(void **state
     check_log(folder, 2);
 }
 
-static void two_servers_on_one_file_take_turns(void **state)
+FOLDER_TEST(two_servers_on_one_file_take_turns)
 {
-    const struct folder *folder = *state;
     struct client clients[CLIENTS];
     struct server servers[2];
 
@@ -149,9 +142,8 @@ static void two_servers_on_one_file_take_turns(void **state)
 }
 
 /* The notes are shared by all sessions of the user: none is lost, although the sessions' turns run at once. */
-static void sessions_of_one_user_do_not_lose_each_others_notes(void **state)
+FOLDER_TEST(sessions_of_one_user_do_not_lose_each_others_notes)
 {
-    const struct folder *folder = *state;
     struct client clients[CLIENTS];
     struct server server;
 
@@ -176,9 +168,8 @@ static void sessions_of_one_user_do_not_lose_each_others_notes(void **state)
 
 /* Clients send again until they are answered; the server dies under them, and another takes its place. Its leases run out
  * soon. */
-static void killed_servers_neither_lose_a_message_nor_store_it_twice(void **state)
+FOLDER_TEST(killed_servers_neither_lose_a_message_nor_store_it_twice)
 {
-    const struct folder *folder = *state;
     struct server server = {.lease_ms = "300"};
     struct client clients[CLIENTS];
     atomic_bool stops = false;
@@ -331,9 +322,8 @@ static void reader_free(struct reader *reader)
 }
 
 /* Readers from the beginning, one that hangs up again and again, and one at another server, while clients post. */
-static void streams_give_every_event_once_and_in_order(void **state)
+FOLDER_TEST(streams_give_every_event_once_and_in_order)
 {
-    const struct folder *folder = *state;
     static const char path[] = "/apps/office/users/ann/sessions/one/events?after=0";
     const int events = CLIENTS * MESSAGES * 2;
     struct client clients[CLIENTS];
@@ -361,18 +351,15 @@ static void streams_give_every_event_once_and_in_order(void **state)
     server_stop(&servers[1]);
 }
 
-static void a_stream_tells_of_a_cut_and_of_the_end(void **state)
+FOLDER_TEST(a_stream_tells_of_a_cut_and_of_the_end)
 {
-    const struct folder *folder = *state;
     const ses_point start = {.size = sizeof start, .kind = SES_POINT_SEQ, .seq = 0};
     struct reader reader;
     struct server server;
-    ses_store *store = NULL;
-    ses_error error;
 
     create_one(folder);
     server_start(&server, folder->path);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     must_append_by_key(store, &key, "{\"id\":\"one\",\"author\":\"user\"}");
     reader_start(&reader, &server, "/apps/office/users/ann/sessions/one/events?after=1", 2, 0);
     support_pause_us(300000); /* for it to have come to the end of the log */
@@ -435,9 +422,8 @@ static void drive(CURLM *multi, int64_t us)
     }
 }
 
-static void many_streams_take_no_threads_and_no_time(void **state)
+FOLDER_TEST(many_streams_take_no_threads_and_no_time)
 {
-    const struct folder *folder = *state;
     static struct reader readers[STREAMS];
     CURL *handles[STREAMS];
     struct server server;
@@ -474,23 +460,7 @@ static void many_streams_take_no_threads_and_no_time(void **state)
     server_stop(&server);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(twelve_clients_on_one_session_are_all_answered_in_order, folder_setup,
-                                        folder_teardown),
-        cmocka_unit_test_setup_teardown(two_servers_on_one_file_take_turns, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(sessions_of_one_user_do_not_lose_each_others_notes, folder_setup,
-                                        folder_teardown),
-        cmocka_unit_test_setup_teardown(killed_servers_neither_lose_a_message_nor_store_it_twice,
-                                        folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(streams_give_every_event_once_and_in_order, folder_setup,
-                                        folder_teardown),
-        cmocka_unit_test_setup_teardown(a_stream_tells_of_a_cut_and_of_the_end, folder_setup,
-                                        folder_teardown),
-        cmocka_unit_test_setup_teardown(many_streams_take_no_threads_and_no_time, folder_setup,
-                                        folder_teardown),
-    };
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

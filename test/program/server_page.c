@@ -62,9 +62,8 @@ static void check_store(const struct folder *folder)
     free(found);
 }
 
-static void google_adks_page_talks_to_the_agent(void **state)
+FOLDER_TEST(google_adks_page_talks_to_the_agent)
 {
-    const struct folder *folder = *state;
     char *page = find_page();
     struct server server = {.options = {"--web", page}};
     struct browser browser = {.pid = 0};
@@ -81,11 +80,7 @@ static void google_adks_page_talks_to_the_agent(void **state)
     free(page);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(google_adks_page_talks_to_the_agent, folder_setup, folder_teardown),
-    };
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

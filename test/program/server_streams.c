@@ -36,9 +36,8 @@ static int count_descriptors(const struct server *server)
     return count;
 }
 
-static void streams_end_when_their_clients_leave(void **state)
+FOLDER_TEST(streams_end_when_their_clients_leave)
 {
-    const struct folder *folder = *state;
     struct server server;
     int clients[STREAMS];
 
@@ -66,9 +65,8 @@ static void streams_end_when_their_clients_leave(void **state)
     server_stop(&server);
 }
 
-static void a_quiet_stream_gets_a_comment(void **state)
+FOLDER_TEST(a_quiet_stream_gets_a_comment)
 {
-    const struct folder *folder = *state;
     const int64_t begun_us = support_steady_us();
     struct server server;
 
@@ -86,12 +84,7 @@ static void a_quiet_stream_gets_a_comment(void **state)
     server_stop(&server);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(streams_end_when_their_clients_leave, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(a_quiet_stream_gets_a_comment, folder_setup, folder_teardown),
-    };
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,14 +135,15 @@ static bool is_hex(const char *text, size_t len)
 
 /* ------------------------------------------------------------------------------------------------- traces */
 
-static void each_call_is_a_span_below_its_request(void **state)
+#define SERVER_TRACE_TEST(name) TEST_WITH(struct folder *folder, setup, teardown, name)
+
+SERVER_TRACE_TEST(each_call_is_a_span_below_its_request)
 {
     cJSON *body =
         cJSON_Parse("{\"userId\":\"ann\",\"sessionId\":\"one\",\"newMessage\":{\"parts\":[{\"text\":"
                     "\"note tea\"}]}}");
     char *text = cJSON_PrintUnformatted(body);
 
-    (void)state;
     tell(&server, 200, "POST", "/run", text);
     tell(&server, 404, "GET", SESSIONS "/none", NULL);
     cJSON *spans = await_spans("POST /run", "GET /apps/*/users/*/sessions/*");
@@ -174,7 +175,7 @@ static void each_call_is_a_span_below_its_request(void **state)
 #define TRACE "0af7651916cd43dd8448eb211c80319c"
 #define PARENT "b7ad6b7169203331"
 
-static void a_trace_of_the_client_is_continued(void **state)
+SERVER_TRACE_TEST(a_trace_of_the_client_is_continued)
 {
     static const char *const bad[] = {"traceparent: 00-" TRACE "-" PARENT,
                                       "traceparent: ff-" TRACE "-" PARENT "-01",
@@ -184,7 +185,6 @@ static void a_trace_of_the_client_is_continued(void **state)
                                       "traceparent: 00-" TRACE "-" PARENT "-01-more"};
     struct answer answer;
 
-    (void)state;
     request(&answer, &server, "GET", "/version", "traceparent: 00-" TRACE "-" PARENT "-01", NULL, 0);
     answer_free(&answer);
     request(&answer, &server, "GET", "/list-apps", "traceparent: 00-" TRACE "-" PARENT "-00", NULL, 0);
@@ -210,11 +210,10 @@ static void a_trace_of_the_client_is_continued(void **state)
 static ses_store *block_session(const struct folder *folder)
 {
     const ses_lease_options long_lease = {.size = sizeof long_lease, .duration_us = INT64_C(600000000)};
-    ses_store *store = NULL;
     ses_lease lease;
     ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     assert_ok(ses_lease_take(store, &key, "another worker", &long_lease, &lease, &error));
     return store;
 }
@@ -222,9 +221,9 @@ static ses_store *block_session(const struct folder *folder)
 static const char turn[] =
     "{\"userId\":\"ann\",\"sessionId\":\"one\",\"newMessage\":{\"parts\":[{\"text\":\"x\"}]}}";
 
-static void a_request_ends_when_its_time_is_over(void **state)
+TEST_WITH(struct folder *folder, setup_impatient, teardown, a_request_ends_when_its_time_is_over)
 {
-    ses_store *store = block_session(*state);
+    ses_store *store = block_session(folder);
     struct answer answer;
 
     tell(&server, 503, "POST", "/run", turn);
@@ -274,9 +273,9 @@ static int count_interrupted(void)
     return count;
 }
 
-static void a_client_that_goes_away_ends_its_turn(void **state)
+SERVER_TRACE_TEST(a_client_that_goes_away_ends_its_turn)
 {
-    ses_store *store = block_session(*state);
+    ses_store *store = block_session(folder);
 
     hang_up_on("/run");
     hang_up_on("/run_sse");
@@ -286,14 +285,7 @@ static void a_client_that_goes_away_ends_its_turn(void **state)
     ses_close(store);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_call_is_a_span_below_its_request, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_trace_of_the_client_is_continued, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_request_ends_when_its_time_is_over, setup_impatient, teardown),
-        cmocka_unit_test_setup_teardown(a_client_that_goes_away_ends_its_turn, setup, teardown),
-    };
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,14 +43,12 @@ static void assert_value(const struct fixture *fixture, const char *name, const 
 
 /* -------------------------------------------------------------------------------------------------- input */
 
-static void test_one_event_is_stored_byte_for_byte(void **state)
+TEST_OF(command_setup, one_event_is_stored_byte_for_byte)
 {
     static const char event[] =
         EVENT_G ",\"n\": 1.0 ,\n  \"big\":12345678901234567890,\"s\":\"}\\\"\\u0041\","
                 "\"actions\":{\"stateDelta\":{\"n\":1.0,\"big\":12345678901234567890}}\n}";
-    const struct fixture *fixture = *state;
     struct text input = {NULL, 0};
-    struct reply reply = {0};
 
     text_printf(&input, "\n  %s \r\n\n", event);
     append_text(0, input.data, "one");
@@ -62,14 +60,10 @@ static void test_one_event_is_stored_byte_for_byte(void **state)
     run_ok("events", "one", "--from", "7", "--json");
     assert_has(&reply.out, "\"big\":12345678901234567890,\"s\":\"}\\\"\\u0041\"");
     free(input.data);
-    reply_free(&reply);
 }
 
-static void test_a_missing_id_and_time_are_added(void **state)
+TEST_OF(command_setup, a_missing_id_and_time_are_added)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     append_text(0, Q("{'author':'user'}"), "one", "--json");
     cJSON *rows = reply_json(&reply);
     assert_int_equal(cJSON_GetArraySize(rows), 1);
@@ -84,15 +78,12 @@ static void test_a_missing_id_and_time_are_added(void **state)
     assert_string_equal(ses_session_event(session, 6)->id, json_string(row, "eventId"));
     ses_session_close(session);
     cJSON_Delete(rows);
-    reply_free(&reply);
 }
 
-static void test_lines_are_one_batch(void **state)
+TEST_OF(command_setup, lines_are_one_batch)
 {
     static const char several[] = "{\n\"id\":\"i\"}\n{\"id\":\"j\"}{\"id\":\"k\"}";
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "events.jsonl");
-    struct reply reply = {0};
 
     append_text(0, EVENT_G "}\r\n\n" EVENT_H "}", "one", "--jsonl");
     assert_int_equal(reply_lines(&reply), 2);
@@ -105,14 +96,11 @@ static void test_lines_are_one_batch(void **state)
     assert_has(&reply.out, "  11  k        11\n");
     assert_string_equal(reply.err.data, "");
     free(path);
-    reply_free(&reply);
 }
 
-static void test_a_pipe_and_a_dash_are_inputs(void **state)
+TEST_OF(command_setup, a_pipe_and_a_dash_are_inputs)
 {
-    const struct fixture *fixture = *state;
     char command[1024];
-    struct reply reply = {0};
     int status = 0;
 
     append_text(0, EVENT_G "}", "one", "--input", "-");
@@ -124,15 +112,12 @@ static void test_a_pipe_and_a_dash_are_inputs(void **state)
     free(support_run(command, &status));
     assert_int_equal(status, 0);
     assert_int_equal(events_of(fixture), EVENTS + 3);
-    reply_free(&reply);
 }
 
-static void test_an_empty_input_is_refused(void **state)
+TEST_OF(command_setup, an_empty_input_is_refused)
 {
-    const struct fixture *fixture = *state;
     const struct how terminal = {.terminal = TERMINAL_IN, .input = "\4"};
     const struct how typed = {.terminal = TERMINAL_IN, .input = EVENT_G "}\n\4"};
-    struct reply reply = {0};
 
     append_text(2, "", "one");
     assert_has(&reply.err, "standard input has no event");
@@ -147,12 +132,11 @@ static void test_an_empty_input_is_refused(void **state)
     run_code(2, "append", "one", "--input", fixture->path);
     assert_has(&reply.err, "the store itself");
     assert_int_equal(events_of(fixture), EVENTS + 1);
-    reply_free(&reply);
 }
 
 /* ----------------------------------------------------------------------------------------------- refusals */
 
-static void test_a_line_that_is_refused_is_named_and_nothing_is_stored(void **state)
+TEST_OF(command_setup, a_line_that_is_refused_is_named_and_nothing_is_stored)
 {
     static const struct {
         const char *input;
@@ -170,8 +154,6 @@ static void test_a_line_that_is_refused_is_named_and_nothing_is_stored(void **st
         {"{}\n\"text\"", "standard input, line 2: "},
         {"{}\n{\"actions\":{\"stateDelta\":{\"a\":\"\xff\"}}}", "standard input, line 2: "},
     };
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
         append_text(strstr(inputs[i].input, "other") ? 4 : 2, inputs[i].input, "one");
@@ -179,13 +161,11 @@ static void test_a_line_that_is_refused_is_named_and_nothing_is_stored(void **st
         assert_string_equal(reply.out.data, "");
         assert_int_equal(events_of(fixture), EVENTS);
     }
-    reply_free(&reply);
 }
 
 /* Whoever copies events with a pipe would otherwise store rows. */
-static void test_rows_of_events_are_refused(void **state)
+TEST_OF(command_setup, rows_of_events_are_refused)
 {
-    const struct fixture *fixture = *state;
     char command[1024];
     int status = 0;
 
@@ -199,11 +179,9 @@ static void test_rows_of_events_are_refused(void **state)
     assert_int_equal(events_of(fixture), EVENTS);
 }
 
-static void test_bytes_that_are_no_text_are_refused(void **state)
+TEST_OF(command_setup, bytes_that_are_no_text_are_refused)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "events");
-    struct reply reply = {0};
 
     write_file(path, "{}\n{\"a\":\"\0\"}\n", 14);
     run_code(2, "append", "one", "--input", path);
@@ -212,7 +190,6 @@ static void test_bytes_that_are_no_text_are_refused(void **state)
     run_code(2, "append", "one", "--input", path);
     assert_int_equal(events_of(fixture), EVENTS);
     free(path);
-    reply_free(&reply);
 }
 
 static void assert_too_large(const struct fixture *fixture, const char *producer, const char *words)
@@ -230,10 +207,8 @@ static void assert_too_large(const struct fixture *fixture, const char *producer
     assert_int_equal(events_of(fixture), EVENTS);
 }
 
-static void test_what_is_too_large_is_refused(void **state)
+TEST_OF(command_setup, what_is_too_large_is_refused)
 {
-    const struct fixture *fixture = *state;
-
     assert_too_large(
         fixture, "{ echo '{}'; printf '{\"a\":\"'; head -c 17000000 /dev/zero | tr '\\0' x; printf '\"}'; }",
         "standard input, line 2: ");
@@ -242,9 +217,8 @@ static void test_what_is_too_large_is_refused(void **state)
     assert_too_large(fixture, "yes '{}' | head -n 10001", "more than 10000 events");
 }
 
-static void test_a_batch_may_be_large(void **state)
+TEST_OF(command_setup, a_batch_may_be_large)
 {
-    const struct fixture *fixture = *state;
     char command[1024];
     int status = 0;
 
@@ -256,11 +230,8 @@ static void test_a_batch_may_be_large(void **state)
     assert_int_equal(events_of(fixture), EVENTS + 10000);
 }
 
-static void test_the_session_must_be_there_with_its_whole_id(void **state)
+TEST_OF(command_setup, the_session_must_be_there_with_its_whole_id)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(3, "append", "two", "--text", "Hello");
     run_code(3, "append", "on", "--text", "Hello");
     assert_has(&reply.err, "no session \"on\", and here the id must be complete. These begin with it:");
@@ -270,31 +241,24 @@ static void test_the_session_must_be_there_with_its_whole_id(void **state)
     assert_has(&reply.err, "which session?");
     assert_int_equal(events_of(fixture), EVENTS + 1);
     run_at(&reply, 3, NULL, "/nowhere/at/all", "append", "one", "--text", "Hello");
-    reply_free(&reply);
 }
 
-static void test_a_store_that_may_not_be_written_stays(void **state)
+TEST_OF(command_setup, a_store_that_may_not_be_written_stays)
 {
-    struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     make_read_only(fixture);
     run_at_read_only(&reply, fixture, "append", "one", "--text", "Hello");
     assert_string_equal(reply.out.data, "");
     assert_has(&reply.err, "read");
     run_ok("events", "one", "--jsonl");
     assert_int_equal(reply_lines(&reply), EVENTS);
-    reply_free(&reply);
 }
 
 /* ----------------------------------------------------------------------------------- partials, duplicates */
 
-static void test_partial_events_and_duplicates_are_named(void **state)
+TEST_OF(command_setup, partial_events_and_duplicates_are_named)
 {
-    const struct fixture *fixture = *state;
     static const char input[] =
         EVENT_G "}\n{\"id\":\"p\",\"partial\":true}\n{\"partial\":true}\n" EVENT_H "}\n";
-    struct reply reply = {0};
 
     append_text(0, EVENT_G "}", "one");
     append_text(0, input, "one");
@@ -314,16 +278,12 @@ static void test_partial_events_and_duplicates_are_named(void **state)
     append_text(4, EVENT_G ",\"more\":1}", "one");
     assert_has(&reply.err, "standard input, line 1: ");
     assert_int_equal(events_of(fixture), EVENTS + 2);
-    reply_free(&reply);
 }
 
 /* --------------------------------------------------------------------------------------- what is expected */
 
-static void test_a_version_may_be_expected(void **state)
+TEST_OF(command_setup, a_version_may_be_expected)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     append_text(5, EVENT_G "}\n" EVENT_H "}", "one", "--expected-version", "5");
     assert_string_equal(reply.err.data, "seslite: one is at version 6, not 5: nothing was stored\n");
     run_code(5, "append", "one", "--text", "Hello", "--expected-version", "7");
@@ -332,14 +292,10 @@ static void test_a_version_may_be_expected(void **state)
     run_ok("append", "one", "--text", "Hello", "--expected-version", "8");
     append_text(0, EVENT_G "}", "one", "--expected-version", "6"); /* a retry */
     run_code(2, "append", "one", "--text", "Hello", "--expected-version", "x");
-    reply_free(&reply);
 }
 
-static void test_values_of_shared_keys_may_be_expected(void **state)
+TEST_OF(command_setup, values_of_shared_keys_may_be_expected)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("append", "one", "--author", "user", "--state", "user:n=1", "--expected-state",
            "user:n=\"__ADK_SENTINEL_REMOVED__\"");
     run_code(5, "append", "one", "--author", "user", "--state", "user:n=2", "--expected-state", "user:n=0");
@@ -354,16 +310,12 @@ static void test_values_of_shared_keys_may_be_expected(void **state)
     assert_has(&reply.err, "--expected-state user:n=x: ");
     append_text(2, "{}", "one", "--expected-state", "topic=1");
     assert_lacks(&reply.err, "line");
-    reply_free(&reply);
 }
 
 /* ---------------------------------------------------------------------------------------------- made here */
 
-static void test_a_text_becomes_an_event_in_an_invocation(void **state)
+TEST_OF(command_setup, a_text_becomes_an_event_in_an_invocation)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("append", "one", "--text", "Is it \"cold\"?\n");
     run_ok("append", "one", "--author", "bot", "--text", "Yes.");
     ses_session *session = must_get(fixture->store, &one);
@@ -391,28 +343,20 @@ static void test_a_text_becomes_an_event_in_an_invocation(void **state)
     assert_string_equal(ses_session_event(session, 10)->invocation_id, "i9");
     ses_session_close(session);
     assert_value(fixture, "asked", "true");
-    reply_free(&reply);
 }
 
-static void test_the_first_event_of_another_author_begins_an_invocation(void **state)
+TEST_OF(command_setup, the_first_event_of_another_author_begins_an_invocation)
 {
-    const struct fixture *fixture = *state;
     const ses_key fresh = {"chat", "alice", "fresh"};
-    struct reply reply = {0};
 
     must_create(fixture->store, &fresh, NULL);
     run_ok("append", "fresh", "--author", "bot", "--text", "Hello");
     ses_session *session = must_get(fixture->store, &fresh);
     assert_int_equal(strncmp(ses_session_event(session, 0)->invocation_id, "e-", 2), 0);
-    ses_session_close(session);
-    reply_free(&reply);
 }
 
-static void test_options_that_do_not_fit_are_refused(void **state)
+TEST_OF(command_setup, options_that_do_not_fit_are_refused)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(2, "append", "one", "--author", "bot");
     run_code(2, "append", "one", "--text", "a", "--input", "-");
     append_text(2, "{}", "one", "--invocation", "i3");
@@ -423,16 +367,12 @@ static void test_options_that_do_not_fit_are_refused(void **state)
     run_code(2, "append", "one", "--text", "a", "--state", "a");
     run_code(2, "append", "one", "two", "--text", "a");
     assert_int_equal(events_of(fixture), EVENTS);
-    reply_free(&reply);
 }
 
 /* -------------------------------------------------------------------------------------------------- state */
 
-static void test_state_is_changed_with_the_event(void **state)
+TEST_OF(command_setup, state_is_changed_with_the_event)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("append", "one", "--author", "system", "--state", "n=1.0", "--state",
            "topic=\"__ADK_SENTINEL_REMOVED__\"", "--state", "user:lang=\"en\"", "--state", "temp:x=1");
     assert_value(fixture, "n", "1.0");
@@ -449,16 +389,10 @@ static void test_state_is_changed_with_the_event(void **state)
     append_text(2, "{\"n\":}", "one", "--state", "n=3");
     assert_has(&reply.err, "standard input, line 1: ");
     assert_int_equal(events_of(fixture), EVENTS + 2);
-    reply_free(&reply);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
-
-static void test_a_title_and_labels_are_set_with_the_event(void **state)
+TEST_OF(command_setup, a_title_and_labels_are_set_with_the_event)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     append_text(0, EVENT_G "}", "one", "--title", "Packing", "-l", "answered", "--label", "project=oslo");
     ses_session *session = must_get(fixture->store, &one);
     assert_string_equal(ses_session_title(session), "Packing");
@@ -472,33 +406,4 @@ static void test_a_title_and_labels_are_set_with_the_event(void **state)
     session = must_get(fixture->store, &one);
     assert_string_equal(ses_session_title(session), "Packing");
     assert_int_equal(ses_session_stored(session), EVENTS + 1);
-    ses_session_close(session);
-    reply_free(&reply);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_one_event_is_stored_byte_for_byte),
-        T(test_a_missing_id_and_time_are_added),
-        T(test_lines_are_one_batch),
-        T(test_a_pipe_and_a_dash_are_inputs),
-        T(test_an_empty_input_is_refused),
-        T(test_a_line_that_is_refused_is_named_and_nothing_is_stored),
-        T(test_rows_of_events_are_refused),
-        T(test_bytes_that_are_no_text_are_refused),
-        T(test_what_is_too_large_is_refused),
-        T(test_a_batch_may_be_large),
-        T(test_the_session_must_be_there_with_its_whole_id),
-        T(test_a_store_that_may_not_be_written_stays),
-        T(test_partial_events_and_duplicates_are_named),
-        T(test_a_version_may_be_expected),
-        T(test_values_of_shared_keys_may_be_expected),
-        T(test_a_text_becomes_an_event_in_an_invocation),
-        T(test_the_first_event_of_another_author_begins_an_invocation),
-        T(test_options_that_do_not_fit_are_refused),
-        T(test_state_is_changed_with_the_event),
-        T(test_a_title_and_labels_are_set_with_the_event),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

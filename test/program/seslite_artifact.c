@@ -21,7 +21,7 @@ static int64_t must_save(const struct fixture *fixture, const ses_key *key, cons
 }
 
 /* Of the newest version; ses_artifact_close. */
-static ses_artifact *must_open(const struct fixture *fixture, const ses_key *key, const char *name)
+static ses_artifact *must_open_artifact(const struct fixture *fixture, const ses_key *key, const char *name)
 {
     ses_artifact *artifact = NULL;
     ses_error error;
@@ -33,7 +33,7 @@ static ses_artifact *must_open(const struct fixture *fixture, const ses_key *key
 static void assert_artifact(const struct fixture *fixture, const ses_key *key, const char *name,
                             const char *type, const char *expected)
 {
-    ses_artifact *artifact = must_open(fixture, key, name);
+    ses_artifact *artifact = must_open_artifact(fixture, key, name);
     const ses_artifact_info *info = ses_artifact_info_of(artifact);
     char bytes[1000];
     ses_error error;
@@ -91,11 +91,8 @@ static void assert_file(const char *path, const char *expected)
 
 /* -------------------------------------------------------------------------------------------------- words */
 
-static void test_a_command_may_have_two_words(void **state)
+TEST_OF(command_setup, a_command_may_have_two_words)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(2, "artifact");
     assert_has(&reply.err, "artifact needs one of these words: list, get, put, delete");
     run_code(2, "artifact", "lst");
@@ -115,14 +112,10 @@ static void test_a_command_may_have_two_words(void **state)
     run_code(2, "artifact", "list", "--version", "1");
     run_code(2, "artifact", "get", "a", "--version");
     assert_has(&reply.err, "--version needs a value");
-    reply_free(&reply);
 }
 
-static void test_the_help_explains_both_words(void **state)
+TEST_OF(command_setup, the_help_explains_both_words)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("help", "artifact", "get");
     assert_has(&reply.out, "seslite [-f FILE] artifact get [OPTIONS] NAME\n");
     assert_has(&reply.out, "--version N");
@@ -135,28 +128,25 @@ static void test_the_help_explains_both_words(void **state)
     run_ok("help");
     assert_has(&reply.out, "  artifact delete  delete all versions of an artifact\n");
     run_code(2, "help", "artifact", "x");
-    reply_free(&reply);
 }
 
 static void assert_proposes(const struct fixture *fixture, const char *const *words, const char *expected)
 {
     const char *arguments[12] = {COMMAND, "complete", "--", "-f", fixture->path};
-    struct reply reply = {0};
+    struct reply answer = {0};
 
     for (size_t i = 0; words[i]; i++)
         arguments[5 + i] = words[i];
-    command_run(&reply, NULL, arguments);
-    assert_string_equal(reply.out.data, expected);
-    reply_free(&reply);
+    command_run(&answer, NULL, arguments);
+    assert_string_equal(answer.out.data, expected);
+    reply_free(&answer);
 }
 
 #define assert_proposed(expected, ...) \
     assert_proposes(fixture, (const char *const[]){__VA_ARGS__, NULL}, (expected))
 
-static void test_words_and_names_are_completed(void **state)
+TEST_OF(command_setup, words_and_names_are_completed)
 {
-    const struct fixture *fixture = *state;
-
     (void)must_save(fixture, &one, "plan.md", "x",
                     &(ses_artifact_save_options){.size = sizeof(ses_artifact_save_options),
                                                  .mime_type = "text/markdown"});
@@ -172,12 +162,10 @@ static void test_words_and_names_are_completed(void **state)
 
 /* ---------------------------------------------------------------------------------------------- put, list */
 
-static void test_put_saves_the_next_version(void **state)
+TEST_OF(command_setup, put_saves_the_next_version)
 {
-    const struct fixture *fixture = *state;
     const struct how input = {.input = "from a pipe"};
     char *path = support_path(fixture->folder, "Plan.MD");
-    struct reply reply = {0};
 
     write_file(path, "first", 5);
     run_ok("-s", "one", "artifact", "put", "plan", path);
@@ -201,16 +189,13 @@ static void test_put_saves_the_next_version(void **state)
     run_ok("artifact", "put", "logo", path, "--type", "image/png");
     assert_artifact(fixture, &only_user, "user:logo", "image/png", "first");
     free(path);
-    reply_free(&reply);
 }
 
-static void test_put_needs_a_session_unless_told_otherwise(void **state)
+TEST_OF(command_setup, put_needs_a_session_unless_told_otherwise)
 {
-    const struct fixture *fixture = *state;
     const struct how input = {.input = "x"};
     const ses_key two = {"chat", "alice", "two"};
     const ses_key bob = {"chat", "bob", NULL};
-    struct reply reply = {0};
 
     run_at(&reply, 3, &input, fixture->path, "-s", "two", "artifact", "put", "a", "-");
     run_at(&reply, 3, &input, fixture->path, "-s", "on", "artifact", "put", "a", "-");
@@ -228,15 +213,12 @@ static void test_put_needs_a_session_unless_told_otherwise(void **state)
            "--anyway");
     assert_artifact(fixture, &bob, "user:a", NULL, "x");
     assert_int_equal(count_artifacts(fixture, &one), 0);
-    reply_free(&reply);
 }
 
-static void test_put_refuses_what_is_wrong(void **state)
+TEST_OF(command_setup, put_refuses_what_is_wrong)
 {
-    const struct fixture *fixture = *state;
     const struct how input = {.input = "x"};
     char *path = support_path(fixture->folder, "absent");
-    struct reply reply = {0};
 
     run_code(3, "-s", "one", "artifact", "put", "a", path);
     assert_has(&reply.err, path);
@@ -249,18 +231,15 @@ static void test_put_refuses_what_is_wrong(void **state)
     run_at(&reply, 2, &input, fixture->path, "-s", "one", "artifact", "put", "\xff", "-");
     assert_int_equal(count_artifacts(fixture, &one), 0);
     free(path);
-    reply_free(&reply);
 }
 
-static void test_list_names_the_newest_versions(void **state)
+TEST_OF(command_setup, list_names_the_newest_versions)
 {
-    struct fixture *fixture = *state;
     const ses_artifact_save_options chart = {.size = sizeof chart,
                                              .mime_type = "image/png",
                                              .display_name = "A chart",
                                              .metadata = "{\"dpi\":  300}",
                                              .metadata_len = SES_NUL};
-    struct reply reply = {0};
 
     run_ok("-s", "one", "artifact", "list");
     assert_string_equal(reply.out.data, "");
@@ -291,14 +270,11 @@ static void test_list_names_the_newest_versions(void **state)
     run_code(3, "-s", "two", "artifact", "list");
     run_code(3, "-a", "chat", "-u", "bob", "-s", "two", "artifact", "list");
     assert_has(&reply.err, "no user \"bob\"");
-    reply_free(&reply);
 }
 
 /* Nothing is listed then, and the failure is the call's. */
-static void test_a_name_that_is_none(void **state)
+TEST_OF(command_setup, a_name_that_is_none)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
     char longer[601] = "";
 
     memset(longer, 'n', sizeof longer - 1);
@@ -306,14 +282,10 @@ static void test_a_name_that_is_none(void **state)
     assert_has(&reply.err, "512");
     run_code(2, "-s", "one", "artifact", "delete", longer, "--yes");
     run_code(2, "-s", "one", "artifact", "list", "--versions", "\xff");
-    reply_free(&reply);
 }
 
-static void test_a_long_list_is_whole(void **state)
+TEST_OF(command_setup, a_long_list_is_whole)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     for (int i = 0; i <= 1000; i++) {
         char name[20];
         snprintf(name, sizeof name, "name %d", i);
@@ -327,16 +299,13 @@ static void test_a_long_list_is_whole(void **state)
     assert_int_equal(reply_lines(&reply), 1001);
     run_ok("-s", "one", "artifact", "delete", "many", "--dry-run");
     assert_has(&reply.err, "1001 versions would be deleted.");
-    reply_free(&reply);
 }
 
 /* ---------------------------------------------------------------------------------------------------- get */
 
-static void test_get_writes_the_bytes(void **state)
+TEST_OF(command_setup, get_writes_the_bytes)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "got");
-    struct reply reply = {0};
 
     (void)must_save(fixture, &one, "plan", "first", NULL);
     (void)must_save(fixture, &one, "plan", "second", NULL);
@@ -362,14 +331,11 @@ static void test_get_writes_the_bytes(void **state)
     run_ok("artifact", "get", "user:empty");
     assert_string_equal(reply.out.data, "");
     free(path);
-    reply_free(&reply);
 }
 
-static void test_get_refuses_what_is_wrong(void **state)
+TEST_OF(command_setup, get_refuses_what_is_wrong)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "got");
-    struct reply reply = {0};
 
     (void)must_save(fixture, &one, "plan", "first", NULL);
     run_code(3, "-s", "one", "artifact", "get", "pla", "-o", path);
@@ -380,14 +346,11 @@ static void test_get_refuses_what_is_wrong(void **state)
     run_code(2, "-s", "one", "artifact", "get", "plan", "-o", fixture->path, "--replace");
     assert_int_equal(access(path, F_OK), -1);
     free(path);
-    reply_free(&reply);
 }
 
-static void test_get_writes_to_a_terminal_only_if_asked(void **state)
+TEST_OF(command_setup, get_writes_to_a_terminal_only_if_asked)
 {
-    const struct fixture *fixture = *state;
     const struct how terminal = {.terminal = TERMINAL_ALL};
-    struct reply reply = {0};
 
     (void)must_save(fixture, &one, "plan", "the bytes", NULL);
     run_at(&reply, 2, &terminal, fixture->path, "-s", "one", "artifact", "get", "plan");
@@ -395,15 +358,12 @@ static void test_get_writes_to_a_terminal_only_if_asked(void **state)
     assert_has(&reply.screen, "name a file with -o");
     run_at(&reply, 0, &terminal, fixture->path, "-s", "one", "artifact", "get", "plan", "-o", "-");
     assert_has(&reply.screen, "the bytes");
-    reply_free(&reply);
 }
 
 /* Bytes that were changed in the file are found by their hash. */
-static void test_get_leaves_no_file_of_damaged_bytes(void **state)
+TEST_OF(command_setup, get_leaves_no_file_of_damaged_bytes)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "got");
-    struct reply reply = {0};
 
     (void)must_save(fixture, &one, "plan", "first", NULL);
     raw_exec(fixture->path, "UPDATE artifact_chunks SET bytes = CAST('fir5t' AS BLOB)");
@@ -415,13 +375,11 @@ static void test_get_leaves_no_file_of_damaged_bytes(void **state)
     assert_int_equal(count_files(fixture, "got"), 1);
     run_code(7, "-s", "one", "artifact", "get", "plan");
     free(path);
-    reply_free(&reply);
 }
 
 /* More than the memory that the program may have. */
-static void test_large_artifacts_need_little_memory(void **state)
+TEST_OF(command_setup, large_artifacts_need_little_memory)
 {
-    const struct fixture *fixture = *state;
     char command[2048];
     int status = 0;
 
@@ -440,11 +398,9 @@ static void test_large_artifacts_need_little_memory(void **state)
 
 /* ------------------------------------------------------------------------------------------------- delete */
 
-static void test_delete_asks_first(void **state)
+TEST_OF(command_setup, delete_asks_first)
 {
-    const struct fixture *fixture = *state;
     const struct how no = {.terminal = TERMINAL_ALL, .input = "n\n"};
-    struct reply reply = {0};
 
     (void)must_save(fixture, &one, "plan", "first", NULL);
     (void)must_save(fixture, &one, "plan", "second", NULL);
@@ -467,29 +423,4 @@ static void test_delete_asks_first(void **state)
     cJSON_Delete(json);
     assert_int_equal(count_artifacts(fixture, &one), 0);
     run_code(3, "artifact", "delete", "plan", "--dry-run");
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_command_may_have_two_words),
-        T(test_the_help_explains_both_words),
-        T(test_words_and_names_are_completed),
-        T(test_put_saves_the_next_version),
-        T(test_put_needs_a_session_unless_told_otherwise),
-        T(test_put_refuses_what_is_wrong),
-        T(test_list_names_the_newest_versions),
-        T(test_a_long_list_is_whole),
-        T(test_a_name_that_is_none),
-        T(test_get_writes_the_bytes),
-        T(test_get_refuses_what_is_wrong),
-        T(test_get_writes_to_a_terminal_only_if_asked),
-        T(test_get_leaves_no_file_of_damaged_bytes),
-        T(test_large_artifacts_need_little_memory),
-        T(test_delete_asks_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

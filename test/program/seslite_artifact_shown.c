@@ -25,11 +25,8 @@ static void append_delta(const struct fixture *fixture, const char *name, const 
 
 /* ---------------------------------------------------------------------------------------------- transcript */
 
-static void test_show_lists_what_an_event_saved(void **state)
+TEST_OF(page_setup, show_lists_what_an_event_saved)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     save(fixture, "chart.png", PNG, 8, "image/png");
     save(fixture, "chart.png", "x", 1, NULL);
     save(fixture, "user:logo", "xy", 2, "text/plain");
@@ -45,14 +42,11 @@ static void test_show_lists_what_an_event_saved(void **state)
     assert_has(&reply.out, "  [artifact chart.png, version 1]\n");
     run_ok("tail", "oslo");
     assert_has(&reply.out, "[artifact chart.png, version 0]  [artifact user:logo, version 0]");
-    reply_free(&reply);
 }
 
-static void test_what_an_artifact_is_called_drives_no_terminal(void **state)
+TEST_OF(page_setup, what_an_artifact_is_called_drives_no_terminal)
 {
-    const struct fixture *fixture = *state;
     const struct how terminal = {.terminal = TERMINAL_ALL, .env = "NO_COLOR=1"};
-    struct reply reply = {0};
 
     save(fixture, "\x1b[2J\xe2\x80\xae", "x", 1, "\x1b[31m");
     append_delta(fixture, "artifactDelta", "{\"\\u001b[2J\\u202e\":0,\"a\\u0000b\":0}");
@@ -64,16 +58,12 @@ static void test_what_an_artifact_is_called_drives_no_terminal(void **state)
     assert_has(&reply.screen, "^[[2J<U+202E>");
     run_at(&reply, 2, &terminal, fixture->path, "-s", "oslo", "artifact", "\x1b[2J");
     assert_lacks(&reply.screen, "\x1b");
-    reply_free(&reply);
 }
 
 /* ----------------------------------------------------------------------------------------------- the page */
 
-static void test_the_page_lists_what_an_event_saved(void **state)
+TEST_OF(page_setup, the_page_lists_what_an_event_saved)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     save(fixture, "chart.png", PNG, 8, "image/png");
     save(fixture, "page.html", "<script>", 8, "text/html");
     append_delta(fixture, "artifactDelta", "{\"chart.png\":0,\"page.html\":0,\"gone\":1}");
@@ -91,15 +81,12 @@ static void test_the_page_lists_what_an_event_saved(void **state)
     assert_has(&reply.out, "image/png, 8 bytes</p>\n<img class=\"image\" alt=\"\" loading=\"lazy\" "
                            "src=\"data:image/png;base64,iVBORw0KGgo=\">");
     assert_lacks(&reply.out, "PHNjcmlwdD4=");
-    reply_free(&reply);
 }
 
-static void test_large_images_are_only_named(void **state)
+TEST_OF(page_setup, large_images_are_only_named)
 {
-    const struct fixture *fixture = *state;
     const size_t limit = (size_t)8 << 20;
     char *bytes = calloc(1, limit + 1);
-    struct reply reply = {0};
 
     assert_non_null(bytes);
     save(fixture, "small.gif", "GIF", 3, "image/gif");
@@ -110,19 +97,16 @@ static void test_large_images_are_only_named(void **state)
                            "<p class=\"action\">artifact");
     assert_has(&reply.out, "base64,R0lG\">");
     free(bytes);
-    reply_free(&reply);
 }
 
 /* Artifacts and inline data together. */
-static void test_a_page_has_a_bounded_number_of_images(void **state)
+TEST_OF(page_setup, a_page_has_a_bounded_number_of_images)
 {
     enum { SIZE = 7 << 20, FIT = 9 };
     static const char event[] =
         "{'author':'painter','content':{'parts':[{'inlineData':{'mimeType':'image/gif','data':'R0lG'}}]}}";
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "page.html");
     char *bytes = calloc(1, SIZE);
-    struct reply reply = {0};
     size_t count = 0;
     size_t len = 0;
 
@@ -148,28 +132,21 @@ static void test_a_page_has_a_bounded_number_of_images(void **state)
     free(page);
     free(file);
     free(bytes);
-    reply_free(&reply);
 }
 
-static void test_a_damaged_image_is_told(void **state)
+TEST_OF(page_setup, a_damaged_image_is_told)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     save(fixture, "a.gif", "GIF", 3, "image/gif");
     append_delta(fixture, "artifactDelta", "{\"a.gif\":0}");
     raw_exec(fixture->path, "UPDATE artifact_chunks SET bytes = zeroblob(3)");
     run_ok("html", "oslo", "--images");
     assert_has(&reply.out, "image/gif, 3 bytes, cannot be read</p>");
     assert_lacks(&reply.out, "base64,AAAA\"");
-    reply_free(&reply);
 }
 
-static void test_hostile_artifacts_stay_texts(void **state)
+TEST_OF(page_setup, hostile_artifacts_stay_texts)
 {
     static const char evil[] = "<script>window.pwned=1</script>";
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     save(fixture, evil, PNG, 8, "image/png\"><script>window.pwned=1</script>");
     save(fixture, "plain", "<svg onload=x>", 14, "image/svg+xml");
@@ -180,14 +157,10 @@ static void test_hostile_artifacts_stay_texts(void **state)
                            "image/png&quot;&gt;&lt;script&gt;");
     assert_lacks(&reply.out, "<script>window.pwned");
     assert_lacks(&reply.out, "image/svg+xml;base64");
-    reply_free(&reply);
 }
 
-static void test_artifacts_are_redacted_like_other_members(void **state)
+TEST_OF(page_setup, artifacts_are_redacted_like_other_members)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     save(fixture, "secret", PNG, 8, "image/png");
     save(fixture, "open", "x", 1, "text/plain");
     append_delta(fixture, "artifactDelta", "{\"secret\":0,\"open\":0}");
@@ -199,18 +172,4 @@ static void test_artifacts_are_redacted_like_other_members(void **state)
     run_ok("html", "oslo", "--redact", "artifactDelta");
     assert_has(&reply.out, "<code>artifactDelta</code> [redacted]");
     assert_lacks(&reply.out, "<code>open</code>");
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, page_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_show_lists_what_an_event_saved),        T(test_what_an_artifact_is_called_drives_no_terminal),
-        T(test_the_page_lists_what_an_event_saved),    T(test_large_images_are_only_named),
-        T(test_a_page_has_a_bounded_number_of_images), T(test_a_damaged_image_is_told),
-        T(test_hostile_artifacts_stay_texts),          T(test_artifacts_are_redacted_like_other_members),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

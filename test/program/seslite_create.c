@@ -24,11 +24,8 @@ static int64_t session_count(const struct fixture *fixture)
 
 /* -------------------------------------------------------------------------------------------------- names */
 
-static void test_it_prints_the_id(void **state)
+TEST_OF(command_setup, it_prints_the_id)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("-a", "chat", "-u", "alice", "create", "new");
     assert_string_equal(reply.out.data, "new\n");
     assert_string_equal(reply.err.data, "");
@@ -37,14 +34,10 @@ static void test_it_prints_the_id(void **state)
     assert_int_equal(reply.out.len, 37);
     reply.out.data[36] = '\0';
     assert_state(fixture, &(ses_key){"chat", "alice", reply.out.data}, Q("{'app:units':'celsius'}"));
-    reply_free(&reply);
 }
 
-static void test_the_only_app_and_user_need_no_name(void **state)
+TEST_OF(command_setup, the_only_app_and_user_need_no_name)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("create", "new");
     assert_state(fixture, &made, Q("{'app:units':'celsius'}"));
     run_ok("-u", "bob", "create", "his");
@@ -57,14 +50,11 @@ static void test_the_only_app_and_user_need_no_name(void **state)
     run_ok("-a", "other", "create", "more");
     run_code(3, "-a", "third", "create");
     assert_has(&reply.err, "Name a new app or user with --app and --user.");
-    reply_free(&reply);
 }
 
-static void test_the_store_is_created_only_for_full_names(void **state)
+TEST_OF(command_setup, the_store_is_created_only_for_full_names)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "fresh.db");
-    struct reply reply = {0};
 
     run_at(&reply, 3, NULL, path, "create", "s1");
     run_at(&reply, 3, NULL, path, "-u", "alice", "create", "s1");
@@ -74,14 +64,10 @@ static void test_the_store_is_created_only_for_full_names(void **state)
     run_at(&reply, 0, NULL, path, "list", "--names", "sessions");
     assert_string_equal(reply.out.data, "s1\n");
     free(path);
-    reply_free(&reply);
 }
 
-static void test_an_existing_session_is_an_error_unless_it_is_accepted(void **state)
+TEST_OF(command_setup, an_existing_session_is_an_error_unless_it_is_accepted)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(4, "create", "one", "--state", "topic=1");
     assert_string_equal(reply.out.data, "");
     run_ok("create", "one", "--state", "topic=1", "--title", "x", "--if-not-exists");
@@ -99,16 +85,12 @@ static void test_an_existing_session_is_an_error_unless_it_is_accepted(void **st
     run_code(2, "create", "--if-not-exists");
     run_code(2, "create", "one", "--if-not-exists", "--state", "topic=x");
     assert_int_equal(session_count(fixture), 2);
-    reply_free(&reply);
 }
 
 /* -------------------------------------------------------------------------------------------------- state */
 
-static void test_state_goes_to_its_scopes_and_keeps_its_bytes(void **state)
+TEST_OF(command_setup, state_goes_to_its_scopes_and_keeps_its_bytes)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("create", "new", "--state", "n=1.0", "--state", "big=12345678901234567890", "--state",
            "user:lang=\"en\"", "--state", "app:units=\"kelvin\"", "--state", "temp:x=1", "--state",
            "list=[1, 2e0 ,{\"a\":\"=\"}]", "--state", "n=2.00");
@@ -118,15 +100,12 @@ static void test_state_goes_to_its_scopes_and_keeps_its_bytes(void **state)
           "'n':2.00}"));
     assert_state(fixture, &one,
                  Q("{'app:units':'kelvin','user:lang':'en','low':-7.50,'topic':'travel','turns':2}"));
-    reply_free(&reply);
 }
 
-static void test_state_may_come_from_a_file(void **state)
+TEST_OF(command_setup, state_may_come_from_a_file)
 {
-    const struct fixture *fixture = *state;
     const struct how input = {.input = Q(" {'b':1.50, 'temp:c':2}\n")};
     char *path = support_path(fixture->folder, "state.json");
-    struct reply reply = {0};
 
     write_file(path, "{\n  \"a\": 1.0\n}\n", 15);
     run_ok("create", "new", "--state-file", path);
@@ -135,15 +114,12 @@ static void test_state_may_come_from_a_file(void **state)
     assert_state(fixture, &(ses_key){"chat", "alice", "next"}, Q("{'app:units':'celsius','b':1.50}"));
     run_code(2, "create", "--state-file", path, "--state", "a=1");
     free(path);
-    reply_free(&reply);
 }
 
-static void test_state_that_is_wrong_is_refused(void **state)
+TEST_OF(command_setup, state_that_is_wrong_is_refused)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "state.json");
     char key[700];
-    struct reply reply = {0};
 
     run_code(2, "create", "--state", "topic");
     assert_has(&reply.err, "--state takes KEY=JSON");
@@ -171,12 +147,10 @@ static void test_state_that_is_wrong_is_refused(void **state)
     assert_has(&reply.err, "standard input");
     assert_int_equal(session_count(fixture), 1);
     free(path);
-    reply_free(&reply);
 }
 
-static void test_state_has_a_limit(void **state)
+TEST_OF(command_setup, state_has_a_limit)
 {
-    const struct fixture *fixture = *state;
     char command[2048];
     int status = 0;
 
@@ -199,11 +173,9 @@ static void test_state_has_a_limit(void **state)
 
 /* ------------------------------------------------------------------------------------------------ details */
 
-static void test_title_labels_and_expiry_are_set(void **state)
+TEST_OF(command_setup, title_labels_and_expiry_are_set)
 {
-    const struct fixture *fixture = *state;
     const int64_t before_us = (int64_t)time(NULL) * 1000000;
-    struct reply reply = {0};
 
     run_ok("create", "new", "--title", "A trip", "-l", "project=oslo=2", "--label", "starred", "--ttl", "2h",
            "--json");
@@ -218,15 +190,10 @@ static void test_title_labels_and_expiry_are_set(void **state)
     cJSON_Delete(json);
     ses_session *session = must_get(fixture->store, &made);
     assert_in_range(ses_session_expires_us(session) - before_us, INT64_C(7200000000), INT64_C(7320000000));
-    ses_session_close(session);
-    reply_free(&reply);
 }
 
-static void test_details_that_are_wrong_are_refused(void **state)
+TEST_OF(command_setup, details_that_are_wrong_are_refused)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(2, "create", "--title", "");
     run_code(2, "create", "--label", "=x");
     run_code(2, "create", "--ttl", "0s");
@@ -239,14 +206,11 @@ static void test_details_that_are_wrong_are_refused(void **state)
     run_code(2, "-s", "a", "create", "b");
     run_code(2, "-u", "\xff", "-a", "chat", "create");
     assert_int_equal(session_count(fixture), 1);
-    reply_free(&reply);
 }
 
-static void test_options_are_not_repeated_without_end(void **state)
+TEST_OF(command_setup, options_are_not_repeated_without_end)
 {
-    const struct fixture *fixture = *state;
     const char *arguments[140] = {COMMAND, "-f", fixture->path, "create"};
-    struct reply reply = {0};
 
     for (size_t i = 4; i < 134; i += 2) {
         arguments[i] = i % 4 ? "--state" : "--label";
@@ -255,42 +219,16 @@ static void test_options_are_not_repeated_without_end(void **state)
     command_run(&reply, NULL, arguments);
     assert_int_equal(reply.status, 2);
     assert_has(&reply.err, "more than 64");
-    reply_free(&reply);
 }
 
 /* ---------------------------------------------------------------------------------------------- read-only */
 
-static void test_a_store_that_may_not_be_written_stays(void **state)
+TEST_OF(command_setup, a_store_that_may_not_be_written_stays)
 {
-    struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     make_read_only(fixture);
     run_at_read_only(&reply, fixture, "create", "new");
     assert_string_equal(reply.out.data, "");
     assert_has(&reply.err, "read");
     run_ok("list", "--names", "sessions");
     assert_string_equal(reply.out.data, "one\n");
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_it_prints_the_id),
-        T(test_the_only_app_and_user_need_no_name),
-        T(test_the_store_is_created_only_for_full_names),
-        T(test_an_existing_session_is_an_error_unless_it_is_accepted),
-        T(test_state_goes_to_its_scopes_and_keeps_its_bytes),
-        T(test_state_may_come_from_a_file),
-        T(test_state_that_is_wrong_is_refused),
-        T(test_state_has_a_limit),
-        T(test_title_labels_and_expiry_are_set),
-        T(test_details_that_are_wrong_are_refused),
-        T(test_options_are_not_repeated_without_end),
-        T(test_a_store_that_may_not_be_written_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,27 +65,23 @@ static void assert_same_session(ses_store *store, ses_store *copy, const ses_key
 static void assert_imports(const struct fixture *fixture, const char *file)
 {
     char *path = support_path(fixture->folder, "copy.db");
-    struct reply reply = {0};
-    ses_store *copy = NULL;
-    ses_error error;
+    struct reply answer = {0};
 
     (void)unlink(path);
-    run_at(&reply, 0, NULL, path, "import", file, "--yes");
-    assert_ok(ses_open(path, NULL, &copy, &error));
+    run_at(&answer, 0, NULL, path, "import", file, "--yes");
+    ses_store *copy = must_open(path, NULL);
     assert_same_session(fixture->store, copy, &key);
     assert_same_session(fixture->store, copy, &other);
     ses_close(copy);
-    reply_free(&reply);
+    reply_free(&answer);
     free(path);
 }
 
 /* ---------------------------------------------------------------------------------------------- JSON lines */
 
-static void test_json_lines_go_to_standard_output_or_a_file(void **state)
+TEST_OF(setup, json_lines_go_to_standard_output_or_a_file)
 {
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "out.jsonl");
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "export", "-o", file);
     assert_int_equal(reply.out.len, 0);
@@ -103,17 +99,14 @@ static void test_json_lines_go_to_standard_output_or_a_file(void **state)
     assert_lacks(&reply.out, "bob");
     run_at(&reply, 0, NULL, fixture->path, "--user", "bob", "export");
     assert_lacks(&reply.out, "alice");
-    reply_free(&reply);
     free(text);
     free(file);
 }
 
-static void test_a_file_that_is_there_stays_unless_it_is_to_be_replaced(void **state)
+TEST_OF(setup, a_file_that_is_there_stays_unless_it_is_to_be_replaced)
 {
     static const char *const formats[] = {"jsonl", "session", "sqlite"};
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "there");
-    struct reply reply = {0};
 
     for (size_t i = 0; i < 3; i++) {
         FILE *there = fopen(file, "w");
@@ -132,16 +125,13 @@ static void test_a_file_that_is_there_stays_unless_it_is_to_be_replaced(void **s
         assert_private(file);
     }
     assert_int_equal(count_files(fixture->folder, ".seslite-"), 0);
-    reply_free(&reply);
     free(file);
 }
 
-static void test_a_link_leads_to_the_file_and_a_device_is_written_as_it_is(void **state)
+TEST_OF(setup, a_link_leads_to_the_file_and_a_device_is_written_as_it_is)
 {
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "there");
     char *link = support_path(fixture->folder, "link");
-    struct reply reply = {0};
     struct stat info;
 
     assert_int_equal(symlink("there", link), 0);
@@ -156,20 +146,17 @@ static void test_a_link_leads_to_the_file_and_a_device_is_written_as_it_is(void 
     run_at(&reply, 2, NULL, fixture->path, "export", "--to", "sqlite", "-o", "/dev/null");
     assert_has(&reply.err, "a database needs a regular file");
     assert_int_equal(count_files(fixture->folder, ".seslite-"), 0);
-    reply_free(&reply);
     free(file);
     free(link);
 }
 
 /* By whatever name, and whether it has a write-ahead log or not. */
-static void test_nothing_is_written_over_the_store_itself(void **state)
+TEST_OF(setup, nothing_is_written_over_the_store_itself)
 {
-    const struct fixture *fixture = *state;
     char *other_name = support_path(fixture->folder, "same.db");
     char *store = support_path(fixture->folder, "plain.db");
     char log[4096];
     const char *const names[] = {store, other_name};
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "backup", store);
     sqlite3 *db = raw_open(store);
@@ -195,19 +182,16 @@ static void test_nothing_is_written_over_the_store_itself(void **state)
     run_at(&reply, 0, NULL, fixture->path, "export", "--to", "sqlite", "-o", store, "--replace");
     (void)snprintf(log, sizeof log, "%s-wal", fixture->path);
     run_at(&reply, 2, NULL, fixture->path, "html", "s1", "-o", log, "--replace");
-    reply_free(&reply);
     free(store);
     free(other_name);
 }
 
-static void test_nothing_stays_of_an_export_that_fails(void **state)
+TEST_OF(setup, nothing_stays_of_an_export_that_fails)
 {
     static const char *const formats[] = {"jsonl", "session", "sqlite"};
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "out");
     char *nowhere = support_path(fixture->folder, "nowhere/out");
     char *log = support_path(fixture->folder, "out-wal");
-    struct reply reply = {0};
 
     for (size_t i = 0; i < 3; i++) {
         run_at(&reply, 3, NULL, fixture->path, "export", "nosuch", "--to", formats[i], "-o", file);
@@ -219,17 +203,13 @@ static void test_nothing_stays_of_an_export_that_fails(void **state)
     run_at(&reply, 4, NULL, fixture->path, "export", "--to", "sqlite", "-o", file);
     assert_has(&reply.err, "out-wal exists");
     assert_int_equal(count_files(fixture->folder, ".seslite-"), 0);
-    reply_free(&reply);
     free(file);
     free(nowhere);
     free(log);
 }
 
-static void test_wrong_words_are_refused(void **state)
+TEST_OF(setup, wrong_words_are_refused)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_at(&reply, 2, NULL, fixture->path, "export", "--to", "csv");
     assert_has(&reply.err, "--to takes");
     run_at(&reply, 2, NULL, fixture->path, "export", "--to", "sqlite");
@@ -238,17 +218,14 @@ static void test_wrong_words_are_refused(void **state)
     assert_has(&reply.err, "2 sessions need a file each");
     run_at(&reply, 2, NULL, fixture->path, "export", "--json");
     assert_has(&reply.err, "--output");
-    reply_free(&reply);
 }
 
 /* -------------------------------------------------------------------------------------------- session JSON */
 
-static void test_nothing_stays_of_a_file_that_would_be_too_large(void **state)
+TEST_OF(setup, nothing_stays_of_a_file_that_would_be_too_large)
 {
     static const char *const commands[] = {"export -o", "export --to sqlite -o", "html s1 -o", "backup"};
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "out");
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char script[128];
@@ -259,19 +236,16 @@ static void test_nothing_stays_of_a_file_that_would_be_too_large(void **state)
         assert_true(reply.err.len > 0);
         assert_int_equal(count_files(fixture->folder, "out"), 0);
     }
-    reply_free(&reply);
     free(file);
 }
 
-static void test_session_json_is_what_the_library_gives(void **state)
+TEST_OF(setup, session_json_is_what_the_library_gives)
 {
-    const struct fixture *fixture = *state;
     char *json = session_json(fixture->store, &key);
     char *second = session_json(fixture->store, &other);
     char *folder = support_path(fixture->folder, "sessions");
     char *file = support_path(folder, "chat~alice~s1.session.json");
     char *other_file = support_path(folder, "chat~bob~a%2fb.session.json");
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "export", "s1", "--to", "session");
     assert_int_equal(strncmp(reply.out.data, json, strlen(json)), 0);
@@ -294,7 +268,6 @@ static void test_session_json_is_what_the_library_gives(void **state)
     assert_int_equal(unlink(file), 0);
     assert_int_equal(unlink(other_file), 0);
     assert_int_equal(rmdir(folder), 0); /* nothing else was in it */
-    reply_free(&reply);
     ses_free(json);
     ses_free(second);
     free(folder);
@@ -303,12 +276,10 @@ static void test_session_json_is_what_the_library_gives(void **state)
 }
 
 /* A file system takes 255 bytes. */
-static void test_ids_too_long_for_a_file_name_get_files_of_their_own(void **state)
+TEST_OF(setup, ids_too_long_for_a_file_name_get_files_of_their_own)
 {
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "sessions");
     char id[SES_ID_MAX + 1] = {0};
-    struct reply reply = {0};
 
     memset(id, '%', SES_ID_MAX);
     (void)must_create(fixture->store, &(ses_key){"chat", "alice", id}, NULL);
@@ -319,24 +290,20 @@ static void test_ids_too_long_for_a_file_name_get_files_of_their_own(void **stat
     assert_has(&reply.err, "4 sessions");
     assert_int_equal(count_files(folder, ".session.json"), 4);
     run_at(&reply, 4, NULL, fixture->path, "export", "--to", "session", "-o", folder);
-    reply_free(&reply);
     free(folder);
 }
 
 /* ------------------------------------------------------------------------------------------------ database */
 
-static void test_a_database_is_imported_again_as_it_was(void **state)
+TEST_OF(setup, a_database_is_imported_again_as_it_was)
 {
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "session.db");
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "export", "--to", "sqlite", "-o", file, "--json");
     assert_lacks(&reply.out, "unknown");
     assert_private(file);
     assert_imports(fixture, file);
     assert_int_equal(count_files(fixture->folder, "session.db"), 1);
-    reply_free(&reply);
     free(file);
 }
 
@@ -384,12 +351,10 @@ static void assert_data(const char *file, const char *id, const char *expected)
     free(data);
 }
 
-static void test_what_google_adk_would_refuse_is_changed_and_told(void **state)
+TEST_OF(setup, what_google_adk_would_refuse_is_changed_and_told)
 {
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "session.db");
     const ses_key odd = {"chat", "carol", "odd"};
-    struct reply reply = {0};
 
     append_odd_events(fixture->store, &odd);
     run_at(&reply, 0, NULL, fixture->path, "export", "odd", "--to", "sqlite", "-o", file, "--json");
@@ -411,19 +376,16 @@ static void test_what_google_adk_would_refuse_is_changed_and_told(void **state)
         file, "4",
         "{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1},'actions':{'escalate':null},"
         "'citationMetadata':{'citationSources':[{'uri':'x'}]}}");
-    reply_free(&reply);
     free(file);
 }
 
 /* The tables are those that the service makes itself. */
-static void test_the_schema_is_that_of_the_service(void **state)
+TEST_OF(setup, the_schema_is_that_of_the_service)
 {
     need_data();
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "session.db");
     char *theirs = data_path("python-sqlite-2.13", ".db");
     const char *const files[] = {file, theirs};
-    struct reply reply = {0};
     char *schemas[2] = {NULL, NULL};
 
     run_at(&reply, 0, NULL, fixture->path, "export", "--to", "sqlite", "-o", file);
@@ -442,7 +404,6 @@ static void test_the_schema_is_that_of_the_service(void **state)
     assert_string_equal(schemas[0], schemas[1]);
     free(schemas[0]);
     free(schemas[1]);
-    reply_free(&reply);
     free(file);
     free(theirs);
 }
@@ -490,12 +451,10 @@ static void compare_body(const cJSON *theirs, cJSON *ours)
     cJSON_Delete(rest);
 }
 
-static void test_an_event_for_vertex_is_the_request_that_google_adk_sends(void **state)
+TEST_OF(setup, an_event_for_vertex_is_the_request_that_google_adk_sends)
 {
-    const struct fixture *fixture = *state;
     char *text = support_test_data("vectors/vertex.json", NULL);
     const cJSON *item = NULL;
-    struct reply reply = {0};
     int count = 0;
 
     if (!text)
@@ -522,18 +481,14 @@ static void test_an_event_for_vertex_is_the_request_that_google_adk_sends(void *
     assert_int_equal(count, 14);
     cJSON_Delete(all);
     free(text);
-    reply_free(&reply);
 }
 
 /* What the API has a place for is written there, and not said to be left out. */
-static void test_title_labels_and_expiry_go_to_vertex_and_come_back(void **state)
+TEST_OF(setup, title_labels_and_expiry_go_to_vertex_and_come_back)
 {
-    const struct fixture *fixture = *state;
     const ses_label labels[] = {{"env", "prod"}, {"Ours", "Not Vertex's"}};
     const int64_t expires_us = INT64_C(1800000000123456);
     char *file = support_path(fixture->folder, "vertex.json");
-    struct reply reply = {0};
-    ses_error error;
 
     assert_ok(ses_title_set_by_key(fixture->store, &key, "A trip", NULL, &error));
     assert_ok(ses_labels_set_by_key(fixture->store, &key, labels, 2, NULL, &error));
@@ -555,23 +510,18 @@ static void test_title_labels_and_expiry_go_to_vertex_and_come_back(void **state
     assert_has(&reply.out, "\"kind\":\"title\",\"count\":1");
     assert_has(&reply.out, "\"kind\":\"labels\",\"count\":2");
     assert_has(&reply.out, "\"kind\":\"expiry\",\"count\":1");
-    reply_free(&reply);
     free(file);
 }
 
-static void test_a_session_for_vertex_is_imported_again(void **state)
+TEST_OF(setup, a_session_for_vertex_is_imported_again)
 {
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "vertex.json");
     char *path = support_path(fixture->folder, "copy.db");
-    struct reply reply = {0};
-    ses_store *copy = NULL;
-    ses_error error;
 
     run_at(&reply, 0, NULL, fixture->path, "export", "s1", "--to", "vertex", "-o", file);
     run_at(&reply, 0, NULL, path, "import", file, "--json");
     assert_has(&reply.out, "\"vertex\"");
-    assert_ok(ses_open(path, NULL, &copy, &error));
+    ses_store *copy = must_open(path, NULL);
     char *before = session_json(fixture->store, &key);
     char *after = session_json(copy, &key);
     cJSON *ours = parse(before);
@@ -582,7 +532,6 @@ static void test_a_session_for_vertex_is_imported_again(void **state)
     ses_free(before);
     ses_free(after);
     ses_close(copy);
-    reply_free(&reply);
     free(file);
     free(path);
 }
@@ -635,11 +584,9 @@ static void compare_with_adk(ses_store *store, const cJSON *theirs)
     ses_free(json);
 }
 
-static void test_google_adk_reads_the_database(void **state)
+TEST_OF(setup, google_adk_reads_the_database)
 {
-    const struct fixture *fixture = *state;
     const cJSON *session = NULL;
-    struct reply reply = {0};
     struct text command = {NULL, 0};
     int status = 0;
 
@@ -662,19 +609,14 @@ static void test_google_adk_reads_the_database(void **state)
     cJSON_Delete(sessions);
     free(out);
     free(command.data);
-    reply_free(&reply);
     free(file);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
-
 /* Other programs read no lone surrogates; the stored bytes stay. */
-static void test_half_an_emoji_is_a_replacement_character_for_others(void **state)
+TEST_OF(setup, half_an_emoji_is_a_replacement_character_for_others)
 {
     static const char *const formats[] = {"session", "vertex", "sqlite"};
-    const struct fixture *fixture = *state;
     const ses_key half = {"half", "bob", "s"};
-    struct reply reply = {0};
 
     must_create(fixture->store, &half, NULL);
     must_append_by_key(
@@ -698,29 +640,4 @@ static void test_half_an_emoji_is_a_replacement_character_for_others(void **stat
     assert_has(&reply.out, "42 \xef\xbf\xbd");
     run_at(&reply, 0, NULL, fixture->path, "-a", "half", "events", "s", "--json");
     assert_has(&reply.out, "42 \\ud83d");
-    reply_free(&reply);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_json_lines_go_to_standard_output_or_a_file),
-        T(test_a_file_that_is_there_stays_unless_it_is_to_be_replaced),
-        T(test_a_link_leads_to_the_file_and_a_device_is_written_as_it_is),
-        T(test_nothing_is_written_over_the_store_itself),
-        T(test_nothing_stays_of_an_export_that_fails),
-        T(test_wrong_words_are_refused),
-        T(test_nothing_stays_of_a_file_that_would_be_too_large),
-        T(test_session_json_is_what_the_library_gives),
-        T(test_ids_too_long_for_a_file_name_get_files_of_their_own),
-        T(test_a_database_is_imported_again_as_it_was),
-        T(test_what_google_adk_would_refuse_is_changed_and_told),
-        T(test_the_schema_is_that_of_the_service),
-        T(test_an_event_for_vertex_is_the_request_that_google_adk_sends),
-        T(test_title_labels_and_expiry_go_to_vertex_and_come_back),
-        T(test_a_session_for_vertex_is_imported_again),
-        T(test_google_adk_reads_the_database),
-        T(test_half_an_emoji_is_a_replacement_character_for_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

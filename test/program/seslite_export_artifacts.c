@@ -103,24 +103,19 @@ static void assert_same_artifacts(ses_store *store, ses_store *copy)
     ses_artifact_list_close(names[1]);
 }
 
-static void test_what_was_exported_is_imported_again(void **state)
+TEST_OF(setup, what_was_exported_is_imported_again)
 {
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "artifacts");
     char *copied = support_path(fixture->folder, "copy.db");
     char *file = support_path(fixture->folder, "out.jsonl");
-    struct reply reply = {0};
-    ses_store *copy = NULL;
-    ses_error error;
 
     run_ok("export", "-o", file, "--artifacts", folder);
     assert_has(&reply.err, "8 versions of artifacts written to");
     assert_lacks(&reply.err, "left out");
     run_at(&reply, 0, NULL, copied, "import", folder, "--yes");
-    assert_ok(ses_open(copied, NULL, &copy, &error));
+    ses_store *copy = must_open(copied, NULL);
     assert_same_artifacts(fixture->store, copy);
     ses_close(copy);
-    reply_free(&reply);
     free(folder);
     free(copied);
     free(file);
@@ -151,14 +146,11 @@ static int count_files(const char *folder)
     return count;
 }
 
-static void test_the_selection_is_written_and_nobody_else_reads_it(void **state)
+TEST_OF(setup, the_selection_is_written_and_nobody_else_reads_it)
 {
-    const struct fixture *fixture = *state;
     const ses_key other = {"chat", "bob", "two"};
     char *folders[] = {support_path(fixture->folder, "1"), support_path(fixture->folder, "2"),
                        support_path(fixture->folder, "3")};
-    struct reply reply = {0};
-    ses_error error;
 
     must_create(fixture->store, &other, NULL);
     assert_ok(ses_artifact_save_by_key(fixture->store, &other, "b", "b", 1, NULL, NULL, &error));
@@ -173,10 +165,9 @@ static void test_the_selection_is_written_and_nobody_else_reads_it(void **state)
     assert_int_equal(count_files(folders[2]), 4);
     for (size_t i = 0; i < 3; i++)
         free(folders[i]);
-    reply_free(&reply);
 }
 
-static void test_names_are_no_paths(void **state)
+TEST_OF(setup, names_are_no_paths)
 {
     static const char *const names[] = {"../x",
                                         "a/../../x",
@@ -199,11 +190,9 @@ static void test_names_are_no_paths(void **state)
                                         "a/Metadata.json",
                                         "a/metadata.json.",
                                         "user: a"};
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "artifacts");
     char long_name[301];
     char deep[101] = "x";
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         save_png(fixture, names[i]);
@@ -225,16 +214,12 @@ static void test_names_are_no_paths(void **state)
     assert_true(json_double(note, "count") == sizeof names / sizeof names[0] + 2);
     cJSON_Delete(json);
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_ids_are_no_paths(void **state)
+TEST_OF(setup, ids_are_no_paths)
 {
     static const char *const ids[] = {"..", ".", "a/b", "a\\b", "C:", " \u3000"};
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "artifacts");
-    struct reply reply = {0};
-    ses_error error;
 
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         const ses_key keys[] = {{ids[i], "u", "s"}, {"app", ids[i], "s"}, {"app", "u", ids[i]}};
@@ -250,16 +235,13 @@ static void test_ids_are_no_paths(void **state)
     assert_has(&reply.err, "18  artifacts left out");
     assert_int_equal(count_files(folder), 16);
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_what_is_there_stays(void **state)
+TEST_OF(setup, what_is_there_stays)
 {
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "artifacts");
     char *nowhere = support_path(fixture->folder, "nowhere/out");
     char *file = support_path(fixture->folder, "file");
-    struct reply reply = {0};
 
     run_code(1, "export", "-o", nowhere, "--artifacts", folder);
     run_ok("export", "--artifacts", folder);
@@ -273,20 +255,17 @@ static void test_what_is_there_stays(void **state)
     free(folder);
     free(nowhere);
     free(file);
-    reply_free(&reply);
 }
 
 /* -------------------------------------------------------------------------------------- what it cannot hold */
 
-static void test_references_are_written_as_bytes(void **state)
+TEST_OF(setup, references_are_written_as_bytes)
 {
     static const char uri[] = "artifact://apps/chat/users/alice/artifacts/user:logo/versions/0";
     static const char absent[] = "artifact://apps/chat/users/alice/artifacts/user:logo/versions/9";
     const ses_artifact_save_options address = {.kind = SES_ARTIFACT_URI};
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "artifacts");
     char *file = support_path(folder, "apps/chat/users/alice/sessions/one/artifacts/ref/versions/0/ref");
-    struct reply reply = {0};
     size_t len = 0;
 
     save_as(fixture, "ref", uri, sizeof uri - 1, address);
@@ -304,18 +283,15 @@ static void test_references_are_written_as_bytes(void **state)
     free(bytes);
     free(file);
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_metadata_that_google_adk_cannot_read(void **state)
+TEST_OF(setup, metadata_that_google_adk_cannot_read)
 {
     enum { LONG = 1100000 };
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "artifacts");
     char *file =
         support_path(folder, "apps/chat/users/alice/sessions/one/artifacts/odd/versions/0/metadata.json");
     char *metadata = malloc(LONG + 1);
-    struct reply reply = {0};
     ses_artifact_save_options odd = {.metadata = "{\"a\":\"\\ud800\"}", .metadata_len = SES_NUL};
 
     assert_non_null(metadata);
@@ -341,30 +317,24 @@ static void test_metadata_that_google_adk_cannot_read(void **state)
     free(metadata);
     free(file);
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_other_formats_tell_of_artifacts(void **state)
+TEST_OF(setup, other_formats_tell_of_artifacts)
 {
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "out");
-    struct reply reply = {0};
 
     run_ok("export", "--to", "session", "-o", file);
     assert_has(&reply.err, "6  artifacts left out: --artifacts writes them");
     run_ok("export", "--to", "jsonl", "-o", file, "--replace");
     assert_lacks(&reply.err, "left out");
     free(file);
-    reply_free(&reply);
 }
 
 /* ------------------------------------------------------------------------------------------------- failures */
 
-static void test_a_damaged_artifact_ends_the_export(void **state)
+TEST_OF(setup, a_damaged_artifact_ends_the_export)
 {
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "artifacts");
-    struct reply reply = {0};
 
     raw_exec(fixture->path,
              "UPDATE artifact_chunks SET bytes = zeroblob(length(bytes)) WHERE length(bytes) > 1000");
@@ -372,14 +342,11 @@ static void test_a_damaged_artifact_ends_the_export(void **state)
     assert_has(&reply.err, "the artifact \"large\"");
     assert_int_equal(count_files(folder), 10); /* of the versions before it */
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_a_disk_that_is_full_leaves_complete_versions(void **state)
+TEST_OF(setup, a_disk_that_is_full_leaves_complete_versions)
 {
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "artifacts");
-    struct reply reply = {0};
     const char *const arguments[] = {
         "/bin/sh",
         "-c",
@@ -394,7 +361,6 @@ static void test_a_disk_that_is_full_leaves_complete_versions(void **state)
     assert_has(&reply.err, "cannot write a file");
     assert_int_equal(count_files(folder), 10); /* of the versions before the large one */
     free(folder);
-    reply_free(&reply);
 }
 
 /* ----------------------------------------------------------------------------------------------- google-adk */
@@ -408,7 +374,7 @@ static char *run_python(const char *script, const char *folder, int *status)
     return support_run(command, status);
 }
 
-static void test_google_adk_lists_and_loads_them(void **state)
+TEST_OF(setup, google_adk_lists_and_loads_them)
 {
     static const char expected[] = "[['a.txt',0,1700000001.25,{},null,null,'first'],"
                                    "['a.txt',1,1700000001.25,{'dpi':300.0},'text/plain','A \\'text\\'',6],"
@@ -418,9 +384,7 @@ static void test_google_adk_lists_and_loads_them(void **state)
                                    "['large',0,1700000001.25,{},'application/pdf',null,3000000],"
                                    "['user:logo',0,1700000001.25,{},'image/png',null,5],"
                                    "['user:user:x',0,1700000001.25,{},'image/png',null,5]]";
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "artifacts");
-    struct reply reply = {0};
     int status = 0;
 
     free(run_python("-c 'import google.adk.artifacts.file_artifact_service'", "", &status));
@@ -435,22 +399,16 @@ static void test_google_adk_lists_and_loads_them(void **state)
     assert_int_equal(status, 0);
     free(found);
     free(folder);
-    reply_free(&reply);
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
 /* An image that was kept as an artifact is part of the event again for services that know no artifacts of the store, in
  * whatever session; an address of something that is not there is counted. */
-static void test_images_go_with_their_events(void **state)
+TEST_OF(setup, images_go_with_their_events)
 {
     static const char *const formats[] = {"session", "vertex", "sqlite"};
-    const struct fixture *fixture = *state;
     const ses_key of = {"photos", "bob", "first"};
     const ses_key to = {"photos", "bob", "second"};
     ses_append_options options = {.size = sizeof options};
-    struct reply reply = {0};
-    ses_error error;
 
     must_create(fixture->store, &of, NULL);
     assert_ok(ses_artifacts_open(fixture->store, &of, &options.artifacts, &error));
@@ -479,24 +437,4 @@ static void test_images_go_with_their_events(void **state)
         free(bytes);
         free(path);
     }
-    reply_free(&reply);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_what_was_exported_is_imported_again),
-        T(test_the_selection_is_written_and_nobody_else_reads_it),
-        T(test_names_are_no_paths),
-        T(test_ids_are_no_paths),
-        T(test_what_is_there_stays),
-        T(test_references_are_written_as_bytes),
-        T(test_metadata_that_google_adk_cannot_read),
-        T(test_other_formats_tell_of_artifacts),
-        T(test_images_go_with_their_events),
-        T(test_a_damaged_artifact_ends_the_export),
-        T(test_a_disk_that_is_full_leaves_complete_versions),
-        T(test_google_adk_lists_and_loads_them),
-    };
-    return cmocka_run_group_tests_name("the command exports artifacts", tests, NULL, NULL);
 }

@@ -18,18 +18,16 @@ static int setup(void **state)
     return 0;
 }
 
-static void assert_left_out(const struct reply *reply)
+static void assert_left_out(const struct reply *answer)
 {
-    assert_has(&reply->err, "seslite: left out: chat/bob/two: ");
-    assert_has(&reply->err, "seslite: 1 part left out because of damage; seslite check says more\n");
+    assert_has(&answer->err, "seslite: left out: chat/bob/two: ");
+    assert_has(&answer->err, "seslite: 1 part left out because of damage; seslite check says more\n");
 }
 
-static void test_lines_have_the_sound_sessions(void **state)
+TEST_OF(setup, lines_have_the_sound_sessions)
 {
-    const struct fixture *fixture = *state;
     char *lines = support_path(fixture->folder, "lines.jsonl");
     char *copy = support_path(fixture->folder, "copy.db");
-    struct reply reply = {0};
 
     run_code(7, "export", "-o", lines);
     assert_int_equal(access(lines, F_OK), -1);
@@ -45,15 +43,12 @@ static void test_lines_have_the_sound_sessions(void **state)
     assert_left_out(&reply);
     free(copy);
     free(lines);
-    reply_free(&reply);
 }
 
-static void test_other_formats_have_them_too(void **state)
+TEST_OF(setup, other_formats_have_them_too)
 {
-    const struct fixture *fixture = *state;
     char *folder = support_path(fixture->folder, "sessions");
     char *base = support_path(fixture->folder, "session.db");
-    struct reply reply = {0};
 
     assert_int_equal(mkdir(folder, 0700), 0);
     run_code(7, "export", "--to", "session", "-o", folder);
@@ -67,14 +62,10 @@ static void test_other_formats_have_them_too(void **state)
     free(ids);
     free(base);
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_without_damage_nothing_is_left_out(void **state)
+TEST_OF(setup, without_damage_nothing_is_left_out)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     must_delete(fixture->store, &two);
     run_ok("export");
     struct text plain = {NULL, 0};
@@ -82,17 +73,4 @@ static void test_without_damage_nothing_is_left_out(void **state)
     run_ok("export", "--skip");
     assert_string_equal(reply.out.data, plain.data);
     free(plain.data);
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_lines_have_the_sound_sessions),
-        T(test_other_formats_have_them_too),
-        T(test_without_damage_nothing_is_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

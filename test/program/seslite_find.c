@@ -3,12 +3,9 @@
 
 static const ses_key two = {"chat", "alice", "two"};
 
-static void test_by_text_and_by_pattern(void **state)
+TEST_OF(command_setup, by_text_and_by_pattern)
 {
-    const struct fixture *fixture = *state;
     const ses_create_options options = {.size = sizeof options, .title = "Order of eve@x.org"};
-    ses_error error;
-    struct reply reply = {0};
 
     assert_ok(
         ses_create(fixture->store, &two, Q("{'user:mail':'EVE@x.org'}"), SES_NUL, &options, NULL, &error));
@@ -35,12 +32,4 @@ static void test_by_text_and_by_pattern(void **state)
     assert_has(&reply.out, "use search");
     run_ok("help", "search");
     assert_has(&reply.out, "seslite find");
-    reply_free(&reply);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_by_text_and_by_pattern, command_setup, fixture_teardown)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

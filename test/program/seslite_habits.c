@@ -4,19 +4,16 @@
 static const ses_key two = {"chat", "bob", "two"};
 
 /* Without -f. */
-static void run_words(struct reply *reply, const struct how *how, const char *word, const char *second)
+static void run_words(struct reply *answer, const struct how *how, const char *word, const char *second)
 {
     const char *const arguments[] = {COMMAND, word, second, NULL};
-    command_run(reply, how, arguments);
+    command_run(answer, how, arguments);
 }
 
 /* ------------------------------------------------------------------------------------------------- choices */
 
-static void test_names_may_be_left_out_where_one_fits(void **state)
+TEST_OF(command_setup, names_may_be_left_out_where_one_fits)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("events", "--jsonl");
     assert_int_equal(reply_lines(&reply), 6);
     must_create(fixture->store, &two, NULL);
@@ -25,14 +22,11 @@ static void test_names_may_be_left_out_where_one_fits(void **state)
     run_ok("events", "-s", "two", "--jsonl");
     run_ok("-a", "chat", "-u", "bob", "-s", "two", "events");
     run_code(2, "events", "two", "--session", "one");
-    reply_free(&reply);
 }
 
-static void test_a_choice_is_listed(void **state)
+TEST_OF(command_setup, a_choice_is_listed)
 {
-    const struct fixture *fixture = *state;
     const ses_key same = {"other", "carol", "one"};
-    struct reply reply = {0};
 
     must_create(fixture->store, &two, NULL);
     run_code(2, "events");
@@ -51,14 +45,11 @@ static void test_a_choice_is_listed(void **state)
     }
     run_code(2, "events");
     assert_has(&reply.err, "...\n");
-    reply_free(&reply);
 }
 
-static void test_the_beginning_of_an_id_is_enough(void **state)
+TEST_OF(command_setup, the_beginning_of_an_id_is_enough)
 {
-    const struct fixture *fixture = *state;
     const ses_key keys[] = {{"chat", "bob", "two"}, {"chat", "bob", "two-b"}, {"chat", "carol", "tree"}};
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         must_create(fixture->store, &keys[i], NULL);
@@ -75,15 +66,12 @@ static void test_the_beginning_of_an_id_is_enough(void **state)
     assert_has(&reply.err, "--user bob --session two-b\n");
     assert_has(&reply.err, "--user carol --session tree\n");
     run_code(3, "show", "wo");
-    reply_free(&reply);
 }
 
 /* Else a script that is run twice would delete s10 after s1. */
-static void test_with_yes_an_id_must_be_whole(void **state)
+TEST_OF(command_setup, with_yes_an_id_must_be_whole)
 {
     const struct how yes = {.terminal = TERMINAL_ALL, .input = "y\n"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     must_create(fixture->store, &two, NULL);
     run_code(3, "delete", "tw", "--yes");
@@ -97,13 +85,10 @@ static void test_with_yes_an_id_must_be_whole(void **state)
     run_at(&reply, 0, &yes, fixture->path, "delete", "tw");
     assert_has(&reply.screen, "Delete the session two of bob");
     run_code(3, "delete", "two", "--yes");
-    reply_free(&reply);
 }
 
-static void test_many_beginnings_do_not_hide_an_id(void **state)
+TEST_OF(command_setup, many_beginnings_do_not_hide_an_id)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
     char id[] = "x-00";
 
     for (int i = 0; i < 20; i++) {
@@ -115,14 +100,10 @@ static void test_many_beginnings_do_not_hide_an_id(void **state)
     assert_has(&reply.out, "session  x\n");
     run_code(2, "show", "x-");
     assert_has(&reply.err, "...\n");
-    reply_free(&reply);
 }
 
-static void test_who_names_nobody_is_told_who_there_is(void **state)
+TEST_OF(command_setup, who_names_nobody_is_told_who_there_is)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     must_create(fixture->store, &two, NULL);
     run_code(3, "-a", "nope", "list");
     assert_string_equal(reply.out.data, "");
@@ -141,14 +122,10 @@ static void test_who_names_nobody_is_told_who_there_is(void **state)
     assert_has(&reply.err, "no app \"nope\"\n");
     run_code(3, "-u", "bob", "list", "--label", "none");
     assert_string_equal(reply.err.data, "seslite: no session matches\n");
-    reply_free(&reply);
 }
 
-static void test_what_is_mistyped_gets_a_hint(void **state)
+TEST_OF(command_setup, what_is_mistyped_gets_a_hint)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(2, "lits");
     assert_has(&reply.err, "Did you mean \"list\"?");
     run_code(3, "events", "oen1");
@@ -164,16 +141,12 @@ static void test_what_is_mistyped_gets_a_hint(void **state)
     assert_has(&reply.err, "Did you mean \"topic\"?");
     run_code(2, "xyzzyplugh");
     assert_lacks(&reply.err, "Did you mean");
-    reply_free(&reply);
 }
 
 /* ---------------------------------------------------------------------------------------------- exit codes */
 
-static void test_usage_is_a_code_of_its_own(void **state)
+TEST_OF(command_setup, usage_is_a_code_of_its_own)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(2, "list", "--limit", "many");
     run_code(2, "list", "--limit", "-1");
     run_code(2, "list", "--limit", "99999999999999999999");
@@ -200,14 +173,11 @@ static void test_usage_is_a_code_of_its_own(void **state)
     assert_int_equal(reply.status, 2);
     assert_has(&reply.err, "SESLITE_DB");
     run_at(&reply, 2, NULL, "-", "list");
-    reply_free(&reply);
 }
 
-static void test_files_that_are_no_stores_have_codes(void **state)
+TEST_OF(command_setup, files_that_are_no_stores_have_codes)
 {
-    const struct fixture *fixture = *state;
     char *other = support_path(fixture->folder, "other");
-    struct reply reply = {0};
 
     run_at(&reply, 3, NULL, other, "list");
     assert_int_equal(access(other, F_OK), -1);
@@ -222,16 +192,13 @@ static void test_files_that_are_no_stores_have_codes(void **state)
     run_at(&reply, 8, NULL, other, "migrate");
     run_at(&reply, 8, NULL, other, "sql", "--write", "CREATE TABLE t (x)");
     free(other);
-    reply_free(&reply);
 }
 
 /* What an address has beside its place is not shown, whether there is such a server or not. */
-static void test_an_address_of_a_server_is_told_from_a_file(void **state)
+TEST_OF(command_setup, an_address_of_a_server_is_told_from_a_file)
 {
     static const char address[] =
         "postgresql://user:secret@127.0.0.1:1/agents?connect_timeout=1&password=secret";
-    const struct fixture *fixture = *state;
-    struct reply reply = {.status = 0};
 
 #ifdef WITH_POSTGRES
     run_at(&reply, 1, NULL, address, "list");
@@ -256,14 +223,10 @@ static void test_an_address_of_a_server_is_told_from_a_file(void **state)
     assert_lacks(&reply.err, "secret");
     run_code(1, "export", "-o", address);
     assert_lacks(&reply.err, "secret");
-    reply_free(&reply);
 }
 
-static void test_a_damaged_store_has_a_code(void **state)
+TEST_OF(command_setup, a_damaged_store_has_a_code)
 {
-    struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     ses_close(fixture->store);
     fixture->store = NULL;
     char *triggers = raw_text(
@@ -272,44 +235,34 @@ static void test_a_damaged_store_has_a_code(void **state)
     free(triggers);
     run_code(7, "list");
     run_code(7, "maintain");
-    reply_free(&reply);
 }
 
-static void test_a_store_of_a_newer_version_has_a_code(void **state)
+TEST_OF(command_setup, a_store_of_a_newer_version_has_a_code)
 {
-    struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     ses_close(fixture->store);
     fixture->store = NULL;
     raw_exec(fixture->path, "PRAGMA user_version = 99");
     run_code(8, "list");
     run_code(8, "migrate");
-    reply_free(&reply);
 }
 
-static void test_a_locked_store_has_a_code(void **state)
+TEST_OF(command_setup, a_locked_store_has_a_code)
 {
-    const struct fixture *fixture = *state;
     sqlite3 *db = raw_open(fixture->path);
-    struct reply reply = {0};
 
     raw_run(db, "BEGIN IMMEDIATE");
     run_ok("list"); /* reading waits for nobody */
     run_code(6, "-s", "one", "title", "x");
     run_code(6, "sql", "--write", "CREATE TABLE mine (x)");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    reply_free(&reply);
 }
 
 /* ------------------------------------------------------------------------------------------- reading only */
 
-static void test_reading_leaves_the_file_as_it_is(void **state)
+TEST_OF(command_setup, reading_leaves_the_file_as_it_is)
 {
-    struct fixture *fixture = *state;
     size_t len = 0;
     size_t after_len = 0;
-    struct reply reply = {0};
 
     ses_close(fixture->store);
     fixture->store = NULL;
@@ -331,14 +284,10 @@ static void test_reading_leaves_the_file_as_it_is(void **state)
     assert_memory_equal(before, after, len);
     free(before);
     free(after);
-    reply_free(&reply);
 }
 
-static void test_a_rollback_journal_leaves_no_file_behind(void **state)
+TEST_OF(command_setup, a_rollback_journal_leaves_no_file_behind)
 {
-    struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     ses_close(fixture->store);
     fixture->store = NULL;
     raw_exec(fixture->path, "PRAGMA journal_mode = DELETE");
@@ -348,31 +297,25 @@ static void test_a_rollback_journal_leaves_no_file_behind(void **state)
     run_ok("search", "coat");
     run_ok("doctor");
     assert_picture(fixture->folder, before);
-    reply_free(&reply);
 }
 
 /* -------------------------------------------------------------------------------------- options and pipes */
 
-static void test_the_file_is_given_by_the_environment_too(void **state)
+TEST_OF(command_setup, the_file_is_given_by_the_environment_too)
 {
-    const struct fixture *fixture = *state;
     char env[1024];
     const struct how how = {.env = env};
-    struct reply reply = {0};
 
     snprintf(env, sizeof env, "SESLITE_DB=%s", fixture->path);
     run_words(&reply, &how, "list", "--json");
     assert_int_equal(reply.status, 0);
     assert_has(&reply.out, "\"one\"");
-    reply_free(&reply);
 }
 
 /* SQLite would take any file of these names for its own. */
-static void test_no_output_replaces_a_file_of_the_store(void **state)
+TEST_OF(command_setup, no_output_replaces_a_file_of_the_store)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-    struct fixture *fixture = *state;
-    struct reply reply = {0};
     char path[1024];
 
     ses_close(fixture->store);
@@ -387,14 +330,10 @@ static void test_no_output_replaces_a_file_of_the_store(void **state)
         assert_true(!is_new || access(path, F_OK) != 0);
     }
     run_ok("check");
-    reply_free(&reply);
 }
 
-static void test_global_options_stand_before_or_after_the_command(void **state)
+TEST_OF(command_setup, global_options_stand_before_or_after_the_command)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("--json", "list");
     run_ok("list", "--json");
     run_ok("list", "-achat");
@@ -403,14 +342,10 @@ static void test_global_options_stand_before_or_after_the_command(void **state)
     run_ok("-s", "one", "state", "--", "topic");
     run_code(3, "-s", "one", "state", "--", "--json");
     assert_int_equal(reply.err.len > 0, 1);
-    reply_free(&reply);
 }
 
-static void test_help_is_there_without_a_store(void **state)
+TEST_OF(command_setup, help_is_there_without_a_store)
 {
-    struct reply reply = {0};
-
-    (void)state;
     run_words(&reply, NULL, "help", NULL);
     assert_int_equal(reply.status, 0);
     assert_has(&reply.out, "rewind");
@@ -424,18 +359,15 @@ static void test_help_is_there_without_a_store(void **state)
     run_words(&reply, NULL, "cut", "--help");
     assert_int_equal(reply.status, 0);
     assert_has(&reply.out, "--dry-run");
-    reply_free(&reply);
 }
 
-static void test_every_command_has_help(void **state)
+TEST_OF(command_setup, every_command_has_help)
 {
     static const char *const commands[] = {"list",   "show",     "state",   "events", "tail",  "search",
                                            "create", "append",   "fork",    "rewind", "redo",  "cut",
                                            "prune",  "expire",   "delete",  "title",  "label", "stats",
                                            "doctor", "maintain", "migrate", "sql",    "help"};
-    struct reply reply = {0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char usage[64];
         run_words(&reply, NULL, "help", commands[i]);
@@ -444,12 +376,10 @@ static void test_every_command_has_help(void **state)
         for (const char *line = reply.out.data; *line; line += *line == '\n')
             line += strcspn(line, "\n");
     }
-    reply_free(&reply);
 }
 
-static void test_a_broken_pipe_ends_it_quietly(void **state)
+TEST_OF(command_setup, a_broken_pipe_ends_it_quietly)
 {
-    const struct fixture *fixture = *state;
     struct text event = {NULL, 0};
     char command[1024];
     int status = 0;
@@ -469,34 +399,4 @@ static void test_a_broken_pipe_ends_it_quietly(void **state)
     assert_non_null(strstr(text, "cannot write"));
     free(text);
     free(event.data);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_names_may_be_left_out_where_one_fits),
-        T(test_a_choice_is_listed),
-        T(test_the_beginning_of_an_id_is_enough),
-        T(test_with_yes_an_id_must_be_whole),
-        T(test_many_beginnings_do_not_hide_an_id),
-        T(test_who_names_nobody_is_told_who_there_is),
-        T(test_what_is_mistyped_gets_a_hint),
-        T(test_usage_is_a_code_of_its_own),
-        T(test_files_that_are_no_stores_have_codes),
-        T(test_an_address_of_a_server_is_told_from_a_file),
-        T(test_a_damaged_store_has_a_code),
-        T(test_a_store_of_a_newer_version_has_a_code),
-        T(test_a_locked_store_has_a_code),
-        T(test_reading_leaves_the_file_as_it_is),
-        T(test_a_rollback_journal_leaves_no_file_behind),
-        T(test_the_file_is_given_by_the_environment_too),
-        T(test_no_output_replaces_a_file_of_the_store),
-        T(test_global_options_stand_before_or_after_the_command),
-        T(test_help_is_there_without_a_store),
-        T(test_every_command_has_help),
-        T(test_a_broken_pipe_ends_it_quietly),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,8 @@
 
 /* -------------------------------------------------------------------------------------------------- tests */
 
-static void test_a_page_shows_the_session(void **state)
+TEST_OF(page_setup, a_page_shows_the_session)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("html", "oslo");
     check_page(&reply.out);
     assert_has(&reply.out, "<title>A coat for Oslo</title>");
@@ -25,15 +22,12 @@ static void test_a_page_shows_the_session(void **state)
     assert_has(&reply.out, "<li class=\"removed\"><code>topic</code> removed</li>");
     assert_has(&reply.out, "<code>transferToAgent</code> &quot;booker&quot;");
     assert_string_equal(reply.err.data, "");
-    reply_free(&reply);
 }
 
 /* Cached, the rest of the prompt, and the answer, above each other. */
-static void test_bars_of_the_tokens_of_turns(void **state)
+TEST_OF(page_setup, bars_of_the_tokens_of_turns)
 {
     static const ses_key key = {"travel", "alice", "turns"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
     char event[300];
 
     must_create(fixture->store, &key, NULL);
@@ -60,14 +54,10 @@ static void test_bars_of_the_tokens_of_turns(void **state)
     run_ok("html", "turns");
     check_page(&reply.out);
     assert_has(&reply.out, "<title>4 turns from event 1: 368 in (100 cached), 250 out</title>");
-    reply_free(&reply);
 }
 
-static void test_a_response_stands_with_its_call(void **state)
+TEST_OF(page_setup, a_response_stands_with_its_call)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("html", "oslo");
     const char *call =
         strstr(reply.out.data, "<code>forecast</code> <span class=\"brief\">{&quot;city&quot;:");
@@ -77,10 +67,9 @@ static void test_a_response_stands_with_its_call(void **state)
     assert_true(response < strstr(call, "<code>remember</code>"));
     assert_has(&reply.out, "<code>forecast</code> answered: see the call in event <a href=\"#e2\">2</a>");
     assert_has(&reply.out, "<span class=\"took\">no response</span>");
-    reply_free(&reply);
 }
 
-static void test_what_has_no_id_or_no_call_stands_for_itself(void **state)
+TEST_OF(page_setup, what_has_no_id_or_no_call_stands_for_itself)
 {
     static const ses_key key = {"travel", "alice", "pairs"};
     static const char *const events[] = {
@@ -93,8 +82,6 @@ static void test_what_has_no_id_or_no_call_stands_for_itself(void **state)
         "'twice','response':{'of':'second'}}},{'functionResponse':{'id':'y','response':{'of':'nobody'}}}]}}",
     };
     static const char *const alone[] = {"plain", "second", "nobody"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     must_create(fixture->store, &key, "{}");
     must_append_by_key(fixture->store, &key, Q(events[0]));
@@ -108,14 +95,10 @@ static void test_what_has_no_id_or_no_call_stands_for_itself(void **state)
         assert_has(&reply.out, brief);
     }
     assert_lacks(&reply.out, "<span class=\"brief\">{&quot;of&quot;:&quot;first");
-    reply_free(&reply);
 }
 
-static void test_what_was_taken_back_is_marked_and_summaries_have_bars(void **state)
+TEST_OF(page_setup, what_was_taken_back_is_marked_and_summaries_have_bars)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("html", "oslo");
     assert_has(&reply.out, "<article id=\"e6\" class=\"agent color0\"><a class=\"bar lane0\" href=\"#e11\"");
     assert_has(&reply.out, "<article id=\"e7\" class=\"user gone\"><header>");
@@ -126,7 +109,6 @@ static void test_what_was_taken_back_is_marked_and_summaries_have_bars(void **st
     assert_has(&reply.out, "<article id=\"e10\" class=\"user\"><header>");
     assert_has(&reply.out, "6 events, <a href=\"#e1\">1</a> to <a href=\"#e6\">6</a>");
     assert_has(&reply.out, "Alice flies from Rome to Oslo on Friday.");
-    reply_free(&reply);
 }
 
 static void append_turn(ses_store *store, const ses_key *key, const char *invocation)
@@ -139,13 +121,10 @@ static void append_turn(ses_store *store, const ses_key *key, const char *invoca
     must_append_by_key(store, key, event);
 }
 
-static void test_a_redo_is_called_so_and_the_rewind_is_grey(void **state)
+TEST_OF(page_setup, a_redo_is_called_so_and_the_rewind_is_grey)
 {
     static const ses_key key = {"travel", "alice", "redone"};
-    const struct fixture *fixture = *state;
     const ses_point last = {.size = sizeof last, .kind = SES_POINT_LAST_TURN};
-    struct reply reply = {0};
-    ses_error error;
 
     must_create(fixture->store, &key, "{}");
     append_turn(fixture->store, &key, "i1");
@@ -170,7 +149,6 @@ static void test_a_redo_is_called_so_and_the_rewind_is_grey(void **state)
         Q("{'author':'user','invocationId':'i5','actions':{'rewindBeforeInvocationId':'none'}}"));
     run_ok("html", "redone");
     assert_has(&reply.out, "Took nothing back");
-    reply_free(&reply);
 }
 
 /* ---------------------------------------------------------------------------------------------------- parts */
@@ -181,11 +159,9 @@ static void fill_parts_session(ses_store *store, const ses_key *key, const char 
     must_append_by_key(store, key, event);
 }
 
-static void test_parts_are_joined_and_the_branch_is_shown(void **state)
+TEST_OF(page_setup, parts_are_joined_and_the_branch_is_shown)
 {
     static const ses_key key = {"travel", "alice", "parts"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     fill_parts_session(
         fixture->store, &key,
@@ -198,14 +174,11 @@ static void test_parts_are_joined_and_the_branch_is_shown(void **state)
     assert_has(&reply.out, "<div class=\"text marked\"><p>To <strong>begin</strong> with</p>\n</div>");
     assert_has(&reply.out, "<div class=\"text marked\"><p>the end</p>");
     assert_has(&reply.out, "<span class=\"branch\" title=\"branch\">root.&lt;b&gt;</span>");
-    reply_free(&reply);
 }
 
-static void test_a_call_that_failed_is_marked(void **state)
+TEST_OF(page_setup, a_call_that_failed_is_marked)
 {
     static const ses_key key = {"travel", "alice", "failed"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     fill_parts_session(
         fixture->store, &key,
@@ -228,7 +201,6 @@ static void test_a_call_that_failed_is_marked(void **state)
     assert_has(&reply.out,
                "<details class=\"fold response failed\"><summary>\xe2\x86\x90 <code>three</code>");
     assert_has(&reply.out, "<details class=\"fold response failed\"><summary>\xe2\x86\x90 <code>four</code>");
-    reply_free(&reply);
 }
 
 /* A text of an agent as JSON has it, and what becomes of it. */
@@ -261,11 +233,9 @@ static const struct {
      "<p>!i <span class=\"address\">(https://e.com/i.png)</span> [1] [a](b</p>\n"},
 };
 
-static void test_what_agents_say_is_shown_as_markdown(void **state)
+TEST_OF(page_setup, what_agents_say_is_shown_as_markdown)
 {
     static const ses_key key = {"travel", "alice", "markdown"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     must_create(fixture->store, &key, "{}");
     for (size_t i = 0; i < sizeof markdown / sizeof markdown[0]; i++) {
@@ -286,14 +256,11 @@ static void test_what_agents_say_is_shown_as_markdown(void **state)
         free(div.data);
     }
     assert_has(&reply.out, "<div class=\"text\">**as** I wrote</div>");
-    reply_free(&reply);
 }
 
-static void test_images_are_included_on_request(void **state)
+TEST_OF(page_setup, images_are_included_on_request)
 {
     static const ses_key key = {"travel", "alice", "images"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     fill_parts_session(
         fixture->store, &key,
@@ -316,16 +283,12 @@ static void test_images_are_included_on_request(void **state)
     assert_null(strstr(strstr(reply.out.data, "<img") + 1, "<img"));
     run_ok("html", "images", "--images", "--redact", "data");
     assert_lacks(&reply.out, "<img");
-    reply_free(&reply);
 }
 
 /* --------------------------------------------------------------------------------------------------- state */
 
-static void test_the_data_holds_the_state_and_its_changes(void **state)
+TEST_OF(page_setup, the_data_holds_the_state_and_its_changes)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("html", "oslo");
     cJSON *data = page_data(&reply.out);
     const cJSON *first = cJSON_GetObjectItem(data, "state");
@@ -339,14 +302,10 @@ static void test_the_data_holds_the_state_and_its_changes(void **state)
     const cJSON *removing = cJSON_GetArrayItem(cJSON_GetArrayItem(changes, 3), 1);
     assert_true(cJSON_IsNull(cJSON_GetObjectItem(removing, "topic")));
     cJSON_Delete(data);
-    reply_free(&reply);
 }
 
-static void test_a_part_of_the_log_begins_with_the_state_before_it(void **state)
+TEST_OF(page_setup, a_part_of_the_log_begins_with_the_state_before_it)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("html", "oslo", "--from", "4", "--up-to", "6");
     check_page(&reply.out);
     cJSON *data = page_data(&reply.out);
@@ -359,14 +318,11 @@ static void test_a_part_of_the_log_begins_with_the_state_before_it(void **state)
     run_ok("html", "oslo", "--newest", "0");
     check_page(&reply.out);
     assert_has(&reply.out, "There are no events.");
-    reply_free(&reply);
 }
 
-static void test_a_session_without_events_has_a_page(void **state)
+TEST_OF(page_setup, a_session_without_events_has_a_page)
 {
     static const ses_key empty = {"travel", "alice", "empty"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     must_create(fixture->store, &empty, Q("{'a':[1,{'b':null}]}"));
     run_ok("html", "empty");
@@ -374,16 +330,13 @@ static void test_a_session_without_events_has_a_page(void **state)
     assert_has(&reply.out, "<dt>a</dt><dd>[1,{&quot;b&quot;:null}]</dd>");
     run_at(&reply, 3, NULL, fixture->path, "html", "nowhere");
     assert_string_equal(reply.out.data, "");
-    reply_free(&reply);
 }
 
 /* ------------------------------------------------------------------------------------------------- the file */
 
-static void test_a_file_is_whole_and_is_not_written_over(void **state)
+TEST_OF(page_setup, a_file_is_whole_and_is_not_written_over)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "page.html");
-    struct reply reply = {0};
     struct stat info;
 
     run_ok("html", "oslo", "-o", path);
@@ -406,14 +359,10 @@ static void test_a_file_is_whole_and_is_not_written_over(void **state)
     assert_int_equal(reply.out.len, len);
     free(page);
     free(path);
-    reply_free(&reply);
 }
 
-static void test_what_cannot_be_written_is_told(void **state)
+TEST_OF(page_setup, what_cannot_be_written_is_told)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_at(&reply, 1, NULL, fixture->path, "html", "oslo", "-o", "/nowhere/at/all.html");
     assert_has(&reply.err, "cannot create a temporary file next to it");
     run_at(&reply, 1, NULL, fixture->path, "html", "oslo", "-o", "/dev/full");
@@ -421,29 +370,4 @@ static void test_what_cannot_be_written_is_told(void **state)
     run_at(&reply, 2, NULL, fixture->path, "html", "oslo", "--json");
     run_at(&reply, 2, (&(struct how){.terminal = TERMINAL_OUT}), fixture->path, "html", "oslo");
     assert_has(&reply.err, "name a file with -o");
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, page_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_page_shows_the_session),
-        T(test_bars_of_the_tokens_of_turns),
-        T(test_a_response_stands_with_its_call),
-        T(test_what_has_no_id_or_no_call_stands_for_itself),
-        T(test_what_was_taken_back_is_marked_and_summaries_have_bars),
-        T(test_a_redo_is_called_so_and_the_rewind_is_grey),
-        T(test_parts_are_joined_and_the_branch_is_shown),
-        T(test_a_call_that_failed_is_marked),
-        T(test_what_agents_say_is_shown_as_markdown),
-        T(test_images_are_included_on_request),
-        T(test_the_data_holds_the_state_and_its_changes),
-        T(test_a_part_of_the_log_begins_with_the_state_before_it),
-        T(test_a_session_without_events_has_a_page),
-        T(test_a_file_is_whole_and_is_not_written_over),
-        T(test_what_cannot_be_written_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,17 +34,17 @@ static void open_page_with(const char *session, const char *fragment, const char
 {
     char *path = support_path(fixture->folder, "page.html");
     char url[1024];
-    struct reply reply = {0};
+    struct reply answer = {0};
     cJSON *body = cJSON_CreateObject();
 
-    run_at(&reply, 0, NULL, fixture->path, "html", session, "-o", path, "--replace", option);
+    run_at(&answer, 0, NULL, fixture->path, "html", session, "-o", path, "--replace", option);
     browser_tell(&browser, "/url", cJSON_Parse("{\"url\":\"about:blank\"}"));
     cJSON_Delete(browser_log(&browser, "browser"));
     cJSON_Delete(browser_log(&browser, "performance"));
     snprintf(url, sizeof url, "file://%s%s", path, fragment);
     (void)cJSON_AddStringToObject(body, "url", url);
     browser_tell(&browser, "/url", body);
-    reply_free(&reply);
+    reply_free(&answer);
     free(path);
 }
 
@@ -92,9 +92,8 @@ static void check_quiet(void)
 
 /* ------------------------------------------------------------------------------------------ reading it */
 
-static void test_the_page_opens_without_a_word_and_asks_for_nothing(void **state)
+PLAIN_TEST(the_page_opens_without_a_word_and_asks_for_nothing)
 {
-    (void)state;
     skip_without_browser();
     open_page("oslo", "");
     browser_expect(&browser, "return document.title;", "A coat for Oslo");
@@ -108,9 +107,8 @@ static void test_the_page_opens_without_a_word_and_asks_for_nothing(void **state
     cJSON_Delete(browser_devtools(&browser, "Emulation.setEmulatedMedia", "{\"features\":[]}"));
 }
 
-static void test_a_fold_opens_with_a_click(void **state)
+PLAIN_TEST(a_fold_opens_with_a_click)
 {
-    (void)state;
     skip_without_browser();
     open_page("oslo", "");
     browser_expect(&browser, "return String(document.querySelector('#e2 .call').open);", "false");
@@ -125,9 +123,8 @@ static void test_a_fold_opens_with_a_click(void **state)
 }
 
 /* On a phone nothing is wider than the screen. */
-static void test_the_page_fits_a_phone(void **state)
+PLAIN_TEST(the_page_fits_a_phone)
 {
-    (void)state;
     skip_without_browser();
     cJSON_Delete(browser_devtools(&browser, "Emulation.setDeviceMetricsOverride",
                                   "{\"width\":375,\"height\":780,\"deviceScaleFactor\":2,\"mobile\":true}"));
@@ -147,9 +144,8 @@ static void test_the_page_fits_a_phone(void **state)
     cJSON_Delete(browser_devtools(&browser, "Emulation.clearDeviceMetricsOverride", "{}"));
 }
 
-static void test_the_page_is_readable_without_scripts_and_printed(void **state)
+PLAIN_TEST(the_page_is_readable_without_scripts_and_printed)
 {
-    (void)state;
     skip_without_browser();
     cJSON_Delete(browser_devtools(&browser, "Emulation.setScriptExecutionDisabled", "{\"value\":true}"));
     open_page("oslo", "#e3");
@@ -177,12 +173,11 @@ static void test_the_page_is_readable_without_scripts_and_printed(void **state)
 
 /* ------------------------------------------------------------------------------------ the slider and links */
 
-static void test_a_name_is_never_cut_and_agents_have_colors(void **state)
+PLAIN_TEST(a_name_is_never_cut_and_agents_have_colors)
 {
     static const ses_key key = {"travel", "alice", "names"};
     struct text event = {NULL, 0};
 
-    (void)state;
     skip_without_browser();
     text_printf(&event, "{\"author\":\"bot\",\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"");
     for (int i = 0; i < 16; i++)
@@ -209,11 +204,10 @@ static void test_a_name_is_never_cut_and_agents_have_colors(void **state)
 }
 
 /* The policy lets them in, and nothing else. */
-static void test_images_are_shown_on_request(void **state)
+PLAIN_TEST(images_are_shown_on_request)
 {
     static const ses_key key = {"travel", "alice", "image"};
 
-    (void)state;
     skip_without_browser();
     must_create(fixture->store, &key, "{}");
     must_append_by_key(
@@ -228,11 +222,8 @@ static void test_images_are_shown_on_request(void **state)
 }
 
 /* At each event the slider shows what the store says. */
-static void test_the_slider_shows_the_state_at_each_event(void **state)
+PLAIN_TEST(the_slider_shows_the_state_at_each_event)
 {
-    struct reply reply = {0};
-
-    (void)state;
     skip_without_browser();
     open_page("oslo", "");
     browser_type(&browser, ".slider", KEY_HOME);
@@ -258,15 +249,13 @@ static void test_the_slider_shows_the_state_at_each_event(void **state)
         cJSON_Delete(shown_state);
     }
     check_quiet();
-    reply_free(&reply);
 }
 
-static void test_the_slider_shows_what_changed_and_from_what(void **state)
+PLAIN_TEST(the_slider_shows_what_changed_and_from_what)
 {
     static const char changed[] =
         "return [...document.querySelectorAll('.values .changed')].map(row => row.textContent).join('|');";
 
-    (void)state;
     skip_without_browser();
     open_page("oslo", "#e8");
     browser_await(&browser, AT, "after event 8");
@@ -286,11 +275,10 @@ static void test_the_slider_shows_what_changed_and_from_what(void **state)
 }
 
 /* From where one has scrolled to, if the event that was gone to is out of sight. */
-static void test_a_step_goes_on_from_what_is_in_sight(void **state)
+PLAIN_TEST(a_step_goes_on_from_what_is_in_sight)
 {
     static const ses_key key = {"travel", "alice", "steps"};
 
-    (void)state;
     skip_without_browser();
     must_create(fixture->store, &key, "{}");
     for (int i = 0; i < 120; i++) {
@@ -331,9 +319,8 @@ static void test_a_step_goes_on_from_what_is_in_sight(void **state)
 
 #define COUNT "return document.querySelector('.search output').value;"
 
-static void test_search_counts_marks_and_opens_folds(void **state)
+PLAIN_TEST(search_counts_marks_and_opens_folds)
 {
-    (void)state;
     skip_without_browser();
     open_page("oslo", "");
     browser_type(&browser, "body", "/");
@@ -371,12 +358,11 @@ static void test_search_counts_marks_and_opens_folds(void **state)
 /* ------------------------------------------------------------------------------------------- hostile texts */
 
 /* Several on a page, since opening one takes long: whatever gets out of its place leaves something that is looked for, or
- * takes something away that is counted. test_nothing_of_a_log_becomes_markup has a page for each. */
-static void test_nothing_of_a_log_runs(void **state)
+ * takes something away that is counted. nothing_of_a_log_becomes_markup has a page for each. */
+PLAIN_TEST(nothing_of_a_log_runs)
 {
     enum { ON_A_PAGE = 7 };
 
-    (void)state;
     skip_without_browser();
     for (size_t i = 0; i < HOSTILE_COUNT; i += ON_A_PAGE) {
         char id[32];
@@ -400,12 +386,11 @@ static void test_nothing_of_a_log_runs(void **state)
 
 /* --------------------------------------------------------------------------------------------- a long log */
 
-static void test_a_log_of_two_thousand_events_is_usable(void **state)
+PLAIN_TEST(a_log_of_two_thousand_events_is_usable)
 {
     static const ses_key key = {"travel", "alice", "many"};
     int64_t begun;
 
-    (void)state;
     skip_without_browser();
     must_create(fixture->store, &key, "{}");
     for (int i = 0; i < 2000; i++) {
@@ -448,21 +433,4 @@ static void test_a_log_of_two_thousand_events_is_usable(void **state)
     check_quiet();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_page_opens_without_a_word_and_asks_for_nothing),
-        cmocka_unit_test(test_a_fold_opens_with_a_click),
-        cmocka_unit_test(test_the_page_fits_a_phone),
-        cmocka_unit_test(test_the_page_is_readable_without_scripts_and_printed),
-        cmocka_unit_test(test_a_name_is_never_cut_and_agents_have_colors),
-        cmocka_unit_test(test_images_are_shown_on_request),
-        cmocka_unit_test(test_the_slider_shows_the_state_at_each_event),
-        cmocka_unit_test(test_the_slider_shows_what_changed_and_from_what),
-        cmocka_unit_test(test_a_step_goes_on_from_what_is_in_sight),
-        cmocka_unit_test(test_search_counts_marks_and_opens_folds),
-        cmocka_unit_test(test_nothing_of_a_log_runs),
-        cmocka_unit_test(test_a_log_of_two_thousand_events_is_usable),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

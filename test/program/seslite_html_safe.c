@@ -5,11 +5,8 @@
 
 /* ------------------------------------------------------------------------------------------- hostile texts */
 
-static void test_nothing_of_a_log_becomes_markup(void **state)
+TEST_OF(page_setup, nothing_of_a_log_becomes_markup)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     for (size_t i = 0; i < HOSTILE_COUNT; i++) {
         char id[32];
         snprintf(id, sizeof id, "hostile-%zu", i);
@@ -22,17 +19,13 @@ static void test_nothing_of_a_log_becomes_markup(void **state)
         if (hostile[i].shown)
             assert_has(&reply.out, hostile[i].shown);
     }
-    reply_free(&reply);
 }
 
-static void test_names_of_a_session_become_no_markup(void **state)
+TEST_OF(page_setup, names_of_a_session_become_no_markup)
 {
     static const char evil[] = "</title><script>window.pwned=1</script>\xe2\x80\xae";
-    const struct fixture *fixture = *state;
     const ses_key key = {evil, evil, evil};
     const ses_label labels[] = {{evil, evil}};
-    struct reply reply = {0};
-    ses_error error;
 
     must_create(fixture->store, &key, "{}");
     assert_ok(ses_title_set_by_key(fixture->store, &key, evil, NULL, &error));
@@ -41,7 +34,6 @@ static void test_names_of_a_session_become_no_markup(void **state)
     check_page(&reply.out);
     assert_has(&reply.out,
                "<title>&lt;/title&gt;&lt;script&gt;window.pwned=1&lt;/script&gt;&lt;U+202E&gt;</title>");
-    reply_free(&reply);
 }
 
 /* Copies the nonce that the page's policy allows to scripts. */
@@ -57,10 +49,8 @@ static void take_nonce(const struct text *page, char nonce[33])
     nonce[32] = '\0';
 }
 
-static void test_each_page_allows_only_its_own_script_by_a_new_nonce(void **state)
+TEST_OF(page_setup, each_page_allows_only_its_own_script_by_a_new_nonce)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
     char nonces[2][33];
     char tag[64];
 
@@ -76,15 +66,12 @@ static void test_each_page_allows_only_its_own_script_by_a_new_nonce(void **stat
         assert_lacks(&reply.out, "unsafe");
     }
     assert_string_not_equal(nonces[0], nonces[1]);
-    reply_free(&reply);
 }
 
-static void test_a_long_line_stays_whole(void **state)
+TEST_OF(page_setup, a_long_line_stays_whole)
 {
     static const ses_key key = {"travel", "alice", "long"};
     enum { LONG = 1 << 20 };
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
     struct text event = {NULL, 0};
 
     text_printf(&event, "{\"author\":\"user\",\"content\":{\"parts\":[{\"text\":\"");
@@ -98,7 +85,6 @@ static void test_a_long_line_stays_whole(void **state)
     assert_has(&reply.out, "xxx&lt;end&gt;</div>");
     assert_true(reply.out.len > 2 * (size_t)LONG);
     free(event.data);
-    reply_free(&reply);
 }
 
 /* The processor time of the programs that were run. */
@@ -112,13 +98,11 @@ static int64_t children_us(void)
 }
 
 /* Marks that open and never close are looked for once. */
-static void test_markdown_takes_time_as_its_text_is_long(void **state)
+TEST_OF(page_setup, markdown_takes_time_as_its_text_is_long)
 {
     static const char *const pieces[] = {"*a ",  "`a ",    "``a` ",     "[a](", "[",         "**a _b ~~c ",
                                          "| a ", "> a\\n", "a\\n|-\\n", "__",   "[a](b)*c* "};
     enum { LONG = 1 << 17 };
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         char id[32];
@@ -141,14 +125,11 @@ static void test_markdown_takes_time_as_its_text_is_long(void **state)
         free(event.data);
         free(many.data);
     }
-    reply_free(&reply);
 }
 
-static void test_deep_json_makes_no_huge_page(void **state)
+TEST_OF(page_setup, deep_json_makes_no_huge_page)
 {
     static const ses_key key = {"travel", "alice", "deep"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
     struct text event = {NULL, 0};
 
     text_printf(&event, "{\"author\":\"user\",\"customMetadata\":");
@@ -164,7 +145,6 @@ static void test_deep_json_makes_no_huge_page(void **state)
     check_page(&reply.out);
     assert_true(reply.out.len < 400000);
     free(event.data);
-    reply_free(&reply);
 }
 
 /* ----------------------------------------------------------------------------------------------- redaction */
@@ -204,12 +184,10 @@ static void fill_secret_session(ses_store *store, const ses_key *key)
     assert_ok(ses_labels_set_by_key(store, key, labels, 1, NULL, &error));
 }
 
-static void test_what_is_redacted_leaves_no_trace(void **state)
+TEST_OF(page_setup, what_is_redacted_leaves_no_trace)
 {
     static const char *const secrets[] = {"tok-4711-abc", "48151623", "gh_secret_x9", "quoted"};
     static const ses_key key = {"travel", "alice", "secret"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     fill_secret_session(fixture->store, &key);
     run_ok("html", "secret");
@@ -230,25 +208,17 @@ static void test_what_is_redacted_leaves_no_trace(void **state)
     /* A part of the log is written without what another part knows. */
     run_ok("html", "secret", "--up-to", "1", "--redact", "pin");
     assert_lacks(&reply.out, "48151623");
-    reply_free(&reply);
 }
 
-static void test_a_key_that_is_nowhere_is_told(void **state)
+TEST_OF(page_setup, a_key_that_is_nowhere_is_told)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("html", "oslo", "--redact", "user:tokn");
     assert_has(&reply.err, "nothing to redact: the session has no \"user:tokn\"");
-    reply_free(&reply);
 }
 
 /* Another program may have stored what is no JSON. */
-static void test_an_event_that_is_no_json_is_shown_unless_something_is_hidden(void **state)
+TEST_OF(page_setup, an_event_that_is_no_json_is_shown_unless_something_is_hidden)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     char *guard = raw_text(fixture->path, "SELECT sql FROM sqlite_schema WHERE name = 'guard_events_update'");
     raw_exec(fixture->path, "DROP TRIGGER guard_events_update;"
                             "UPDATE events SET body = body || '<b>tok' WHERE position & 4294967295 = 4");
@@ -260,23 +230,4 @@ static void test_an_event_that_is_no_json_is_shown_unless_something_is_hidden(vo
     assert_has(&reply.out, "&lt;b&gt;tok</pre>");
     run_ok("html", "oslo", "--redact", "user:token");
     assert_lacks(&reply.out, "&lt;b&gt;tok");
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, page_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_nothing_of_a_log_becomes_markup),
-        T(test_names_of_a_session_become_no_markup),
-        T(test_each_page_allows_only_its_own_script_by_a_new_nonce),
-        T(test_a_long_line_stays_whole),
-        T(test_markdown_takes_time_as_its_text_is_long),
-        T(test_deep_json_makes_no_huge_page),
-        T(test_what_is_redacted_leaves_no_trace),
-        T(test_a_key_that_is_nowhere_is_told),
-        T(test_an_event_that_is_no_json_is_shown_unless_something_is_hidden),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

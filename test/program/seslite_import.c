@@ -233,58 +233,57 @@ static void import_source(const struct source *source, const struct fixture *fix
     cJSON *theirs = returned(source->name);
     char *path = data_path(source->name, ".db");
     sqlite3 *db = NULL;
-    struct reply reply = {0};
+    struct reply answer = {0};
     cJSON *item = NULL;
 
-    run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
+    run_at(&answer, 0, NULL, fixture->path, "import", path, "--json");
     const int64_t count = cJSON_GetArraySize(cJSON_GetObjectItem(theirs, "sessions"));
-    assert_int_equal(number_of(&reply, "made"), count);
-    assert_int_equal(number_of(&reply, "refused"), 0);
-    assert_has(&reply.out, source->format);
+    assert_int_equal(number_of(&answer, "made"), count);
+    assert_int_equal(number_of(&answer, "refused"), 0);
+    assert_has(&answer.out, source->format);
     if (!source->differs)
-        assert_lacks(&reply.out, "state_differs");
+        assert_lacks(&answer.out, "state_differs");
     else
-        assert_has(&reply.out, "state_differs");
+        assert_has(&answer.out, "state_differs");
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(theirs, "sessions"))
         compare_session(source, fixture, db, item);
     compare_shared(fixture, db);
     (void)sqlite3_close(db);
     /* Twice is the same, and says so. */
-    run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
-    assert_int_equal(number_of(&reply, "equal"), count);
-    assert_int_equal(number_of(&reply, "made"), 0);
-    assert_int_equal(number_of(&reply, "events"), 0);
-    assert_int_equal(number_of(&reply, "keys"), 0);
-    assert_int_equal(number_of(&reply, "keysKept"), 0);
-    run_at(&reply, 0, NULL, fixture->path, "import", path, "--update");
-    assert_has(&reply.out, "already here and unchanged");
-    reply_free(&reply);
+    run_at(&answer, 0, NULL, fixture->path, "import", path, "--json");
+    assert_int_equal(number_of(&answer, "equal"), count);
+    assert_int_equal(number_of(&answer, "made"), 0);
+    assert_int_equal(number_of(&answer, "events"), 0);
+    assert_int_equal(number_of(&answer, "keys"), 0);
+    assert_int_equal(number_of(&answer, "keysKept"), 0);
+    run_at(&answer, 0, NULL, fixture->path, "import", path, "--update");
+    assert_has(&answer.out, "already here and unchanged");
+    reply_free(&answer);
     free(path);
     cJSON_Delete(theirs);
 }
 
-static void test_each_database_becomes_what_its_service_returned(void **state)
+PLAIN_TEST(each_database_becomes_what_its_service_returned)
 {
+    void *made = NULL;
+
     need_data();
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
-        (void)fixture_setup(state);
-        import_source(&sources[i], *state);
-        (void)fixture_teardown(state);
+        (void)fixture_setup(&made);
+        import_source(&sources[i], made);
+        (void)fixture_teardown(&made);
     }
 }
 
 /* {app: {user: state}}; the user "gone" has no session left. */
-static void test_shared_state_of_users_without_sessions_is_there(void **state)
+TEST(shared_state_of_users_without_sessions_is_there)
 {
     need_data();
-    const struct fixture *fixture = *state;
     cJSON *theirs = returned("python-v1-2.13");
     char *path = data_path("python-v1-2.13", ".db");
-    struct reply reply = {0};
     const cJSON *app = NULL;
     const cJSON *user = NULL;
-    ses_error error;
 
     run_at(&reply, 0, NULL, fixture->path, "import", path);
     cJSON_ArrayForEach(app, cJSON_GetObjectItem(theirs, "user_state")) cJSON_ArrayForEach(user, app)
@@ -297,18 +296,15 @@ static void test_shared_state_of_users_without_sessions_is_there(void **state)
         cJSON_Delete(ours);
         ses_free(json);
     }
-    reply_free(&reply);
     free(path);
     cJSON_Delete(theirs);
 }
 
-static void test_the_tombstone_of_another_program_stays_a_value(void **state)
+TEST(the_tombstone_of_another_program_stays_a_value)
 {
     need_data();
-    const struct fixture *fixture = *state;
     const ses_key key = {"my_app", "alice", "same-id"};
     char *path = data_path("go", ".db");
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
     assert_has(&reply.out, "tombstone_text");
@@ -316,19 +312,5 @@ static void test_the_tombstone_of_another_program_stays_a_value(void **state)
     ses_session *session = must_get(fixture->store, &key);
     assert_non_null(
         strstr(support_state(session, NULL), "\"tombstone_text\":\"\\u005f_ADK_SENTINEL_REMOVED__\""));
-    ses_session_close(session);
-    reply_free(&reply);
     free(path);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_database_becomes_what_its_service_returned),
-        T(test_shared_state_of_users_without_sessions_is_there),
-        T(test_the_tombstone_of_another_program_stays_a_value),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,11 +75,9 @@ static void assert_content(const ses_session *session, size_t index, const char 
     cJSON_Delete(json);
 }
 
-static void test_items_become_events(void **state)
+TEST(items_become_events)
 {
-    const struct fixture *fixture = *state;
     char *path = make(fixture);
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
     assert_int_equal(number_of(&reply, "made"), 2);
@@ -114,29 +112,23 @@ static void test_items_become_events(void **state)
     assert_int_equal(number_of(&reply, "equal"), 2);
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--to-app", "support", "--to-user", "alice");
     ses_session_close(must_get(fixture->store, &(ses_key){"support", "alice", "conversation_1"}));
-    reply_free(&reply);
     free(path);
 }
 
-static void test_an_item_that_is_no_object_is_named(void **state)
+TEST(an_item_that_is_no_object_is_named)
 {
-    const struct fixture *fixture = *state;
     char *path = make(fixture);
-    struct reply reply = {0};
 
     raw_exec(path, "UPDATE agent_messages SET message_data = '[1' WHERE id = 5");
     run_at(&reply, 2, NULL, fixture->path, "import", path);
     assert_has(&reply.err, "openai-agents/user/conversation_1: event 5: at byte 2: ");
-    reply_free(&reply);
     free(path);
 }
 
 /* As the SDK itself does. */
-static void test_a_bad_item_does_not_cost_its_conversation(void **state)
+TEST(a_bad_item_does_not_cost_its_conversation)
 {
-    const struct fixture *fixture = *state;
     char *path = make(fixture);
-    struct reply reply = {0};
 
     raw_exec(path, "UPDATE agent_messages SET message_data = '{broken' WHERE id = 2");
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--json");
@@ -150,7 +142,6 @@ static void test_a_bad_item_does_not_cost_its_conversation(void **state)
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--json");
     assert_int_equal(number_of(&reply, "equal"), 2);
     run_at(&reply, 2, NULL, fixture->path, "import", path);
-    reply_free(&reply);
     free(path);
 }
 
@@ -188,11 +179,9 @@ static void assert_usage(const ses_session *session, size_t index, const char *e
         fail_msg("%s", json);
 }
 
-static void test_a_branch_becomes_a_fork(void **state)
+TEST(a_branch_becomes_a_fork)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "branches.db");
-    struct reply reply = {0};
     int64_t seq = 0;
 
     raw_exec(path, schema);
@@ -233,19 +222,5 @@ static void test_a_branch_becomes_a_fork(void **state)
     assert_int_equal(seq, 1);
     ses_session_close(rome);
     run_ok("check");
-    reply_free(&reply);
     free(path);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_items_become_events),
-        T(test_an_item_that_is_no_object_is_named),
-        T(test_a_bad_item_does_not_cost_its_conversation),
-        T(test_a_branch_becomes_a_fork),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,8 +79,8 @@ static void fill_folder(const struct fixture *fixture)
 
 /* ------------------------------------------------------------------------------------------------- stores */
 
-static ses_artifact *must_open(const struct fixture *fixture, const ses_key *key, const char *name,
-                               int64_t version)
+static ses_artifact *must_open_artifact(const struct fixture *fixture, const ses_key *key, const char *name,
+                                        int64_t version)
 {
     const ses_artifact_open_options options = {.size = sizeof options, .version = &version};
     ses_artifact *artifact = NULL;
@@ -93,7 +93,7 @@ static ses_artifact *must_open(const struct fixture *fixture, const ses_key *key
 static void assert_version(const struct fixture *fixture, const ses_key *key, const char *name,
                            int64_t version, const char *expected)
 {
-    ses_artifact *artifact = must_open(fixture, key, name, version);
+    ses_artifact *artifact = must_open_artifact(fixture, key, name, version);
     char bytes[100];
     ses_error error;
     size_t len = 0;
@@ -128,11 +128,9 @@ static size_t count_versions(const struct fixture *fixture, const ses_key *key, 
 
 /* -------------------------------------------------------------------------------------------------- tests */
 
-static void test_a_folder_becomes_artifacts(void **state)
+TEST_OF(command_setup, a_folder_becomes_artifacts)
 {
-    const struct fixture *fixture = *state;
     char *folder = folder_of(fixture);
-    struct reply reply = {0};
 
     fill_folder(fixture);
     run_ok("import", folder);
@@ -143,7 +141,7 @@ static void test_a_folder_becomes_artifacts(void **state)
     assert_version(fixture, &in_session, "plan.txt", 1, "second");
     assert_version(fixture, &in_session, "plan.txt", 2, "first");
     assert_version(fixture, &of_user, "user:logo", 0, "LOGO");
-    ses_artifact *artifact = must_open(fixture, &in_session, "img/chart.png", 0);
+    ses_artifact *artifact = must_open_artifact(fixture, &in_session, "img/chart.png", 0);
     const ses_artifact_info *info = ses_artifact_info_of(artifact);
     assert_int_equal(info->created_us, INT64_C(1700000004000000));
     assert_int_equal(info->kind, SES_ARTIFACT_BYTES);
@@ -151,7 +149,7 @@ static void test_a_folder_becomes_artifacts(void **state)
     assert_string_equal(info->display_name, "A chart");
     assert_string_equal(info->metadata, Q("{'dpi': 300.0}"));
     ses_artifact_close(artifact);
-    artifact = must_open(fixture, &in_session, "plan.txt", 0);
+    artifact = must_open_artifact(fixture, &in_session, "plan.txt", 0);
     info = ses_artifact_info_of(artifact);
     assert_int_equal(info->created_us, INT64_C(1700000001250000));
     assert_int_equal(info->kind, SES_ARTIFACT_TEXT);
@@ -160,14 +158,11 @@ static void test_a_folder_becomes_artifacts(void **state)
     ses_artifact_close(artifact);
     assert_int_equal(count_names(fixture, &in_session), 3);
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_importing_again_doubles_nothing(void **state)
+TEST_OF(command_setup, importing_again_doubles_nothing)
 {
-    const struct fixture *fixture = *state;
     char *folder = folder_of(fixture);
-    struct reply reply = {0};
 
     fill_folder(fixture);
     run_ok("import", folder, "--dry-run");
@@ -189,15 +184,12 @@ static void test_importing_again_doubles_nothing(void **state)
     run_ok("import", folder);
     assert_int_equal(count_versions(fixture, &in_session, "plan.txt"), 5);
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_the_names_choose_and_change_what_comes_in(void **state)
+TEST_OF(command_setup, the_names_choose_and_change_what_comes_in)
 {
-    const struct fixture *fixture = *state;
     const ses_key bob = {"chat", "bob", NULL};
     char *folder = folder_of(fixture);
-    struct reply reply = {0};
 
     fill_folder(fixture);
     run_ok("-a", "chat", "-u", "alice", "-s", "two", "import", folder, "--to-user", "bob");
@@ -209,15 +201,12 @@ static void test_the_names_choose_and_change_what_comes_in(void **state)
     run_code(3, "-a", "other", "import", folder);
     assert_has(&reply.err, "no artifact that matches");
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_no_link_is_followed(void **state)
+TEST_OF(command_setup, no_link_is_followed)
 {
-    const struct fixture *fixture = *state;
     char *folder = folder_of(fixture);
     char *secret = support_path(fixture->folder, "secret");
-    struct reply reply = {0};
 
     write_file(secret, "SECRET", 6);
     fill_folder(fixture);
@@ -239,15 +228,12 @@ static void test_no_link_is_followed(void **state)
     assert_int_equal(count_versions(fixture, &in_session, "b"), 1);
     free(secret);
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_what_cannot_be_stored_is_refused(void **state)
+TEST_OF(command_setup, what_cannot_be_stored_is_refused)
 {
-    const struct fixture *fixture = *state;
     char *folder = folder_of(fixture);
     char deep[1024] = "x";
-    struct reply reply = {0};
 
     put_version(fixture, SESSION_FOLDER, "bad.json", 0, "x", "{\"createTime\":NaN}");
     put_version(fixture, SESSION_FOLDER, "list.json", 0, "x", "[1]");
@@ -275,16 +261,13 @@ static void test_what_cannot_be_stored_is_refused(void **state)
     run_code(1, "import", folder, "--skip");
     assert_has(&reply.err, "more than 64 folders");
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_a_file_of_holes_takes_no_time(void **state)
+TEST_OF(command_setup, a_file_of_holes_takes_no_time)
 {
-    const struct fixture *fixture = *state;
     char *folder = folder_of(fixture);
     char *path =
         support_path(fixture->folder, "artifacts/apps/chat/users/alice/artifacts/big/versions/0/big");
-    struct reply reply = {0};
 
     put_version(fixture, "artifacts", "big", 0, "x", NULL);
     if (truncate(path, (off_t)1 << 40) == 0) {
@@ -294,15 +277,12 @@ static void test_a_file_of_holes_takes_no_time(void **state)
     }
     free(path);
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_another_folder_is_not_imported(void **state)
+TEST_OF(command_setup, another_folder_is_not_imported)
 {
-    const struct fixture *fixture = *state;
     char *folder = folder_of(fixture);
     char *fresh = support_path(fixture->folder, "fresh.db");
-    struct reply reply = {0};
 
     put(fixture, "users/alice/artifacts/a/versions/0/a", "x");
     run_code(8, "import", folder);
@@ -313,21 +293,4 @@ static void test_another_folder_is_not_imported(void **state)
     assert_int_equal(access(fresh, F_OK), -1);
     free(fresh);
     free(folder);
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_folder_becomes_artifacts),
-        T(test_importing_again_doubles_nothing),
-        T(test_the_names_choose_and_change_what_comes_in),
-        T(test_no_link_is_followed),
-        T(test_what_cannot_be_stored_is_refused),
-        T(test_a_file_of_holes_takes_no_time),
-        T(test_another_folder_is_not_imported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,18 @@
 
 static void assert_nothing_here(const struct fixture *fixture)
 {
-    struct reply reply = {0};
+    struct reply answer = {0};
 
-    run_ok("list", "--names", "apps");
-    assert_string_equal(reply.out.data, "");
-    reply_free(&reply);
+    run_at(&answer, 0, NULL, fixture->path, "list", "--names", "apps");
+    assert_string_equal(answer.out.data, "");
+    reply_free(&answer);
 }
 
 /* ------------------------------------------------------------------------------------ what is no such file */
 
-static void test_what_is_none_of_these_is_refused(void **state)
+TEST(what_is_none_of_these_is_refused)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "other");
-    struct reply reply = {0};
 
     run_code(3, "import", path);
     write_file(path, "", 0);
@@ -38,11 +36,10 @@ static void test_what_is_none_of_these_is_refused(void **state)
     assert_has(&reply.err, "is the store itself");
     run_code(2, "import");
     assert_nothing_here(fixture);
-    reply_free(&reply);
     free(path);
 }
 
-static void test_a_text_that_is_not_known_is_described(void **state)
+TEST(a_text_that_is_not_known_is_described)
 {
     static const struct {
         const char *text;
@@ -63,25 +60,20 @@ static void test_a_text_that_is_not_known_is_described(void **state)
         {"[", 0, "a JSON array"},
         {"", 0, "the file is empty"},
     };
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "other");
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         write_file(path, texts[i].text, texts[i].len ? texts[i].len : strlen(texts[i].text));
         run_code(8, "import", path);
         assert_has(&reply.err, texts[i].words);
     }
-    reply_free(&reply);
     free(path);
 }
 
-static void test_a_file_that_is_refused_makes_no_store(void **state)
+TEST(a_file_that_is_refused_makes_no_store)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "other");
     char *store = support_path(fixture->folder, "new.db");
-    struct reply reply = {0};
 
     write_file(path, "hello\n", 6);
     run_at(&reply, 8, NULL, store, "import", path);
@@ -96,14 +88,12 @@ static void test_a_file_that_is_refused_makes_no_store(void **state)
     assert_int_equal(access(store, F_OK), -1);
     run_at(&reply, 0, NULL, store, "import", path, "--rename");
     assert_int_equal(access(store, F_OK), 0);
-    reply_free(&reply);
     free(store);
     free(path);
 }
 
-static void test_newer_versions_are_refused_as_such(void **state)
+TEST(newer_versions_are_refused_as_such)
 {
-    const struct fixture *fixture = *state;
     static const struct {
         const char *name;
         const char *sql;
@@ -112,7 +102,6 @@ static void test_newer_versions_are_refused_as_such(void **state)
         {"js", "UPDATE adk_internal_metadata SET value = '2'"},
         {"rust", "INSERT INTO _adk_session_migrations VALUES (2, 'x', 'y')"},
     };
-    struct reply reply = {0};
 
     need_data();
     for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++) {
@@ -126,17 +115,14 @@ static void test_newer_versions_are_refused_as_such(void **state)
         free(path);
         free(from);
     }
-    reply_free(&reply);
 }
 
 /* ---------------------------------------------------------------------------------------- locked, damaged */
 
-static void test_a_locked_file_is_busy(void **state)
+TEST(a_locked_file_is_busy)
 {
-    const struct fixture *fixture = *state;
     char *path = make_adk(fixture, "source.db", NULL);
     sqlite3 *db = raw_open(path);
-    struct reply reply = {0};
 
     raw_run(db, "BEGIN EXCLUSIVE");
     run_code(6, "import", path);
@@ -144,7 +130,6 @@ static void test_a_locked_file_is_busy(void **state)
     raw_run(db, "COMMIT");
     run_ok("import", path);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    reply_free(&reply);
     free(path);
 }
 
@@ -157,28 +142,26 @@ static bool is_one_of_the_exits(int status)
 static void import_damaged(const struct fixture *fixture, const char *path)
 {
     const char *const arguments[] = {COMMAND, "-f", fixture->path, "import", path, NULL};
-    struct reply reply = {0};
+    struct reply answer = {0};
     int64_t problems = 0;
     ses_error error;
 
-    command_run(&reply, NULL, arguments);
-    if (!is_one_of_the_exits(reply.status))
-        print_error("%d\n%s%s\n", reply.status, reply.out.data, reply.err.data);
-    assert_true(is_one_of_the_exits(reply.status));
-    assert_lacks(&reply.err, "Sanitizer");
-    assert_lacks(&reply.err, "runtime error");
+    command_run(&answer, NULL, arguments);
+    if (!is_one_of_the_exits(answer.status))
+        print_error("%d\n%s%s\n", answer.status, answer.out.data, answer.err.data);
+    assert_true(is_one_of_the_exits(answer.status));
+    assert_lacks(&answer.err, "Sanitizer");
+    assert_lacks(&answer.err, "runtime error");
     assert_ok(ses_store_check(fixture->store,
                               &(ses_check_options){.size = sizeof(ses_check_options), .level = SES_CHECK_LOG},
                               &problems, &error));
     assert_int_equal(problems, 0);
-    reply_free(&reply);
+    reply_free(&answer);
 }
 
-static void test_half_of_a_file_is_refused_and_nothing_is_written(void **state)
+TEST(half_of_a_file_is_refused_and_nothing_is_written)
 {
-    const struct fixture *fixture = *state;
     static const char *const names[] = {"python-v1-2.13", "python-sqlite-2.13", "js", "go", "rust"};
-    struct reply reply = {0};
 
     need_data();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -194,12 +177,10 @@ static void test_half_of_a_file_is_refused_and_nothing_is_written(void **state)
         free(path);
         free(from);
     }
-    reply_free(&reply);
 }
 
-static void test_damaged_files_do_no_harm(void **state)
+TEST(damaged_files_do_no_harm)
 {
-    const struct fixture *fixture = *state;
     static const char *const names[] = {"python-v1-2.13", "python-sqlite-2.13", "js", "go", "rust"};
     const unsigned tries = UNDER_ASAN ? 5 : 30;
     uint64_t seed = 88172645463325252u;
@@ -234,9 +215,8 @@ static void test_damaged_files_do_no_harm(void **state)
 
 /* ------------------------------------------------------------------------------------------ made to do harm */
 
-static void test_hostile_schemas_are_refused(void **state)
+TEST(hostile_schemas_are_refused)
 {
-    const struct fixture *fixture = *state;
     static const char *const hostile[] = {
         /* views in place of tables, one without an end */
         "DROP TABLE events; CREATE VIEW events AS SELECT 'x' AS id, 'a' AS app_name, 'u' AS user_id, 's' AS "
@@ -256,7 +236,6 @@ static void test_hostile_schemas_are_refused(void **state)
         "DROP TABLE events; CREATE VIRTUAL TABLE events USING fts5(id, app_name, user_id, session_id, "
         "event_data)",
     };
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
         char name[32];
@@ -270,28 +249,23 @@ static void test_hostile_schemas_are_refused(void **state)
         assert_nothing_here(fixture);
         free(path);
     }
-    reply_free(&reply);
 }
 
-static void test_triggers_and_odd_values_do_nothing(void **state)
+TEST(triggers_and_odd_values_do_nothing)
 {
-    const struct fixture *fixture = *state;
     char *path = make_adk(fixture, "triggers.db",
                           "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM sessions; END;"
                           "INSERT INTO sessions VALUES (x'00ff', 'u', 'blob', '{}', 1, 1), (7, 8, 9, '{}', "
                           "'soon', 1e999);");
-    struct reply reply = {0};
 
     run_ok("import", path, "--skip");
     assert_has(&reply.err, "the app contains a NUL");
     ses_session_close(must_get(fixture->store, &(ses_key){"7", "8", "9"}));
-    reply_free(&reply);
     free(path);
 }
 
-static void test_huge_and_deep_values_are_named(void **state)
+TEST(huge_and_deep_values_are_named)
 {
-    const struct fixture *fixture = *state;
     static const struct {
         const char *sql;
         const char *words;
@@ -312,7 +286,6 @@ static void test_huge_and_deep_values_are_named(void **state)
         {"UPDATE sessions SET state = 'null' WHERE id = 's'", "a/u/s: its state: "},
         {"UPDATE app_states SET state = '7'", "the shared state of a: "},
     };
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char name[32];
@@ -325,24 +298,4 @@ static void test_huge_and_deep_values_are_named(void **state)
         assert_nothing_here(fixture);
         free(path);
     }
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_what_is_none_of_these_is_refused),
-        T(test_a_file_that_is_refused_makes_no_store),
-        T(test_a_text_that_is_not_known_is_described),
-        T(test_newer_versions_are_refused_as_such),
-        T(test_a_locked_file_is_busy),
-        T(test_half_of_a_file_is_refused_and_nothing_is_written),
-        T(test_damaged_files_do_no_harm),
-        T(test_hostile_schemas_are_refused),
-        T(test_triggers_and_odd_values_do_nothing),
-        T(test_huge_and_deep_values_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,14 +20,12 @@ static void assert_imported(const struct fixture *fixture)
     must_delete(fixture->store, &(ses_key){"a", "u", "t"});
 }
 
-static void test_nothing_is_made_beside_the_file_and_nothing_of_it_changes(void **state)
+TEST(nothing_is_made_beside_the_file_and_nothing_of_it_changes)
 {
-    const struct fixture *fixture = *state;
     char *folder = folder_of_sources(fixture);
     struct fixture sources = {.folder = folder};
     char *plain = make_adk(&sources, "plain.db", NULL);
     char *log = make_adk(&sources, "log.db", "PRAGMA journal_mode = WAL");
-    struct reply reply = {0};
 
     char *before = folder_picture(folder);
     run_ok("import", plain);
@@ -38,19 +36,16 @@ static void test_nothing_is_made_beside_the_file_and_nothing_of_it_changes(void 
     free(plain);
     free(log);
     free(folder);
-    reply_free(&reply);
 }
 
-static void test_what_is_only_in_the_log_is_read(void **state)
+TEST(what_is_only_in_the_log_is_read)
 {
-    const struct fixture *fixture = *state;
     char *folder = folder_of_sources(fixture);
     char *path = support_path(folder, "open.db");
     char *copy = support_path(folder, "left.db");
     char *log = support_path(folder, "open.db-wal");
     char *copy_log = support_path(folder, "left.db-wal");
     sqlite3 *db = raw_open(path);
-    struct reply reply = {0};
 
     raw_run(db, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
     raw_run(db, adk_schema);
@@ -66,7 +61,6 @@ static void test_what_is_only_in_the_log_is_read(void **state)
     run_ok("import", copy, "--dry-run");
     assert_picture(folder, before);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    reply_free(&reply);
     free(copy_log);
     free(log);
     free(copy);
@@ -74,9 +68,8 @@ static void test_what_is_only_in_the_log_is_read(void **state)
     free(folder);
 }
 
-static void test_a_hot_journal_is_rolled_back_in_a_copy(void **state)
+TEST(a_hot_journal_is_rolled_back_in_a_copy)
 {
-    const struct fixture *fixture = *state;
     char *folder = folder_of_sources(fixture);
     struct fixture sources = {.folder = folder};
     char *path = make_adk(&sources, "source.db", NULL);
@@ -85,7 +78,6 @@ static void test_a_hot_journal_is_rolled_back_in_a_copy(void **state)
     char *copy_journal = support_path(folder, "hot.db-journal");
     char *link_path = support_path(fixture->folder, "link.db");
     sqlite3 *db = raw_open(path);
-    struct reply reply = {0};
 
     raw_run(db, "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;"
                 "UPDATE sessions SET state = '{\"half\":true}';"
@@ -103,7 +95,6 @@ static void test_a_hot_journal_is_rolled_back_in_a_copy(void **state)
     run_ok("import", link_path);
     assert_imported(fixture);
     assert_picture(folder, before);
-    reply_free(&reply);
     free(link_path);
     free(copy_journal);
     free(journal);
@@ -113,15 +104,13 @@ static void test_a_hot_journal_is_rolled_back_in_a_copy(void **state)
 }
 
 /* SQLite has the log and the journal beside the file itself. A path that begins with two slashes is one, too. */
-static void test_a_link_to_a_file_is_read_with_what_is_beside_the_file(void **state)
+TEST(a_link_to_a_file_is_read_with_what_is_beside_the_file)
 {
-    const struct fixture *fixture = *state;
     char *folder = folder_of_sources(fixture);
     char *path = support_path(folder, "open.db");
     char *link_path = support_path(fixture->folder, "link.db");
     char *slashes = support_path("", path);
     sqlite3 *db = raw_open(path);
-    struct reply reply = {0};
 
     raw_run(db, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
     raw_run(db, adk_schema);
@@ -133,22 +122,8 @@ static void test_a_link_to_a_file_is_read_with_what_is_beside_the_file(void **st
     run_ok("import", slashes);
     assert_imported(fixture);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    reply_free(&reply);
     free(slashes);
     free(link_path);
     free(path);
     free(folder);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_nothing_is_made_beside_the_file_and_nothing_of_it_changes),
-        T(test_what_is_only_in_the_log_is_read),
-        T(test_a_hot_journal_is_rolled_back_in_a_copy),
-        T(test_a_link_to_a_file_is_read_with_what_is_beside_the_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

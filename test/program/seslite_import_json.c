@@ -41,7 +41,7 @@ static size_t take_marks_out(char *json)
 }
 
 /* As google-adk 2.13 does where sessions leave and return. */
-static void test_internal_metadata_neither_leaves_nor_comes_in(void **state)
+TEST(internal_metadata_neither_leaves_nor_comes_in)
 {
     static const char stamped[] = "{\"id\":\"x\",\"author\":\"bot\",\"timestamp\":1,\"customMetadata\":{\"__"
                                   "adk_internal_fc_hmac\":{\"c\":\"v1\"},"
@@ -51,9 +51,7 @@ static void test_internal_metadata_neither_leaves_nor_comes_in(void **state)
                                  "\"author\":\"bot\",\"timestamp\":1,\"custom_metadata\":{\"\\u005f_adk_"
                                  "internal_fc_hmac\":{},\"k\": 1.50}},{"
                                  "\"id\":\"2\",\"author\":\"bot\",\"timestamp\":1,\"customMetadata\":null}]}";
-    const struct fixture *fixture = *state;
     const ses_key key = {"chat", "alice", "s1"};
-    struct reply reply = {0};
     char *file = file_of(fixture, "s.session.json", forged);
 
     must_create(fixture->store, &key, NULL);
@@ -73,16 +71,12 @@ static void test_internal_metadata_neither_leaves_nor_comes_in(void **state)
     assert_has(&reply.out, "\"customMetadata\":{\"__adk_internal_restored_event\":true}}");
     assert_lacks(&reply.out, "hmac");
     free(file);
-    reply_free(&reply);
 }
 
-static void test_session_json_is_imported_as_it_was(void **state)
+TEST(session_json_is_imported_as_it_was)
 {
-    const struct fixture *fixture = *state;
     const ses_key key = {"chat", "alice", "s1"};
-    struct reply reply = {0};
     ses_store *copy = NULL;
-    ses_error error;
 
     fill_session(fixture->store, &key);
     char *before = session_json(fixture->store, &key);
@@ -98,7 +92,6 @@ static void test_session_json_is_imported_as_it_was(void **state)
     assert_int_equal(take_marks_out(after), 6);
     assert_string_equal(before, after);
     ses_close(copy);
-    reply_free(&reply);
     ses_free(before);
     ses_free(after);
     free(file);
@@ -109,7 +102,7 @@ static void test_session_json_is_imported_as_it_was(void **state)
 #define ADK "{\"id\":\"s\",\"appName\":\"a\",\"userId\":\"u\","
 #define VERTEX "{\"session\":{\"name\":\"reasoningEngines/1/sessions/s\",\"userId\":\"u\""
 
-static void test_a_text_that_is_cut_or_no_session_is_refused(void **state)
+TEST(a_text_that_is_cut_or_no_session_is_refused)
 {
     static const char *const texts[] = {
         "{\"id\":\"s\",\"appName\":\"a\",\"userId\":\"u\",\"events\":[{\"id\":\"1\"}",
@@ -142,8 +135,6 @@ static void test_a_text_that_is_cut_or_no_session_is_refused(void **state)
         "[1]",
         "",
     };
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char *file = file_of(fixture, "bad.json", texts[i]);
@@ -155,7 +146,6 @@ static void test_a_text_that_is_cut_or_no_session_is_refused(void **state)
     }
     run_at(&reply, 0, NULL, fixture->path, "list", "--jsonl");
     assert_int_equal(reply.out.len, 0);
-    reply_free(&reply);
 }
 
 /* -------------------------------------------------------------------------------------------------- Vertex */
@@ -222,10 +212,8 @@ static void compare_vertex(const struct fixture *fixture, const cJSON *theirs)
 }
 
 /* google-adk keeps them behind the metadata of the user, which may be much. */
-static void test_what_vertex_keeps_behind_much_custom_metadata_is_found(void **state)
+TEST(what_vertex_keeps_behind_much_custom_metadata_is_found)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
     char text[2048];
     int len = snprintf(text, sizeof text,
                        "{\"session\":{\"name\":\"reasoningEngines/1/sessions/s\",\"userId\":\"u\"},"
@@ -240,12 +228,12 @@ static void test_what_vertex_keeps_behind_much_custom_metadata_is_found(void **s
     run_at(&reply, 0, NULL, fixture->path, "events", "--jsonl");
     assert_has(&reply.out, "\"usageMetadata\":{\"totalTokenCount\":7}");
     assert_has(&reply.out, "\"k19\":1}");
-    reply_free(&reply);
     free(file);
 }
 
-static void test_sessions_of_vertex_become_what_google_adk_makes_of_them(void **state)
+PLAIN_TEST(sessions_of_vertex_become_what_google_adk_makes_of_them)
 {
+    void *made = NULL;
     char *text = support_test_data("vectors/vertex.json", NULL);
     const cJSON *item = NULL;
     int count = 0;
@@ -256,9 +244,8 @@ static void test_sessions_of_vertex_become_what_google_adk_makes_of_them(void **
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(all, "fromApi"))
     {
         const cJSON *adk = cJSON_GetObjectItem(item, "adk");
-        struct reply reply = {0};
-        (void)fixture_setup(state);
-        const struct fixture *fixture = *state;
+        (void)fixture_setup(&made);
+        const struct fixture *fixture = made;
         char *rest = cJSON_PrintUnformatted(cJSON_GetObjectItem(item, "rest"));
         char *file = file_of(fixture, "vertex.json", rest);
         print_message("%s\n", json_string(item, "name"));
@@ -268,26 +255,11 @@ static void test_sessions_of_vertex_become_what_google_adk_makes_of_them(void **
         if (adk) /* else an older ADK fails, where we need not */
             compare_vertex(fixture, adk);
         count++;
-        reply_free(&reply);
         free(rest);
         free(file);
-        (void)fixture_teardown(state);
+        (void)fixture_teardown(&made);
     }
     assert_int_equal(count, 33);
     cJSON_Delete(all);
     free(text);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_internal_metadata_neither_leaves_nor_comes_in),
-        T(test_session_json_is_imported_as_it_was),
-        T(test_a_text_that_is_cut_or_no_session_is_refused),
-        T(test_what_vertex_keeps_behind_much_custom_metadata_is_found),
-        cmocka_unit_test(test_sessions_of_vertex_become_what_google_adk_makes_of_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,13 +48,11 @@ static char *make_large(const struct fixture *fixture, int events)
     return path;
 }
 
-static void test_memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
-    const struct fixture *fixture = *state;
     const int events = events_wanted();
     char *path = make_large(fixture, events);
     struct rusage usage;
-    struct reply reply = {0};
 
     const int64_t begun = support_steady_us();
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
@@ -66,7 +64,6 @@ static void test_memory_is_bounded(void **state)
                   (double)events * 1e6 / (double)us, (long)usage.ru_maxrss / 1024);
     if (!UNDER_ASAN && !UNDER_TSAN)
         assert_in_range(usage.ru_maxrss, 0, 100 * 1024);
-    reply_free(&reply);
     free(path);
 }
 
@@ -92,15 +89,13 @@ static void *write_late(void *context)
 }
 
 /* Its log was empty, so it was opened as if it could not change. */
-static void test_a_source_that_changes_meanwhile_is_noticed(void **state)
+TEST(a_source_that_changes_meanwhile_is_noticed)
 {
-    const struct fixture *fixture = *state;
     char *path = make_large(fixture, events_wanted());
     char *log = support_path(fixture->folder, "new.db-wal");
     char *store = support_path(fixture->folder, "new.db");
     const char *const arguments[] = {COMMAND, "-f", store, "import", path, NULL};
     struct late_writer writer = {path, log};
-    struct reply reply = {0};
     pthread_t thread;
 
     raw_exec(path, "PRAGMA journal_mode = WAL");
@@ -113,19 +108,7 @@ static void test_a_source_that_changes_meanwhile_is_noticed(void **state)
         assert_has(&reply.err, "another program began to write");
     run_at(&reply, 0, NULL, store, "import", path, "--json");
     assert_int_equal(number_of(&reply, "made") + number_of(&reply, "equal"), 101);
-    reply_free(&reply);
     free(store);
     free(log);
     free(path);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_memory_is_bounded),
-        T(test_a_source_that_changes_meanwhile_is_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

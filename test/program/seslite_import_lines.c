@@ -62,11 +62,9 @@ static void assert_same_store(const struct fixture *fixture, const struct other 
 
 /* ------------------------------------------------------------------------------------------- the same again */
 
-static void test_lines_make_the_same_store(void **state)
+TEST(lines_make_the_same_store)
 {
-    const struct fixture *fixture = *state;
     struct other other = make_other(fixture);
-    struct reply reply = {0};
 
     run_ok("import", other.lines_path, "--json");
     assert_int_equal(number_of(&reply, "made"), 2);
@@ -75,33 +73,26 @@ static void test_lines_make_the_same_store(void **state)
     assert_same_store(fixture, &other);
     run_ok("import", other.lines_path);
     assert_has(&reply.out, "2 sessions already here and unchanged");
-    reply_free(&reply);
     free_other(&other);
 }
 
-static void test_lines_come_from_standard_input(void **state)
+TEST(lines_come_from_standard_input)
 {
-    const struct fixture *fixture = *state;
     struct other other = make_other(fixture);
     const struct how how = {.input = other.lines.data};
-    struct reply reply = {0};
 
     run_at(&reply, 0, &how, fixture->path, "import", "-", "--jsonl");
     assert_int_equal(reply_lines(&reply), 1);
     assert_same_store(fixture, &other);
-    reply_free(&reply);
     free_other(&other);
 }
 
 /* Others write while the rest of the lines is still to come. */
-static void test_a_slow_pipe_locks_nobody_out(void **state)
+TEST(a_slow_pipe_locks_nobody_out)
 {
-    const struct fixture *fixture = *state;
     const ses_open_options impatient = {.size = sizeof impatient, .busy_timeout_ms = 20};
     struct other other = make_other(fixture);
     struct text command = {NULL, 0};
-    ses_store *store = NULL;
-    ses_error error;
 
     text_add(&command, COMMAND " -f ", strlen(COMMAND " -f "));
     text_add(&command, fixture->path, strlen(fixture->path));
@@ -111,7 +102,7 @@ static void test_a_slow_pipe_locks_nobody_out(void **state)
     assert_int_equal(fwrite(other.lines.data, 1, other.lines.len / 2, pipe), other.lines.len / 2);
     assert_int_equal(fflush(pipe), 0);
     (void)usleep(200000);
-    assert_ok(ses_open(fixture->path, &impatient, &store, &error));
+    ses_store *store = must_open(fixture->path, &impatient);
     assert_ok(ses_get_or_create(store, &(ses_key){"a", "u", "s"}, NULL, 0, NULL, NULL, &error));
     ses_close(store);
     const size_t rest = other.lines.len - other.lines.len / 2;
@@ -122,11 +113,9 @@ static void test_a_slow_pipe_locks_nobody_out(void **state)
     free_other(&other);
 }
 
-static void test_a_store_makes_the_same_store(void **state)
+TEST(a_store_makes_the_same_store)
 {
-    const struct fixture *fixture = *state;
     struct other other = make_other(fixture);
-    struct reply reply = {0};
 
     run_ok("import", other.path, "--json");
     assert_has(&reply.out, "\"format\":\"seslite\"");
@@ -134,15 +123,12 @@ static void test_a_store_makes_the_same_store(void **state)
     assert_same_store(fixture, &other);
     run_ok("import", other.path, other.lines_path, "--jsonl");
     assert_int_equal(reply_lines(&reply), 2);
-    reply_free(&reply);
     free_other(&other);
 }
 
-static void test_of_a_store_one_user_can_be_brought(void **state)
+TEST(of_a_store_one_user_can_be_brought)
 {
-    const struct fixture *fixture = *state;
     struct other other = make_other(fixture);
-    struct reply reply = {0};
 
     run_ok("-a", "chat", "-u", "bob", "import", other.path, "--to-user", "carol", "--json");
     assert_int_equal(number_of(&reply, "made"), 1);
@@ -150,17 +136,14 @@ static void test_of_a_store_one_user_can_be_brought(void **state)
     run_code(3, "-a", "nothing", "import", other.path);
     run_code(2, "-a", "chat", "import", other.lines_path);
     assert_has(&reply.err, "JSON lines are imported as a whole");
-    reply_free(&reply);
     free_other(&other);
 }
 
 /* ---------------------------------------------------------------------------------------- what differs here */
 
-static void test_sessions_that_differ_are_refused_unless_told(void **state)
+TEST(sessions_that_differ_are_refused_unless_told)
 {
-    const struct fixture *fixture = *state;
     struct other other = make_other(fixture);
-    struct reply reply = {0};
 
     const struct how how = {.input = other.lines.data};
     must_create(fixture->store, &two, "{\"another\":true}"); /* the second of them */
@@ -187,16 +170,13 @@ static void test_sessions_that_differ_are_refused_unless_told(void **state)
     run_code(2, "import", other.path, "--replace", "--rename");
     run_ok("import", other.path, "--replace", "--yes", "--json");
     assert_int_equal(number_of(&reply, "replaced"), 1);
-    reply_free(&reply);
     free_other(&other);
 }
 
 /* A dry run of each does not see the other. */
-static void test_two_sessions_that_would_get_one_name_are_refused_before_anything_is_written(void **state)
+TEST(two_sessions_that_would_get_one_name_are_refused_before_anything_is_written)
 {
-    const struct fixture *fixture = *state;
     struct other other = make_other(fixture);
-    struct reply reply = {0};
 
     must_create(other.store, &(ses_key){"chat", "carol", "two"}, NULL);
     run_code(4, "import", other.path, "--to-user", "dora");
@@ -205,15 +185,12 @@ static void test_two_sessions_that_would_get_one_name_are_refused_before_anythin
     assert_string_equal(reply.out.data, "");
     run_ok("import", other.path, "--to-user", "dora", "--rename", "--json");
     assert_int_equal(number_of(&reply, "renamed"), 1);
-    reply_free(&reply);
     free_other(&other);
 }
 
-static void test_update_adds_what_a_session_lacks(void **state)
+TEST(update_adds_what_a_session_lacks)
 {
-    const struct fixture *fixture = *state;
     struct other other = make_other(fixture);
-    struct reply reply = {0};
 
     run_ok("import", other.path);
     must_append_by_key(other.store, &one, "{\"id\":\"g\",\"timestamp\":1800000000}");
@@ -221,7 +198,6 @@ static void test_update_adds_what_a_session_lacks(void **state)
     run_ok("import", other.path, "--update", "--json");
     assert_int_equal(number_of(&reply, "updated"), 1);
     assert_int_equal(number_of(&reply, "events"), 1);
-    ses_error error;
     assert_ok(ses_title_set_by_key(other.store, &one, "Another trip", NULL, &error));
     run_code(4, "import", other.path);
     run_ok("import", other.path, "--update", "--json");
@@ -229,15 +205,12 @@ static void test_update_adds_what_a_session_lacks(void **state)
     assert_int_equal(number_of(&reply, "events"), 0);
     run_ok("-s", "one", "title");
     assert_string_equal(reply.out.data, "Another trip\n");
-    reply_free(&reply);
     free_other(&other);
 }
 
-static void test_a_renamed_session_counts_with_all_its_events(void **state)
+TEST(a_renamed_session_counts_with_all_its_events)
 {
-    const struct fixture *fixture = *state;
     struct other other = make_other(fixture);
-    struct reply reply = {0};
 
     run_ok("import", other.path);
     must_append_by_key(fixture->store, &one, "{\"id\":\"here\",\"timestamp\":1800000000}");
@@ -248,17 +221,13 @@ static void test_a_renamed_session_counts_with_all_its_events(void **state)
     run_ok("import", other.path, "--rename", "--json");
     assert_int_equal(number_of(&reply, "renamed"), 0);
     assert_int_equal(number_of(&reply, "events"), 0);
-    reply_free(&reply);
     free_other(&other);
 }
 
-static void test_shared_keys_with_another_value_stay_unless_told(void **state)
+TEST(shared_keys_with_another_value_stay_unless_told)
 {
-    const struct fixture *fixture = *state;
     struct other other = make_other(fixture);
-    struct reply reply = {0};
     char *json = NULL;
-    ses_error error;
 
     assert_ok(ses_shared_state_change(fixture->store, "chat", NULL, "{\"units\":\"kelvin\"}", SES_NUL, NULL,
                                       &error));
@@ -269,17 +238,13 @@ static void test_shared_keys_with_another_value_stay_unless_told(void **state)
     assert_ok(ses_shared_state_json(fixture->store, "chat", NULL, NULL, &json, NULL, &error));
     assert_string_equal(json, "{\"units\":\"celsius\"}");
     ses_free(json);
-    reply_free(&reply);
     free_other(&other);
 }
 
-static void test_artifacts_come_along(void **state)
+TEST(artifacts_come_along)
 {
-    const struct fixture *fixture = *state;
     const ses_key bob = {"chat", "bob", NULL};
     struct other other = make_other(fixture);
-    struct reply reply = {0};
-    ses_error error;
 
     assert_ok(ses_artifact_save_by_key(other.store, &two, "a.txt", "two", 3, NULL, NULL, &error));
     assert_ok(ses_artifact_save_by_key(other.store, &bob, "logo", "bob", 3, NULL, NULL, &error));
@@ -298,17 +263,14 @@ static void test_artifacts_come_along(void **state)
     assert_int_equal(number_of(&reply, "equal"), 2);
     assert_int_equal(number_of(&reply, "artifacts"), 1);
     assert_same_store(fixture, &other);
-    reply_free(&reply);
     free_other(&other);
 }
 
 /* --------------------------------------------------------------------------------------------- bad lines */
 
-static void test_lines_that_are_cut_or_changed_or_newer_are_refused(void **state)
+TEST(lines_that_are_cut_or_changed_or_newer_are_refused)
 {
-    const struct fixture *fixture = *state;
     struct other other = make_other(fixture);
-    struct reply reply = {0};
 
     write_file(other.lines_path, other.lines.data, other.lines.len - 20);
     run_code(2, "import", other.lines_path);
@@ -325,27 +287,5 @@ static void test_lines_that_are_cut_or_changed_or_newer_are_refused(void **state
     write_file(other.lines_path, other.lines.data, other.lines.len);
     run_code(2, "import", other.lines_path, "--replace", "--yes");
     assert_has(&reply.err, "changed");
-    reply_free(&reply);
     free_other(&other);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_lines_make_the_same_store),
-        T(test_lines_come_from_standard_input),
-        T(test_a_slow_pipe_locks_nobody_out),
-        T(test_a_store_makes_the_same_store),
-        T(test_of_a_store_one_user_can_be_brought),
-        T(test_sessions_that_differ_are_refused_unless_told),
-        T(test_two_sessions_that_would_get_one_name_are_refused_before_anything_is_written),
-        T(test_update_adds_what_a_session_lacks),
-        T(test_a_renamed_session_counts_with_all_its_events),
-        T(test_shared_keys_with_another_value_stay_unless_told),
-        T(test_artifacts_come_along),
-        T(test_lines_that_are_cut_or_changed_or_newer_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,10 @@
 
 /* ------------------------------------------------------------------------------------------- odd databases */
 
-static void test_what_cannot_be_stored_is_named_and_nothing_is_written(void **state)
+TEST(what_cannot_be_stored_is_named_and_nothing_is_written)
 {
     need_data();
-    const struct fixture *fixture = *state;
     static const char *const names[] = {"python-odd-v1-2.13", "python-odd-sqlite-2.13"};
-    struct reply reply = {0};
 
     for (size_t i = 0; i < 2; i++) {
         char *path = data_path(names[i], ".db");
@@ -23,18 +21,15 @@ static void test_what_cannot_be_stored_is_named_and_nothing_is_written(void **st
         assert_string_equal(reply.out.data, "");
         free(path);
     }
-    reply_free(&reply);
 }
 
-static void test_skip_and_rename_bring_the_rest(void **state)
+TEST(skip_and_rename_bring_the_rest)
 {
     need_data();
-    const struct fixture *fixture = *state;
     const ses_key renamed = {"odd", "empty~811c9dc5", "eu"};
     const ses_key lone = {"odd", "u", "sur"};
     const ses_key padded = {"odd", "u", " padded\n"};
     char *path = data_path("python-odd-v1-2.13", ".db");
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--rename", "--json");
     assert_int_equal(number_of(&reply, "made"), 15);
@@ -60,32 +55,27 @@ static void test_skip_and_rename_bring_the_rest(void **state)
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--to-user", "other", "--json");
     assert_int_equal(number_of(&reply, "made"), 15);
     assert_int_equal(number_of(&reply, "refused"), 7);
-    reply_free(&reply);
     free(path);
 }
 
 /* The event's id is found to be too long only when it is stored. */
-static void test_a_new_session_that_cannot_be_stored_is_found_before_anything_is_written(void **state)
+TEST(a_new_session_that_cannot_be_stored_is_found_before_anything_is_written)
 {
-    const struct fixture *fixture = *state;
     char *path = make_adk(fixture, "long.db",
                           "UPDATE events SET event_data = json_set(event_data, '$.id', hex(zeroblob(300)))"
                           " WHERE id = 'e2'");
-    struct reply reply = {0};
 
     run_code(2, "import", path);
     assert_has(&reply.err, "a/u/s: event 1");
     assert_has(&reply.out, "0 events and 0 shared keys written");
     run_ok("list", "--names", "apps");
     assert_string_equal(reply.out.data, "");
-    reply_free(&reply);
     free(path);
 }
 
 /* An event that cannot be read, and one that only the store refuses. The state is still that of the file. */
-static void test_a_bad_event_is_left_out_alone(void **state)
+TEST(a_bad_event_is_left_out_alone)
 {
-    const struct fixture *fixture = *state;
     static const struct {
         const char *event;
         const char *words;
@@ -93,8 +83,6 @@ static void test_a_bad_event_is_left_out_alone(void **state)
         {"{broken", "a/u/s: event 2, e2: "},
         {"{\"id\":\"e2\",\"author\":5}", "the event's author must be a string"},
     };
-    struct reply reply = {0};
-    ses_error error;
     char sql[200];
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -124,21 +112,17 @@ static void test_a_bad_event_is_left_out_alone(void **state)
         assert_int_equal(remove(path), 0);
         free(path);
     }
-    reply_free(&reply);
 }
 
 /* Of each state, and of its shared keys, only those that cannot be stored are left out. */
-static void test_a_bad_key_is_left_out_alone(void **state)
+TEST(a_bad_key_is_left_out_alone)
 {
-    const struct fixture *fixture = *state;
     char *path =
         make_adk(fixture, "nan.db",
                  "UPDATE app_states SET state = '{\"units\":\"metric\",\"x\": NaN ,\"y\":[1,{\"z\":2}]}';"
                  "INSERT INTO user_states VALUES ('a', 'u', '{\"b\":-Infinity,\"c\":3}', 1);"
                  "UPDATE sessions SET state = '{\"bad\":[NaN,\"}\"],\"fine\":\"a\\\"}\",\"\\ud800\":1,'"
                  " || '\"' || hex(zeroblob(300)) || '\":1}' WHERE id = 't';");
-    struct reply reply = {0};
-    ses_error error;
     char *json = NULL;
 
     run_code(2, "import", path);
@@ -155,19 +139,16 @@ static void test_a_bad_key_is_left_out_alone(void **state)
     assert_string_equal(json, "{\"app:units\":\"metric\",\"app:y\":[1,{\"z\":2}],\"user:c\":3,"
                               "\"fine\":\"a\\\"}\"}");
     ses_free(json);
-    reply_free(&reply);
     free(path);
 }
 
 /* ------------------------------------------------------------------------------------------------ options */
 
-static void test_a_dry_run_tells_and_writes_nothing(void **state)
+TEST(a_dry_run_tells_and_writes_nothing)
 {
     need_data();
-    const struct fixture *fixture = *state;
     char *path = data_path("js", ".db");
     char *nowhere = support_path(fixture->folder, "nowhere.db");
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--dry-run", "--json");
     assert_int_equal(number_of(&reply, "made"), 6);
@@ -179,17 +160,14 @@ static void test_a_dry_run_tells_and_writes_nothing(void **state)
     assert_int_equal(access(nowhere, F_OK), -1);
     run_at(&reply, 0, NULL, nowhere, "import", path);
     assert_int_equal(access(nowhere, F_OK), 0);
-    reply_free(&reply);
     free(nowhere);
     free(path);
 }
 
-static void test_app_user_and_session_choose(void **state)
+TEST(app_user_and_session_choose)
 {
     need_data();
-    const struct fixture *fixture = *state;
     char *path = data_path("js", ".db");
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "--app", "my_app", "--user", "alice", "import", path, "--json");
     assert_int_equal(number_of(&reply, "made"), 2);
@@ -199,16 +177,13 @@ static void test_app_user_and_session_choose(void **state)
     assert_int_equal(number_of(&reply, "keys"), 0);
     ses_session_close(must_get(fixture->store, &(ses_key){"new", "bob", "same-id"}));
     run_at(&reply, 2, NULL, fixture->path, "-u", "alice", "import", path);
-    reply_free(&reply);
     free(path);
 }
 
-static void test_two_sessions_of_a_file_never_get_one_name(void **state)
+TEST(two_sessions_of_a_file_never_get_one_name)
 {
     need_data();
-    const struct fixture *fixture = *state;
     char *path = data_path("go", ".db");
-    struct reply reply = {0};
 
     run_at(&reply, 4, NULL, fixture->path, "import", path, "--to-app", "x", "--to-user", "y");
     assert_has(&reply.err, "another session of the file gets the same name here");
@@ -221,19 +196,15 @@ static void test_two_sessions_of_a_file_never_get_one_name(void **state)
     assert_int_equal(number_of(&reply, "made") + number_of(&reply, "renamed"), 6);
     run_at(&reply, 3, NULL, fixture->path, "--app", "nosuch", "import", path);
     assert_has(&reply.err, "has no session that matches --app, --user and --session");
-    reply_free(&reply);
     free(path);
 }
 
 /* The file no longer has what an event has overwritten since. The store does. */
-static void test_update_knows_the_first_state_of_an_earlier_import(void **state)
+TEST(update_knows_the_first_state_of_an_earlier_import)
 {
-    const struct fixture *fixture = *state;
     const ses_key key = {"a", "u", "s"};
     char *path = make_adk(fixture, "source.db", NULL);
-    struct reply reply = {0};
     char *initial = NULL;
-    ses_error error;
 
     run_at(&reply, 0, NULL, fixture->path, "import", path);
     raw_exec(
@@ -262,14 +233,11 @@ static void test_update_knows_the_first_state_of_an_earlier_import(void **state)
     ses_session *session = must_get(fixture->store, &key);
     assert_string_equal(ses_session_title(session), "A title");
     assert_int_equal(ses_session_label_count(session), 1);
-    ses_session_close(session);
-    reply_free(&reply);
     free(path);
 }
 
-static void test_what_an_event_lacks_is_the_same_at_each_import(void **state)
+TEST(what_an_event_lacks_is_the_same_at_each_import)
 {
-    const struct fixture *fixture = *state;
     char *path = make_adk(
         fixture, "source.db",
         "UPDATE events SET event_data = '{}' WHERE id = 'e1';"
@@ -278,7 +246,6 @@ static void test_what_an_event_lacks_is_the_same_at_each_import(void **state)
         "INSERT INTO events VALUES ('e3', 'a', 'u', 's', 'i', 3, '{\"id\":\"e3\",\"partial\":true}'),"
         " ('e4', 'a', 'u', 's', 'i', 4, '{\"id\":\"e4\",\"timestamp\":9,\"actions\":{\"state_delta\":"
         "{\"gone\":\"__ADK_SENTINEL_REMOVED__\"}}}')");
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
     assert_has(&reply.out, "\"kind\":\"no_time\",\"count\":2");
@@ -298,25 +265,5 @@ static void test_what_an_event_lacks_is_the_same_at_each_import(void **state)
     ses_session_close(session);
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
     assert_int_equal(number_of(&reply, "equal"), 2);
-    reply_free(&reply);
     free(path);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_what_cannot_be_stored_is_named_and_nothing_is_written),
-        T(test_skip_and_rename_bring_the_rest),
-        T(test_a_new_session_that_cannot_be_stored_is_found_before_anything_is_written),
-        T(test_a_bad_event_is_left_out_alone),
-        T(test_a_bad_key_is_left_out_alone),
-        T(test_a_dry_run_tells_and_writes_nothing),
-        T(test_app_user_and_session_choose),
-        T(test_two_sessions_of_a_file_never_get_one_name),
-        T(test_update_knows_the_first_state_of_an_earlier_import),
-        T(test_what_an_event_lacks_is_the_same_at_each_import),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

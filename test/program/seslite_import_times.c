@@ -29,11 +29,9 @@ static int64_t updated_us_of(const struct fixture *fixture, const ses_key *of)
 
 /* ---------------------------------------------------------------------------------------------- nanoseconds */
 
-static void test_nanoseconds_are_rounded_as_the_store_rounds_them(void **state)
+TEST(nanoseconds_are_rounded_as_the_store_rounds_them)
 {
     static const ses_key s = {"a", "u", "s"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
     char *file =
         text_file(fixture, "s.session.json",
                   "{\"id\":\"s\",\"appName\":\"a\",\"userId\":\"u\",\"state\":{},\"events\":["
@@ -44,7 +42,6 @@ static void test_nanoseconds_are_rounded_as_the_store_rounds_them(void **state)
     assert_int_equal(updated_us_of(fixture, &s), INT64_C(1767323046000000));
     run_ok("import", file);
     assert_has(&reply.out, "1 session already here and unchanged");
-    reply_free(&reply);
     free(file);
 }
 
@@ -62,83 +59,57 @@ static const char rust[] =
     "INSERT INTO events SELECT 'e', app_name, user_id, session_id, 'i', '', 'user', updated_at,"
     " '{\"content\":{\"role\":\"user\",\"parts\":[]}}', '{}', '[]' FROM sessions;";
 
-static void test_all_sessions_of_rust_are_brought(void **state)
+TEST(all_sessions_of_rust_are_brought)
 {
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "rust.db");
-    struct reply reply = {0};
 
     raw_exec(path, rust);
     run_ok("import", path, "--json");
     assert_int_equal(number_of(&reply, "made"), 10);
     assert_lacks(&reply.out, "update_raised");
-    reply_free(&reply);
     free(path);
 }
 
 /* The column is REAL, and the event has the same number as decimal digits. Times a million in doubles, the first is
  * rounded up. */
-static void test_a_real_time_is_rounded_as_its_digits_are(void **state)
+TEST(a_real_time_is_rounded_as_its_digits_are)
 {
-    const struct fixture *fixture = *state;
     char *path = make_adk(fixture, "real.db",
                           "UPDATE sessions SET update_time = 1760000000.1234574 WHERE id = 's';"
                           "UPDATE events SET event_data = '{\"id\":\"e2\",\"timestamp\":1760000000.1234574}'"
                           " WHERE id = 'e2';");
-    struct reply reply = {0};
 
     run_ok("import", path);
     assert_int_equal(updated_us_of(fixture, &(ses_key){"a", "u", "s"}), INT64_C(1760000000123457));
-    reply_free(&reply);
     free(path);
 }
 
 /* -------------------------------------------------------------------------------------------- no time at all */
 
-static void test_a_session_without_events_was_created_at_its_last_update(void **state)
+TEST(a_session_without_events_was_created_at_its_last_update)
 {
-    const struct fixture *fixture = *state;
     char *file =
         text_file(fixture, "s.session.json",
                   "{\"id\":\"s\",\"appName\":\"a\",\"userId\":\"u\",\"lastUpdateTime\":1760000000.5}");
-    struct reply reply = {0};
 
     run_ok("import", file);
     assert_int_equal(created_us_of(fixture, &(ses_key){"a", "u", "s"}), INT64_C(1760000000500000));
     assert_has(&reply.out, "otherwise of the last update");
-    reply_free(&reply);
     free(file);
 }
 
-static void test_a_session_without_any_time_is_created_now(void **state)
+TEST(a_session_without_any_time_is_created_now)
 {
     static const ses_key s = {"a", "u", "s"};
-    const struct fixture *fixture = *state;
     const int64_t before_us = (int64_t)time(NULL) * 1000000;
     char *file = text_file(fixture, "s.session.json",
                            "{\"id\":\"s\",\"appName\":\"a\",\"userId\":\"u\",\"state\":{\"k\":1},"
                            "\"events\":[{\"id\":\"e\"}]}");
-    struct reply reply = {0};
 
     run_ok("import", file, "--json");
     assert_has(&reply.out, "\"kind\":\"created_now\",\"count\":1");
     assert_true(created_us_of(fixture, &s) >= before_us);
     run_ok("import", file, "--json");
     assert_int_equal(number_of(&reply, "equal"), 1);
-    reply_free(&reply);
     free(file);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_nanoseconds_are_rounded_as_the_store_rounds_them),
-        T(test_all_sessions_of_rust_are_brought),
-        T(test_a_real_time_is_rounded_as_its_digits_are),
-        T(test_a_session_without_events_was_created_at_its_last_update),
-        T(test_a_session_without_any_time_is_created_now),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static void import_v0(const struct fixture *fixture, const char *name, const cha
     need_data();
     char file[128];
     char *path = data_path(name, ".db");
-    struct reply reply = {0};
+    struct reply answer = {0};
     cJSON *session = NULL;
 
     (void)snprintf(file, sizeof file, "data/adk-stores/%s.migrated-2.13.json", name);
@@ -88,62 +88,57 @@ static void import_v0(const struct fixture *fixture, const char *name, const cha
     assert_non_null(text);
     cJSON *theirs = parse(text);
     if (zone)
-        run_at(&reply, 0, NULL, fixture->path, "import", path, "--json", "--zone", zone);
+        run_at(&answer, 0, NULL, fixture->path, "import", path, "--json", "--zone", zone);
     else
-        run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
-    assert_has(&reply.out, "adk-python-v0");
-    assert_lacks(&reply.out, "state_differs");
+        run_at(&answer, 0, NULL, fixture->path, "import", path, "--json");
+    assert_has(&answer.out, "adk-python-v0");
+    assert_lacks(&answer.out, "state_differs");
     if (zone)
-        assert_lacks(&reply.out, "zone_assumed");
+        assert_lacks(&answer.out, "zone_assumed");
     else
-        assert_has(&reply.out, "zone_assumed");
-    assert_int_equal(number_of(&reply, "made"), cJSON_GetArraySize(cJSON_GetObjectItem(theirs, "sessions")));
-    assert_int_equal(number_of(&reply, "refused"), 0);
+        assert_has(&answer.out, "zone_assumed");
+    assert_int_equal(number_of(&answer, "made"), cJSON_GetArraySize(cJSON_GetObjectItem(theirs, "sessions")));
+    assert_int_equal(number_of(&answer, "refused"), 0);
     cJSON_ArrayForEach(session, cJSON_GetObjectItem(theirs, "sessions")) compare_session(fixture, session);
     cJSON_Delete(theirs);
     free(text);
     free(path);
-    reply_free(&reply);
+    reply_free(&answer);
 }
 
-static void test_a_database_of_1_0_becomes_what_its_migration_returned(void **state)
+TEST(a_database_of_1_0_becomes_what_its_migration_returned)
 {
-    import_v0(*state, "python-v0-1.0", NULL);
+    import_v0(fixture, "python-v0-1.0", NULL);
 }
 
-static void test_a_database_of_1_18_becomes_what_its_migration_returned(void **state)
+TEST(a_database_of_1_18_becomes_what_its_migration_returned)
 {
-    import_v0(*state, "python-v0-1.18", NULL);
+    import_v0(fixture, "python-v0-1.18", NULL);
 }
 
-static void test_times_are_of_the_zone_that_was_given(void **state)
+TEST(times_are_of_the_zone_that_was_given)
 {
-    import_v0(*state, "python-v0-1.18-berlin", "Europe/Berlin");
+    import_v0(fixture, "python-v0-1.18-berlin", "Europe/Berlin");
 }
 
-static void test_an_unknown_zone_is_refused(void **state)
+TEST(an_unknown_zone_is_refused)
 {
     need_data();
-    const struct fixture *fixture = *state;
     char *path = data_path("python-v0-1.18", ".db");
-    struct reply reply = {0};
 
     run_at(&reply, 2, NULL, fixture->path, "import", path, "--zone", "Europe/Atlantis");
     assert_has(&reply.err, "no time zone \"Europe/Atlantis\"");
     run_at(&reply, 2, NULL, fixture->path, "import", path, "--zone", "../../../etc/passwd");
-    reply_free(&reply);
     free(path);
 }
 
 /* A copy of the file in which one event's pickle calls something. */
-static void test_a_pickle_that_calls_is_refused(void **state)
+TEST(a_pickle_that_calls_is_refused)
 {
     need_data();
-    const struct fixture *fixture = *state;
     size_t len = 0;
     char *data = support_test_data("data/adk-stores/python-v0-1.18.db", &len);
     char *path = support_path(fixture->folder, "hostile.db");
-    struct reply reply = {0};
     sqlite3 *db = NULL;
 
     assert_non_null(data);
@@ -165,21 +160,6 @@ static void test_a_pickle_that_calls_is_refused(void **state)
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--json");
     assert_int_equal(number_of(&reply, "made"), 8);
     assert_int_equal(number_of(&reply, "refused"), 1);
-    reply_free(&reply);
     free(data);
     free(path);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_database_of_1_0_becomes_what_its_migration_returned),
-        T(test_a_database_of_1_18_becomes_what_its_migration_returned),
-        T(test_times_are_of_the_zone_that_was_given),
-        T(test_an_unknown_zone_is_refused),
-        T(test_a_pickle_that_calls_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

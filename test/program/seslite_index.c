@@ -38,11 +38,8 @@ static bool has_fts5(const struct fixture *fixture)
 
 /* --------------------------------------------------------------------------------------------------- index */
 
-static void test_index_makes_updates_and_drops_it(void **state)
+TEST_OF(setup, index_makes_updates_and_drops_it)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     need_fts5(fixture);
     run_ok("index", "--drop");
     assert_has(&reply.err, "no index of words");
@@ -59,14 +56,10 @@ static void test_index_makes_updates_and_drops_it(void **state)
     run_ok("index", "--drop", "--json");
     assert_string_equal(reply.out.data, "{\"index\":false,\"eventsAdded\":0}\n");
     run_code(2, "index", "--drop", "--rebuild");
-    reply_free(&reply);
 }
 
-static void test_search_says_when_it_reads_the_events(void **state)
+TEST_OF(setup, search_says_when_it_reads_the_events)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     need_fts5(fixture);
     run_ok("index", "--drop");
     run_ok("search", "--words", "warm jacket");
@@ -79,15 +72,11 @@ static void test_search_says_when_it_reads_the_events(void **state)
     run_ok("search", "--words", "warm jacket");
     assert_has(&reply.out, "a warm jacket");
     assert_string_equal(reply.err.data, "");
-    reply_free(&reply);
 }
 
 /* The search is the one that brings it up to date. */
-static void test_search_finds_the_newest_event_by_the_index(void **state)
+TEST_OF(setup, search_finds_the_newest_event_by_the_index)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     need_fts5(fixture);
     must_append_by_key(fixture->store, &two, SAYS("umbrella"));
     run_ok("search", "--words", "umbrella");
@@ -95,14 +84,11 @@ static void test_search_finds_the_newest_event_by_the_index(void **state)
     assert_string_equal(reply.err.data, "");
     run_ok("index");
     assert_has(&reply.err, "0 events added");
-    reply_free(&reply);
 }
 
-static void test_search_reads_the_events_of_a_file_that_it_may_not_write(void **state)
+TEST_OF(setup, search_reads_the_events_of_a_file_that_it_may_not_write)
 {
-    struct fixture *fixture = *state;
     const char *const arguments[] = {COMMAND, "-f", fixture->path, "search", "--words", "umbrella", NULL};
-    struct reply reply = {0};
 
     need_fts5(fixture);
     must_append_by_key(fixture->store, &two, SAYS("umbrella"));
@@ -115,38 +101,34 @@ static void test_search_reads_the_events_of_a_file_that_it_may_not_write(void **
     assert_int_equal(reply.status, 0);
     assert_has(&reply.out, "umbrella");
     assert_has(&reply.err, SCANNED);
-    reply_free(&reply);
 }
 
 /* ---------------------------------------------------------------------------------------------- containing */
 
 static void check_containing(const struct fixture *fixture)
 {
-    struct reply reply = {0};
+    struct reply answer = {0};
 
-    run_ok("list", "--containing", "WARM jacket", "--names", "sessions");
-    assert_string_equal(reply.out.data, "two\n");
-    run_ok("list", "--containing", "warm dry", "--jsonl");
-    assert_int_equal(reply_lines(&reply), 1);
-    run_code(3, "list", "--containing", "warm dry rain");
-    assert_string_equal(reply.out.data, "");
-    run_ok("show", "two", "--containing", "jacket warm");
-    assert_has(&reply.out, "a warm jacket");
-    assert_has(&reply.out, "Jacket, WARM and dry");
-    assert_lacks(&reply.out, "not for rain");
-    run_ok("show", "two", "--containing", "jacket", "--from", "2");
-    assert_lacks(&reply.out, "a warm jacket");
-    assert_has(&reply.out, "Jacket, WARM and dry");
-    run_ok("show", "two", "--containing", "nowhere");
-    assert_lacks(&reply.out, "jacket");
-    reply_free(&reply);
+    run_at(&answer, 0, NULL, fixture->path, "list", "--containing", "WARM jacket", "--names", "sessions");
+    assert_string_equal(answer.out.data, "two\n");
+    run_at(&answer, 0, NULL, fixture->path, "list", "--containing", "warm dry", "--jsonl");
+    assert_int_equal(reply_lines(&answer), 1);
+    run_at(&answer, (3), NULL, fixture->path, "list", "--containing", "warm dry rain");
+    assert_string_equal(answer.out.data, "");
+    run_at(&answer, 0, NULL, fixture->path, "show", "two", "--containing", "jacket warm");
+    assert_has(&answer.out, "a warm jacket");
+    assert_has(&answer.out, "Jacket, WARM and dry");
+    assert_lacks(&answer.out, "not for rain");
+    run_at(&answer, 0, NULL, fixture->path, "show", "two", "--containing", "jacket", "--from", "2");
+    assert_lacks(&answer.out, "a warm jacket");
+    assert_has(&answer.out, "Jacket, WARM and dry");
+    run_at(&answer, 0, NULL, fixture->path, "show", "two", "--containing", "nowhere");
+    assert_lacks(&answer.out, "jacket");
+    reply_free(&answer);
 }
 
-static void test_list_and_show_select_by_words(void **state)
+TEST_OF(setup, list_and_show_select_by_words)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     check_containing(fixture);
     if (has_fts5(fixture))
         check_containing(fixture);
@@ -154,15 +136,11 @@ static void test_list_and_show_select_by_words(void **state)
     run_code(2, "list", "--containing", "jacket", "--names", "users");
     run_code(2, "list", "--containing", "...");
     run_code(2, "show", "two", "--containing", "...");
-    reply_free(&reply);
 }
 
 /* More events than a page of hits has. */
-static void test_show_selects_from_a_long_log(void **state)
+TEST_OF(setup, show_selects_from_a_long_log)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     for (int i = 0; i < 2100; i++)
         must_append_by_key(fixture->store, &two, i % 2 ? SAYS("odd jacket") : SAYS("other"));
     run_ok("show", "two", "--containing", "odd");
@@ -171,20 +149,4 @@ static void test_show_selects_from_a_long_log(void **state)
         count++;
     assert_int_equal(count, 1050);
     assert_lacks(&reply.out, "other");
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_index_makes_updates_and_drops_it),
-        T(test_search_says_when_it_reads_the_events),
-        T(test_search_finds_the_newest_event_by_the_index),
-        T(test_search_reads_the_events_of_a_file_that_it_may_not_write),
-        T(test_list_and_show_select_by_words),
-        T(test_show_selects_from_a_long_log),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

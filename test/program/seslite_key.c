@@ -35,9 +35,10 @@ static int keys_setup(void **state)
     return 0;
 }
 
-static void test_what_is_no_key_is_refused(void **state)
+#define SESLITE_KEY_TEST(name) TEST_WITH(struct folder *folder, keys_setup, folder_teardown, name)
+
+SESLITE_KEY_TEST(what_is_no_key_is_refused)
 {
-    const struct folder *folder = *state;
     char *first = support_path(folder->folder, "first");
 
     run_keyed(folder, 2, "--key-fd has no key", "-f a.db --key-fd 9 list");
@@ -51,9 +52,8 @@ static void test_what_is_no_key_is_refused(void **state)
     free(first);
 }
 
-static void test_without_a_cipher_nothing_is_made(void **state)
+SESLITE_KEY_TEST(without_a_cipher_nothing_is_made)
 {
-    const struct folder *folder = *state;
     char *path = support_path(folder->folder, "a.db");
 
     if (!key_is_possible()) {
@@ -63,10 +63,8 @@ static void test_without_a_cipher_nothing_is_made(void **state)
     free(path);
 }
 
-static void test_every_kind_of_command_takes_the_key(void **state)
+SESLITE_KEY_TEST(every_kind_of_command_takes_the_key)
 {
-    const struct folder *folder = *state;
-
     key_need();
     run_keyed(folder, 0, "s1", "-f a.db --key-fd 3 create -a app -u user s1");
     run_keyed(folder, 0, "", "-f a.db --key-fd 3 append -s s1 --text 'a word to be found'");
@@ -85,10 +83,8 @@ static void test_every_kind_of_command_takes_the_key(void **state)
     run_keyed(folder, 8, "wrong key", "-f plain.db import a.db");
 }
 
-static void test_a_backup_takes_another_key(void **state)
+SESLITE_KEY_TEST(a_backup_takes_another_key)
 {
-    const struct folder *folder = *state;
-
     key_need();
     run_keyed(folder, 0, "s1", "-f a.db --key-fd 3 create -a app -u user s1");
     run_keyed(folder, 0, "Wrote", "-f a.db --key-fd 3 backup same.db");
@@ -99,16 +95,4 @@ static void test_a_backup_takes_another_key(void **state)
     run_keyed(folder, 0, "s1", "-f plain.db list");
     run_keyed(folder, 0, "Wrote", "-f plain.db backup --to-key-fd 3 again.db");
     run_keyed(folder, 0, "s1", "-f again.db --key-fd 3 list");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, keys_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_is_no_key_is_refused),
-        TEST(test_without_a_cipher_nothing_is_made),
-        TEST(test_every_kind_of_command_takes_the_key),
-        TEST(test_a_backup_takes_another_key),
-    };
-    return cmocka_run_group_tests_name("the command: keys", tests, NULL, NULL);
 }

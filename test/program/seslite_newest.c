@@ -34,11 +34,8 @@ static int setup(void **state)
     return 0;
 }
 
-static void test_list_is_by_last_write(void **state)
+TEST_OF(setup, list_is_by_last_write)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("list", "--names", "sessions");
     assert_string_equal(reply.out.data, "ahead\none\nnew\nold\n"); /* app by app */
     run_ok("list", "--names", "sessions", "-n", "9");
@@ -52,17 +49,14 @@ static void test_list_is_by_last_write(void **state)
     assert_string_equal(reply.out.data, "ahead\n");
     run_ok("list", "-n", "1");
     assert_has(&reply.err, "there are more");
-    reply_free(&reply);
 }
 
-static void test_list_has_other_orders(void **state)
+TEST_OF(setup, list_has_other_orders)
 {
     static const char *const orders[][2] = {{"newest", "ahead\nnew\nold\none\n"},
                                             {"oldest", "one\nold\nnew\nahead\n"},
                                             {"written", "new\nahead\nold\none\n"},
                                             {"created", "one\nold\nahead\nnew\n"}};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         run_ok("list", "--names", "sessions", "-n", "9", "--order", orders[i][0]);
@@ -70,14 +64,10 @@ static void test_list_has_other_orders(void **state)
     }
     run_code(2, "list", "--order", "changed");
     assert_has(&reply.err, "written, newest, oldest or created");
-    reply_free(&reply);
 }
 
-static void test_the_newest_session_is_called_at(void **state)
+TEST_OF(setup, the_newest_session_is_called_at)
 {
-    struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("show", "@");
     assert_has(&reply.out, "the new coat");
     assert_has(&reply.err, "(session new)\n");
@@ -94,43 +84,36 @@ static void test_the_newest_session_is_called_at(void **state)
     append_text(fixture, &ahead, "fourth coat", 1700090003);
     run_ok("show", "@");
     assert_has(&reply.out, "session  @\n"); /* an id is an id */
-    reply_free(&reply);
 }
 
-static void test_at_needs_a_session(void **state)
+TEST_OF(setup, at_needs_a_session)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(3, "-u", "nobody", "show", "@");
     assert_has(&reply.err, "no user \"nobody\"");
-    reply_free(&reply);
 }
 
 static void assert_found(const struct fixture *fixture, const char *option, const char *expected)
 {
-    struct reply reply = {0};
+    struct reply answer = {0};
     char found[200] = "";
 
-    run_ok("search", option, "coat", "--jsonl");
-    for (const char *line = reply.out.data; *line; line = strchr(line, '\n') + 1) {
+    run_at(&answer, 0, NULL, fixture->path, "search", option, "coat", "--jsonl");
+    for (const char *line = answer.out.data; *line; line = strchr(line, '\n') + 1) {
         const char *session = strstr(line, "\"session\":\"") + 11;
         snprintf(found + strlen(found), sizeof found - strlen(found), "%.*s %.1s\n",
                  (int)strcspn(session, "\""), session, strstr(line, "\"seq\":") + 6);
     }
     assert_string_equal(found, expected);
-    run_ok("search", option, "coat", "-n", "1");
-    assert_has(&reply.out, "second coat");
-    assert_lacks(&reply.out, "first coat");
-    reply_free(&reply);
+    run_at(&answer, 0, NULL, fixture->path, "search", option, "coat", "-n", "1");
+    assert_has(&answer.out, "second coat");
+    assert_lacks(&answer.out, "first coat");
+    reply_free(&answer);
 }
 
 /* Sessions by their update, as the library finds words; in each the newest event first. */
-static void test_search_finds_the_newest_first(void **state)
+TEST_OF(setup, search_finds_the_newest_first)
 {
     static const char expected[] = "ahead 2\nahead 1\nnew 1\nold 1\none 1\n";
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     assert_found(fixture, "-i", expected);
     assert_found(fixture, "--words", expected);
@@ -138,30 +121,13 @@ static void test_search_finds_the_newest_first(void **state)
     assert_found(fixture, "--words", expected);
     run_ok("-s", "ahead", "search", "coat", "--jsonl", "-n", "1");
     assert_has(&reply.out, "\"seq\":2,");
-    reply_free(&reply);
 }
 
-static void test_expire_can_keep_those_last_written(void **state)
+TEST_OF(setup, expire_can_keep_those_last_written)
 {
-    struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     must_create(fixture->store, &(ses_key){"chat", "bob", "newer"}, NULL);
     run_ok("-a", "chat", "expire", "--per-user", "1", "--written", "--yes");
     run_ok("-a", "chat", "-u", "bob", "list", "--names", "sessions");
     assert_string_equal(reply.out.data, "newer\n");
     run_code(2, "expire", "--written", "--yes");
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_list_is_by_last_write),           T(test_list_has_other_orders),
-        T(test_the_newest_session_is_called_at), T(test_at_needs_a_session),
-        T(test_search_finds_the_newest_first),   T(test_expire_can_keep_those_last_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

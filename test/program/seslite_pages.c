@@ -27,11 +27,10 @@ static void assert_silent(const char *command)
     free(text);
 }
 
-static void test_the_man_page_has_no_mistakes(void **state)
+TEST(the_man_page_has_no_mistakes)
 {
     int status = 0;
 
-    (void)state;
     if (!has("groff"))
         return;
     assert_silent(COMMAND " help --man | groff -man -ww -z");
@@ -45,7 +44,7 @@ static void test_the_man_page_has_no_mistakes(void **state)
     free(text);
 }
 
-static void test_the_man_page_and_the_help_name_the_same(void **state)
+TEST(the_man_page_and_the_help_name_the_same)
 {
     int status = 0;
     char *man = support_run(COMMAND " help --man | tr -d '\\\\'", &status);
@@ -53,7 +52,6 @@ static void test_the_man_page_and_the_help_name_the_same(void **state)
         support_run(COMMAND " help | sed '/^More:/,$d' | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'", &status);
     size_t count = 0;
 
-    (void)state;
     for (char *name = strtok(help, "\n"); name; name = strtok(NULL, "\n")) {
         char heading[64];
         snprintf(heading, sizeof heading, ".SS \"seslite %s", name);
@@ -65,7 +63,7 @@ static void test_the_man_page_and_the_help_name_the_same(void **state)
     free(man);
 }
 
-static void test_the_help_is_there_as_json(void **state)
+TEST(the_help_is_there_as_json)
 {
     int status = 0;
     char *all = support_run(COMMAND " help --json", &status);
@@ -73,7 +71,6 @@ static void test_the_help_is_there_as_json(void **state)
     cJSON *json = cJSON_Parse(all);
     cJSON *rewind = cJSON_Parse(one_line);
 
-    (void)state;
     assert_in_range(cJSON_GetArraySize(json), 20, 100);
     assert_string_equal(json_string(rewind, "name"), "rewind");
     assert_string_equal(json_string(rewind, "argument"), "SESSION");
@@ -122,10 +119,8 @@ static void assert_completes(const struct fixture *fixture, const char *words, c
     free(text);
 }
 
-static void test_bash_completes_commands_options_and_values(void **state)
+TEST(bash_completes_commands_options_and_values)
 {
-    const struct fixture *fixture = *state;
-
     if (!has("bash"))
         return;
     assert_completes(fixture, "re", "rewind\nredo\nredact\n");
@@ -139,9 +134,8 @@ static void test_bash_completes_commands_options_and_values(void **state)
     assert_completes(fixture, "list --limit ''", "");
 }
 
-static void test_bash_completes_names_by_asking(void **state)
+TEST(bash_completes_names_by_asking)
 {
-    const struct fixture *fixture = *state;
     const ses_key two = {"chat", "bob", "two"};
     const ses_key other = {"other", "carol", "three"};
 
@@ -158,9 +152,8 @@ static void test_bash_completes_names_by_asking(void **state)
     assert_completes(fixture, "tail -f t", "two\nthree\n");
 }
 
-static void test_a_name_is_never_run(void **state)
+TEST(a_name_is_never_run)
 {
-    const struct fixture *fixture = *state;
     char name[512];
     char *file = support_path(fixture->folder, "run");
     const ses_key hostile = {"chat", "alice", name};
@@ -200,10 +193,8 @@ static void assert_answers(const struct fixture *fixture, const char *words, int
     free(command.data);
 }
 
-static void test_the_program_answers_with_descriptions(void **state)
+TEST(the_program_answers_with_descriptions)
 {
-    const struct fixture *fixture = *state;
-
     assert_answers(fixture, "red", 0,
                    "redo\tundo the newest rewind\n"
                    "redact\treplace what must not be kept, in events that stay\n");
@@ -221,9 +212,8 @@ static void test_the_program_answers_with_descriptions(void **state)
     assert_answers(fixture, "--nonsense show ''", 0, "");
 }
 
-static void test_a_store_that_cannot_be_read_has_no_candidates(void **state)
+TEST(a_store_that_cannot_be_read_has_no_candidates)
 {
-    const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "text");
     char *pipe = support_path(fixture->folder, "pipe");
 
@@ -242,11 +232,9 @@ static void test_a_store_that_cannot_be_read_has_no_candidates(void **state)
     free(file);
 }
 
-static void test_names_that_a_line_cannot_hold_are_left_out(void **state)
+TEST(names_that_a_line_cannot_hold_are_left_out)
 {
-    const struct fixture *fixture = *state;
     char words[512];
-    ses_error error;
 
     must_create(fixture->store, &(ses_key){"chat", "alice", "a\tb"}, NULL);
     must_create(fixture->store, &(ses_key){"chat", "alice", "a\x1b[2J"}, NULL);
@@ -258,9 +246,8 @@ static void test_names_that_a_line_cannot_hold_are_left_out(void **state)
     assert_answers(fixture, words, 0, "a b\tA trip \n");
 }
 
-static void test_fish_completes(void **state)
+TEST(fish_completes)
 {
-    const struct fixture *fixture = *state;
     struct text command = {NULL, 0};
     int status = 0;
 
@@ -279,9 +266,8 @@ static void test_fish_completes(void **state)
 }
 
 /* Outside of an editor of lines zsh completes nothing, so that the script's own part is run: what it asks and adds. */
-static void test_zsh_completes(void **state)
+TEST(zsh_completes)
 {
-    const struct fixture *fixture = *state;
     struct text command = {NULL, 0};
     int status = 0;
 
@@ -299,24 +285,4 @@ static void test_zsh_completes(void **state)
     assert_string_equal(text, "--order  -- written (the default), newest or oldest update, or created\nfiles\na b\n");
     free(text);
     free(command.data);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_the_man_page_has_no_mistakes),
-        T(test_the_man_page_and_the_help_name_the_same),
-        T(test_the_help_is_there_as_json),
-        T(test_bash_completes_commands_options_and_values),
-        T(test_bash_completes_names_by_asking),
-        T(test_a_name_is_never_run),
-        T(test_the_program_answers_with_descriptions),
-        T(test_a_store_that_cannot_be_read_has_no_candidates),
-        T(test_names_that_a_line_cannot_hold_are_left_out),
-        T(test_fish_completes),
-        T(test_zsh_completes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

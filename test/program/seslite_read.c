@@ -16,11 +16,8 @@ static int setup(void **state)
     return 0;
 }
 
-static void test_list_is_an_aligned_table(void **state)
+TEST_OF(setup, list_is_an_aligned_table)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("list", "--order", "created");
     const char *user = strstr(reply.out.data, "USER");
     const char *alice = strstr(reply.out.data, "alice");
@@ -30,27 +27,20 @@ static void test_list_is_an_aligned_table(void **state)
     assert_has(&reply.out, "A trip [project=oslo] [starred]\n");
     assert_lacks(&reply.out, " \n");
     assert_string_equal(reply.err.data, "");
-    reply_free(&reply);
 }
 
-static void test_an_empty_column_is_left_out(void **state)
+TEST_OF(setup, an_empty_column_is_left_out)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("-u", "bob", "list");
     assert_has(&reply.out, "EVENTS\n");
     assert_has(&reply.out, "     0\n");
     run_ok("-u", "alice", "list");
     assert_has(&reply.out, "  TITLE AND LABELS\n");
-    reply_free(&reply);
 }
 
-static void test_tables_name_the_zone_of_their_times(void **state)
+TEST_OF(setup, tables_name_the_zone_of_their_times)
 {
-    const struct fixture *fixture = *state;
     const struct how summer = {.env = "TZ=XST-1XDT,M3.5.0,M10.5.0/3"};
-    struct reply reply = {0};
 
     run_ok("events", "one");
     assert_has(&reply.out, "TIME (UTC)  ");
@@ -61,14 +51,10 @@ static void test_tables_name_the_zone_of_their_times(void **state)
     assert_has(&reply.out, "UPDATED (XST/XDT)  ");
     run_at(&reply, 0, &summer, fixture->path, "show", "one");
     assert_has(&reply.out, " (XST/XDT)\n");
-    reply_free(&reply);
 }
 
-static void test_list_has_json_and_lines_of_json(void **state)
+TEST_OF(setup, list_has_json_and_lines_of_json)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("--json", "list", "--order", "created");
     cJSON *json = reply_json(&reply);
     assert_int_equal(cJSON_GetArraySize(json), 2);
@@ -83,14 +69,10 @@ static void test_list_has_json_and_lines_of_json(void **state)
     assert_int_equal(reply_lines(&reply), 2);
     run_code(3, "--user", "nobody", "list", "--json");
     assert_string_equal(reply.out.data, "[]\n");
-    reply_free(&reply);
 }
 
-static void test_list_filters_and_limits(void **state)
+TEST_OF(setup, list_filters_and_limits)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("list", "--label", "project=oslo");
     assert_has(&reply.out, "one");
     assert_lacks(&reply.out, "two");
@@ -105,28 +87,20 @@ static void test_list_filters_and_limits(void **state)
     assert_has(&reply.out, "one");
     run_code(3, "list", "--before", "2001-01-01T00:00:00Z", "--jsonl");
     assert_lacks(&reply.out, "one");
-    reply_free(&reply);
 }
 
-static void test_list_of_an_empty_store_is_no_error(void **state)
+TEST_OF(setup, list_of_an_empty_store_is_no_error)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     must_delete(fixture->store, &one);
     must_delete(fixture->store, &two);
     run_ok("list");
     assert_string_equal(reply.err.data, "The store has no sessions.\n");
     run_ok("list", "--names", "sessions", "--json");
     assert_string_equal(reply.out.data, "[]\n");
-    reply_free(&reply);
 }
 
-static void test_list_finds_failed_sessions(void **state)
+TEST_OF(setup, list_finds_failed_sessions)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(3, "list", "--failed");
     must_append_by_key(fixture->store, &two, Q("{'author':'bot','errorCode':'SAFETY'}"));
     run_ok("list", "--failed", "--names", "sessions");
@@ -138,28 +112,20 @@ static void test_list_finds_failed_sessions(void **state)
     run_ok("list", "--failed", "--names", "sessions");
     assert_string_equal(reply.out.data, "one\n");
     run_code(2, "list", "--failed", "--names", "users");
-    reply_free(&reply);
 }
 
-static void test_list_prints_names(void **state)
+TEST_OF(setup, list_prints_names)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("list", "--names", "apps");
     assert_string_equal(reply.out.data, "chat\n");
     run_ok("list", "--names", "users");
     assert_string_equal(reply.out.data, "alice\nbob\n");
     run_ok("--user", "bob", "list", "--names", "sessions");
     assert_string_equal(reply.out.data, "two\n");
-    reply_free(&reply);
 }
 
-static void test_show_is_a_transcript(void **state)
+TEST_OF(setup, show_is_a_transcript)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("show", "one");
     assert_has(&reply.out, "title    A trip\n");
     assert_has(&reply.out, "#1  user  2023-11-14 22:13:21\n    Do I need a coat?\n");
@@ -168,28 +134,20 @@ static void test_show_is_a_transcript(void **state)
     run_ok("show", "one", "-n", "1");
     assert_has(&reply.out, "Good trip.");
     assert_lacks(&reply.out, "coat");
-    reply_free(&reply);
 }
 
-static void test_show_marks_what_a_rewind_took_back(void **state)
+TEST_OF(setup, show_marks_what_a_rewind_took_back)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("rewind", "one");
     run_ok("show", "one");
     assert_has(&reply.out, "#5  user  2023-11-14 22:13:25  (taken back)\n");
     assert_has(&reply.out, "#4  bot  2023-11-14 22:13:24\n");
     run_ok("show", "one", "--live");
     assert_lacks(&reply.out, "Thank you!");
-    reply_free(&reply);
 }
 
-static void test_show_and_tail_say_what_rewinds_did(void **state)
+TEST_OF(setup, show_and_tail_say_what_rewinds_did)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("rewind", "one", "--to", "4");
     run_ok("show", "one", "--from", "7");
     assert_has(&reply.out, "    rewind: took back events 5 to 6\n");
@@ -209,10 +167,9 @@ static void test_show_and_tail_say_what_rewinds_did(void **state)
     run_ok("tail", "one");
     assert_has(&reply.out, "  redo: brought back events 5 to 6  (taken back)\n");
     assert_has(&reply.out, "  rewind: took back events 7 to 9\n");
-    reply_free(&reply);
 }
 
-static void test_show_hides_nothing_that_an_event_says(void **state)
+TEST_OF(setup, show_hides_nothing_that_an_event_says)
 {
     static const char *const shown[] = {"    [image/png \"a.png\", 4 bytes]\n",
                                         "    [application/pdf at gs://b/c.pdf]\n",
@@ -223,8 +180,6 @@ static void test_show_hides_nothing_that_an_event_says(void **state)
                                         "    error SAFETY: Blocked\n",
                                         "    ab\n    [image/png",
                                         "    [thought]\n"};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     must_append_by_key(
         fixture->store, &two,
@@ -249,28 +204,20 @@ static void test_show_hides_nothing_that_an_event_says(void **state)
     run_ok("rewind", "one");
     run_ok("tail", "one");
     assert_has(&reply.out, "  rewind: took back events 5 to 6\n");
-    reply_free(&reply);
 }
 
-static void test_show_as_json_is_the_session_of_the_adk(void **state)
+TEST_OF(setup, show_as_json_is_the_session_of_the_adk)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("show", "one", "--json");
     cJSON *json = reply_json(&reply);
     assert_string_equal(json_string(json, "appName"), "chat");
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "events")), 6);
     assert_has(&reply.out, "\"low\":-7.50");
     cJSON_Delete(json);
-    reply_free(&reply);
 }
 
-static void test_state_is_a_table_a_value_or_json(void **state)
+TEST_OF(setup, state_is_a_table_a_value_or_json)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("-s", "one", "state");
     assert_string_equal(reply.out.data, "KEY        VALUE\n"
                                         "app:units  \"celsius\"\n"
@@ -284,10 +231,9 @@ static void test_state_is_a_table_a_value_or_json(void **state)
     run_ok("-s", "one", "state", "--json");
     assert_string_equal(reply.out.data,
                         "{\"app:units\":\"celsius\",\"low\":-7.50,\"topic\":\"travel\",\"turns\":2}\n");
-    reply_free(&reply);
 }
 
-static void test_state_is_shown_as_of_points(void **state)
+TEST_OF(setup, state_is_shown_as_of_points)
 {
     static const char *const points[][2] = {
         {"start", "{\"topic\":\"travel\"}\n"},
@@ -298,8 +244,6 @@ static void test_state_is_shown_as_of_points(void **state)
         {"before:i2", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":1}\n"},
         {"last-turn", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":1}\n"},
         {"now", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":2}\n"}};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
         run_ok("-s", "one", "state", "--json", "--at", points[i][0]);
@@ -308,14 +252,10 @@ static void test_state_is_shown_as_of_points(void **state)
     run_ok("-s", "one", "state", "turns", "--at", "last-turn");
     assert_string_equal(reply.out.data, "1\n");
     run_at(&reply, 3, NULL, fixture->path, "-s", "one", "state", "--at", "before:nowhere");
-    reply_free(&reply);
 }
 
-static void test_events_have_their_stored_bytes(void **state)
+TEST_OF(setup, events_have_their_stored_bytes)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("events", "one", "--jsonl", "--from", "3", "--up-to", "3");
     assert_int_equal(reply_lines(&reply), 1);
     assert_has(&reply.out, "{\"seq\":3,\"event\":{\"id\":\"c\",");
@@ -328,36 +268,26 @@ static void test_events_have_their_stored_bytes(void **state)
     run_ok("events", "one");
     assert_has(&reply.out, "  bot     ");
     assert_has(&reply.out, "Good trip.\n");
-    reply_free(&reply);
 }
 
-static void test_an_event_of_several_lines_is_one_line_of_json(void **state)
+TEST_OF(setup, an_event_of_several_lines_is_one_line_of_json)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     must_append_by_key(fixture->store, &two, Q("{\n  'author': 'user',\r\n 'id': 'x'\n}\n"));
     run_ok("events", "two", "--jsonl");
     assert_int_equal(reply_lines(&reply), 1);
-    reply_free(&reply);
 }
 
-static void test_tail_shows_the_newest(void **state)
+TEST_OF(setup, tail_shows_the_newest)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("tail", "one", "-n", "2", "--jsonl");
     assert_int_equal(reply_lines(&reply), 2);
     assert_has(&reply.out, "\"seq\":6");
     run_at(&reply, 2, NULL, fixture->path, "tail", "one", "--follow", "--json");
-    reply_free(&reply);
 }
 
-static void test_tail_follows_until_the_session_is_deleted(void **state)
+TEST_OF(setup, tail_follows_until_the_session_is_deleted)
 {
     static const char script[] = "timeout 60 %s -f '%s' tail -f two --jsonl >'%s' 2>&1; echo $? >>'%s'";
-    const struct fixture *fixture = *state;
     char *out = support_path(fixture->folder, "tail.out");
     char command[2048];
     char *text = NULL;
@@ -386,11 +316,8 @@ static void test_tail_follows_until_the_session_is_deleted(void **state)
     free(out);
 }
 
-static void test_search_finds_texts_and_calls(void **state)
+TEST_OF(setup, search_finds_texts_and_calls)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("search", "coat");
     assert_has(&reply.out, "Do I need a coat?");
     run_ok("search", "-i", "OSLO", "--jsonl");
@@ -403,26 +330,18 @@ static void test_search_finds_texts_and_calls(void **state)
     run_at(&reply, 3, NULL, fixture->path, "search", "OSLO");
     run_at(&reply, 3, NULL, fixture->path, "-s", "two", "search", "coat");
     run_at(&reply, 2, NULL, fixture->path, "search", "");
-    reply_free(&reply);
 }
 
-static void test_search_reads_escaped_texts(void **state)
+TEST_OF(setup, search_reads_escaped_texts)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     must_append_by_key(fixture->store, &two,
                        "{\"content\":{\"parts\":[{\"text\":\"caf\\u00e9 au\\nlait\"}]},\"author\":\"user\"}");
     run_ok("search", "caf\xc3\xa9 au");
     assert_has(&reply.out, "caf\xc3\xa9 au lait");
-    reply_free(&reply);
 }
 
-static void test_search_finds_words(void **state)
+TEST_OF(setup, search_finds_words)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     must_append_by_key(
         fixture->store, &two,
         "{\"id\":\"w1\",\"content\":{\"parts\":[{\"text\":\"Un caf\\u00e9 au\\nlait, please\"}]}}");
@@ -436,36 +355,4 @@ static void test_search_finds_words(void **state)
     run_at(&reply, 3, NULL, fixture->path, "search", "--words", "lait", "--up-to", "0");
     run_at(&reply, 3, NULL, fixture->path, "-a", "nope", "search", "--words", "lait");
     run_at(&reply, 2, NULL, fixture->path, "search", "--words", "...");
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_list_is_an_aligned_table),
-        T(test_an_empty_column_is_left_out),
-        T(test_tables_name_the_zone_of_their_times),
-        T(test_list_has_json_and_lines_of_json),
-        T(test_list_filters_and_limits),
-        T(test_list_of_an_empty_store_is_no_error),
-        T(test_list_finds_failed_sessions),
-        T(test_list_prints_names),
-        T(test_show_is_a_transcript),
-        T(test_show_marks_what_a_rewind_took_back),
-        T(test_show_and_tail_say_what_rewinds_did),
-        T(test_show_hides_nothing_that_an_event_says),
-        T(test_show_as_json_is_the_session_of_the_adk),
-        T(test_state_is_a_table_a_value_or_json),
-        T(test_state_is_shown_as_of_points),
-        T(test_events_have_their_stored_bytes),
-        T(test_an_event_of_several_lines_is_one_line_of_json),
-        T(test_tail_shows_the_newest),
-        T(test_tail_follows_until_the_session_is_deleted),
-        T(test_search_finds_texts_and_calls),
-        T(test_search_reads_escaped_texts),
-        T(test_search_finds_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

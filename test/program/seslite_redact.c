@@ -29,11 +29,8 @@ static void fill(const struct fixture *fixture)
                        Q("{'invocationId':'i1','author':'agent','content':{'parts':[{'text':'thanks'}]}}"));
 }
 
-static void test_by_number(void **state)
+TEST_OF(command_setup, by_number)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     fill(fixture);
     run_ok("redact", "two", "--events", "1-2", "--dry-run", "--json");
     assert_string_equal(
@@ -51,14 +48,10 @@ static void test_by_number(void **state)
     assert_null(strstr(log_of(fixture, &two), SECRET));
     run_ok("-s", "two", "state", "start");
     assert_string_equal(reply.out.data, "gone\n");
-    reply_free(&reply);
 }
 
-static void test_by_text_and_by_pattern(void **state)
+TEST_OF(command_setup, by_text_and_by_pattern)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     fill(fixture);
     run_ok("redact", "two", "--text", SECRET, "--yes");
     assert_non_null(strstr(log_of(fixture, &two), "my key is [redacted], \xc3\xa4 Sk-4711XYZZY"));
@@ -71,15 +64,11 @@ static void test_by_text_and_by_pattern(void **state)
     run_ok("redact", "two", "--pattern", "\xc3", "--yes"); /* half of a character */
     assert_non_null(strstr(log_of(fixture, &two), "[redacted], [redacted] [redacted]"));
     run_ok("check");
-    reply_free(&reply);
 }
 
-static void test_names(void **state)
+TEST_OF(command_setup, names)
 {
-    const struct fixture *fixture = *state;
     const ses_create_options options = {.size = sizeof options, .title = "Order of " SECRET};
-    ses_error error;
-    struct reply reply = {0};
 
     assert_ok(
         ses_create(fixture->store, &two, Q("{'of:" SECRET "':1,'n':2}"), SES_NUL, &options, NULL, &error));
@@ -92,14 +81,10 @@ static void test_names(void **state)
     assert_has(&reply.out, "\"names\":0,");
     run_code(3, "find", SECRET);
     run_ok("check");
-    reply_free(&reply);
 }
 
-static void test_all_sessions_of_a_user(void **state)
+TEST_OF(command_setup, all_sessions_of_a_user)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     fill(fixture);
     run_ok("-s", "two", "fork", "--as", "three");
     run_ok("redact", "two", "--text", SECRET, "--dry-run");
@@ -113,14 +98,11 @@ static void test_all_sessions_of_a_user(void **state)
     run_ok("--app", "chat", "redact", "--everything", "--text", SECRET, "--state", "--yes", "--json");
     assert_has(&reply.out, "{\"redacted\":0,");
     run_code(3, "search", SECRET);
-    reply_free(&reply);
 }
 
-static void test_it_asks_and_says_what_is_wrong(void **state)
+TEST_OF(command_setup, it_asks_and_says_what_is_wrong)
 {
-    const struct fixture *fixture = *state;
     const struct how no = {.terminal = TERMINAL_IN | TERMINAL_ERR, .input = "n\n"};
-    struct reply reply = {0};
 
     fill(fixture);
     run_at(&reply, 1, &no, fixture->path, "redact", "two", "--events", "1");
@@ -141,14 +123,10 @@ static void test_it_asks_and_says_what_is_wrong(void **state)
     run_code(3, "redact", "two", "--events", "9", "--yes");
     assert_has(&reply.err, "there is no event 9");
     assert_non_null(strstr(log_of(fixture, &two), "my key is " SECRET));
-    reply_free(&reply);
 }
 
-static void test_deletions_give_receipts(void **state)
+TEST_OF(command_setup, deletions_give_receipts)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     fill(fixture);
     run_ok("-s", "two", "fork", "--as", "three");
     run_ok("prune", "two", "--keep", "0", "--yes", "--json");
@@ -161,15 +139,11 @@ static void test_deletions_give_receipts(void **state)
     assert_has(&reply.out, Q("'left':{'forks':0,"));
     run_ok("expire", "--yes", "--json");
     assert_has(&reply.out, Q("'left':{'forks':null,"));
-    reply_free(&reply);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
-
 /* For each field that google-adk has. SESLITE_PYTHON names a Python that has it. */
-static void test_google_adk_reads_what_is_left(void **state)
+TEST_OF(command_setup, google_adk_reads_what_is_left)
 {
-    const struct fixture *fixture = *state;
     const char *python = getenv("SESLITE_PYTHON") ? getenv("SESLITE_PYTHON") : "python3";
     char command[600];
     int status = 0;
@@ -186,16 +160,4 @@ static void test_google_adk_reads_what_is_left(void **state)
     print_message("%s", said);
     free(said);
     assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(test_by_number),
-                                       TEST(test_by_text_and_by_pattern),
-                                       TEST(test_all_sessions_of_a_user),
-                                       TEST(test_names),
-                                       TEST(test_it_asks_and_says_what_is_wrong),
-                                       TEST(test_deletions_give_receipts),
-                                       TEST(test_google_adk_reads_what_is_left)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,9 @@ static const struct how without_colour = {.terminal = TERMINAL_ALL, .env = "NO_C
 
 /* ------------------------------------------------------------------------------------------------- colours */
 
-static void test_colours_are_for_terminals(void **state)
+TEST_OF(command_setup, colours_are_for_terminals)
 {
-    const struct fixture *fixture = *state;
     const struct how dumb = {.terminal = TERMINAL_ALL, .env = "TERM=dumb"};
-    struct reply reply = {0};
 
     run_at(&reply, 0, &terminal, fixture->path, "list");
     assert_has(&reply.screen, "\033[1m");
@@ -23,7 +21,6 @@ static void test_colours_are_for_terminals(void **state)
     assert_lacks(&reply.out, "\033");
     run_at(&reply, 0, &(struct how){.terminal = TERMINAL_IN | TERMINAL_ERR}, fixture->path, "show");
     assert_lacks(&reply.out, "\033");
-    reply_free(&reply);
 }
 
 /* --------------------------------------------------------------------------------------------------- width */
@@ -44,14 +41,11 @@ static size_t widest(const char *text, const char *wide)
     return most;
 }
 
-static void test_tables_are_as_wide_as_the_terminal(void **state)
+TEST_OF(command_setup, tables_are_as_wide_as_the_terminal)
 {
     static const char wide[] = "\xe4\xb8\xad";
-    const struct fixture *fixture = *state;
     struct text title = {NULL, 0};
     struct how how = without_colour;
-    struct reply reply = {0};
-    ses_error error;
 
     for (int i = 0; i < 60; i++)
         text_add(&title, wide, 3);
@@ -64,15 +58,12 @@ static void test_tables_are_as_wide_as_the_terminal(void **state)
     run_at(&reply, 0, NULL, fixture->path, "list");
     assert_has(&reply.out, title.data);
     free(title.data);
-    reply_free(&reply);
 }
 
-static void test_ids_numbers_and_times_are_never_cut(void **state)
+TEST_OF(command_setup, ids_numbers_and_times_are_never_cut)
 {
     static const char id[] = "0198c0de-0000-7000-8000-00000000002a";
-    const struct fixture *fixture = *state;
     const struct how narrow = {.terminal = TERMINAL_ALL, .columns = 20, .env = "NO_COLOR=1"};
-    struct reply reply = {0};
 
     must_create(fixture->store, &(ses_key){"a-long-name-of-an-app", "somebody@example.org", id}, "{}");
     run_at(&reply, 0, &narrow, fixture->path, "list", "--order", "created");
@@ -82,22 +73,18 @@ static void test_ids_numbers_and_times_are_never_cut(void **state)
     assert_has(&reply.screen, "2023-11-14 22:13:26");
     run_at(&reply, 0, &narrow, fixture->path, "-s", "one", "events");
     assert_has(&reply.screen, "2023-11-14 22:13:26");
-    reply_free(&reply);
 }
 
 /* A table begins to be printed before the command knows its last rows. */
-static void test_late_rows_have_the_whole_width(void **state)
+TEST_OF(command_setup, late_rows_have_the_whole_width)
 {
     enum { SHORT_EVENTS = 500 };
     static const ses_key key = {"late", "late", "late"};
     static const char shorter[] = "{\"author\":\"bot\"}";
     static const char longer[] = "a text that is longer than those of all rows before it";
-    const struct fixture *fixture = *state;
     struct how how = without_colour;
-    struct reply reply = {0};
     ses_text events[SHORT_EVENTS + 1];
     char last[256];
-    ses_error error;
 
     snprintf(last, sizeof last, "{\"author\":\"bot\",\"content\":{\"parts\":[{\"text\":\"%s\"}]}}", longer);
     for (size_t i = 0; i < SHORT_EVENTS; i++)
@@ -110,14 +97,10 @@ static void test_late_rows_have_the_whole_width(void **state)
         assert_true((strstr(reply.screen.data, longer) != NULL) == (how.columns == 120));
         assert_in_range(widest(reply.screen.data, longer), 1, how.columns);
     }
-    reply_free(&reply);
 }
 
-static void test_accents_do_not_disturb_the_columns(void **state)
+TEST_OF(command_setup, accents_do_not_disturb_the_columns)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     must_append_by_key(fixture->store, &one,
                        Q("{'author':'e\xcc\x81t\xc3\xa9','content':{'parts':[{'text':'MARK'}]}}"));
     must_append_by_key(fixture->store, &one, Q("{'author':'ete','content':{'parts':[{'text':'MARK'}]}}"));
@@ -125,14 +108,11 @@ static void test_accents_do_not_disturb_the_columns(void **state)
     const char *first = strchr(reply.out.data, '\n') + 1;
     const char *second = strchr(first, '\n') + 1;
     assert_int_equal(strstr(first, "MARK") - first, strstr(second, "MARK") - second + 3);
-    reply_free(&reply);
 }
 
-static void test_a_transcript_is_wrapped(void **state)
+TEST_OF(command_setup, a_transcript_is_wrapped)
 {
-    const struct fixture *fixture = *state;
     const struct how narrow = {.terminal = TERMINAL_ALL, .columns = 40, .env = "NO_COLOR=1"};
-    struct reply reply = {0};
 
     must_append_by_key(
         fixture->store, &one,
@@ -141,18 +121,15 @@ static void test_a_transcript_is_wrapped(void **state)
     run_at(&reply, 0, &narrow, fixture->path, "show", "-n", "1");
     assert_has(&reply.screen,
                "\r\n    one two three four five six seven\r\n    eight nine ten eleven twelve\r\n");
-    reply_free(&reply);
 }
 
 /* ----------------------------------------------------------------------------------------------------- bar */
 
-static void test_what_takes_long_shows_a_bar(void **state)
+TEST_OF(command_setup, what_takes_long_shows_a_bar)
 {
     const struct how slow = {.terminal = TERMINAL_ERR, .out_after_ms = 1600};
     const struct how no_terminal = {.out_after_ms = 1600};
-    const struct fixture *fixture = *state;
     struct text event = {NULL, 0};
-    struct reply reply = {0};
 
     text_printf(&event, "{\"author\":\"user\",\"x\":\"%01000d\"}", 0);
     for (int i = 0; i < 600; i++)
@@ -167,7 +144,6 @@ static void test_what_takes_long_shows_a_bar(void **state)
     run_at(&reply, 0, &terminal, fixture->path, "search", "coat");
     assert_lacks(&reply.screen, "searching");
     free(event.data);
-    reply_free(&reply);
 }
 
 /* -------------------------------------------------------------------------------------------- hostile texts */
@@ -209,7 +185,7 @@ static void fill_hostile(ses_store *store, const ses_key *key)
     assert_ok(ses_labels_set_by_key(store, key, &label, 1, NULL, &error));
 }
 
-static void test_no_text_drives_the_terminal(void **state)
+TEST_OF(command_setup, no_text_drives_the_terminal)
 {
     static const char *const commands[][4] = {
         {"list"},
@@ -234,9 +210,7 @@ static void test_no_text_drives_the_terminal(void **state)
         {"delete", HOSTILE, "--dry-run"},
         {"fork", "--at", "start"},
     };
-    const struct fixture *fixture = *state;
     const ses_key key = {"h" HOSTILE, HOSTILE, HOSTILE};
-    struct reply reply = {0};
 
     fill_hostile(fixture->store, &key);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -252,15 +226,12 @@ static void test_no_text_drives_the_terminal(void **state)
         assert_harmless(&reply.screen);
         assert_true(reply.screen.len > 0);
     }
-    reply_free(&reply);
 }
 
-static void test_no_message_drives_the_terminal(void **state)
+TEST_OF(command_setup, no_message_drives_the_terminal)
 {
-    const struct fixture *fixture = *state;
     const ses_key key = {"h" HOSTILE, HOSTILE, HOSTILE};
     const struct how no = {.terminal = TERMINAL_ALL, .env = "NO_COLOR=1", .input = "n\n"};
-    struct reply reply = {0};
 
     fill_hostile(fixture->store, &key);
     run_at(&reply, 2, &without_colour, fixture->path, "events");
@@ -278,14 +249,11 @@ static void test_no_message_drives_the_terminal(void **state)
     assert_harmless(&reply.screen);
     run_at(&reply, 3, &without_colour, HOSTILE, "list");
     assert_harmless(&reply.screen);
-    reply_free(&reply);
 }
 
-static void test_such_characters_are_made_visible(void **state)
+TEST_OF(command_setup, such_characters_are_made_visible)
 {
-    const struct fixture *fixture = *state;
     const ses_key key = {"h", "h", "h"};
-    struct reply reply = {0};
 
     fill_hostile(fixture->store, &key);
     run_at(&reply, 0, NULL, fixture->path, "-s", "h", "title");
@@ -297,19 +265,4 @@ static void test_such_characters_are_made_visible(void **state)
     assert_has(
         &reply.out,
         "\"\x7f\xc2\x9b\xe2\x80\xae\""); /* where no terminal is, the bytes are those that are stored */
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_colours_are_for_terminals),           T(test_tables_are_as_wide_as_the_terminal),
-        T(test_ids_numbers_and_times_are_never_cut), T(test_late_rows_have_the_whole_width),
-        T(test_accents_do_not_disturb_the_columns),  T(test_a_transcript_is_wrapped),
-        T(test_what_takes_long_shows_a_bar),         T(test_no_text_drives_the_terminal),
-        T(test_no_message_drives_the_terminal),      T(test_such_characters_are_made_visible),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

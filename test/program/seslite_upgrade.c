@@ -53,7 +53,7 @@ static const char *const reading[][12] = {
     {"expire", "--dry-run"},
 };
 
-static void run_reading(struct reply *reply, const struct fixture *fixture, size_t which, const char *more)
+static void run_reading(struct reply *answer, const struct fixture *fixture, size_t which, const char *more)
 {
     const char *arguments[20] = {COMMAND, "-f", fixture->path};
     size_t count = 3;
@@ -62,14 +62,11 @@ static void run_reading(struct reply *reply, const struct fixture *fixture, size
         arguments[count++] = more;
     for (size_t i = 0; i < 12 && reading[which][i]; i++)
         arguments[count++] = reading[which][i];
-    command_run(reply, NULL, arguments);
+    command_run(answer, NULL, arguments);
 }
 
-static void test_every_reading_command_upgrades_it(void **state)
+TEST_OF(setup, every_reading_command_upgrades_it)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     for (size_t i = 0; i < sizeof reading / sizeof reading[0]; i++) {
         make_old(fixture);
         run_reading(&reply, fixture, i, "--no-upgrade");
@@ -85,14 +82,10 @@ static void test_every_reading_command_upgrades_it(void **state)
         assert_int_equal(reply.status, 0);
         assert_lacks(&reply.err, SAID);
     }
-    reply_free(&reply);
 }
 
-static void test_writing_commands_upgrade_it(void **state)
+TEST_OF(setup, writing_commands_upgrade_it)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(8, "--no-upgrade", TALK, "title", "new");
     assert_has(&reply.err, NAMED);
     assert_query(fixture->path, "PRAGMA user_version", "2\n");
@@ -109,15 +102,12 @@ static void test_writing_commands_upgrade_it(void **state)
     run_ok("migrate");
     assert_lacks(&reply.err, SAID);
     assert_has(&reply.err, "now has schema 3");
-    reply_free(&reply);
 }
 
 /* A store whose sessions are imported is met, too. */
-static void test_a_store_to_import_from_is_upgraded(void **state)
+TEST_OF(setup, a_store_to_import_from_is_upgraded)
 {
-    const struct fixture *fixture = *state;
     char *other = support_path(fixture->folder, "other.db");
-    struct reply reply = {0};
 
     run_at(&reply, 1, NULL, other, "--no-upgrade", "import", fixture->path);
     assert_has(&reply.err, NAMED);
@@ -125,15 +115,12 @@ static void test_a_store_to_import_from_is_upgraded(void **state)
     assert_has(&reply.err, SAID);
     assert_query(fixture->path, "PRAGMA user_version", "3\n");
     free(other);
-    reply_free(&reply);
 }
 
-static void test_one_that_may_not_be_written_names_the_way(void **state)
+TEST_OF(setup, one_that_may_not_be_written_names_the_way)
 {
-    struct fixture *fixture = *state;
     const char *const title[] = {COMMAND, "-f", fixture->path, TALK, "title", "x", NULL};
     const struct how nobody = {.as_nobody = true};
-    struct reply reply = {0};
 
     make_read_only(fixture);
     for (size_t i = 0; i < sizeof reading / sizeof reading[0]; i++) {
@@ -153,18 +140,4 @@ static void test_one_that_may_not_be_written_names_the_way(void **state)
     assert_int_not_equal(reply.status, 0);
     assert_has(&reply.err, NAMED);
     assert_query(fixture->path, "PRAGMA user_version", "2\n");
-    reply_free(&reply);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_every_reading_command_upgrades_it),
-        TEST(test_writing_commands_upgrade_it),
-        TEST(test_a_store_to_import_from_is_upgraded),
-        TEST(test_one_that_may_not_be_written_names_the_way),
-    };
-    return cmocka_run_group_tests_name("seslite_upgrade", tests, NULL, NULL);
 }

@@ -18,11 +18,8 @@ static char *beside(const struct fixture *fixture, const char *suffix)
 
 /* -------------------------------------------------------------------------------------------------- checks */
 
-static void test_a_sound_store_has_no_problem(void **state)
+TEST_OF(command_setup, a_sound_store_has_no_problem)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("check");
     assert_string_equal(reply.out.data, "");
     assert_has(&reply.err, "The store is sound.");
@@ -30,14 +27,10 @@ static void test_a_sound_store_has_no_problem(void **state)
     assert_string_equal(reply.out.data, "{\"problems\":[],\"sound\":true}\n");
     run_ok("check", "--jsonl");
     assert_string_equal(reply.out.data, "");
-    reply_free(&reply);
 }
 
-static void test_each_problem_is_named(void **state)
+TEST_OF(command_setup, each_problem_is_named)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     raw_exec(fixture->path, "UPDATE session_state SET value = '7' WHERE key = 'turns'");
     raw_exec(fixture->path, "UPDATE sessions SET created_us = updated_us + 1");
     run_ok("check", "--quick");
@@ -56,29 +49,23 @@ static void test_each_problem_is_named(void **state)
     assert_int_equal(reply_lines(&reply), 3);
     run_code(7, "check", "--limit", "1", "--jsonl");
     assert_int_equal(reply_lines(&reply), 1);
-    reply_free(&reply);
 }
 
-static void test_names_in_problems_cannot_drive_the_terminal(void **state)
+TEST_OF(command_setup, names_in_problems_cannot_drive_the_terminal)
 {
-    const struct fixture *fixture = *state;
     const ses_key odd = {"chat", "alice", "\x1b[31m"};
-    struct reply reply = {0};
 
     must_create(fixture->store, &odd, Q("{'k':1}"));
     raw_exec(fixture->path, "UPDATE session_state SET value = '7' WHERE key = 'k'");
     run_code(7, "check");
     assert_lacks(&reply.out, "\x1b");
-    reply_free(&reply);
 }
 
 /* ------------------------------------------------------------------------------------------------- backups */
 
-static void test_a_backup_is_a_store_of_its_own(void **state)
+TEST_OF(command_setup, a_backup_is_a_store_of_its_own)
 {
-    const struct fixture *fixture = *state;
     char *copy = beside(fixture, ".copy");
-    struct reply reply = {0};
     struct stat file;
 
     run_ok("backup", copy);
@@ -91,14 +78,11 @@ static void test_a_backup_is_a_store_of_its_own(void **state)
     assert_string_equal(reply.out.data, "2\n");
     assert_int_equal(unlink(copy), 0);
     free(copy);
-    reply_free(&reply);
 }
 
-static void test_a_file_is_replaced_only_when_told(void **state)
+TEST_OF(command_setup, a_file_is_replaced_only_when_told)
 {
-    const struct fixture *fixture = *state;
     char *copy = beside(fixture, ".copy");
-    struct reply reply = {0};
 
     run_ok("backup", copy, "--json");
     cJSON *json = reply_json(&reply);
@@ -113,7 +97,6 @@ static void test_a_file_is_replaced_only_when_told(void **state)
     run_code(2, "backup", ":memory:");
     run_code(1, "backup", "/nonexistent/folder/copy");
     free(copy);
-    reply_free(&reply);
 }
 
 static int count_unfinished(const char *folder)
@@ -168,10 +151,9 @@ static int interrupt_backup(const struct fixture *fixture, const char *copy, int
     return status;
 }
 
-static void test_an_interrupted_backup_leaves_nothing(void **state)
+TEST_OF(command_setup, an_interrupted_backup_leaves_nothing)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct fixture *fixture = *state;
     char *copy = beside(fixture, ".copy");
 
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
@@ -184,13 +166,11 @@ static void test_an_interrupted_backup_leaves_nothing(void **state)
     free(copy);
 }
 
-static void test_a_file_with_a_second_name_needs_linked(void **state)
+TEST_OF(command_setup, a_file_with_a_second_name_needs_linked)
 {
-    const struct fixture *fixture = *state;
     char *path = beside(fixture, ".first");
     char *name = beside(fixture, ".second");
     char *copy = beside(fixture, ".copy");
-    struct reply reply = {0};
 
     run_at(&reply, 0, NULL, path, "-a", "app", "-u", "user", "create", "s1");
     assert_int_equal(link(path, name), 0);
@@ -215,25 +195,8 @@ static void test_a_file_with_a_second_name_needs_linked(void **state)
     run_at(&reply, 0, NULL, copy, "--linked", "import", path);
     run_at(&reply, 0, NULL, path, "--linked", "list");
     assert_has(&reply.out, "Oslo");
-    reply_free(&reply);
     free(log);
     free(copy);
     free(name);
     free(path);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_sound_store_has_no_problem),
-        T(test_each_problem_is_named),
-        T(test_names_in_problems_cannot_drive_the_terminal),
-        T(test_a_backup_is_a_store_of_its_own),
-        T(test_a_file_is_replaced_only_when_told),
-        T(test_an_interrupted_backup_leaves_nothing),
-        T(test_a_file_with_a_second_name_needs_linked),
-    };
-    return cmocka_run_group_tests_name("seslite upkeep", tests, NULL, NULL);
 }

@@ -42,19 +42,16 @@ static void write_prices(const struct fixture *fixture, const char *json)
     fclose(file);
 }
 
-static void run_priced(struct reply *reply, int status, const struct fixture *fixture, const char *more)
+static void run_priced(struct reply *answer, int status, const struct fixture *fixture, const char *more)
 {
     char path[1024];
 
     snprintf(path, sizeof path, "%s.prices", fixture->path);
-    run_at(reply, status, NULL, fixture->path, "usage", "--prices", path, more);
+    run_at(answer, status, NULL, fixture->path, "usage", "--prices", path, more);
 }
 
-static void test_tables(void **state)
+TEST_OF(filled_setup, tables)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_at(&reply, 0, NULL, fixture->path, "usage");
     assert_string_equal(reply.out.data, "MODEL  CALLS   PROMPT  CACHED  CANDIDATES  THOUGHTS    TOTAL\n"
                                         "large      1  1000000  400000      200000    100000  1300000\n"
@@ -80,14 +77,10 @@ static void test_tables(void **state)
     run_at(&reply, 0, NULL, fixture->path, "usage", "--before", "2020-01-01");
     assert_string_equal(reply.out.data, "");
     assert_has(&reply.err, "no event says");
-    reply_free(&reply);
 }
 
-static void test_json(void **state)
+TEST_OF(filled_setup, json)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_at(&reply, 0, NULL, fixture->path, "usage", "--by", "app,user,session,day,model,invocation",
            "--jsonl");
     assert_has(
@@ -103,15 +96,11 @@ static void test_json(void **state)
     json = reply_json(&reply);
     assert_int_equal(cJSON_GetArraySize(json), 0);
     cJSON_Delete(json);
-    reply_free(&reply);
 }
 
 /* 600,000 * 1 + 400,000 * 0.25 + 200,000 * 8 + 100,000 * 8, a million each. */
-static void test_prices(void **state)
+TEST_OF(filled_setup, prices)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     write_prices(fixture, "{\"large\":{\"prompt\":1,\"cached\":0.25,\"candidates\":8}}");
     run_priced(&reply, 0, fixture, "--by=user");
     assert_has(&reply.out, "ann    large      1  1000000  400000      200000    100000  1300000  3.1000\n");
@@ -126,15 +115,11 @@ static void test_prices(void **state)
     assert_has(&reply.out, "\"cost\":2.600000}");
     assert_has(&reply.out, "\"cost\":12.000000}");
     assert_string_equal(reply.err.data, "seslite: left out 1 count that are not integers of 0 or more\n");
-    reply_free(&reply);
 }
 
 /* 5 * 30 and 7 * 30 of a million: as binary numbers, the first is less than 0.00015. */
-static void test_costs_are_exact(void **state)
+TEST_OF(filled_setup, costs_are_exact)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     write_prices(fixture, "{\"small\":{\"prompt\":30,\"candidates\":0}}");
     run_priced(&reply, 0, fixture, "--by=user");
     assert_has(&reply.out, "ann    small      1        5                                         0.0002\n");
@@ -150,10 +135,9 @@ static void test_costs_are_exact(void **state)
     write_prices(fixture, "{\"huge\":{\"prompt\":1000000000,\"candidates\":1e9}}");
     run_priced(&reply, 0, fixture, "--jsonl");
     assert_has(&reply.out, "\"cost\":9223372036854.775807}");
-    reply_free(&reply);
 }
 
-static void test_prices_that_are_wrong(void **state)
+TEST_OF(filled_setup, prices_that_are_wrong)
 {
     static const char *const wrong[][2] = {
         {"{", "expected a quoted key"},
@@ -166,8 +150,6 @@ static void test_prices_that_are_wrong(void **state)
         {"{\"m\":{\"prompt\":1000000000.000001,\"candidates\":1}}", "\"m\" must be"},
         {"{\"m\":{\"prompt\":1e-7,\"candidates\":1}}", "up to 6 decimals"},
         {"{\"m\":{\"prompt\":1,\"candidates\":1,\"input\":1}}", "\"m\" must be"}};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         write_prices(fixture, wrong[i][0]);
@@ -180,14 +162,10 @@ static void test_prices_that_are_wrong(void **state)
     run_at(&reply, 2, NULL, fixture->path, "usage", "--by", "");
     run_at(&reply, 2, NULL, fixture->path, "usage", "--zone", "Mars/Olympus");
     run_at(&reply, 3, NULL, fixture->path, "usage", "-u", "nobody");
-    reply_free(&reply);
 }
 
-static void test_a_tally(void **state)
+TEST_OF(filled_setup, a_tally)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_at(&reply, 0, NULL, fixture->path, "usage");
     assert_query(fixture->path, "SELECT count(*) FROM features WHERE name = 'usage'", "0\n");
     char *before = strdup(reply.out.data);
@@ -195,20 +173,19 @@ static void test_a_tally(void **state)
     assert_string_equal(reply.out.data, before);
     assert_query(fixture->path, "SELECT name FROM features WHERE name = 'usage'", "usage\n");
     free(before);
-    reply_free(&reply);
 }
 
 /* ------------------------------------------------------------------------------------- the recorded stores */
 
 static void import_recorded(const struct fixture *fixture, const char *path)
 {
-    struct reply reply = {0};
+    struct reply answer = {0};
 
-    run_at(&reply, 0, NULL, fixture->path, "import", path, "--rename", "--skip", "--json");
-    reply_free(&reply);
+    run_at(&answer, 0, NULL, fixture->path, "import", path, "--rename", "--skip", "--json");
+    reply_free(&answer);
 }
 
-static void test_the_recorded_stores(void **state)
+TEST(the_recorded_stores)
 {
     static const char *const names[] = {"go",
                                         "js",
@@ -224,8 +201,6 @@ static void test_the_recorded_stores(void **state)
                                         "python-v1-2.13"};
     static const char *const samples[] = {"customer_service", "image_search_denim_skirt"};
     need_data();
-    const struct fixture *fixture = *state;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = data_path(names[i], ".db");
@@ -247,19 +222,4 @@ static void test_the_recorded_stores(void **state)
     char *calls = raw_text(fixture->path, "SELECT sum(calls) > 20 FROM usage");
     assert_string_equal(calls, "1\n");
     free(calls);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, filled_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        T(test_tables),
-        T(test_json),
-        T(test_prices),
-        T(test_costs_are_exact),
-        T(test_prices_that_are_wrong),
-        T(test_a_tally),
-        cmocka_unit_test_setup_teardown(test_the_recorded_stores, fixture_setup, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("seslite usage", tests, NULL, NULL);
 }

@@ -21,12 +21,10 @@ static bool is_there(const struct fixture *fixture, const ses_key *key)
 
 /* ------------------------------------------------------------------------------------------------- history */
 
-static void test_fork_prints_the_new_id(void **state)
+TEST_OF(command_setup, fork_prints_the_new_id)
 {
-    const struct fixture *fixture = *state;
     const ses_key fork = {"chat", "alice", "new"};
     const ses_key bobs = {"chat", "bob", "his"};
-    struct reply reply = {0};
 
     run_ok("fork", "one", "--at", "last-turn", "--as", "new");
     assert_string_equal(reply.out.data, "new\n");
@@ -38,14 +36,10 @@ static void test_fork_prints_the_new_id(void **state)
     assert_string_equal(json_string(cJSON_GetObjectItem(json, "parent"), "id"), "one");
     cJSON_Delete(json);
     assert_int_equal(events_of(fixture, &bobs), 6);
-    reply_free(&reply);
 }
 
-static void test_rewind_takes_back_the_last_turn_and_redo_brings_it_back(void **state)
+TEST_OF(command_setup, rewind_takes_back_the_last_turn_and_redo_brings_it_back)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("rewind", "one");
     assert_string_equal(reply.out.data, "");
     run_ok("-s", "one", "state", "turns");
@@ -63,27 +57,19 @@ static void test_rewind_takes_back_the_last_turn_and_redo_brings_it_back(void **
     run_ok("rewind", "one", "--to", "0");
     run_ok("rewind", "one");
     assert_has(&reply.err, "one has no turn to take back.");
-    reply_free(&reply);
 }
 
-static void test_rewind_into_an_invocation_is_refused(void **state)
+TEST_OF(command_setup, rewind_into_an_invocation_is_refused)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(2, "rewind", "one", "--to", "2");
     run_code(3, "rewind", "one", "--to", "before:nowhere");
     assert_int_equal(events_of(fixture, &one), 6);
-    reply_free(&reply);
 }
 
 /* ----------------------------------------------------------------------------------------------- deletions */
 
-static void test_what_deletes_is_refused_without_yes_or_a_terminal(void **state)
+TEST_OF(command_setup, what_deletes_is_refused_without_yes_or_a_terminal)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(2, "cut", "one", "--to", "4");
     run_code(2, "prune", "one", "--keep", "2");
     run_code(2, "expire");
@@ -91,16 +77,13 @@ static void test_what_deletes_is_refused_without_yes_or_a_terminal(void **state)
     run_code(2, "--app", "chat", "delete", "--everything");
     assert_has(&reply.err, "--yes");
     assert_int_equal(events_of(fixture, &one), 6);
-    reply_free(&reply);
 }
 
-static void test_on_a_terminal_it_asks(void **state)
+TEST_OF(command_setup, on_a_terminal_it_asks)
 {
-    const struct fixture *fixture = *state;
     const struct how no = {.terminal = TERMINAL_IN | TERMINAL_ERR, .input = "n\n"};
     const struct how end = {.terminal = TERMINAL_IN | TERMINAL_ERR, .input = "\4"};
     const struct how yes = {.terminal = TERMINAL_IN | TERMINAL_ERR, .input = "y\n"};
-    struct reply reply = {0};
 
     run_at(&reply, 1, &no, fixture->path, "delete", "one");
     assert_has(&reply.screen, "Delete the session one of alice, with 6 events? [y/N] ");
@@ -109,10 +92,9 @@ static void test_on_a_terminal_it_asks(void **state)
     assert_true(is_there(fixture, &one));
     run_at(&reply, 0, &yes, fixture->path, "delete", "one");
     assert_false(is_there(fixture, &one));
-    reply_free(&reply);
 }
 
-static void test_a_dry_run_deletes_nothing(void **state)
+TEST_OF(command_setup, a_dry_run_deletes_nothing)
 {
     static const struct {
         const char *point;
@@ -120,8 +102,6 @@ static void test_a_dry_run_deletes_nothing(void **state)
     } cuts[] = {{"4", "2 events would be"},       {"start", "6 events would be"},
                 {"now", "0 events would be"},     {"e", "1 event would be"},
                 {"event:a", "5 events would be"}, {"before:i2", "2 events would be"}};
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
 
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         run_ok("cut", "one", "--to", cuts[i].point, "--dry-run");
@@ -136,28 +116,20 @@ static void test_a_dry_run_deletes_nothing(void **state)
     run_ok("--app", "chat", "delete", "--everything", "--dry-run");
     assert_has(&reply.err, "1 session would be deleted.");
     assert_int_equal(events_of(fixture, &one), 6);
-    reply_free(&reply);
 }
 
-static void test_cut_deletes_the_end(void **state)
+TEST_OF(command_setup, cut_deletes_the_end)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(2, "cut", "one", "--yes");
     run_ok("cut", "one", "--to", "last-turn", "--yes", "--json");
     assert_has(&reply.out, "{\"deleted\":2,\"dryRun\":false,\"erased\":{\"sessions\":0,\"events\":2,");
     assert_int_equal(events_of(fixture, &one), 4);
     run_ok("cut", "one", "--to", "start", "--yes", "--secure");
     assert_int_equal(events_of(fixture, &one), 0);
-    reply_free(&reply);
 }
 
-static void test_prune_deletes_the_beginning(void **state)
+TEST_OF(command_setup, prune_deletes_the_beginning)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_code(2, "prune", "one", "--yes");
     run_ok("prune", "one", "--keep", "1", "--yes");
     assert_has(&reply.err, "4 events were deleted."); /* the invocation of the last two is not parted */
@@ -166,15 +138,11 @@ static void test_prune_deletes_the_beginning(void **state)
     run_ok("show", "one");
     assert_has(&reply.err, "up to 4 were pruned");
     run_code(3, "-s", "one", "state", "--at", "2");
-    reply_free(&reply);
 }
 
-static void test_expire_deletes_what_is_due(void **state)
+TEST_OF(command_setup, expire_deletes_what_is_due)
 {
-    const struct fixture *fixture = *state;
     const int64_t due = fixture->now + 1000000;
-    ses_error error;
-    struct reply reply = {0};
 
     must_create(fixture->store, &other, NULL);
     run_ok("expire", "--yes");
@@ -191,27 +159,19 @@ static void test_expire_deletes_what_is_due(void **state)
     assert_has(&reply.out, "{\"deleted\":1,");
     run_ok("expire", "--idle", "1d", "--yes", "--json");
     assert_has(&reply.out, "{\"deleted\":1,");
-    reply_free(&reply);
 }
 
-static void test_a_dry_run_counts_idleness_from_the_write(void **state)
+TEST_OF(command_setup, a_dry_run_counts_idleness_from_the_write)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     must_append_by_key(fixture->store, &one, "{\"timestamp\":90000000000}");
     run_ok("expire", "--idle", "1d", "--dry-run");
     assert_has(&reply.err, "1 session would be deleted.");
     run_ok("expire", "--idle", "1d", "--yes");
     assert_has(&reply.err, "1 session was deleted.");
-    reply_free(&reply);
 }
 
-static void test_expire_leaves_a_number_of_sessions_a_user(void **state)
+TEST_OF(command_setup, expire_leaves_a_number_of_sessions_a_user)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     for (char id[] = "s0"; id[1] < '5'; id[1]++)
         must_create(fixture->store, &(ses_key){"chat", "alice", id}, NULL);
     must_create(fixture->store, &other, NULL);
@@ -219,14 +179,11 @@ static void test_expire_leaves_a_number_of_sessions_a_user(void **state)
     assert_has(&reply.err, "4 sessions would be deleted.");
     run_ok("expire", "--per-user", "2", "--yes");
     assert_has(&reply.err, "4 sessions were deleted.");
-    reply_free(&reply);
 }
 
-static void test_delete_takes_a_user_or_an_app(void **state)
+TEST_OF(command_setup, delete_takes_a_user_or_an_app)
 {
-    const struct fixture *fixture = *state;
     const ses_key bobs = {"chat", "bob", "b"};
-    struct reply reply = {0};
 
     must_create(fixture->store, &bobs, Q("{'user:k':1}"));
     must_create(fixture->store, &other, NULL);
@@ -242,16 +199,12 @@ static void test_delete_takes_a_user_or_an_app(void **state)
     assert_false(is_there(fixture, &one));
     assert_true(is_there(fixture, &other));
     run_code(3, "--app", "chat", "delete", "--everything", "--yes");
-    reply_free(&reply);
 }
 
 /* ---------------------------------------------------------------------------------------- titles and labels */
 
-static void test_title_is_set_shown_and_removed(void **state)
+TEST_OF(command_setup, title_is_set_shown_and_removed)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("-s", "one", "title", "--json");
     assert_string_equal(reply.out.data, "{\"title\":null}\n");
     run_ok("-s", "one", "title", "A \"trip\"");
@@ -264,15 +217,11 @@ static void test_title_is_set_shown_and_removed(void **state)
     assert_string_equal(reply.out.data, "");
     run_code(2, "-s", "one", "title", "");
     run_code(2, "-s", "one", "title", "x", "--remove");
-    reply_free(&reply);
 }
 
 /* Other commands take their argument as the session. */
-static void test_title_and_label_do_not_take_a_session_for_a_text(void **state)
+TEST_OF(command_setup, title_and_label_do_not_take_a_session_for_a_text)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("title", "A trip");
     assert_string_equal(reply.err.data, "session one (user alice, app chat): the title is now \"A trip\"\n");
     run_code(2, "title", "one");
@@ -293,14 +242,10 @@ static void test_title_and_label_do_not_take_a_session_for_a_text(void **state)
     assert_string_equal(reply.err.data, "");
     run_ok("title", "--remove");
     assert_has(&reply.err, "the title was removed\n");
-    reply_free(&reply);
 }
 
-static void test_labels_are_set_shown_and_removed(void **state)
+TEST_OF(command_setup, labels_are_set_shown_and_removed)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("-s", "one", "label", "project=oslo=1", "starred", "old=x");
     run_ok("-s", "one", "label", "--remove", "old");
     run_ok("-s", "one", "label");
@@ -309,16 +254,12 @@ static void test_labels_are_set_shown_and_removed(void **state)
     assert_string_equal(reply.out.data, "{\"project\":\"oslo=1\",\"starred\":\"\"}\n");
     run_code(2, "-s", "one", "label", "--remove");
     run_code(2, "-s", "one", "label", "=x");
-    reply_free(&reply);
 }
 
 /* -------------------------------------------------------------------------------------------------- upkeep */
 
-static void test_stats_count(void **state)
+TEST_OF(command_setup, stats_count)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     must_create(fixture->store, &other, NULL);
     run_ok("stats", "--json");
     cJSON *json = reply_json(&reply);
@@ -332,14 +273,10 @@ static void test_stats_count(void **state)
     run_ok("--app", "other", "stats");
     assert_has(&reply.out, "other      1         1       0\n");
     assert_lacks(&reply.out, "chat");
-    reply_free(&reply);
 }
 
-static void test_doctor_tells_versions_and_modes(void **state)
+TEST_OF(command_setup, doctor_tells_versions_and_modes)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
-
     run_ok("doctor");
     assert_has(&reply.out, ses_version());
     assert_has(&reply.out, "mode 0600");
@@ -350,17 +287,13 @@ static void test_doctor_tells_versions_and_modes(void **state)
     assert_true(cJSON_GetArraySize(json) >= 7);
     assert_has(&reply.out, "\"ok\":false,\"advice\":\"others on this machine can open it: chmod 600\"");
     cJSON_Delete(json);
-    reply_free(&reply);
 }
 
 /* The bugs of this SQLite need several programs on a file with a log. */
-static void test_doctor_warns_of_bugs_that_this_store_can_meet(void **state)
+TEST_OF(command_setup, doctor_warns_of_bugs_that_this_store_can_meet)
 {
-    struct fixture *fixture = *state;
     const char *const warns = "! known bugs";
     ses_info info = {.size = sizeof info};
-    struct reply reply = {0};
-    ses_error error;
 
     assert_ok(ses_store_info(fixture->store, &info, &error));
     const bool has_bugs = info.sqlite.bugs[0] != '\0';
@@ -377,13 +310,10 @@ static void test_doctor_warns_of_bugs_that_this_store_can_meet(void **state)
     must_append_by_key(fixture->store, &(ses_key){"chat", "alice", "one"}, "{}");
     run_ok("doctor");
     assert_null(strstr(reply.out.data, warns));
-    reply_free(&reply);
 }
 
-static void test_maintain_and_migrate(void **state)
+TEST_OF(command_setup, maintain_and_migrate)
 {
-    const struct fixture *fixture = *state;
-    struct reply reply = {0};
     char expected[64];
 
     run_ok("maintain", "--json");
@@ -391,14 +321,11 @@ static void test_maintain_and_migrate(void **state)
     run_ok("migrate", "--json");
     snprintf(expected, sizeof expected, "{\"migrated\":false,\"schema\":%d}\n", SES_SCHEMA_VERSION);
     assert_string_equal(reply.out.data, expected);
-    reply_free(&reply);
 }
 
-static void test_sql_reads_and_writes_only_when_told(void **state)
+TEST_OF(command_setup, sql_reads_and_writes_only_when_told)
 {
-    const struct fixture *fixture = *state;
     const struct how input = {.input = "SELECT 40 + 2;\n"};
-    struct reply reply = {0};
 
     run_ok("sql", "SELECT count(*) FROM events");
     assert_string_equal(reply.out.data, "6\n");
@@ -415,34 +342,4 @@ static void test_sql_reads_and_writes_only_when_told(void **state)
     run_ok("sql", "--write", "CREATE TABLE mine (x)");
     run_code(2, "sql", "--jsonl", "SELECT 1");
     run_code(1, "sql", "SELECT no");
-    reply_free(&reply);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_fork_prints_the_new_id),
-        T(test_rewind_takes_back_the_last_turn_and_redo_brings_it_back),
-        T(test_rewind_into_an_invocation_is_refused),
-        T(test_what_deletes_is_refused_without_yes_or_a_terminal),
-        T(test_on_a_terminal_it_asks),
-        T(test_a_dry_run_deletes_nothing),
-        T(test_cut_deletes_the_end),
-        T(test_prune_deletes_the_beginning),
-        T(test_expire_deletes_what_is_due),
-        T(test_a_dry_run_counts_idleness_from_the_write),
-        T(test_expire_leaves_a_number_of_sessions_a_user),
-        T(test_delete_takes_a_user_or_an_app),
-        T(test_title_is_set_shown_and_removed),
-        T(test_title_and_label_do_not_take_a_session_for_a_text),
-        T(test_labels_are_set_shown_and_removed),
-        T(test_stats_count),
-        T(test_doctor_tells_versions_and_modes),
-        T(test_doctor_warns_of_bugs_that_this_store_can_meet),
-        T(test_maintain_and_migrate),
-        T(test_sql_reads_and_writes_only_when_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,11 +72,10 @@ static void fill(const struct program_test *test)
     const int64_t created = INT64_C(1700000000000000);
     const ses_create_options options = {.size = sizeof options, .created_us = &created};
     const ses_key key = {"app", "user", "one"};
-    ses_store *store = NULL;
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_open(test->path, NULL, &store, &error));
+    ses_store *store = must_open(test->path, NULL);
     assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, &options,
                          &session, &error));
     assert_ok(ses_append(
@@ -99,9 +98,10 @@ static void fill(const struct program_test *test)
     ses_close(store);
 }
 
-static void test_script_makes_a_store(void **state)
+#define PROGRAM_TEST(name) TEST_WITH(struct program_test *test, setup, teardown, name)
+
+PROGRAM_TEST(script_makes_a_store)
 {
-    const struct program_test *test = *state;
     char *text = NULL;
 
     assert_int_equal(run_script(test, "0002_initial.sql", &text), 0);
@@ -138,9 +138,8 @@ static void assert_script_changes_nothing(const struct program_test *test)
     free(text);
 }
 
-static void test_script_changes_no_other_file(void **state)
+PROGRAM_TEST(script_changes_no_other_file)
 {
-    const struct program_test *test = *state;
     char *text = NULL;
 
     assert_int_equal(run_script(test, "0002_initial.sql", &text), 0);
@@ -154,19 +153,15 @@ static void test_script_changes_no_other_file(void **state)
     assert_script_changes_nothing(test);
 }
 
-static void test_views(void **state)
+PROGRAM_TEST(views)
 {
-    const struct program_test *test = *state;
-
     fill(test);
     assert_prints(test, "SELECT app, user, session, key, value FROM merged_state",
                   "app|user|one|app:a|1\napp|user|one|k|[1.10]\napp|user|one|user:u|\"x\"\n");
 }
 
-static void test_transcript(void **state)
+PROGRAM_TEST(transcript)
 {
-    const struct program_test *test = *state;
-
     fill(test);
     assert_prints(test, "SELECT seq, time, author, text FROM transcript WHERE text IS NOT NULL",
                   "1|2023-11-14T22:13:20.000042Z|user|Hello there\n");
@@ -180,7 +175,7 @@ static void test_transcript(void **state)
                   "one|2023-11-14T22:13:20Z|2023-11-14T22:13:21Z|3|3|1|1|1\n");
 }
 
-static void test_changes_of_state_in_the_transcript(void **state)
+PROGRAM_TEST(changes_of_state_in_the_transcript)
 {
     static const char *const events[] = {
         "{\"actions\":{\"stateDelta\":{\"k\": 1.10,\"user:big\":9007199254740993,\"temp:t\":0}}}",
@@ -188,21 +183,18 @@ static void test_changes_of_state_in_the_transcript(void **state)
         "{\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
         "{\"actions\":{}}",
     };
-    const struct program_test *test = *state;
     const ses_key key = {"app", "user", "one"};
-    ses_store *store = NULL;
-    ses_error error;
 
     fill(test);
-    assert_ok(ses_open(test->path, NULL, &store, &error));
+    ses_store *store = must_open(test->path, NULL);
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
-        assert_ok(ses_append_by_key(store, &key, events[i], SES_NUL, NULL, NULL, &error));
+        must_append_by_key(store, &key, events[i]);
     ses_close(store);
     assert_prints(test, "SELECT seq, changes FROM transcript WHERE seq > 2",
                   "3|\n4|{\"k\":1.10,\"user:big\":9007199254740993}\n5|{\"k\":null}\n6|\n7|\n");
 }
 
-static void test_the_transcript_hides_nothing(void **state)
+PROGRAM_TEST(the_transcript_hides_nothing)
 {
     static const char *const events[] = {
         "{\"content\":{\"parts\":[{\"text\":\"a\\u0000b \\\\u0000\"},3]},\"errorCode\":\"SAFETY\","
@@ -212,15 +204,12 @@ static void test_the_transcript_hides_nothing(void **state)
         "\"mime_type\":\"text/csv\",\"file_uri\":\"gs://b/"
         "c\"}}]},\"actions\":{\"transferToAgent\":\"billing\"}}",
     };
-    const struct program_test *test = *state;
     const ses_key key = {"app", "user", "one"};
-    ses_store *store = NULL;
-    ses_error error;
 
     fill(test);
-    assert_ok(ses_open(test->path, NULL, &store, &error));
+    ses_store *store = must_open(test->path, NULL);
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
-        assert_ok(ses_append_by_key(store, &key, events[i], SES_NUL, NULL, NULL, &error));
+        must_append_by_key(store, &key, events[i]);
     ses_close(store);
     assert_prints(test, "SELECT text, error, code, files, transfer FROM transcript WHERE seq = 4",
                   "a\xe2\x90\x80"
@@ -229,10 +218,8 @@ static void test_the_transcript_hides_nothing(void **state)
                   "||print(1)\n1|image/png; text/csv gs://b/c|billing\n");
 }
 
-static void test_invalid_json_is_refused(void **state)
+PROGRAM_TEST(invalid_json_is_refused)
 {
-    const struct program_test *test = *state;
-
     fill(test);
     assert_refused(test, "INSERT INTO session_state VALUES (1, 'x', '{bad', 1)",
                    "session_state.value: not valid JSON");
@@ -250,10 +237,8 @@ static void test_invalid_json_is_refused(void **state)
     assert_refused(test, "UPDATE app_state SET value = x'31'", "cannot store BLOB value");
 }
 
-static void test_references_hold(void **state)
+PROGRAM_TEST(references_hold)
 {
-    const struct program_test *test = *state;
-
     fill(test);
     assert_prints(test, "PRAGMA foreign_keys", "0\n"); /* so it is the guards that hold */
     assert_refused(test, "INSERT INTO session_state VALUES (9, 'x', '1', 1)", "there is no such session");
@@ -270,10 +255,8 @@ static void test_references_hold(void **state)
     assert_refused(test, "DELETE FROM apps", "the app has users");
 }
 
-static void test_deleting_takes_what_belongs_to_it(void **state)
+PROGRAM_TEST(deleting_takes_what_belongs_to_it)
 {
-    const struct program_test *test = *state;
-
     fill(test);
     assert_prints(test,
                   "DELETE FROM sessions; SELECT count(*) FROM events; SELECT count(*) FROM session_state; "
@@ -284,18 +267,15 @@ static void test_deleting_takes_what_belongs_to_it(void **state)
     assert_prints(test, "DELETE FROM apps; SELECT count(*) FROM app_state; PRAGMA foreign_key_check;", "0\n");
 }
 
-static void test_reads_while_the_library_has_it_open(void **state)
+PROGRAM_TEST(reads_while_the_library_has_it_open)
 {
-    const struct program_test *test = *state;
     const ses_key key = {"app", "user", "one"};
-    ses_store *store = NULL;
-    ses_error error;
 
     fill(test);
-    assert_ok(ses_open(test->path, NULL, &store, &error));
-    assert_ok(ses_append_by_key(store, &key, "{\"author\":\"last\"}", SES_NUL, NULL, NULL, &error));
+    ses_store *store = must_open(test->path, NULL);
+    must_append_by_key(store, &key, "{\"author\":\"last\"}");
     assert_prints(test, "SELECT author FROM events ORDER BY position DESC LIMIT 1", "last\n");
-    assert_ok(ses_append_by_key(store, &key, "{\"author\":\"after\"}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, "{\"author\":\"after\"}");
     ses_close(store);
 }
 
@@ -308,21 +288,8 @@ static int no_program(void)
     return status;
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
-
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_script_makes_a_store),
-        TEST(test_script_changes_no_other_file),
-        TEST(test_views),
-        TEST(test_transcript),
-        TEST(test_changes_of_state_in_the_transcript),
-        TEST(test_the_transcript_hides_nothing),
-        TEST(test_invalid_json_is_refused),
-        TEST(test_references_hold),
-        TEST(test_deleting_takes_what_belongs_to_it),
-        TEST(test_reads_while_the_library_has_it_open),
-    };
-    return no_program() ? 0 : cmocka_run_group_tests_name("the sqlite3 program", tests, NULL, NULL);
+    if (no_program())
+        exit(EXIT_SUCCESS);
 }

@@ -10,17 +10,16 @@ static int store_setup(void **state)
     const ses_key key = {"app", "user", "one"};
     const ses_key second = {"app", "user", "two"};
     const ses_key elsewhere = {"other", "user", "one"};
-    ses_store *store = NULL;
     ses_error error;
 
     assert_int_equal(folder_setup(state), 0);
     const struct folder *folder = *state;
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":2,\"k\":3}", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_create(store, &second, "{\"k\":4}", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_create(store, &elsewhere, "{\"app:a\":5,\"user:u\":6}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e1\"}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e2\"}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, "{\"id\":\"e1\"}");
+    must_append_by_key(store, &key, "{\"id\":\"e2\"}");
     ses_close(store);
     return 0;
 }
@@ -80,12 +79,13 @@ static void refuse(const struct folder *folder, const char *sql, const char *wor
 
 #define assert_refused(sql, words) refuse(folder, (sql), (words), __LINE__)
 
-static void test_only_json_is_taken(void **state)
+#define SQLITE3_GUARDS_TEST(name) TEST_WITH(struct folder *folder, store_setup, folder_teardown, name)
+
+SQLITE3_GUARDS_TEST(only_json_is_taken)
 {
     static const char *const bad[] = {"{",         "",    "nope", "[1,]", "{\"a\":1,}", "01",    "+1",
                                       ".5",        "1.",  "-",    "1e",   "0x10",       "NaN",   "\"\\x\"",
                                       "\"\\u12\"", "\"a", "1 2",  "[1]]", "True",       "{a:1}", "/**/1"};
-    const struct folder *folder = *state;
     static const struct {
         const char *sql;
         const char *words;
@@ -111,10 +111,8 @@ static void test_only_json_is_taken(void **state)
     }
 }
 
-static void test_types_are_strict(void **state)
+SQLITE3_GUARDS_TEST(types_are_strict)
 {
-    const struct folder *folder = *state;
-
     assert_refused("UPDATE sessions SET version = 'one'", "cannot store TEXT value in INTEGER column");
     assert_refused("UPDATE sessions SET created_us = 1.5", "cannot store REAL value in INTEGER column");
     assert_refused("UPDATE events SET author = x'00'", "cannot store BLOB value in TEXT column");
@@ -131,10 +129,8 @@ static void test_types_are_strict(void **state)
         "18|18\n");
 }
 
-static void test_no_row_without_its_owner(void **state)
+SQLITE3_GUARDS_TEST(no_row_without_its_owner)
 {
-    const struct folder *folder = *state;
-
     assert_refused("INSERT INTO users VALUES (9, 9, 'x')", "there is no such app");
     assert_refused("UPDATE users SET app_id = 9", "users");
     assert_refused("UPDATE users SET id = 9 WHERE id = 1", "the id and the app must not change");
@@ -172,7 +168,7 @@ static void test_no_row_without_its_owner(void **state)
  * REPLACE takes the row that is in its way without asking the triggers that guard a deletion. It may be refused, or
  * do what a deletion does; but no row may be left that belongs to nothing.
  */
-static void test_replacing_leaves_nothing_behind(void **state)
+SQLITE3_GUARDS_TEST(replacing_leaves_nothing_behind)
 {
     static const char *const statements[] = {
         "REPLACE INTO users VALUES (9, 1, 'user')",
@@ -182,7 +178,6 @@ static void test_replacing_leaves_nothing_behind(void **state)
         "INSERT INTO apps VALUES (9, 'c'); UPDATE OR REPLACE apps SET name = 'app' WHERE id = 9",
         "UPDATE OR REPLACE sessions SET name = 'one' WHERE name = 'two'",
     };
-    const struct folder *folder = *state;
     char *kept = support_path(folder->folder, "kept.db");
     int broken = 0;
 
@@ -204,16 +199,13 @@ static void test_replacing_leaves_nothing_behind(void **state)
 }
 
 /* A session's app is its user's app; a user that moves would take none of the sessions along. */
-static void test_users_do_not_move(void **state)
+SQLITE3_GUARDS_TEST(users_do_not_move)
 {
-    const struct folder *folder = *state;
-
     assert_refused("UPDATE users SET app_id = 2, name = 'moved' WHERE id = 1", "users");
 }
 
-static void test_deleting_takes_all_that_belongs(void **state)
+SQLITE3_GUARDS_TEST(deleting_takes_all_that_belongs)
 {
-    const struct folder *folder = *state;
     int status = 0;
 
     free(run_program(folder, "DELETE FROM sessions WHERE name = 'one' AND user_id = 1;", &status));
@@ -235,23 +227,70 @@ static void test_deleting_takes_all_that_belongs(void **state)
 static void save_artifacts(const char *path)
 {
     static const ses_key keys[] = {{"app", "user", "one"}, {"app", "user", "two"}, {"app", "user", NULL}};
-    ses_store *store = NULL;
     ses_error error;
 
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         assert_ok(ses_artifact_save_by_key(store, &keys[i], "a", keys[i].session ? "same" : "other", SES_NUL,
                                            NULL, NULL, &error));
     ses_close(store);
 }
 
-static void test_artifacts_go_with_what_they_belong_to(void **state)
+/* A version of a deleted session never fits the next session of that name. */
+SQLITE3_GUARDS_TEST(deleting_ends_the_versions)
+{
+    const ses_key key = {"app", "user", "one"};
+    int status = 0;
+
+    free(run_program(folder, "DELETE FROM sessions WHERE name = 'two'; DELETE FROM sessions;", &status));
+    assert_int_equal(status, 0);
+    assert_query(folder->path, "SELECT * FROM version_floor", "1|3\n");
+    ses_store *store = must_open(folder->path, NULL);
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_append_by_key(store, &key, "{}");
+    for (int64_t version = 0; version < 4; version++) {
+        const ses_append_options old = {.size = sizeof old, .flags = SES_AT_VERSION, .version = version};
+        assert_code(SES_STALE, ses_append_by_key(store, &key, "{}", SES_NUL, &old, NULL, &error));
+    }
+    ses_close(store);
+}
+
+SQLITE3_GUARDS_TEST(versions_stay_within_bounds)
+{
+    assert_refused("UPDATE version_floor SET floor = -1", "CHECK constraint failed");
+    assert_refused("UPDATE version_floor SET floor = 9007199254740993", "CHECK constraint failed");
+    assert_refused("UPDATE version_floor SET floor = 'x'", "cannot store TEXT");
+    assert_refused("INSERT INTO version_floor VALUES (2, 0)", "CHECK constraint failed");
+}
+
+/* What the program does rightly, the library goes on with. */
+SQLITE3_GUARDS_TEST(the_library_goes_on)
+{
+    const ses_key key = {"app", "user", "one"};
+    int status = 0;
+
+    free(run_program(folder,
+                     "INSERT INTO session_state VALUES (1, 'by hand', '{\"x\": 1.50}', 2);"
+                     "UPDATE app_state SET value = '\"changed\"' WHERE app_id = 1;"
+                     "DELETE FROM user_state WHERE user_id = 1;",
+                     &status));
+    assert_int_equal(status, 0);
+    ses_store *store = must_open(folder->path, NULL);
+    ses_session *session = must_get(store, &key);
+    assert_string_equal(support_state(session, NULL),
+                        "{\"app:a\":\"changed\",\"by hand\":{\"x\": 1.50},\"k\":3}");
+    must_append(session, "{\"id\":\"e3\"}");
+    ses_session_close(session);
+    ses_close(store);
+    assert_sound(folder->path);
+}
+
+SQLITE3_GUARDS_TEST(artifacts_go_with_what_they_belong_to)
 {
     static const char *const left[] = {
         "DELETE FROM sessions WHERE name = 'one'", "2|2|2\n", "DELETE FROM artifacts WHERE session = 'two'",
         "1|1|1\n", "DELETE FROM sessions; DELETE FROM users;", "0|0|0\n",
     };
-    const struct folder *folder = *state;
     int status = 0;
 
     save_artifacts(folder->path);
@@ -270,64 +309,6 @@ static void test_artifacts_go_with_what_they_belong_to(void **state)
     }
 }
 
-/* A version of a deleted session never fits the next session of that name. */
-static void test_deleting_ends_the_versions(void **state)
-{
-    const struct folder *folder = *state;
-    const ses_key key = {"app", "user", "one"};
-    int status = 0;
-    ses_store *store = NULL;
-    ses_error error;
-
-    free(run_program(folder, "DELETE FROM sessions WHERE name = 'two'; DELETE FROM sessions;", &status));
-    assert_int_equal(status, 0);
-    assert_query(folder->path, "SELECT * FROM version_floor", "1|3\n");
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
-    for (int64_t version = 0; version < 4; version++) {
-        const ses_append_options old = {.size = sizeof old, .flags = SES_AT_VERSION, .version = version};
-        assert_code(SES_STALE, ses_append_by_key(store, &key, "{}", SES_NUL, &old, NULL, &error));
-    }
-    ses_close(store);
-}
-
-static void test_versions_stay_within_bounds(void **state)
-{
-    const struct folder *folder = *state;
-
-    assert_refused("UPDATE version_floor SET floor = -1", "CHECK constraint failed");
-    assert_refused("UPDATE version_floor SET floor = 9007199254740993", "CHECK constraint failed");
-    assert_refused("UPDATE version_floor SET floor = 'x'", "cannot store TEXT");
-    assert_refused("INSERT INTO version_floor VALUES (2, 0)", "CHECK constraint failed");
-}
-
-/* What the program does rightly, the library goes on with. */
-static void test_the_library_goes_on(void **state)
-{
-    const struct folder *folder = *state;
-    const ses_key key = {"app", "user", "one"};
-    int status = 0;
-    ses_store *store = NULL;
-    ses_session *session = NULL;
-    ses_error error;
-
-    free(run_program(folder,
-                     "INSERT INTO session_state VALUES (1, 'by hand', '{\"x\": 1.50}', 2);"
-                     "UPDATE app_state SET value = '\"changed\"' WHERE app_id = 1;"
-                     "DELETE FROM user_state WHERE user_id = 1;",
-                     &status));
-    assert_int_equal(status, 0);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL),
-                        "{\"app:a\":\"changed\",\"by hand\":{\"x\": 1.50},\"k\":3}");
-    assert_ok(ses_append(session, "{\"id\":\"e3\"}", SES_NUL, NULL, NULL, &error));
-    ses_session_close(session);
-    ses_close(store);
-    assert_sound(folder->path);
-}
-
 static int no_program(void)
 {
     int status = 0;
@@ -338,11 +319,11 @@ static int no_program(void)
 }
 
 /* Not since 1970, so that it is not removed as idle at once. */
-static void test_a_session_written_by_hand_is_idle_from_now_on(void **state)
+SQLITE3_GUARDS_TEST(a_session_written_by_hand_is_idle_from_now_on)
 {
     int status = 0;
     char *printed = run_program(
-        *state,
+        folder,
         "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq,"
         " event_count) VALUES (1, 1, 'by hand', 0, 0, 0, 0, 0, 0);"
         "SELECT abs(changed_us / 1000000 - strftime('%s', 'now')) < 600 FROM sessions WHERE name = 'by hand'",
@@ -353,16 +334,8 @@ static void test_a_session_written_by_hand_is_idle_from_now_on(void **state)
     free(printed);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_only_json_is_taken),         TEST(test_types_are_strict),
-        TEST(test_no_row_without_its_owner),   TEST(test_replacing_leaves_nothing_behind),
-        TEST(test_users_do_not_move),          TEST(test_deleting_takes_all_that_belongs),
-        TEST(test_deleting_ends_the_versions), TEST(test_versions_stay_within_bounds),
-        TEST(test_the_library_goes_on),        TEST(test_artifacts_go_with_what_they_belong_to),
-        TEST(test_a_session_written_by_hand_is_idle_from_now_on),
-    };
-    return no_program() ? 0 : cmocka_run_group_tests_name("the sqlite3 program: guards", tests, NULL, NULL);
+    if (no_program())
+        exit(EXIT_SUCCESS);
 }

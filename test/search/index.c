@@ -159,11 +159,10 @@ static void check_index(ses_store *store)
     assert_int_equal(problems, 0);
 }
 
-static void test_random_changes(void **state)
+TEST(random_changes)
 {
     void *plain = NULL;
-    struct twins twins = {.indexed = *state, .seed = 42, .second = 4000000000};
-    ses_error error;
+    struct twins twins = {.indexed = fixture, .seed = 42, .second = 4000000000};
 
     assert_int_equal(fixture_setup(&plain), 0);
     twins.plain = plain;
@@ -256,12 +255,12 @@ static size_t search_both(struct twins *twins, const char *asked, size_t len, un
     return count;
 }
 
-static void open_twins(struct twins *twins, void **state, void **plain)
+static void open_twins(struct twins *twins, struct fixture *fixture, void **plain)
 {
     const ses_key key = {"app", "u", "a"};
     ses_error error;
 
-    *twins = (struct twins){.indexed = *state, .seed = 27};
+    *twins = (struct twins){.indexed = fixture, .seed = 27};
     assert_int_equal(fixture_setup(plain), 0);
     twins->plain = *plain;
     assert_ok(ses_store_index(twins->indexed->store, NULL, NULL, &error));
@@ -269,7 +268,7 @@ static void open_twins(struct twins *twins, void **state, void **plain)
     must_create(twins->plain->store, &key, NULL);
 }
 
-static void test_texts_of_all_scripts(void **state)
+TEST(texts_of_all_scripts)
 {
     static uint32_t texts[STRANGE][STRANGE_LEN];
     static const unsigned flags[] = {0, SES_SEARCH_ANY, SES_SEARCH_PHRASE};
@@ -277,7 +276,7 @@ static void test_texts_of_all_scripts(void **state)
     struct twins twins;
     size_t found = 0;
 
-    open_twins(&twins, state, &plain);
+    open_twins(&twins, fixture, &plain);
     for (int i = 0; i < STRANGE; i++) {
         char text[12 * STRANGE_LEN + 1];
         int len = 0;
@@ -302,7 +301,7 @@ static void test_texts_of_all_scripts(void **state)
 }
 
 /* Any part of a text is found, whatever is before and after it, and of which scripts. */
-static void test_letters_that_follow_each_other(void **state)
+TEST(letters_that_follow_each_other)
 {
     static const char *const letters[] = {"\u4e2d", "\u6587", "\u304b", "\u30ab", "\u0e01",
                                           "\u0e32", "\ud55c", "a",      " "};
@@ -312,7 +311,7 @@ static void test_letters_that_follow_each_other(void **state)
     struct twins twins;
     size_t found = 0;
 
-    open_twins(&twins, state, &plain);
+    open_twins(&twins, fixture, &plain);
     for (int i = 0; i < TEXTS; i++) {
         char text[TEXT_LEN * 4 + 1] = "";
         for (int k = 0; k < TEXT_LEN; k++) {
@@ -344,7 +343,7 @@ static char *repeated(char letter, size_t count, const char *end)
 }
 
 /* Longer than an engine takes, and more of them than an engine takes. */
-static void test_long_words_and_many(void **state)
+TEST(long_words_and_many)
 {
     static const char *const ends[] = {"", "x", "y", " x", "\u00e9", "\u4e2d"};
     static const size_t lengths[] = {253, 254, 255, 256, 2046, 2047, 2048, 60000};
@@ -353,7 +352,7 @@ static void test_long_words_and_many(void **state)
     char *many = malloc(200000 * 8);
     size_t len = 0;
 
-    open_twins(&twins, state, &plain);
+    open_twins(&twins, fixture, &plain);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0] * 6; i++) {
         char *text = repeated('a', lengths[i / 6], ends[i % 6]);
         append_to_both(&twins, text);
@@ -407,15 +406,13 @@ static size_t found(ses_store *store, int indexed)
     return count;
 }
 
-static void test_make_rebuild_and_drop(void **state)
+TEST(make_rebuild_and_drop)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_index_options rebuild = {.size = sizeof rebuild, .flags = SES_INDEX_REBUILD};
     const ses_index_options drop = {.size = sizeof drop, .flags = SES_INDEX_DROP};
     const ses_index_options both = {.size = sizeof both, .flags = SES_INDEX_DROP | SES_INDEX_REBUILD};
     int64_t events = -1;
-    ses_error error;
 
     must_create(store, &key, NULL);
     say(store, 3);
@@ -454,16 +451,14 @@ static int note_progress(void *context, int64_t done, int64_t total)
 }
 
 /* What was added before the end stays. */
-static void test_progress(void **state)
+TEST(progress)
 {
-    const struct fixture *fixture = *state;
     struct seen_progress seen = {0, 0, 0};
     const ses_index_options options = {
         .size = sizeof options, .progress = note_progress, .progress_context = &seen};
     const size_t long_text = 700 * 1000;
     char *event = malloc(long_text + 100);
     int64_t events = 0;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     const size_t head = (size_t)sprintf(event, "{\"content\":{\"parts\":[{\"text\":\"word ");
@@ -487,29 +482,12 @@ static void test_progress(void **state)
 }
 
 /* Nothing has a word, so no buffer of words was ever allocated. The sanitizers see arithmetic on a null pointer. */
-static void test_events_without_words(void **state)
+TEST(events_without_words)
 {
-    struct fixture *fixture = *state;
     int64_t events = 0;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, "{\"author\":\"agent\"}");
     assert_ok(ses_store_index(fixture->store, NULL, &events, &error));
     assert_int_equal(events, 1);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_random_changes),
-        TEST(test_texts_of_all_scripts),
-        TEST(test_letters_that_follow_each_other),
-        TEST(test_long_words_and_many),
-        TEST(test_make_rebuild_and_drop),
-        TEST(test_progress),
-        TEST(test_events_without_words),
-    };
-    return cmocka_run_group_tests_name("the index of words", tests, NULL, NULL);
 }

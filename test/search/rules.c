@@ -131,14 +131,13 @@ static void hash_events(uint64_t *hash)
     ses__buffer_free(&words);
 }
 
-static void test_the_rules_are_those_of_the_number(void **state)
+PLAIN_TEST(the_rules_are_those_of_the_number)
 {
     /* When the rules change: the next number, and the hash of the new ones. */
     static const char name[] = "search";
     const uint64_t expected = UINT64_C(0x62f4492a4ed81742);
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-    (void)state;
     hash_characters(&hash);
     hash_compositions(&hash);
     hash_events(&hash);
@@ -147,10 +146,4 @@ static void test_the_rules_are_those_of_the_number(void **state)
             "the rules of the index of words are others (0x%016llx): a new number is needed in WORDS_FEATURE, "
             "which is %s (storage/sql/rows/words.h)",
             (unsigned long long)hash, WORDS_FEATURE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_rules_are_those_of_the_number)};
-    return cmocka_run_group_tests_name("the rules of the index of words", tests, NULL, NULL);
 }

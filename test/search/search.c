@@ -15,13 +15,12 @@ static int expects_index;
 static void must_say(ses_store *store, const ses_key *to, const char *id, int64_t second, const char *text)
 {
     char event[2000];
-    ses_error error;
 
     snprintf(
         event, sizeof event,
         "{\"id\":\"%s\",\"invocationId\":\"%s\",\"timestamp\":%lld,\"content\":{\"parts\":[{\"text\":\"%s\"}]}}",
         id, id, (long long)(LATER + second), text);
-    assert_ok(ses_append_by_key(store, to, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, to, event);
 }
 
 /* The ids of the events that are found, with a space after each. */
@@ -48,9 +47,29 @@ static const char *found(ses_store *store, const char *words)
     return found_with(store, &key, words, NULL);
 }
 
-static void test_all_words_in_any_order(void **state)
+/* Every search must give the same with an index, which the search itself brings up to date. */
+static int indexed_setup(void **state)
 {
+    const int failed = fixture_setup(state);
     const struct fixture *fixture = *state;
+    ses_error error;
+
+    if (!failed)
+        assert_ok(ses_store_index(fixture->store, NULL, NULL, &error));
+    expects_index = 1;
+    return failed;
+}
+
+static int plain_setup(void **state)
+{
+    expects_index = 0;
+    return fixture_setup(state);
+}
+
+#define SEARCH_TEST(name) TEST_ALSO(indexed_setup, fixture_teardown, name) TEST_OF(plain_setup, name)
+
+SEARCH_TEST(all_words_in_any_order)
+{
     ses_store *store = fixture->store;
     const ses_search_options any = {.size = sizeof any, .flags = SES_SEARCH_ANY};
     const ses_search_options phrase = {.size = sizeof phrase, .flags = SES_SEARCH_PHRASE};
@@ -69,9 +88,8 @@ static void test_all_words_in_any_order(void **state)
     assert_string_equal(found(store, "leaves-noon"), "");
 }
 
-static void test_characters_that_follow_each_other(void **state)
+SEARCH_TEST(characters_that_follow_each_other)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
 
     must_create(store, &key, NULL);
@@ -84,7 +102,7 @@ static void test_characters_that_follow_each_other(void **state)
 }
 
 /* Where people and models write, and where nobody does. */
-static void test_the_texts_of_an_event(void **state)
+SEARCH_TEST(the_texts_of_an_event)
 {
     static const char event[] =
         "{\"id\":\"e1\",\"author\":\"hidden1\",\"errorMessage\":\"shown1\",\"invocationId\":\"hidden2\",\"content\":{"
@@ -93,7 +111,6 @@ static void test_the_texts_of_an_event(void **state)
         "{\"functionCall\":{\"id\":\"hidden7\",\"name\":\"shown6\",\"args\":{\"hidden8\":\"shown7\",\"id\":[{\"data\":"
         "\"shown8\"}],\"n\":12345}}},{\"functionResponse\":{\"response\":{\"r\":\"\\u0073hown9 \\ud800 shown10\"}}}]},"
         "\"actions\":{\"stateDelta\":{\"k\":\"hidden9\"}}}";
-    const struct fixture *fixture = *state;
     char word[20];
 
     must_create(fixture->store, &key, NULL);
@@ -108,9 +125,8 @@ static void test_the_texts_of_an_event(void **state)
     assert_string_equal(found(fixture->store, "shown4-shown5"), "");
 }
 
-static void test_scopes_and_times(void **state)
+SEARCH_TEST(scopes_and_times)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key keys[] = {{"app", "a", "1"}, {"app", "a", "2"}, {"app", "b", "1"}, {"other", "a", "1"}};
     const int64_t two = (LATER + 2) * 1000000;
@@ -131,9 +147,8 @@ static void test_scopes_and_times(void **state)
     assert_string_equal(found_with(store, &(ses_key){"nobody", NULL, NULL}, "word", NULL), "");
 }
 
-static void test_filters(void **state)
+SEARCH_TEST(filters)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key user = {"app", "user", NULL};
     const ses_key other = {"app", "user", "other"};
@@ -142,7 +157,6 @@ static void test_filters(void **state)
     const ses_filter prefixed = {.size = sizeof prefixed, .id_prefix = "sess"};
     const ses_search_options of_label = {.size = sizeof of_label, .filter = &labelled};
     const ses_search_options of_prefix = {.size = sizeof of_prefix, .filter = &prefixed};
-    ses_error error;
 
     must_create(store, &key, NULL);
     must_create(store, &other, NULL);
@@ -155,16 +169,14 @@ static void test_filters(void **state)
 }
 
 /* The session in which a page ends is updated: its other events, and the sessions after it, are still found. */
-static void test_sessions_that_move(void **state)
+SEARCH_TEST(sessions_that_move)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key user = {"app", "user", NULL};
     const ses_key keys[] = {{"app", "user", "0"}, {"app", "user", "1"}, {"app", "user", "2"}};
     ses_search_options options = {.size = sizeof options, .limit = 3};
     ses_hits *first = NULL;
     ses_hits *second = NULL;
-    ses_error error;
 
     for (int i = 0; i < 6; i++) {
         const char id[] = {'e', (char)('0' + i), '\0'};
@@ -187,13 +199,11 @@ static void test_sessions_that_move(void **state)
     ses_hits_close(first);
 }
 
-static void test_only_live_events(void **state)
+SEARCH_TEST(only_live_events)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_search_options live = {.size = sizeof live, .flags = SES_SEARCH_LIVE};
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
-    ses_error error;
 
     must_create(store, &key, NULL);
     must_say(store, &key, "e1", 1, "word");
@@ -203,12 +213,10 @@ static void test_only_live_events(void **state)
     assert_string_equal(found_with(store, &key, "word", &live), "e1 ");
 }
 
-static void test_snippets(void **state)
+SEARCH_TEST(snippets)
 {
-    const struct fixture *fixture = *state;
     const ses_search_options options = {.size = sizeof options, .snippet_bytes = 30};
     ses_hits *hits = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_append_by_key(
@@ -230,15 +238,13 @@ static void test_snippets(void **state)
 }
 
 /* Every page but the last is full, and together they have every hit once. */
-static void test_pages(void **state)
+SEARCH_TEST(pages)
 {
     enum { SESSIONS = 7, EVENTS = 9, LIMIT = 4 };
-    const struct fixture *fixture = *state;
     const ses_key scope = {"app", "user", NULL};
     int seen[SESSIONS][EVENTS] = {{0}};
     char token[1000] = "";
     int pages = 0;
-    ses_error error;
 
     for (int s = 0; s < SESSIONS; s++) {
         const char name[] = {(char)('0' + s), '\0'};
@@ -270,15 +276,13 @@ static void test_pages(void **state)
 }
 
 /* What is found is what contains the text, as with LIKE, for scripts without spaces. */
-static void test_random_texts_against_a_scan(void **state)
+SEARCH_TEST(random_texts_against_a_scan)
 {
     enum { EVENTS = 200, LETTERS = 6, ROUNDS = 300 };
     static const char *const letters[LETTERS] = {"\u4e2d", "\u6587", "\u30ab", "\u0e44", "\ud55c", "\uff0c"};
-    const struct fixture *fixture = *state;
     const ses_search_options most = {.size = sizeof most, .limit = 1000};
     static char texts[EVENTS][100];
     uint64_t seed = 7;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     for (int i = 0; i < EVENTS; i++) {
@@ -318,11 +322,10 @@ static void refuse(ses_store *store, const ses_key *scope, const char *words,
 
 #define refused(scope, words, options, code) refuse(store, (scope), (words), (options), (code), __LINE__)
 
-static void test_words_that_cannot_be_searched_for(void **state)
+SEARCH_TEST(words_that_cannot_be_searched_for)
 {
     static char long_text[66000];
     static char many_words[2 * 10001];
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
 
     must_create(store, &key, NULL);
@@ -336,11 +339,9 @@ static void test_words_that_cannot_be_searched_for(void **state)
     refused(&key, many_words, NULL, SES_LIMIT);
 }
 
-static void test_punctuation_is_no_syntax(void **state)
+SEARCH_TEST(punctuation_is_no_syntax)
 {
-    const struct fixture *fixture = *state;
     ses_hits *hits = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_say(fixture->store, &key, "e1", 1, "AND NEAR(\\\"x\\\") col:y*");
@@ -352,14 +353,13 @@ static void test_punctuation_is_no_syntax(void **state)
     ses_hits_close(hits);
 }
 
-static void test_bad_scopes_and_options(void **state)
+SEARCH_TEST(bad_scopes_and_options)
 {
     static const char *const tokens[] = {"", "s1.1.1.1.ab", "AQ", "AQAAAAAB", "\xff"};
     const ses_key gone = {"app", "user", "gone"};
     const ses_key no_user = {"app", NULL, "session"};
     const ses_key no_app = {NULL, NULL, NULL};
     const ses_key app = {"app", NULL, NULL};
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_search_options options = {.size = sizeof options, .limit = 1001};
 
@@ -384,13 +384,11 @@ static void test_bad_scopes_and_options(void **state)
     }
 }
 
-static void test_limits(void **state)
+SEARCH_TEST(limits)
 {
-    const struct fixture *fixture = *state;
     const ses_key app = {"app", NULL, NULL};
     ses_search_options options = {.size = sizeof options};
     ses_hits *hits = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_say(fixture->store, &key, "e1", 1, "word");
@@ -403,49 +401,4 @@ static void test_limits(void **state)
     assert_code(SES_INTERRUPTED,
                 ses_store_search(fixture->store, &app, "word", SES_NUL, &options, &hits, &error));
     ses_cancel_close(options.cancel);
-}
-
-static int plain_setup(void **state)
-{
-    expects_index = 0;
-    return fixture_setup(state);
-}
-
-/* Every search must give the same with an index, which the search itself brings up to date. */
-static int indexed_setup(void **state)
-{
-    const int failed = fixture_setup(state);
-    const struct fixture *fixture = *state;
-    ses_error error;
-
-    if (!failed)
-        assert_ok(ses_store_index(fixture->store, NULL, NULL, &error));
-    expects_index = 1;
-    return failed;
-}
-
-int main(void)
-{
-#define TEST(name)                                                           \
-    cmocka_unit_test_setup_teardown(name, plain_setup, fixture_teardown),    \
-    {                                                                        \
-#name ", with an index", name, indexed_setup, fixture_teardown, NULL \
-    }
-    const struct CMUnitTest tests[] = {
-        TEST(test_all_words_in_any_order),
-        TEST(test_characters_that_follow_each_other),
-        TEST(test_the_texts_of_an_event),
-        TEST(test_scopes_and_times),
-        TEST(test_filters),
-        TEST(test_sessions_that_move),
-        TEST(test_only_live_events),
-        TEST(test_snippets),
-        TEST(test_pages),
-        TEST(test_random_texts_against_a_scan),
-        TEST(test_words_that_cannot_be_searched_for),
-        TEST(test_punctuation_is_no_syntax),
-        TEST(test_bad_scopes_and_options),
-        TEST(test_limits),
-    };
-    return cmocka_run_group_tests_name("search", tests, NULL, NULL);
 }

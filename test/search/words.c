@@ -24,9 +24,8 @@ static void assert_words(const char *text, const char *expected)
     ses__buffer_free(&out);
 }
 
-static void test_words_of_alphabets(void **state)
+PLAIN_TEST(words_of_alphabets)
 {
-    (void)state;
     assert_words("Hello, World!", "hello world");
     assert_words("don't  e-mail\nx_1 3.14", "don t e mail x 1 3 14");
     assert_words("", "");
@@ -46,9 +45,8 @@ static void test_words_of_alphabets(void **state)
 }
 
 /* An index of words names owners with capitals, which therefore no word of a text may have. */
-static void test_folded_is_folded_for_good(void **state)
+PLAIN_TEST(folded_is_folded_for_good)
 {
-    (void)state;
     assert_words("\u0130STANBUL \u0130stanbul", "istanbul istanbul");
     for (uint32_t character = 0; character < 0x110000; character++) {
         const enum character_kind kind = ses__character_kind(character);
@@ -61,9 +59,8 @@ static void test_folded_is_folded_for_good(void **state)
     }
 }
 
-static void test_words_of_scripts_without_spaces(void **state)
+PLAIN_TEST(words_of_scripts_without_spaces)
 {
-    (void)state;
     assert_words("\u4e2d\u6587", "\u4e2d|\u6587");
     assert_words("\u4e2d\uff0c\u6587", "\u4e2d \u6587");
     assert_words("GPT4\u6a21\u578b", "gpt4|\u6a21|\u578b");
@@ -73,17 +70,15 @@ static void test_words_of_scripts_without_spaces(void **state)
     assert_words("\U0001f389 party\U0001f389", "\U0001f389 party|\U0001f389");
 }
 
-static void test_letters_of_hangul_make_syllables(void **state)
+PLAIN_TEST(letters_of_hangul_make_syllables)
 {
-    (void)state;
     assert_words("\u1112\u1161\u11ab\u1100\u1173\u11af", "\ud55c|\uae00");
     assert_words("\uac00\u11a8", "\uac01");
     assert_words("\u1112 \u1161", "\u1112 \u1161");
 }
 
-static void test_marks_of_kana_make_letters(void **state)
+PLAIN_TEST(marks_of_kana_make_letters)
 {
-    (void)state;
     assert_words("\u304b\u3099\u3061\u3099\u3064\u3099\u3066\u3099\u3068\u3099",
                  "\u304c|\u3062|\u3065|\u3067|\u3069");
     assert_words("\u306f\u3099\u306f\u309a\u307b\u3099\u307b\u309a", "\u3070|\u3071|\u307c|\u307d");
@@ -93,9 +88,8 @@ static void test_marks_of_kana_make_letters(void **state)
     assert_words("\u306a\u3099 \u304c\u3099 \u304b \u3099", "\u306a|\u3099 \u304c|\u3099 \u304b \u3099");
 }
 
-static void test_letters_of_half_width_are_the_usual_ones(void **state)
+PLAIN_TEST(letters_of_half_width_are_the_usual_ones)
 {
-    (void)state;
     assert_words("\uff83\uff9e\uff70\uff80", "\u30c7|\u30fc|\u30bf");
     assert_words("\uff8a\uff9f\uff9d \uff73\uff9e\uff68\uff9d", "\u30d1|\u30f3 \u30f4|\u30a3|\u30f3");
     assert_words("\uff66\uff67\uff6c\uff6f\uff61\uff65", "\u30f2|\u30a1|\u30e3|\u30c3");
@@ -105,25 +99,10 @@ static void test_letters_of_half_width_are_the_usual_ones(void **state)
     assert_words("\uffa1\uffc2", "\u3131|\u314f");
 }
 
-static void test_what_is_not_utf8_stands_between_words(void **state)
+PLAIN_TEST(what_is_not_utf8_stands_between_words)
 {
-    (void)state;
     assert_words("a\xff"
                  "b\xc3",
                  "a b");
     assert_words("\xed\xa0\x80x", "x");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words_of_alphabets),
-        cmocka_unit_test(test_folded_is_folded_for_good),
-        cmocka_unit_test(test_words_of_scripts_without_spaces),
-        cmocka_unit_test(test_letters_of_hangul_make_syllables),
-        cmocka_unit_test(test_marks_of_kana_make_letters),
-        cmocka_unit_test(test_letters_of_half_width_are_the_usual_ones),
-        cmocka_unit_test(test_what_is_not_utf8_stands_between_words),
-    };
-    return cmocka_run_group_tests_name("words", tests, NULL, NULL);
 }

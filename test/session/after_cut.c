@@ -214,12 +214,12 @@ static void assert_stale(const struct held *held, const char *event)
 
 /* ------------------------------------------------------------------------------------------ handles */
 
-static void test_cut_then_refresh(void **state)
+TEST(cut_then_refresh)
 {
     static struct log log;
     struct held held;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 10);
     hold(&held, &log, NULL);
     cut(&log, 6);
@@ -233,12 +233,12 @@ static void test_cut_then_refresh(void **state)
     ses_session_close(held.session);
 }
 
-static void test_new_events_stand_where_others_were_cut(void **state)
+TEST(new_events_stand_where_others_were_cut)
 {
     static struct log log;
     struct held held;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 10);
     hold(&held, &log, NULL);
     cut(&log, 4);
@@ -257,12 +257,12 @@ static void test_new_events_stand_where_others_were_cut(void **state)
     ses_session_close(held.session);
 }
 
-static void test_cut_to_nothing(void **state)
+TEST(cut_to_nothing)
 {
     static struct log log;
     struct held held;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 3);
     for (int anyway = 0; anyway <= 1; anyway++) {
         hold(&held, &log, NULL);
@@ -279,12 +279,12 @@ static void test_cut_to_nothing(void **state)
 }
 
 /* Only what the handle has not seen is cut: it loses nothing. */
-static void test_cut_of_what_the_handle_does_not_know(void **state)
+TEST(cut_of_what_the_handle_does_not_know)
 {
     static struct log log;
     struct held held;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 3);
     hold(&held, &log, NULL);
     others_append(&log, 3);
@@ -298,12 +298,12 @@ static void test_cut_of_what_the_handle_does_not_know(void **state)
     ses_session_close(held.session);
 }
 
-static void test_what_was_pruned_stays(void **state)
+TEST(what_was_pruned_stays)
 {
     static struct log log;
     struct held held;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 10);
     hold(&held, &log, NULL);
     prune(&log, 4);
@@ -322,12 +322,12 @@ static void test_what_was_pruned_stays(void **state)
 }
 
 /* The deltas of events that nobody can read any more count all the same. */
-static void test_events_are_pruned_that_the_handle_lacks(void **state)
+TEST(events_are_pruned_that_the_handle_lacks)
 {
     static struct log log;
     struct held held;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 4);
     for (int anyway = 0; anyway <= 1; anyway++) {
         hold(&held, &log, NULL);
@@ -343,12 +343,12 @@ static void test_events_are_pruned_that_the_handle_lacks(void **state)
 }
 
 /* Where everything that the handle knows has gone, nothing tells what of it was pruned and what was cut. */
-static void test_cut_and_pruned_beyond_what_is_known(void **state)
+TEST(cut_and_pruned_beyond_what_is_known)
 {
     static struct log log;
     struct held held;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 6);
     hold(&held, &log, NULL);
     cut(&log, 3);
@@ -359,7 +359,7 @@ static void test_cut_and_pruned_beyond_what_is_known(void **state)
     ses_session_close(held.session);
 }
 
-static void test_handles_that_hold_less(void **state)
+TEST(handles_that_hold_less)
 {
     static const ses_range ranges[] = {
         {.size = sizeof(ses_range), .which = SES_RANGE_NONE},
@@ -369,7 +369,7 @@ static void test_handles_that_hold_less(void **state)
     };
     static struct log log;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 10);
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         struct held held;
@@ -385,14 +385,13 @@ static void test_handles_that_hold_less(void **state)
     }
 }
 
-static void test_temporary_values_stay(void **state)
+TEST(temporary_values_stay)
 {
     static struct log log;
     struct held held;
     const char *value = NULL;
-    ses_error error;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     hold(&held, &log, NULL);
     must_append(held.session, log_event(&log)); /* sets temp:t */
     catch_up(&held, &log);
@@ -409,15 +408,14 @@ static void test_temporary_values_stay(void **state)
     ses_session_close(held.session);
 }
 
-static void test_a_view_over_the_handle(void **state)
+TEST(a_view_over_the_handle)
 {
     static struct log log;
     struct held held;
     ses_tracked *view = NULL;
     const char *value = NULL;
-    ses_error error;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 6); /* k1 is 6, k0 is 5 */
     hold(&held, &log, NULL);
     assert_ok(ses_tracked_open(held.session, NULL, &view, &error));
@@ -440,15 +438,14 @@ static void test_a_view_over_the_handle(void **state)
 }
 
 /* A shared counter is safe, too: a cut leaves shared keys alone. */
-static void test_a_view_that_read_a_shared_key(void **state)
+TEST(a_view_that_read_a_shared_key)
 {
     static struct log log;
     struct held held;
     ses_tracked *view = NULL;
     const char *value = NULL;
-    ses_error error;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 2);
     hold(&held, &log, NULL);
     assert_ok(ses_tracked_open(held.session, NULL, &view, &error));
@@ -467,19 +464,18 @@ static void test_a_view_that_read_a_shared_key(void **state)
 }
 
 /* Its id was forgotten with it. */
-static void test_an_event_that_was_cut_can_be_appended_again(void **state)
+TEST(an_event_that_was_cut_can_be_appended_again)
 {
     static struct log log;
     struct held held;
     ses_appended appended;
     const char *const event = Q("{'id':'again','timestamp':1}");
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
-    ses_error error;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 2);
     hold(&held, &log, NULL);
-    assert_ok(ses_append(held.session, event, SES_NUL, NULL, NULL, &error));
+    must_append(held.session, event);
     assert_code(SES_DUPLICATE, ses_append(held.session, event, SES_NUL, NULL, &appended, &error));
     assert_int_equal(appended.seq, 3);
     log.last = 3;
@@ -492,7 +488,7 @@ static void test_an_event_that_was_cut_can_be_appended_again(void **state)
     ses_session_close(held.session);
 }
 
-static void test_any_order_of_everything(void **state)
+TEST(any_order_of_everything)
 {
     enum { HANDLES = 5 };
     static struct log log;
@@ -502,7 +498,7 @@ static void test_any_order_of_everything(void **state)
     const ses_range *const ranges[HANDLES] = {NULL, NULL, NULL, &none, &newest};
     uint64_t seed = 11;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     for (int i = 0; i < HANDLES; i++)
         hold(&held[i], &log, ranges[i]);
     while (log.last < MOST - 5) {
@@ -579,7 +575,7 @@ static int end_walk(ses_cursor *cursor, int64_t *last)
 
 static const ses_range everything = {.which = 0};
 
-static void test_a_cut_ends_every_walk(void **state)
+TEST(a_cut_ends_every_walk)
 {
     static const ses_range ranges[] = {{.which = 0},
                                        {.which = SES_RANGE_LIVE},
@@ -589,7 +585,7 @@ static void test_a_cut_ends_every_walk(void **state)
     static struct log log;
     int64_t last = 0;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 200);
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         for (int backward = 0; backward <= 1; backward++) {
@@ -606,12 +602,12 @@ static void test_a_cut_ends_every_walk(void **state)
 }
 
 /* What was read already is there, and nobody asks the file again. */
-static void test_a_cut_after_the_last_page(void **state)
+TEST(a_cut_after_the_last_page)
 {
     static struct log log;
     int64_t last = 0;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 10);
     ses_cursor *cursor = open_cursor(&log, false, everything);
     cut(&log, 3);
@@ -619,12 +615,12 @@ static void test_a_cut_after_the_last_page(void **state)
     assert_int_equal(last, 10);
 }
 
-static void test_a_prune_behind_a_walk_does_no_harm(void **state)
+TEST(a_prune_behind_a_walk_does_no_harm)
 {
     static struct log log;
     int64_t last = 0;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 200);
     ses_cursor *on = open_cursor(&log, false, everything); /* has read up to 64 */
     ses_cursor *back = open_cursor(&log, true, (ses_range){.which = SES_RANGE_NEWEST, .newest = 100});
@@ -639,12 +635,12 @@ static void test_a_prune_behind_a_walk_does_no_harm(void **state)
     assert_int_equal(last, 65);
 }
 
-static void test_a_prune_of_what_a_walk_still_needs(void **state)
+TEST(a_prune_of_what_a_walk_still_needs)
 {
     static struct log log;
     int64_t last = 0;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 200);
     ses_cursor *on = open_cursor(&log, false, everything);
     ses_cursor *back = open_cursor(&log, true, everything);
@@ -660,12 +656,12 @@ static void test_a_prune_of_what_a_walk_still_needs(void **state)
 }
 
 /* Pruned in two steps, the first of which did no harm; and before the walk began. */
-static void test_a_prune_is_held_against_the_beginning(void **state)
+TEST(a_prune_is_held_against_the_beginning)
 {
     static struct log log;
     int64_t last = 0;
 
-    log_begin(&log, *state);
+    log_begin(&log, fixture);
     others_append(&log, 300);
     prune(&log, 20);
     for (int prunes = 0; prunes <= 1; prunes++) {
@@ -683,14 +679,14 @@ static void test_a_prune_is_held_against_the_beginning(void **state)
 }
 
 /* What rewinds have taken back is not needed by a walk over what is live. */
-static void test_a_prune_of_what_is_not_live(void **state)
+TEST(a_prune_of_what_is_not_live)
 {
     const ses_range live = {.which = SES_RANGE_LIVE};
     static struct log log;
     int64_t last = 0;
 
     for (int needed = 0; needed <= 1; needed++) {
-        log_begin(&log, *state);
+        log_begin(&log, fixture);
         others_append(&log, 250);
         run_sql(&log, "INSERT INTO event_marks VALUES (1, 100, 1, %d)", 1 + needed);
         ses_cursor *back = open_cursor(&log, true, live);
@@ -701,31 +697,4 @@ static void test_a_prune_of_what_is_not_live(void **state)
         raw_exec(log.fixture->path, "DELETE FROM sessions; DELETE FROM sqlite_sequence;"
                                     "DELETE FROM users; DELETE FROM apps");
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_cut_then_refresh),
-        TEST(test_new_events_stand_where_others_were_cut),
-        TEST(test_cut_to_nothing),
-        TEST(test_cut_of_what_the_handle_does_not_know),
-        TEST(test_what_was_pruned_stays),
-        TEST(test_events_are_pruned_that_the_handle_lacks),
-        TEST(test_cut_and_pruned_beyond_what_is_known),
-        TEST(test_handles_that_hold_less),
-        TEST(test_temporary_values_stay),
-        TEST(test_a_view_over_the_handle),
-        TEST(test_a_view_that_read_a_shared_key),
-        TEST(test_an_event_that_was_cut_can_be_appended_again),
-        TEST(test_any_order_of_everything),
-        TEST(test_a_cut_ends_every_walk),
-        TEST(test_a_cut_after_the_last_page),
-        TEST(test_a_prune_behind_a_walk_does_no_harm),
-        TEST(test_a_prune_of_what_a_walk_still_needs),
-        TEST(test_a_prune_is_held_against_the_beginning),
-        TEST(test_a_prune_of_what_is_not_live),
-    };
-    return cmocka_run_group_tests_name("after a cut or a prune", tests, NULL, NULL);
 }

@@ -13,12 +13,10 @@ static void append_delta(ses_session *session, const char *delta)
     must_append(session, event);
 }
 
-static void test_an_append_moves_the_session_forward(void **state)
+TEST(an_append_moves_the_session_forward)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'a':0}"));
     ses_appended appended;
-    ses_error error;
 
     assert_int_equal(ses_session_version(session), 0);
     assert_int_equal(ses_session_last_seq(session), 0);
@@ -48,15 +46,12 @@ static void test_an_append_moves_the_session_forward(void **state)
 
 /* ------------------------------------------------------------------------------------------- scopes */
 
-static void test_a_delta_is_split_by_prefix(void **state)
+TEST(a_delta_is_split_by_prefix)
 {
-    struct fixture *fixture = *state;
-    ses_session *session = NULL;
-
     must_create(fixture->store, &same_user, NULL);
     must_create(fixture->store, &same_app, NULL);
     must_create(fixture->store, &other_app, NULL);
-    session = must_open_new(fixture->store, &key, NULL);
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     append_delta(session, Q("{'app:a':1,'user:u':2,'s':3,'temp:t':4,'App:x':5,'other:x':6,'app:user:x':7,"
                             "'user:app:x':8,'app:':9,'user:':10,'temp:':11,':x':12,'':13,'app':14,"
                             "'user:temp:x':15,' app:x':16,'TEMP:x':17,'app:temp:x':18}"));
@@ -81,9 +76,8 @@ static void test_a_delta_is_split_by_prefix(void **state)
 
 /* Each key is a row of its own: writers of different keys do not undo each other, of one key the last wins.
  */
-static void test_sessions_share_app_and_user_state_key_by_key(void **state)
+MEMORY_TEST(sessions_share_app_and_user_state_key_by_key)
 {
-    struct fixture *fixture = *state;
     ses_session *one = must_open_new(fixture->store, &key, NULL);
     ses_session *two = must_open_new(fixture->store, &same_user, NULL);
 
@@ -99,13 +93,11 @@ static void test_sessions_share_app_and_user_state_key_by_key(void **state)
     /* Neither was stale, because shared scopes have no version. A refresh shows their current values. */
     must_refresh(one);
     assert_handle_is_current(fixture->store, one);
-    ses_session_close(one);
-    ses_session_close(two);
 }
 
 /* ------------------------------------------------------------------------------------------- values */
 
-static void test_a_delta_replaces_whole_values(void **state)
+MEMORY_TEST(a_delta_replaces_whole_values)
 {
     static const struct {
         const char *delta;
@@ -140,7 +132,6 @@ static void test_a_delta_replaces_whole_values(void **state)
         {"{'app:a':1,'user:a':1,'app:a':2,'user:a':" REMOVED "}", "{'app:a':2,'a':8}"},
         {"{'app:a':" REMOVED ",'\\u0061pp:a':null,'a':null,'a':" REMOVED "}", "{'app:a':null}"},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_session *other = must_get(fixture->store, &key);
 
@@ -153,17 +144,13 @@ static void test_a_delta_replaces_whole_values(void **state)
             assert_string_equal(support_state(other, NULL), Q(steps[i].state));
         }
     }
-    ses_session_close(session);
-    ses_session_close(other);
 }
 
-static void test_a_removed_key_is_told_from_a_null(void **state)
+MEMORY_TEST(a_removed_key_is_told_from_a_null)
 {
-    struct fixture *fixture = *state;
     const char *json = NULL;
     char *value = NULL;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'a':1,'b':1}"));
-    ses_error error;
 
     append_delta(session, Q("{'a':null,'b':" REMOVED "}"));
     assert_ok(ses_state_get(session, "a", &json, NULL, &error));
@@ -174,12 +161,10 @@ static void test_a_removed_key_is_told_from_a_null(void **state)
     ses_free(value);
     assert_code(SES_ABSENT, ses_state_get_by_key(fixture->store, &key, "b", NULL, &value, NULL, &error));
     assert_null(value);
-    ses_session_close(session);
 }
 
-static void test_a_tombstone_at_creation_removes_what_is_shared(void **state)
+MEMORY_TEST(a_tombstone_at_creation_removes_what_is_shared)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
 
     must_create(fixture->store, &key, Q("{'app:a':1,'app:b':1,'user:a':1,'a':1}"));
@@ -192,13 +177,11 @@ static void test_a_tombstone_at_creation_removes_what_is_shared(void **state)
     ses_session_close(session);
 }
 
-static void test_names_of_keys_that_break_a_rule_are_invalid(void **state)
+MEMORY_TEST(names_of_keys_that_break_a_rule_are_invalid)
 {
     static const char *const prefixes[] = {"", "app:", "user:", "temp:"};
     static const char *const wrong[] = {"\\u0000", "a\\u0000b", "\\ud800", "a\\udc00\\ud800"};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
     char name[SES_ID_MAX + 2];
     char event[SES_ID_MAX + 256];
 
@@ -223,25 +206,4 @@ static void test_names_of_keys_that_break_a_rule_are_invalid(void **state)
     }
     assert_int_equal(ses_state_count(session), 4);
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_an_append_moves_the_session_forward, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_delta_is_split_by_prefix, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_sessions_share_app_and_user_state_key_by_key,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_delta_replaces_whole_values, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_removed_key_is_told_from_a_null, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_tombstone_at_creation_removes_what_is_shared,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_names_of_keys_that_break_a_rule_are_invalid,
-                                        fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("append", tests, NULL, NULL);
 }

@@ -47,15 +47,13 @@ static ses_session *create(struct fixture *fixture)
 
 /* --------------------------------------------------------------------------------------------- they are set */
 
-static void test_an_append_sets_and_removes(void **state)
+TEST(an_append_sets_and_removes)
 {
     static const ses_label labels[] = {
         {"d", "4"}, {"a", NULL}, {"none", NULL}, {"b", "x"}, {"", "is not used"}};
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     ses_append_options options = marking("Second", labels, 4);
     ses_appended appended;
-    ses_error error;
 
     assert_ok(ses_append(session, event, SES_NUL, &options, &appended, &error));
     assert_shows(session, "Second b=x d=4 @1");
@@ -75,13 +73,11 @@ static void test_an_append_sets_and_removes(void **state)
     ses_session_close(session);
 }
 
-static void test_the_first_of_a_session_that_has_none(void **state)
+TEST(the_first_of_a_session_that_has_none)
 {
     static const ses_label label = {"a", "1"};
     const ses_append_options options = marking("T", &label, 1);
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     assert_ok(ses_append(session, event, SES_NUL, &options, NULL, &error));
     assert_shows(session, "T a=1 @1");
@@ -92,16 +88,14 @@ static void test_the_first_of_a_session_that_has_none(void **state)
     assert_stored(fixture->store, "T a=1 @1");
 }
 
-static void test_a_batch_sets_them_once(void **state)
+TEST(a_batch_sets_them_once)
 {
     static const ses_text events[] = {
         {"{\"partial\":true}", SES_NUL}, {event, SES_NUL}, {event, SES_NUL}, {"{}", SES_NUL}};
     static const ses_label label = {"c", "3"};
     const ses_append_options options = marking("Batch", &label, 1);
     const ses_append_options again = marking("Again", NULL, 0);
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
-    ses_error error;
 
     assert_ok(ses_append_batch(session, events, 4, &options, NULL, &error));
     assert_shows(session, "Batch a=1 b=2 c=3 @2");
@@ -110,17 +104,15 @@ static void test_a_batch_sets_them_once(void **state)
     ses_session_close(session);
 }
 
-static void test_lists_and_followers_see_both_at_once(void **state)
+TEST(lists_and_followers_see_both_at_once)
 {
     static const ses_label label = {"done", "yes"};
     const ses_append_options options = marking("T", &label, 1);
     const ses_filter filter = {.size = sizeof filter, .label = "done", .label_value = "yes"};
     const ses_list_options list = {.size = sizeof list, .filter = &filter};
-    struct fixture *fixture = *state;
     ses_follower *follower = NULL;
     const ses_event *followed = NULL;
     ses_page *page = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_create(fixture->store, &other, NULL);
@@ -135,14 +127,12 @@ static void test_lists_and_followers_see_both_at_once(void **state)
     ses_page_close(page);
 }
 
-static void test_they_go_with_the_other_options(void **state)
+TEST(they_go_with_the_other_options)
 {
     static const ses_label label = {"c", "3"};
     ses_append_options options = marking("T", &label, 1);
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     ses_lease lease = {.token = 0};
-    ses_error error;
 
     assert_ok(ses_lease_take(fixture->store, &key, "owner", NULL, &lease, &error));
     options.lease = lease.token;
@@ -163,16 +153,14 @@ static void test_they_go_with_the_other_options(void **state)
 
 /* -------------------------------------------------------------------------------------- nothing is stored */
 
-static void test_a_retry_and_a_partial_event_change_nothing(void **state)
+TEST(a_retry_and_a_partial_event_change_nothing)
 {
     static const ses_text events[] = {{event, SES_NUL}, {"{\"partial\":true}", SES_NUL}};
     static const ses_label label = {"c", "3"};
     const ses_append_options options = marking("Second", &label, 1);
     const ses_append_options retry = marking("Third", NULL, 0);
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     ses_session *outdated = must_get(fixture->store, &key);
-    ses_error error;
 
     assert_int_equal(ses_append(session, "{\"partial\":true}", SES_NUL, &options, NULL, &error), SES_PARTIAL);
     assert_shows(session, "First a=1 b=2 @0");
@@ -188,7 +176,6 @@ static void test_a_retry_and_a_partial_event_change_nothing(void **state)
     assert_shows(outdated, "First a=1 b=2 @1"); /* it reads events, and no labels */
     must_refresh(outdated);
     assert_shows(outdated, "Second a=1 b=2 c=3 @1");
-    ses_session_close(outdated);
     ses_session_close(session);
 }
 
@@ -207,14 +194,12 @@ static void assert_refused(struct fixture *fixture, ses_session *session, int co
     assert_stored(fixture->store, "First a=1 b=2 @0");
 }
 
-static void test_texts_that_break_the_rules(void **state)
+TEST(texts_that_break_the_rules)
 {
     static const ses_label wrong[] = {{"fine", "1"}, {"", "2"}};
     static const ses_label nameless = {NULL, "v"};
     ses_append_options options = marking("", NULL, 0);
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
-    ses_error error;
 
     assert_refused(fixture, session, SES_INVALID, &options);
     options = marking("T", wrong, 2);
@@ -228,14 +213,12 @@ static void test_texts_that_break_the_rules(void **state)
     ses_session_close(session);
 }
 
-static void test_labels_are_counted_with_those_that_are_there(void **state)
+TEST(labels_are_counted_with_those_that_are_there)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     char names[SES_LABELS_MAX][8];
     ses_label labels[SES_LABELS_MAX];
     ses_append_options options = marking("T", labels, SES_LABELS_MAX - 1);
-    ses_error error;
 
     for (size_t i = 0; i < SES_LABELS_MAX; i++) {
         snprintf(names[i], sizeof names[i], "n%zu", i);
@@ -256,13 +239,11 @@ static void test_labels_are_counted_with_those_that_are_there(void **state)
     ses_session_close(session);
 }
 
-static void test_an_append_that_is_refused_sets_nothing(void **state)
+TEST(an_append_that_is_refused_sets_nothing)
 {
     static const ses_label label = {"c", "3"};
     ses_append_options options = marking("Second", &label, 1);
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
-    ses_error error;
 
     options.expected = "{\"user:n\":1}";
     options.expected_len = SES_NUL;
@@ -282,12 +263,10 @@ static void test_an_append_that_is_refused_sets_nothing(void **state)
     ses_session_close(session);
 }
 
-static void test_options_of_an_older_header_set_nothing(void **state)
+TEST(options_of_an_older_header_set_nothing)
 {
     ses_append_options options = marking("Second", NULL, 1);
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
-    ses_error error;
 
     options.size = offsetof(ses_append_options, title);
     assert_ok(ses_append(session, event, SES_NUL, &options, NULL, &error));
@@ -322,9 +301,8 @@ static void *run_writer(void *context)
     return NULL;
 }
 
-static void test_appends_of_many_threads(void **state)
+TEST(appends_of_many_threads)
 {
-    struct fixture *fixture = *state;
     struct writer writers[WRITERS];
 
     must_create(fixture->store, &key, NULL);
@@ -337,23 +315,4 @@ static void test_appends_of_many_threads(void **state)
         assert_int_equal(writers[i].failed, 0);
     }
     assert_stored(fixture->store, "24 last=24 w0=24 w1=24 w2=24 w3=24 w4=24 w5=24 w6=24 w7=24 @200");
-}
-
-int main(void)
-{
-#define T(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        T(test_an_append_sets_and_removes),
-        T(test_the_first_of_a_session_that_has_none),
-        T(test_a_batch_sets_them_once),
-        T(test_lists_and_followers_see_both_at_once),
-        T(test_they_go_with_the_other_options),
-        T(test_a_retry_and_a_partial_event_change_nothing),
-        T(test_texts_that_break_the_rules),
-        T(test_labels_are_counted_with_those_that_are_there),
-        T(test_an_append_that_is_refused_sets_nothing),
-        T(test_options_of_an_older_header_set_nothing),
-        T(test_appends_of_many_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

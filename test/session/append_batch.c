@@ -3,7 +3,7 @@
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-static void test_a_batch_is_appended_in_order(void **state)
+TEST(a_batch_is_appended_in_order)
 {
     static const char second[] =
         "{\"timestamp\":20,\"actions\":{\"stateDelta\":{\"x\":2,\"y\":" REMOVED "}}}garbage";
@@ -12,10 +12,8 @@ static void test_a_batch_is_appended_in_order(void **state)
         {second, sizeof second - sizeof "garbage"},
         {Q("{'id':'c','actions':{'stateDelta':{'app:z':3,'user:u':3}}}"), SES_NUL},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended[3];
-    ses_error error;
 
     must_append(session, "{}");
     fixture->now += 5;
@@ -40,13 +38,11 @@ static void test_a_batch_is_appended_in_order(void **state)
     assert_stored_state(fixture->store, &key, Q("{'app:z':3,'user:u':3,'x':2}"));
 }
 
-static void test_a_batch_by_key(void **state)
+MEMORY_TEST(a_batch_by_key)
 {
     const ses_text events[] = {{"{\"actions\":{\"stateDelta\":{\"x\":1}}}", SES_NUL},
                                {"{\"actions\":{\"stateDelta\":{\"y\":2,\"temp:t\":1}}}", SES_NUL}};
-    struct fixture *fixture = *state;
     ses_appended appended[2];
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 2, NULL, appended, &error));
@@ -57,12 +53,10 @@ static void test_a_batch_by_key(void **state)
     assert_stored_state(fixture->store, &key, Q("{'x':1,'y':2}"));
 }
 
-static void test_a_batch_of_none_does_nothing(void **state)
+MEMORY_TEST(a_batch_of_none_does_nothing)
 {
     static const ses_text one = {"{}", SES_NUL};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'a':1}"));
-    ses_error error;
 
     char *before = describe(session, 1);
     assert_ok(ses_append_batch(session, NULL, 0, NULL, NULL, &error));
@@ -74,11 +68,10 @@ static void test_a_batch_of_none_does_nothing(void **state)
     assert_code(SES_MISUSE, ses_append_batch(session, NULL, 1, NULL, NULL, &error));
     free(before);
     free(after);
-    ses_session_close(session);
 }
 
 /* Each is refused at one event; the index tells which, and the others leave no trace. */
-static void test_a_batch_is_all_or_none(void **state)
+TEST(a_batch_is_all_or_none)
 {
     static const char good[] = "{\"invocationId\":\"other\",\"actions\":{\"stateDelta\":{"
                                "\"app:a\":2,\"user:a\":2,\"a\":2,\"temp:a\":2}}}";
@@ -94,9 +87,7 @@ static void test_a_batch_is_all_or_none(void **state)
         {SES_EXISTS, "{'id':'first','author':'another'}"},
         {SES_MISUSE, NULL},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'app:a':0,'user:a':0,'a':0}"));
-    ses_error error;
 
     must_append(session, Q("{'id':'first','invocationId':'i','actions':{'stateDelta':{'a':1,'temp:a':1}}}"));
     char *handle = describe(session, 1);
@@ -125,10 +116,9 @@ static void test_a_batch_is_all_or_none(void **state)
     }
     free(handle);
     free(file);
-    ses_session_close(session);
 }
 
-static void test_partial_and_duplicate_events_are_told_apart(void **state)
+MEMORY_TEST(partial_and_duplicate_events_are_told_apart)
 {
     static const char stored[] = "{\"id\":\"stored\",\"actions\":{\"stateDelta\":{\"a\":1}}}";
     const ses_text events[] = {
@@ -139,13 +129,10 @@ static void test_partial_and_duplicate_events_are_told_apart(void **state)
     };
     static const int statuses[] = {SES_OK, SES_PARTIAL, SES_DUPLICATE, SES_OK};
     static const int64_t numbers[] = {2, 0, 1, 3};
-    struct fixture *fixture = *state;
-    ses_session *session = NULL;
     ses_appended appended[4];
-    ses_error error;
     int64_t stored_us = fixture->now;
 
-    session = must_open_new(fixture->store, &key, NULL);
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     must_append(session, stored);
     fixture->now += 1000;
     assert_ok(ses_append_batch(session, events, 4, NULL, appended, &error));
@@ -168,26 +155,22 @@ static void test_partial_and_duplicate_events_are_told_apart(void **state)
     }
     assert_int_equal(ses_session_version(session), 3);
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
-static void test_a_batch_of_partial_events_stores_nothing(void **state)
+MEMORY_TEST(a_batch_of_partial_events_stores_nothing)
 {
     const ses_text events[] = {{"{\"partial\":true}", SES_NUL}, {"{\"id\":\"x\",\"partial\":true}", SES_NUL}};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended[2];
-    ses_error error;
 
     assert_ok(ses_append_batch(session, events, 2, NULL, appended, &error));
     assert_int_equal(appended[0].status, SES_PARTIAL);
     assert_int_equal(appended[1].status, SES_PARTIAL);
     assert_int_equal(ses_session_version(session), 0);
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
-static void test_the_same_event_twice_in_a_batch_is_stored_once(void **state)
+MEMORY_TEST(the_same_event_twice_in_a_batch_is_stored_once)
 {
     static const char twice[] =
         "{\"id\":\"twice\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:t\":1}}}";
@@ -198,10 +181,8 @@ static void test_the_same_event_twice_in_a_batch_is_stored_once(void **state)
         {twice, SES_NUL},
         {twice, SES_NUL},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended[4];
-    ses_error error;
 
     assert_ok(ses_append_batch(session, events, 4, NULL, appended, &error));
     assert_int_equal(appended[0].status, SES_OK);
@@ -215,10 +196,9 @@ static void test_the_same_event_twice_in_a_batch_is_stored_once(void **state)
     assert_state(session, Q("{'a':2,'temp:t':2}"));
     assert_int_equal(ses_session_event_count(session), 2);
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
-static void test_two_events_of_one_id_in_a_batch_exist(void **state)
+MEMORY_TEST(two_events_of_one_id_in_a_batch_exist)
 {
     const ses_text events[] = {
         {"{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}", SES_NUL},
@@ -226,27 +206,22 @@ static void test_two_events_of_one_id_in_a_batch_exist(void **state)
         {"{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"a\":2}}}", SES_NUL},
         {"{\"id\":\"b\",\"author\":\"x\"}", SES_NUL},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     assert_code(SES_EXISTS, ses_append_batch(session, events, 4, NULL, NULL, &error));
     assert_int_equal(error.index, 2);
     assert_int_equal(ses_session_version(session), 0);
     assert_state(session, "{}");
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
 /* A partial event comes before the whole one, and has its id. */
-static void test_a_partial_event_takes_no_id_in_a_batch(void **state)
+MEMORY_TEST(a_partial_event_takes_no_id_in_a_batch)
 {
     const ses_text events[] = {{"{\"id\":\"a\",\"partial\":true}", SES_NUL},
                                {"{\"id\":\"a\",\"partial\":true,\"author\":\"x\"}", SES_NUL},
                                {"{\"id\":\"a\",\"partial\":false}", SES_NUL}};
-    struct fixture *fixture = *state;
     ses_appended appended[3];
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 3, NULL, appended, &error));
@@ -257,7 +232,7 @@ static void test_a_partial_event_takes_no_id_in_a_batch(void **state)
 }
 
 /* A batch may be stored already, in part, and unknown to the handle. */
-static void test_a_batch_is_retried_on_a_stale_handle(void **state)
+MEMORY_TEST(a_batch_is_retried_on_a_stale_handle)
 {
     const ses_text events[] = {
         {"{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}", SES_NUL},
@@ -265,10 +240,8 @@ static void test_a_batch_is_retried_on_a_stale_handle(void **state)
         {"{\"id\":\"b\",\"actions\":{\"stateDelta\":{\"a\":2}}}", SES_NUL},
         {"{\"id\":\"c\",\"actions\":{\"stateDelta\":{\"a\":3}}}", SES_NUL},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended[4];
-    ses_error error;
 
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 3, NULL, NULL, &error));
     /* One of it is new: that may not be written over what the handle has not seen. */
@@ -288,55 +261,25 @@ static void test_a_batch_is_retried_on_a_stale_handle(void **state)
     assert_int_equal(appended[3].seq, 3);
     assert_state(session, Q("{'a':3}"));
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
-static void test_a_large_batch(void **state)
+MEMORY_TEST(a_large_batch)
 {
     enum { LARGE = 5000 };
     static char texts[LARGE][96];
     static ses_text events[LARGE];
     static ses_appended appended[LARGE];
-    struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
 
     for (int i = 0; i < LARGE; i++) {
         snprintf(texts[i], sizeof texts[i], "{\"id\":\"%d\",\"actions\":{\"stateDelta\":{\"k%d\":%d}}}", i,
                  i % 100, i);
         events[i] = (ses_text){texts[i], SES_NUL};
     }
-    session = must_open_new(fixture->store, &key, NULL);
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     assert_ok(ses_append_batch(session, events, LARGE, NULL, appended, &error));
     for (int i = 0; i < LARGE; i++)
         assert_int_equal(appended[i].seq, i + 1);
     assert_int_equal(ses_session_event_count(session), LARGE);
     assert_int_equal(ses_state_count(session), 100);
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_batch_is_appended_in_order, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_batch_by_key, fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_batch_of_none_does_nothing, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_batch_is_all_or_none, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_partial_and_duplicate_events_are_told_apart,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_batch_of_partial_events_stores_nothing, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_same_event_twice_in_a_batch_is_stored_once,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_two_events_of_one_id_in_a_batch_exist, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_partial_event_takes_no_id_in_a_batch, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_batch_is_retried_on_a_stale_handle, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_large_batch, fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("append, batches", tests, NULL, NULL);
 }

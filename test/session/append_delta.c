@@ -56,7 +56,7 @@ static void check_placing(struct fixture *fixture, const struct placing *placing
     destroy(fixture, session);
 }
 
-static void test_they_are_put_into_the_delta_and_every_other_byte_stays(void **state)
+MEMORY_TEST(they_are_put_into_the_delta_and_every_other_byte_stays)
 {
     static const struct placing cases[] = {
         {EVENT(""), "{}", EVENT("")},
@@ -95,11 +95,11 @@ static void test_they_are_put_into_the_delta_and_every_other_byte_stays(void **s
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        check_placing(*state, &cases[i]);
+        check_placing(fixture, &cases[i]);
 }
 
 /* What an event lacks is put in front of what is beside it. */
-static void test_events_without_id_and_time(void **state)
+MEMORY_TEST(events_without_id_and_time)
 {
     static const struct placing cases[] = {
         {"{}", "{'k':1}", "{%2$s,%1$s,'actions':{'stateDelta':{'k':1}}}"},
@@ -109,13 +109,11 @@ static void test_events_without_id_and_time(void **state)
          "{'actions':{'stateDelta':{'k':1}},%1$s,%2$s}"},
         {"{'id':null,'timestamp':null}", "{'k':1}", "{%1$s,%2$s,'actions':{'stateDelta':{'k':1}}}"},
     };
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const ses_append_options options = with_delta(Q(cases[i].delta));
         ses_session *session = create(fixture);
         ses_appended appended;
-        ses_error error;
         char id[100];
         char expected[400];
 
@@ -134,12 +132,11 @@ static void test_events_without_id_and_time(void **state)
 
 /* ---------------------------------------------------------------------------------------- what they change */
 
-static void test_they_change_the_state_and_win(void **state)
+MEMORY_TEST(they_change_the_state_and_win)
 {
     const ses_append_options options =
         with_delta(Q("{'user:n':42,'both':'beside','gone':" REMOVED ",'temp:t':[1],'temp:both':'beside'}"));
-    ses_session *session = create(*state);
-    ses_error error;
+    ses_session *session = create(fixture);
 
     must_append(session, Q("{'actions':{'stateDelta':{'gone':1,'both':0}}}"));
     assert_ok(ses_append(session,
@@ -147,36 +144,33 @@ static void test_they_change_the_state_and_win(void **state)
                          SES_NUL, &options, NULL, &error));
     assert_state(session, Q("{'user:n':42,'both':'beside','own':1,'temp:both':'beside','temp:"
                             "own':0,'temp:t':[1]}"));
-    assert_handle_is_current(((struct fixture *)*state)->store, session);
-    assert_stored_state(((struct fixture *)*state)->store, &key, Q("{'user:n':42,'both':'beside','own':1}"));
+    assert_handle_is_current(fixture->store, session);
+    assert_stored_state(fixture->store, &key, Q("{'user:n':42,'both':'beside','own':1}"));
     ses_session_close(session);
 }
 
-static void test_a_partial_event_changes_nothing(void **state)
+MEMORY_TEST(a_partial_event_changes_nothing)
 {
     const ses_append_options options = with_delta(Q("{'k':1,'temp:t':1}"));
-    ses_session *session = create(*state);
-    ses_error error;
+    ses_session *session = create(fixture);
 
     assert_code(SES_PARTIAL, ses_append(session, Q("{'partial':true}"), SES_NUL, &options, NULL, &error));
-    assert_code(SES_PARTIAL, ses_append_by_key(((struct fixture *)*state)->store, &key, Q("{'partial':true}"),
-                                               SES_NUL, &options, NULL, &error));
+    assert_code(SES_PARTIAL, ses_append_by_key(fixture->store, &key, Q("{'partial':true}"), SES_NUL, &options,
+                                               NULL, &error));
     assert_state(session, "{}");
     assert_int_equal(ses_session_version(session), 0);
-    assert_handle_is_current(((struct fixture *)*state)->store, session);
+    assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
 }
 
-static void test_a_retry_is_a_duplicate_with_the_same_changes_only(void **state)
+MEMORY_TEST(a_retry_is_a_duplicate_with_the_same_changes_only)
 {
-    struct fixture *fixture = *state;
     const ses_append_options options = with_delta(Q("{'k':1,'temp:t':1}"));
     const ses_append_options spelled = with_delta(Q("{ '\\u006b' : 1 }"));
     const ses_append_options others = with_delta(Q("{'k':2}"));
     static const char *const events[] = {EVENT(""), "{'id':'no time'}"};
     ses_session *session = create(fixture);
     ses_appended appended;
-    ses_error error;
 
     for (size_t i = 0; i < 2; i++) {
         assert_ok(ses_append(session, Q(events[i]), SES_NUL, &options, NULL, &error));
@@ -196,12 +190,10 @@ static void test_a_retry_is_a_duplicate_with_the_same_changes_only(void **state)
 }
 
 /* With `expected`: the two halves of a counter. */
-static void test_a_counter_beside_the_event(void **state)
+MEMORY_TEST(a_counter_beside_the_event)
 {
-    struct fixture *fixture = *state;
     ses_append_options options = with_delta(Q("{'user:n':1}"));
     ses_session *session = create(fixture);
-    ses_error error;
 
     options.expected = "{\"user:n\":" REMOVED "}";
     options.expected_len = SES_NUL;
@@ -215,12 +207,11 @@ static void test_a_counter_beside_the_event(void **state)
 }
 
 /* The event, the view on it, the options: the later win. */
-static void test_the_options_win_over_a_view(void **state)
+MEMORY_TEST(the_options_win_over_a_view)
 {
     const ses_append_options options = with_delta(Q("{'c':'options','b':'options'}"));
-    ses_session *session = create(*state);
+    ses_session *session = create(fixture);
     ses_tracked *tracked = NULL;
-    ses_error error;
 
     assert_ok(ses_tracked_open(session, NULL, &tracked, &error));
     assert_ok(ses_tracked_append(tracked, EVENT(""), SES_NUL, &options, NULL, &error));
@@ -247,7 +238,7 @@ struct refusal {
     const char *words;
 };
 
-static void test_what_is_refused_changes_nothing(void **state)
+MEMORY_TEST(what_is_refused_changes_nothing)
 {
     static const struct refusal cases[] = {
         {"{}", "", SES_JSON, -1, "append options: `delta`: at byte 0"},
@@ -269,9 +260,7 @@ static void test_what_is_refused_changes_nothing(void **state)
         {"{'actions':{'stateDelta':{'a':1}}", "{'a':1}", SES_JSON, 33, "at byte 33"},
         {"{'actions':{'stateDelta':{'a':tru}}}", "{'a':1}", SES_JSON, 30, "at byte 30"},
     };
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
-    ses_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const ses_append_options options = with_delta(Q(cases[i].delta));
@@ -286,13 +275,11 @@ static void test_what_is_refused_changes_nothing(void **state)
     ses_session_close(session);
 }
 
-static void test_a_batch_takes_none(void **state)
+MEMORY_TEST(a_batch_takes_none)
 {
-    struct fixture *fixture = *state;
     const ses_append_options options = with_delta("{}");
     const ses_text event = {"{}", 2};
     ses_session *session = create(fixture);
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_append_batch(session, &event, 1, &options, NULL, &error));
     assert_message("`delta` is only for single events");
@@ -302,15 +289,13 @@ static void test_a_batch_takes_none(void **state)
 }
 
 /* What is stored of both is an event that the store would have taken. */
-static void test_limits_are_those_of_the_whole_event(void **state)
+TEST(limits_are_those_of_the_whole_event)
 {
     enum { DEEPEST = 997, LIMIT = 2000 };
-    struct fixture *fixture = *state;
     ses_append_options options = with_delta(NULL);
     char *delta = malloc(3 * LIMIT);
     char *event = malloc(3 * LIMIT);
     ses_session *session;
-    ses_error error;
 
     for (int depth = DEEPEST; depth <= DEEPEST + 1; depth++) {
         sprintf(delta, "{\"k\":%*s}", 2 * depth, "");
@@ -402,16 +387,14 @@ static int count_members(const cJSON *delta, const char *name, int *value)
     return count;
 }
 
-static void test_whatever_is_merged_each_key_has_the_right_value(void **state)
+MEMORY_TEST(whatever_is_merged_each_key_has_the_right_value)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     char own[600];
     char beside[600];
     char event[800];
     int counts[2][NAMES];
     int last[2][NAMES];
-    ses_error error;
 
     for (int round = 0; round < ROUNDS; round++) {
         const ses_append_options options = with_delta(beside);
@@ -446,15 +429,14 @@ static void test_whatever_is_merged_each_key_has_the_right_value(void **state)
     ses_session_close(session);
 }
 
-static void test_ten_thousand_changes(void **state)
+MEMORY_TEST(ten_thousand_changes)
 {
     enum { KEYS = 10000 };
     char *text = malloc(KEYS * 20);
     char *at = text;
-    ses_session *session = create(*state);
+    ses_session *session = create(fixture);
     ses_append_options options = with_delta(text);
     int64_t value = 0;
-    ses_error error;
 
     *at++ = '{';
     for (int i = 0; i < KEYS; i++)
@@ -466,26 +448,4 @@ static void test_ten_thousand_changes(void **state)
     assert_int_equal(value, 1);
     ses_session_close(session);
     free(text);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_they_are_put_into_the_delta_and_every_other_byte_stays),
-        TEST(test_events_without_id_and_time),
-        TEST(test_they_change_the_state_and_win),
-        TEST(test_a_partial_event_changes_nothing),
-        TEST(test_a_retry_is_a_duplicate_with_the_same_changes_only),
-        TEST(test_a_counter_beside_the_event),
-        TEST(test_the_options_win_over_a_view),
-        TEST(test_what_is_refused_changes_nothing),
-        TEST(test_a_batch_takes_none),
-        cmocka_unit_test_setup_teardown(test_limits_are_those_of_the_whole_event, fixture_setup,
-                                        fixture_teardown),
-        TEST(test_whatever_is_merged_each_key_has_the_right_value),
-        TEST(test_ten_thousand_changes),
-    };
-    return cmocka_run_group_tests_name("append_delta", tests, NULL, NULL);
 }

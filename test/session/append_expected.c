@@ -52,10 +52,9 @@ static ses_append_options expecting(const char *expected)
 
 static ses_session *create(struct fixture *fixture)
 {
-    ses_session *session = NULL;
     must_create(fixture->store, &other, NULL);
-    session = must_open_new(fixture->store, &key,
-                            Q("{'user:n':1,'user:null':null,'app:o':{'a': [1.0]},'user:':''}"));
+    ses_session *session = must_open_new(fixture->store, &key,
+                                         Q("{'user:n':1,'user:null':null,'app:o':{'a': [1.0]},'user:':''}"));
     return session;
 }
 
@@ -74,7 +73,7 @@ struct expectation {
     const char *changed; /* the key that is named; NULL: all is as expected */
 };
 
-static void test_the_stored_bytes_are_compared(void **state)
+MEMORY_TEST(the_stored_bytes_are_compared)
 {
     static const struct expectation cases[] = {
         {"{}", NULL},
@@ -99,10 +98,8 @@ static void test_the_stored_bytes_are_compared(void **state)
         {"{'user:n':0,'user:n':1}", "user:n"},
         {"{'user:n':1,'user:n':0}", "user:n"},
     };
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     char event[100];
-    ses_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (size_t way = 0; way < WAYS; way++) {
@@ -134,12 +131,10 @@ static void test_the_stored_bytes_are_compared(void **state)
 }
 
 /* A handle may be current and yet have seen what is no longer so. */
-static void test_a_refresh_shows_what_is_to_be_expected(void **state)
+MEMORY_TEST(a_refresh_shows_what_is_to_be_expected)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     ses_append_options options = expecting(Q("{'user:n':1}"));
-    ses_error error;
 
     write_elsewhere(fixture, Q("{'user:n':7}"));
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
@@ -159,16 +154,14 @@ static void test_a_refresh_shows_what_is_to_be_expected(void **state)
 }
 
 /* In a batch the first event may change what is expected: that was looked at before it. */
-static void test_a_batch_is_checked_once(void **state)
+MEMORY_TEST(a_batch_is_checked_once)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     const ses_append_options options = expecting(Q("{'user:n':1}"));
     const ses_text events[] = {{Q("{'id':'a','actions':{'stateDelta':{'user:n':2}}}"), SES_NUL},
                                {Q("{'id':'b','actions':{'stateDelta':{'user:n':3}}}"), SES_NUL},
                                {Q("{'id':'c'}"), SES_NUL}};
     ses_appended appended[3];
-    ses_error error;
 
     assert_ok(ses_append_batch(session, events, 2, &options, appended, &error));
     /* All of them again is a retry; with one more, that one is refused. */
@@ -181,13 +174,11 @@ static void test_a_batch_is_checked_once(void **state)
     ses_session_close(session);
 }
 
-static void test_a_retry_is_a_duplicate(void **state)
+MEMORY_TEST(a_retry_is_a_duplicate)
 {
     static const char event[] = "{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"user:n\":2}}}";
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     const ses_append_options options = expecting(Q("{'user:n':1}"));
-    ses_error error;
 
     assert_ok(by_key(fixture, NULL, event, &options, &error));
     assert_code(SES_DUPLICATE, by_key(fixture, NULL, event, &options, &error));
@@ -200,12 +191,10 @@ static void test_a_retry_is_a_duplicate(void **state)
 
 /* --------------------------------------------------------------------------------- beside other options */
 
-static void test_anyway_does_not_look(void **state)
+MEMORY_TEST(anyway_does_not_look)
 {
     static const char *const texts[] = {"{'user:n':77}", "{'own':1}", "{", ""};
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
-    ses_error error;
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         ses_append_options options = expecting(Q(texts[i]));
@@ -216,11 +205,9 @@ static void test_anyway_does_not_look(void **state)
     ses_session_close(session);
 }
 
-static void test_version_and_expected_are_both_asked(void **state)
+MEMORY_TEST(version_and_expected_are_both_asked)
 {
-    struct fixture *fixture = *state;
     ses_append_options options = expecting(Q("{'user:n':1}"));
-    ses_error error;
 
     ses_session_close(create(fixture));
     options.flags = SES_AT_VERSION;
@@ -235,11 +222,9 @@ static void test_version_and_expected_are_both_asked(void **state)
     assert_ok(by_key(fixture, NULL, "{}", &options, &error));
 }
 
-static void test_a_partial_event_asks_nothing(void **state)
+MEMORY_TEST(a_partial_event_asks_nothing)
 {
-    struct fixture *fixture = *state;
     ses_append_options options = expecting(Q("{'user:n':2}"));
-    ses_error error;
 
     ses_session_close(create(fixture));
     assert_code(SES_PARTIAL, by_key(fixture, NULL, Q("{'partial':true}"), &options, &error));
@@ -247,12 +232,10 @@ static void test_a_partial_event_asks_nothing(void **state)
     assert_code(SES_INVALID, by_key(fixture, NULL, Q("{'partial':true}"), &options, &error));
 }
 
-static void test_a_session_that_is_gone(void **state)
+MEMORY_TEST(a_session_that_is_gone)
 {
-    struct fixture *fixture = *state;
     const ses_append_options options = expecting(Q("{'user:n':1}"));
     ses_session *session = create(fixture);
-    ses_error error;
 
     must_delete(fixture->store, &key);
     for (size_t way = 0; way < WAYS; way++)
@@ -262,7 +245,7 @@ static void test_a_session_that_is_gone(void **state)
 
 /* ------------------------------------------------------------------------------------------ what is refused */
 
-static void test_what_cannot_be_expected(void **state)
+MEMORY_TEST(what_cannot_be_expected)
 {
     static const struct {
         const char *text;
@@ -280,10 +263,8 @@ static void test_what_cannot_be_expected(void **state)
         {"{'user:a\\u0000b':1}", SES_INVALID, "NUL"},
         {"{'user:\\ud800':1}", SES_INVALID, "surrogate"},
     };
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     char *before = describe_stored(fixture->store, &key);
-    ses_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (size_t way = 0; way < WAYS; way++) {
@@ -303,11 +284,9 @@ static void test_what_cannot_be_expected(void **state)
     ses_session_close(session);
 }
 
-static void test_the_length_counts(void **state)
+MEMORY_TEST(the_length_counts)
 {
-    struct fixture *fixture = *state;
     ses_append_options options = expecting(Q("{'user:n':1}}}"));
-    ses_error error;
 
     ses_session_close(create(fixture));
     options.expected_len = 12;
@@ -318,17 +297,4 @@ static void test_the_length_counts(void **state)
     options.expected_len = SES_NUL;
     options.size = offsetof(ses_append_options, expected);
     assert_ok(by_key(fixture, NULL, "{}", &options, &error));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_stored_bytes_are_compared), TEST(test_a_refresh_shows_what_is_to_be_expected),
-        TEST(test_a_batch_is_checked_once),       TEST(test_a_retry_is_a_duplicate),
-        TEST(test_anyway_does_not_look),          TEST(test_version_and_expected_are_both_asked),
-        TEST(test_a_partial_event_asks_nothing),  TEST(test_a_session_that_is_gone),
-        TEST(test_what_cannot_be_expected),       TEST(test_the_length_counts),
-    };
-    return cmocka_run_group_tests_name("append: expected", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@ static void append(ses_session *session, const char *event)
 }
 
 /* The order is that of the commits, whatever the timestamps say. */
-static void test_events_stand_in_the_order_of_commit(void **state)
+MEMORY_TEST(events_stand_in_the_order_of_commit)
 {
     static const char *const events[] = {
         "{'id':'c','timestamp':1800000000}", "{'id':'a','timestamp':1}",
@@ -16,11 +16,9 @@ static void test_events_stand_in_the_order_of_commit(void **state)
         "{'id':'d','timestamp':1900000000}",
     };
     enum { COUNT = sizeof events / sizeof events[0] };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < COUNT; i++)
         append(session, Q(events[i]));
@@ -34,10 +32,9 @@ static void test_events_stand_in_the_order_of_commit(void **state)
         assert_int_equal(event->seq, i + 1);
     }
     assert_ok(ses_cursor_close(cursor, &error));
-    ses_session_close(session);
 }
 
-static void test_the_update_time_never_goes_back(void **state)
+MEMORY_TEST(the_update_time_never_goes_back)
 {
     static const struct {
         const char *event;
@@ -53,7 +50,6 @@ static void test_the_update_time_never_goes_back(void **state)
         {"{'timestamp':'2100-01-01T00:00:00Z'}", INT64_C(4102444800000000)},
         {"{'timestamp':4102444799999}", INT64_C(4102444800000000)},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
 
     assert_int_equal(ses_session_updated_us(session), fixture->now);
@@ -63,16 +59,13 @@ static void test_the_update_time_never_goes_back(void **state)
         assert_int_equal(ses_session_created_us(session), fixture->now);
         assert_handle_is_current(fixture->store, session);
     }
-    ses_session_close(session);
 }
 
-static void test_the_update_time_of_an_imported_session_is_that_of_its_events(void **state)
+MEMORY_TEST(the_update_time_of_an_imported_session_is_that_of_its_events)
 {
     static const int64_t created_us = INT64_C(-1000000);
     const ses_create_options options = {.size = sizeof options, .created_us = &created_us};
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     assert_ok(ses_create(fixture->store, &key, NULL, 0, &options, &session, &error));
     assert_int_equal(ses_session_updated_us(session), created_us);
@@ -85,10 +78,9 @@ static void test_the_update_time_of_an_imported_session_is_that_of_its_events(vo
 }
 
 /* An event is borrowed until the handle is closed, however many events follow it. */
-static void test_events_of_a_handle_stay_where_they_are(void **state)
+MEMORY_TEST(events_of_a_handle_stay_where_they_are)
 {
     enum { COUNT = 2000 };
-    struct fixture *fixture = *state;
     const ses_event *events[COUNT];
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     char event[128];
@@ -113,19 +105,16 @@ static void test_events_of_a_handle_stay_where_they_are(void **state)
         assert_memory_equal(events[i]->author, "author ", 7);
         assert_string_equal(events[i]->author + 7, id);
     }
-    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------------- ranges */
 
-static void test_a_handle_without_events_keeps_none(void **state)
+MEMORY_TEST(a_handle_without_events_keeps_none)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'a':0}"));
     ses_appended appended;
-    ses_error error;
 
     append(session, Q("{'actions':{'stateDelta':{'a':1}}}"));
     ses_session_close(session);
@@ -156,14 +145,12 @@ static void test_a_handle_without_events_keeps_none(void **state)
     ses_session_close(session);
 }
 
-static void test_a_handle_with_a_range_keeps_what_comes_behind(void **state)
+MEMORY_TEST(a_handle_with_a_range_keeps_what_comes_behind)
 {
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
     const ses_range nothing = {.size = sizeof nothing, .which = SES_RANGE_NEWEST, .newest = 0};
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
     ses_session *empty = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     for (int i = 0; i < 3; i++)
@@ -202,11 +189,9 @@ static const struct {
      "{'id':'first','invocationId':'other','actions':{'stateDelta':{'user:a':2,'a':" REMOVED "}}}"},
 };
 
-static void test_a_failure_leaves_the_handle_and_the_file_as_before(void **state)
+TEST(a_failure_leaves_the_handle_and_the_file_as_before)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'app:a':0,'user:a':0,'a':0}"));
-    ses_error error;
 
     append(session, Q("{'id':'first','invocationId':'i','actions':{'stateDelta':{'a':1,'temp:a':1}}}"));
     char *handle = describe(session, 1);
@@ -236,16 +221,13 @@ static void test_a_failure_leaves_the_handle_and_the_file_as_before(void **state
     assert_handle_is_current(fixture->store, session);
     free(handle);
     free(file);
-    ses_session_close(session);
 }
 
-static void test_wrong_options_are_misuse(void **state)
+MEMORY_TEST(wrong_options_are_misuse)
 {
     const ses_append_options sizeless = {.flags = SES_ANYWAY};
     const ses_append_options unknown = {.size = sizeof unknown, .flags = 0x80000000U};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_append(session, "{}", SES_NUL, &sizeless, NULL, &error));
     assert_code(SES_MISUSE, ses_append(session, "{}", SES_NUL, &unknown, NULL, &error));
@@ -254,28 +236,4 @@ static void test_wrong_options_are_misuse(void **state)
     assert_code(SES_MISUSE, ses_append_by_key(NULL, &key, "{}", SES_NUL, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_append_by_key(fixture->store, NULL, "{}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(ses_session_version(session), 0);
-    ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_events_stand_in_the_order_of_commit, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_update_time_never_goes_back, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_update_time_of_an_imported_session_is_that_of_its_events,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_events_of_a_handle_stay_where_they_are, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_handle_without_events_keeps_none, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_handle_with_a_range_keeps_what_comes_behind,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_failure_leaves_the_handle_and_the_file_as_before,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_wrong_options_are_misuse, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("append, the log", tests, NULL, NULL);
 }

@@ -43,13 +43,11 @@ static void overwrite(ses_session *session)
                            "'user:c':" REMOVED ",'d':9,'temp:z':9}}}"));
 }
 
-static void test_a_retry_through_the_handle_changes_nothing(void **state)
+TEST(a_retry_through_the_handle_changes_nothing)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
     ses_appended first[COUNT];
     ses_appended again;
-    ses_error error;
 
     store_events(fixture, &session, first);
     overwrite(session);
@@ -70,13 +68,11 @@ static void test_a_retry_through_the_handle_changes_nothing(void **state)
     ses_session_close(session);
 }
 
-static void test_a_retry_by_key_changes_nothing(void **state)
+TEST(a_retry_by_key_changes_nothing)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
     ses_appended first[COUNT];
     ses_appended again;
-    ses_error error;
 
     store_events(fixture, &session, first);
     overwrite(session);
@@ -98,18 +94,15 @@ static void test_a_retry_by_key_changes_nothing(void **state)
 }
 
 /* What was read from one session can be given back to it: the bytes are those that are stored. */
-static void test_the_stored_bytes_are_a_retry(void **state)
+MEMORY_TEST(the_stored_bytes_are_a_retry)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_session *stored = NULL;
     ses_appended first[COUNT];
     ses_appended again;
-    ses_error error;
 
     store_events(fixture, &session, first);
     must_append(session, Q("{'author':'made'}"));
-    stored = must_get(fixture->store, &key);
+    ses_session *stored = must_get(fixture->store, &key);
     for (size_t i = 0; i < COUNT + 1; i++) {
         const ses_event *event = ses_session_event(stored, i);
         assert_code(SES_DUPLICATE, ses_append(session, event->json, event->json_len, NULL, &again, &error));
@@ -118,10 +111,9 @@ static void test_the_stored_bytes_are_a_retry(void **state)
     }
     assert_int_equal(ses_session_version(session), COUNT + 1);
     ses_session_close(session);
-    ses_session_close(stored);
 }
 
-static void test_another_event_with_the_id_exists(void **state)
+MEMORY_TEST(another_event_with_the_id_exists)
 {
     static const char stored[] =
         "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:t\":1}}}";
@@ -142,9 +134,7 @@ static void test_another_event_with_the_id_exists(void **state)
         "{'id':'\\u0065','timestamp':5,'author':'a','actions':{'stateDelta':{'a':1}}}",
         "{'id':'e','author':'a','actions':{'stateDelta':{'a':1}}}",
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     must_append(session, stored);
     char *before = describe(session, 1);
@@ -163,14 +153,11 @@ static void test_another_event_with_the_id_exists(void **state)
     assert_state(session, Q("{'a':1,'temp:t':1}"));
     free(before);
     free(after);
-    ses_session_close(session);
 }
 
-static void test_ids_belong_to_one_session(void **state)
+MEMORY_TEST(ids_belong_to_one_session)
 {
     const ses_key another = {"app", "user", "another"};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_create(fixture->store, &another, NULL);
@@ -190,18 +177,16 @@ static void test_ids_belong_to_one_session(void **state)
 /* ------------------------------------------------------------------------------------- stale handles */
 
 /* The answer to the first try was lost: the event is stored, and the handle does not know of it. */
-static void test_a_retry_of_what_the_handle_has_not_seen(void **state)
+MEMORY_TEST(a_retry_of_what_the_handle_has_not_seen)
 {
     static const char event[] = "{\"id\":\"e\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{"
                                 "\"a\":1,\"app:a\":1,\"temp:t\":1}}}";
-    struct fixture *fixture = *state;
 
     for (int flags = 0; flags < 2; flags++) {
         const ses_append_options *options = flags ? &anyway : NULL;
         ses_session *session = must_open_new(fixture->store, &key, NULL);
         ses_appended first;
         ses_appended again;
-        ses_error error;
 
         assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, &first, &error));
         fixture->now += 1000;
@@ -217,16 +202,13 @@ static void test_a_retry_of_what_the_handle_has_not_seen(void **state)
     }
 }
 
-static void test_a_retry_on_a_stale_handle(void **state)
+MEMORY_TEST(a_retry_on_a_stale_handle)
 {
-    struct fixture *fixture = *state;
-
     for (int flags = 0; flags < 2; flags++) {
         const ses_append_options *options = flags ? &anyway : NULL;
         ses_session *session = NULL;
         ses_appended first[COUNT];
         ses_appended again;
-        ses_error error;
         store_events(fixture, &session, first);
         for (size_t i = 0; i < COUNT; i++) {
             int64_t version = ses_session_version(session) + 1;
@@ -244,13 +226,11 @@ static void test_a_retry_on_a_stale_handle(void **state)
     }
 }
 
-static void test_a_retry_at_an_older_version(void **state)
+MEMORY_TEST(a_retry_at_an_older_version)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
     ses_appended first[COUNT];
     ses_appended again;
-    ses_error error;
 
     store_events(fixture, &session, first);
     for (size_t i = 0; i < COUNT; i++) {
@@ -265,15 +245,13 @@ static void test_a_retry_at_an_older_version(void **state)
     ses_session_close(session);
 }
 
-static void test_a_retry_with_a_handle_that_keeps_no_events(void **state)
+MEMORY_TEST(a_retry_with_a_handle_that_keeps_no_events)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
     ses_session *lean = NULL;
     ses_appended first[COUNT];
     ses_appended again;
-    ses_error error;
 
     store_events(fixture, &session, first);
     assert_ok(ses_get(fixture->store, &key, GET_RANGE(&none), &lean, &error));
@@ -288,28 +266,4 @@ static void test_a_retry_with_a_handle_that_keeps_no_events(void **state)
     assert_state(lean, Q("{'app:b':9,'a':9,'b':9,'d':9}"));
     ses_session_close(session);
     ses_session_close(lean);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_retry_through_the_handle_changes_nothing, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_retry_by_key_changes_nothing, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_stored_bytes_are_a_retry, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_another_event_with_the_id_exists, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_ids_belong_to_one_session, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_retry_of_what_the_handle_has_not_seen, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_retry_on_a_stale_handle, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_retry_at_an_older_version, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_retry_with_a_handle_that_keeps_no_events, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("append, a retry", tests, NULL, NULL);
 }

@@ -14,12 +14,11 @@ static void append_by_key(struct fixture *fixture, const ses_key *to, const char
 /* A handle that is behind, in each way another writer can come between. */
 static ses_session *stale_handle(struct fixture *fixture)
 {
-    ses_session *session = NULL;
-
     must_create(fixture->store, &same_user, NULL);
-    session = must_open_new(fixture->store, &key,
-                            Q("{'app:kept':0,'app:gone':0,'app:set':0,'user:gone':0,'user:set':0,'kept':0,"
-                              "'gone':0,'set':0,'both':0}"));
+    ses_session *session =
+        must_open_new(fixture->store, &key,
+                      Q("{'app:kept':0,'app:gone':0,'app:set':0,'user:gone':0,'user:set':0,'kept':0,"
+                        "'gone':0,'set':0,'both':0}"));
     must_append(session, Q("{'id':'mine','invocationId':'i','actions':{'stateDelta':{'temp:t':1}}}"));
     fixture->now += 1000;
     append_by_key(fixture, &key, Q("{'gone':" REMOVED ",'set':1,'new':1,'both':1,'brief':1,'temp:else':1}"));
@@ -31,16 +30,14 @@ static ses_session *stale_handle(struct fixture *fixture)
 static const char caught_up[] = "{\"app:kept\":0,\"app:new\":2,\"app:set\":2,\"user:set\":1,"
                                 "\"both\":1,\"kept\":0,\"new\":1,\"set\":1,\"temp:t\":1}";
 
-static void test_a_stale_handle_is_refused(void **state)
+TEST(a_stale_handle_is_refused)
 {
     static const char event[] =
         "{\"id\":\"new\",\"actions\":{\"stateDelta\":{\"app:kept\":5,\"set\":5,\"temp:t\":5}}}";
     const ses_text batch[] = {{event, SES_NUL}, {"{}", SES_NUL}};
-    struct fixture *fixture = *state;
     ses_session *session = stale_handle(fixture);
     ses_appended appended[2];
     ses_appended untouched[2];
-    ses_error error;
 
     memset(untouched, 0x55, sizeof untouched);
     memcpy(appended, untouched, sizeof appended);
@@ -70,17 +67,11 @@ static void test_a_stale_handle_is_refused(void **state)
 }
 
 /* The other writer may be another program. Here it is another store on the same file. */
-static void test_another_store_makes_a_handle_stale(void **state)
+TEST(another_store_makes_a_handle_stale)
 {
-    struct fixture *fixture = *state;
-    ses_store *other = NULL;
-    ses_session *here = NULL;
-    ses_session *there = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(fixture->path, &fixture->options, &other, &error));
-    here = must_open_new(fixture->store, &key, NULL);
-    there = must_get(other, &key);
+    ses_store *other = must_open(fixture->path, &fixture->options);
+    ses_session *here = must_open_new(fixture->store, &key, NULL);
+    ses_session *there = must_get(other, &key);
     for (int i = 0; i < 5; i++) {
         must_append(here, Q("{'author':'here','actions':{'stateDelta':{'a':1}}}"));
         assert_code(SES_STALE, ses_append(there, Q("{'author':'there'}"), SES_NUL, NULL, NULL, &error));
@@ -97,9 +88,8 @@ static void test_another_store_makes_a_handle_stale(void **state)
     ses_close(other);
 }
 
-static void test_a_refresh_sees_shared_scopes_of_other_sessions(void **state)
+MEMORY_TEST(a_refresh_sees_shared_scopes_of_other_sessions)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'app:a':0,'user:a':0}"));
 
     must_create(fixture->store, &same_user, NULL);
@@ -109,17 +99,14 @@ static void test_a_refresh_sees_shared_scopes_of_other_sessions(void **state)
     assert_state(session, Q("{'app:b':1,'user:a':1}"));
     assert_int_equal(ses_session_version(session), 0);
     must_append(session, "{}");
-    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------------- anyway */
 
-static void test_appending_anyway_catches_up(void **state)
+TEST(appending_anyway_catches_up)
 {
-    struct fixture *fixture = *state;
     ses_session *session = stale_handle(fixture);
     ses_appended appended;
-    ses_error error;
 
     assert_ok(ses_append(session,
                          Q("{'id':'new','timestamp':1,'invocationId':'i','actions':{'stateDelta':"
@@ -150,17 +137,15 @@ static void test_appending_anyway_catches_up(void **state)
     ses_session_close(session);
 }
 
-static void test_a_batch_anyway_catches_up(void **state)
+MEMORY_TEST(a_batch_anyway_catches_up)
 {
     const ses_text batch[] = {
         {Q("{'invocationId':'i','actions':{'stateDelta':{'both':5,'app:set':5}}}"), SES_NUL},
         {Q("{'partial':true,'actions':{'stateDelta':{'both':6}}}"), SES_NUL},
         {Q("{'invocationId':'i','actions':{'stateDelta':{'both':7,'app:set':" REMOVED "}}}"), SES_NUL},
     };
-    struct fixture *fixture = *state;
     ses_session *session = stale_handle(fixture);
     ses_appended appended[3];
-    ses_error error;
 
     assert_ok(ses_append_batch(session, batch, 3, &anyway, appended, &error));
     assert_int_equal(appended[0].seq, 4);
@@ -173,7 +158,7 @@ static void test_a_batch_anyway_catches_up(void **state)
 }
 
 /* A failure leaves the handle as behind as it was. */
-static void test_appending_anyway_can_fail(void **state)
+MEMORY_TEST(appending_anyway_can_fail)
 {
     static const struct {
         int code;
@@ -183,9 +168,7 @@ static void test_appending_anyway_can_fail(void **state)
         {SES_INVALID, "{'id':5,'actions':{'stateDelta':{'set':5}}}"},
         {SES_JSON, "{'actions':{'stateDelta':{'set':5}}"},
     };
-    struct fixture *fixture = *state;
     ses_session *session = stale_handle(fixture);
-    ses_error error;
     char *handle = describe(session, 1);
     char *file = describe_stored(fixture->store, &key);
 
@@ -205,12 +188,10 @@ static void test_appending_anyway_can_fail(void **state)
 
 /* ------------------------------------------------------------------------------------------- by key */
 
-static void test_an_append_by_key_asks_for_no_version_unless_told(void **state)
+MEMORY_TEST(an_append_by_key_asks_for_no_version_unless_told)
 {
-    struct fixture *fixture = *state;
     ses_append_options options = {.size = sizeof options};
     ses_appended appended;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     options.version = 77; /* says nothing without its flag */
@@ -222,14 +203,12 @@ static void test_an_append_by_key_asks_for_no_version_unless_told(void **state)
     assert_int_equal(appended.version, 3);
 }
 
-static void test_an_append_by_key_at_a_version(void **state)
+MEMORY_TEST(an_append_by_key_at_a_version)
 {
     static const int64_t wrong[] = {-1, 0, 1, 3, INT64_MAX, INT64_MIN};
     const ses_text batch[] = {{Q("{'actions':{'stateDelta':{'app:a':1}}}"), SES_NUL}, {"{}", SES_NUL}};
-    struct fixture *fixture = *state;
     ses_append_options options = {.size = sizeof options, .flags = SES_AT_VERSION};
     ses_appended appended[2];
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, &options, &appended[0], &error));
@@ -253,7 +232,7 @@ static void test_an_append_by_key_at_a_version(void **state)
     assert_int_equal(appended[1].version, 4);
 }
 
-static void test_an_append_to_no_session_is_not_found(void **state)
+MEMORY_TEST(an_append_to_no_session_is_not_found)
 {
     static const ses_key absent[] = {{"app", "user", "other"},
                                      {"app", "other", "session"},
@@ -263,9 +242,7 @@ static void test_an_append_to_no_session_is_not_found(void **state)
         {"", "user", "session"}, {"app", "", "session"}, {"app", "user", ""}, {"app", "user", "\xFF"}};
     static const char event[] = "{\"actions\":{\"stateDelta\":{\"app:a\":1,\"user:a\":1,\"a\":1}}}";
     const ses_text batch[] = {{event, SES_NUL}};
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     for (size_t i = 0; i < 4; i++) {
@@ -304,11 +281,9 @@ static void assert_gone(ses_session *session)
     free(after);
 }
 
-static void test_a_handle_on_a_deleted_session_finds_none(void **state)
+MEMORY_TEST(a_handle_on_a_deleted_session_finds_none)
 {
-    struct fixture *fixture = *state;
     ses_session *session = stale_handle(fixture);
-    ses_error error;
 
     must_delete(fixture->store, &key);
     assert_gone(session);
@@ -344,14 +319,12 @@ static void random_delta(unsigned *seed, char *text, size_t size)
 }
 
 /* Three handles on one session and one on its neighbour, which shares two scopes with it. */
-static void test_handles_agree_with_the_file_after_any_mixture(void **state)
+MEMORY_TEST(handles_agree_with_the_file_after_any_mixture)
 {
     enum { HANDLES = 4, STEPS = 3000 };
-    struct fixture *fixture = *state;
     ses_session *handles[HANDLES] = {NULL};
     unsigned seed = 20240115;
     unsigned stale = 0;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_create(fixture->store, &same_user, NULL);
@@ -385,31 +358,4 @@ static void test_handles_agree_with_the_file_after_any_mixture(void **state)
         assert_handle_is_current(fixture->store, handles[i]);
         ses_session_close(handles[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_stale_handle_is_refused, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_another_store_makes_a_handle_stale, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_refresh_sees_shared_scopes_of_other_sessions,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_appending_anyway_catches_up, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_batch_anyway_catches_up, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_appending_anyway_can_fail, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_an_append_by_key_asks_for_no_version_unless_told,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_an_append_by_key_at_a_version, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_an_append_to_no_session_is_not_found, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_handle_on_a_deleted_session_finds_none, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_handles_agree_with_the_file_after_any_mixture,
-                                        fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("append, several writers", tests, NULL, NULL);
 }

@@ -16,14 +16,12 @@ static void append(ses_session *session, const char *invocation, const char *del
     must_append(session, event);
 }
 
-static void test_temp_values_are_visible_on_their_handle_only(void **state)
+TEST(temp_values_are_visible_on_their_handle_only)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'s':0}"));
     ses_session *other = must_get(fixture->store, &key);
     const char *json = NULL;
     char *value = NULL;
-    ses_error error;
 
     append(session, Q("'i'"), Q("{'temp:a':1.10,'temp:':null,'s':1}"));
     assert_state(session, Q("{'s':1,'temp:':null,'temp:a':1.10}"));
@@ -43,7 +41,7 @@ static void test_temp_values_are_visible_on_their_handle_only(void **state)
 }
 
 /* What each event leaves visible: the steps follow each other on one handle. */
-static void test_temp_values_last_as_long_as_their_invocation(void **state)
+MEMORY_TEST(temp_values_last_as_long_as_their_invocation)
 {
     static const struct {
         const char *invocation;
@@ -65,7 +63,6 @@ static void test_temp_values_last_as_long_as_their_invocation(void **state)
         {"null", "{'temp:e':1}", "{'s':1,'temp:d':1,'temp:e':1}"}, /* no invocation is "" */
         {"\"3\"", "{'s':" REMOVED "}", "{}"},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
 
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
@@ -73,12 +70,10 @@ static void test_temp_values_last_as_long_as_their_invocation(void **state)
         assert_state(session, Q(steps[i].state));
         assert_handle_is_current(fixture->store, session);
     }
-    ses_session_close(session);
 }
 
-static void test_an_event_without_invocation_ends_the_one_before(void **state)
+MEMORY_TEST(an_event_without_invocation_ends_the_one_before)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
 
     append(session, Q("'i'"), Q("{'temp:a':1}"));
@@ -88,14 +83,11 @@ static void test_an_event_without_invocation_ends_the_one_before(void **state)
     assert_state(session, Q("{'temp:b':1}"));
     append(session, Q("'i'"), "{}");
     assert_state(session, "{}");
-    ses_session_close(session);
 }
 
-static void test_an_invocation_can_be_ended(void **state)
+MEMORY_TEST(an_invocation_can_be_ended)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'s':1}"));
-    ses_error error;
 
     assert_ok(ses_invocation_end(session, &error)); /* none has begun */
     append(session, Q("'i'"), Q("{'temp:a':1}"));
@@ -109,17 +101,14 @@ static void test_an_invocation_can_be_ended(void **state)
     append(session, Q("'i'"), Q("{'temp:c':1}"));
     assert_state(session, Q("{'s':1,'temp:b':1,'temp:c':1}"));
     assert_code(SES_MISUSE, ses_invocation_end(NULL, &error));
-    ses_session_close(session);
 }
 
 /* Neither what others append nor what is not stored ends an invocation. */
-static void test_only_what_is_stored_through_the_handle_ends_an_invocation(void **state)
+MEMORY_TEST(only_what_is_stored_through_the_handle_ends_an_invocation)
 {
     static const char other[] =
         "{\"invocationId\":\"other\",\"actions\":{\"stateDelta\":{\"s\":1,\"temp:b\":1}}}";
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     must_append(session, Q("{'id':'old','invocationId':'old','actions':{'stateDelta':{'temp:o':1}}}"));
     append(session, Q("'i'"), Q("{'temp:a':1}"));
@@ -149,10 +138,9 @@ static void test_only_what_is_stored_through_the_handle_ends_an_invocation(void 
                          &anyway, NULL, &error));
     assert_state(session, Q("{'s':2,'temp:d':1}"));
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
-static void test_invocations_within_a_batch(void **state)
+MEMORY_TEST(invocations_within_a_batch)
 {
     const ses_text events[] = {
         {Q("{'invocationId':'i','actions':{'stateDelta':{'temp:b':1}}}"), SES_NUL},
@@ -160,9 +148,7 @@ static void test_invocations_within_a_batch(void **state)
         {Q("{'invocationId':'k','partial':true,'actions':{'stateDelta':{'temp:e':1}}}"), SES_NUL},
         {Q("{'invocationId':'j','actions':{'stateDelta':{'temp:c':2,'temp:d':" REMOVED "}}}"), SES_NUL},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     append(session, Q("'i'"), Q("{'temp:a':1}"));
     assert_ok(ses_append_batch(session, events, 1, NULL, NULL, &error));
@@ -175,16 +161,13 @@ static void test_invocations_within_a_batch(void **state)
     append(session, Q("'i'"), Q("{'temp:a':1}"));
     assert_ok(ses_append_batch(session, (const ses_text[]){events[1], events[0]}, 2, NULL, NULL, &error));
     assert_state(session, Q("{'temp:b':1}"));
-    ses_session_close(session);
 }
 
 /* Each handle has an invocation of its own, on the same session too. */
-static void test_handles_have_their_own_invocations(void **state)
+MEMORY_TEST(handles_have_their_own_invocations)
 {
-    struct fixture *fixture = *state;
     ses_session *one = must_open_new(fixture->store, &key, NULL);
     ses_session *two = must_get(fixture->store, &key);
-    ses_error error;
 
     append(one, Q("'i'"), Q("{'temp:a':1}"));
     must_refresh(two);
@@ -198,19 +181,15 @@ static void test_handles_have_their_own_invocations(void **state)
     assert_state(two, Q("{'temp:b':2}"));
     assert_ok(ses_invocation_end(one, &error));
     assert_state(two, Q("{'temp:b':2}"));
-    ses_session_close(one);
-    ses_session_close(two);
 }
 
-static void test_temp_values_of_every_type_can_be_read(void **state)
+MEMORY_TEST(temp_values_of_every_type_can_be_read)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     const char *text = NULL;
     size_t len = 0;
     int64_t integer = 0;
     int yes = 0;
-    ses_error error;
 
     append(session, Q("'i'"), Q("{'temp:s':'a\\u0000b','temp:i':9007199254740993,'temp:b':true}"));
     assert_ok(ses_state_get_string(session, "temp:s", &text, &len, &error));
@@ -220,28 +199,4 @@ static void test_temp_values_of_every_type_can_be_read(void **state)
     assert_int_equal(integer, INT64_C(9007199254740993));
     assert_ok(ses_state_get_bool(session, "temp:b", &yes, &error));
     assert_int_equal(yes, 1);
-    ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_temp_values_are_visible_on_their_handle_only, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_temp_values_last_as_long_as_their_invocation,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_an_event_without_invocation_ends_the_one_before,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_an_invocation_can_be_ended, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_only_what_is_stored_through_the_handle_ends_an_invocation,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_invocations_within_a_batch, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_handles_have_their_own_invocations, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_temp_values_of_every_type_can_be_read, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("append, temp: values", tests, NULL, NULL);
 }

@@ -18,9 +18,8 @@ static void begin(const struct fixture *fixture)
 
 /* ------------------------------------------------------------------------------------------- points */
 
-static void test_every_point_has_its_state(void **state)
+TEST(every_point_has_its_state)
 {
-    const struct fixture *fixture = *state;
     static const char *const expected[] = {"{'a':1,'b':[1, 2]}", "{'a':2,'b':[1, 2],'c':1.10}",
                                            "{'a':2,'b':[1, 2],'c':1.10}", "{'a':4,'c':1.10}",
                                            "{'a':4,'b':null,'c':1.10}"};
@@ -36,9 +35,8 @@ static void test_every_point_has_its_state(void **state)
     assert_as_of(fixture->store, &key, LAST_TURN, Q(expected[2]));
 }
 
-static void test_shared_keys_that_the_session_wrote_are_there_on_request(void **state)
+TEST(shared_keys_that_the_session_wrote_are_there_on_request)
 {
-    const struct fixture *fixture = *state;
     const ses_as_of_options shared = {.size = sizeof shared, .flags = SES_AS_OF_SHARED};
     static const char *const expected[] = {
         "{'app:x':1,'user:y':1,'a':1,'b':[1, 2]}", "{'app:x':1,'user:y':1,'a':2,'b':[1, 2],'c':1.10}",
@@ -51,7 +49,6 @@ static void test_shared_keys_that_the_session_wrote_are_there_on_request(void **
     for (int seq = 0; seq <= 4; seq++) {
         char *json = NULL;
         size_t len = 0;
-        ses_error error;
         assert_ok(
             ses_state_json_as_of_by_key(fixture->store, &key, AFTER_SEQ(seq), &shared, &json, &len, &error));
         assert_string_equal(json, Q(expected[seq]));
@@ -60,9 +57,8 @@ static void test_shared_keys_that_the_session_wrote_are_there_on_request(void **
     }
 }
 
-static void test_points_that_are_not_there(void **state)
+TEST(points_that_are_not_there)
 {
-    const struct fixture *fixture = *state;
     const struct {
         const ses_point *point;
         int code;
@@ -83,7 +79,6 @@ static void test_points_that_are_not_there(void **state)
     begin(fixture);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *json = (char *)&json;
-        ses_error error;
         assert_code(cases[i].code, ses_state_json_as_of_by_key(fixture->store, &key, cases[i].point, NULL,
                                                                &json, NULL, &error));
         assert_message(cases[i].message);
@@ -91,11 +86,9 @@ static void test_points_that_are_not_there(void **state)
     }
 }
 
-static void test_a_pruned_point_says_from_where_history_is_known(void **state)
+TEST(a_pruned_point_says_from_where_history_is_known)
 {
-    const struct fixture *fixture = *state;
     char *json = NULL;
-    ses_error error;
 
     begin(fixture);
     raw_exec(fixture->path, "DELETE FROM events WHERE position & 4294967295 <= 2;"
@@ -121,15 +114,12 @@ static void test_a_pruned_point_says_from_where_history_is_known(void **state)
 
 /* ------------------------------------------------------------------------------------------- handles */
 
-static void test_now_is_the_handle_s_own_last_event(void **state)
+TEST(now_is_the_handle_s_own_last_event)
 {
-    const struct fixture *fixture = *state;
-    ses_session *session = NULL;
     char *json = NULL;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     must_append_by_key(fixture->store, &key, Q("{'actions':{'stateDelta':{'a':5}}}"));
     assert_ok(ses_state_json_as_of(session, NULL, NULL, &json, NULL, &error));
     assert_string_equal(json, Q("{'a':4,'b':null,'c':1.10}"));
@@ -141,18 +131,14 @@ static void test_now_is_the_handle_s_own_last_event(void **state)
     assert_ok(ses_state_json_as_of(session, NULL, NULL, &json, NULL, &error));
     assert_string_equal(json, Q("{'a':5,'b':null,'c':1.10}"));
     ses_free(json);
-    ses_session_close(session);
 }
 
-static void test_a_handle_that_was_cut_under_is_stale(void **state)
+TEST(a_handle_that_was_cut_under_is_stale)
 {
-    const struct fixture *fixture = *state;
-    ses_session *session = NULL;
     char *json = (char *)&json;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     raw_exec(fixture->path, "UPDATE sessions SET version = version + 1");
     assert_code(SES_STALE, ses_state_json_as_of(session, NULL, NULL, &json, NULL, &error));
     assert_int_equal(error.version, 5);
@@ -160,25 +146,21 @@ static void test_a_handle_that_was_cut_under_is_stale(void **state)
     must_delete(fixture->store, &key);
     assert_code(SES_NOTFOUND, ses_state_json_as_of(session, NULL, NULL, &json, NULL, &error));
     assert_code(SES_NOTFOUND, ses_state_json_initial(session, NULL, &json, NULL, &error));
-    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------- initial states */
 
-static void test_the_initial_state_keeps_its_bytes(void **state)
+TEST(the_initial_state_keeps_its_bytes)
 {
-    const struct fixture *fixture = *state;
     const ses_key empty = {"app", "user", "empty"};
     const char *const given = Q("{ 'b' : 1e400, 'app:x':{'y': null} ,'a':'\\u0000'}");
-    ses_session *session = NULL;
     char *json = NULL;
     size_t len = 0;
-    ses_error error;
 
     must_create(fixture->store, &key, given);
     must_create(fixture->store, &empty, Q("{'temp:x':1}"));
     must_append_by_key(fixture->store, &key, Q("{'actions':{'stateDelta':{'a':5}}}"));
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_ok(ses_state_json_initial(session, NULL, &json, &len, &error));
     assert_string_equal(json, given);
     assert_int_equal(len, strlen(given));
@@ -192,18 +174,15 @@ static void test_the_initial_state_keeps_its_bytes(void **state)
 
 /* -------------------------------------------------------------------------------------------- misuse */
 
-static void test_arguments_are_checked(void **state)
+TEST(arguments_are_checked)
 {
-    const struct fixture *fixture = *state;
     const ses_as_of_options unknown = {.size = sizeof unknown, .flags = 0x80};
     const ses_key nobody = {"app", "user", "nobody"};
     const ses_key nameless = {"app", "user", ""};
-    ses_session *session = NULL;
     char *json = NULL;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_code(SES_MISUSE, ses_state_json_as_of(NULL, NULL, NULL, &json, NULL, &error));
     assert_code(SES_MISUSE, ses_state_json_as_of(session, NULL, NULL, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_state_json_as_of(session, NULL, &unknown, &json, NULL, &error));
@@ -218,13 +197,14 @@ static void test_arguments_are_checked(void **state)
                 ses_state_json_as_of_by_key(fixture->store, &nobody, NULL, NULL, &json, NULL, &error));
     assert_code(SES_NOTFOUND,
                 ses_state_json_initial_by_key(fixture->store, &nobody, NULL, &json, NULL, &error));
-    ses_session_close(session);
 }
 
 /* -------------------------------------------------------------------------------------------- damage */
 
-static void test_what_cannot_be_replayed_is_corrupt(void **state)
+PLAIN_TEST(what_cannot_be_replayed_is_corrupt)
 {
+    void *made = NULL;
+
     static const char *const damages[] = {
         "UPDATE session_details SET initial_state = '[]'",
         "UPDATE session_details SET initial_state = '{\"a\":1'",
@@ -236,12 +216,12 @@ static void test_what_cannot_be_replayed_is_corrupt(void **state)
         "UPDATE sessions SET base_seq = 5",
         "UPDATE sessions SET base_seq = -1",
     };
-    struct fixture *fixture = *state;
 
-    begin(fixture);
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         char *json = NULL;
-        ses_error error;
+        (void)fixture_setup(&made);
+        const struct fixture *fixture = made;
+        begin(fixture);
         raw_exec(fixture->path,
                  "DROP TRIGGER guard_events_update; DROP TRIGGER guard_session_details_update");
         raw_exec(fixture->path, damages[i]);
@@ -250,26 +230,6 @@ static void test_what_cannot_be_replayed_is_corrupt(void **state)
             print_error("%s: %s\n", damages[i], json);
             fail();
         }
-        fixture_teardown(state);
-        fixture_setup(state);
-        fixture = *state;
-        begin(fixture);
+        (void)fixture_teardown(&made);
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_every_point_has_its_state),
-        TEST(test_shared_keys_that_the_session_wrote_are_there_on_request),
-        TEST(test_points_that_are_not_there),
-        TEST(test_a_pruned_point_says_from_where_history_is_known),
-        TEST(test_now_is_the_handle_s_own_last_event),
-        TEST(test_a_handle_that_was_cut_under_is_stale),
-        TEST(test_the_initial_state_keeps_its_bytes),
-        TEST(test_arguments_are_checked),
-        TEST(test_what_cannot_be_replayed_is_corrupt),
-    };
-    return cmocka_run_group_tests_name("as of", tests, NULL, NULL);
 }

@@ -169,13 +169,12 @@ static void assert_state_of(const ses_session *session, const char *value)
 
 static void assert_stored_state(ses_store *store, const ses_key *key, const char *value)
 {
-    ses_session *session = NULL;
     ses_error error;
     char *whole = fill("{\"app:v\":%,\"user:v\":%,\"v\":%}", value);
     char *json = NULL;
     size_t len = 0;
 
-    session = must_get(store, key);
+    ses_session *session = must_get(store, key);
     assert_state_of(session, value);
     ses_session_close(session);
     for (size_t i = 0; i < 3; i++) {
@@ -216,15 +215,15 @@ static void create_with_pattern(struct fixture *fixture, const char *pattern)
     assert_all_stored_states(fixture->store);
 }
 
-static void test_values_of_an_initial_state(void **state)
+TEST(values_of_an_initial_state)
 {
-    create_with_pattern(*state, "{\"v\":%,\"app:v\":%,\"user:v\":%}");
+    create_with_pattern(fixture, "{\"v\":%,\"app:v\":%,\"user:v\":%}");
 }
 
 /* White space around a value is no part of it. */
-static void test_values_of_an_initial_state_with_odd_spacing(void **state)
+TEST(values_of_an_initial_state_with_odd_spacing)
 {
-    create_with_pattern(*state, "\r\n {\t\"user:v\" :%\n,\"v\"\t:\r%\t , \n\"app:v\":  %} \n");
+    create_with_pattern(fixture, "\r\n {\t\"user:v\" :%\n,\"v\"\t:\r%\t , \n\"app:v\":  %} \n");
 }
 
 static void append_with_pattern(struct fixture *fixture, const char *pattern)
@@ -251,20 +250,20 @@ static void append_with_pattern(struct fixture *fixture, const char *pattern)
     assert_all_stored_states(fixture->store);
 }
 
-static void test_values_of_a_delta(void **state)
+TEST(values_of_a_delta)
 {
-    append_with_pattern(*state, "{\"actions\":{\"stateDelta\":{\"v\":%,\"app:v\":%,\"user:v\":%}}}");
+    append_with_pattern(fixture, "{\"actions\":{\"stateDelta\":{\"v\":%,\"app:v\":%,\"user:v\":%}}}");
 }
 
-static void test_values_of_a_delta_with_odd_spacing(void **state)
+TEST(values_of_a_delta_with_odd_spacing)
 {
-    append_with_pattern(*state,
+    append_with_pattern(fixture,
                         "\t{ \"actions\"\n:\n{ \"state_delta\" :\r\n{\t\"user:v\" :%\n,\"v\"\t:\r%\t ,\n"
                         "\"app:v\":  % \n} \n} \r}\n");
 }
 
 /* The names of keys are decoded: another spelling is the same key. */
-static void test_names_of_keys_are_texts(void **state)
+MEMORY_TEST(names_of_keys_are_texts)
 {
     static const struct {
         const char *spelled;
@@ -282,10 +281,8 @@ static void test_names_of_keys_are_texts(void **state)
         {"app:user:x", "app:user:x"},
         {"App:x", "App:x"},
     };
-    struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "session"};
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
     const char *json = NULL;
     char *value = NULL;
     char event[256];
@@ -310,7 +307,6 @@ static void test_names_of_keys_are_texts(void **state)
         assert_string_equal(value, expected);
         ses_free(value);
     }
-    ses_session_close(session);
 }
 
 /* --------------------------------------------------------------------------------------------- events */
@@ -387,13 +383,11 @@ static void assert_stored_events(ses_store *store, const ses_key *key)
     }
 }
 
-static void test_events(void **state)
+TEST(events)
 {
-    struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "session"};
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_session *other = must_get(fixture->store, &key);
-    ses_error error;
 
     for (size_t i = 0; i < EVENT_COUNT; i++) {
         char *event = event_at(i);
@@ -410,41 +404,23 @@ static void test_events(void **state)
     assert_stored_events(fixture->store, &key);
 }
 
-static void test_events_of_a_batch(void **state)
+MEMORY_TEST(events_of_a_batch)
 {
-    struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "session"};
     ses_text *texts = calloc(EVENT_COUNT, sizeof *texts);
-    ses_session *session = NULL;
-    ses_error error;
 
     assert_non_null(texts);
     for (size_t i = 0; i < EVENT_COUNT; i++) {
         char *event = event_at(i);
         texts[i] = (ses_text){event, strlen(event)};
     }
-    session = must_open_new(fixture->store, &key, NULL);
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     assert_ok(ses_append_batch(session, texts, EVENT_COUNT, NULL, NULL, &error));
     for (size_t i = 0; i < EVENT_COUNT; i++)
         free((void *)(uintptr_t)texts[i].text);
     free(texts);
     assert_events_of(session);
     assert_stored_events(fixture->store, &key);
-    ses_session_close(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_values_of_an_initial_state, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_values_of_an_initial_state_with_odd_spacing, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_values_of_a_delta, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_values_of_a_delta_with_odd_spacing, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_names_of_keys_are_texts, fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_events, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_events_of_a_batch, fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("bytes", tests, make_values, free_values);
-}
+TEST_GROUP(make_values, free_values)

@@ -203,15 +203,13 @@ static void check_event(struct fixture *fixture, const struct delta_case *delta)
     static char event[TEXT_ROOM * 2];
     char app[32];
     const ses_key own = next_key(app);
-    ses_session *session = NULL;
-    ses_session *stored = NULL;
 
     write_delta(object, delta, 0);
     snprintf(event, sizeof event, "%s%s%s", before, object, after);
-    session = must_open_new(fixture->store, &own, NULL);
+    ses_session *session = must_open_new(fixture->store, &own, NULL);
     must_append(session, event);
     assert_members_of(session, delta, 1);
-    stored = must_get(fixture->store, &own);
+    ses_session *stored = must_get(fixture->store, &own);
     assert_members_of(stored, delta, 0);
 
     const ses_event *kept = ses_session_event(stored, 0);
@@ -235,32 +233,30 @@ static void check_initial_state(struct fixture *fixture, const struct delta_case
     static char object[TEXT_ROOM];
     char app[32];
     const ses_key own = next_key(app);
-    ses_session *session = NULL;
-    ses_session *stored = NULL;
 
     write_delta(object, delta, 0);
-    session = must_open_new(fixture->store, &own, object);
+    ses_session *session = must_open_new(fixture->store, &own, object);
     assert_members_of(session, delta,
                       0); /* no invocation has begun: there is nothing temp: could belong to */
-    stored = must_get(fixture->store, &own);
+    ses_session *stored = must_get(fixture->store, &own);
     assert_members_of(stored, delta, 0);
     ses_session_close(session);
     ses_session_close(stored);
     must_delete(fixture->store, &own);
 }
 
-static void test_temp_keys_are_cut_out_of_an_event(void **state)
+MEMORY_TEST(temp_keys_are_cut_out_of_an_event)
 {
-    each_delta(*state, check_event);
+    each_delta(fixture, check_event);
 }
 
-static void test_temp_keys_of_an_initial_state_are_dropped(void **state)
+MEMORY_TEST(temp_keys_of_an_initial_state_are_dropped)
 {
-    each_delta(*state, check_initial_state);
+    each_delta(fixture, check_initial_state);
 }
 
 /* Without white space there is only one way to cut. */
-static void test_what_is_left_is_exact(void **state)
+TEST(what_is_left_is_exact)
 {
     static const struct {
         const char *delta;
@@ -283,7 +279,6 @@ static void test_what_is_left_is_exact(void **state)
          "{'k':'__ADK_SENTINEL_REMOVED__'}"},
     };
     static const char format[] = "{\"id\":\"%zu\",\"timestamp\":1,\"actions\":{\"%s\":%s},\"author\":\"a\"}";
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     char text[512];
 
@@ -304,7 +299,7 @@ static void test_what_is_left_is_exact(void **state)
 }
 
 /* The actions may stand first or last, beside a null that is replaced: the cuts and the additions meet. */
-static void test_cuts_beside_what_the_store_adds(void **state)
+MEMORY_TEST(cuts_beside_what_the_store_adds)
 {
     static const struct {
         const char *event;
@@ -318,7 +313,6 @@ static void test_cuts_beside_what_the_store_adds(void **state)
         {"{'timestamp':1,'actions':{'stateDelta':{'temp:a':1}}}", "{'id':'",
          "\",\"timestamp\":1,\"actions\":{\"stateDelta\":{}}}"},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     char expected[512];
 
@@ -329,19 +323,4 @@ static void test_cuts_beside_what_the_store_adds(void **state)
         snprintf(expected, sizeof expected, "%s%s%s", Q(cases[i].front), event->id, cases[i].end);
         assert_string_equal(event->json, expected);
     }
-    ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_temp_keys_are_cut_out_of_an_event, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_temp_keys_of_an_initial_state_are_dropped, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_left_is_exact, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_cuts_beside_what_the_store_adds, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("temp: keys in bytes", tests, NULL, NULL);
 }

@@ -273,7 +273,7 @@ static const struct {
     {SES_UNSUPPORTED, provoke_unsupported, "\"fts\""},
 };
 
-static void test_every_code_is_provoked(void **state)
+PLAIN_TEST(every_code_is_provoked)
 {
     static const int codes[] = {
 #define CODE_NUMBER(name, number, text) number,
@@ -282,10 +282,8 @@ static void test_every_code_is_provoked(void **state)
     };
     size_t at = 0;
 
-    (void)state;
     for (; at < sizeof provocations / sizeof provocations[0]; at++) {
         void *own = NULL;
-        ses_error error;
 
         assert_int_equal(codes[at], provocations[at].code);
         if (!provocations[at].provoke)
@@ -300,9 +298,8 @@ static void test_every_code_is_provoked(void **state)
     assert_int_equal(at, sizeof codes / sizeof codes[0]);
 }
 
-static void test_names_and_texts(void **state)
+PLAIN_TEST(names_and_texts)
 {
-    (void)state;
 #define CODE_NAME(name, number, text)                         \
     assert_string_equal(ses_code_name(number), "SES_" #name); \
     assert_string_equal(ses_code_text(SES_##name), text);
@@ -317,11 +314,8 @@ static void test_names_and_texts(void **state)
     assert_true(strlen(ses_code_text(1000)) > 0);
 }
 
-static void test_a_success_clears_the_error(void **state)
+TEST(a_success_clears_the_error)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_code(SES_JSON, ses_create(fixture->store, &key, "{", SES_NUL, NULL, NULL, &error));
     assert_int_equal(error.offset, 1);
     assert_ok(ses_create(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
@@ -334,11 +328,9 @@ static void test_a_success_clears_the_error(void **state)
                      SES_JSON); /* no error wanted */
 }
 
-static void test_a_long_message_is_cut_between_characters(void **state)
+TEST(a_long_message_is_cut_between_characters)
 {
-    struct fixture *fixture = *state;
     char id[SES_ID_MAX + 1] = "x";
-    ses_error error;
 
     for (int i = 0; i < 100; i++)
         strcat(id, "\xE2\x82\xAC");
@@ -350,25 +342,11 @@ static void test_a_long_message_is_cut_between_characters(void **state)
         assert_true((*p & 0x80) == 0 || memcmp(p, "\xE2\x82\xAC", 3) == 0);
 }
 
-static void test_the_version_is_that_of_the_header(void **state)
+PLAIN_TEST(the_version_is_that_of_the_header)
 {
     char text[32];
 
-    (void)state;
     snprintf(text, sizeof text, "%d.%d.%d", SES_VERSION_MAJOR, SES_VERSION_MINOR, SES_VERSION_PATCH);
     assert_string_equal(ses_version(), text);
     assert_int_equal(ses_version_number(), SES_VERSION_NUMBER);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_code_is_provoked),
-        cmocka_unit_test(test_names_and_texts),
-        cmocka_unit_test(test_the_version_is_that_of_the_header),
-        cmocka_unit_test_setup_teardown(test_a_success_clears_the_error, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_long_message_is_cut_between_characters, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("codes", tests, NULL, NULL);
 }

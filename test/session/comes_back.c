@@ -15,13 +15,12 @@ static int load_again(ses_store *store, ses_session *session, ses_error *error)
 /* The event is stored once, and its session can be loaded and imported under the same limits. */
 static void assert_comes_back(const struct fixture *fixture, ses_session *session, const ses_event *event)
 {
-    ses_store *other = NULL;
     ses_import_report report;
     ses_error error;
 
     assert_code(SES_DUPLICATE,
                 ses_append_by_key(fixture->store, &key, event->json, event->json_len, NULL, NULL, &error));
-    assert_ok(ses_open(":memory:", &fixture->options, &other, &error));
+    ses_store *other = must_open(":memory:", &fixture->options);
     assert_ok(load_again(other, session, &error));
     must_delete(other, &key);
     struct text lines = exported(fixture->store, NULL);
@@ -31,9 +30,8 @@ static void assert_comes_back(const struct fixture *fixture, ses_session *sessio
 }
 
 /* With the id and the time that the store adds, an event may be longer than it may be given. */
-static void test_what_was_stored_can_be_given_again(void **state)
+TEST(what_was_stored_can_be_given_again)
 {
-    struct fixture *fixture = *state;
     char event[201];
 
     fixture->options.max_event_bytes = 200;
@@ -50,13 +48,10 @@ static void test_what_was_stored_can_be_given_again(void **state)
 }
 
 /* A rewind brings back a state that no single event could. */
-static void test_a_rewind_longer_than_the_limit_comes_back(void **state)
+TEST(a_rewind_longer_than_the_limit_comes_back)
 {
     enum { LIMIT = 1000, KEYS = 200 };
-    struct fixture *fixture = *state;
     char event[LIMIT];
-    ses_store *other = NULL;
-    ses_error error;
 
     fixture->options.max_event_bytes = LIMIT;
     fixture_reopen(fixture);
@@ -77,7 +72,7 @@ static void test_a_rewind_longer_than_the_limit_comes_back(void **state)
     assert_comes_back(fixture, session, rewind);
     assert_code(SES_DUPLICATE, ses_append(session, rewind->json, rewind->json_len, NULL, NULL, &error));
     /* Another session has no such event, so there it is too long. */
-    assert_ok(ses_open(":memory:", &fixture->options, &other, &error));
+    ses_store *other = must_open(":memory:", &fixture->options);
     must_create(other, &(ses_key){"app", "user", "empty"}, NULL);
     assert_code(SES_LIMIT, ses_append_by_key(other, &(ses_key){"app", "user", "empty"}, rewind->json,
                                              rewind->json_len, NULL, NULL, &error));
@@ -87,11 +82,9 @@ static void test_a_rewind_longer_than_the_limit_comes_back(void **state)
 }
 
 /* One that differs from the stored event of its id is no retry. */
-static void test_a_long_event_is_no_retry_of_another(void **state)
+TEST(a_long_event_is_no_retry_of_another)
 {
-    struct fixture *fixture = *state;
     char event[5000];
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     for (int i = 0; i < 2; i++) {
@@ -104,15 +97,12 @@ static void test_a_long_event_is_no_retry_of_another(void **state)
 }
 
 /* Levels around a value do not count against it, and a late time is not taken for milliseconds. */
-static void test_deep_values_and_late_times_are_loaded_again(void **state)
+TEST(deep_values_and_late_times_are_loaded_again)
 {
     enum { DEPTH = 999 };
-    struct fixture *fixture = *state;
     const int64_t late = INT64_C(200000000000000000);
     const ses_create_options options = {.size = sizeof options, .created_us = &late};
     char texts[2][2 * DEPTH + 32];
-    ses_store *other = NULL;
-    ses_error error;
 
     for (int i = 0; i < 2; i++) {
         size_t len = (size_t)snprintf(texts[i], sizeof texts[i], "{\"%s\":", i ? "x" : "deep");
@@ -123,7 +113,7 @@ static void test_deep_values_and_late_times_are_loaded_again(void **state)
     assert_ok(ses_create(fixture->store, &key, texts[0], SES_NUL, &options, NULL, &error));
     must_append_by_key(fixture->store, &key, texts[1]);
     ses_session *session = must_get(fixture->store, &key);
-    assert_ok(ses_open(":memory:", NULL, &other, &error));
+    ses_store *other = must_open(":memory:", NULL);
     assert_ok(load_again(other, session, &error));
     ses_session *loaded = must_get(other, &key);
     assert_true(ses_session_updated_us(loaded) == late);
@@ -132,17 +122,4 @@ static void test_deep_values_and_late_times_are_loaded_again(void **state)
     ses_session_close(loaded);
     ses_session_close(session);
     ses_close(other);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_was_stored_can_be_given_again),
-        TEST(test_a_rewind_longer_than_the_limit_comes_back),
-        TEST(test_a_long_event_is_no_retry_of_another),
-        TEST(test_deep_values_and_late_times_are_loaded_again),
-    };
-    return cmocka_run_group_tests_name("comes back", tests, NULL, NULL);
 }

@@ -135,9 +135,8 @@ static void check_all_ranges(ses_store *store, int64_t events)
     }
 }
 
-static void test_every_range_in_both_directions(void **state)
+TEST_FILE_AND_MEMORY(every_range_in_both_directions)
 {
-    struct fixture *fixture = *state;
     const ses_key behind = {"app", "user", "z"};
 
     make_session(fixture, MANY, 0);
@@ -146,9 +145,8 @@ static void test_every_range_in_both_directions(void **state)
     check_all_ranges(fixture->store, MANY);
 }
 
-static void test_pages_that_are_full_by_count(void **state)
+TEST(pages_that_are_full_by_count)
 {
-    struct fixture *fixture = *state;
     const ses_range all = {.size = sizeof all};
     static const int sizes[] = {1, 63, 64, 65, 127, 128, 129};
     int stored = 0;
@@ -164,9 +162,8 @@ static void test_pages_that_are_full_by_count(void **state)
     }
 }
 
-static void test_pages_that_are_full_by_bytes(void **state)
+TEST(pages_that_are_full_by_bytes)
 {
-    struct fixture *fixture = *state;
     const ses_range all = {.size = sizeof all};
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 7};
 
@@ -179,12 +176,10 @@ static void test_pages_that_are_full_by_bytes(void **state)
     }
 }
 
-static void test_no_options_is_forward_over_all(void **state)
+TEST(no_options_is_forward_over_all)
 {
-    struct fixture *fixture = *state;
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
-    ses_error error;
 
     make_session(fixture, 70, 0);
     assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
@@ -199,16 +194,14 @@ static void test_no_options_is_forward_over_all(void **state)
 
 /* ---------------------------------------------------------------------------------------- meanwhile */
 
-static void test_events_appended_meanwhile_are_not_seen(void **state)
+TEST(events_appended_meanwhile_are_not_seen)
 {
-    struct fixture *fixture = *state;
     const ses_range ranges[] = {
         {.size = sizeof(ses_range)},
         {.size = sizeof(ses_range), .which = SES_RANGE_NEWEST, .newest = 200},
         {.size = sizeof(ses_range), .which = SES_RANGE_SINCE, .since_us = 0},
         {.size = sizeof(ses_range), .which = SES_RANGE_SEQ, .first_seq = 1, .last_seq = INT64_MAX}};
     int stored = 200;
-    ses_error error;
 
     make_session(fixture, stored, 0);
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
@@ -244,11 +237,8 @@ static int walk_on(ses_cursor *cursor, size_t *count)
     return result;
 }
 
-static void test_session_deleted_meanwhile_is_notfound(void **state)
+TEST(session_deleted_meanwhile_is_notfound)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     for (int steps = 0; steps <= 70; steps += 10) {
         for (int again = 0; again <= 1; again++) { /* again: one of the same key is there */
             const ses_event *event = NULL;
@@ -274,11 +264,9 @@ static void test_session_deleted_meanwhile_is_notfound(void **state)
     }
 }
 
-static void test_close_is_silent_where_next_met_no_failure(void **state)
+TEST(close_is_silent_where_next_met_no_failure)
 {
-    struct fixture *fixture = *state;
     const ses_event *event = NULL;
-    ses_error error;
 
     make_session(fixture, MANY, 0);
     ses_cursor *cursor = open_cursor(fixture->store, NULL, false);
@@ -292,9 +280,8 @@ static void test_close_is_silent_where_next_met_no_failure(void **state)
     assert_int_equal(ses_cursor_close(NULL, NULL), SES_OK);
 }
 
-static void test_close_returns_the_failure_without_an_error(void **state)
+TEST(close_returns_the_failure_without_an_error)
 {
-    struct fixture *fixture = *state;
     size_t count = 0;
 
     make_session(fixture, MANY, 0);
@@ -305,11 +292,9 @@ static void test_close_returns_the_failure_without_an_error(void **state)
     assert_int_equal(ses_cursor_close(cursor, NULL), SES_NOTFOUND);
 }
 
-static void test_cursors_do_not_disturb_each_other(void **state)
+TEST(cursors_do_not_disturb_each_other)
 {
-    struct fixture *fixture = *state;
     ses_cursor *cursors[4];
-    ses_error error;
 
     make_session(fixture, MANY, 0);
     for (int i = 0; i < 4; i++)
@@ -327,25 +312,21 @@ static void test_cursors_do_not_disturb_each_other(void **state)
 
 /* -------------------------------------------------------------------------------------- wrong calls */
 
-static void test_cursor_of_what_is_not_there(void **state)
+TEST(cursor_of_what_is_not_there)
 {
-    struct fixture *fixture = *state;
     ses_cursor *cursor = (ses_cursor *)(void *)&fixture;
-    ses_error error;
 
     assert_code(SES_NOTFOUND, ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
     assert_null(cursor);
     assert_message("app/user/session");
 }
 
-static void test_wrong_arguments_are_refused(void **state)
+TEST(wrong_arguments_are_refused)
 {
-    struct fixture *fixture = *state;
     ses_range range = {.size = sizeof range, .which = SES_RANGE_NEWEST, .newest = -1};
     const ses_cursor_options options = {.size = sizeof options, .range = &range};
     const ses_event *event = NULL;
     ses_cursor *cursor = (ses_cursor *)(void *)&range;
-    ses_error error;
 
     make_session(fixture, 3, 0);
     assert_code(SES_INVALID, ses_cursor_open(fixture->store, &key, &options, &cursor, &error));
@@ -368,11 +349,9 @@ static void test_wrong_arguments_are_refused(void **state)
     (void)ses_cursor_close(cursor, &error);
 }
 
-static void test_cursor_of_a_closed_store_is_misuse(void **state)
+TEST(cursor_of_a_closed_store_is_misuse)
 {
-    struct fixture *fixture = *state;
     size_t count = 0;
-    ses_error error;
 
     make_session(fixture, MANY, 0);
     ses_cursor *cursor = open_cursor(fixture->store, NULL, false);
@@ -383,11 +362,9 @@ static void test_cursor_of_a_closed_store_is_misuse(void **state)
 }
 
 /* "Handles made from it may be closed later; every other call on them is MISUSE from now on." */
-static void test_started_cursor_of_a_closed_store_is_misuse(void **state)
+TEST(started_cursor_of_a_closed_store_is_misuse)
 {
-    struct fixture *fixture = *state;
     const ses_event *event = NULL;
-    ses_error error;
 
     make_session(fixture, 3, 0);
     ses_cursor *cursor = open_cursor(fixture->store, NULL, false);
@@ -396,33 +373,4 @@ static void test_started_cursor_of_a_closed_store_is_misuse(void **state)
     int result = ses_cursor_next(cursor, &event, &error);
     (void)ses_cursor_close(cursor, NULL);
     assert_code(SES_MISUSE, result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_range_in_both_directions, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_every_range_in_both_directions, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_pages_that_are_full_by_count, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_pages_that_are_full_by_bytes, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_no_options_is_forward_over_all, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_events_appended_meanwhile_are_not_seen, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_session_deleted_meanwhile_is_notfound, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_close_is_silent_where_next_met_no_failure, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_close_returns_the_failure_without_an_error, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_cursors_do_not_disturb_each_other, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_cursor_of_what_is_not_there, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_wrong_arguments_are_refused, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_cursor_of_a_closed_store_is_misuse, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_started_cursor_of_a_closed_store_is_misuse, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("cursors", tests, NULL, NULL);
 }

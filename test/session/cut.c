@@ -24,10 +24,8 @@ static void assert_cut(const struct fixture *fixture, const ses_point *point, in
 
 /* ---------------------------------------------------------------------------------------- what it does */
 
-static void test_events_are_gone_and_state_is_what_it_was(void **state)
+TEST(events_are_gone_and_state_is_what_it_was)
 {
-    struct fixture *fixture = *state;
-
     begin(fixture);
     fixture->now += 5000000;
     assert_cut(fixture, AFTER_SEQ(2), 2);
@@ -40,11 +38,9 @@ static void test_events_are_gone_and_state_is_what_it_was(void **state)
     assert_sound(fixture->path);
 }
 
-static void test_numbers_are_not_used_again(void **state)
+TEST(numbers_are_not_used_again)
 {
-    const struct fixture *fixture = *state;
     ses_appended appended;
-    ses_error error;
 
     begin(fixture);
     assert_cut(fixture, AFTER_SEQ(3), 1);
@@ -69,11 +65,8 @@ static void test_numbers_are_not_used_again(void **state)
 }
 
 /* Numbers that were cut are as if they had never been, also for what is live. */
-static void test_already_there_after_a_cut(void **state)
+TEST(already_there_after_a_cut)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     begin(fixture);
     must_rewind(fixture->store, &key, AFTER_SEQ(2));
     must_say(fixture->store, &key, "i3", "user", NULL);
@@ -81,11 +74,8 @@ static void test_already_there_after_a_cut(void **state)
     assert_code(SES_UNCHANGED, ses_rewind_by_key(fixture->store, &key, AFTER_SEQ(2), NULL, NULL, &error));
 }
 
-static void test_marks_go_along(void **state)
+TEST(marks_go_along)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     begin(fixture);
     must_rewind(fixture->store, &key, LAST_TURN);
     must_rewind(fixture->store, &key, LAST_TURN);
@@ -101,11 +91,9 @@ static void test_marks_go_along(void **state)
                         Q("{'app:x':2,'user:y':2,'a':3,'again':5,'b':1.10,'c':{},'same':1}"));
 }
 
-static void test_nothing_after_the_point(void **state)
+TEST(nothing_after_the_point)
 {
-    const struct fixture *fixture = *state;
     const ses_point *const points[] = {NULL, AFTER_SEQ(4), AFTER_SEQ(3)};
-    ses_error error;
 
     begin(fixture);
     for (size_t i = 0; i < 3; i++) {
@@ -122,10 +110,8 @@ static void test_nothing_after_the_point(void **state)
     }
 }
 
-static void test_an_id_can_be_used_again(void **state)
+TEST(an_id_can_be_used_again)
 {
-    const struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, Q("{'id':'e','invocationId':'i'}"));
     assert_cut(fixture, BEFORE_INVOCATION("i"), 1);
@@ -133,11 +119,8 @@ static void test_an_id_can_be_used_again(void **state)
     assert_string_equal(stored_seqs(fixture->store, &key), "2");
 }
 
-static void test_a_pruned_log_is_cut_down_to_its_base(void **state)
+TEST(a_pruned_log_is_cut_down_to_its_base)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     begin(fixture);
     raw_exec(fixture->path,
              "DELETE FROM events WHERE position & 4294967295 <= 2;"
@@ -149,9 +132,8 @@ static void test_a_pruned_log_is_cut_down_to_its_base(void **state)
     assert_rows(fixture, "a|2|1\nagain|5|2\nb|1.10|1\ngiven|[1, 2]|0\nsame|1|0\n");
 }
 
-static void test_only_that_session_is_cut(void **state)
+TEST(only_that_session_is_cut)
 {
-    const struct fixture *fixture = *state;
     const ses_key next = {"app", "user", "next"};
 
     begin(fixture);
@@ -167,15 +149,12 @@ static void test_only_that_session_is_cut(void **state)
 
 /* ------------------------------------------------------------------------------------------- handles */
 
-static void test_the_handle_itself_moves_on(void **state)
+TEST(the_handle_itself_moves_on)
 {
-    const struct fixture *fixture = *state;
-    ses_session *session = NULL;
     int64_t deleted = 0;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     must_append(session, Q("{'invocationId':'i3','actions':{'stateDelta':{'temp:t':1,'a':8}}}"));
     assert_ok(ses_cut(session, AFTER_SEQ(3), NULL, &deleted, &error));
     assert_int_equal(deleted, 2);
@@ -188,22 +167,17 @@ static void test_the_handle_itself_moves_on(void **state)
     assert_handle_is_current(fixture->store, session);
     assert_ok(ses_cut(session, LAST_TURN, NULL, NULL, &error));
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
-static void test_another_handle_is_stale_until_it_is_refreshed(void **state)
+TEST(another_handle_is_stale_until_it_is_refreshed)
 {
-    const struct fixture *fixture = *state;
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     const ses_cut_options cut_anyway = {.size = sizeof cut_anyway, .flags = SES_ANYWAY};
-    ses_session *session = NULL;
-    ses_session *other = NULL;
     char *json = NULL;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
-    other = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
+    ses_session *other = must_get(fixture->store, &key);
     assert_cut(fixture, AFTER_SEQ(2), 2);
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
     assert_code(SES_STALE, ses_rewind(session, LAST_TURN, NULL, NULL, &error));
@@ -218,20 +192,15 @@ static void test_another_handle_is_stale_until_it_is_refreshed(void **state)
     assert_handle_is_current(fixture->store, session);
     assert_ok(ses_append(other, "{}", SES_NUL, &anyway, NULL, &error));
     assert_handle_is_current(fixture->store, other);
-    ses_session_close(other);
-    ses_session_close(session);
 }
 
-static void test_an_outdated_handle_cuts_anyway(void **state)
+TEST(an_outdated_handle_cuts_anyway)
 {
-    const struct fixture *fixture = *state;
     const ses_cut_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
-    ses_session *session = NULL;
     int64_t deleted = 0;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     must_say(fixture->store, &key, "i3", "user", Q("{'a':7,'app:x':7}"));
     must_say(fixture->store, &key, "i4", "user", Q("{'a':8}"));
     char *before = describe(session, 1);
@@ -253,15 +222,12 @@ static void test_an_outdated_handle_cuts_anyway(void **state)
     assert_ok(ses_cut(session, NULL, &anyway, &deleted, &error)); /* after the last event it knew */
     assert_int_equal(deleted, 1);
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
-static void test_a_handle_without_events(void **state)
+TEST(a_handle_without_events)
 {
-    const struct fixture *fixture = *state;
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     ses_session *session = NULL;
-    ses_error error;
 
     begin(fixture);
     assert_ok(ses_get(fixture->store, &key, GET_RANGE(&none), &session, &error));
@@ -274,20 +240,17 @@ static void test_a_handle_without_events(void **state)
 
 /* ------------------------------------------------------------------------------------ refusals, damage */
 
-static void test_what_is_refused_changes_nothing(void **state)
+TEST(what_is_refused_changes_nothing)
 {
-    const struct fixture *fixture = *state;
     const ses_cut_options at_3 = {.size = sizeof at_3, .flags = SES_AT_VERSION, .version = 3};
     const ses_cut_options unknown = {.size = sizeof unknown, .flags = 0x80};
     const ses_cut_options both = {.size = sizeof both, .flags = SES_AT_VERSION | SES_ANYWAY};
     const ses_key nobody = {"app", "user", "nobody"};
-    ses_session *session = NULL;
     ses_store *store = fixture->store;
     int64_t deleted = 77;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(store, &key);
+    ses_session *session = must_get(store, &key);
     char *before = describe_stored(store, &key);
     assert_code(SES_STALE, ses_cut_by_key(store, &key, AFTER_SEQ(1), &at_3, &deleted, &error));
     assert_code(SES_MISUSE, ses_cut_by_key(store, &key, AFTER_SEQ(1), &unknown, &deleted, &error));
@@ -308,10 +271,9 @@ static void test_what_is_refused_changes_nothing(void **state)
     assert_string_equal(after, before);
     free(after);
     free(before);
-    ses_session_close(session);
 }
 
-static void test_damage_is_not_cut(void **state)
+PLAIN_TEST(damage_is_not_cut)
 {
     static const char *const damages[] = {
         "UPDATE session_details SET initial_state = '[]'",
@@ -321,7 +283,6 @@ static void test_damage_is_not_cut(void **state)
         "UPDATE sessions SET base_seq = 1, event_count = 3; INSERT INTO base_state VALUES (1, 'k', '{', 1)",
         "UPDATE sessions SET base_seq = 2, event_count = 2; DELETE FROM events WHERE position & 3 = 3",
     };
-    ses_error error;
 
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         struct fixture *fixture = NULL;
@@ -341,14 +302,11 @@ static void test_damage_is_not_cut(void **state)
         free(before);
         fixture_teardown((void **)&fixture);
     }
-    (void)state;
 }
 
 /* What another program wrote into the rows is gone with what had written over them. */
-static void test_rows_that_the_log_does_not_explain_are_put_right(void **state)
+TEST(rows_that_the_log_does_not_explain_are_put_right)
 {
-    const struct fixture *fixture = *state;
-
     begin(fixture);
     raw_exec(fixture->path,
              "INSERT INTO session_state VALUES (1, '', '1', 1), (1, 'zz', '1', 1), (1, 'app:x', '1', 1);"
@@ -356,27 +314,4 @@ static void test_rows_that_the_log_does_not_explain_are_put_right(void **state)
              "UPDATE session_state SET value = '[]' WHERE key = 'b'");
     assert_cut(fixture, AFTER_SEQ(2), 2);
     assert_rows(fixture, "a|2|1\nagain|5|2\nb|1.10|1\ngiven|[1, 2]|0\nsame|1|0\n");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_events_are_gone_and_state_is_what_it_was),
-        TEST(test_numbers_are_not_used_again),
-        TEST(test_already_there_after_a_cut),
-        TEST(test_marks_go_along),
-        TEST(test_nothing_after_the_point),
-        TEST(test_an_id_can_be_used_again),
-        TEST(test_a_pruned_log_is_cut_down_to_its_base),
-        TEST(test_only_that_session_is_cut),
-        TEST(test_the_handle_itself_moves_on),
-        TEST(test_another_handle_is_stale_until_it_is_refreshed),
-        TEST(test_an_outdated_handle_cuts_anyway),
-        TEST(test_a_handle_without_events),
-        TEST(test_what_is_refused_changes_nothing),
-        cmocka_unit_test(test_damage_is_not_cut),
-        TEST(test_rows_that_the_log_does_not_explain_are_put_right),
-    };
-    return cmocka_run_group_tests_name("cut", tests, NULL, NULL);
 }

@@ -27,10 +27,8 @@ static void create_some(ses_store *store, const char *app, int users, int sessio
     }
 }
 
-static void test_everything_of_an_app_goes(void **state)
+TEST(everything_of_an_app_goes)
 {
-    struct fixture *fixture = *state;
-
     create_some(fixture->store, "app", 3, 2);
     create_some(fixture->store, "other", 1, 1);
     assert_int_equal(delete_app(fixture->store, SES_OK, "app", 0), 6);
@@ -44,10 +42,9 @@ static void test_everything_of_an_app_goes(void **state)
     assert_sound(fixture->path);
 }
 
-static void test_it_goes_in_steps(void **state)
+TEST(it_goes_in_steps)
 {
     static const ses_key late = {"app", "late", "late"};
-    struct fixture *fixture = *state;
 
     create_some(fixture->store, "app", 2, 3);
     assert_int_equal(delete_app(fixture->store, SES_MORE, "app", 4), 4);
@@ -59,10 +56,9 @@ static void test_it_goes_in_steps(void **state)
     assert_int_equal(delete_app(fixture->store, SES_OK, "app", 2), 0);
 }
 
-static void test_users_without_sessions_go_too(void **state)
+TEST(users_without_sessions_go_too)
 {
     enum { USERS = 1500 };
-    struct fixture *fixture = *state;
     struct text sql = {NULL, 0};
 
     create_some(fixture->store, "app", 1, 1);
@@ -77,11 +73,9 @@ static void test_users_without_sessions_go_too(void **state)
     assert_query(fixture->path, "SELECT count(*) FROM users", "0\n");
 }
 
-static void test_versions_begin_above_those_that_were_deleted(void **state)
+TEST(versions_begin_above_those_that_were_deleted)
 {
     static const ses_key of = {"app", "u0", "s0"};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     create_some(fixture->store, "app", 1, 1);
     ses_session *old = must_get(fixture->store, &of);
@@ -90,15 +84,11 @@ static void test_versions_begin_above_those_that_were_deleted(void **state)
     create_some(fixture->store, "app", 1, 1);
     ses_session *fresh = must_get(fixture->store, &of);
     assert_true(ses_session_version(fresh) > ses_session_version(old));
-    ses_session_close(old);
-    ses_session_close(fresh);
 }
 
-static void test_what_cannot_be_asked(void **state)
+TEST(what_cannot_be_asked)
 {
-    struct fixture *fixture = *state;
     ses_delete_options options = {.size = sizeof options, .limit = -1};
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_delete_app(NULL, "app", NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_delete_app(fixture->store, NULL, NULL, NULL, &error));
@@ -109,16 +99,4 @@ static void test_what_cannot_be_asked(void **state)
     fixture->options.flags = SES_OPEN_READ_ONLY;
     fixture_reopen(fixture);
     assert_code(SES_READONLY, ses_delete_app(fixture->store, "app", NULL, NULL, &error));
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_everything_of_an_app_goes),     TEST(test_it_goes_in_steps),
-        TEST(test_users_without_sessions_go_too), TEST(test_versions_begin_above_those_that_were_deleted),
-        TEST(test_what_cannot_be_asked),
-    };
-    return cmocka_run_group_tests_name("delete app", tests, NULL, NULL);
 }

@@ -41,12 +41,12 @@ static ses_session *new_session(struct door *door, const ses_key *of, const char
 
 /* ------------------------------------------------------------------------------------------- creating */
 
-static void test_creating_is_one_operation(void **state)
+#define DOOR_TEST(name) TEST_WITH(struct door *door, door_setup, door_teardown, name)
+
+DOOR_TEST(creating_is_one_operation)
 {
     const ses_key nameless = {"app", "user", NULL};
-    struct door *door = *state;
     ses_session *session = must_open_new(door->store, &key, Q("{'app:a':1,'user:b':2,'c':3,'temp:d':4}"));
-    ses_error error;
 
     assert_writes(&door->fake, 1);
     ses_session_close(session);
@@ -56,11 +56,9 @@ static void test_creating_is_one_operation(void **state)
     assert_writes(&door->fake, 1);
 }
 
-static void test_get_or_create_is_one_operation(void **state)
+DOOR_TEST(get_or_create_is_one_operation)
 {
-    struct door *door = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     assert_ok(ses_get_or_create(door->store, &key, Q("{'a':1}"), SES_NUL, NULL, &session, &error));
     assert_transactions(&door->fake, 1, 1);
@@ -93,16 +91,14 @@ static char *event_with_keys(int number)
     return text;
 }
 
-static void test_appending_one_event_is_one_operation(void **state)
+DOOR_TEST(appending_one_event_is_one_operation)
 {
     static const ses_append_options options = {.size = sizeof options,
                                                .expected = "{\"app:0\":7,\"user:1\":7}",
                                                .expected_len = SES_NUL,
                                                .delta = "{\"app:0\":1,\"more\":1}",
                                                .delta_len = SES_NUL};
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, NULL);
-    ses_error error;
     char *event = event_with_keys(7);
 
     must_append(session, event);
@@ -115,13 +111,11 @@ static void test_appending_one_event_is_one_operation(void **state)
     ses_session_close(session);
 }
 
-static void test_appending_many_events_is_one_operation(void **state)
+DOOR_TEST(appending_many_events_is_one_operation)
 {
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, NULL);
     ses_text events[EVENTS];
     ses_appended appended[EVENTS];
-    ses_error error;
 
     for (int i = 0; i < EVENTS; i++)
         events[i] = (ses_text){event_with_keys(i), SES_NUL};
@@ -136,12 +130,10 @@ static void test_appending_many_events_is_one_operation(void **state)
     ses_session_close(session);
 }
 
-static void test_appending_through_a_view_is_one_operation(void **state)
+DOOR_TEST(appending_through_a_view_is_one_operation)
 {
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, Q("{'app:n':1,'user:n':1}"));
     ses_tracked *view = NULL;
-    ses_error error;
     int64_t number = 0;
 
     assert_ok(ses_tracked_open(session, NULL, &view, &error));
@@ -160,14 +152,12 @@ static void test_appending_through_a_view_is_one_operation(void **state)
 }
 
 /* A handle that is behind needs no second call to find out, nor to catch up. */
-static void test_a_stale_append_is_one_operation(void **state)
+DOOR_TEST(a_stale_append_is_one_operation)
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
     const ses_append_options unlike = {
         .size = sizeof unlike, .expected = Q("{'app:n':5}"), .expected_len = SES_NUL};
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, Q("{'app:n':1}"));
-    ses_error error;
 
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &unlike, NULL, &error));
     assert_writes(&door->fake, 1);
@@ -182,11 +172,9 @@ static void test_a_stale_append_is_one_operation(void **state)
     ses_session_close(session);
 }
 
-static void test_a_repeated_append_is_one_operation(void **state)
+DOOR_TEST(a_repeated_append_is_one_operation)
 {
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, NULL);
-    ses_error error;
 
     must_append_by_key(door->store, &key, Q("{'id':'e'}"));
     assert_writes(&door->fake, 1);
@@ -198,14 +186,12 @@ static void test_a_repeated_append_is_one_operation(void **state)
     ses_session_close(session);
 }
 
-static void test_what_needs_no_storage_is_no_operation(void **state)
+DOOR_TEST(what_needs_no_storage_is_no_operation)
 {
     static const ses_text partials[] = {{"{\"partial\":true}", SES_NUL}, {"{\"partial\":true}", SES_NUL}};
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, Q("{'a':1}"));
     const char *json = NULL;
     char id[40];
-    ses_error error;
 
     assert_code(SES_PARTIAL, ses_append(session, partials[0].text, SES_NUL, NULL, NULL, &error));
     assert_ok(ses_append_batch(session, partials, 2, NULL, NULL, &error));
@@ -224,18 +210,15 @@ static void test_what_needs_no_storage_is_no_operation(void **state)
 
 /* ------------------------------------------------------------------------------------------- reading */
 
-static void test_reading_is_one_operation(void **state)
+DOOR_TEST(reading_is_one_operation)
 {
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, Q("{'app:a':1,'user:b':2,'c':3}"));
-    ses_session *other = NULL;
     char *json = NULL;
-    ses_error error;
 
     must_append_by_key(door->store, &key, "{}");
     assert_writes(&door->fake, 1);
-    other = must_get(door->store, &key);
+    ses_session *other = must_get(door->store, &key);
     assert_reads(&door->fake, 1);
     ses_session_close(other);
     assert_ok(ses_get(door->store, &key, GET_RANGE(&newest), &other, &error));
@@ -256,13 +239,11 @@ static void test_reading_is_one_operation(void **state)
     ses_session_close(session);
 }
 
-static void test_shared_state_is_one_operation(void **state)
+DOOR_TEST(shared_state_is_one_operation)
 {
     const ses_shared_state_options seen = {
         .size = sizeof seen, .expected = "{\"a\":1}", .expected_len = SES_NUL};
-    struct door *door = *state;
     char *json = NULL;
-    ses_error error;
 
     assert_ok(ses_shared_state_change(door->store, "app", "user", "{\"a\":1}", 7, NULL, &error));
     assert_writes(&door->fake, 1);
@@ -277,15 +258,13 @@ static void test_shared_state_is_one_operation(void **state)
     assert_no_transaction(&door->fake);
 }
 
-static void test_a_page_of_sessions_is_one_operation(void **state)
+DOOR_TEST(a_page_of_sessions_is_one_operation)
 {
     enum { USERS = 5, SESSIONS = 8 };
     const ses_list_options first = {.size = sizeof first, .limit = USERS * SESSIONS / 2};
     ses_list_options second = first;
-    struct door *door = *state;
     ses_page *page = NULL;
     ses_page *rest = NULL;
-    ses_error error;
 
     for (int i = 0; i < USERS * SESSIONS; i++) {
         char user[16];
@@ -311,15 +290,13 @@ static void test_a_page_of_sessions_is_one_operation(void **state)
     assert_reads(&door->fake, 1);
 }
 
-static void test_filtered_lists_and_counts_are_one_operation(void **state)
+DOOR_TEST(filtered_lists_and_counts_are_one_operation)
 {
     static const ses_filter filter = {.size = sizeof filter, .label = "l"};
     static const ses_filter wrong = {.size = sizeof wrong, .label = ""};
     const ses_list_options options = {.size = sizeof options, .filter = &filter};
-    struct door *door = *state;
     ses_page *page = NULL;
     int64_t count = -1;
-    ses_error error;
 
     ses_session_close(new_session(door, &key, NULL));
     assert_ok(ses_list(door->store, "app", NULL, &options, &page, &error));
@@ -335,11 +312,9 @@ static void test_filtered_lists_and_counts_are_one_operation(void **state)
     assert_no_transaction(&door->fake);
 }
 
-static void test_a_page_of_names_is_one_operation(void **state)
+DOOR_TEST(a_page_of_names_is_one_operation)
 {
-    struct door *door = *state;
     ses_names *names = NULL;
-    ses_error error;
 
     ses_session_close(new_session(door, &key, NULL));
     assert_ok(ses_list_apps(door->store, NULL, &names, &error));
@@ -352,13 +327,11 @@ static void test_a_page_of_names_is_one_operation(void **state)
 }
 
 /* Opening a cursor reads its first page. */
-static void test_a_page_of_events_is_one_operation(void **state)
+DOOR_TEST(a_page_of_events_is_one_operation)
 {
     enum { PAGE = 64, EVENTS_WALKED = 2 * PAGE + 2 };
     const ses_cursor_options backward = {.size = sizeof backward, .flags = SES_CURSOR_BACKWARD};
-    struct door *door = *state;
     ses_text events[EVENTS_WALKED];
-    ses_error error;
 
     ses_session_close(new_session(door, &key, NULL));
     for (size_t i = 0; i < EVENTS_WALKED; i++)
@@ -381,15 +354,13 @@ static void test_a_page_of_events_is_one_operation(void **state)
 }
 
 /* Opening a follower reads where it begins, if that must be known. */
-static void test_following_is_one_operation_a_page(void **state)
+DOOR_TEST(following_is_one_operation_a_page)
 {
     enum { PAGE = 64 };
     const ses_key of_user = {"app", "user", NULL};
-    struct door *door = *state;
     ses_text events[2 * PAGE];
     const ses_event *event = NULL;
     ses_follower *follower = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < 2 * PAGE; i++)
         events[i] = (ses_text){"{}", 2};
@@ -416,15 +387,13 @@ static void test_following_is_one_operation_a_page(void **state)
 
 /* ------------------------------------------------------------------------------------------- history */
 
-static void test_every_step_in_history_is_one_operation(void **state)
+DOOR_TEST(every_step_in_history_is_one_operation)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
     const ses_key copy = {"app", "user", "copy"};
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, Q("{'a':1}"));
     ses_session *fork = NULL;
     char *json = NULL;
-    ses_error error;
 
     must_append(session, Q("{'invocationId':'i1','actions':{'stateDelta':{'a':2}}}"));
     must_append(session, Q("{'invocationId':'i2','actions':{'stateDelta':{'a':3}}}"));
@@ -463,16 +432,14 @@ static int give_two_events(void *context, ses_loaded_event *event, ses_error *er
     return (*given)++ < 2;
 }
 
-static void test_loading_is_one_operation(void **state)
+DOOR_TEST(loading_is_one_operation)
 {
-    struct door *door = *state;
     int given = 0;
     const ses_loaded loaded = {.size = sizeof loaded,
                                .created_us = &(int64_t){1},
                                .title = "T",
                                .next = give_two_events,
                                .next_context = &given};
-    ses_error error;
 
     assert_ok(ses_load(door->store, &key, &loaded, NULL, NULL, &error));
     given = 0;
@@ -487,11 +454,8 @@ static int pass_lines(void *context, const char *data, size_t len, ses_error *er
 }
 
 /* However much there is. */
-static void test_an_export_is_one_operation(void **state)
+DOOR_TEST(an_export_is_one_operation)
 {
-    struct door *door = *state;
-    ses_error error;
-
     for (int i = 0; i < 3; i++) {
         char name[16];
         snprintf(name, sizeof name, "s%d", i);
@@ -503,12 +467,10 @@ static void test_an_export_is_one_operation(void **state)
 
 /* ------------------------------------------------------------------------------------------- deleting */
 
-static void test_deleting_is_one_operation(void **state)
+DOOR_TEST(deleting_is_one_operation)
 {
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, Q("{'user:b':2,'c':3}"));
     int64_t count = 0;
-    ses_error error;
 
     for (int64_t there = 1; there >= 0; there--) {
         assert_ok(ses_delete(door->store, &key, NULL, &count, &error));
@@ -524,13 +486,11 @@ static void test_deleting_is_one_operation(void **state)
     assert_int_equal(count, 1);
 }
 
-static void test_pruning_is_one_operation(void **state)
+DOOR_TEST(pruning_is_one_operation)
 {
     const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 1};
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, NULL);
     int64_t deleted = 0;
-    ses_error error;
 
     for (int i = 0; i < 3; i++)
         must_append(session, "{}");
@@ -543,12 +503,10 @@ static void test_pruning_is_one_operation(void **state)
     ses_session_close(session);
 }
 
-static void test_title_and_labels_are_one_operation(void **state)
+DOOR_TEST(title_and_labels_are_one_operation)
 {
     static const ses_label label = {"a", "1"};
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, NULL);
-    ses_error error;
 
     assert_ok(ses_title_set(session, "T", NULL, &error));
     assert_ok(ses_title_set_by_key(door->store, &key, "T", NULL, &error));
@@ -562,14 +520,12 @@ static void test_title_and_labels_are_one_operation(void **state)
     ses_session_close(session);
 }
 
-static void test_expiring_and_upkeep_are_one_operation(void **state)
+DOOR_TEST(expiring_and_upkeep_are_one_operation)
 {
-    struct door *door = *state;
     ses_session *session = new_session(door, &key, NULL);
     const int64_t later = door->fixture->now + 1;
     ses_space space = {.size = sizeof space};
     int64_t deleted = 0;
-    ses_error error;
 
     assert_ok(ses_expiry_set(session, &later, NULL, &error));
     assert_writes(&door->fake, 1);
@@ -588,13 +544,11 @@ static void test_expiring_and_upkeep_are_one_operation(void **state)
     ses_session_close(session);
 }
 
-static void test_a_lease_is_one_operation(void **state)
+DOOR_TEST(a_lease_is_one_operation)
 {
     const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
-    struct door *door = *state;
     ses_append_options options = {.size = sizeof options};
     ses_lease lease;
-    ses_error error;
 
     ses_session_close(new_session(door, &key, NULL));
     assert_ok(ses_lease_take(door->store, &key, "a", NULL, &lease, &error));
@@ -610,16 +564,12 @@ static void test_a_lease_is_one_operation(void **state)
     assert_writes(&door->fake, 1);
 }
 
-#define DOOR_TEST(test) cmocka_unit_test_setup_teardown(test, door_setup, door_teardown)
-
-static void test_upkeep_of_the_whole_store_is_one_operation_each(void **state)
+DOOR_TEST(upkeep_of_the_whole_store_is_one_operation_each)
 {
-    struct door *door = *state;
     char *folder = support_folder_make();
     char *target = support_path(folder, "copy.db");
     ses_store *copy = NULL;
     int64_t problems = 0;
-    ses_error error;
 
     assert_ok(ses_store_backup(door->store, target, NULL, &error));
     assert_no_transaction(&door->fake); /* a backup is the engine's alone */
@@ -630,35 +580,4 @@ static void test_upkeep_of_the_whole_store_is_one_operation_each(void **state)
     assert_whole(&door->fake, 1);
     free(target);
     support_folder_remove(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        DOOR_TEST(test_creating_is_one_operation),
-        DOOR_TEST(test_get_or_create_is_one_operation),
-        DOOR_TEST(test_appending_one_event_is_one_operation),
-        DOOR_TEST(test_appending_many_events_is_one_operation),
-        DOOR_TEST(test_appending_through_a_view_is_one_operation),
-        DOOR_TEST(test_a_stale_append_is_one_operation),
-        DOOR_TEST(test_a_repeated_append_is_one_operation),
-        DOOR_TEST(test_what_needs_no_storage_is_no_operation),
-        DOOR_TEST(test_reading_is_one_operation),
-        DOOR_TEST(test_shared_state_is_one_operation),
-        DOOR_TEST(test_a_page_of_sessions_is_one_operation),
-        DOOR_TEST(test_filtered_lists_and_counts_are_one_operation),
-        DOOR_TEST(test_a_page_of_names_is_one_operation),
-        DOOR_TEST(test_a_page_of_events_is_one_operation),
-        DOOR_TEST(test_following_is_one_operation_a_page),
-        DOOR_TEST(test_every_step_in_history_is_one_operation),
-        DOOR_TEST(test_loading_is_one_operation),
-        DOOR_TEST(test_an_export_is_one_operation),
-        DOOR_TEST(test_deleting_is_one_operation),
-        DOOR_TEST(test_pruning_is_one_operation),
-        DOOR_TEST(test_title_and_labels_are_one_operation),
-        DOOR_TEST(test_expiring_and_upkeep_are_one_operation),
-        DOOR_TEST(test_a_lease_is_one_operation),
-        DOOR_TEST(test_upkeep_of_the_whole_store_is_one_operation_each),
-    };
-    return cmocka_run_group_tests_name("door", tests, NULL, NULL);
 }

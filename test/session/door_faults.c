@@ -215,10 +215,11 @@ static void fail_leasing(struct faults *faults, int code)
     assert_int_equal(lease.until_us, 78);
 }
 
+#define FAULTS_TEST(name) TEST_WITH(struct faults *faults, faults_setup, faults_teardown, name)
+
 /* The handle, and what is stored, before and after. */
-static void test_whatever_code_an_engine_fails_with_nothing_has_changed(void **state)
+FAULTS_TEST(whatever_code_an_engine_fails_with_nothing_has_changed)
 {
-    struct faults *faults = *state;
     char *handle = describe(faults->session, 1);
     char *stored = describe_stored(faults->store, &key);
 
@@ -244,9 +245,8 @@ static void test_whatever_code_an_engine_fails_with_nothing_has_changed(void **s
 }
 
 /* What the engine has filled in by then is freed, and shown to nobody. */
-static void test_an_answer_that_is_lost_is_not_shown(void **state)
+FAULTS_TEST(an_answer_that_is_lost_is_not_shown)
 {
-    struct faults *faults = *state;
     char *handle = describe(faults->session, 1);
 
     faults->fake.answer_lost = true;
@@ -266,11 +266,9 @@ static void test_an_answer_that_is_lost_is_not_shown(void **state)
 }
 
 /* It is stored, and nobody knows: the caller appends it again. */
-static void test_an_append_whose_answer_was_lost_is_repeated(void **state)
+FAULTS_TEST(an_append_whose_answer_was_lost_is_repeated)
 {
-    struct faults *faults = *state;
     ses_appended appended;
-    ses_error error;
 
     must_refresh(faults->session);
     faults->fake.answer_lost = true;
@@ -285,14 +283,12 @@ static void test_an_append_whose_answer_was_lost_is_repeated(void **state)
     assert_handle_is_current(faults->store, faults->session);
 }
 
-static void test_a_cursor_keeps_the_failure_of_a_page(void **state)
+FAULTS_TEST(a_cursor_keeps_the_failure_of_a_page)
 {
     enum { PAGE = 64 };
-    struct faults *faults = *state;
     ses_text events[PAGE];
     const ses_event *shown = NULL;
     ses_cursor *cursor = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < PAGE; i++)
         events[i] = (ses_text){"{}", 2};
@@ -313,12 +309,10 @@ static void test_a_cursor_keeps_the_failure_of_a_page(void **state)
 }
 
 /* But a follower of a session that is not there any more has come to its end. */
-static void test_a_follower_goes_on_after_a_failure(void **state)
+FAULTS_TEST(a_follower_goes_on_after_a_failure)
 {
     const ses_key of_user = {"app", "user", NULL};
-    struct faults *faults = *state;
     const ses_event *shown = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < CODES; i++) {
         for (int kind = 0; kind < 4; kind++) {
@@ -369,10 +363,9 @@ static void copy_file(struct elsewhere *place)
 static void move_on(const struct elsewhere *place, bool deletes)
 {
     const ses_key other = {"app", "user", "of the copy"};
-    ses_store *store = NULL;
     ses_error error;
 
-    assert_ok(ses_open(place->path, &place->faults->fixture->options, &store, &error));
+    ses_store *store = must_open(place->path, &place->faults->fixture->options);
     if (deletes) {
         must_delete(store, &key);
     } else {
@@ -644,30 +637,14 @@ static char *play(bool begins_again, bool moved_on)
 }
 
 /* A lock, a lost connection: the run that counts is the last one, whatever those before it have seen. */
-static void test_an_operation_that_begins_again_leaves_nothing_behind(void **state)
+PLAIN_TEST(an_operation_that_begins_again_leaves_nothing_behind)
 {
     char *expected = play(false, false);
 
-    (void)state;
     for (int moved_on = 0; moved_on < 2; moved_on++) {
         char *text = play(true, moved_on);
         assert_string_equal(text, expected);
         free(text);
     }
     free(expected);
-}
-
-#define FAULTS_TEST(test) cmocka_unit_test_setup_teardown(test, faults_setup, faults_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FAULTS_TEST(test_whatever_code_an_engine_fails_with_nothing_has_changed),
-        FAULTS_TEST(test_an_answer_that_is_lost_is_not_shown),
-        FAULTS_TEST(test_an_append_whose_answer_was_lost_is_repeated),
-        FAULTS_TEST(test_a_cursor_keeps_the_failure_of_a_page),
-        FAULTS_TEST(test_a_follower_goes_on_after_a_failure),
-        cmocka_unit_test(test_an_operation_that_begins_again_leaves_nothing_behind),
-    };
-    return cmocka_run_group_tests_name("door, faults", tests, NULL, NULL);
 }

@@ -68,13 +68,11 @@ static void assert_read(const ses_event *event, size_t index)
     assert_int_equal(event->json_len, strlen(Q(read_cases[index].event)));
 }
 
-static void test_fields_are_read_in_both_spellings(void **state)
+TEST(fields_are_read_in_both_spellings)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < READ_COUNT; i++) {
         must_append(session, Q(read_cases[i].event));
@@ -94,7 +92,7 @@ static void test_fields_are_read_in_both_spellings(void **state)
     ses_session_close(session);
 }
 
-static void test_deltas_are_read_in_both_spellings(void **state)
+MEMORY_TEST(deltas_are_read_in_both_spellings)
 {
     static const char *const events[] = {
         "{'actions':{'stateDelta':{'a':0}}}",
@@ -103,9 +101,7 @@ static void test_deltas_are_read_in_both_spellings(void **state)
         "{'actions':{'state\\u005fdelta':{'a':3}}}",
         "{'actions':{'x':{'stateDelta':{'a':0}},'stateDelta':{'a':4},'y':{'stateDelta':0}}}",
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
     int64_t value = -1;
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
@@ -114,7 +110,6 @@ static void test_deltas_are_read_in_both_spellings(void **state)
         assert_int_equal(value, i);
         assert_int_equal(ses_state_count(session), 1);
     }
-    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------------ refusing */
@@ -185,18 +180,18 @@ static void assert_events_refused(struct fixture *fixture, const struct refused 
     ses_session_close(session);
 }
 
-static void test_both_spellings_at_once_are_invalid(void **state)
+MEMORY_TEST(both_spellings_at_once_are_invalid)
 {
-    assert_events_refused(*state, both_spellings, sizeof both_spellings / sizeof both_spellings[0]);
+    assert_events_refused(fixture, both_spellings, sizeof both_spellings / sizeof both_spellings[0]);
 }
 
-static void test_a_field_that_stands_twice_is_invalid(void **state)
+MEMORY_TEST(a_field_that_stands_twice_is_invalid)
 {
-    assert_events_refused(*state, twice, sizeof twice / sizeof twice[0]);
+    assert_events_refused(fixture, twice, sizeof twice / sizeof twice[0]);
 }
 
 /* The field with each value that is of another type than it must be. */
-static void test_wrong_types_are_invalid_and_name_the_field(void **state)
+MEMORY_TEST(wrong_types_are_invalid_and_name_the_field)
 {
     static const struct {
         const char *format;
@@ -221,9 +216,7 @@ static void test_wrong_types_are_invalid_and_name_the_field(void **state)
         {'s', "\"\""}, {'s', "\"true\""}, {'s', "\"{}\""}, {'n', "0"},    {'n', "1"},  {'n', "-1.5e3"},
         {'b', "true"}, {'b', "false"},    {'a', "[]"},     {'a', "[{}]"}, {'o', "{}"}, {'o', "{'a':1}"},
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
     char event[128];
 
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
@@ -241,11 +234,10 @@ static void test_wrong_types_are_invalid_and_name_the_field(void **state)
     must_refresh(session);
     assert_int_equal(ses_session_version(session), 0);
     assert_string_equal(support_state(session, NULL), "{}");
-    ses_session_close(session);
 }
 
 /* An id follows the rules of all ids; the other texts go out as C strings, which a NUL would cut. */
-static void test_texts_that_cannot_be_kept_are_invalid(void **state)
+MEMORY_TEST(texts_that_cannot_be_kept_are_invalid)
 {
     static const struct refused cases[] = {
         {"{'id':''}", "id"},
@@ -257,14 +249,12 @@ static void test_texts_that_cannot_be_kept_are_invalid(void **state)
         {"{'invocation_id':'\\ud800x'}", "invocation_id"},
         {"{'branch':'a\\u0000'}", "branch"},
     };
-    assert_events_refused(*state, cases, sizeof cases / sizeof cases[0]);
+    assert_events_refused(fixture, cases, sizeof cases / sizeof cases[0]);
 }
 
-static void test_an_id_has_at_most_512_bytes(void **state)
+MEMORY_TEST(an_id_has_at_most_512_bytes)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
     char letters[SES_ID_MAX + 2];
     char event[SES_ID_MAX * 6 + 64];
 
@@ -287,12 +277,11 @@ static void test_an_id_has_at_most_512_bytes(void **state)
     must_append(session, event);
     assert_string_equal(ses_session_event(session, 1)->id, letters);
     assert_int_equal(ses_session_stored(session), 2);
-    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------------- partial */
 
-static void test_a_partial_event_is_neither_stored_nor_applied(void **state)
+MEMORY_TEST(a_partial_event_is_neither_stored_nor_applied)
 {
     static const char *const events[] = {
         "{'partial':true}",
@@ -300,9 +289,7 @@ static void test_a_partial_event_is_neither_stored_nor_applied(void **state)
         "{'actions':{'stateDelta':{'user:a':1,'temp:a':1}},'p\\u0061rtial':true}",
         "{'invocationId':'other','partial':true}",
     };
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     assert_ok(ses_append(session, Q("{'invocationId':'i','actions':{'stateDelta':{'temp:t':1}}}"), SES_NUL,
                          NULL, NULL, &error));
@@ -330,11 +317,10 @@ static void test_a_partial_event_is_neither_stored_nor_applied(void **state)
     assert_string_equal(support_state(session, NULL), Q("{'temp:t':1}"));
     /* Its id is free: the whole event that follows has the same one. */
     must_append(session, Q("{'id':'e','partial':false}"));
-    ses_session_close(session);
 }
 
 /* What is wrong is wrong in a partial event too. */
-static void test_a_partial_event_is_checked(void **state)
+MEMORY_TEST(a_partial_event_is_checked)
 {
     static const struct refused cases[] = {
         {"{'partial':true,'id':5}", "id"},
@@ -342,30 +328,5 @@ static void test_a_partial_event_is_checked(void **state)
         {"{'author':[],'partial':true}", "author"},
         {"{'partial':true,'timestamp':'today'}", "timestamp"},
     };
-    assert_events_refused(*state, cases, sizeof cases / sizeof cases[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_fields_are_read_in_both_spellings, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_deltas_are_read_in_both_spellings, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_both_spellings_at_once_are_invalid, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_field_that_stands_twice_is_invalid, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_wrong_types_are_invalid_and_name_the_field, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_texts_that_cannot_be_kept_are_invalid, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_an_id_has_at_most_512_bytes, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_partial_event_is_neither_stored_nor_applied,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_partial_event_is_checked, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("envelope", tests, NULL, NULL);
+    assert_events_refused(fixture, cases, sizeof cases / sizeof cases[0]);
 }

@@ -77,7 +77,6 @@ static void assert_reads_as_itself(struct fixture *fixture, const ses_event *eve
 static char *append_and_check(struct fixture *fixture, const char *event, int makes_id, int makes_time)
 {
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_session *stored = NULL;
     ses_appended appended;
     ses_error error;
 
@@ -97,7 +96,7 @@ static char *append_and_check(struct fixture *fixture, const char *event, int ma
     assert_id_and_time_stand_in(kept);
     assert_reads_as_itself(fixture, kept);
 
-    stored = must_get(fixture->store, &key);
+    ses_session *stored = must_get(fixture->store, &key);
     assert_string_equal(ses_session_event(stored, 0)->json, kept->json);
     assert_string_equal(ses_session_event(stored, 0)->id, kept->id);
     assert_int_equal(ses_session_event(stored, 0)->time_us, kept->time_us);
@@ -129,7 +128,7 @@ static void assert_rest_is_the_same(const char *given, const char *stored)
     cJSON_Delete(after);
 }
 
-static void test_what_is_missing_is_added_at_the_front(void **state)
+MEMORY_TEST(what_is_missing_is_added_at_the_front)
 {
     static const struct {
         const char *event;
@@ -151,7 +150,6 @@ static void test_what_is_missing_is_added_at_the_front(void **state)
         {"{'content':9007199254740993,'content':1e400}", 1, 1, "{",
          ",\"content\":9007199254740993,\"content\":1e400}"},
     };
-    struct fixture *fixture = *state;
 
     fixture->now = INT64_C(1700000000123456);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -167,7 +165,7 @@ static void test_what_is_missing_is_added_at_the_front(void **state)
 }
 
 /* A null is replaced where it stands: a second member of that name would be worse. */
-static void test_what_is_null_is_replaced(void **state)
+MEMORY_TEST(what_is_null_is_replaced)
 {
     static const struct {
         const char *event;
@@ -182,7 +180,6 @@ static void test_what_is_null_is_replaced(void **state)
         {"{'id':'given','timestamp':null}", 0, 1},
         {"{'x':null,'id':null,'y':[null],'timestamp':null,'z':null}", 1, 1},
     };
-    struct fixture *fixture = *state;
 
     fixture->now = INT64_C(1700000000123456);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -193,7 +190,7 @@ static void test_what_is_null_is_replaced(void **state)
 }
 
 /* The stored number is the time the clock gave, to the microsecond. */
-static void test_the_clock_is_written_exactly(void **state)
+MEMORY_TEST(the_clock_is_written_exactly)
 {
     static const int64_t times[] = {
         0,
@@ -209,7 +206,6 @@ static void test_the_clock_is_written_exactly(void **state)
         INT64_C(-62167219200000000),
         INT64_C(99999999999999999),
     };
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         fixture->now = times[i];
@@ -218,14 +214,13 @@ static void test_the_clock_is_written_exactly(void **state)
 }
 
 /* From 1e11 seconds on, in the year 5138, a number would be read as milliseconds. */
-static void test_the_clock_is_written_exactly_in_the_far_future(void **state)
+MEMORY_TEST(the_clock_is_written_exactly_in_the_far_future)
 {
     static const int64_t times[] = {
         INT64_C(100000000000000000),
         INT64_C(100000000000000001),
         INT64_C(253402300799999999),
     };
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         fixture->now = times[i];
@@ -235,14 +230,11 @@ static void test_the_clock_is_written_exactly_in_the_far_future(void **state)
 
 /* ----------------------------------------------------------------------------------------------- ids */
 
-static void test_made_ids_ascend_whatever_the_clock_does(void **state)
+MEMORY_TEST(made_ids_ascend_whatever_the_clock_does)
 {
-    struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
     char before[64] = "";
 
-    session = must_open_new(fixture->store, &key, NULL);
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     for (size_t i = 0; i < 6000;
          i++) { /* more than the 4096 that the counter of one millisecond has room for */
         ses_appended appended;
@@ -260,17 +252,14 @@ static void test_made_ids_ascend_whatever_the_clock_does(void **state)
             assert_int_equal(milliseconds_of(appended.made_id), fixture->now / 1000);
         memcpy(before, appended.made_id, sizeof before);
     }
-    ses_session_close(session);
 }
 
-static void test_each_event_of_a_batch_gets_its_own_id(void **state)
+MEMORY_TEST(each_event_of_a_batch_gets_its_own_id)
 {
     const ses_text events[] = {
         {"{}", SES_NUL}, {Q("{'id':'given'}"), SES_NUL}, {"{}", SES_NUL}, {Q("{'id':null}"), SES_NUL}};
-    struct fixture *fixture = *state;
     ses_appended appended[4];
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     assert_ok(ses_append_batch(session, events, 4, NULL, appended, &error));
     assert_string_equal(appended[1].made_id, "");
@@ -282,7 +271,6 @@ static void test_each_event_of_a_batch_gets_its_own_id(void **state)
         assert_int_equal(appended[i].time_us, fixture->now);
         assert_id_and_time_stand_in(event);
     }
-    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------ the caller's ids */
@@ -309,16 +297,13 @@ static void use_maker(struct fixture *fixture, struct id_maker *maker)
     fixture_reopen(fixture);
 }
 
-static void test_ids_can_be_made_by_the_caller(void **state)
+MEMORY_TEST(ids_can_be_made_by_the_caller)
 {
-    struct fixture *fixture = *state;
     struct id_maker maker = {.id = "mine \"quoted\" \\ \xC3\xA9 \x01"};
-    ses_session *session = NULL;
     ses_appended appended;
-    ses_error error;
 
     use_maker(fixture, &maker);
-    session = must_open_new(fixture->store, &key, NULL);
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     assert_ok(ses_append(session, Q("{'id':'given'}"), SES_NUL, NULL, &appended, &error));
     assert_int_equal(maker.calls, 0);
     assert_string_equal(appended.made_id, "");
@@ -328,22 +313,18 @@ static void test_ids_can_be_made_by_the_caller(void **state)
     assert_string_equal(ses_session_event(session, 1)->id, maker.id);
     assert_id_and_time_stand_in(ses_session_event(session, 1));
     assert_reads_as_itself(fixture, ses_session_event(session, 1));
-    ses_session_close(session);
 }
 
-static void test_a_long_made_id_is_not_cut(void **state)
+MEMORY_TEST(a_long_made_id_is_not_cut)
 {
-    struct fixture *fixture = *state;
     char letters[SES_ID_MAX + 1];
     struct id_maker maker = {.id = letters};
-    ses_session *session = NULL;
     ses_appended appended;
-    ses_error error;
 
     memset(letters, 'a', SES_ID_MAX);
     letters[SES_ID_MAX] = '\0';
     use_maker(fixture, &maker);
-    session = must_open_new(fixture->store, &key, NULL);
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, &appended, &error));
     assert_string_equal(ses_session_event(session, 0)->id, letters);
     assert_string_equal(appended.made_id, ""); /* it has no room for it */
@@ -351,20 +332,16 @@ static void test_a_long_made_id_is_not_cut(void **state)
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, &appended, &error));
     assert_string_equal(appended.made_id, letters);
     assert_int_equal(strlen(appended.made_id), 63);
-    ses_session_close(session);
 }
 
-static void test_an_id_that_cannot_be_made_fails_the_append(void **state)
+MEMORY_TEST(an_id_that_cannot_be_made_fails_the_append)
 {
     static const struct id_maker makers[] = {
         {.id = "x", .result = 1}, {.id = "x", .result = -1}, {.id = ""}, {.id = "\xFF"}};
-    struct fixture *fixture = *state;
     struct id_maker maker = {.id = "x"};
-    ses_session *session = NULL;
-    ses_error error;
 
     use_maker(fixture, &maker);
-    session = must_open_new(fixture->store, &key, NULL);
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
         maker = makers[i];
         assert_code(SES_INVALID, ses_append(session, Q("{'actions':{'stateDelta':{'a':1}}}"), SES_NUL, NULL,
@@ -374,30 +351,4 @@ static void test_an_id_that_cannot_be_made_fails_the_append(void **state)
     must_refresh(session);
     assert_int_equal(ses_session_version(session), 0);
     assert_string_equal(support_state(session, NULL), "{}");
-    ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_is_missing_is_added_at_the_front, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_null_is_replaced, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_clock_is_written_exactly, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_clock_is_written_exactly_in_the_far_future,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_made_ids_ascend_whatever_the_clock_does, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_each_event_of_a_batch_gets_its_own_id, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_ids_can_be_made_by_the_caller, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_long_made_id_is_not_cut, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_an_id_that_cannot_be_made_fails_the_append, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("envelope, what is made", tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void assert_refused(struct fixture *fixture, const char *const *cases, si
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-static void test_seconds(void **state)
+TEST(seconds)
 {
     static const struct good_time cases[] = {
         {"0", 0},
@@ -83,11 +83,11 @@ static void test_seconds(void **state)
         {"99999999999", INT64_C(99999999999000000)},   /* the last whole second before milliseconds begin */
         {"-62167219200", INT64_C(-62167219200000000)}, /* the year 0 */
     };
-    assert_times(*state, cases, COUNT(cases));
+    assert_times(fixture, cases, COUNT(cases));
 }
 
 /* Doubles have 15 to 17 digits: a number of seconds with six places must not go through one. */
-static void test_fractions_are_exact_to_the_microsecond(void **state)
+TEST(fractions_are_exact_to_the_microsecond)
 {
     static const struct good_time cases[] = {
         {"0.000001", 1},
@@ -108,10 +108,10 @@ static void test_fractions_are_exact_to_the_microsecond(void **state)
         {"1741218414.9999999", INT64_C(1741218415000000)},
         {"0.0000001", 0},
     };
-    assert_times(*state, cases, COUNT(cases));
+    assert_times(fixture, cases, COUNT(cases));
 }
 
-static void test_milliseconds_begin_at_1e11(void **state)
+TEST(milliseconds_begin_at_1e11)
 {
     static const struct good_time cases[] = {
         {"100000000000", INT64_C(100000000000000)},
@@ -124,19 +124,19 @@ static void test_milliseconds_begin_at_1e11(void **state)
         {"253402300799999", INT64_C(253402300799999000)},
         {"253402300799999.999", INT64_C(253402300799999999)},
     };
-    assert_times(*state, cases, COUNT(cases));
+    assert_times(fixture, cases, COUNT(cases));
 }
 
 /* It is the number that was written that counts, not what is left of it after rounding. */
-static void test_a_number_just_below_1e11_is_seconds(void **state)
+TEST(a_number_just_below_1e11_is_seconds)
 {
     static const struct good_time cases[] = {
         {"99999999999.9999999", INT64_C(100000000000000000)},
     };
-    assert_times(*state, cases, COUNT(cases));
+    assert_times(fixture, cases, COUNT(cases));
 }
 
-static void test_exponents(void **state)
+TEST(exponents)
 {
     static const struct good_time cases[] = {
         {"1e0", 1000000},
@@ -156,10 +156,10 @@ static void test_exponents(void **state)
         {"0e400", 0},
         {"0.000e99999999999999999999", 0},
     };
-    assert_times(*state, cases, COUNT(cases));
+    assert_times(fixture, cases, COUNT(cases));
 }
 
-static void test_rfc_3339(void **state)
+TEST(rfc_3339)
 {
     static const struct good_time cases[] = {
         {"\"1970-01-01T00:00:00Z\"", 0},
@@ -198,10 +198,10 @@ static void test_rfc_3339(void **state)
         /* Escapes. */
         {"\"2024\\u002d01-15T10:20:30\\u005A\"", INT64_C(1705314030000000)},
     };
-    assert_times(*state, cases, COUNT(cases));
+    assert_times(fixture, cases, COUNT(cases));
 }
 
-static void test_numbers_out_of_range_are_invalid(void **state)
+MEMORY_TEST(numbers_out_of_range_are_invalid)
 {
     static const char *const cases[] = {
         "253402300800000",
@@ -218,10 +218,10 @@ static void test_numbers_out_of_range_are_invalid(void **state)
         "1e99999999999999999999",
         "123456789012345678901234567890",
     };
-    assert_refused(*state, cases, COUNT(cases));
+    assert_refused(fixture, cases, COUNT(cases));
 }
 
-static void test_texts_that_are_no_rfc_3339_are_invalid(void **state)
+MEMORY_TEST(texts_that_are_no_rfc_3339_are_invalid)
 {
     static const char *const cases[] = {
         "\"\"",
@@ -285,24 +285,5 @@ static void test_texts_that_are_no_rfc_3339_are_invalid(void **state)
         "\"9999-12-31T23:59:59-00:01\"",
         "\"9999-12-31T23:59:60Z\"",
     };
-    assert_refused(*state, cases, COUNT(cases));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_seconds, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_fractions_are_exact_to_the_microsecond, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_milliseconds_begin_at_1e11, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_number_just_below_1e11_is_seconds, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_exponents, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_rfc_3339, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_numbers_out_of_range_are_invalid, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_texts_that_are_no_rfc_3339_are_invalid, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("envelope time", tests, NULL, NULL);
+    assert_refused(fixture, cases, COUNT(cases));
 }

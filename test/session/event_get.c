@@ -5,13 +5,11 @@ static const ses_key key = {"app", "user", "session"};
 static const ses_key nobody = {"app", "user", "nobody"};
 static const ses_call_options flags = {.size = sizeof flags, .flags = 1};
 
-static void test_an_event_is_found_by_its_id(void **state)
+TEST(an_event_is_found_by_its_id)
 {
     static const char *const ids[] = {"a", "A", "e-\xc3\xa4", "b"};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     char event[64];
-    ses_error error;
 
     must_create(fixture->store, &(ses_key){"app", "user", "other"}, NULL);
     must_append_by_key(fixture->store, &(ses_key){"app", "user", "other"}, Q("{'id':'elsewhere'}"));
@@ -34,7 +32,6 @@ static void test_an_event_is_found_by_its_id(void **state)
         ses_free(json);
     }
     assert_null(ses_session_event_by_id(session, "elsewhere"));
-    ses_session_close(session);
 }
 
 static void assert_absent(ses_store *store, const char *id)
@@ -50,14 +47,12 @@ static void assert_absent(ses_store *store, const char *id)
     assert_int_equal(len, 0);
 }
 
-static void test_an_event_that_was_cut_or_pruned_is_absent(void **state)
+TEST(an_event_that_was_cut_or_pruned_is_absent)
 {
     const ses_point second = {.size = sizeof second, .kind = SES_POINT_SEQ, .seq = 2};
     const ses_prune_options one = {.size = sizeof one, .which = SES_PRUNE_SEQ, .last_seq = 1};
-    struct fixture *fixture = *state;
     int64_t count = 7;
     int64_t version = 7;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_absent(fixture->store, "a");
@@ -80,13 +75,11 @@ static void test_an_event_that_was_cut_or_pruned_is_absent(void **state)
     assert_int_equal(count, 2);
 }
 
-static void test_wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     char *json = (char *)1;
     int64_t count = 7;
-    ses_error error;
 
     must_create(store, &key, NULL);
     assert_code(SES_MISUSE, ses_event_get_by_key(NULL, &key, "a", NULL, NULL, &json, NULL, &error));
@@ -104,15 +97,4 @@ static void test_wrong_arguments(void **state)
     assert_code(SES_MISUSE, ses_event_count_by_key(store, &key, NULL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_event_count_by_key(store, &nobody, NULL, &count, NULL, &error));
     assert_int_equal(count, 7);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_event_is_found_by_its_id),
-        TEST(test_an_event_that_was_cut_or_pruned_is_absent),
-        TEST(test_wrong_arguments),
-    };
-    return cmocka_run_group_tests_name("one event", tests, NULL, NULL);
 }

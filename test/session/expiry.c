@@ -41,11 +41,9 @@ static int64_t expire(ses_store *store, int expected, const char *app, const ses
 
 /* -------------------------------------------------------------------------------------------- setting */
 
-static void test_an_expiry_is_shown_and_changes_nothing_else(void **state)
+TEST(an_expiry_is_shown_and_changes_nothing_else)
 {
-    struct fixture *fixture = *state;
     const int64_t later = fixture->now + DAY;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':1}"));
     ses_session *session = must_get(fixture->store, &key);
@@ -67,14 +65,10 @@ static void test_an_expiry_is_shown_and_changes_nothing_else(void **state)
     assert_true(ses_session_expires_us(session) == INT64_MAX);
     free(before);
     free(after);
-    ses_session_close(session);
-    ses_session_close(other);
 }
 
-static void test_an_expiry_can_be_given_on_create(void **state)
+TEST(an_expiry_can_be_given_on_create)
 {
-    struct fixture *fixture = *state;
-
     create_at(fixture, "app", "user", "session", fixture->now, fixture->now + DAY);
     fixture_reopen(fixture);
     ses_session *session = must_get(fixture->store, &key);
@@ -82,13 +76,11 @@ static void test_an_expiry_can_be_given_on_create(void **state)
     ses_session_close(session);
 }
 
-static void test_an_expiry_in_the_past_is_refused(void **state)
+TEST(an_expiry_in_the_past_is_refused)
 {
-    struct fixture *fixture = *state;
     const ses_create_options options = {.size = sizeof options, .expires_us = &fixture->now};
     static const ses_key missing = {"app", "user", "missing"};
     const int64_t later = fixture->now + 1;
-    ses_error error;
 
     assert_code(SES_INVALID, ses_create(fixture->store, &key, NULL, 0, &options, NULL, &error));
     must_create(fixture->store, &key, NULL);
@@ -98,14 +90,12 @@ static void test_an_expiry_in_the_past_is_refused(void **state)
     ses_session *session = must_get(fixture->store, &key);
     must_delete(fixture->store, &key);
     assert_code(SES_NOTFOUND, ses_expiry_set(session, &later, NULL, &error));
-    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------------- removing */
 
-static void test_what_has_expired_is_removed(void **state)
+TEST(what_has_expired_is_removed)
 {
-    struct fixture *fixture = *state;
     const int64_t now = fixture->now;
     ses_expire_options options = {.size = sizeof options, .now_us = &fixture->now};
 
@@ -128,14 +118,12 @@ static void test_what_has_expired_is_removed(void **state)
 }
 
 /* The times in events do not count: a client may have a wrong clock, or send old events. */
-static void test_idleness_counts_from_the_write(void **state)
+TEST(idleness_counts_from_the_write)
 {
     static const char *const events[] = {"{'timestamp':90000000000}", "{'timestamp':1}", "{}"};
-    struct fixture *fixture = *state;
     ses_expire_options options = {.size = sizeof options, .idle_us = 10 * DAY};
     char id[8];
     const ses_key of = {"app", "user", id};
-    ses_error error;
 
     for (int i = 0; i < 3; i++) {
         snprintf(id, sizeof id, "s%d", i);
@@ -161,9 +149,8 @@ static void test_idleness_counts_from_the_write(void **state)
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 1);
 }
 
-static void test_what_is_idle_is_removed(void **state)
+TEST(what_is_idle_is_removed)
 {
-    struct fixture *fixture = *state;
     ses_expire_options options = {.size = sizeof options, .idle_us = 10 * DAY};
 
     create_at(fixture, "app", "user", "a", fixture->now - 10 * DAY - 1, 0);
@@ -175,15 +162,13 @@ static void test_what_is_idle_is_removed(void **state)
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 0);
 }
 
-static void test_a_fork_is_not_idle_since_its_source_is(void **state)
+TEST(a_fork_is_not_idle_since_its_source_is)
 {
-    struct fixture *fixture = *state;
     const ses_key source = {"app", "user", "a"};
     const ses_key fork = {"app", "user", "b"};
     const int64_t long_ago = fixture->now - 20 * DAY;
     const ses_fork_options options = {.size = sizeof options, .created_us = &long_ago};
     const ses_expire_options idle = {.size = sizeof idle, .idle_us = 10 * DAY};
-    ses_error error;
 
     create_at(fixture, "app", "user", "a", long_ago, 0);
     assert_ok(ses_fork_by_key(fixture->store, &source, NULL, &fork, &options, NULL, &error));
@@ -191,9 +176,8 @@ static void test_a_fork_is_not_idle_since_its_source_is(void **state)
     assert_sessions(fixture->store, "app", "b");
 }
 
-static void test_the_sessions_of_a_user_are_limited(void **state)
+TEST(the_sessions_of_a_user_are_limited)
 {
-    struct fixture *fixture = *state;
     ses_expire_options options = {.size = sizeof options, .sessions_per_user = 2};
     const int64_t now = fixture->now;
 
@@ -217,9 +201,8 @@ static void test_the_sessions_of_a_user_are_limited(void **state)
 }
 
 /* Whatever times the events of a client with a wrong clock have. */
-static void test_those_last_written_can_be_kept(void **state)
+TEST(those_last_written_can_be_kept)
 {
-    struct fixture *fixture = *state;
     ses_expire_options options = {
         .size = sizeof options, .flags = SES_EXPIRE_CHANGED | SES_EXPIRE_DRY_RUN, .sessions_per_user = 2};
     const char *const ids[] = {"a", "b", "c", "d"};
@@ -244,9 +227,8 @@ static void test_those_last_written_can_be_kept(void **state)
     assert_sessions(fixture->store, "app", "a");
 }
 
-static void test_a_call_removes_so_many(void **state)
+TEST(a_call_removes_so_many)
 {
-    struct fixture *fixture = *state;
     ses_expire_options options = {.size = sizeof options, .limit = 3, .sessions_per_user = 1, .idle_us = DAY};
     char id[20];
 
@@ -265,15 +247,13 @@ static void test_a_call_removes_so_many(void **state)
     assert_sessions(fixture->store, "app", "many-3");
 }
 
-static void test_a_count_is_what_all_calls_delete(void **state)
+TEST(a_count_is_what_all_calls_delete)
 {
-    struct fixture *fixture = *state;
     const ses_key ahead = {"app", "user", "ahead"};
     ses_expire_options options = {
         .size = sizeof options, .flags = SES_EXPIRE_DRY_RUN, .sessions_per_user = 2, .idle_us = 10 * DAY};
     const int64_t now = fixture->now;
     int64_t deleted = 0;
-    ses_error error;
 
     must_create(fixture->store, &ahead, NULL); /* idle, although its event is not yet due */
     must_append_by_key(fixture->store, &ahead, Q("{'timestamp':90000000000}"));
@@ -303,10 +283,9 @@ static void test_a_count_is_what_all_calls_delete(void **state)
 }
 
 /* More users and apps than one transaction looks at. */
-static void test_all_users_are_looked_at(void **state)
+TEST(all_users_are_looked_at)
 {
     enum { USERS = 2100, APPS = 130 };
-    struct fixture *fixture = *state;
     ses_expire_options options = {.size = sizeof options, .sessions_per_user = 1, .limit = 1000};
     char name[SES_ID_MAX + 1];
 
@@ -331,11 +310,9 @@ static void test_all_users_are_looked_at(void **state)
 }
 
 /* ses_store_check would call it damage. */
-static void test_an_expiry_that_is_no_time_is_refused(void **state)
+TEST(an_expiry_that_is_no_time_is_refused)
 {
-    struct fixture *fixture = *state;
     const int64_t times[] = {INT64_MIN, INT64_MAX - 1, INT64_C(253402300800000000)};
-    ses_error error;
 
     must_create(fixture->store, &key, "{}");
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
@@ -348,11 +325,9 @@ static void test_an_expiry_that_is_no_time_is_refused(void **state)
     }
 }
 
-static void test_what_cannot_be_asked(void **state)
+TEST(what_cannot_be_asked)
 {
-    struct fixture *fixture = *state;
     ses_expire_options options = {.size = sizeof options};
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_store_expire(NULL, NULL, NULL, NULL, &error));
     assert_code(SES_INVALID, ses_store_expire(fixture->store, "", NULL, NULL, &error));
@@ -369,27 +344,4 @@ static void test_what_cannot_be_asked(void **state)
     assert_code(SES_READONLY, ses_store_expire(fixture->store, NULL, NULL, NULL, &error));
     options = (ses_expire_options){.size = sizeof options, .flags = SES_EXPIRE_DRY_RUN};
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 0);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_expiry_is_shown_and_changes_nothing_else),
-        TEST(test_an_expiry_can_be_given_on_create),
-        TEST(test_an_expiry_in_the_past_is_refused),
-        TEST(test_an_expiry_that_is_no_time_is_refused),
-        TEST(test_what_has_expired_is_removed),
-        TEST(test_what_is_idle_is_removed),
-        TEST(test_idleness_counts_from_the_write),
-        TEST(test_a_fork_is_not_idle_since_its_source_is),
-        TEST(test_the_sessions_of_a_user_are_limited),
-        TEST(test_those_last_written_can_be_kept),
-        TEST(test_a_call_removes_so_many),
-        TEST(test_a_count_is_what_all_calls_delete),
-        TEST(test_all_users_are_looked_at),
-        TEST(test_what_cannot_be_asked),
-    };
-    return cmocka_run_group_tests_name("expiry", tests, NULL, NULL);
 }

@@ -3,9 +3,9 @@
 
 /* -------------------------------------------------------------------------------------------- events */
 
-static void test_events_come_once_and_in_order(void **state)
+TEST_FILE_AND_MEMORY(events_come_once_and_in_order)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 2);
     ses_follower *follower = must_follow(store, &key, NULL);
@@ -19,16 +19,14 @@ static void test_events_come_once_and_in_order(void **state)
         assert_next(follower, "one", seq);
     assert_nothing(follower);
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
-static void test_an_event_is_whole(void **state)
+TEST_FILE_AND_MEMORY(an_event_is_whole)
 {
     static const char text[] =
         "{ \"id\":\"e\",\"timestamp\":1.5,\"author\":\"a\",\"invocationId\":\"i\",\"branch\":\"b\"} ";
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_event *event = NULL;
-    ses_error error;
 
     create_session(store, "one", 0);
     ses_follower *follower = must_follow(store, &key, NULL);
@@ -42,13 +40,12 @@ static void test_an_event_is_whole(void **state)
     assert_string_equal(event->branch, "b");
     assert_string_equal(event->json, text);
     assert_int_equal(event->json_len, strlen(text));
-    ses_follower_close(follower);
 }
 
-static void test_events_of_other_sessions_do_not_come(void **state)
+TEST_FILE_AND_MEMORY(events_of_other_sessions_do_not_come)
 {
     const ses_key namesake = {"app", "other", "one"};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 0);
     create_session(store, "two", 3);
@@ -59,13 +56,12 @@ static void test_events_of_other_sessions_do_not_come(void **state)
     append_to(store, "one", 1);
     assert_next(follower, "one", 1);
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
-static void test_large_events_come_too(void **state)
+TEST_FILE_AND_MEMORY(large_events_come_too)
 {
     enum { COUNT = 5, BYTES = 200000 };
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char *text = malloc(BYTES + 20);
 
     assert_non_null(text);
@@ -77,16 +73,14 @@ static void test_large_events_come_too(void **state)
     for (int i = 1; i <= COUNT; i++)
         assert_next(follower, "one", i);
     assert_nothing(follower);
-    ses_follower_close(follower);
     free(text);
 }
 
 /* Rewinds are events, and take nothing back that was given. */
-static void test_rewinds_come_as_events(void **state)
+TEST_FILE_AND_MEMORY(rewinds_come_as_events)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_point begin = {.size = sizeof begin, .kind = SES_POINT_SEQ, .seq = 0};
-    ses_error error;
 
     create_session(store, "one", 0);
     must_append_by_key(store, &key, Q("{'invocationId':'i'}"));
@@ -97,14 +91,13 @@ static void test_rewinds_come_as_events(void **state)
     assert_ok(ses_redo_by_key(store, &key, NULL, NULL, &error));
     assert_next(follower, "one", 3);
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
 /* ------------------------------------------------------------------------------------- where it begins */
 
-static void test_a_follower_begins_after_a_number(void **state)
+TEST_FILE_AND_MEMORY(a_follower_begins_after_a_number)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 5);
     for (int64_t after = 0; after <= 5; after++) {
@@ -116,9 +109,9 @@ static void test_a_follower_begins_after_a_number(void **state)
     }
 }
 
-static void test_a_follower_begins_with_new_events(void **state)
+TEST_FILE_AND_MEMORY(a_follower_begins_with_new_events)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 5);
     ses_follower *follower = must_follow(store, &key, FOLLOW_ONLY_NEW);
@@ -126,19 +119,17 @@ static void test_a_follower_begins_with_new_events(void **state)
     append_to(store, "one", 1);
     assert_next(follower, "one", 6);
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
-static void test_arguments_are_checked(void **state)
+TEST_FILE_AND_MEMORY(arguments_are_checked)
 {
     const ses_key missing = {"app", "user", "two"};
     const ses_key bad = {"app", "user", ""};
     const ses_key bad_user = {"app", "", NULL};
     const ses_event *event = NULL;
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     ses_follow_options options = {.size = sizeof options};
     ses_follower *follower = NULL;
-    ses_error error;
 
     create_session(store, "one", 2);
     assert_code(SES_NOTFOUND, ses_follower_open(store, &missing, NULL, &follower, &error));
@@ -174,9 +165,9 @@ static void test_arguments_are_checked(void **state)
 
 /* ---------------------------------------------------------------------------------------------- resets */
 
-static void test_a_cut_is_a_reset(void **state)
+TEST_FILE_AND_MEMORY(a_cut_is_a_reset)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 5);
     ses_follower *behind = must_follow(store, &key, NULL);
@@ -197,13 +188,11 @@ static void test_a_cut_is_a_reset(void **state)
     append_to(store, "one", 1);
     assert_next(follower, "one", 9);
     assert_nothing(follower);
-    ses_follower_close(follower);
-    ses_follower_close(behind);
 }
 
-static void test_a_prune_of_what_was_given_is_no_reset(void **state)
+TEST_FILE_AND_MEMORY(a_prune_of_what_was_given_is_no_reset)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 5);
     ses_follower *follower = must_follow(store, &key, NULL);
@@ -214,12 +203,11 @@ static void test_a_prune_of_what_was_given_is_no_reset(void **state)
     append_to(store, "one", 1);
     assert_next(follower, "one", 6);
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
-static void test_a_prune_of_what_was_not_given_is_a_reset(void **state)
+TEST_FILE_AND_MEMORY(a_prune_of_what_was_not_given_is_a_reset)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 5);
     ses_follower *begun = must_follow(store, &key, FOLLOW_AFTER(2));
@@ -236,14 +224,12 @@ static void test_a_prune_of_what_was_not_given_is_a_reset(void **state)
     }
     append_to(store, "one", 1);
     assert_next(begun, "one", 6);
-    ses_follower_close(follower);
-    ses_follower_close(begun);
 }
 
 /* Numbers that were cut before the follower was opened are no loss. */
-static void test_gaps_are_passed(void **state)
+TEST_FILE_AND_MEMORY(gaps_are_passed)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 5);
     cut_after(store, "one", 2);
@@ -257,12 +243,11 @@ static void test_gaps_are_passed(void **state)
     ses_follower_close(follower);
     follower = must_follow(store, &key, FOLLOW_AFTER(4));
     assert_next(follower, "one", 6);
-    ses_follower_close(follower);
 }
 
-static void test_a_deleted_session_is_not_found(void **state)
+TEST_FILE_AND_MEMORY(a_deleted_session_is_not_found)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 2);
     ses_follower *follower = must_follow(store, &key, NULL);
@@ -273,12 +258,11 @@ static void test_a_deleted_session_is_not_found(void **state)
     assert_gone(follower);
     create_session(store, "one", 3);
     assert_gone(follower);
-    ses_follower_close(follower);
 }
 
-static void test_a_session_of_the_same_name_is_another(void **state)
+TEST_FILE_AND_MEMORY(a_session_of_the_same_name_is_another)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 2);
     ses_follower *follower = must_follow(store, &key, NULL);
@@ -286,16 +270,13 @@ static void test_a_session_of_the_same_name_is_another(void **state)
     create_session(store, "one", 3);
     assert_gone(follower);
     assert_gone(follower);
-    ses_follower_close(follower);
 }
 
 /* -------------------------------------------------------------------------------------- after the store */
 
-static void test_a_follower_outlives_its_store(void **state)
+TEST_FILE_AND_MEMORY(a_follower_outlives_its_store)
 {
-    struct fixture *fixture = *state;
     const ses_event *event = NULL;
-    ses_error error;
 
     create_session(fixture->store, "one", 2);
     ses_follower *follower = must_follow(fixture->store, &key, NULL);
@@ -311,26 +292,4 @@ static void test_a_follower_outlives_its_store(void **state)
     ses_follower_wake(follower);
     ses_follower_close(follower);
     ses_follower_close(unused);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLLOW_TEST(test_events_come_once_and_in_order),
-        FOLLOW_TEST(test_an_event_is_whole),
-        FOLLOW_TEST(test_events_of_other_sessions_do_not_come),
-        FOLLOW_TEST(test_large_events_come_too),
-        FOLLOW_TEST(test_rewinds_come_as_events),
-        FOLLOW_TEST(test_a_follower_begins_after_a_number),
-        FOLLOW_TEST(test_a_follower_begins_with_new_events),
-        FOLLOW_TEST(test_arguments_are_checked),
-        FOLLOW_TEST(test_a_cut_is_a_reset),
-        FOLLOW_TEST(test_a_prune_of_what_was_given_is_no_reset),
-        FOLLOW_TEST(test_a_prune_of_what_was_not_given_is_a_reset),
-        FOLLOW_TEST(test_gaps_are_passed),
-        FOLLOW_TEST(test_a_deleted_session_is_not_found),
-        FOLLOW_TEST(test_a_session_of_the_same_name_is_another),
-        FOLLOW_TEST(test_a_follower_outlives_its_store),
-    };
-    return cmocka_run_group_tests_name("follow", tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static inline ses_follower *follow_must_open(ses_store *store, const ses_key *of
 
     support_assert_code(SES_OK, ses_follower_open(store, of, options, &follower, &error), &error,
                         "ses_follower_open", file, line);
-    return follower;
+    return support_keep_follower(follower);
 }
 
 static inline void follow_assert_session(ses_follower *follower, const char *session, const char *file,
@@ -110,10 +110,5 @@ static inline void delete_named(ses_store *store, const char *session)
     const ses_key of = {"app", "user", session};
     must_delete(store, &of);
 }
-
-/* Every contract sentence is one of a store in a file and of one in memory. */
-#define FOLLOW_TEST(test)                                                   \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown), \
-        cmocka_unit_test_setup_teardown(test, fixture_setup_memory, fixture_teardown)
 
 #endif

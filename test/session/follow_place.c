@@ -23,10 +23,9 @@ static void assert_printable(const char *place)
 
 /* ------------------------------------------------------------------------------------------- going on */
 
-static void test_going_on_after_each_event(void **state)
+TEST_FILE_AND_MEMORY(going_on_after_each_event)
 {
     enum { EVENTS = 10 };
-    struct fixture *fixture = *state;
 
     create_session(fixture->store, "one", EVENTS);
     ses_follower *follower = must_follow(fixture->store, &key, NULL);
@@ -43,12 +42,10 @@ static void test_going_on_after_each_event(void **state)
         free(place);
         assert_next(follower, "one", seq + 1);
     }
-    ses_follower_close(follower);
 }
 
-static void test_going_on_with_a_users_sessions(void **state)
+TEST_FILE_AND_MEMORY(going_on_with_a_users_sessions)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     int given = 0;
 
@@ -59,7 +56,6 @@ static void test_going_on_with_a_users_sessions(void **state)
     for (int result = SES_ROW; result == SES_ROW; given++) {
         const ses_event *event = NULL;
         int rest = 0;
-        ses_error error;
         char *place = place_of(follower);
         assert_printable(place);
         ses_follower *other = must_follow(store, &user_key, FOLLOW_FROM(place));
@@ -80,14 +76,11 @@ static void test_going_on_with_a_users_sessions(void **state)
     assert_next(follower, "aa", 1);
     assert_next(follower, "b", 1);
     assert_nothing(follower);
-    ses_follower_close(follower);
     free(place);
 }
 
-static void test_a_place_outlives_the_store(void **state)
+TEST(a_place_outlives_the_store)
 {
-    struct fixture *fixture = *state;
-
     create_session(fixture->store, "one", 3);
     ses_follower *follower = must_follow(fixture->store, &key, NULL);
     ses_follower *of_user = must_follow(fixture->store, &user_key, NULL);
@@ -109,9 +102,9 @@ static void test_a_place_outlives_the_store(void **state)
     free(place);
 }
 
-static void test_going_on_after_what_a_handle_knows(void **state)
+TEST_FILE_AND_MEMORY(going_on_after_what_a_handle_knows)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 2);
     ses_session *session = must_get(store, &key);
@@ -123,16 +116,13 @@ static void test_going_on_after_what_a_handle_knows(void **state)
     must_append(session, "{}");
     follower = must_follow(store, &key, FOLLOW_FROM(ses_session_place(session)));
     assert_nothing(follower);
-    ses_follower_close(follower);
-    ses_session_close(session);
 }
 
 /* A fork can have had more events than its version says. */
-static void test_a_fork_has_places(void **state)
+TEST_FILE_AND_MEMORY(a_fork_has_places)
 {
     const ses_key fork = {"app", "user", "fork"};
-    ses_store *store = ((struct fixture *)*state)->store;
-    ses_error error;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 5);
     assert_ok(ses_fork_by_key(store, &key, NULL, &fork, NULL, NULL, &error));
@@ -141,8 +131,6 @@ static void test_a_fork_has_places(void **state)
     assert_nothing(follower);
     append_to(store, "fork", 1);
     assert_next(follower, "fork", 6);
-    ses_follower_close(follower);
-    ses_session_close(session);
 }
 
 /* --------------------------------------------------------------------------------- places that are lost */
@@ -170,9 +158,9 @@ static void assert_lost(ses_store *store, const char *place, int64_t next)
     ses_follower_close(follower);
 }
 
-static void test_a_place_of_another_life_is_a_reset(void **state)
+TEST_FILE_AND_MEMORY(a_place_of_another_life_is_a_reset)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char *place = place_after_two(store);
 
     delete_named(store, "one");
@@ -181,9 +169,9 @@ static void test_a_place_of_another_life_is_a_reset(void **state)
     free(place);
 }
 
-static void test_a_place_before_a_cut_is_a_reset(void **state)
+TEST_FILE_AND_MEMORY(a_place_before_a_cut_is_a_reset)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char *place = place_after_two(store);
 
     cut_after(store, "one", 2);
@@ -191,9 +179,9 @@ static void test_a_place_before_a_cut_is_a_reset(void **state)
     free(place);
 }
 
-static void test_a_place_before_a_prune_is_a_reset(void **state)
+TEST_FILE_AND_MEMORY(a_place_before_a_prune_is_a_reset)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char *place = place_after_two(store);
 
     prune_to(store, "one", 2);
@@ -205,12 +193,11 @@ static void test_a_place_before_a_prune_is_a_reset(void **state)
     free(place);
 }
 
-static void test_a_place_of_a_deleted_session_is_not_found(void **state)
+TEST_FILE_AND_MEMORY(a_place_of_a_deleted_session_is_not_found)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char *place = place_after_two(store);
     ses_follower *follower = NULL;
-    ses_error error;
 
     delete_named(store, "one");
     assert_code(SES_NOTFOUND, ses_follower_open(store, &key, FOLLOW_FROM(place), &follower, &error));
@@ -218,9 +205,8 @@ static void test_a_place_of_a_deleted_session_is_not_found(void **state)
 }
 
 /* An older copy of the file was put back. */
-static void test_a_place_beyond_the_end_is_a_reset(void **state)
+TEST(a_place_beyond_the_end_is_a_reset)
 {
-    struct fixture *fixture = *state;
     char *copy = support_path(fixture->folder, "copy.db");
     char command[1000];
     char *place;
@@ -231,7 +217,6 @@ static void test_a_place_beyond_the_end_is_a_reset(void **state)
     snprintf(command, sizeof command, "cp '%s' '%s'", fixture->path, copy);
     assert_int_equal(system(command), 0);
     fixture->store = NULL;
-    ses_error error;
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
     append_to(fixture->store, "one", 4);
     ses_follower *follower = must_follow(fixture->store, &key, FOLLOW_ONLY_NEW);
@@ -255,9 +240,9 @@ static void test_a_place_beyond_the_end_is_a_reset(void **state)
 }
 
 /* Their names are gone with them. */
-static void test_deleted_sessions_of_a_users_place_are_one_reset(void **state)
+TEST_FILE_AND_MEMORY(deleted_sessions_of_a_users_place_are_one_reset)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "a", 2);
     create_session(store, "b", 2);
@@ -276,13 +261,12 @@ static void test_deleted_sessions_of_a_users_place_are_one_reset(void **state)
     assert_next(follower, "b", 3);
     assert_next(follower, "c", 1);
     assert_nothing(follower);
-    ses_follower_close(follower);
     free(place);
 }
 
-static void test_a_users_place_before_cuts_and_prunes_is_a_reset_of_each(void **state)
+TEST_FILE_AND_MEMORY(a_users_place_before_cuts_and_prunes_is_a_reset_of_each)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "a", 2);
     create_session(store, "b", 2);
@@ -297,7 +281,6 @@ static void test_a_users_place_before_cuts_and_prunes_is_a_reset_of_each(void **
     assert_reset(follower, "a");
     assert_reset(follower, "b");
     assert_next(follower, "c", 1);
-    ses_follower_close(follower);
     free(place);
 }
 
@@ -317,7 +300,7 @@ static int try_place(ses_store *store, const ses_key *of, const char *place, ses
     return code;
 }
 
-static void test_what_is_no_place_is_invalid(void **state)
+TEST_FILE_AND_MEMORY(what_is_no_place_is_invalid)
 {
     static const char *const places[] = {"",
                                          "A",
@@ -333,8 +316,7 @@ static void test_what_is_no_place_is_invalid(void **state)
                                          "AAAAAAAAAAAAAAAAAAAA"};
     const ses_key other = {"app", "user", "two"};
     const ses_key namesake = {"app", "other", "one"};
-    ses_store *store = ((struct fixture *)*state)->store;
-    ses_error error;
+    ses_store *store = fixture->store;
 
     char *place = place_after_two(store);
     create_session(store, "two", 3);
@@ -351,13 +333,12 @@ static void test_what_is_no_place_is_invalid(void **state)
     free(place);
 }
 
-static void test_broken_places_do_no_harm(void **state)
+MEMORY_TEST(broken_places_do_no_harm)
 {
     static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.= \x80";
     enum { ROUNDS = 20000 };
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     uint64_t random = 42;
-    ses_error error;
 
     create_session(store, "a", 2);
     create_session(store, "b", 2);
@@ -379,27 +360,4 @@ static void test_broken_places_do_no_harm(void **state)
     }
     free(user_place);
     free(place);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLLOW_TEST(test_going_on_after_each_event),
-        FOLLOW_TEST(test_going_on_with_a_users_sessions),
-        cmocka_unit_test_setup_teardown(test_a_place_outlives_the_store, fixture_setup, fixture_teardown),
-        FOLLOW_TEST(test_going_on_after_what_a_handle_knows),
-        FOLLOW_TEST(test_a_fork_has_places),
-        FOLLOW_TEST(test_a_place_of_another_life_is_a_reset),
-        FOLLOW_TEST(test_a_place_before_a_cut_is_a_reset),
-        FOLLOW_TEST(test_a_place_before_a_prune_is_a_reset),
-        FOLLOW_TEST(test_a_place_of_a_deleted_session_is_not_found),
-        cmocka_unit_test_setup_teardown(test_a_place_beyond_the_end_is_a_reset, fixture_setup,
-                                        fixture_teardown),
-        FOLLOW_TEST(test_deleted_sessions_of_a_users_place_are_one_reset),
-        FOLLOW_TEST(test_a_users_place_before_cuts_and_prunes_is_a_reset_of_each),
-        FOLLOW_TEST(test_what_is_no_place_is_invalid),
-        cmocka_unit_test_setup_teardown(test_broken_places_do_no_harm, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("places of followers", tests, NULL, NULL);
 }

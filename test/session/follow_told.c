@@ -28,14 +28,11 @@ static void create_many(ses_store *store, int count)
 
 /* The names alone of all sessions have 5 bytes each. In memory nothing but what is told can change, so that the measure does
  * not depend on the time. */
-static void test_only_what_was_told_is_read(void **state)
+PLAIN_TEST(only_what_was_told_is_read)
 {
     ses_open_options options = {.size = sizeof options, .trace = count_bytes};
-    ses_store *store = NULL;
-    ses_error error;
-    (void)state;
 
-    assert_ok(ses_open(":memory:", &options, &store, &error));
+    ses_store *store = must_open(":memory:", &options);
     create_many(store, SESSIONS);
     ses_follower *follower = must_follow(store, &user_key, FOLLOW_ONLY_NEW);
     assert_nothing(follower);
@@ -67,14 +64,13 @@ static void assert_waits_for_reset(ses_follower *follower, const char *session)
     assert_string_equal(ses_follower_session(follower), session);
 }
 
-static void test_each_change_is_told(void **state)
+TEST_FILE_AND_MEMORY(each_change_is_told)
 {
     enum { FEW = 100 };
     const ses_point begin = {.size = sizeof begin, .kind = SES_POINT_SEQ, .seq = 0};
     const ses_key fork = {"app", "user", "fork"};
     const ses_key from = {"app", "user", "s0001"};
-    ses_store *store = ((struct fixture *)*state)->store;
-    ses_error error;
+    ses_store *store = fixture->store;
 
     create_many(store, FEW);
     ses_follower *follower = must_follow(store, &user_key, NULL);
@@ -109,14 +105,13 @@ static void test_each_change_is_told(void **state)
     assert_ok(ses_cut_by_key(store, &fork, &begin, NULL, NULL, &error));
     assert_waits_for_reset(follower, "fork");
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
 /* More names than there is room for, and one that alone takes most of it. */
-static void test_more_is_told_than_can_be_kept(void **state)
+TEST_FILE_AND_MEMORY(more_is_told_than_can_be_kept)
 {
     enum { LONG = 40, BYTES = 200 };
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char name[SES_ID_MAX + 1];
     int given = 0;
 
@@ -133,20 +128,18 @@ static void test_more_is_told_than_can_be_kept(void **state)
         }
         for (int i = 0; i < told; i++, given++) {
             const ses_event *event = NULL;
-            ses_error error;
             assert_code(SES_ROW, ses_follower_next(follower, 20000, &event, &error));
         }
         assert_nothing(follower);
     }
     assert_int_equal(given, 1 + 4 + 7 + 10 + 13 + 16 + 19 + 22 + 25 + 28 + 31 + 34 + 37 + 40);
-    ses_follower_close(follower);
 }
 
 /* The place it continues from may be behind: then telling is not enough. */
-static void test_a_place_is_caught_up_with_first(void **state)
+TEST_FILE_AND_MEMORY(a_place_is_caught_up_with_first)
 {
     enum { FEW = 100 };
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_many(store, FEW);
     ses_follower *first = must_follow(store, &user_key, NULL);
@@ -157,17 +150,4 @@ static void test_a_place_is_caught_up_with_first(void **state)
     assert_next(second, name_of(5), 1);
     assert_next(second, name_of(7), 1);
     assert_nothing(second);
-    ses_follower_close(first);
-    ses_follower_close(second);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_only_what_was_told_is_read),
-        FOLLOW_TEST(test_each_change_is_told),
-        FOLLOW_TEST(test_more_is_told_than_can_be_kept),
-        FOLLOW_TEST(test_a_place_is_caught_up_with_first),
-    };
-    return cmocka_run_group_tests_name("follow where it was told", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* Following all sessions of a user. */
 #include "follow.h"
 
-static void test_events_of_all_sessions_come(void **state)
+TEST_FILE_AND_MEMORY(events_of_all_sessions_come)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "b", 2);
     create_session(store, "a", 1);
@@ -17,12 +17,11 @@ static void test_events_of_all_sessions_come(void **state)
     append_to(store, "a", 1);
     assert_next(follower, "a", 2);
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
-static void test_neither_user_nor_session_need_to_exist(void **state)
+TEST_FILE_AND_MEMORY(neither_user_nor_session_need_to_exist)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     ses_follower *follower = must_follow(store, &user_key, NULL);
     ses_follower *only_new = must_follow(store, &user_key, FOLLOW_ONLY_NEW);
 
@@ -34,14 +33,12 @@ static void test_neither_user_nor_session_need_to_exist(void **state)
     assert_next(follower, "another", 1);
     assert_next(follower, "another", 2);
     assert_nothing(follower);
-    ses_follower_close(follower);
-    ses_follower_close(only_new);
 }
 
-static void test_other_users_and_apps_are_not_followed(void **state)
+TEST_FILE_AND_MEMORY(other_users_and_apps_are_not_followed)
 {
     static const ses_key others[] = {{"app", "other", "one"}, {"other", "user", "one"}, {"app", "use", "r"}};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     ses_follower *follower = must_follow(store, &user_key, NULL);
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -49,12 +46,11 @@ static void test_other_users_and_apps_are_not_followed(void **state)
         must_append_by_key(store, &others[i], "{}");
     }
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
-static void test_only_new_events_come(void **state)
+TEST_FILE_AND_MEMORY(only_new_events_come)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 3);
     create_session(store, "two", 0);
@@ -65,12 +61,11 @@ static void test_only_new_events_come(void **state)
     assert_next(follower, "one", 4);
     assert_next(follower, "two", 1);
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
-static void test_a_session_without_events_is_not_given(void **state)
+TEST_FILE_AND_MEMORY(a_session_without_events_is_not_given)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "a", 1);
     create_session(store, "b", 0);
@@ -79,13 +74,11 @@ static void test_a_session_without_events_is_not_given(void **state)
     create_session(store, "c", 0);
     assert_nothing(follower);
     assert_null(ses_follower_session(follower));
-    ses_follower_close(follower);
 }
 
-static void test_a_deletion_is_a_reset(void **state)
+TEST_FILE_AND_MEMORY(a_deletion_is_a_reset)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
-    ses_error error;
+    ses_store *store = fixture->store;
 
     create_session(store, "a", 1);
     create_session(store, "b", 0);
@@ -105,12 +98,11 @@ static void test_a_deletion_is_a_reset(void **state)
     create_session(store, "b", 1);
     assert_next(follower, "b", 1);
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
-static void test_a_session_created_again_is_a_reset(void **state)
+TEST_FILE_AND_MEMORY(a_session_created_again_is_a_reset)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 1);
     ses_follower *follower = must_follow(store, &user_key, NULL);
@@ -122,12 +114,11 @@ static void test_a_session_created_again_is_a_reset(void **state)
     assert_nothing(follower); /* the caller has read what was there */
     append_to(store, "one", 1);
     assert_next(follower, "one", 4);
-    ses_follower_close(follower);
 }
 
-static void test_cuts_and_prunes_are_resets_of_their_session(void **state)
+TEST_FILE_AND_MEMORY(cuts_and_prunes_are_resets_of_their_session)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "a", 3);
     create_session(store, "b", 3);
@@ -147,12 +138,11 @@ static void test_cuts_and_prunes_are_resets_of_their_session(void **state)
     assert_next(follower, "a", 4);
     assert_next(follower, "b", 7);
     assert_nothing(follower);
-    ses_follower_close(follower);
 }
 
-static void test_a_new_session_that_was_pruned_is_a_reset(void **state)
+TEST_FILE_AND_MEMORY(a_new_session_that_was_pruned_is_a_reset)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 3);
     prune_to(store, "one", 2);
@@ -161,14 +151,12 @@ static void test_a_new_session_that_was_pruned_is_a_reset(void **state)
     assert_nothing(follower);
     append_to(store, "one", 1);
     assert_next(follower, "one", 4);
-    ses_follower_close(follower);
 }
 
-static void test_a_fork_is_a_new_session(void **state)
+TEST_FILE_AND_MEMORY(a_fork_is_a_new_session)
 {
     const ses_key fork = {"app", "user", "fork"};
-    ses_store *store = ((struct fixture *)*state)->store;
-    ses_error error;
+    ses_store *store = fixture->store;
 
     create_session(store, "one", 2);
     ses_follower *follower = must_follow(store, &user_key, FOLLOW_ONLY_NEW);
@@ -179,18 +167,16 @@ static void test_a_fork_is_a_new_session(void **state)
     assert_nothing(follower);
     append_to(store, "fork", 1);
     assert_next(follower, "fork", 3);
-    ses_follower_close(follower);
 }
 
 /* However fast the first grows, the others have their turn. */
-static void test_a_busy_session_does_not_starve_the_others(void **state)
+TEST_FILE_AND_MEMORY(a_busy_session_does_not_starve_the_others)
 {
     enum { OTHERS = 20 };
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_event *event = NULL;
     int64_t busy = 0;
     int others = 0;
-    ses_error error;
 
     create_session(store, "a", 200);
     for (int i = 0; i < OTHERS; i++) {
@@ -209,7 +195,6 @@ static void test_a_busy_session_does_not_starve_the_others(void **state)
     }
     assert_int_equal(others, OTHERS);
     assert_in_range(busy, 1, 100);
-    ses_follower_close(follower);
 }
 
 /* The next event is the next of its session. */
@@ -223,10 +208,10 @@ static void assert_session_order(ses_follower *follower, int64_t *given)
 }
 
 /* More sessions than a page has room for, in each of the ways in which they can be news. */
-static void test_many_sessions_are_followed(void **state)
+TEST_FILE_AND_MEMORY(many_sessions_are_followed)
 {
     enum { SESSIONS = 300 };
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     ses_follower *follower = must_follow(store, &user_key, NULL);
     char name[16];
 
@@ -254,25 +239,4 @@ static void test_many_sessions_are_followed(void **state)
     snprintf(name, sizeof name, "s%04d", SESSIONS - 1);
     append_to(store, name, 1);
     assert_next(only_new, name, (SESSIONS - 1) % 3 + 1);
-    ses_follower_close(follower);
-    ses_follower_close(only_new);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLLOW_TEST(test_events_of_all_sessions_come),
-        FOLLOW_TEST(test_neither_user_nor_session_need_to_exist),
-        FOLLOW_TEST(test_other_users_and_apps_are_not_followed),
-        FOLLOW_TEST(test_only_new_events_come),
-        FOLLOW_TEST(test_a_session_without_events_is_not_given),
-        FOLLOW_TEST(test_a_deletion_is_a_reset),
-        FOLLOW_TEST(test_a_session_created_again_is_a_reset),
-        FOLLOW_TEST(test_cuts_and_prunes_are_resets_of_their_session),
-        FOLLOW_TEST(test_a_new_session_that_was_pruned_is_a_reset),
-        FOLLOW_TEST(test_a_fork_is_a_new_session),
-        FOLLOW_TEST(test_a_busy_session_does_not_starve_the_others),
-        FOLLOW_TEST(test_many_sessions_are_followed),
-    };
-    return cmocka_run_group_tests_name("follow a user", tests, NULL, NULL);
 }

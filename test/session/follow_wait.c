@@ -69,9 +69,9 @@ static void assert_ended(struct waiting *waiting, int code, int64_t seq)
 
 /* ------------------------------------------------------------------------------------ what ends waiting */
 
-static void test_waiting_ends_with_an_event(void **state)
+TEST_FILE_AND_MEMORY(waiting_ends_with_an_event)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct waiting waiting;
 
     create_session(store, "one", 0);
@@ -83,16 +83,14 @@ static void test_waiting_ends_with_an_event(void **state)
         assert_ended(&waiting, SES_ROW, seq);
         assert_next(seq % 2 ? of_user : follower, "one", seq);
     }
-    ses_follower_close(follower);
-    ses_follower_close(of_user);
 }
 
 /* Each call that changes a log, for both kinds of follower. */
-static void test_waiting_for_users_of_any_name(void **state)
+TEST_FILE_AND_MEMORY(waiting_for_users_of_any_name)
 {
     static const char *const users[] = {"\"", "\\", "{a,b}", "NULL", "a\\\"b", " "};
     enum { USERS = sizeof users / sizeof users[0] };
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct waiting waiting[USERS];
     ses_follower *followers[USERS];
 
@@ -113,14 +111,13 @@ static void test_waiting_for_users_of_any_name(void **state)
     }
 }
 
-static void test_waiting_ends_with_every_change(void **state)
+TEST_FILE_AND_MEMORY(waiting_ends_with_every_change)
 {
     const ses_point begin = {.size = sizeof begin, .kind = SES_POINT_SEQ, .seq = 0};
     const ses_key fork = {"app", "user", "fork"};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct waiting one;
     struct waiting all;
-    ses_error error;
 
     create_session(store, "one", 0);
     ses_follower *follower = must_follow(store, &key, NULL);
@@ -153,19 +150,14 @@ static void test_waiting_ends_with_every_change(void **state)
     assert_ok(ses_delete_app(store, "app", NULL, NULL, &error));
     assert_ended(&one, SES_NOTFOUND, 0);
     assert_ended(&all, SES_RESET, 0);
-    ses_session_close(session);
-    ses_follower_close(follower);
-    ses_follower_close(of_user);
 }
 
-static void test_waiting_ends_with_a_deletion_of_any_kind(void **state)
+TEST_FILE_AND_MEMORY(waiting_ends_with_a_deletion_of_any_kind)
 {
-    struct fixture *fixture = *state;
     const int64_t expires = fixture->now + 1;
     const int64_t later = fixture->now + 2;
     const ses_expire_options due = {.size = sizeof due, .now_us = &later};
     struct waiting waiting;
-    ses_error error;
 
     for (int i = 0; i < 3; i++) {
         create_session(fixture->store, "one", 1);
@@ -183,9 +175,9 @@ static void test_waiting_ends_with_a_deletion_of_any_kind(void **state)
     }
 }
 
-static void test_waiting_ends_when_its_time_has_passed(void **state)
+TEST_FILE_AND_MEMORY(waiting_ends_when_its_time_has_passed)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct waiting waiting;
 
     create_session(store, "one", 0);
@@ -197,18 +189,15 @@ static void test_waiting_ends_when_its_time_has_passed(void **state)
     assert_in_range(waiting.took_us, 60000, 10000000);
     const ses_event *event = NULL;
     const int64_t before = support_steady_us();
-    ses_error error;
     assert_ok(ses_follower_next(follower, 1, &event, &error));
     assert_in_range(support_steady_us() - before, 1000, 10000000);
-    ses_follower_close(follower);
 }
 
-static void test_a_wake_ends_this_wait_or_the_next(void **state)
+TEST_FILE_AND_MEMORY(a_wake_ends_this_wait_or_the_next)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct waiting waiting;
     const ses_event *event = NULL;
-    ses_error error;
 
     create_session(store, "one", 0);
     ses_follower *follower = must_follow(store, &key, NULL);
@@ -223,14 +212,12 @@ static void test_a_wake_ends_this_wait_or_the_next(void **state)
     start_waiting(&waiting, follower, 50);
     assert_ended(&waiting, SES_OK, 0);
     assert_in_range(waiting.took_us, 50000, 10000000); /* two were one */
-    ses_follower_close(follower);
 }
 
-static void test_an_interrupt_ends_waiting(void **state)
+TEST_FILE_AND_MEMORY(an_interrupt_ends_waiting)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct waiting waiting;
-    ses_error error;
 
     create_session(store, "one", 0);
     ses_follower *follower = must_follow(store, &key, NULL);
@@ -243,16 +230,12 @@ static void test_an_interrupt_ends_waiting(void **state)
     append_to(store, "one", 1);
     assert_next(follower, "one", 1);
     assert_next(other, "one", 1);
-    ses_follower_close(follower);
-    ses_follower_close(other);
 }
 
-static void test_closing_the_store_ends_waiting(void **state)
+TEST_FILE_AND_MEMORY(closing_the_store_ends_waiting)
 {
-    struct fixture *fixture = *state;
     struct waiting waiting[2];
     const ses_event *event = NULL;
-    ses_error error;
 
     create_session(fixture->store, "one", 0);
     ses_follower *follower = must_follow(fixture->store, &key, NULL);
@@ -284,9 +267,9 @@ static ses_follower *must_follow_by_notify(ses_store *store, const ses_key *of, 
     return must_follow(store, of, &options);
 }
 
-static void test_notify_is_called_once_when_it_is_armed(void **state)
+TEST_FILE_AND_MEMORY(notify_is_called_once_when_it_is_armed)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     atomic_int count;
 
     create_session(store, "one", 0);
@@ -315,14 +298,11 @@ static void test_notify_is_called_once_when_it_is_armed(void **state)
     delete_named(store, "one");
     assert_int_equal(atomic_load(&count), 3);
     assert_gone(follower);
-    ses_follower_close(follower);
 }
 
-static void test_notify_tells_of_wakes_interrupts_and_the_end(void **state)
+TEST_FILE_AND_MEMORY(notify_tells_of_wakes_interrupts_and_the_end)
 {
-    struct fixture *fixture = *state;
     atomic_int count;
-    ses_error error;
 
     ses_follower *follower = must_follow_by_notify(fixture->store, &user_key, &count);
     ses_follower_wake(follower); /* a loop may be between its look for the reason and the next call */
@@ -349,9 +329,9 @@ static void test_notify_tells_of_wakes_interrupts_and_the_end(void **state)
     ses_follower_close(follower);
 }
 
-static void test_notify_is_not_called_after_the_follower_was_closed(void **state)
+TEST_FILE_AND_MEMORY(notify_is_not_called_after_the_follower_was_closed)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     atomic_int count;
 
     create_session(store, "one", 0);
@@ -392,9 +372,8 @@ static size_t bytes_in(int from)
 }
 
 /* All but a few are waited for through one pipe. */
-static void test_a_thousand_followers(void **state)
+TEST_FILE_AND_MEMORY(a_thousand_followers)
 {
-    struct fixture *fixture = *state;
     const bool has_tasks = access("/proc/self/task", R_OK) == 0;
     ses_follower **followers = calloc(FOLLOWERS, sizeof(ses_follower *));
     struct waiting waiting[WAITING];
@@ -446,23 +425,4 @@ static void test_a_thousand_followers(void **state)
     close(ends[0]);
     close(ends[1]);
     free(followers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLLOW_TEST(test_waiting_ends_with_an_event),
-        FOLLOW_TEST(test_waiting_for_users_of_any_name),
-        FOLLOW_TEST(test_waiting_ends_with_every_change),
-        FOLLOW_TEST(test_waiting_ends_with_a_deletion_of_any_kind),
-        FOLLOW_TEST(test_waiting_ends_when_its_time_has_passed),
-        FOLLOW_TEST(test_a_wake_ends_this_wait_or_the_next),
-        FOLLOW_TEST(test_an_interrupt_ends_waiting),
-        FOLLOW_TEST(test_closing_the_store_ends_waiting),
-        FOLLOW_TEST(test_notify_is_called_once_when_it_is_armed),
-        FOLLOW_TEST(test_notify_tells_of_wakes_interrupts_and_the_end),
-        FOLLOW_TEST(test_notify_is_not_called_after_the_follower_was_closed),
-        FOLLOW_TEST(test_a_thousand_followers),
-    };
-    return cmocka_run_group_tests_name("waiting followers", tests, NULL, NULL);
 }

@@ -48,13 +48,11 @@ static void assert_same_events(ses_store *store, const ses_key *left, const ses_
 
 /* ---------------------------------------------------------------------------------------- what it does */
 
-static void test_a_fork_of_the_whole_log(void **state)
+TEST(a_fork_of_the_whole_log)
 {
-    struct fixture *fixture = *state;
     const ses_key *parent = NULL;
     int64_t seq = 0;
     ses_session *fork = NULL;
-    ses_error error;
 
     begin(fixture);
     fixture->now += 5000000;
@@ -82,10 +80,8 @@ static void test_a_fork_of_the_whole_log(void **state)
     assert_sound(fixture->path);
 }
 
-static void test_a_fork_from_every_point(void **state)
+TEST(a_fork_from_every_point)
 {
-    const struct fixture *fixture = *state;
-
     begin(fixture);
     for (int seq = 0; seq <= 4; seq++) {
         char name[16];
@@ -110,11 +106,9 @@ static void test_a_fork_from_every_point(void **state)
     assert_rows(fixture, 4, "a|2|1\nagain|5|2\nb|1.10|1\ngiven|[1, 2]|0\n");
 }
 
-static void test_history_goes_on_in_the_fork(void **state)
+TEST(history_goes_on_in_the_fork)
 {
-    const struct fixture *fixture = *state;
     char *json = NULL;
-    ses_error error;
 
     begin(fixture);
     must_rewind(fixture->store, &key, LAST_TURN);
@@ -133,9 +127,8 @@ static void test_history_goes_on_in_the_fork(void **state)
     ses_free(json);
 }
 
-static void test_shared_keys_are_not_written_again(void **state)
+TEST(shared_keys_are_not_written_again)
 {
-    const struct fixture *fixture = *state;
     const ses_key other = {"app", "user", "other"};
 
     begin(fixture);
@@ -144,10 +137,8 @@ static void test_shared_keys_are_not_written_again(void **state)
     assert_stored_state(fixture->store, &copy, Q("{'app:x':7,'user:y':7,'a':3,'again':5,'b':1.10,'c':{}}"));
 }
 
-static void test_title_labels_and_expiry_are_copied(void **state)
+TEST(title_labels_and_expiry_are_copied)
 {
-    const struct fixture *fixture = *state;
-
     begin(fixture);
     raw_exec(fixture->path,
              "UPDATE session_details SET title = 'T', more = '{}';"
@@ -166,9 +157,8 @@ static void test_title_labels_and_expiry_are_copied(void **state)
 }
 
 /* So that a copy is not kept longer than what was copied. */
-static void test_a_fork_expires_when_the_original_does(void **state)
+TEST(a_fork_expires_when_the_original_does)
 {
-    struct fixture *fixture = *state;
     const int64_t soon = fixture->now + 1000;
     const int64_t later = fixture->now + 9000;
     const int64_t never = INT64_MAX;
@@ -176,12 +166,10 @@ static void test_a_fork_expires_when_the_original_does(void **state)
         const int64_t *given;
         int64_t expires_us;
     } cases[] = {{NULL, soon}, {&later, later}, {&never, INT64_MAX}, {&soon, soon}};
-    ses_session *session = NULL;
     int64_t deleted = 0;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_ok(ses_expiry_set_by_key(fixture->store, &key, &soon, NULL, &error)); /* the handle shows none */
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++) {
         const ses_fork_options options = {.size = sizeof options, .expires_us = cases[i / 2].given};
@@ -192,7 +180,7 @@ static void test_a_fork_expires_when_the_original_does(void **state)
         assert_int_equal(ses_session_expires_us(fork), cases[i / 2].expires_us);
         assert_handle_is_current(fixture->store, fork);
         ses_session_close(fork);
-        assert_ok(ses_delete(fixture->store, &copy, NULL, NULL, &error));
+        must_delete(fixture->store, &copy);
     }
     fixture->now = soon; /* it may expire now, and so may a copy of it */
     const ses_fork_options at_once = {.size = sizeof at_once, .expires_us = &soon};
@@ -201,18 +189,15 @@ static void test_a_fork_expires_when_the_original_does(void **state)
     assert_ok(ses_store_expire(fixture->store, NULL, NULL, &deleted, &error));
     assert_int_equal(deleted, 2);
     assert_code(SES_NOTFOUND, ses_refresh(session, NULL, &error));
-    ses_session_close(session);
 }
 
 /* The update time follows the last event that was copied, also when that is later than the creation. */
-static void test_times(void **state)
+TEST(times)
 {
-    struct fixture *fixture = *state;
     const int64_t early = INT64_C(1500000000000000);
     const ses_fork_options options = {.size = sizeof options, .created_us = &early};
     const ses_key second = {"app", "user", "second"};
     ses_session *fork = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, Q("{'timestamp':1800000000,'invocationId':'a'}"));
@@ -228,11 +213,8 @@ static void test_times(void **state)
     assert_query(fixture->path, "SELECT active_30s = updated_us / 30000000 FROM sessions", "1\n1\n1\n");
 }
 
-static void test_gaps_stay(void **state)
+TEST(gaps_stay)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     begin(fixture);
     assert_ok(ses_cut_by_key(fixture->store, &key, AFTER_SEQ(2), NULL, NULL, &error));
     must_say(fixture->store, &key, "i3", "user", Q("{'a':7}"));
@@ -245,11 +227,9 @@ static void test_gaps_stay(void **state)
     assert_query(fixture->path, "SELECT parent_seq FROM session_details WHERE session_id = 3", "2\n");
 }
 
-static void test_a_pruned_log(void **state)
+TEST(a_pruned_log)
 {
-    const struct fixture *fixture = *state;
     const ses_key base = {"app", "user", "base"};
-    ses_error error;
 
     begin(fixture);
     raw_exec(fixture->path,
@@ -274,11 +254,9 @@ static void test_a_pruned_log(void **state)
 
 /* -------------------------------------------------------------------------------------------- targets */
 
-static void test_an_id_is_made(void **state)
+TEST(an_id_is_made)
 {
-    const struct fixture *fixture = *state;
     const ses_key nameless = {"app", "user", NULL};
-    ses_error error;
 
     begin(fixture);
     for (int i = 0; i < 2; i++) {
@@ -291,14 +269,12 @@ static void test_an_id_is_made(void **state)
     }
 }
 
-static void test_another_user_only_when_told(void **state)
+TEST(another_user_only_when_told)
 {
-    const struct fixture *fixture = *state;
     const ses_key theirs = {"app", "other user", "copy"};
     const ses_fork_options told = {.size = sizeof told, .flags = SES_FORK_OTHER_USER};
     const ses_key *parent = NULL;
     ses_session *fork = NULL;
-    ses_error error;
 
     begin(fixture);
     assert_code(SES_INVALID, ses_fork_by_key(fixture->store, &key, NULL, &theirs, NULL, &fork, &error));
@@ -311,9 +287,8 @@ static void test_another_user_only_when_told(void **state)
     ses_session_close(fork);
 }
 
-static void test_what_is_refused_changes_nothing(void **state)
+TEST(what_is_refused_changes_nothing)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key elsewhere = {"other app", "user", "copy"};
     const ses_key there = {"app", "user", "there"};
@@ -324,7 +299,6 @@ static void test_what_is_refused_changes_nothing(void **state)
     const int64_t far = INT64_MAX;
     const ses_fork_options late = {.size = sizeof late, .created_us = &far};
     ses_session *fork = NULL;
-    ses_error error;
 
     begin(fixture);
     must_create(store, &there, Q("{'t':1}"));
@@ -357,18 +331,15 @@ static void test_what_is_refused_changes_nothing(void **state)
 
 /* ------------------------------------------------------------------------------------------- handles */
 
-static void test_from_a_handle(void **state)
+TEST(from_a_handle)
 {
-    const struct fixture *fixture = *state;
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 2};
     const ses_fork_options options = {.size = sizeof options, .range = &newest};
     const ses_key second = {"app", "user", "second"};
-    ses_session *session = NULL;
     ses_session *fork = NULL;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     must_say(fixture->store, &key, "i3", "user", Q("{'a':8}"));
     assert_ok(ses_fork(session, NULL, &copy, &options, &fork, &error)); /* as the handle knows it */
     assert_int_equal(ses_session_last_seq(fork), 4);
@@ -382,16 +353,13 @@ static void test_from_a_handle(void **state)
     assert_code(SES_STALE, ses_fork(session, NULL, NULL, NULL, NULL, &error));
     must_delete(fixture->store, &key);
     assert_code(SES_NOTFOUND, ses_fork(session, NULL, NULL, NULL, NULL, &error));
-    ses_session_close(session);
 }
 
-static void test_a_fork_of_a_fork(void **state)
+TEST(a_fork_of_a_fork)
 {
-    const struct fixture *fixture = *state;
     const ses_key second = {"app", "user", "second"};
     ses_session *fork = NULL;
     int64_t seq = 0;
-    ses_error error;
 
     begin(fixture);
     must_fork(fixture, &key, AFTER_SEQ(3), &copy);
@@ -406,7 +374,7 @@ static void test_a_fork_of_a_fork(void **state)
 
 /* -------------------------------------------------------------------------------------------- damage */
 
-static void test_damage_is_not_copied(void **state)
+PLAIN_TEST(damage_is_not_copied)
 {
     static const char *const damages[] = {
         "UPDATE session_details SET initial_state = '[]'",
@@ -419,7 +387,6 @@ static void test_damage_is_not_copied(void **state)
         "INTO base_state VALUES (1, 'k', '1', 3)",
         "UPDATE events SET high_us = 1 WHERE position & 7 = 4",
     };
-    ses_error error;
 
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         struct fixture *fixture = NULL;
@@ -436,10 +403,9 @@ static void test_damage_is_not_copied(void **state)
         assert_query(fixture->path, "SELECT DISTINCT session_id FROM events", "1\n");
         fixture_teardown((void **)&fixture);
     }
-    (void)state;
 }
 
-static void test_times_of_creation(void **state)
+TEST(times_of_creation)
 {
     static const struct {
         int64_t created_us;
@@ -450,36 +416,10 @@ static void test_times_of_creation(void **state)
         {INT64_C(253402300799999999), SES_OK}, /* the end of 9999 */
         {INT64_C(253402300800000000), SES_INVALID},
     };
-    const struct fixture *fixture = *state;
-    ses_error error;
 
     begin(fixture);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const ses_fork_options options = {.size = sizeof options, .created_us = &cases[i].created_us};
         assert_code(cases[i].code, ses_fork_by_key(fixture->store, &key, NULL, NULL, &options, NULL, &error));
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_times_of_creation),
-        TEST(test_a_fork_of_the_whole_log),
-        TEST(test_a_fork_from_every_point),
-        TEST(test_history_goes_on_in_the_fork),
-        TEST(test_shared_keys_are_not_written_again),
-        TEST(test_title_labels_and_expiry_are_copied),
-        TEST(test_a_fork_expires_when_the_original_does),
-        TEST(test_times),
-        TEST(test_gaps_stay),
-        TEST(test_a_pruned_log),
-        TEST(test_an_id_is_made),
-        TEST(test_another_user_only_when_told),
-        TEST(test_what_is_refused_changes_nothing),
-        TEST(test_from_a_handle),
-        TEST(test_a_fork_of_a_fork),
-        cmocka_unit_test(test_damage_is_not_copied),
-    };
-    return cmocka_run_group_tests_name("fork", tests, NULL, NULL);
 }

@@ -443,13 +443,13 @@ static void step_append(int slot, struct handle *handle)
         return;
     random_logged(log, &event);
     if (!handle || handle->slot != slot) {
-        assert_ok(ses_append_by_key(run.fixture->store, &key, event.json, SES_NUL, NULL, NULL, &error));
+        must_append_by_key(run.fixture->store, &key, event.json);
     } else if (!handle_is_current(handle)) {
         int code = ses_append(handle->session, event.json, SES_NUL, NULL, NULL, &error);
         assert_code(log->number == handle->number ? SES_STALE : SES_NOTFOUND, code);
         return;
     } else {
-        assert_ok(ses_append(handle->session, event.json, SES_NUL, NULL, NULL, &error));
+        must_append(handle->session, event.json);
     }
     log_add(log, &event);
     if (handle && handle->slot == slot)
@@ -927,24 +927,6 @@ static void take_step(void)
     check_slot(slot);
 }
 
-static void test_random_histories_agree_with_the_model(void **state)
-{
-    const char *seed = getenv("SESLITE_TEST_SEED");
-
-    memset(&run, 0, sizeof run);
-    run.fixture = *state;
-    run.seed = run.random = seed ? strtoull(seed, NULL, 10) : UINT64_C(1234567);
-    run.fixture->options.synchronous = SES_SYNC_NORMAL;
-    fixture_reopen(run.fixture);
-    for (run.step = 1; run.step <= support_steps(STEPS); run.step++) {
-        take_step();
-        if (run.step % REOPEN_EVERY == 0)
-            step_reopen();
-    }
-    step_reopen();
-    run.finished = true;
-}
-
 static int teardown(void **state)
 {
     if (!run.finished)
@@ -955,12 +937,21 @@ static int teardown(void **state)
     return fixture_teardown(state);
 }
 
-int main(void)
+TEST_ALSO(fixture_setup_memory, teardown, random_histories_agree_with_the_model)
+TEST_WITH(struct fixture *fixture, fixture_setup, teardown, random_histories_agree_with_the_model)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_random_histories_agree_with_the_model, fixture_setup, teardown),
-        cmocka_unit_test_setup_teardown(test_random_histories_agree_with_the_model, fixture_setup_memory,
-                                        teardown),
-    };
-    return cmocka_run_group_tests_name("histories", tests, NULL, NULL);
+    const char *seed = getenv("SESLITE_TEST_SEED");
+
+    memset(&run, 0, sizeof run);
+    run.fixture = fixture;
+    run.seed = run.random = seed ? strtoull(seed, NULL, 10) : UINT64_C(1234567);
+    run.fixture->options.synchronous = SES_SYNC_NORMAL;
+    fixture_reopen(run.fixture);
+    for (run.step = 1; run.step <= support_steps(STEPS); run.step++) {
+        take_step();
+        if (run.step % REOPEN_EVERY == 0)
+            step_reopen();
+    }
+    step_reopen();
+    run.finished = true;
 }

@@ -162,9 +162,8 @@ static size_t count_listed(ses_store *store, const char *app, const char *user)
 
 /* ------------------------------------------------------------------------------------ what is refused */
 
-static void test_what_is_no_id_is_refused_by_every_call(void **state)
+TEST(what_is_no_id_is_refused_by_every_call)
 {
-    struct fixture *fixture = *state;
     char *too_long = repeated("x", SES_ID_MAX + 1);
     const char *const bad[] = {
         "",
@@ -192,10 +191,8 @@ static void test_what_is_no_id_is_refused_by_every_call(void **state)
     free(too_long);
 }
 
-static void test_null_ids_are_misuse_but_where_they_have_a_meaning(void **state)
+TEST(null_ids_are_misuse_but_where_they_have_a_meaning)
 {
-    struct fixture *fixture = *state;
-
     for (size_t i = 0; i < CALLS; i++) {
         check_call(&calls[i], fixture->store, &(ses_key){NULL, "user", "session"}, SES_MISUSE);
         check_call(&calls[i], fixture->store, &(ses_key){"app", NULL, "session"}, calls[i].null_user);
@@ -204,18 +201,15 @@ static void test_null_ids_are_misuse_but_where_they_have_a_meaning(void **state)
     }
 }
 
-static void test_ids_of_512_bytes_are_taken_by_every_call(void **state)
+TEST(ids_of_512_bytes_are_taken_by_every_call)
 {
-    struct fixture *fixture = *state;
     char *app = repeated("a", SES_ID_MAX);
     char *user = repeated("\xC3\xA9", SES_ID_MAX);
     char *name = repeated("\xF0\x9F\x98\x80", SES_ID_MAX);
     const ses_key key = {app, user, name};
-    ses_session *session = NULL;
-    ses_error error;
 
     assert_ok(call_create(fixture->store, &key, &error));
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_string_equal(ses_session_app(session), app);
     assert_string_equal(ses_session_user(session), user);
     assert_string_equal(ses_session_id(session), name);
@@ -310,21 +304,19 @@ static void check_variants(struct fixture *fixture, size_t place)
     }
 }
 
-static void test_ids_are_never_trimmed_or_folded(void **state)
+MEMORY_TEST(ids_are_never_trimmed_or_folded)
 {
     for (size_t place = 0; place < 3; place++)
-        check_variants(*state, place);
+        check_variants(fixture, place);
 }
 
-static void test_wrong_app_or_user_is_the_same_as_absent(void **state)
+TEST(wrong_app_or_user_is_the_same_as_absent)
 {
-    struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "session"};
     const ses_key wrong[] = {
         {"App", "user", "session"},  {"app ", "user", "session"}, {"app", "User", "session"},
         {"app", "user2", "session"}, {"user", "app", "session"},  {"app", "session", "user"},
         {"app", "user", "Session"},  {"app", "user", "session "}, {"ap", "puser", "session"}};
-    ses_error error;
 
     assert_ok(call_create(fixture->store, &key, &error));
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -345,13 +337,11 @@ static void test_wrong_app_or_user_is_the_same_as_absent(void **state)
     ses_free(json);
 }
 
-static void test_same_session_id_under_two_users_is_two_sessions(void **state)
+TEST(same_session_id_under_two_users_is_two_sessions)
 {
-    struct fixture *fixture = *state;
     const ses_key alice = {"app", "alice", "s"};
     const ses_key bob = {"app", "bob", "s"};
     const ses_key elsewhere = {"other", "alice", "s"};
-    ses_error error;
     int64_t deleted = 0;
 
     must_create(fixture->store, &alice, Q("{'n':1}"));
@@ -365,23 +355,4 @@ static void test_same_session_id_under_two_users_is_two_sessions(void **state)
     assert_int_equal(deleted, 1);
     check_state(fixture->store, &bob, 4);
     check_state(fixture->store, &elsewhere, 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_is_no_id_is_refused_by_every_call, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_null_ids_are_misuse_but_where_they_have_a_meaning, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_ids_of_512_bytes_are_taken_by_every_call, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_ids_are_never_trimmed_or_folded, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_wrong_app_or_user_is_the_same_as_absent, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_same_session_id_under_two_users_is_two_sessions, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("identity", tests, NULL, NULL);
 }

@@ -39,9 +39,8 @@ static int64_t uuid_milliseconds(const char *id)
     return (int64_t)strtoull(hex, NULL, 16);
 }
 
-static void test_null_session_id_makes_a_uuid_of_the_stores_time(void **state)
+TEST(null_session_id_makes_a_uuid_of_the_stores_time)
 {
-    struct fixture *fixture = *state;
     const int64_t times[] = {INT64_C(1700000000000000), INT64_C(1700000000001000), INT64_C(1893456000000999)};
     char id[SES_ID_MAX + 1];
     ses_session *session = NULL;
@@ -58,9 +57,8 @@ static void test_null_session_id_makes_a_uuid_of_the_stores_time(void **state)
 }
 
 /* The twelve bits after the version count; from where on, is different in each millisecond. The end is by chance. */
-static void test_made_ids_begin_to_count_anywhere_in_the_lower_half(void **state)
+MEMORY_TEST(made_ids_begin_to_count_anywhere_in_the_lower_half)
 {
-    struct fixture *fixture = *state;
     unsigned long any = 0;
     unsigned long long set = 0;
     unsigned long long all = 0xFFFFFFFFFFFF;
@@ -93,36 +91,33 @@ static void check_ascending(struct fixture *fixture, int count, int64_t step)
     }
 }
 
-static void test_thousands_of_made_ids_ascend_while_the_clock_stands(void **state)
+MEMORY_TEST(thousands_of_made_ids_ascend_while_the_clock_stands)
 {
-    check_ascending(*state, 10000, 0);
+    check_ascending(fixture, 10000, 0);
 }
 
-static void test_made_ids_ascend_while_the_clock_goes_on(void **state)
+MEMORY_TEST(made_ids_ascend_while_the_clock_goes_on)
 {
-    check_ascending(*state, 3000, 333);
+    check_ascending(fixture, 3000, 333);
 }
 
-static void test_made_ids_ascend_while_the_clock_goes_back(void **state)
+MEMORY_TEST(made_ids_ascend_while_the_clock_goes_back)
 {
-    check_ascending(*state, 3000, -1000000);
+    check_ascending(fixture, 3000, -1000000);
 }
 
-static void test_made_ids_ascend_with_the_systems_clock(void **state)
+MEMORY_TEST(made_ids_ascend_with_the_systems_clock)
 {
-    struct fixture *fixture = *state;
     fixture->options.clock = NULL;
     fixture_reopen(fixture);
     check_ascending(fixture, 3000, 0);
 }
 
-static void test_made_ids_stand_in_creation_order_in_a_list(void **state)
+TEST(made_ids_stand_in_creation_order_in_a_list)
 {
-    struct fixture *fixture = *state;
     const ses_list_options options = {.size = sizeof options, .order = SES_ORDER_CREATED, .limit = 500};
     char ids[200][SES_ID_MAX + 1];
     ses_page *page = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < 200; i++) {
         fixture->now += i % 3 == 0 ? -700 : 500;
@@ -135,12 +130,10 @@ static void test_made_ids_stand_in_creation_order_in_a_list(void **state)
     ses_page_close(page);
 }
 
-static void test_events_without_id_get_a_uuid(void **state)
+TEST(events_without_id_get_a_uuid)
 {
-    struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "session"};
     ses_appended first, second;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, &first, &error));
@@ -150,13 +143,11 @@ static void test_events_without_id_get_a_uuid(void **state)
     assert_true(strcmp(first.made_id, second.made_id) < 0);
 }
 
-static void test_event_ids_obey_the_rules_of_ids(void **state)
+TEST(event_ids_obey_the_rules_of_ids)
 {
-    struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "session"};
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     char event[600];
-    ses_error error;
 
     for (int len = SES_ID_MAX; len <= SES_ID_MAX + 1; len++) {
         snprintf(event, sizeof event, "{\"id\":\"%0*d\"}", len, 0);
@@ -172,7 +163,6 @@ static void test_event_ids_obey_the_rules_of_ids(void **state)
     must_append(session, Q("{'id':'e '}"));
     assert_int_equal(ses_session_stored(session), 4);
     assert_string_equal(ses_session_event(session, 3)->id, "e ");
-    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------ the caller's ids */
@@ -204,14 +194,12 @@ static void use_maker(struct fixture *fixture, struct maker *maker)
     fixture_reopen(fixture);
 }
 
-static void test_own_ids_are_used(void **state)
+TEST(own_ids_are_used)
 {
-    struct fixture *fixture = *state;
     struct maker maker = {.text = "my-1"};
     char longest[SES_ID_MAX + 1];
     char id[SES_ID_MAX + 1];
     ses_appended appended;
-    ses_error error;
 
     use_maker(fixture, &maker);
     create_without_id(fixture->store, id);
@@ -237,12 +225,10 @@ static void test_own_ids_are_used(void **state)
 
     assert_string_equal(ses_session_event(session, 0)->id, longest);
     assert_string_equal(ses_session_event(session, 1)->id, "event-1");
-    ses_session_close(session);
 }
 
-static void test_own_ids_are_not_asked_for_where_one_is_given(void **state)
+TEST(own_ids_are_not_asked_for_where_one_is_given)
 {
-    struct fixture *fixture = *state;
     struct maker maker = {.text = NULL};
     const ses_key key = {"app", "user", "session"};
 
@@ -252,14 +238,12 @@ static void test_own_ids_are_not_asked_for_where_one_is_given(void **state)
     assert_int_equal(maker.calls, 0);
 }
 
-static void test_own_id_that_exists_is_exists(void **state)
+TEST(own_id_that_exists_is_exists)
 {
-    struct fixture *fixture = *state;
     struct maker maker = {.text = "same"};
     const ses_key key = {"app", "user", NULL};
     char id[SES_ID_MAX + 1];
     ses_session *session = NULL;
-    ses_error error;
 
     use_maker(fixture, &maker);
     create_without_id(fixture->store, id);
@@ -268,15 +252,13 @@ static void test_own_id_that_exists_is_exists(void **state)
     assert_null(session);
 }
 
-static void test_own_ids_that_fail_or_break_the_rules_are_invalid(void **state)
+TEST(own_ids_that_fail_or_break_the_rules_are_invalid)
 {
-    struct fixture *fixture = *state;
     const struct maker bad[] = {
         {.text = NULL}, {.fills = true}, {.text = ""}, {.text = "\xFF"}, {.text = "\xED\xA0\x80"}};
     const ses_key key = {"app", "user", NULL};
     const ses_key there = {"app", "user", "there"};
     ses_page *page = NULL;
-    ses_error error;
 
     must_create(fixture->store, &there, NULL);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -295,34 +277,4 @@ static void test_own_ids_that_fail_or_break_the_rules_are_invalid(void **state)
     assert_int_equal(ses_session_stored(ses_page_session(page, 0)), 0);
     assert_string_equal(support_state(ses_page_session(page, 0), NULL), "{}");
     ses_page_close(page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_null_session_id_makes_a_uuid_of_the_stores_time, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_made_ids_begin_to_count_anywhere_in_the_lower_half,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_thousands_of_made_ids_ascend_while_the_clock_stands,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_made_ids_ascend_while_the_clock_goes_on, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_made_ids_ascend_while_the_clock_goes_back, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_made_ids_ascend_with_the_systems_clock, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_made_ids_stand_in_creation_order_in_a_list, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_events_without_id_get_a_uuid, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_event_ids_obey_the_rules_of_ids, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_own_ids_are_used, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_own_ids_are_not_asked_for_where_one_is_given, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_own_id_that_exists_is_exists, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_own_ids_that_fail_or_break_the_rules_are_invalid, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("made ids", tests, NULL, NULL);
 }

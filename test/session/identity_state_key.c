@@ -31,13 +31,12 @@ static void check_object(ses_store *store, const char *object, int expected)
     char name[32];
     char *event = event_with_delta(object);
     const ses_key key = {"app", "user", name};
-    ses_session *session = NULL;
     ses_error error;
 
     snprintf(name, sizeof name, "check-%d", number++);
     assert_code(expected, ses_create(store, &key, object, SES_NUL, NULL, NULL, &error));
     snprintf(name, sizeof name, "check-%d", number++);
-    session = must_open_new(store, &key, NULL);
+    ses_session *session = must_open_new(store, &key, NULL);
     assert_code(expected, ses_append(session, event, SES_NUL, NULL, NULL, &error));
     assert_code(expected, ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
     assert_int_equal(ses_session_stored(session), expected == SES_OK ? 1 : 0);
@@ -45,9 +44,8 @@ static void check_object(ses_store *store, const char *object, int expected)
     free(event);
 }
 
-static void test_keys_have_at_most_512_bytes_behind_their_prefix(void **state)
+TEST(keys_have_at_most_512_bytes_behind_their_prefix)
 {
-    struct fixture *fixture = *state;
     const char *const prefixes[] = {"", "app:", "user:", "temp:"};
 
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
@@ -64,9 +62,8 @@ static void test_keys_have_at_most_512_bytes_behind_their_prefix(void **state)
     free(plain);
 }
 
-static void test_length_counts_bytes_of_the_unescaped_key(void **state)
+TEST(length_counts_bytes_of_the_unescaped_key)
 {
-    struct fixture *fixture = *state;
     const size_t counts[] = {256, 257};
 
     for (size_t i = 0; i < 2; i++) {
@@ -78,11 +75,9 @@ static void test_length_counts_bytes_of_the_unescaped_key(void **state)
     }
 }
 
-static void test_longest_keys_come_back(void **state)
+TEST(longest_keys_come_back)
 {
-    struct fixture *fixture = *state;
     const char *const prefixes[] = {"", "app:", "user:"};
-    ses_error error;
 
     must_create(fixture->store, &first, NULL);
     for (size_t i = 0; i < 3; i++) {
@@ -105,11 +100,9 @@ static void test_longest_keys_come_back(void **state)
     }
 }
 
-static void test_keys_without_a_utf8_text_are_refused(void **state)
+TEST(keys_without_a_utf8_text_are_refused)
 {
-    struct fixture *fixture = *state;
     char *json = NULL;
-    ses_error error;
 
     check_object(fixture->store, Q("{'a\\u0000b':1}"), SES_INVALID);
     check_object(fixture->store, Q("{'\\u0000':1}"), SES_INVALID);
@@ -127,20 +120,16 @@ static void test_keys_without_a_utf8_text_are_refused(void **state)
     assert_null(json);
 }
 
-static void test_refused_key_says_where_it_stands(void **state)
+TEST(refused_key_says_where_it_stands)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_code(SES_INVALID,
                 ses_create(fixture->store, &first, Q("{'a':1, 'b\\u0000':1}"), SES_NUL, NULL, NULL, &error));
     assert_int_equal(error.offset, 8);
     assert_message("NUL");
 }
 
-static void test_any_other_character_is_allowed(void **state)
+TEST(any_other_character_is_allowed)
 {
-    struct fixture *fixture = *state;
     static const struct {
         const char *json; /* as it stands in the delta */
         const char *name; /* what it is called */
@@ -174,8 +163,6 @@ static void test_any_other_character_is_allowed(void **state)
     };
     enum { KEYS = sizeof keys / sizeof keys[0] };
     const char *const prefixes[] = {"", "app:", "user:"};
-    ses_session *session = NULL;
-    ses_error error;
 
     must_create(fixture->store, &first, NULL);
     for (size_t i = 0; i < KEYS * 3; i++) {
@@ -185,7 +172,7 @@ static void test_any_other_character_is_allowed(void **state)
         must_append_by_key(fixture->store, &first, event);
         free(event);
     }
-    session = must_get(fixture->store, &first);
+    ses_session *session = must_get(fixture->store, &first);
     assert_int_equal(ses_state_count(session), KEYS * 3);
     for (size_t i = 0; i < KEYS * 3; i++) {
         char name[64];
@@ -198,14 +185,11 @@ static void test_any_other_character_is_allowed(void **state)
         assert_int_equal(strtol(json, NULL, 10), i);
         ses_free(json);
     }
-    ses_session_close(session);
 }
 
-static void test_keys_in_json_text_are_escaped_again(void **state)
+TEST(keys_in_json_text_are_escaped_again)
 {
-    struct fixture *fixture = *state;
     char *json = NULL;
-    ses_error error;
 
     must_create(fixture->store, &first, Q("{'\\'\\\\\\u0001\\u00e9\\/':1}"));
     assert_ok(ses_state_json_by_key(fixture->store, &first, NULL, &json, NULL, &error));
@@ -219,14 +203,12 @@ static void test_keys_in_json_text_are_escaped_again(void **state)
 
 /* ------------------------------------------------------------------------------------------- scopes */
 
-static void test_prefix_is_case_sensitive_and_ends_at_the_first_colon(void **state)
+TEST(prefix_is_case_sensitive_and_ends_at_the_first_colon)
 {
-    struct fixture *fixture = *state;
     const ses_key same_user = {"app", "user", "second"};
     const ses_key other_user = {"app", "other", "first"};
     const ses_key other_app = {"elsewhere", "user", "first"};
     char *json = NULL;
-    ses_error error;
 
     must_create(fixture->store, &first,
                 Q("{'App:x':1,'other:x':2,'USER:x':3,'Temp:x':4,' app:x':5,'app':6,'user':7,"
@@ -251,12 +233,10 @@ static void test_prefix_is_case_sensitive_and_ends_at_the_first_colon(void **sta
     ses_free(json);
 }
 
-static void test_escaped_prefix_is_the_prefix(void **state)
+TEST(escaped_prefix_is_the_prefix)
 {
-    struct fixture *fixture = *state;
     const ses_key other_user = {"app", "other", "first"};
     char *json = NULL;
-    ses_error error;
 
     must_create(fixture->store, &first,
                 Q("{'\\u0061pp:x':1,'user\\u003ay':2,'temp\\u003Az':3,'\\u0041pp:x':4}"));
@@ -269,37 +249,11 @@ static void test_escaped_prefix_is_the_prefix(void **state)
     ses_free(json);
 }
 
-static void test_escaped_and_plain_spellings_are_one_key(void **state)
+TEST(escaped_and_plain_spellings_are_one_key)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &first, Q("{'k':1,'\\u006b':2}"));
 
     assert_string_equal(support_state(session, NULL), Q("{'k':2}"));
     must_append(session, Q("{'actions':{'stateDelta':{'\\u006B':3}}}"));
     assert_string_equal(support_state(session, NULL), Q("{'k':3}"));
-    ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_keys_have_at_most_512_bytes_behind_their_prefix, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_length_counts_bytes_of_the_unescaped_key, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_longest_keys_come_back, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_keys_without_a_utf8_text_are_refused, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_refused_key_says_where_it_stands, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_any_other_character_is_allowed, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_keys_in_json_text_are_escaped_again, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_prefix_is_case_sensitive_and_ends_at_the_first_colon,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_escaped_prefix_is_the_prefix, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_escaped_and_plain_spellings_are_one_key, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("state keys", tests, NULL, NULL);
 }

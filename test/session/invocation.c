@@ -12,11 +12,10 @@ static void append_temp(ses_session *session, const char *invocation, const char
     must_append(session, event);
 }
 
-static void test_ids_are_made_as_the_adk_makes_them(void **state)
+MEMORY_TEST(ids_are_made_as_the_adk_makes_them)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     char first[64];
-    ses_error error;
 
     assert_null(ses_invocation_id(session));
     assert_ok(ses_invocation_begin(session, NULL, &error));
@@ -28,15 +27,13 @@ static void test_ids_are_made_as_the_adk_makes_them(void **state)
     strcpy(first, id);
     assert_ok(ses_invocation_begin(session, NULL, &error));
     assert_string_not_equal(ses_invocation_id(session), first);
-    ses_session_close(session);
 }
 
-static void test_everyone_in_the_invocation_sees_its_temp_values(void **state)
+MEMORY_TEST(everyone_in_the_invocation_sees_its_temp_values)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *agent = agent_view(session, 0);
     ses_tracked *tool = agent_view(session, 0);
-    ses_error error;
 
     assert_ok(ses_invocation_begin(session, "e-1", &error));
     assert_string_equal(ses_invocation_id(session), "e-1");
@@ -47,20 +44,14 @@ static void test_everyone_in_the_invocation_sees_its_temp_values(void **state)
     agent_assert_value(agent, "temp:found", "7");
     agent_assert_value(tool, "temp:more", "8");
     /* Another handle, and the file, see nothing of it. */
-    struct fixture *fixture = *state;
     ses_session *other = must_get(fixture->store, &agent_key);
 
     assert_string_equal(support_state(other, NULL), "{}");
-    ses_session_close(other);
-    ses_tracked_close(agent);
-    ses_tracked_close(tool);
-    ses_session_close(session);
 }
 
-static void test_beginning_another_takes_the_values_away(void **state)
+MEMORY_TEST(beginning_another_takes_the_values_away)
 {
-    ses_session *session = agent_session(*state, Q("{'kept':1}"));
-    ses_error error;
+    ses_session *session = agent_session(fixture, Q("{'kept':1}"));
 
     assert_ok(ses_invocation_begin(session, "e-1", &error));
     append_temp(session, "e-1", "t", 1);
@@ -69,13 +60,11 @@ static void test_beginning_another_takes_the_values_away(void **state)
     assert_ok(ses_invocation_begin(session, "e-2", &error));
     assert_string_equal(support_state(session, NULL), Q("{'kept':1}"));
     assert_string_equal(ses_invocation_id(session), "e-2");
-    ses_session_close(session);
 }
 
-static void test_an_event_of_another_begins_that_one(void **state)
+MEMORY_TEST(an_event_of_another_begins_that_one)
 {
-    ses_session *session = agent_session(*state, NULL);
-    ses_error error;
+    ses_session *session = agent_session(fixture, NULL);
 
     assert_ok(ses_invocation_begin(session, "e-1", &error));
     append_temp(session, "e-1", "t", 1);
@@ -85,14 +74,12 @@ static void test_an_event_of_another_begins_that_one(void **state)
     must_append(session, "{}");
     assert_null(ses_invocation_id(session));
     assert_string_equal(support_state(session, NULL), "{}");
-    ses_session_close(session);
 }
 
-static void test_ending_takes_the_values_away(void **state)
+MEMORY_TEST(ending_takes_the_values_away)
 {
-    ses_session *session = agent_session(*state, NULL);
+    ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
-    ses_error error;
 
     assert_ok(ses_invocation_begin(session, "e-1", &error));
     append_temp(session, "e-1", "t", 1);
@@ -101,15 +88,11 @@ static void test_ending_takes_the_values_away(void **state)
     assert_null(ses_invocation_id(session));
     agent_assert_shows(tracked, Q("{'temp:own':1}")); /* what a view has not appended is the view's */
     assert_ok(ses_invocation_end(session, &error));
-    ses_tracked_close(tracked);
-    ses_session_close(session);
 }
 
-static void test_ids_have_rules(void **state)
+MEMORY_TEST(ids_have_rules)
 {
-    struct fixture *fixture = *state;
     ses_session *session = agent_session(fixture, NULL);
-    ses_error error;
     char id[600];
 
     append_temp(session, "e-1", "t", 1);
@@ -125,7 +108,6 @@ static void test_ids_have_rules(void **state)
     id[SES_ID_MAX] = '\0';
     assert_ok(ses_invocation_begin(session, id, &error));
     assert_string_equal(ses_invocation_id(session), id);
-    ses_session_close(session);
 }
 
 static int make_id(void *context, char *id, size_t capacity)
@@ -138,17 +120,14 @@ static int make_id(void *context, char *id, size_t capacity)
     return len == 0;
 }
 
-static void test_made_ids_come_from_the_store(void **state)
+MEMORY_TEST(made_ids_come_from_the_store)
 {
-    struct fixture *fixture = *state;
     size_t len = 3;
-    ses_session *session = NULL;
-    ses_error error;
 
     fixture->options.make_id = make_id;
     fixture->options.make_id_context = &len;
     fixture_reopen(fixture);
-    session = must_open_new(fixture->store, &agent_key, NULL);
+    ses_session *session = must_open_new(fixture->store, &agent_key, NULL);
     assert_ok(ses_invocation_begin(session, NULL, &error));
     assert_string_equal(ses_invocation_id(session), "e-mmm");
     len = 511; /* an id itself, but too long behind e- */
@@ -159,13 +138,11 @@ static void test_made_ids_come_from_the_store(void **state)
     ses_session_close(session);
 }
 
-static void test_an_id_for_the_caller(void **state)
+MEMORY_TEST(an_id_for_the_caller)
 {
-    struct fixture *fixture = *state;
     char id[SES_ID_MAX + 1];
     char other[37];
     size_t len = 40;
-    ses_error error;
 
     assert_ok(ses_store_make_id(fixture->store, id, sizeof id, &error));
     assert_ok(ses_store_make_id(fixture->store, other, sizeof other, &error));
@@ -187,21 +164,4 @@ static void test_an_id_for_the_caller(void **state)
     assert_int_equal(strlen(id), 40);
     len = 0;
     assert_code(SES_INVALID, ses_store_make_id(fixture->store, id, sizeof id, &error));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_ids_are_made_as_the_adk_makes_them),
-        TEST(test_everyone_in_the_invocation_sees_its_temp_values),
-        TEST(test_beginning_another_takes_the_values_away),
-        TEST(test_an_event_of_another_begins_that_one),
-        TEST(test_ending_takes_the_values_away),
-        TEST(test_ids_have_rules),
-        TEST(test_made_ids_come_from_the_store),
-        TEST(test_an_id_for_the_caller),
-    };
-    return cmocka_run_group_tests_name("invocation", tests, NULL, NULL);
 }

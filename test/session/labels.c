@@ -37,9 +37,8 @@ static int create_with(ses_store *store, const ses_key *of, const char *title, c
 
 /* --------------------------------------------------------------------------------------------- shown */
 
-static void test_a_session_has_none_at_first(void **state)
+TEST(a_session_has_none_at_first)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
 
     assert_shows(session, "-");
@@ -47,15 +46,12 @@ static void test_a_session_has_none_at_first(void **state)
     must_refresh(session);
     assert_shows(session, "-");
     assert_int_equal(ses_session_label_count(session), 0);
-    ses_session_close(session);
 }
 
-static void test_create_takes_them(void **state)
+TEST_FILE_AND_MEMORY(create_takes_them)
 {
     static const ses_label labels[] = {{"kind", "support"}, {"a", ""}, {"kind", "sales"}};
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     assert_ok(create_with(fixture->store, &key, "Caf\xC3\xA9", labels, 3, &session, &error));
     assert_shows(session, "Caf\xC3\xA9 a= kind=sales");
@@ -66,15 +62,13 @@ static void test_create_takes_them(void **state)
     assert_stored(fixture->store, &key, "- kind=support");
 }
 
-static void test_get_or_create_leaves_those_of_an_existing_session(void **state)
+TEST(get_or_create_leaves_those_of_an_existing_session)
 {
     static const ses_label label = {"a", "1"};
     const ses_create_options options = {
         .size = sizeof options, .title = "T", .labels = &label, .label_count = 1};
     const ses_create_options wrong = {.size = sizeof wrong, .title = ""};
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, &options, &session, &error));
@@ -87,13 +81,11 @@ static void test_get_or_create_leaves_those_of_an_existing_session(void **state)
     ses_session_close(session);
 }
 
-static void test_setting_through_a_handle_shows_at_once(void **state)
+TEST_FILE_AND_MEMORY(setting_through_a_handle_shows_at_once)
 {
     static const ses_label labels[] = {{"b", "2"}, {"a", "1"}, {"c", "3"}};
     static const ses_label changes[] = {{"b", NULL}, {"a", "x"}, {"none", NULL}, {"d", "y"}, {"d", "4"}};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     assert_ok(ses_title_set(session, "First", NULL, &error));
     assert_shows(session, "First");
@@ -106,16 +98,13 @@ static void test_setting_through_a_handle_shows_at_once(void **state)
     assert_stored(fixture->store, &key, "- a=x c=3 d=4");
     assert_ok(ses_labels_set(session, NULL, 0, NULL, &error));
     assert_shows(session, "- a=x c=3 d=4");
-    ses_session_close(session);
 }
 
-static void test_other_handles_show_it_when_refreshed(void **state)
+TEST(other_handles_show_it_when_refreshed)
 {
     static const ses_label label = {"a", "1"};
     static const ses_label gone = {"a", NULL};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     assert_ok(ses_title_set_by_key(fixture->store, &key, "T", NULL, &error));
     assert_ok(ses_labels_set_by_key(fixture->store, &key, &label, 1, NULL, &error));
@@ -134,25 +123,20 @@ static void test_other_handles_show_it_when_refreshed(void **state)
     assert_query(fixture->path, "SELECT details FROM sessions", "0\n");
 }
 
-static void test_one_setting_shows_what_others_have_set(void **state)
+TEST(one_setting_shows_what_others_have_set)
 {
     static const ses_label label = {"a", "1"};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     assert_ok(ses_labels_set_by_key(fixture->store, &key, &label, 1, NULL, &error));
     assert_ok(ses_title_set(session, "T", NULL, &error));
     assert_shows(session, "T a=1");
-    ses_session_close(session);
 }
 
-static void test_they_are_no_events(void **state)
+TEST(they_are_no_events)
 {
     static const ses_label label = {"a", "1"};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     must_append(session, "{}");
     const int64_t version = ses_session_version(session);
@@ -167,29 +151,23 @@ static void test_they_are_no_events(void **state)
     assert_ok(ses_title_set_by_key(fixture->store, &key, "U", NULL, &error));
     must_append(session, "{}"); /* not STALE */
     assert_shows(session, "T a=1");
-    ses_session_close(session);
 }
 
-static void test_an_outdated_handle_sets_them(void **state)
+TEST(an_outdated_handle_sets_them)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     must_append_by_key(fixture->store, &key, "{}");
     assert_ok(ses_title_set(session, "T", NULL, &error));
     assert_shows(session, "T");
     assert_int_equal(ses_session_last_seq(session), 0); /* and is as outdated as before */
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
-    ses_session_close(session);
 }
 
-static void test_lists_show_them(void **state)
+TEST(lists_show_them)
 {
     static const ses_label labels[] = {{"a", "1"}, {"b", "2"}};
-    struct fixture *fixture = *state;
     ses_page *page = NULL;
-    ses_error error;
 
     for (int i = 0; i < 6; i++) {
         char name[8];
@@ -206,14 +184,12 @@ static void test_lists_show_them(void **state)
     ses_page_close(page);
 }
 
-static void test_a_fork_shows_those_of_its_parent(void **state)
+TEST(a_fork_shows_those_of_its_parent)
 {
     static const ses_label labels[] = {{"a", "1"}, {"b", "2"}};
     const ses_key to = {"app", "user", "fork"};
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
     ses_session *fork = NULL;
-    ses_error error;
 
     assert_ok(create_with(fixture->store, &key, "T", labels, 2, &session, &error));
     assert_ok(ses_fork(session, NULL, &to, NULL, &fork, &error));
@@ -225,18 +201,15 @@ static void test_a_fork_shows_those_of_its_parent(void **state)
     assert_stored(fixture->store, &to, "Fork a=1 b=2");
     ses_session *again = must_get(fixture->store, &to);
     assert_string_equal(ses_session_parent(again, NULL)->session, key.session);
-    ses_session_close(again);
     ses_session_close(fork);
     ses_session_close(session);
 }
 
 /* The parent's texts are borrowed until the handle is closed, title and labels until the next reading. */
-static void test_a_refresh_leaves_the_parent(void **state)
+TEST(a_refresh_leaves_the_parent)
 {
     const ses_key to = {"app", "user", "fork"};
-    struct fixture *fixture = *state;
     ses_session *fork = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_ok(ses_fork_by_key(fixture->store, &key, NULL, &to, NULL, &fork, &error));
@@ -248,12 +221,10 @@ static void test_a_refresh_leaves_the_parent(void **state)
     ses_session_close(fork);
 }
 
-static void test_they_go_with_the_session(void **state)
+TEST(they_go_with_the_session)
 {
     static const ses_label label = {"a", "1"};
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     assert_ok(create_with(fixture->store, &key, "T", &label, 1, &session, &error));
     must_delete(fixture->store, &key);
@@ -266,11 +237,9 @@ static void test_they_go_with_the_session(void **state)
     assert_query(fixture->path, "SELECT count(*) FROM session_labels", "0\n");
 }
 
-static void test_they_do_not_touch_the_initial_state(void **state)
+TEST(they_do_not_touch_the_initial_state)
 {
-    struct fixture *fixture = *state;
     char *json = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'k':1}"));
     assert_ok(ses_title_set_by_key(fixture->store, &key, "T", NULL, &error));
@@ -289,14 +258,12 @@ static char *letters(char *text, size_t count)
     return text;
 }
 
-static void test_bounds(void **state)
+TEST(bounds)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     static char title[TITLE + 2];
     static char name[NAME + 2];
     static char value[VALUE + 2];
-    ses_error error;
 
     assert_ok(ses_title_set(session, letters(title, TITLE), NULL, &error));
     assert_ok(
@@ -319,16 +286,13 @@ static void test_bounds(void **state)
         assert_code(SES_INVALID, ses_labels_set_by_key(fixture->store, &key, both, 2, NULL, &error));
     }
     assert_null(ses_session_label_value(session, "fine"));
-    ses_session_close(session);
 }
 
-static void test_arguments_that_are_missing(void **state)
+TEST(arguments_that_are_missing)
 {
-    struct fixture *fixture = *state;
     static const ses_label nameless = {NULL, "v"};
     static const ses_label removal = {"n", NULL};
     const ses_key other = {"app", "user", "other"};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_code(SES_MISUSE, ses_labels_set_by_key(fixture->store, &key, NULL, 1, NULL, &error));
@@ -350,16 +314,14 @@ static void make_labels(ses_label *labels, char (*names)[32], size_t count, cons
     }
 }
 
-static void test_a_session_has_at_most_64(void **state)
+TEST(a_session_has_at_most_64)
 {
-    struct fixture *fixture = *state;
     static const ses_label more = {"more", "1"};
     static const ses_label swap[] = {{"more", "1"}, {"n7", NULL}};
     const ses_key other = {"app", "user", "other"};
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     char names[65][32];
     ses_label labels[65];
-    ses_error error;
 
     make_labels(labels, names, 65, "v");
     assert_code(SES_LIMIT, create_with(fixture->store, &other, NULL, labels, 65, NULL, &error));
@@ -375,15 +337,12 @@ static void test_a_session_has_at_most_64(void **state)
     make_labels(labels, names, 65, NULL);
     assert_ok(ses_labels_set(session, labels, 65, NULL, &error));
     assert_shows(session, "- more=1");
-    ses_session_close(session);
 }
 
-static void test_a_read_only_store_shows_them(void **state)
+TEST(a_read_only_store_shows_them)
 {
-    struct fixture *fixture = *state;
     const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY};
     ses_store *store = NULL;
-    ses_error error;
 
     assert_ok(create_with(fixture->store, &key, "T", NULL, 0, NULL, &error));
     assert_ok(ses_open(fixture->path, &options, &store, &error));
@@ -394,11 +353,9 @@ static void test_a_read_only_store_shows_them(void **state)
 
 /* ----------------------------------------------------------------------------------- other programs */
 
-static void test_what_another_program_removed_is_not_there(void **state)
+TEST(what_another_program_removed_is_not_there)
 {
     static const ses_label label = {"a", "1"};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     assert_ok(create_with(fixture->store, &key, "T", &label, 1, NULL, &error));
     raw_exec(fixture->path, "DELETE FROM session_labels; UPDATE session_details SET title = NULL");
@@ -407,7 +364,7 @@ static void test_what_another_program_removed_is_not_there(void **state)
     assert_query(fixture->path, "SELECT details FROM sessions", "0\n");
 }
 
-static void test_damage_is_corrupt(void **state)
+TEST(damage_is_corrupt)
 {
     static const char *const damages[] = {
         "UPDATE session_labels SET app_id = 2",
@@ -424,8 +381,6 @@ static void test_damage_is_corrupt(void **state)
         "UPDATE session_details SET title = CAST(x'ff' AS TEXT)",
     };
     static const ses_label label = {"a", "1"};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         ses_session *session = NULL;
@@ -446,34 +401,4 @@ static void test_damage_is_corrupt(void **state)
         raw_exec(fixture->path, "DELETE FROM session_labels; UPDATE session_details SET title = NULL");
         must_delete(fixture->store, &key);
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-#define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_session_has_none_at_first),
-        TEST(test_create_takes_them),
-        MEMORY_TEST(test_create_takes_them),
-        TEST(test_get_or_create_leaves_those_of_an_existing_session),
-        TEST(test_setting_through_a_handle_shows_at_once),
-        MEMORY_TEST(test_setting_through_a_handle_shows_at_once),
-        TEST(test_other_handles_show_it_when_refreshed),
-        TEST(test_one_setting_shows_what_others_have_set),
-        TEST(test_they_are_no_events),
-        TEST(test_an_outdated_handle_sets_them),
-        TEST(test_lists_show_them),
-        TEST(test_a_fork_shows_those_of_its_parent),
-        TEST(test_a_refresh_leaves_the_parent),
-        TEST(test_they_go_with_the_session),
-        TEST(test_they_do_not_touch_the_initial_state),
-        TEST(test_bounds),
-        TEST(test_arguments_that_are_missing),
-        TEST(test_a_session_has_at_most_64),
-        TEST(test_a_read_only_store_shows_them),
-        TEST(test_what_another_program_removed_is_not_there),
-        TEST(test_damage_is_corrupt),
-    };
-    return cmocka_run_group_tests_name("title and labels", tests, NULL, NULL);
 }

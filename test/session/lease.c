@@ -36,21 +36,17 @@ static int append_leased(ses_store *store, const char *event, int64_t token, uns
 
 /* ------------------------------------------------------------------------------------- taking */
 
-static void test_a_free_lease_is_taken_for_a_minute(void **state)
+TEST(a_free_lease_is_taken_for_a_minute)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     ses_lease lease = must_take(fixture->store, &key, "a");
     assert_int_equal(lease.until_us, fixture->now + 60000000);
 }
 
 /* It does not last until the clock is there again. */
-static void test_a_clock_that_is_set_back_ends_no_lease_late(void **state)
+TEST(a_clock_that_is_set_back_ends_no_lease_late)
 {
     const int64_t second = 1000000;
-    struct fixture *fixture = *state;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     ses_lease lease = must_take(fixture->store, &key, "a");
@@ -69,13 +65,11 @@ static void test_a_clock_that_is_set_back_ends_no_lease_late(void **state)
     (void)must_take(fixture->store, &key, "a");
 }
 
-static void test_a_lease_is_taken_for_as_long_as_asked(void **state)
+TEST(a_lease_is_taken_for_as_long_as_asked)
 {
     const ses_lease_options brief = {.size = sizeof brief, .duration_us = 5};
     const ses_lease_options endless = {.size = sizeof endless, .duration_us = INT64_MAX};
-    struct fixture *fixture = *state;
     ses_lease lease;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_ok(ses_lease_take(fixture->store, &key, "a", &brief, &lease, &error));
@@ -84,11 +78,9 @@ static void test_a_lease_is_taken_for_as_long_as_asked(void **state)
     assert_true(lease.until_us > fixture->now);
 }
 
-static void test_another_owner_does_not_get_a_lease_that_is_held(void **state)
+TEST(another_owner_does_not_get_a_lease_that_is_held)
 {
-    struct fixture *fixture = *state;
     ses_lease lease = {0};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     (void)must_take(fixture->store, &key, "a");
@@ -99,10 +91,8 @@ static void test_another_owner_does_not_get_a_lease_that_is_held(void **state)
     assert_message("app/user/");
 }
 
-static void test_ones_own_lease_is_taken_again_with_its_token(void **state)
+TEST(ones_own_lease_is_taken_again_with_its_token)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     ses_lease first = must_take(fixture->store, &key, "a");
     fixture->now += 10;
@@ -112,10 +102,8 @@ static void test_ones_own_lease_is_taken_again_with_its_token(void **state)
     assert_held(fixture->store, &key, "b");
 }
 
-static void test_a_lease_that_has_run_out_is_taken_with_a_new_token(void **state)
+TEST_FILE_AND_MEMORY(a_lease_that_has_run_out_is_taken_with_a_new_token)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     ses_lease first = must_take(fixture->store, &key, "a");
     fixture->now = first.until_us - 1;
@@ -126,11 +114,8 @@ static void test_a_lease_that_has_run_out_is_taken_with_a_new_token(void **state
     assert_held(fixture->store, &key, "a");
 }
 
-static void test_a_released_lease_is_taken_with_a_new_token(void **state)
+TEST_FILE_AND_MEMORY(a_released_lease_is_taken_with_a_new_token)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     ses_lease first = must_take(fixture->store, &key, "a");
     must_release(fixture->store, &key, first.token);
@@ -141,11 +126,8 @@ static void test_a_released_lease_is_taken_with_a_new_token(void **state)
     assert_held(fixture->store, &key, "a");
 }
 
-static void test_each_session_has_its_own_lease(void **state)
+TEST(each_session_has_its_own_lease)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     must_create(fixture->store, &other_key, NULL);
     ses_lease one = must_take(fixture->store, &key, "a");
@@ -155,11 +137,9 @@ static void test_each_session_has_its_own_lease(void **state)
     assert_code(SES_LEASED, append_leased(fixture->store, "{}", two.token, 0, &error));
 }
 
-static void test_tokens_are_not_given_again_after_delete_and_create(void **state)
+TEST(tokens_are_not_given_again_after_delete_and_create)
 {
-    struct fixture *fixture = *state;
     int64_t last = 0;
-    ses_error error;
 
     for (int i = 0; i < 5; i++) {
         must_create(fixture->store, &key, NULL);
@@ -173,11 +153,8 @@ static void test_tokens_are_not_given_again_after_delete_and_create(void **state
     }
 }
 
-static void test_a_fork_has_no_lease(void **state)
+TEST(a_fork_has_no_lease)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     ses_lease lease = must_take(fixture->store, &key, "a");
     assert_ok(ses_fork_by_key(fixture->store, &key, NULL, &other_key, NULL, NULL, &error));
@@ -187,12 +164,10 @@ static void test_a_fork_has_no_lease(void **state)
 
 /* ------------------------------------------------------------------------------ renewing, releasing */
 
-static void test_renewing_moves_the_end(void **state)
+TEST(renewing_moves_the_end)
 {
     const ses_lease_options brief = {.size = sizeof brief, .duration_us = 7, .wait_ms = -5};
-    struct fixture *fixture = *state;
     ses_lease renewed;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     ses_lease lease = must_take(fixture->store, &key, "a");
@@ -205,11 +180,9 @@ static void test_renewing_moves_the_end(void **state)
     (void)must_take(fixture->store, &key, "b");
 }
 
-static void test_a_lease_that_ran_out_and_was_not_taken_is_still_good(void **state)
+TEST(a_lease_that_ran_out_and_was_not_taken_is_still_good)
 {
-    struct fixture *fixture = *state;
     ses_lease renewed;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     ses_lease lease = must_take(fixture->store, &key, "a");
@@ -222,11 +195,9 @@ static void test_a_lease_that_ran_out_and_was_not_taken_is_still_good(void **sta
     assert_ok(append_leased(fixture->store, "{}", lease.token, 0, &error));
 }
 
-static void test_what_another_owner_has_taken_over_is_leased(void **state)
+TEST(what_another_owner_has_taken_over_is_leased)
 {
-    struct fixture *fixture = *state;
     ses_lease renewed = {.token = 77, .until_us = 78};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_code(SES_LEASED, ses_lease_renew(fixture->store, &key, 1, NULL, &renewed, &error));
@@ -240,11 +211,9 @@ static void test_what_another_owner_has_taken_over_is_leased(void **state)
     assert_held(fixture->store, &key, "a");
 }
 
-static void test_nothing_else_of_the_session_moves(void **state)
+TEST(nothing_else_of_the_session_moves)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'a':1}"));
-    ses_session *after = NULL;
 
     fixture->now += 5;
     ses_lease lease = must_take(fixture->store, &key, "a");
@@ -253,38 +222,32 @@ static void test_nothing_else_of_the_session_moves(void **state)
     ses_session_close(session);
     fixture->now += 5;
     lease = must_take(fixture->store, &key, "b");
-    after = must_get(fixture->store, &key);
+    ses_session *after = must_get(fixture->store, &key);
     assert_int_equal(ses_session_version(after), 1);
     assert_int_equal(ses_session_updated_us(after), fixture->now - 5);
-    ses_session_close(after);
 }
 
 /* ---------------------------------------------------------------------------------------- appending */
 
-static void test_an_append_with_the_token_passes_and_without_any_too(void **state)
+TEST(an_append_with_the_token_passes_and_without_any_too)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     const ses_lease lease = must_take(fixture->store, &key, "a");
     const ses_append_options options = {.size = sizeof options, .lease = lease.token};
-    ses_error error;
 
     assert_ok(ses_append(session, Q("{'id':'1'}"), SES_NUL, &options, NULL, &error));
     assert_ok(ses_append_batch(session, &(ses_text){Q("{'id':'2'}"), SES_NUL}, 1, &options, NULL, &error));
     assert_ok(append_leased(fixture->store, Q("{'id':'3'}"), lease.token, 0, &error));
     must_append_by_key(fixture->store, &key, Q("{'id':'4'}"));
-    ses_session_close(session);
 }
 
-static void test_an_append_halfway_through_a_lost_turn_stores_nothing(void **state)
+TEST_FILE_AND_MEMORY(an_append_halfway_through_a_lost_turn_stores_nothing)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_lease lost = must_take(fixture->store, &key, "a");
     const ses_append_options options = {.size = sizeof options, .lease = lost.token};
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY, .lease = lost.token};
     const ses_text batch[] = {{Q("{'id':'1'}"), SES_NUL}, {Q("{'id':'2'}"), SES_NUL}};
-    ses_error error;
 
     assert_ok(ses_append(session, Q("{'id':'1'}"), SES_NUL, &options, NULL, &error));
     fixture->now = lost.until_us;
@@ -301,14 +264,10 @@ static void test_an_append_halfway_through_a_lost_turn_stores_nothing(void **sta
     assert_int_equal(ses_session_event_count(session), 1);
     free(before);
     free(after);
-    ses_session_close(session);
 }
 
-static void test_a_retry_of_a_stored_event_needs_no_lease(void **state)
+TEST(a_retry_of_a_stored_event_needs_no_lease)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, Q("{'id':'1'}"));
     (void)must_take(fixture->store, &key, "a");
@@ -317,29 +276,24 @@ static void test_a_retry_of_a_stored_event_needs_no_lease(void **state)
     assert_code(SES_PARTIAL, append_leased(fixture->store, Q("{'partial':true}"), 77, 0, &error));
 }
 
-static void test_leased_comes_before_stale(void **state)
+TEST(leased_comes_before_stale)
 {
     const ses_append_options lost = {.size = sizeof lost, .lease = 77};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_lease lease = must_take(fixture->store, &key, "a");
     const ses_append_options options = {.size = sizeof options, .lease = lease.token};
-    ses_error error;
 
     must_append_by_key(fixture->store, &key, "{}");
     assert_code(SES_LEASED, ses_append(session, "{}", SES_NUL, &lost, NULL, &error));
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
-    ses_session_close(session);
 }
 
-static void test_a_view_appends_with_a_token(void **state)
+TEST(a_view_appends_with_a_token)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_lease lease = must_take(fixture->store, &key, "a");
     ses_append_options options = {.size = sizeof options, .lease = lease.token + 1};
     ses_tracked *view = NULL;
-    ses_error error;
 
     assert_ok(ses_tracked_open(session, NULL, &view, &error));
     assert_ok(ses_tracked_set_bool(view, "k", 1, &error));
@@ -348,17 +302,14 @@ static void test_a_view_appends_with_a_token(void **state)
     options.lease = lease.token;
     assert_ok(ses_tracked_append(view, "{}", SES_NUL, &options, NULL, &error));
     ses_tracked_close(view);
-    ses_session_close(session);
 }
 
 /* ---------------------------------------------------------------------------------------- bad input */
 
-static void test_owners_names_have_bounds(void **state)
+TEST(owners_names_have_bounds)
 {
-    struct fixture *fixture = *state;
     char name[140] = "";
     ses_lease lease;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_code(SES_INVALID, ses_lease_take(fixture->store, &key, "", &at_once, &lease, &error));
@@ -374,15 +325,13 @@ static void test_owners_names_have_bounds(void **state)
     assert_held(fixture->store, &key, name);
 }
 
-static void test_wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
     const ses_lease_options negative = {.size = sizeof negative, .duration_us = -1};
     const ses_lease_options sizeless = {.wait_ms = -1};
     const ses_call_options flags = {.size = sizeof flags, .flags = 1};
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_lease lease;
-    ses_error error;
 
     must_create(store, &key, NULL);
     assert_code(SES_MISUSE, ses_lease_take(NULL, &key, "a", NULL, &lease, &error));
@@ -402,11 +351,9 @@ static void test_wrong_arguments(void **state)
     (void)must_take(store, &key, "a");
 }
 
-static void test_a_session_that_is_not_there(void **state)
+TEST(a_session_that_is_not_there)
 {
-    struct fixture *fixture = *state;
     ses_lease lease;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     lease = must_take(fixture->store, &key, "a");
@@ -417,11 +364,9 @@ static void test_a_session_that_is_not_there(void **state)
     assert_code(SES_NOTFOUND, append_leased(fixture->store, "{}", lease.token, 0, &error));
 }
 
-static void test_a_read_only_store_gives_no_lease(void **state)
+TEST(a_read_only_store_gives_no_lease)
 {
-    struct fixture *fixture = *state;
     ses_lease lease;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     lease = must_take(fixture->store, &key, "a");
@@ -432,10 +377,8 @@ static void test_a_read_only_store_gives_no_lease(void **state)
     assert_code(SES_READONLY, ses_lease_release(fixture->store, &key, lease.token, NULL, &error));
 }
 
-static void test_a_rollback_journal_and_a_clock_before_1970(void **state)
+TEST(a_rollback_journal_and_a_clock_before_1970)
 {
-    struct fixture *fixture = *state;
-
     fixture->options.journal = SES_JOURNAL_ROLLBACK;
     fixture->now = -INT64_C(1000000000);
     fixture_reopen(fixture);
@@ -444,40 +387,4 @@ static void test_a_rollback_journal_and_a_clock_before_1970(void **state)
     assert_held(fixture->store, &key, "b");
     must_release(fixture->store, &key, lease.token);
     (void)must_take(fixture->store, &key, "b");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-#define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_free_lease_is_taken_for_a_minute),
-        TEST(test_a_clock_that_is_set_back_ends_no_lease_late),
-        TEST(test_a_lease_is_taken_for_as_long_as_asked),
-        TEST(test_another_owner_does_not_get_a_lease_that_is_held),
-        TEST(test_ones_own_lease_is_taken_again_with_its_token),
-        TEST(test_a_lease_that_has_run_out_is_taken_with_a_new_token),
-        MEMORY_TEST(test_a_lease_that_has_run_out_is_taken_with_a_new_token),
-        TEST(test_a_released_lease_is_taken_with_a_new_token),
-        MEMORY_TEST(test_a_released_lease_is_taken_with_a_new_token),
-        TEST(test_each_session_has_its_own_lease),
-        TEST(test_tokens_are_not_given_again_after_delete_and_create),
-        TEST(test_a_fork_has_no_lease),
-        TEST(test_renewing_moves_the_end),
-        TEST(test_a_lease_that_ran_out_and_was_not_taken_is_still_good),
-        TEST(test_what_another_owner_has_taken_over_is_leased),
-        TEST(test_nothing_else_of_the_session_moves),
-        TEST(test_an_append_with_the_token_passes_and_without_any_too),
-        TEST(test_an_append_halfway_through_a_lost_turn_stores_nothing),
-        MEMORY_TEST(test_an_append_halfway_through_a_lost_turn_stores_nothing),
-        TEST(test_a_retry_of_a_stored_event_needs_no_lease),
-        TEST(test_leased_comes_before_stale),
-        TEST(test_a_view_appends_with_a_token),
-        TEST(test_owners_names_have_bounds),
-        TEST(test_wrong_arguments),
-        TEST(test_a_session_that_is_not_there),
-        TEST(test_a_read_only_store_gives_no_lease),
-        TEST(test_a_rollback_journal_and_a_clock_before_1970),
-    };
-    return cmocka_run_group_tests_name("leases", tests, NULL, NULL);
 }

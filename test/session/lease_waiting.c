@@ -168,10 +168,11 @@ static void join_all(struct waiter waiters[WAITERS], int code)
 
 /* ---------------------------------------------------------------------------------------------- order */
 
-static void test_twelve_waiters_are_served_in_the_order_in_which_they_came(void **state)
+#define WAITING_TEST(name) TEST_WITH(struct waiting *waiting, setup, teardown, name)
+
+WAITING_TEST(twelve_waiters_are_served_in_the_order_in_which_they_came)
 {
     struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct waiting *waiting = *state;
     struct waiter waiters[WAITERS];
     ses_lease lease = must_take(waiting->store, "first");
 
@@ -182,16 +183,13 @@ static void test_twelve_waiters_are_served_in_the_order_in_which_they_came(void 
         assert_int_equal(turns.order[i], i);
     ses_session *session = must_get(waiting->store, &key);
     assert_int_equal(ses_session_event_count(session), 2 * WAITERS);
-    ses_session_close(session);
 }
 
-static void test_a_newcomer_does_not_overtake_those_who_wait(void **state)
+WAITING_TEST(a_newcomer_does_not_overtake_those_who_wait)
 {
     struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct waiting *waiting = *state;
     struct waiter waiters[WAITERS];
     ses_lease lease = must_take(waiting->store, "first");
-    ses_error error;
 
     start_waiters(waiters, waiting->store, &turns);
     must_release(waiting->store, lease.token);
@@ -200,9 +198,8 @@ static void test_a_newcomer_does_not_overtake_those_who_wait(void **state)
     join_all(waiters, SES_OK);
 }
 
-static void test_an_owner_extends_its_lease_while_others_wait(void **state)
+WAITING_TEST(an_owner_extends_its_lease_while_others_wait)
 {
-    struct waiting *waiting = *state;
     struct waiter waiter = {.options = &patient};
     ses_lease lease = must_take(waiting->store, "first");
 
@@ -214,10 +211,9 @@ static void test_an_owner_extends_its_lease_while_others_wait(void **state)
     assert_true(waiter.lease.token > lease.token);
 }
 
-static void test_one_that_gives_up_lets_the_next_go_on(void **state)
+WAITING_TEST(one_that_gives_up_lets_the_next_go_on)
 {
     const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 60};
-    struct waiting *waiting = *state;
     struct waiter first = {.options = &brief};
     struct waiter second = {.options = &patient};
     ses_lease lease = must_take(waiting->store, "holder");
@@ -231,14 +227,12 @@ static void test_one_that_gives_up_lets_the_next_go_on(void **state)
     assert_int_equal(second.code, SES_OK);
 }
 
-static void test_those_who_wait_for_one_session_do_not_hold_up_those_of_another(void **state)
+WAITING_TEST(those_who_wait_for_one_session_do_not_hold_up_those_of_another)
 {
     static const ses_key other = {"app", "user", "another"};
-    struct waiting *waiting = *state;
     struct waiter one = {.options = &patient};
     struct waiter two = {.options = &patient, .of = &other};
     ses_lease lease;
-    ses_error error;
 
     must_create(waiting->store, &other, NULL);
     (void)must_take(waiting->store, "a");
@@ -256,24 +250,20 @@ static void test_those_who_wait_for_one_session_do_not_hold_up_those_of_another(
 
 /* ---------------------------------------------------------------------------------------- how it ends */
 
-static void test_waiting_ends_with_busy_after_its_time(void **state)
+WAITING_TEST(waiting_ends_with_busy_after_its_time)
 {
     const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 70};
-    struct waiting *waiting = *state;
     ses_lease lease = must_take(waiting->store, "a");
     int64_t begun = support_steady_us();
-    ses_error error;
 
     assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "b", &brief, &lease, &error));
     assert_true(support_steady_us() - begun >= 70000);
     assert_message("waited ");
 }
 
-static void test_waiting_takes_as_long_as_the_busy_timeout_by_default(void **state)
+WAITING_TEST(waiting_takes_as_long_as_the_busy_timeout_by_default)
 {
-    struct waiting *waiting = *state;
     ses_lease lease = must_take(waiting->second, "a");
-    ses_error error;
 
     waiting->fixture->options.busy_timeout_ms = 80;
     fixture_reopen(waiting->fixture);
@@ -282,9 +272,8 @@ static void test_waiting_takes_as_long_as_the_busy_timeout_by_default(void **sta
     assert_in_range(support_steady_us() - begun, 80000, 5000000);
 }
 
-static void test_a_lease_that_runs_out_is_found_by_those_who_wait(void **state)
+WAITING_TEST(a_lease_that_runs_out_is_found_by_those_who_wait)
 {
-    struct waiting *waiting = *state;
     struct waiter waiter = {.options = &patient};
     ses_lease lease = must_take(waiting->store, "a");
 
@@ -295,13 +284,11 @@ static void test_a_lease_that_runs_out_is_found_by_those_who_wait(void **state)
     assert_int_equal(waiter.lease.until_us, lease.until_us + 60000000);
 }
 
-static void test_an_interrupt_ends_those_who_wait_and_nobody_later(void **state)
+WAITING_TEST(an_interrupt_ends_those_who_wait_and_nobody_later)
 {
     struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct waiting *waiting = *state;
     struct waiter waiters[WAITERS];
     ses_lease lease = must_take(waiting->store, "a");
-    ses_error error;
 
     start_waiters(waiters, waiting->store, &turns);
     support_pause_us(100000); /* the first has precedence by now */
@@ -311,10 +298,9 @@ static void test_an_interrupt_ends_those_who_wait_and_nobody_later(void **state)
     (void)must_take(waiting->second, "b"); /* no precedence is left */
 }
 
-static void test_close_ends_those_who_wait(void **state)
+WAITING_TEST(close_ends_those_who_wait)
 {
     struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct waiting *waiting = *state;
     struct waiter waiters[WAITERS];
 
     (void)must_take(waiting->store, "a");
@@ -331,7 +317,7 @@ static void delete_by(int how, ses_store *store)
     ses_error error;
 
     if (how == 0) {
-        assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+        must_delete(store, &key);
     } else if (how == 1) {
         assert_ok(ses_delete_user(store, "app", "user", NULL, NULL, NULL, &error));
     } else if (how == 2) {
@@ -342,10 +328,9 @@ static void delete_by(int how, ses_store *store)
     }
 }
 
-static void test_deleting_the_session_ends_those_who_wait(void **state)
+WAITING_TEST(deleting_the_session_ends_those_who_wait)
 {
     struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct waiting *waiting = *state;
 
     for (int how = 0; how < 4; how++) {
         struct waiter waiters[WAITERS];
@@ -364,7 +349,6 @@ static char *next_owner(const struct waiting *waiting)
 {
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
-    char *owner = NULL;
 
     support_need_file();
     assert_int_equal(sqlite3_open(waiting->fixture->path, &db), SQLITE_OK);
@@ -373,7 +357,7 @@ static char *next_owner(const struct waiting *waiting)
         SQLITE_OK);
     assert_int_equal(sqlite3_busy_timeout(db, 5000), SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    owner = strdup((const char *)sqlite3_column_text(statement, 0));
+    char *owner = strdup((const char *)sqlite3_column_text(statement, 0));
     sqlite3_finalize(statement);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     return owner;
@@ -391,9 +375,8 @@ static void await_precedence(const struct waiting *waiting, const char *owner)
     }
 }
 
-static void test_a_release_by_another_process_is_found(void **state)
+WAITING_TEST(a_release_by_another_process_is_found)
 {
-    struct waiting *waiting = *state;
     struct waiter waiter = {.options = &patient};
     ses_lease lease = must_take(waiting->second, "theirs");
 
@@ -403,12 +386,10 @@ static void test_a_release_by_another_process_is_found(void **state)
     assert_int_equal(waiter.code, SES_OK);
 }
 
-static void test_whoever_has_waited_has_precedence_before_other_processes(void **state)
+WAITING_TEST(whoever_has_waited_has_precedence_before_other_processes)
 {
-    struct waiting *waiting = *state;
     struct waiter waiter = {.options = &patient};
     ses_lease lease = must_take(waiting->second, "theirs");
-    ses_error error;
 
     start_waiter(&waiter, waiting->store, 1);
     await_precedence(waiting, "waiter 1");
@@ -435,11 +416,9 @@ static void give_precedence(const struct waiting *waiting)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void test_precedence_lapses_after_a_second(void **state)
+WAITING_TEST(precedence_lapses_after_a_second)
 {
-    struct waiting *waiting = *state;
     ses_lease lease = must_take(waiting->store, "a");
-    ses_error error;
 
     give_precedence(waiting);
     must_release(waiting->store, lease.token);
@@ -457,11 +436,9 @@ static void assert_next_owner(const struct waiting *waiting, const char *expecte
     free(owner);
 }
 
-static void test_precedence_outlasts_extensions_and_ends_when_the_lease_is_given(void **state)
+WAITING_TEST(precedence_outlasts_extensions_and_ends_when_the_lease_is_given)
 {
-    struct waiting *waiting = *state;
     ses_lease lease = must_take(waiting->store, "a");
-    ses_error error;
 
     give_precedence(waiting);
     (void)must_take(waiting->store, "a");
@@ -473,9 +450,8 @@ static void test_precedence_outlasts_extensions_and_ends_when_the_lease_is_given
     assert_next_owner(waiting, "");
 }
 
-static void test_precedence_does_not_last_when_the_clock_is_set_back(void **state)
+WAITING_TEST(precedence_does_not_last_when_the_clock_is_set_back)
 {
-    struct waiting *waiting = *state;
     ses_lease lease = must_take(waiting->store, "a");
 
     give_precedence(waiting);
@@ -484,13 +460,11 @@ static void test_precedence_does_not_last_when_the_clock_is_set_back(void **stat
     (void)must_take(waiting->store, "b");
 }
 
-static void test_precedence_ends_with_the_waiting(void **state)
+WAITING_TEST(precedence_ends_with_the_waiting)
 {
     const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 200};
-    struct waiting *waiting = *state;
     struct waiter waiter = {.options = &patient};
     ses_lease lease = must_take(waiting->store, "a");
-    ses_error error;
 
     start_waiter(&waiter, waiting->store, 1);
     await_precedence(waiting, "waiter 1");
@@ -505,15 +479,13 @@ static void test_precedence_ends_with_the_waiting(void **state)
 }
 
 /* One look at a time, and nothing is written but who has precedence. */
-static void test_waiting_costs_little(void **state)
+WAITING_TEST(waiting_costs_little)
 {
     struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct waiting *waiting = *state;
     struct waiter waiters[WAITERS];
     ses_stats before = {.size = sizeof before};
     ses_stats after = {.size = sizeof after};
     ses_lease lease = must_take(waiting->store, "a");
-    ses_error error;
 
     assert_ok(ses_store_stats(waiting->store, &before, &error));
     int64_t begun = support_steady_us();
@@ -546,11 +518,10 @@ static int64_t reads_of_releases(struct waiting *waiting, const ses_key *of, int
 
 /* However often the lease of another session is released, one that waits looks no more often for that: after half a second
  * every 30 ms. */
-static void test_a_release_wakes_nobody_who_waits_for_another_session(void **state)
+WAITING_TEST(a_release_wakes_nobody_who_waits_for_another_session)
 {
     static const ses_key other = {"app", "user", "another"};
     enum { RELEASES = 100 };
-    struct waiting *waiting = *state;
     struct waiter waiter = {.options = &patient};
     ses_lease held = must_take(waiting->store, "a");
 
@@ -567,14 +538,12 @@ static void test_a_release_wakes_nobody_who_waits_for_another_session(void **sta
 }
 
 /* The clock stands still a moment before the lease runs out. */
-static void test_a_lease_that_is_about_to_run_out_is_not_looked_at_without_a_pause(void **state)
+WAITING_TEST(a_lease_that_is_about_to_run_out_is_not_looked_at_without_a_pause)
 {
     const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 30};
-    struct waiting *waiting = *state;
     ses_stats before = {.size = sizeof before};
     ses_stats after = {.size = sizeof after};
     ses_lease lease = must_take(waiting->store, "a");
-    ses_error error;
 
     atomic_store(&waiting->now, lease.until_us - 1);
     assert_ok(ses_store_stats(waiting->store, &before, &error));
@@ -582,32 +551,4 @@ static void test_a_lease_that_is_about_to_run_out_is_not_looked_at_without_a_pau
     assert_ok(ses_store_stats(waiting->store, &after, &error));
     assert_in_range(after.read_calls - before.read_calls, 2, 32);
     assert_int_equal(after.commits, before.commits); /* it ends before it would have precedence */
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_twelve_waiters_are_served_in_the_order_in_which_they_came),
-        TEST(test_a_newcomer_does_not_overtake_those_who_wait),
-        TEST(test_an_owner_extends_its_lease_while_others_wait),
-        TEST(test_one_that_gives_up_lets_the_next_go_on),
-        TEST(test_those_who_wait_for_one_session_do_not_hold_up_those_of_another),
-        TEST(test_waiting_ends_with_busy_after_its_time),
-        TEST(test_waiting_takes_as_long_as_the_busy_timeout_by_default),
-        TEST(test_a_lease_that_runs_out_is_found_by_those_who_wait),
-        TEST(test_an_interrupt_ends_those_who_wait_and_nobody_later),
-        TEST(test_close_ends_those_who_wait),
-        TEST(test_deleting_the_session_ends_those_who_wait),
-        TEST(test_a_release_by_another_process_is_found),
-        TEST(test_whoever_has_waited_has_precedence_before_other_processes),
-        TEST(test_precedence_lapses_after_a_second),
-        TEST(test_precedence_outlasts_extensions_and_ends_when_the_lease_is_given),
-        TEST(test_precedence_does_not_last_when_the_clock_is_set_back),
-        TEST(test_precedence_ends_with_the_waiting),
-        TEST(test_waiting_costs_little),
-        TEST(test_a_release_wakes_nobody_who_waits_for_another_session),
-        TEST(test_a_lease_that_is_about_to_run_out_is_not_looked_at_without_a_pause),
-    };
-    return cmocka_run_group_tests_name("waiting for leases", tests, NULL, NULL);
 }

@@ -8,11 +8,8 @@ static void limit_to(struct fixture *fixture, int64_t events)
     must_create(fixture->store, &key, NULL);
 }
 
-static void test_an_event_beyond_the_limit_is_refused(void **state)
+TEST(an_event_beyond_the_limit_is_refused)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     limit_to(fixture, 2);
     must_append_by_key(fixture->store, &key, Q("{'id':'a'}"));
     must_append_by_key(fixture->store, &key, Q("{'id':'b'}"));
@@ -27,24 +24,19 @@ static void test_an_event_beyond_the_limit_is_refused(void **state)
     free(after);
 }
 
-static void test_a_batch_is_refused_as_a_whole(void **state)
+TEST(a_batch_is_refused_as_a_whole)
 {
     const ses_text events[] = {{"{}", SES_NUL}, {"{}", SES_NUL}, {"{}", SES_NUL}};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     limit_to(fixture, 2);
     assert_code(SES_LIMIT, ses_append_batch_by_key(fixture->store, &key, events, 3, NULL, NULL, &error));
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 2, NULL, NULL, &error));
 }
 
-static void test_a_retry_on_a_full_session_is_a_duplicate(void **state)
+TEST(a_retry_on_a_full_session_is_a_duplicate)
 {
-    struct fixture *fixture = *state;
     const char *event = Q("{'id':'a','timestamp':1}");
-    ses_session *session = NULL;
     ses_appended appended;
-    ses_error error;
 
     limit_to(fixture, 1);
     must_append_by_key(fixture->store, &key, event);
@@ -52,18 +44,16 @@ static void test_a_retry_on_a_full_session_is_a_duplicate(void **state)
                 ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, &appended, &error));
     assert_int_equal(appended.seq, 1);
     assert_int_equal(error.code, SES_OK);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_code(SES_DUPLICATE, ses_append(session, event, SES_NUL, NULL, &appended, &error));
     ses_session_close(session);
     assert_code(SES_EXISTS, ses_append_by_key(fixture->store, &key, Q("{'id':'a','timestamp':2}"), SES_NUL,
                                               NULL, &appended, &error));
 }
 
-static void test_pruning_makes_room(void **state)
+TEST(pruning_makes_room)
 {
     const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 1};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     limit_to(fixture, 2);
     must_append_by_key(fixture->store, &key, "{}");
@@ -73,24 +63,10 @@ static void test_pruning_makes_room(void **state)
     assert_code(SES_LIMIT, ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
 }
 
-static void test_a_negative_limit_is_refused(void **state)
+PLAIN_TEST(a_negative_limit_is_refused)
 {
     const ses_open_options options = {.size = sizeof options, .max_session_events = -1};
     ses_store *store = NULL;
-    ses_error error;
-    (void)state;
 
     assert_code(SES_MISUSE, ses_open(":memory:", &options, &store, &error));
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_event_beyond_the_limit_is_refused),     TEST(test_a_batch_is_refused_as_a_whole),
-        TEST(test_a_retry_on_a_full_session_is_a_duplicate), TEST(test_pruning_makes_room),
-        cmocka_unit_test(test_a_negative_limit_is_refused),
-    };
-    return cmocka_run_group_tests_name("limit of events", tests, NULL, NULL);
 }

@@ -7,11 +7,9 @@
 
 /* ------------------------------------------------------------------------------------------- out and in */
 
-static void test_a_store_that_goes_out_and_in_is_the_same(void **state)
+TEST_FILE_AND_MEMORY(a_store_that_goes_out_and_in_is_the_same)
 {
-    struct fixture *fixture = *state;
     ses_import_report report;
-    ses_error error;
 
     fill_store(fixture->store);
     struct text first = exported(fixture->store, NULL);
@@ -30,7 +28,7 @@ static void test_a_store_that_goes_out_and_in_is_the_same(void **state)
 }
 
 /* What lines do not say is the same, too. */
-static void test_the_rows_are_the_same(void **state)
+TEST(the_rows_are_the_same)
 {
     static const char *const queries[] = {
         "SELECT name FROM apps ORDER BY name",
@@ -53,15 +51,12 @@ static void test_the_rows_are_the_same(void **state)
         "high_us, body "
         "FROM events e JOIN sessions s ON s.id = e.session_id ORDER BY 1, 2",
         "SELECT name FROM sessions WHERE app_id IN (SELECT id FROM apps WHERE name = 'app') ORDER BY id"};
-    struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "other.db");
     ses_import_report report;
-    ses_store *other = NULL;
-    ses_error error;
 
     fill_store(fixture->store);
     struct text text = exported(fixture->store, NULL);
-    assert_ok(ses_open(path, NULL, &other, &error));
+    ses_store *other = must_open(path, NULL);
     assert_ok(import_text(other, text.data, text.len, 0, &report, &error));
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         char *expected = raw_text(fixture->path, queries[i]);
@@ -74,9 +69,9 @@ static void test_the_rows_are_the_same(void **state)
     free(text.data);
 }
 
-static void test_a_part_of_a_store_can_go_out(void **state)
+TEST(a_part_of_a_store_can_go_out)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_export_options user = {.size = sizeof user, .app = "app", .user = "user"};
     const ses_export_options session = {
         .size = sizeof session, .app = "app", .user = "user", .session = "cut"};
@@ -93,7 +88,6 @@ static void test_a_part_of_a_store_can_go_out(void **state)
         struct text text = exported(store, parts[i]);
         ses_store *other = empty_store();
         ses_import_report report;
-        ses_error error;
         assert_ok(import_text(other, text.data, text.len, 0, &report, &error));
         assert_int_equal(report.made, counts[i]);
         assert_int_equal(report.keys, i < 2 ? 3 : 0);
@@ -105,9 +99,9 @@ static void test_a_part_of_a_store_can_go_out(void **state)
     }
 }
 
-static void test_what_is_not_there_or_asked_for_wrongly_does_not_go_out(void **state)
+TEST(what_is_not_there_or_asked_for_wrongly_does_not_go_out)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_export_options app = {.size = sizeof app, .app = "none"};
     const ses_export_options user = {.size = sizeof user, .app = "app", .user = "none"};
     const ses_export_options session = {
@@ -120,7 +114,6 @@ static void test_what_is_not_there_or_asked_for_wrongly_does_not_go_out(void **s
         {.size = sizeof *wrong, .app = "app", .user = "user", .session = ""},
     };
     struct text text = {NULL, 0};
-    ses_error error;
 
     fill_store(store);
     assert_code(SES_NOTFOUND, ses_store_export(store, &app, collect_lines, &text, &error));
@@ -135,9 +128,8 @@ static void test_what_is_not_there_or_asked_for_wrongly_does_not_go_out(void **s
 }
 
 /* They are sorted by their numbers, so many at a time. */
-static void test_a_user_with_very_many_sessions_goes_out(void **state)
+TEST(a_user_with_very_many_sessions_goes_out)
 {
-    struct fixture *fixture = *state;
     const ses_export_options user = {.size = sizeof user, .app = "app", .user = "user"};
     char expected[64];
     long number = 0;
@@ -160,12 +152,11 @@ static void test_a_user_with_very_many_sessions_goes_out(void **state)
     free(text.data);
 }
 
-static void test_an_empty_store_goes_out_and_in(void **state)
+TEST(an_empty_store_goes_out_and_in)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct text text = exported(store, NULL);
     ses_import_report report;
-    ses_error error;
 
     assert_ok(import_text(store, text.data, text.len, 0, &report, &error));
     assert_int_equal(report.lines, 2);
@@ -173,9 +164,8 @@ static void test_an_empty_store_goes_out_and_in(void **state)
 }
 
 /* Within the object a space is no obstacle. Around it, JSON would not keep it. */
-static void test_a_body_with_spaces_goes_out_with_them(void **state)
+MEMORY_TEST(a_body_with_spaces_goes_out_with_them)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
 
     fixture->now = 0;
@@ -189,14 +179,13 @@ static void test_a_body_with_spaces_goes_out_with_them(void **state)
     free(text.data);
 }
 
-static void test_a_body_as_deep_as_can_be_goes_out_and_in(void **state)
+TEST(a_body_as_deep_as_can_be_goes_out_and_in)
 {
     enum { DEPTH = 999 };
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     ses_store *other = empty_store();
     struct text event = {NULL, 0};
     ses_import_report report;
-    ses_error error;
 
     text_printf(&event, "{\"id\":\"deep\",\"timestamp\":1,\"x\":");
     for (int i = 0; i < DEPTH; i++)
@@ -215,16 +204,15 @@ static void test_a_body_as_deep_as_can_be_goes_out_and_in(void **state)
 }
 
 /* Its update times begin before it was created. */
-static void test_a_fork_that_is_younger_than_its_events_goes_out_and_in(void **state)
+TEST(a_fork_that_is_younger_than_its_events_goes_out_and_in)
 {
     const ses_key young = {"app", "user", "young"};
     const ses_key bare = {"app", "user", "bare"};
     const ses_create_options early = {.size = sizeof early, .created_us = &(int64_t){7}};
     const ses_fork_options late = {.size = sizeof late, .created_us = &(int64_t){INT64_C(90000000)}};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     ses_store *other = empty_store();
     ses_import_report report;
-    ses_error error;
 
     assert_ok(ses_create(store, &key, NULL, 0, &early, NULL, &error));
     must_append_by_key(store, &key, "{\"id\":\"1\",\"timestamp\":20,\"invocationId\":\"a\"}");
@@ -242,11 +230,10 @@ static void test_a_fork_that_is_younger_than_its_events_goes_out_and_in(void **s
 
 /* --------------------------------------------------------------------------------------- stores that have some */
 
-static void test_reading_twice_changes_nothing(void **state)
+TEST(reading_twice_changes_nothing)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     ses_import_report report;
-    ses_error error;
 
     fill_store(store);
     struct text text = exported(store, NULL);
@@ -284,14 +271,13 @@ static void assert_outcomes(ses_store *store, const struct text *lines, unsigned
     free(notes.data);
 }
 
-static void test_the_report_names_what_became_of_each(void **state)
+TEST(the_report_names_what_became_of_each)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_key one = {"app", "user", "one"};
     const ses_key cut = {"app", "user", "cut"};
     ses_store *other = empty_store();
     ses_import_report report;
-    ses_error error;
 
     fill_store(store);
     struct text text = exported(store, NULL);
@@ -322,23 +308,20 @@ static void test_the_report_names_what_became_of_each(void **state)
     free(text.data);
 }
 
-static void test_everything_can_be_put_into_another_app_and_user(void **state)
+TEST(everything_can_be_put_into_another_app_and_user)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_export_options user = {.size = sizeof user, .app = "app", .user = "user"};
     const ses_import_options options = {.size = sizeof options, .app = "new", .user = "me"};
-    ses_session *session = NULL;
-    ses_error error;
 
     fill_store(store);
     struct text lines = exported(store, &user);
     struct piecewise text = {.data = lines.data, .len = lines.len};
     assert_ok(ses_store_import(store, give_lines, &text, &options, NULL, &error));
-    assert_ok(ses_get(store, &(ses_key){"new", "me", "one"}, NULL, &session, &error));
+    ses_session *session = must_get(store, &(ses_key){"new", "me", "one"});
     assert_int_equal(ses_session_event_count(session), 5);
     assert_string_equal(support_state(session, NULL),
                         "{\"app:a\":[1,\n 2],\"app:user:x\":0,\"user:u\":{\"z\":\n1},\"l\":-0.0}");
-    ses_session_close(session);
     free(lines.data);
 }
 
@@ -381,12 +364,11 @@ static struct text small_export(ses_store *store)
     return exported(store, NULL);
 }
 
-static void test_a_text_that_was_cut_short_is_told(void **state)
+MEMORY_TEST(a_text_that_was_cut_short_is_told)
 {
-    struct text text = small_export(((struct fixture *)*state)->store);
+    struct text text = small_export(fixture->store);
     ses_store *other = empty_store();
     ses_import_report report;
-    ses_error error;
 
     for (size_t len = 0; len < text.len - 1; len += support_stride()) {
         int code = import_text(other, text.data, len, 0, &report, &error);
@@ -412,10 +394,10 @@ static void assert_imports_the_same(ses_store *store, const struct text *text)
     ses_close(other);
 }
 
-static void test_a_byte_that_was_changed_is_told_or_changes_nothing(void **state)
+MEMORY_TEST(a_byte_that_was_changed_is_told_or_changes_nothing)
 {
     static const char others[] = {'0', '"', '\n', ' ', 'x', '}'};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct text text = small_export(store);
     ses_store *other = empty_store();
     size_t told = 0;
@@ -423,7 +405,6 @@ static void test_a_byte_that_was_changed_is_told_or_changes_nothing(void **state
     for (size_t at = 0; at < text.len; at += support_stride()) {
         const char before = text.data[at];
         ses_import_report report;
-        ses_error error;
         text.data[at] = others[at % sizeof others] == before ? '#' : others[at % sizeof others];
         int code = import_text(other, text.data, text.len, 0, &report, &error);
         if (code == SES_OK)
@@ -449,9 +430,9 @@ static uint32_t crc_32(uint32_t crc, const char *text, size_t len)
 }
 
 /* That of gzip and PNG, over the lines of a session with their ends. */
-static void test_the_check_sum_is_one_that_others_can_make(void **state)
+MEMORY_TEST(the_check_sum_is_one_that_others_can_make)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct text text = small_export(store);
     uint32_t crc = 0;
     int ends = 0;
@@ -501,7 +482,7 @@ static int import_lines_of(ses_store *store, const char *const *lines, unsigned 
 #define SIXTY_FOUR SIXTEEN SIXTEEN SIXTEEN SIXTEEN
 #define LONGEST_ID SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR
 
-static void test_lines_out_of_their_place_are_refused(void **state)
+PLAIN_TEST(lines_out_of_their_place_are_refused)
 {
     static const struct {
         const char *lines[8];
@@ -573,11 +554,9 @@ static void test_lines_out_of_their_place_are_refused(void **state)
          "line 2"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ses_store *store = empty_store();
         ses_session *session = NULL;
-        ses_error error;
         assert_code(cases[i].code, import_lines_of(store, cases[i].lines, 0, &error));
         assert_message(cases[i].words);
         int found = ses_get(store, &(ses_key){"a", "u", "s"}, NULL, &session, &error);
@@ -587,7 +566,7 @@ static void test_lines_out_of_their_place_are_refused(void **state)
     }
 }
 
-static void test_lines_and_members_that_are_not_known_are_passed_over(void **state)
+TEST(lines_and_members_that_are_not_known_are_passed_over)
 {
     static const char *const lines[] = {"{'format':1,'by':{'x':[1]},'kind':'seslite'}",
                                         "{'kind':'comment','text':'x'}",
@@ -599,10 +578,9 @@ static void test_lines_and_members_that_are_not_known_are_passed_over(void **sta
                                         "{'kind':'comment'}",
                                         TOTAL,
                                         NULL};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     ses_import_report report = {.size = sizeof report};
     struct text text = {NULL, 0};
-    ses_error error;
 
     join_lines(&text, lines);
     assert_ok(import_text(store, text.data, text.len, 0, &report, &error));
@@ -611,7 +589,7 @@ static void test_lines_and_members_that_are_not_known_are_passed_over(void **sta
     free(text.data);
 }
 
-static void test_a_session_that_is_refused_can_be_passed_over(void **state)
+TEST(a_session_that_is_refused_can_be_passed_over)
 {
     static const char *const lines[] = {
         HEAD,
@@ -635,9 +613,7 @@ static void test_a_session_that_is_refused_can_be_passed_over(void **state)
         END,
         TOTAL,
         NULL};
-    ses_store *store = ((struct fixture *)*state)->store;
-    struct fixture *fixture = *state;
-    ses_error error;
+    ses_store *store = fixture->store;
 
     assert_code(SES_INVALID, import_lines_of(store, lines, 0, &error));
     assert_message("line 2, session a/u/one");
@@ -659,12 +635,10 @@ static int read_endless(void *context, char *buffer, size_t capacity, size_t *le
     return 0;
 }
 
-static void test_a_line_that_is_too_long_is_refused(void **state)
+TEST(a_line_that_is_too_long_is_refused)
 {
-    struct fixture *fixture = *state;
     struct text text = {NULL, 0};
     ses_import_report report;
-    ses_error error;
 
     fixture->options.max_event_bytes = 1000;
     fixture_reopen(fixture);
@@ -705,11 +679,10 @@ static int fail_to_write(void *context, const char *data, size_t len, ses_error 
     return SES_FULL;
 }
 
-static void test_the_functions_can_end_the_calls(void **state)
+TEST(the_functions_can_end_the_calls)
 {
     static const int odd[] = {-1000, INT_MIN, 1, INT_MAX};
-    ses_store *store = ((struct fixture *)*state)->store;
-    ses_error error;
+    ses_store *store = fixture->store;
 
     assert_code(SES_IO, ses_store_import(store, fail_to_read, NULL, NULL, NULL, &error));
     assert_message("has ended the call");
@@ -726,16 +699,15 @@ static void test_the_functions_can_end_the_calls(void **state)
 }
 
 /* A program of a later header asks for more than this library counts. */
-static void test_a_longer_report_is_filled_with_zeros(void **state)
+TEST(a_longer_report_is_filled_with_zeros)
 {
     static const char *const lines[] = {HEAD, SESSION, EVENT, END, TOTAL, NULL};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct text text = {NULL, 0};
     struct {
         ses_import_report known;
         int64_t later[2];
     } report;
-    ses_error error;
 
     join_lines(&text, lines);
     memset(&report, 0x55, sizeof report);
@@ -755,18 +727,17 @@ static int end_import(void *context, const ses_import_item *item)
 }
 
 /* Sessions that were reported stay. */
-static void test_the_report_can_end_an_import(void **state)
+TEST(the_report_can_end_an_import)
 {
     static const char *const lines[] = {
         HEAD, SESSION, EVENT, END, "{'kind':'session','app':'a','user':'u','session':'t'}", EVENT, END, NULL};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct text text = {NULL, 0};
     int left = 1;
     const ses_import_options options = {
         .size = sizeof options, .report = end_import, .report_context = &left};
     ses_import_report report = {.size = sizeof report};
     ses_session *session;
-    ses_error error;
 
     join_lines(&text, lines);
     struct piecewise from = {.data = text.data, .len = text.len};
@@ -786,15 +757,14 @@ static int fail_once(void *context, const char *data, size_t len, ses_error *err
 }
 
 /* The session's first line is longer than what is written at once, and it has a base. */
-static void test_each_piece_that_cannot_be_written_ends_an_export(void **state)
+TEST(each_piece_that_cannot_be_written_ends_an_export)
 {
     enum { LARGE = 100000 };
     const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_SEQ, .last_seq = 1};
     const ses_key large = {"app", "user", "large"};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char *initial = malloc(LARGE + 20);
     int left = -1;
-    ses_error error;
 
     assert_non_null(initial);
     snprintf(initial, LARGE + 20, "{\"k\":\"%0*d\"}", LARGE, 0);
@@ -811,7 +781,7 @@ static void test_each_piece_that_cannot_be_written_ends_an_export(void **state)
     }
 }
 
-static void test_what_another_program_wrote_is_not_written_out(void **state)
+TEST(what_another_program_wrote_is_not_written_out)
 {
     static const char *const changes[] = {
         "UPDATE events SET id_at = 'x', invocation_at = '', body = '[1]' WHERE position & 4294967295 = 1",
@@ -823,7 +793,6 @@ static void test_what_another_program_wrote_is_not_written_out(void **state)
         "UPDATE base_state SET value = ''",
         "UPDATE base_state SET key = CAST(x'ff' AS TEXT)",
         "UPDATE sessions SET event_count = 0 WHERE name = 'second'"};
-    struct fixture *fixture = *state;
     struct text sound = small_export(fixture->store);
 
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
@@ -831,7 +800,6 @@ static void test_what_another_program_wrote_is_not_written_out(void **state)
         char *copy = support_path(fixture->folder, "copy.db");
         ses_import_report report;
         ses_store *store = NULL;
-        ses_error error;
         assert_ok(ses_open(copy, NULL, &store, &error));
         assert_ok(import_text(store, sound.data, sound.len, 0, &report, &error));
         sqlite3 *db = raw_open(copy);
@@ -872,13 +840,12 @@ static int collect_and_write(void *context, const char *data, size_t len, ses_er
     return 0;
 }
 
-static void test_lines_are_of_one_moment(void **state)
+TEST(lines_are_of_one_moment)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct slow_export out = {.store = store};
     ses_store *other = empty_store();
     ses_import_report report;
-    ses_error error;
 
     must_create(store, &key, NULL);
     for (int i = 0; i < 3000; i++) {
@@ -905,9 +872,9 @@ static int count_progress(void *context, int64_t sessions, int64_t events)
     return seen[2] > 0 && sessions >= seen[2];
 }
 
-static void test_progress_is_told(void **state)
+TEST(progress_is_told)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     int64_t seen[3] = {0, 0, 0};
     const ses_export_options options = {
         .size = sizeof options, .progress = count_progress, .progress_context = seen};
@@ -919,56 +886,17 @@ static void test_progress_is_told(void **state)
     free(text.data);
 }
 
-static void test_progress_can_end_an_export(void **state)
+TEST(progress_can_end_an_export)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     int64_t seen[3] = {0, 0, 2};
     const ses_export_options options = {
         .size = sizeof options, .progress = count_progress, .progress_context = seen};
     struct text text = {0};
-    ses_error error;
 
     fill_store(store);
     assert_code(SES_INTERRUPTED, ses_store_export(store, &options, collect_lines, &text, &error));
     assert_message("progress");
     assert_int_equal(seen[0], 2);
     free(text.data);
-}
-
-#define LINES_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-#define LINES_IN_MEMORY(test) cmocka_unit_test_setup_teardown(test, fixture_setup_memory, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        LINES_TEST(test_a_store_that_goes_out_and_in_is_the_same),
-        LINES_IN_MEMORY(test_a_store_that_goes_out_and_in_is_the_same),
-        LINES_TEST(test_the_rows_are_the_same),
-        LINES_TEST(test_a_part_of_a_store_can_go_out),
-        LINES_TEST(test_what_is_not_there_or_asked_for_wrongly_does_not_go_out),
-        LINES_TEST(test_a_user_with_very_many_sessions_goes_out),
-        LINES_TEST(test_an_empty_store_goes_out_and_in),
-        LINES_IN_MEMORY(test_a_body_with_spaces_goes_out_with_them),
-        LINES_TEST(test_a_body_as_deep_as_can_be_goes_out_and_in),
-        LINES_TEST(test_a_fork_that_is_younger_than_its_events_goes_out_and_in),
-        LINES_TEST(test_reading_twice_changes_nothing),
-        LINES_TEST(test_the_report_names_what_became_of_each),
-        LINES_TEST(test_everything_can_be_put_into_another_app_and_user),
-        LINES_IN_MEMORY(test_a_text_that_was_cut_short_is_told),
-        LINES_IN_MEMORY(test_a_byte_that_was_changed_is_told_or_changes_nothing),
-        LINES_IN_MEMORY(test_the_check_sum_is_one_that_others_can_make),
-        cmocka_unit_test(test_lines_out_of_their_place_are_refused),
-        LINES_TEST(test_lines_and_members_that_are_not_known_are_passed_over),
-        LINES_TEST(test_a_session_that_is_refused_can_be_passed_over),
-        LINES_TEST(test_a_line_that_is_too_long_is_refused),
-        LINES_TEST(test_the_functions_can_end_the_calls),
-        LINES_TEST(test_the_report_can_end_an_import),
-        LINES_TEST(test_a_longer_report_is_filled_with_zeros),
-        LINES_TEST(test_each_piece_that_cannot_be_written_ends_an_export),
-        LINES_TEST(test_what_another_program_wrote_is_not_written_out),
-        LINES_TEST(test_lines_are_of_one_moment),
-        LINES_TEST(test_progress_is_told),
-        LINES_TEST(test_progress_can_end_an_export),
-    };
-    return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
 }

@@ -50,9 +50,8 @@ static void assert_kept_up(ses_store *store, ses_store *copy)
     assert_no_problems(copy);
 }
 
-static void test_annotations_follow_the_lines(void **state)
+TEST(annotations_follow_the_lines)
 {
-    struct fixture *fixture = *state;
     ses_store *copy = empty_store();
     const int64_t later = INT64_C(4000000000000000);
 
@@ -69,9 +68,8 @@ static void test_annotations_follow_the_lines(void **state)
 }
 
 /* They are no write to the log. */
-static void test_a_handle_stays_good_when_only_annotations_follow(void **state)
+TEST(a_handle_stays_good_when_only_annotations_follow)
 {
-    struct fixture *fixture = *state;
     ses_store *copy = empty_store();
 
     fill_store(fixture->store);
@@ -91,9 +89,8 @@ static void test_a_handle_stays_good_when_only_annotations_follow(void **state)
     ses_close(copy);
 }
 
-static void test_annotations_stay_where_events_differ(void **state)
+TEST(annotations_stay_where_events_differ)
 {
-    struct fixture *fixture = *state;
     ses_store *copy = empty_store();
 
     fill_store(fixture->store);
@@ -118,9 +115,8 @@ static void test_annotations_stay_where_events_differ(void **state)
     ses_close(copy);
 }
 
-static void test_they_follow_only_on_request(void **state)
+TEST(they_follow_only_on_request)
 {
-    struct fixture *fixture = *state;
     ses_store *copy = empty_store();
 
     fill_store(fixture->store);
@@ -144,14 +140,12 @@ static int no_event(void *context, ses_loaded_event *event, ses_error *error)
     return 0;
 }
 
-static void test_a_load_follows_by_a_flag_of_its_own(void **state)
+TEST(a_load_follows_by_a_flag_of_its_own)
 {
-    struct fixture *fixture = *state;
     const int64_t created_us = 1000000;
     ses_loaded loaded = {.size = sizeof loaded, .created_us = &created_us, .title = "A", .next = no_event};
     ses_load_options options = {.size = sizeof options};
     ses_load_result result;
-    ses_error error;
 
     assert_ok(ses_load(fixture->store, &one, &loaded, &options, &result, &error));
     loaded.title = "B";
@@ -166,15 +160,12 @@ static void test_a_load_follows_by_a_flag_of_its_own(void **state)
     assert_code(SES_UNCHANGED, ses_load(fixture->store, &one, &loaded, &options, &result, &error));
     ses_session *session = must_get(fixture->store, &one);
     assert_string_equal(ses_session_title(session), "B");
-    ses_session_close(session);
 }
 
 /* Its versions came for the comparison, and must not stay beside those that are there. */
-static void test_artifacts_stay_as_they_are(void **state)
+TEST(artifacts_stay_as_they_are)
 {
-    struct fixture *fixture = *state;
     ses_store *copy = empty_store();
-    ses_error error;
 
     must_create(fixture->store, &one, NULL);
     assert_ok(ses_artifact_save_by_key(fixture->store, &one, "f", "text", 4, NULL, NULL, &error));
@@ -182,19 +173,4 @@ static void test_artifacts_stay_as_they_are(void **state)
     annotate(fixture->store, "Another title", "new", NULL);
     assert_kept_up(fixture->store, copy);
     ses_close(copy);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_annotations_follow_the_lines),
-        T(test_a_handle_stays_good_when_only_annotations_follow),
-        T(test_annotations_stay_where_events_differ),
-        T(test_they_follow_only_on_request),
-        T(test_a_load_follows_by_a_flag_of_its_own),
-        T(test_artifacts_stay_as_they_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

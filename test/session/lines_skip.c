@@ -95,12 +95,10 @@ static void assert_rest(const struct fixture *fixture, const char *damage, const
     "DROP TRIGGER IF EXISTS guard_events_update; DROP TRIGGER IF EXISTS guard_sessions_update;" \
     "DROP TRIGGER IF EXISTS guard_user_state_update;"
 
-static void test_a_sound_store_is_exported_whole(void **state)
+TEST_OF(setup, a_sound_store_is_exported_whole)
 {
-    const struct fixture *fixture = *state;
     struct skipped skipped;
     struct text text;
-    ses_error error;
 
     struct text plain = exported(fixture->store, NULL);
     assert_ok(export_sound(fixture->store, &text, &skipped, &error));
@@ -110,75 +108,54 @@ static void test_a_sound_store_is_exported_whole(void **state)
     free(text.data);
 }
 
-static void test_a_damaged_event_leaves_its_session_out(void **state)
+TEST_OF(setup, a_damaged_event_leaves_its_session_out)
 {
-    assert_rest(*state,
+    assert_rest(fixture,
                 UNGUARDED "UPDATE events SET body = 'nothing' WHERE position & 3 = 2 AND session_id ="
                           " (SELECT id FROM sessions WHERE name = 'two')",
                 "app/user/two: ", &two);
 }
 
 /* Its braces are there. A call that stops at damage leaves finding it to the reader of the lines. */
-static void test_an_event_that_is_no_json_within_leaves_its_session_out(void **state)
+TEST_OF(setup, an_event_that_is_no_json_within_leaves_its_session_out)
 {
-    const struct fixture *fixture = *state;
-
     raw_exec(fixture->path, UNGUARDED "UPDATE events SET body = replace(body, '\"id\"', '[id\"')"
                                       " WHERE session_id = (SELECT id FROM sessions WHERE name = 'two')");
     assert_rest_of(fixture, "app/user/two: ", &two);
 }
 
-static void test_a_missing_event_leaves_its_session_out(void **state)
+TEST_OF(setup, a_missing_event_leaves_its_session_out)
 {
-    assert_rest(*state, UNGUARDED "UPDATE sessions SET event_count = 1 WHERE name = 'three'",
+    assert_rest(fixture, UNGUARDED "UPDATE sessions SET event_count = 1 WHERE name = 'three'",
                 "other/user/three: ", &three);
 }
 
-static void test_a_damaged_artifact_leaves_its_session_out(void **state)
+TEST_OF(setup, a_damaged_artifact_leaves_its_session_out)
 {
-    assert_rest(*state,
+    assert_rest(fixture,
                 UNGUARDED "UPDATE artifact_contents SET hash = replace(hash, 'a', 'b')"
                           " WHERE id = (SELECT min(id) FROM artifact_contents)",
                 "app/user/one: ", &one);
 }
 
-static void test_a_damaged_row_of_a_session_is_passed_over(void **state)
+TEST_OF(setup, a_damaged_row_of_a_session_is_passed_over)
 {
-    assert_rest(*state, UNGUARDED "UPDATE sessions SET version = -1 WHERE name = 'one'", "app: ", &one);
+    assert_rest(fixture, UNGUARDED "UPDATE sessions SET version = -1 WHERE name = 'one'", "app: ", &one);
 }
 
-static void test_a_damaged_shared_key_is_passed_over(void **state)
+TEST_OF(setup, a_damaged_shared_key_is_passed_over)
 {
-    assert_rest(*state,
+    assert_rest(fixture,
                 "PRAGMA ignore_check_constraints = ON;" UNGUARDED
                 "UPDATE user_state SET value = 'x' WHERE user_id = 1",
                 "app/user: ", NULL);
 }
 
-static void test_the_callback_is_needed_and_can_end_it(void **state)
+TEST_OF(setup, the_callback_is_needed_and_can_end_it)
 {
-    const struct fixture *fixture = *state;
     ses_export_options options = {.size = sizeof options, .flags = SES_EXPORT_SKIP};
     struct text text = {NULL, 0};
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_store_export(fixture->store, &options, collect_lines, &text, &error));
     free(text.data);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_a_sound_store_is_exported_whole),
-        T(test_a_damaged_event_leaves_its_session_out),
-        T(test_an_event_that_is_no_json_within_leaves_its_session_out),
-        T(test_a_missing_event_leaves_its_session_out),
-        T(test_a_damaged_artifact_leaves_its_session_out),
-        T(test_a_damaged_row_of_a_session_is_passed_over),
-        T(test_a_damaged_shared_key_is_passed_over),
-        T(test_the_callback_is_needed_and_can_end_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

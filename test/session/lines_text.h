@@ -56,10 +56,7 @@ static inline int import_text(ses_store *store, const char *data, size_t len, un
 
 static inline ses_store *empty_store(void)
 {
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(":memory:", NULL, &store, &error));
+    ses_store *store = must_open(":memory:", NULL);
     return store;
 }
 

@@ -144,18 +144,16 @@ static size_t make_entries(ses_store *store, struct entry *entries)
     return count;
 }
 
-static void test_all_orders_over_hours_days_and_before_1970(void **state)
+TEST(all_orders_over_hours_days_and_before_1970)
 {
-    struct fixture *fixture = *state;
     struct entry entries[100];
 
     size_t count = make_entries(fixture->store, entries);
     check_lists(fixture->store, entries, count);
 }
 
-static void test_appended_events_move_sessions(void **state)
+TEST(appended_events_move_sessions)
 {
-    struct fixture *fixture = *state;
     static const int64_t moves[] = {1, 1800, 3599, 3600, 3601, 86400, 900000};
     struct entry entries[100];
 
@@ -178,9 +176,8 @@ static void test_appended_events_move_sessions(void **state)
     check_lists(fixture->store, entries, count);
 }
 
-static void test_ties_are_ordered_by_session_id(void **state)
+TEST(ties_are_ordered_by_session_id)
 {
-    struct fixture *fixture = *state;
     static const char *const names[] = {"b", "a",  "B", "aa",  "\xC3\xA9", "z",
                                         "1", "10", "2", "a b", "a-b",      "~"};
     enum { NAMES = sizeof names / sizeof names[0] };
@@ -195,9 +192,8 @@ static void test_ties_are_ordered_by_session_id(void **state)
 }
 
 /* Several users' sessions of the same id and time: their order is open, but each comes once. */
-static void test_same_id_and_time_of_several_users(void **state)
+TEST(same_id_and_time_of_several_users)
 {
-    struct fixture *fixture = *state;
     enum { USERS = 9 };
 
     for (int i = 0; i < USERS; i++) {
@@ -230,9 +226,8 @@ static void test_same_id_and_time_of_several_users(void **state)
 
 /* ---------------------------------------------------------------------------------------- arguments */
 
-static void test_list_of_what_is_not_there_is_empty(void **state)
+TEST(list_of_what_is_not_there_is_empty)
 {
-    struct fixture *fixture = *state;
     const struct entry entry = {.user = "alice", .name = "s"};
 
     for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
@@ -254,10 +249,8 @@ static void test_list_of_what_is_not_there_is_empty(void **state)
     ses_page_close(NULL);
 }
 
-static void test_a_page_has_100_sessions_by_default(void **state)
+MEMORY_TEST(a_page_has_100_sessions_by_default)
 {
-    struct fixture *fixture = *state;
-
     for (int i = 0; i < 101; i++) {
         struct entry entry = {.user = "alice", .updated_us = i, .rank = i};
         snprintf(entry.name, sizeof entry.name, "%d", i);
@@ -282,12 +275,10 @@ static void test_a_page_has_100_sessions_by_default(void **state)
     ses_page_close(page);
 }
 
-static void test_wrong_arguments_are_refused(void **state)
+TEST(wrong_arguments_are_refused)
 {
-    struct fixture *fixture = *state;
     ses_list_options options = {.size = sizeof options, .limit = 10000};
     ses_page *page = list(fixture->store, "app", NULL, &options);
-    ses_error error;
 
     ses_page_close(page);
     page = (ses_page *)(void *)&error;
@@ -329,9 +320,8 @@ static void check_listed_state(ses_store *store, const char *user, size_t limit,
     assert_int_equal(at, count);
 }
 
-static void test_listed_sessions_show_all_scopes_merged(void **state)
+TEST(listed_sessions_show_all_scopes_merged)
 {
-    struct fixture *fixture = *state;
     const ses_key keys[] = {
         {"app", "alice", "1"}, {"app", "bob", "2"}, {"app", "alice", "3"}, {"app", "carol", "4"}};
     const char *const before[] = {Q("{'app:a':1,'user:u':2,'own':3}"), Q("{'app:a':1,'user:u':4,'user:v':5}"),
@@ -360,11 +350,9 @@ static void test_listed_sessions_show_all_scopes_merged(void **state)
     }
 }
 
-static void test_page_is_a_snapshot_without_events(void **state)
+TEST(page_is_a_snapshot_without_events)
 {
-    struct fixture *fixture = *state;
     const ses_key key = {"app", "alice", "s"};
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'app:a':'A','user:u':2,'own':3}"));
     must_append_by_key(fixture->store, &key, Q("{'timestamp':1800000000}"));
@@ -411,16 +399,14 @@ static void release_some(void *context, void *memory)
 enum { LONGEST = 512 };
 
 /* Ids so long that each takes memory of its own sooner or later. */
-static void test_a_page_is_whole_or_not_there(void **state)
+TEST(a_page_is_whole_or_not_there)
 {
     static const ses_allocator some = {sizeof some, NULL, allocate_some, resize_some, release_some};
     const ses_open_options options = {.size = sizeof options, .allocator = &some};
-    struct fixture *fixture = *state;
     char user[LONGEST + 1];
     char id[LONGEST + 1];
     ses_store *store = NULL;
     ses_page *page = NULL;
-    ses_error error;
     int code = SES_NOMEM;
 
     memset(user, 'u', LONGEST);
@@ -443,27 +429,4 @@ static void test_a_page_is_whole_or_not_there(void **state)
     }
     assert_code(SES_OK, code);
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_page_is_whole_or_not_there, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_all_orders_over_hours_days_and_before_1970, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_appended_events_move_sessions, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_ties_are_ordered_by_session_id, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_same_id_and_time_of_several_users, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_list_of_what_is_not_there_is_empty, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_page_has_100_sessions_by_default, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_wrong_arguments_are_refused, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_listed_sessions_show_all_scopes_merged, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_page_is_a_snapshot_without_events, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("lists", tests, NULL, NULL);
 }

@@ -55,10 +55,8 @@ static void append_at(const struct fixture *fixture, const ses_key *key, int64_t
     must_append_by_key(fixture->store, key, event);
 }
 
-static void test_the_clocks_of_clients_do_not_matter(void **state)
+TEST(the_clocks_of_clients_do_not_matter)
 {
-    struct fixture *fixture = *state;
-
     make_three(fixture);
     append_at(fixture, &one, 5 * 3600);
     fixture->now += 1000000;
@@ -71,12 +69,10 @@ static void test_the_clocks_of_clients_do_not_matter(void **state)
     assert_changed(fixture->store, NULL, 2, NULL, "two one three");
 }
 
-static void test_every_change_of_the_log_is_a_write(void **state)
+TEST(every_change_of_the_log_is_a_write)
 {
-    struct fixture *fixture = *state;
     const ses_point start = {.size = sizeof start, .kind = SES_POINT_SEQ};
     ses_session *fork = NULL;
-    ses_error error;
 
     make_three(fixture);
     append_at(fixture, &one, 0);
@@ -212,11 +208,8 @@ static void make_with_events(struct fixture *fixture, const ses_key *of)
 }
 
 /* One after the other, on one session. */
-static void test_when_each_operation_has_written(void **state)
+TEST(when_each_operation_has_written)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     make_three(fixture);
     fixture->now += 1000000;
     const ses_key of = {"app", "alice", "each"};
@@ -274,11 +267,8 @@ static void walk_with(struct fixture *fixture, operation *make, int code, int wh
 }
 
 /* A session that is written between two pages moves to the front, and so is not met twice; the others stay in their places. */
-static void test_pages_beside_each_operation(void **state)
+TEST(pages_beside_each_operation)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     for (int i = 0; i <= OPERATIONS; i++)
         for (int which = 1; which < WALKED; which += 4) {
             const bool is_deletion = i == OPERATIONS;
@@ -306,13 +296,11 @@ static void test_pages_beside_each_operation(void **state)
 }
 
 /* Events that come with an import were written elsewhere, and earlier. */
-static void test_an_import_never_moves_it_back(void **state)
+TEST(an_import_never_moves_it_back)
 {
-    struct fixture *fixture = *state;
     const int64_t loaded_us = INT64_C(1000000) * 60;
     ses_store *other = empty_store();
     ses_import_report report;
-    ses_error error;
 
     make_three(fixture);
     append_at(fixture, &one, -5 * 3600);
@@ -336,12 +324,10 @@ static void test_an_import_never_moves_it_back(void **state)
     ses_close(other);
 }
 
-static void test_titles_labels_and_expiry_are_not(void **state)
+TEST(titles_labels_and_expiry_are_not)
 {
-    struct fixture *fixture = *state;
     const ses_label label = {"l", "v"};
     const ses_filter labelled = {.size = sizeof labelled, .label = "l"};
-    ses_error error;
 
     make_three(fixture);
     fixture->now += 1000000;
@@ -354,9 +340,8 @@ static void test_titles_labels_and_expiry_are_not(void **state)
     assert_changed(fixture->store, NULL, 1, &labelled, "three one");
 }
 
-static void test_ties_are_by_id(void **state)
+TEST(ties_are_by_id)
 {
-    struct fixture *fixture = *state;
     const char *const ids[] = {"d", "a", "c", "b"};
 
     for (int i = 0; i < 4; i++)
@@ -365,11 +350,8 @@ static void test_ties_are_by_id(void **state)
         assert_changed(fixture->store, NULL, limit, NULL, "a b c d");
 }
 
-static void test_a_token_belongs_to_its_order(void **state)
+TEST(a_token_belongs_to_its_order)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     make_three(fixture);
     for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
         ses_list_options options = {.size = sizeof options, .order = order, .limit = 1};
@@ -387,21 +369,4 @@ static void test_a_token_belongs_to_its_order(void **state)
     const ses_list_options unknown = {.size = sizeof unknown, .order = SES_ORDER_CHANGED + 1};
     ses_page *none = NULL;
     assert_code(SES_MISUSE, ses_list(fixture->store, "app", NULL, &unknown, &none, &error));
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(test_the_clocks_of_clients_do_not_matter),
-        T(test_every_change_of_the_log_is_a_write),
-        T(test_when_each_operation_has_written),
-        T(test_pages_beside_each_operation),
-        T(test_an_import_never_moves_it_back),
-        T(test_titles_labels_and_expiry_are_not),
-        T(test_ties_are_by_id),
-        T(test_a_token_belongs_to_its_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

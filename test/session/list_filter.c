@@ -75,10 +75,8 @@ static void assert_listed(struct fixture *fixture, const char *user, const ses_f
 
 /* ------------------------------------------------------------------------------------------- sentences */
 
-static void test_by_label(void **state)
+TEST_OF(lists_setup, by_label)
 {
-    struct fixture *fixture = *state;
-
     assert_listed(fixture, NULL, NULL, "a1 a2 a3 b1 b2");
     assert_listed(fixture, NULL, FILTER(.label = NULL), "a1 a2 a3 b1 b2");
     assert_listed(fixture, NULL, FILTER(.label = "color"), "a1 a2 a3 b1");
@@ -92,13 +90,11 @@ static void test_by_label(void **state)
     assert_listed(fixture, "carol", FILTER(.label = "color"), "");
 }
 
-static void test_a_label_that_changes(void **state)
+TEST_OF(lists_setup, a_label_that_changes)
 {
-    struct fixture *fixture = *state;
     const ses_key a1 = {"app", "alice", "a1"};
     const ses_key b2 = {"app", "bob", "b2"};
     static const ses_label gone = {"color", NULL};
-    ses_error error;
 
     assert_ok(ses_labels_set_by_key(fixture->store, &a1, &gone, 1, NULL, &error));
     assert_ok(ses_labels_set_by_key(fixture->store, &b2, blue, 2, NULL, &error));
@@ -108,10 +104,8 @@ static void test_a_label_that_changes(void **state)
     assert_listed(fixture, NULL, FILTER(.label = "size"), "a1 a2");
 }
 
-static void test_by_prefix_of_the_id(void **state)
+TEST_OF(lists_setup, by_prefix_of_the_id)
 {
-    struct fixture *fixture = *state;
-
     create(fixture, "alice", "ab", blue, 2);
     create(fixture, "alice", "b\xC3\xA9", NULL, 0);
     create(fixture, "alice", "b\xF4\x8F\xBF\xBF", NULL, 0);
@@ -123,15 +117,13 @@ static void test_by_prefix_of_the_id(void **state)
     assert_listed(fixture, "bob", FILTER(.id_prefix = ""), "b1 b2");
     assert_listed(fixture, "alice", FILTER(.id_prefix = "a", .label = "size"), "a1 a2 ab");
     ses_page *page = NULL;
-    ses_error error;
     assert_ok(list_by(fixture, "alice", FILTER(.id_prefix = "b"), SES_ORDER_NEWEST, &page, &error));
     assert_int_equal(ses_page_count(page), 2);
     ses_page_close(page);
 }
 
-static void test_by_update_time(void **state)
+TEST_OF(lists_setup, by_update_time)
 {
-    struct fixture *fixture = *state;
     const int64_t begin = fixture->now - 5 * second;
     const int64_t second_one = begin + second;
     const int64_t last = begin + 4 * second;
@@ -152,12 +144,10 @@ static void test_by_update_time(void **state)
     assert_listed(fixture, NULL, FILTER(.updated_since_us = &second_one, .label = "color"), "a2 a3 b1");
 }
 
-static void test_sessions_show_title_labels_and_state(void **state)
+TEST_OF(lists_setup, sessions_show_title_labels_and_state)
 {
-    struct fixture *fixture = *state;
     const ses_key a2 = {"app", "alice", "a2"};
     ses_page *page = NULL;
-    ses_error error;
 
     assert_ok(ses_title_set_by_key(fixture->store, &a2, "Second", NULL, &error));
     assert_ok(list_by(fixture, NULL, FILTER(.label = "size"), SES_ORDER_NEWEST, &page, &error));
@@ -172,14 +162,12 @@ static void test_sessions_show_title_labels_and_state(void **state)
     ses_page_close(page);
 }
 
-static void test_lists_without_state(void **state)
+TEST_OF(lists_setup, lists_without_state)
 {
-    struct fixture *fixture = *state;
     const ses_list_options options = {.size = sizeof options, .flags = SES_LIST_NO_STATE, .limit = 3};
     const ses_list_options wrong = {.size = sizeof wrong, .flags = 2};
     const char *json = NULL;
     ses_page *page = NULL;
-    ses_error error;
 
     assert_ok(ses_list(fixture->store, "app", NULL, &options, &page, &error));
     assert_int_equal(ses_page_count(page), 3);
@@ -201,9 +189,8 @@ static void test_lists_without_state(void **state)
     assert_code(SES_MISUSE, ses_list(fixture->store, "app", NULL, &wrong, &page, &error));
 }
 
-static void test_a_token_belongs_to_its_filter(void **state)
+TEST_OF(lists_setup, a_token_belongs_to_its_filter)
 {
-    struct fixture *fixture = *state;
     const int64_t since = 1;
     const int64_t later = 2;
     const ses_filter filters[] = {
@@ -225,7 +212,6 @@ static void test_a_token_belongs_to_its_filter(void **state)
     for (size_t i = 0; i < count; i++) {
         ses_list_options options = {.size = sizeof options, .filter = &filters[i], .limit = 1};
         ses_page *page = NULL;
-        ses_error error;
         assert_ok(ses_list(fixture->store, "app", "alice", &options, &page, &error));
         options.token = ses_page_token(page);
         assert_non_null(options.token);
@@ -245,9 +231,8 @@ static void test_a_token_belongs_to_its_filter(void **state)
     }
 }
 
-static void test_filters_that_break_a_rule_are_refused(void **state)
+TEST_OF(lists_setup, filters_that_break_a_rule_are_refused)
 {
-    struct fixture *fixture = *state;
     static char text[600];
     const ses_filter *const invalid[] = {
         FILTER(.label = ""),
@@ -260,7 +245,6 @@ static void test_filters_that_break_a_rule_are_refused(void **state)
     };
     ses_page *page = NULL;
     int64_t count = 7;
-    ses_error error;
 
     memset(text, 'x', sizeof text - 1);
     for (size_t i = 0; i < sizeof invalid / sizeof invalid[0]; i++) {
@@ -284,13 +268,11 @@ static void test_filters_that_break_a_rule_are_refused(void **state)
     assert_int_equal(count, 7);
 }
 
-static void test_apps_do_not_mix(void **state)
+TEST_OF(lists_setup, apps_do_not_mix)
 {
-    struct fixture *fixture = *state;
     const ses_create_options options = {.size = sizeof options, .labels = blue, .label_count = 2};
     const ses_key other = {"other", "alice", "a1"};
     int64_t count = 0;
-    ses_error error;
 
     assert_ok(ses_create(fixture->store, &other, NULL, 0, &options, NULL, &error));
     assert_listed(fixture, NULL, FILTER(.label = "size"), "a1 a2");
@@ -301,21 +283,17 @@ static void test_apps_do_not_mix(void **state)
 }
 
 /* A label that another program wrote without the mark in the session's row is not there, for any way to find it. */
-static void test_a_label_without_its_mark_is_not_there(void **state)
+TEST_OF(lists_setup, a_label_without_its_mark_is_not_there)
 {
-    struct fixture *fixture = *state;
-
     raw_exec(fixture->path, "UPDATE sessions SET details = 0 WHERE name = 'a1'");
     assert_listed(fixture, NULL, FILTER(.label = "size"), "a2");
     assert_listed(fixture, "alice", FILTER(.label = "size"), "a2");
 }
 
 /* The label's row, found by its index, belongs to the app of another session. */
-static void test_damage_is_corrupt(void **state)
+TEST_OF(lists_setup, damage_is_corrupt)
 {
-    struct fixture *fixture = *state;
     ses_page *page = NULL;
-    ses_error error;
 
     raw_exec(fixture->path, "INSERT INTO apps VALUES (2, 'other'); UPDATE session_labels SET app_id = 2;");
     for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
@@ -329,10 +307,9 @@ static void test_damage_is_corrupt(void **state)
 }
 
 /* So many that a list of one label looks at the sessions with it, and not at all of the user. */
-static void test_a_user_with_many_sessions(void **state)
+MEMORY_TEST(a_user_with_many_sessions)
 {
     enum { MANY = 510 };
-    struct fixture *fixture = *state;
     const int64_t since = fixture->now + 100 * second;
     const struct {
         ses_filter filter;
@@ -354,31 +331,9 @@ static void test_a_user_with_many_sessions(void **state)
             ses_list_options options = {
                 .size = sizeof options, .order = order, .limit = MANY, .filter = &cases[i].filter};
             ses_page *page = NULL;
-            ses_error error;
             assert_ok(ses_list(fixture->store, "app", "carol", &options, &page, &error));
             assert_int_equal(ses_page_count(page), cases[i].count);
             ses_page_close(page);
         }
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, lists_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_by_label),
-        TEST(test_a_label_that_changes),
-        TEST(test_by_prefix_of_the_id),
-        TEST(test_by_update_time),
-        TEST(test_sessions_show_title_labels_and_state),
-        TEST(test_lists_without_state),
-        TEST(test_a_token_belongs_to_its_filter),
-        TEST(test_filters_that_break_a_rule_are_refused),
-        TEST(test_apps_do_not_mix),
-        TEST(test_a_label_without_its_mark_is_not_there),
-        TEST(test_damage_is_corrupt),
-        cmocka_unit_test_setup_teardown(test_a_user_with_many_sessions, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("filtered lists", tests, NULL, NULL);
 }

@@ -215,9 +215,8 @@ static void check_question(ses_store *store, const struct question *question)
     check_walk(store, question, 3, 3);
 }
 
-static void test_every_filter_in_every_order(void **state)
+TEST_OF(model_setup, every_filter_in_every_order)
 {
-    const struct fixture *fixture = *state;
     static const char *const of_label[LABELS][3] = {{"half", "no"}, {"tenth"},      {"rare"},
                                                     {"old"},        {"", "a", "g"}, {"young"}};
 
@@ -237,9 +236,8 @@ static void test_every_filter_in_every_order(void **state)
     }
 }
 
-static void test_filters_that_are_combined(void **state)
+TEST_OF(model_setup, filters_that_are_combined)
 {
-    const struct fixture *fixture = *state;
     uint64_t seed = 5;
 
     for (int i = 0; i < 300; i++) {
@@ -284,14 +282,12 @@ static void change_something(struct fixture *fixture, uint64_t *seed, int step)
     (void)ses_labels_set_by_key(fixture->store, &key, &(ses_label){"l", NULL}, 1, NULL, &error);
 }
 
-static void test_in_order_of_creation_lasting_sessions_come_once(void **state)
+TEST(in_order_of_creation_lasting_sessions_come_once)
 {
-    struct fixture *fixture = *state;
     static const ses_label label = {"l", "v"};
     const ses_create_options create = {.size = sizeof create, .labels = &label, .label_count = 1};
     uint64_t seed = 3;
     int step = 0;
-    ses_error error;
 
     for (int i = 0; i < LASTING; i++) {
         char name[24];
@@ -329,15 +325,4 @@ static void test_in_order_of_creation_lasting_sessions_come_once(void **state)
         for (int i = 0; i < LASTING; i++)
             assert_int_equal(seen[i], !user || strcmp(user, i % 2 ? "u0" : "u1") == 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_filter_in_every_order, model_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_filters_that_are_combined, model_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_in_order_of_creation_lasting_sessions_come_once, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("filtered lists: model", tests, NULL, NULL);
 }

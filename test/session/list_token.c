@@ -117,15 +117,13 @@ static void check_walk_by_creation(struct fixture *fixture, const char *user, si
     }
 }
 
-static void test_walk_by_creation_sees_each_lasting_session_once(void **state)
+TEST_FILE_AND_MEMORY(walk_by_creation_sees_each_lasting_session_once)
 {
-    struct fixture *fixture = *state;
     static const char *const users[] = {NULL, "alice", "bob"};
     static const size_t limits[] = {1, 2, 3, 5};
 
     for (size_t i = 0; i < 3; i++) {
         for (size_t j = 0; j < 4; j++) {
-            ses_error error;
             assert_ok(ses_delete_user(fixture->store, "app", "alice", NULL, NULL, NULL, &error));
             assert_ok(ses_delete_user(fixture->store, "app", "bob", NULL, NULL, NULL, &error));
             make_sessions(fixture);
@@ -134,10 +132,8 @@ static void test_walk_by_creation_sees_each_lasting_session_once(void **state)
     }
 }
 
-static void test_token_holds_when_the_session_it_stands_at_is_deleted(void **state)
+TEST(token_holds_when_the_session_it_stands_at_is_deleted)
 {
-    struct fixture *fixture = *state;
-
     make_sessions(fixture);
     for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
         struct walk walk;
@@ -156,11 +152,9 @@ static void test_token_holds_when_the_session_it_stands_at_is_deleted(void **sta
     }
 }
 
-static void test_everything_behind_the_token_deleted_is_an_empty_end(void **state)
+TEST(everything_behind_the_token_deleted_is_an_empty_end)
 {
-    struct fixture *fixture = *state;
     struct walk walk;
-    ses_error error;
 
     make_sessions(fixture);
     walk_start(&walk, fixture->store, "alice", SES_ORDER_NEWEST, 3);
@@ -171,9 +165,8 @@ static void test_everything_behind_the_token_deleted_is_an_empty_end(void **stat
     assert_int_equal(walk.count, 3);
 }
 
-static void test_walk_by_newest_update_while_sessions_change(void **state)
+TEST(walk_by_newest_update_while_sessions_change)
 {
-    struct fixture *fixture = *state;
     struct walk walk;
     char name[8];
 
@@ -196,9 +189,8 @@ static void test_walk_by_newest_update_while_sessions_change(void **state)
     assert_int_equal(times_seen(&walk, "new") + times_seen(&walk, "s05") + times_seen(&walk, "s38"), 3);
 }
 
-static void test_walk_by_oldest_update_meets_what_moves_again(void **state)
+TEST(walk_by_oldest_update_meets_what_moves_again)
 {
-    struct fixture *fixture = *state;
     struct walk walk;
 
     make_sessions(fixture);
@@ -249,14 +241,12 @@ static void check_token(ses_store *store, const char *app, const char *user, int
         ses_page_close(page);
 }
 
-static void test_tokens_of_other_lists_are_invalid(void **state)
+TEST(tokens_of_other_lists_are_invalid)
 {
-    struct fixture *fixture = *state;
     static const char *const lists[][2] = {{"app", NULL},        {"app", "alice"}, {"app", "bob"},
                                            {"ap", "palice"},     {"ap", NULL},     {"appalice", NULL},
                                            {"appalice", "alice"}};
     enum { LISTS = sizeof lists / sizeof lists[0] };
-    ses_error error;
 
     for (size_t i = 0; i < LISTS; i++) {
         const char *user = lists[i][1] ? lists[i][1] : "somebody";
@@ -276,9 +266,8 @@ static void test_tokens_of_other_lists_are_invalid(void **state)
     }
 }
 
-static void test_garbage_is_no_token(void **state)
+TEST(garbage_is_no_token)
 {
-    struct fixture *fixture = *state;
     static const char *const garbage[] = {
         "",
         " ",
@@ -301,10 +290,8 @@ static void test_garbage_is_no_token(void **state)
         check_token(fixture->store, "app", NULL, SES_ORDER_NEWEST, garbage[i], SES_INVALID);
 }
 
-static void test_changed_tokens_are_invalid(void **state)
+TEST(changed_tokens_are_invalid)
 {
-    struct fixture *fixture = *state;
-
     make_sessions(fixture);
     for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
         char *token = first_token(fixture->store, "app", "alice", order);
@@ -387,9 +374,8 @@ static char *forge_last_byte(const char *token, unsigned char last)
     return forged;
 }
 
-static void test_forged_tokens_lead_to_ids_only(void **state)
+TEST(forged_tokens_lead_to_ids_only)
 {
-    struct fixture *fixture = *state;
     static const unsigned char bad[] = {0x00, 0x80, 0xC3, 0xFF};
 
     make_sessions(fixture);
@@ -407,9 +393,8 @@ static void test_forged_tokens_lead_to_ids_only(void **state)
     }
 }
 
-static void test_lengthened_and_huge_tokens_are_invalid(void **state)
+TEST(lengthened_and_huge_tokens_are_invalid)
 {
-    struct fixture *fixture = *state;
     const size_t huge = (size_t)1 << 20;
     char *text = malloc(huge + 1);
 
@@ -429,9 +414,8 @@ static void test_lengthened_and_huge_tokens_are_invalid(void **state)
     free(text);
 }
 
-static void test_tokens_of_the_longest_ids_are_good(void **state)
+TEST(tokens_of_the_longest_ids_are_good)
 {
-    struct fixture *fixture = *state;
     char names[4][SES_ID_MAX + 1];
     struct walk walk;
 
@@ -451,9 +435,8 @@ static void test_tokens_of_the_longest_ids_are_good(void **state)
     }
 }
 
-static void test_token_goes_with_any_limit(void **state)
+TEST(token_goes_with_any_limit)
 {
-    struct fixture *fixture = *state;
     struct walk walk;
 
     make_sessions(fixture);
@@ -467,33 +450,4 @@ static void test_token_goes_with_any_limit(void **state)
     assert_int_equal(walk.count, SESSIONS / 2);
     assert_string_equal(walk.seen[1], "s36");
     assert_string_equal(walk.seen[8], "s22");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_walk_by_creation_sees_each_lasting_session_once, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_walk_by_creation_sees_each_lasting_session_once,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_token_holds_when_the_session_it_stands_at_is_deleted,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_everything_behind_the_token_deleted_is_an_empty_end,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_walk_by_newest_update_while_sessions_change, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_walk_by_oldest_update_meets_what_moves_again, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_tokens_of_other_lists_are_invalid, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_garbage_is_no_token, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_changed_tokens_are_invalid, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_forged_tokens_lead_to_ids_only, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_lengthened_and_huge_tokens_are_invalid, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_tokens_of_the_longest_ids_are_good, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_token_goes_with_any_limit, fixture_setup, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("tokens of lists", tests, NULL, NULL);
 }

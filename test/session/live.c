@@ -176,9 +176,8 @@ static void create(ses_store *store)
 /* ------------------------------------------------------------------------------------------- the tests */
 
 /* Seldom a rewind, and often: then what they take back nests, and hardly anything is left. */
-static void test_random_logs(void **state)
+MEMORY_TEST(random_logs)
 {
-    struct fixture *fixture = *state;
     static struct log log;
     uint64_t seed = 4;
 
@@ -200,9 +199,8 @@ static void test_random_logs(void **state)
 }
 
 /* Undo, undo, redo, redo: rewinds of rewinds. */
-static void test_rewinds_of_rewinds(void **state)
+MEMORY_TEST(rewinds_of_rewinds)
 {
-    struct fixture *fixture = *state;
     static struct log log;
 
     log.count = 0;
@@ -216,9 +214,8 @@ static void test_rewinds_of_rewinds(void **state)
     }
 }
 
-static void test_a_session_without_rewinds_is_all_live(void **state)
+MEMORY_TEST(a_session_without_rewinds_is_all_live)
 {
-    struct fixture *fixture = *state;
     static struct log log;
 
     log.count = 0;
@@ -228,9 +225,8 @@ static void test_a_session_without_rewinds_is_all_live(void **state)
     check_all_ranges(fixture->store, &log);
 }
 
-static void test_nothing_is_live(void **state)
+MEMORY_TEST(nothing_is_live)
 {
-    struct fixture *fixture = *state;
     static struct log log;
 
     log.count = 0;
@@ -242,12 +238,10 @@ static void test_nothing_is_live(void **state)
 }
 
 /* What is live is what was so when the cursor was opened. */
-static void test_a_rewind_meanwhile_takes_nothing_back(void **state)
+MEMORY_TEST(a_rewind_meanwhile_takes_nothing_back)
 {
-    struct fixture *fixture = *state;
     static struct log log;
     int64_t seqs[MOST];
-    ses_error error;
 
     log.count = 0;
     create(fixture->store);
@@ -272,12 +266,10 @@ static void test_a_rewind_meanwhile_takes_nothing_back(void **state)
 }
 
 /* Refreshing and appending add events at the end, whatever they are. */
-static void test_a_handle_keeps_what_it_was_read_with(void **state)
+MEMORY_TEST(a_handle_keeps_what_it_was_read_with)
 {
-    struct fixture *fixture = *state;
     static struct log log;
     ses_session *session = NULL;
-    ses_error error;
 
     log.count = 0;
     create(fixture->store);
@@ -294,13 +286,11 @@ static void test_a_handle_keeps_what_it_was_read_with(void **state)
     ses_session_close(session);
 }
 
-static void test_get_or_create_reads_live_events(void **state)
+MEMORY_TEST(get_or_create_reads_live_events)
 {
-    struct fixture *fixture = *state;
     const ses_create_options options = {.size = sizeof options, .range = &live};
     static struct log log;
     ses_session *session = NULL;
-    ses_error error;
 
     log.count = 0;
     create(fixture->store);
@@ -314,12 +304,10 @@ static void test_get_or_create_reads_live_events(void **state)
     ses_session_close(session);
 }
 
-static void test_events_of_a_handle_are_live_as_of_the_handle(void **state)
+MEMORY_TEST(events_of_a_handle_are_live_as_of_the_handle)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
-    struct fixture *fixture = *state;
     unsigned char is_live[3] = {7, 7, 7};
-    ses_error error;
 
     create(fixture->store);
     must_append_by_key(fixture->store, &key, Q("{'invocationId':'i1'}"));
@@ -335,16 +323,13 @@ static void test_events_of_a_handle_are_live_as_of_the_handle(void **state)
     assert_ok(ses_prune_by_key(fixture->store, &key, &one, NULL, &error));
     assert_ok(ses_session_live(session, NULL, is_live, sizeof is_live, &error));
     assert_int_equal(is_live[0] + 2 * is_live[1] + 4 * is_live[2], 0);
-    ses_session_close(session);
 }
 
-static void test_what_the_handle_must_be(void **state)
+MEMORY_TEST(what_the_handle_must_be)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
     const ses_call_options flags = {.size = sizeof flags, .flags = 1};
-    struct fixture *fixture = *state;
     unsigned char is_live[3] = {7, 7, 7};
-    ses_error error;
 
     create(fixture->store);
     must_append_by_key(fixture->store, &key, Q("{'invocationId':'i1'}"));
@@ -361,22 +346,4 @@ static void test_what_the_handle_must_be(void **state)
     must_delete(fixture->store, &key);
     assert_code(SES_NOTFOUND, ses_session_live(session, NULL, is_live, sizeof is_live, &error));
     assert_int_equal(is_live[0], 7);
-    ses_session_close(session);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_random_logs),
-        TEST(test_rewinds_of_rewinds),
-        TEST(test_events_of_a_handle_are_live_as_of_the_handle),
-        TEST(test_what_the_handle_must_be),
-        TEST(test_a_session_without_rewinds_is_all_live),
-        TEST(test_nothing_is_live),
-        TEST(test_a_rewind_meanwhile_takes_nothing_back),
-        TEST(test_a_handle_keeps_what_it_was_read_with),
-        TEST(test_get_or_create_reads_live_events),
-    };
-    return cmocka_run_group_tests_name("live events", tests, NULL, NULL);
 }

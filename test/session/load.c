@@ -76,17 +76,16 @@ static void must_load(ses_store *store, struct source *source)
 
 /* ----------------------------------------------------------------------------------------------- loading */
 
-static void test_a_loaded_session_is_as_it_was(void **state)
+TEST_FILE_AND_MEMORY(a_loaded_session_is_as_it_was)
 {
     static const ses_label labels[] = {{"b", "2"}, {"a", ""}};
     const int64_t seqs[] = {3, 4, 9};
     const int64_t expires = 5;
     const int64_t updated = 9000000;
     const int64_t after = 8000000;
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct source source = plain();
     ses_load_result result;
-    ses_error error;
 
     source.seqs = seqs;
     source.updated_us = &after;
@@ -125,16 +124,13 @@ static void test_a_loaded_session_is_as_it_was(void **state)
     assert_int_equal(ses_session_event(session, 1)->time_us, 7000000);
     assert_state(session, "{\"i\":[1, 2],\"k\":2,\"l\":\"x\"}");
     assert_as_of(store, &key, AFTER_SEQ(3), "{\"gone\":1,\"i\":[1, 2],\"k\":1.10}");
-    ses_session_close(session);
 }
 
-static void test_what_is_not_given_is_counted(void **state)
+TEST(what_is_not_given_is_counted)
 {
-    struct fixture *fixture = *state;
     const ses_loaded nothing = {.size = sizeof nothing};
     const ses_key other = {"app", "user", "nothing"};
     struct source source = plain();
-    ses_error error;
 
     must_load(fixture->store, &source);
     ses_session *session = must_get(fixture->store, &key);
@@ -148,15 +144,13 @@ static void test_what_is_not_given_is_counted(void **state)
     assert_int_equal(ses_session_created_us(session), fixture->now);
     assert_int_equal(ses_session_version(session), 0);
     assert_state(session, "{}");
-    ses_session_close(session);
 }
 
-static void test_shared_scopes_stay_as_they_are(void **state)
+TEST(shared_scopes_stay_as_they_are)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct source source = plain();
     char *json = NULL;
-    ses_error error;
 
     assert_ok(ses_shared_state_change(store, "app", NULL, "{\"a\":7}", SES_NUL, NULL, &error));
     must_load(store, &source);
@@ -169,10 +163,9 @@ static void test_shared_scopes_stay_as_they_are(void **state)
     ses_free(json);
 }
 
-static void test_a_missing_id_or_time_is_added_and_temp_keys_are_cut(void **state)
+TEST(a_missing_id_or_time_is_added_and_temp_keys_are_cut)
 {
     static const char *const events[] = {"{'actions':{'stateDelta':{'temp:t':1,'k':1}}}"};
-    struct fixture *fixture = *state;
     struct source source = {.events = events, .count = 1};
 
     must_load(fixture->store, &source);
@@ -182,11 +175,10 @@ static void test_a_missing_id_or_time_is_added_and_temp_keys_are_cut(void **stat
     assert_int_equal(strlen(event->id), 36);
     assert_non_null(strstr(event->json, Q("'actions':{'stateDelta':{'k':1}}")));
     assert_state(session, "{\"k\":1}");
-    ses_session_close(session);
 }
 
 /* Rewinds and compactions count as if they had been appended. */
-static void test_history_goes_on_after_loading(void **state)
+TEST(history_goes_on_after_loading)
 {
     static const char *const events[] = {
         "{'id':'a','timestamp':1,'invocationId':'i1','author':'user','content':{'parts':[{'text':'x'}]},"
@@ -198,11 +190,9 @@ static void test_history_goes_on_after_loading(void **state)
         "endTimestamp':1,"
         "'compactedContent':{'parts':[{'text':'sum'}]}}}}"};
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     struct source source = {.events = events, .count = 4};
     ses_session *session = NULL;
-    ses_error error;
 
     must_load(store, &source);
     assert_ok(ses_get(store, &key, GET_RANGE(&live), &session, &error));
@@ -217,14 +207,12 @@ static void test_history_goes_on_after_loading(void **state)
     assert_stored_state(store, &key, "{\"k\":2}");
 }
 
-static void test_a_pruned_log_is_loaded_with_its_base(void **state)
+TEST(a_pruned_log_is_loaded_with_its_base)
 {
     static const ses_loaded_value base[] = {
         {"k", " {\"z\": 1} ", SES_NUL, 5}, {"app:a", "2", 1, 0}, {"gone", "1", 1, 7}};
     const int64_t seqs[] = {8, 9, 10};
-    struct fixture *fixture = *state;
     struct source source = plain();
-    ses_error error;
 
     source.seqs = seqs;
     source.loaded.initial_state = "{\"app:a\":2,\"k\":1}";
@@ -245,7 +233,7 @@ static void test_a_pruned_log_is_loaded_with_its_base(void **state)
     assert_int_equal(load_with(fixture->store, &source, 0, NULL, &error), SES_UNCHANGED);
 }
 
-static void test_a_different_base_is_a_different_session(void **state)
+TEST(a_different_base_is_a_different_session)
 {
     static const ses_loaded_value bases[][3] = {{{"a", "1", 1, 5}, {"b", "2", 1, 6}},
                                                 {{"a", "1", 1, 5}, {"b", "3", 1, 6}},
@@ -254,9 +242,8 @@ static void test_a_different_base_is_a_different_session(void **state)
                                                 {{"a", "1", 1, 5}},
                                                 {{"a", "1", 1, 5}, {"b", "2", 1, 6}, {"c", "3", 1, 6}}};
     const int64_t seqs[] = {8, 9, 10};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct source source = plain();
-    ses_error error;
 
     source.seqs = seqs;
     source.loaded.base_seq = 7;
@@ -269,13 +256,12 @@ static void test_a_different_base_is_a_different_session(void **state)
     }
 }
 
-static void test_the_version_is_kept_but_never_that_of_a_deleted_session(void **state)
+TEST(the_version_is_kept_but_never_that_of_a_deleted_session)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_append_options old = {.size = sizeof old, .flags = SES_AT_VERSION, .version = 2};
     struct source source = plain();
     ses_load_result result;
-    ses_error error;
 
     must_load(store, &source);
     must_append_by_key(store, &key, "{}");
@@ -292,12 +278,10 @@ static void test_the_version_is_kept_but_never_that_of_a_deleted_session(void **
 
 /* ------------------------------------------------------------------------------------------- one that exists */
 
-static void test_loading_twice_changes_nothing(void **state)
+TEST(loading_twice_changes_nothing)
 {
-    struct fixture *fixture = *state;
     struct source source = plain();
     ses_load_result result;
-    ses_error error;
 
     must_load(fixture->store, &source);
     char *before = describe_stored(fixture->store, &key);
@@ -370,15 +354,14 @@ static void make_unlike(struct source *source, int number)
 }
 enum { UNLIKE = 12 };
 
-static void test_a_different_session_is_never_touched(void **state)
+TEST_FILE_AND_MEMORY(a_different_session_is_never_touched)
 {
     static const char *const words[UNLIKE] = {
         "time of creation", "update time", "expiry",           "title",
         "labels",           "parent",      "initial state",    "last sequence number",
         "event 4",          "event 2",     "number of events", "number of events"};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct source first = plain();
-    ses_error error;
 
     must_load(store, &first);
     char *before = describe_stored(store, &key);
@@ -398,11 +381,9 @@ static void test_a_different_session_is_never_touched(void **state)
 }
 
 /* However much of it was there already, a session that replaces another is as if it had been loaded alone. */
-static void test_a_different_session_can_be_replaced(void **state)
+TEST(a_different_session_can_be_replaced)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
-    ses_error error;
 
     for (int i = 0; i < UNLIKE; i++) {
         struct source first = plain();
@@ -430,13 +411,11 @@ static void test_a_different_session_can_be_replaced(void **state)
     }
 }
 
-static void test_a_different_session_can_be_loaded_beside_it(void **state)
+TEST(a_different_session_can_be_loaded_beside_it)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     struct source first = plain();
     ses_load_result result;
-    ses_error error;
 
     must_load(store, &first);
     char *before = describe_stored(store, &key);
@@ -460,14 +439,13 @@ static void test_a_different_session_can_be_loaded_beside_it(void **state)
     free(before);
 }
 
-static void test_another_name_is_still_an_id(void **state)
+TEST(another_name_is_still_an_id)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     char name[SES_ID_MAX + 1];
     const ses_key of = {"app", "user", name};
     const ses_load_options rename = {.size = sizeof rename, .flags = SES_LOAD_RENAME};
     ses_load_result result;
-    ses_error error;
 
     for (size_t i = 0; i < SES_ID_MAX; i += 2)
         memcpy(name + i, "\xC3\xA9", 2);
@@ -483,12 +461,11 @@ static void test_another_name_is_still_an_id(void **state)
     assert_string_equal(result.session + SES_ID_MAX - 4, "\xC3\xA9~3");
 }
 
-static void test_events_that_the_existing_session_lacks_are_added(void **state)
+TEST(events_that_the_existing_session_lacks_are_added)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct source source = plain();
     ses_load_result result;
-    ses_error error;
 
     source.count = 1;
     must_load(store, &source);
@@ -508,7 +485,7 @@ static void test_events_that_the_existing_session_lacks_are_added(void **state)
     assert_as_of(store, &key, AFTER_SEQ(1), "{\"gone\":1,\"i\":[1, 2],\"k\":1.10}");
 }
 
-static void test_a_dry_run_changes_nothing(void **state)
+TEST(a_dry_run_changes_nothing)
 {
     static const struct {
         unsigned flags;
@@ -516,10 +493,8 @@ static void test_a_dry_run_changes_nothing(void **state)
     } runs[] = {{SES_LOAD_UPDATE, SES_LOADED_UPDATED},
                 {SES_LOAD_REPLACE, SES_LOADED_REPLACED},
                 {SES_LOAD_RENAME, SES_LOADED_RENAMED}};
-    struct fixture *fixture = *state;
     struct source source = plain();
     ses_load_result result;
-    ses_error error;
 
     assert_ok(load_with(fixture->store, &source, SES_LOAD_DRY_RUN, &result, &error));
     assert_int_equal(result.outcome, SES_LOADED_NEW);
@@ -554,7 +529,7 @@ static void assert_refused(ses_store *store, struct source *source, int code, co
     assert_code(SES_NOTFOUND, ses_get(store, &key, NULL, &session, &error));
 }
 
-static void test_events_that_are_none_are_refused(void **state)
+TEST_FILE_AND_MEMORY(events_that_are_none_are_refused)
 {
     static const struct {
         const char *event;
@@ -565,7 +540,7 @@ static void test_events_that_are_none_are_refused(void **state)
                  {"{'id':1}", SES_INVALID, "id"},
                  {"{'id':'x'", SES_JSON, "at byte"},
                  {"[]", SES_INVALID, "object"}};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *const events[] = {plain_events[0], plain_events[1], cases[i].event, "{}"};
@@ -575,7 +550,7 @@ static void test_events_that_are_none_are_refused(void **state)
     }
 }
 
-static void test_numbers_and_times_that_cannot_be_are_refused(void **state)
+TEST(numbers_and_times_that_cannot_be_are_refused)
 {
     static const int64_t same[] = {1, 1, 3};
     static const int64_t negative[] = {1, -1, 3};
@@ -583,7 +558,7 @@ static void test_numbers_and_times_that_cannot_be_are_refused(void **state)
     static const int64_t early = 6999999;
     static const int64_t late = 7000001;
     static const int64_t never = INT64_MAX;
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct source source = plain();
 
     source.seqs = same;
@@ -621,13 +596,12 @@ static void test_numbers_and_times_that_cannot_be_are_refused(void **state)
 }
 
 /* Values may be nested 999 deep, wherever they are given. */
-static void test_a_state_as_deep_as_can_be_is_loaded(void **state)
+TEST(a_state_as_deep_as_can_be_is_loaded)
 {
     enum { DEPTH = 999 };
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct source source = plain();
     struct text deep = {NULL, 0};
-    ses_error error;
 
     text_printf(&deep, "{\"k\":");
     for (int i = 0; i < DEPTH; i++)
@@ -645,14 +619,13 @@ static void test_a_state_as_deep_as_can_be_is_loaded(void **state)
 }
 
 /* A session may have any version up to the bound, and its deletion leaves all others enough. */
-static void test_a_version_above_2_to_the_52_is_refused(void **state)
+TEST(a_version_above_2_to_the_52_is_refused)
 {
     const int64_t most = INT64_C(1) << 52;
     const ses_key other = {"other", "user", "session"};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct source source = plain();
     ses_load_result result;
-    ses_error error;
 
     source.loaded.version = &(int64_t){most + 1};
     assert_refused(store, &source, SES_INVALID, "2^52", -1);
@@ -667,14 +640,14 @@ static void test_a_version_above_2_to_the_52_is_refused(void **state)
     assert_no_problems(store);
 }
 
-static void test_an_own_state_that_the_log_does_not_lead_to_is_refused(void **state)
+TEST(an_own_state_that_the_log_does_not_lead_to_is_refused)
 {
     static const char *const states[][2] = {{"{\"i\":[1,2],\"k\":2,\"l\":\"x\"}", "\"i\""},
                                             {"{\"i\":[1, 2],\"k\":2}", "\"l\""},
                                             {"{\"i\":[1, 2],\"k\":2,\"l\":\"x\",\"m\":1}", "\"m\""},
                                             {"{\"i\":[1, 2],\"k\":2,\"l\":\"x\",\"app:a\":1}", "\"app:a\""},
                                             {"{\"i\":[1, 2],\"k\":2,\"l\":" REMOVED "}", "\"l\""}};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
         struct source source = plain();
@@ -684,7 +657,7 @@ static void test_an_own_state_that_the_log_does_not_lead_to_is_refused(void **st
     }
 }
 
-static void test_a_base_that_cannot_be_is_refused(void **state)
+TEST(a_base_that_cannot_be_is_refused)
 {
     static const ses_loaded_value bases[][2] = {{{"k", "1", 1, 1}, {"k", "2", 1, 1}},
                                                 {{"i", "7", 1, 0}}, /* the initial state has another value */
@@ -696,7 +669,7 @@ static void test_a_base_that_cannot_be_is_refused(void **state)
                                                 {{"\xFF", "1", 1, 0}}};
     static const int codes[] = {SES_INVALID, SES_INVALID, SES_INVALID, SES_INVALID,
                                 SES_INVALID, SES_JSON,    SES_INVALID, SES_INVALID};
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         struct source source = {.loaded = {.initial_state = "{\"i\":1}",
@@ -710,11 +683,10 @@ static void test_a_base_that_cannot_be_is_refused(void **state)
     }
 }
 
-static void test_wrong_calls_are_refused(void **state)
+TEST(wrong_calls_are_refused)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct source source = plain();
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_load(store, &key, NULL, NULL, NULL, &error));
     assert_code(SES_MISUSE, load_with(store, &source, 0x100, NULL, &error));
@@ -737,10 +709,9 @@ static void test_wrong_calls_are_refused(void **state)
     assert_refused(store, &source, SES_JSON, "initial state", -1);
 }
 
-static void test_limits_hold_for_what_is_loaded(void **state)
+TEST(limits_hold_for_what_is_loaded)
 {
     static const char *const untimed[] = {"{}", "{'id':'e2','author':'somebody else'}"};
-    struct fixture *fixture = *state;
     struct source source = plain();
 
     fixture->options.max_session_events = 2;
@@ -754,11 +725,9 @@ static void test_limits_hold_for_what_is_loaded(void **state)
     assert_refused(fixture->store, &source, SES_LIMIT, "max_event_bytes", 1);
 }
 
-static void test_a_read_only_store_loads_nothing(void **state)
+TEST(a_read_only_store_loads_nothing)
 {
-    struct fixture *fixture = *state;
     struct source source = plain();
-    ses_error error;
 
     fixture->options.flags = SES_OPEN_READ_ONLY;
     fixture_reopen(fixture);
@@ -768,9 +737,9 @@ static void test_a_read_only_store_loads_nothing(void **state)
 
 /* ---------------------------------------------------------------------------------- the function that gives */
 
-static void test_the_function_can_end_the_call(void **state)
+TEST(the_function_can_end_the_call)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     struct source source = plain();
 
     source.ends_with = SES_IO;
@@ -804,12 +773,10 @@ static int meddle(void *context, ses_loaded_event *event, ses_error *error)
     return 0;
 }
 
-static void test_the_function_may_read_from_the_store_but_not_write(void **state)
+TEST(the_function_may_read_from_the_store_but_not_write)
 {
-    struct fixture *fixture = *state;
     struct meddler meddler = {.store = NULL};
     const ses_loaded loaded = {.size = sizeof loaded, .next = meddle, .next_context = &meddler};
-    ses_error error;
 
     fixture->options.busy_timeout_ms = support_on_server() ? 0 : 20;
     fixture_reopen(fixture);
@@ -856,12 +823,10 @@ static int give_slowly(void *context, ses_loaded_event *event, ses_error *error)
 }
 
 /* What waits meanwhile is neither lost with a load that fails nor asked for on another thread. */
-static void test_other_writers_wait_and_do_not_share_the_transaction(void **state)
+TEST(other_writers_wait_and_do_not_share_the_transaction)
 {
-    struct fixture *fixture = *state;
     struct other_writer writer = {.store = fixture->store, .code = SES_INTERNAL};
     const ses_loaded loaded = {.size = sizeof loaded, .next = give_slowly, .next_context = &writer};
-    ses_error error;
 
     must_create(fixture->store, &(ses_key){"app", "user", "other"}, NULL);
     assert_code(SES_INVALID, ses_load(fixture->store, &key, &loaded, NULL, NULL, &error));
@@ -897,14 +862,12 @@ static int give_nothing_late(void *context, ses_loaded_event *event, ses_error *
 }
 
 /* With a rollback journal the commit waits for readers: for the whole timeout, however long the function took. */
-static void test_the_time_of_the_function_is_not_that_of_waiting(void **state)
+TEST(the_time_of_the_function_is_not_that_of_waiting)
 {
-    struct fixture *fixture = *state;
     struct reader reader = {.db = NULL};
     const ses_loaded loaded = {.size = sizeof loaded, .next = give_nothing_late, .next_context = &reader};
     pthread_t thread;
     void *ended = NULL;
-    ses_error error;
 
     fixture->options.busy_timeout_ms = 1000;
     fixture->options.journal = SES_JOURNAL_ROLLBACK;
@@ -923,9 +886,9 @@ static void count_notice(void *context)
     ++*(int *)context;
 }
 
-static void test_followers_are_not_told_of_a_dry_run(void **state)
+MEMORY_TEST(followers_are_not_told_of_a_dry_run)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_key of_user = {"app", "user", NULL};
     int notices = 0;
     const ses_follow_options options = {
@@ -933,7 +896,6 @@ static void test_followers_are_not_told_of_a_dry_run(void **state)
     struct source source = plain();
     const ses_event *event = NULL;
     ses_follower *follower = NULL;
-    ses_error error;
 
     assert_ok(ses_follower_open(store, &of_user, &options, &follower, &error));
     assert_ok(ses_follower_next(follower, 0, &event, &error));
@@ -944,14 +906,13 @@ static void test_followers_are_not_told_of_a_dry_run(void **state)
     ses_follower_close(follower);
 }
 
-static void test_followers_are_told(void **state)
+TEST(followers_are_told)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_key of_user = {"app", "user", NULL};
     struct source source = plain();
     const ses_event *event = NULL;
     ses_follower *follower = NULL;
-    ses_error error;
 
     assert_ok(ses_follower_open(store, &of_user, NULL, &follower, &error));
     assert_ok(ses_follower_next(follower, 0, &event, &error));
@@ -963,47 +924,4 @@ static void test_followers_are_told(void **state)
     assert_ok(load_with(store, &source, SES_LOAD_REPLACE, NULL, &error));
     assert_code(SES_RESET, ses_follower_next(follower, 5000, &event, &error));
     ses_follower_close(follower);
-}
-
-#define LOAD_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-#define IN_MEMORY(test) cmocka_unit_test_setup_teardown(test, fixture_setup_memory, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        LOAD_TEST(test_a_loaded_session_is_as_it_was),
-        IN_MEMORY(test_a_loaded_session_is_as_it_was),
-        LOAD_TEST(test_what_is_not_given_is_counted),
-        LOAD_TEST(test_shared_scopes_stay_as_they_are),
-        LOAD_TEST(test_a_missing_id_or_time_is_added_and_temp_keys_are_cut),
-        LOAD_TEST(test_history_goes_on_after_loading),
-        LOAD_TEST(test_a_pruned_log_is_loaded_with_its_base),
-        LOAD_TEST(test_a_different_base_is_a_different_session),
-        LOAD_TEST(test_the_version_is_kept_but_never_that_of_a_deleted_session),
-        LOAD_TEST(test_loading_twice_changes_nothing),
-        LOAD_TEST(test_a_different_session_is_never_touched),
-        IN_MEMORY(test_a_different_session_is_never_touched),
-        LOAD_TEST(test_a_different_session_can_be_replaced),
-        LOAD_TEST(test_a_different_session_can_be_loaded_beside_it),
-        LOAD_TEST(test_another_name_is_still_an_id),
-        LOAD_TEST(test_events_that_the_existing_session_lacks_are_added),
-        LOAD_TEST(test_a_dry_run_changes_nothing),
-        LOAD_TEST(test_events_that_are_none_are_refused),
-        IN_MEMORY(test_events_that_are_none_are_refused),
-        LOAD_TEST(test_numbers_and_times_that_cannot_be_are_refused),
-        LOAD_TEST(test_a_state_as_deep_as_can_be_is_loaded),
-        LOAD_TEST(test_a_version_above_2_to_the_52_is_refused),
-        LOAD_TEST(test_an_own_state_that_the_log_does_not_lead_to_is_refused),
-        LOAD_TEST(test_a_base_that_cannot_be_is_refused),
-        LOAD_TEST(test_wrong_calls_are_refused),
-        LOAD_TEST(test_limits_hold_for_what_is_loaded),
-        LOAD_TEST(test_a_read_only_store_loads_nothing),
-        LOAD_TEST(test_the_function_can_end_the_call),
-        LOAD_TEST(test_the_function_may_read_from_the_store_but_not_write),
-        LOAD_TEST(test_other_writers_wait_and_do_not_share_the_transaction),
-        LOAD_TEST(test_the_time_of_the_function_is_not_that_of_waiting),
-        LOAD_TEST(test_followers_are_told),
-        IN_MEMORY(test_followers_are_not_told_of_a_dry_run),
-    };
-    return cmocka_run_group_tests_name("load", tests, NULL, NULL);
 }

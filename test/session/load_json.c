@@ -59,11 +59,9 @@ static const char plain[] = "{'id':'s','appName':'app','userId':'user','state':{
                             "SENTINEL_REMOVED__','user:u':2}}}],"
                             "'lastUpdateTime':6.5}";
 
-static void test_a_session_is_loaded_with_its_events_and_own_state(void **state)
+TEST(a_session_is_loaded_with_its_events_and_own_state)
 {
-    struct fixture *fixture = *state;
     ses_load_result result;
-    ses_error error;
 
     assert_ok(load(fixture->store, plain, 0, &result, &error));
     assert_int_equal(result.outcome, SES_LOADED_NEW);
@@ -79,18 +77,15 @@ static void test_a_session_is_loaded_with_its_events_and_own_state(void **state)
     assert_initial(fixture->store, "{'given':1.10}");
     ses_session *session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_created_us(session), 4000000);
-    ses_session_close(session);
 }
 
-static void test_both_spellings_and_forms_of_time_are_read(void **state)
+TEST(both_spellings_and_forms_of_time_are_read)
 {
     static const char *const texts[] = {
         "{'id':'s','app_name':'app','user_id':'user','events':[],'last_update_time':1700000000.25}",
         ("{'last_update_time':'2023-11-14T22:13:20.25Z','user_id':'user','appName':'app','state':null,'id':'s'"
          "}"),
         " {\n'id' : 's' , 'appName':'app','userId':'user','state':{},'lastUpdateTime':1700000000250 }\n"};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         assert_code(i ? SES_UNCHANGED : SES_OK, load(fixture->store, texts[i], 0, NULL, &error));
@@ -100,12 +95,10 @@ static void test_both_spellings_and_forms_of_time_are_read(void **state)
     }
 }
 
-static void test_the_key_names_the_session_here(void **state)
+TEST(the_key_names_the_session_here)
 {
-    struct fixture *fixture = *state;
     const ses_key other = {"other", NULL, "t"};
     const ses_key whole = {"other", "user", "t"};
-    ses_error error;
 
     assert_ok(ses_load_json(fixture->store, &other, Q(plain), SES_NUL, NULL, NULL, &error));
     assert_true(is_there(fixture->store, &whole));
@@ -119,13 +112,11 @@ static void test_the_key_names_the_session_here(void **state)
     assert_message("no appName");
 }
 
-static void test_a_session_of_ours_comes_back_as_it_was(void **state)
+TEST(a_session_of_ours_comes_back_as_it_was)
 {
-    struct fixture *fixture = *state;
     const ses_key copy = {"app", "user", "copy"};
     char *before;
     char *after;
-    ses_error error;
 
     must_create(
         fixture->store, &key,
@@ -148,11 +139,8 @@ static void test_a_session_of_ours_comes_back_as_it_was(void **state)
     ses_free(after);
 }
 
-static void test_blanks_between_tokens_are_no_difference(void **state)
+TEST(blanks_between_tokens_are_no_difference)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_ok(load(
         fixture->store,
         "{'id':'s','appName':'app','userId':'user','state':{'k':{\n  'a': [1,\t2],\n  'b \\\\':'x  \\' y'}},"
@@ -166,22 +154,16 @@ static void test_blanks_between_tokens_are_no_difference(void **state)
                      0, NULL, &error));
 }
 
-static void test_the_text_of_the_tombstone_in_a_state_is_a_value(void **state)
+TEST(the_text_of_the_tombstone_in_a_state_is_a_value)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_ok(load(fixture->store,
                    "{'id':'s','appName':'app','userId':'user','state':{'k':'__ADK_SENTINEL_REMOVED__'}}", 0,
                    NULL, &error));
     assert_initial(fixture->store, "{'k':'\\u005f_ADK_SENTINEL_REMOVED__'}");
 }
 
-static void test_of_keys_that_appear_twice_the_last_counts(void **state)
+TEST(of_keys_that_appear_twice_the_last_counts)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_ok(load(fixture->store,
                    "{'id':'s','appName':'app','userId':'user','state':{'k':1,'l':1,'k':2,'\\u006c':3},"
                    "'events':[{'id':'1','timestamp':1,'actions':{'stateDelta':{'l':0,'l':3}}}]}",
@@ -189,11 +171,8 @@ static void test_of_keys_that_appear_twice_the_last_counts(void **state)
     assert_initial(fixture->store, "{'k':2}");
 }
 
-static void test_what_events_lack_is_added(void **state)
+TEST(what_events_lack_is_added)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     fixture->now = 77000000;
     assert_ok(
         load(fixture->store,
@@ -203,16 +182,12 @@ static void test_what_events_lack_is_added(void **state)
     assert_int_equal(ses_session_event(session, 0)->time_us, 77000000);
     assert_true(strlen(ses_session_event(session, 1)->id) == 36);
     assert_int_equal(ses_session_updated_us(session), 77000000);
-    ses_session_close(session);
 }
 
 /* -------------------------------------------------------------------------------------------- shared state */
 
-static void test_shared_keys_are_written_when_asked_for(void **state)
+TEST(shared_keys_are_written_when_asked_for)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &(ses_key){"app", "user", "other"}, Q("{'app:b':'here'}"));
     assert_ok(
         load(fixture->store,
@@ -235,7 +210,7 @@ static void test_shared_keys_are_written_when_asked_for(void **state)
 
 /* --------------------------------------------------------------------------------------- sessions that exist */
 
-static void test_a_session_that_exists_is_treated_as_by_ses_load(void **state)
+TEST(a_session_that_exists_is_treated_as_by_ses_load)
 {
     static const char more[] =
         "{'id':'s','appName':'app','userId':'user','state':{'given':1.10,'k':3},"
@@ -243,9 +218,7 @@ static void test_a_session_that_exists_is_treated_as_by_ses_load(void **state)
         "{'id':'e2','timestamp':4,'actions':{'state_delta':{'k':[2],'gone':'__ADK_SENTINEL_REMOVED__','user:"
         "u':2}}},"
         "{'id':'e3','timestamp':7,'actions':{'stateDelta':{'k':3}}}],'lastUpdateTime':7}";
-    struct fixture *fixture = *state;
     ses_load_result result;
-    ses_error error;
 
     assert_ok(load(fixture->store, plain, 0, NULL, &error));
     assert_code(SES_UNCHANGED, load(fixture->store, plain, 0, &result, &error));
@@ -265,7 +238,7 @@ static void test_a_session_that_exists_is_treated_as_by_ses_load(void **state)
 
 #define NAMES "'id':'s','appName':'app','userId':'user'"
 
-static void test_what_is_no_session_is_refused(void **state)
+TEST(what_is_no_session_is_refused)
 {
     static const struct {
         const char *json;
@@ -303,8 +276,6 @@ static void test_what_is_no_session_is_refused(void **state)
          "{'k':'__ADK_SENTINEL_REMOVED__'}}}]}",
          SES_INVALID, "\"k\""},
     };
-    struct fixture *fixture = *state;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         print_message("%s\n", cases[i].json);
@@ -318,11 +289,9 @@ static void test_what_is_no_session_is_refused(void **state)
     assert_code(SES_MISUSE, load(fixture->store, plain, SES_LOAD_REPLACE | SES_LOAD_RENAME, NULL, &error));
 }
 
-static void test_a_text_cut_anywhere_is_refused(void **state)
+TEST(a_text_cut_anywhere_is_refused)
 {
-    struct fixture *fixture = *state;
     const char *whole = Q(plain);
-    ses_error error;
 
     for (size_t len = 0; len < strlen(whole); len++) {
         char *part = malloc(len + 1);
@@ -334,11 +303,9 @@ static void test_a_text_cut_anywhere_is_refused(void **state)
     assert_false(is_there(fixture->store, &key));
 }
 
-static void test_depth_is_bounded(void **state)
+TEST(depth_is_bounded)
 {
-    struct fixture *fixture = *state;
     char *deep = malloc(200000);
-    ses_error error;
 
     assert_non_null(deep);
     memset(deep, '[', 199999);
@@ -381,37 +348,7 @@ static void load_all(struct fixture *fixture, const char *name)
     free(text);
 }
 
-static void test_sessions_of_google_adk_are_loaded(void **state)
+TEST(sessions_of_google_adk_are_loaded)
 {
-    load_all(*state, "data/adk-stores/python-sqlite-2.13.json");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_session_is_loaded_with_its_events_and_own_state, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_both_spellings_and_forms_of_time_are_read, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_key_names_the_session_here, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_session_of_ours_comes_back_as_it_was, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_blanks_between_tokens_are_no_difference, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_text_of_the_tombstone_in_a_state_is_a_value, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_of_keys_that_appear_twice_the_last_counts, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_what_events_lack_is_added, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_shared_keys_are_written_when_asked_for, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_session_that_exists_is_treated_as_by_ses_load, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_no_session_is_refused, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_text_cut_anywhere_is_refused, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_depth_is_bounded, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_sessions_of_google_adk_are_loaded, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    load_all(fixture, "data/adk-stores/python-sqlite-2.13.json");
 }

@@ -94,12 +94,13 @@ static void append_all(ses_session *session, size_t len)
         must_append(session, event_of(len, i));
 }
 
-static void test_a_get_reserves_what_it_needs(void **state)
+#define HELD_TEST(name) TEST_WITH(struct memory_test *test, setup, teardown, name)
+
+HELD_TEST(a_get_reserves_what_it_needs)
 {
     static const size_t lengths[] = {300, 3000, 0};
     static const int64_t counts[] = {1, 4, 20, EVENTS};
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
-    struct memory_test *test = *state;
     ses_session *session;
 
     for (size_t i = 0; i < 3; i++) {
@@ -121,11 +122,10 @@ static void test_a_get_reserves_what_it_needs(void **state)
 }
 
 /* The number of events in such a range is not known before. */
-static void test_a_range_of_none_reserves_nothing(void **state)
+HELD_TEST(a_range_of_none_reserves_nothing)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     const ses_range late = {.size = sizeof late, .which = SES_RANGE_SINCE, .since_us = 6000000};
-    struct memory_test *test = *state;
     ses_session *session;
 
     must_create(test->store, &key, NULL);
@@ -139,16 +139,13 @@ static void test_a_range_of_none_reserves_nothing(void **state)
     ses_session_close(session);
 }
 
-static void test_an_append_holds_its_event_only(void **state)
+HELD_TEST(an_append_holds_its_event_only)
 {
-    struct memory_test *test = *state;
-
     must_create(test->store, &key, NULL);
     ses_session *session = must_get(test->store, &key);
     const long before = test->memory.bytes;
     append_all(session, 300);
     assert_in_range((test->memory.bytes - before) * 100, 1, bytes_of(session, 300) * 115);
-    ses_session_close(session);
 }
 
 /* Lines that are made as they are read, and the bytes that were held after the first events and at the end. */
@@ -185,26 +182,12 @@ static int read_made_line(void *context, char *buffer, size_t capacity, size_t *
     return 0;
 }
 
-static void test_an_import_holds_a_line_only(void **state)
+HELD_TEST(an_import_holds_a_line_only)
 {
-    struct memory_test *test = *state;
     struct made_lines lines = {.memory = &test->memory};
     ses_import_report report = {.size = sizeof report};
-    ses_error error;
 
     assert_ok(ses_store_import(test->store, read_made_line, &lines, NULL, &report, &error));
     assert_int_equal(report.events, LINES);
     assert_in_range(lines.late, 1, lines.early + 20000);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_get_reserves_what_it_needs),
-        TEST(test_a_range_of_none_reserves_nothing),
-        TEST(test_an_append_holds_its_event_only),
-        TEST(test_an_import_holds_a_line_only),
-    };
-    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

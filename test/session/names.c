@@ -53,9 +53,9 @@ static void add(ses_store *store, const char *app, const char *user)
     must_create(store, &(ses_key){app, user, "s"}, NULL);
 }
 
-static void test_names_come_by_their_bytes_in_pages(void **state)
+TEST_FILE_AND_MEMORY(names_come_by_their_bytes_in_pages)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
 
     assert_names(store, NULL, NULL, "");
     assert_names(store, "b", NULL, "");
@@ -71,9 +71,9 @@ static void test_names_come_by_their_bytes_in_pages(void **state)
     assert_names(store, "nothing", NULL, "");
 }
 
-static void test_a_prefix_selects_names(void **state)
+TEST(a_prefix_selects_names)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const char *const users[] = {"al", "alice", "albert", "am", "a", "b"};
     const ses_names_options after = {.size = sizeof after, .after = "b", .prefix = "al"};
 
@@ -88,11 +88,10 @@ static void test_a_prefix_selects_names(void **state)
     ses_names_close(names);
 }
 
-static void test_names_with_only_shared_state_are_listed_until_they_are_deleted(void **state)
+TEST(names_with_only_shared_state_are_listed_until_they_are_deleted)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_key key = {"one", "user", "s"};
-    ses_error error;
 
     assert_ok(ses_shared_state_change(store, "two", NULL, "{\"k\":1}", SES_NUL, NULL, &error));
     assert_ok(ses_shared_state_change(store, "one", "shared", "{\"k\":1}", SES_NUL, NULL, &error));
@@ -106,10 +105,8 @@ static void test_names_with_only_shared_state_are_listed_until_they_are_deleted(
     assert_names(store, NULL, NULL, "one");
 }
 
-static void test_a_page_outlives_its_store(void **state)
+TEST(a_page_outlives_its_store)
 {
-    struct fixture *fixture = *state;
-
     add(fixture->store, "app", "user");
     ses_names *names = page_of(fixture->store, NULL, NULL);
     ses_close(fixture->store);
@@ -119,14 +116,13 @@ static void test_a_page_outlives_its_store(void **state)
     ses_names_close(NULL);
 }
 
-static void test_what_is_no_name_is_refused(void **state)
+TEST(what_is_no_name_is_refused)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *store = fixture->store;
     const ses_names_options many = {.size = sizeof many, .limit = 10001};
     const ses_names_options after = {.size = sizeof after, .after = ""};
     const ses_names_options prefix = {.size = sizeof prefix, .prefix = "\xC3"};
     ses_names *names = (ses_names *)&many;
-    ses_error error;
 
     assert_code(SES_INVALID, ses_list_apps(store, &many, &names, &error));
     assert_null(names);
@@ -135,20 +131,4 @@ static void test_what_is_no_name_is_refused(void **state)
     assert_code(SES_INVALID, ses_list_users(store, "", NULL, &names, &error));
     assert_code(SES_MISUSE, ses_list_users(store, NULL, NULL, &names, &error));
     assert_code(SES_MISUSE, ses_list_apps(store, NULL, NULL, &error));
-}
-
-#define NAMES_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        NAMES_TEST(test_names_come_by_their_bytes_in_pages),
-        cmocka_unit_test_setup_teardown(test_names_come_by_their_bytes_in_pages, fixture_setup_memory,
-                                        fixture_teardown),
-        NAMES_TEST(test_a_prefix_selects_names),
-        NAMES_TEST(test_names_with_only_shared_state_are_listed_until_they_are_deleted),
-        NAMES_TEST(test_a_page_outlives_its_store),
-        NAMES_TEST(test_what_is_no_name_is_refused),
-    };
-    return cmocka_run_group_tests_name("names", tests, NULL, NULL);
 }

@@ -50,12 +50,10 @@ static void assert_parent_of_handle(ses_session *session)
     ses_session_close(session);
 }
 
-static void test_handles_show_it(void **state)
+TEST_OF(forks_setup, handles_show_it)
 {
-    const struct fixture *fixture = *state;
     const ses_key plain = {"app", "user", "plain"};
     ses_session *session = NULL;
-    ses_error error;
 
     assert_parent_of_handle(must_get(fixture->store, &fork_key));
     assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &fork_key, NULL, 0, NULL, &session, &error));
@@ -65,12 +63,10 @@ static void test_handles_show_it(void **state)
     ses_session_close(session);
 }
 
-static void test_lists_show_it(void **state)
+TEST_OF(forks_setup, lists_show_it)
 {
-    const struct fixture *fixture = *state;
     const ses_list_options options = {.size = sizeof options, .order = SES_ORDER_CREATED};
     ses_page *page = NULL;
-    ses_error error;
 
     assert_ok(ses_list(fixture->store, "app", NULL, &options, &page, &error));
     assert_int_equal(ses_page_count(page), 3);
@@ -81,17 +77,15 @@ static void test_lists_show_it(void **state)
 }
 
 /* A row of details that says nothing of a parent, none at all, and values that no session has. */
-static void test_damage_is_corrupt(void **state)
+TEST_OF(forks_setup, damage_is_corrupt)
 {
     static const char *const damages[] = {
         "parent_user = NULL", "parent_session = NULL",      "parent_user = ''",
         "parent_seq = -1",    "parent_seq = 4294967296",    "parent_session = 'a' || char(0)",
         "session_id = 99",    "parent_user = x'ff' || 'a'",
     };
-    const struct fixture *fixture = *state;
     ses_session *session = NULL;
     ses_page *page = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         char sql[300];
@@ -109,15 +103,4 @@ static void test_damage_is_corrupt(void **state)
         assert_null(page);
         raw_exec(fixture->path, "UPDATE session_details SET session_id = 1 WHERE session_id = 99");
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, forks_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_handles_show_it),
-        TEST(test_lists_show_it),
-        TEST(test_damage_is_corrupt),
-    };
-    return cmocka_run_group_tests_name("parents", tests, NULL, NULL);
 }

@@ -30,11 +30,9 @@ static void assert_popped(const ses_popped *popped, const ses_session *before, s
     assert_null(ses_popped_event(popped, ses_popped_count(popped)));
 }
 
-static void test_turns_are_popped_one_by_one(void **state)
+TEST(turns_are_popped_one_by_one)
 {
-    struct fixture *fixture = *state;
     ses_popped *popped = NULL;
-    ses_error error;
 
     begin(fixture);
     ses_session *before = must_get(fixture->store, &key);
@@ -50,14 +48,11 @@ static void test_turns_are_popped_one_by_one(void **state)
     assert_code(SES_NOTFOUND, ses_pop_by_key(fixture->store, &key, &last_turn, NULL, &popped, &error));
     assert_null(popped);
     assert_sound(fixture->path);
-    ses_session_close(before);
 }
 
-static void test_a_handle_no_longer_shows_what_was_popped(void **state)
+TEST(a_handle_no_longer_shows_what_was_popped)
 {
-    struct fixture *fixture = *state;
     ses_popped *popped = NULL;
-    ses_error error;
 
     begin(fixture);
     ses_session *before = must_get(fixture->store, &key);
@@ -91,14 +86,12 @@ static void note_bytes(void *context, const ses_trace *trace)
 }
 
 /* The state need not be computed from the log again if no event that goes has changed it. */
-static void test_the_log_before_is_read_only_for_a_state_that_changes(void **state)
+TEST(the_log_before_is_read_only_for_a_state_that_changes)
 {
-    struct fixture *fixture = *state;
     int64_t bytes = 0;
     const ses_open_options options = {.size = sizeof options, .trace = note_bytes, .trace_context = &bytes};
     ses_store *store = NULL;
     ses_popped *popped = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':1}"));
     must_say(fixture->store, &key, "i1", "user", Q("{'a':2,'b':1}"));
@@ -119,14 +112,12 @@ static void test_the_log_before_is_read_only_for_a_state_that_changes(void **sta
     assert_sound(fixture->path);
 }
 
-static void test_wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
     const ses_key nobody = {"app", "user", "nobody"};
     const ses_cut_options here = {.size = sizeof here, .flags = SES_AT_VERSION, .version = 1};
     const ses_cut_options flags = {.size = sizeof flags, .flags = 8};
-    struct fixture *fixture = *state;
     ses_popped *popped = (ses_popped *)1;
-    ses_error error;
 
     begin(fixture);
     ses_session *session = must_get(fixture->store, &key);
@@ -140,17 +131,4 @@ static void test_wrong_arguments(void **state)
     assert_code(SES_STALE, ses_pop_by_key(fixture->store, &key, AFTER_SEQ(1), &here, &popped, &error));
     assert_null(popped);
     assert_string_equal(stored_seqs(fixture->store, &key), "1 2 3 4");
-    ses_session_close(session);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_turns_are_popped_one_by_one),
-        TEST(test_a_handle_no_longer_shows_what_was_popped),
-        TEST(test_the_log_before_is_read_only_for_a_state_that_changes),
-        TEST(test_wrong_arguments),
-    };
-    return cmocka_run_group_tests_name("popping", tests, NULL, NULL);
 }

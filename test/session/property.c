@@ -421,12 +421,23 @@ static void take_step(void)
     check_slot(run.fixture->store, &run.model, slot);
 }
 
-static void test_random_steps_agree_with_the_model(void **state)
+static int teardown(void **state)
+{
+    if (!run.finished)
+        print_error("seed %llu, step %d\n", (unsigned long long)run.seed, run.step);
+    for (int i = 0; i < HANDLES; i++)
+        close_handle(&run.handles[i]);
+    model_free(&run.model);
+    return fixture_teardown(state);
+}
+
+TEST_ALSO(fixture_setup_memory, teardown, random_steps_agree_with_the_model)
+TEST_WITH(struct fixture *fixture, fixture_setup, teardown, random_steps_agree_with_the_model)
 {
     const char *seed = getenv("SESLITE_TEST_SEED");
 
     memset(&run, 0, sizeof run);
-    run.fixture = *state;
+    run.fixture = fixture;
     run.seed = seed ? strtoull(seed, NULL, 10) : UINT64_C(88172645463325252);
     model_init(&run.model, run.seed);
     run.fixture->options.synchronous = SES_SYNC_NORMAL;
@@ -440,24 +451,4 @@ static void test_random_steps_agree_with_the_model(void **state)
     }
     step_reopen();
     run.finished = true;
-}
-
-static int teardown(void **state)
-{
-    if (!run.finished)
-        print_error("seed %llu, step %d\n", (unsigned long long)run.seed, run.step);
-    for (int i = 0; i < HANDLES; i++)
-        close_handle(&run.handles[i]);
-    model_free(&run.model);
-    return fixture_teardown(state);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_random_steps_agree_with_the_model, fixture_setup, teardown),
-        cmocka_unit_test_setup_teardown(test_random_steps_agree_with_the_model, fixture_setup_memory,
-                                        teardown),
-    };
-    return cmocka_run_group_tests_name("properties", tests, NULL, NULL);
 }

@@ -44,10 +44,8 @@ static void assert_left(ses_store *store, const char *expected)
 
 /* ------------------------------------------------------------------------------------------ what goes */
 
-static void test_all_but_the_newest_go(void **state)
+TEST(all_but_the_newest_go)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, Q("{'a':1,'app:x':2}"));
     append_n(fixture->store, 10);
     ses_session *session = must_get(fixture->store, &key);
@@ -76,9 +74,8 @@ static void test_all_but_the_newest_go(void **state)
     assert_sound(fixture->path);
 }
 
-static void test_what_is_asked_holds_together(void **state)
+TEST(what_is_asked_holds_together)
 {
-    struct fixture *fixture = *state;
     ses_prune_options options = {.size = sizeof options,
                                  .which = SES_PRUNE_KEEP | SES_PRUNE_BEFORE | SES_PRUNE_SEQ,
                                  .keep = 2,
@@ -97,11 +94,10 @@ static void test_what_is_asked_holds_together(void **state)
 }
 
 /* Up to the first event that is not old: one that is old and comes later stays. */
-static void test_a_time_ends_at_the_first_that_is_later(void **state)
+TEST(a_time_ends_at_the_first_that_is_later)
 {
     const ses_prune_options options = {
         .size = sizeof options, .which = SES_PRUNE_BEFORE, .before_us = 20000000};
-    struct fixture *fixture = *state;
 
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, Q("{'timestamp':10}"));
@@ -111,12 +107,10 @@ static void test_a_time_ends_at_the_first_that_is_later(void **state)
     assert_left(fixture->store, "2 3");
 }
 
-static void test_ids_of_pruned_events_are_forgotten(void **state)
+TEST(ids_of_pruned_events_are_forgotten)
 {
-    struct fixture *fixture = *state;
     const char *event = Q("{'id':'e1','timestamp':1}");
     ses_appended appended;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, event);
@@ -150,17 +144,16 @@ static void assert_kept(ses_store *store, const char *const *events, int64_t kee
 #define NAMED_CALL(name) "{'content':{'parts':[{'function_call':{'name':'" name "'}}]}}"
 #define NAMED_RESPONSE(name) "{'content':{'parts':[{'functionResponse':{'name':'" name "'}}]}}"
 
-static void test_an_invocation_is_not_parted(void **state)
+TEST(an_invocation_is_not_parted)
 {
     static const char *const events[] = {"{'invocationId':'a'}", "{'invocationId':'b'}", "{}",
                                          "{'invocationId':'b'}", "{'invocationId':'c'}", NULL};
-    struct fixture *fixture = *state;
 
     assert_kept(fixture->store, events, 2, "2 3 4 5");
     assert_kept(fixture->store, events, 1, "5");
 }
 
-static void test_a_call_is_not_parted_from_its_response(void **state)
+TEST(a_call_is_not_parted_from_its_response)
 {
     static const char *const by_id[] = {"{}", CALL("1", "f"), "{}", RESPONSE("1", "g"), "{}", NULL};
     static const char *const by_name[] = {"{}",
@@ -171,7 +164,6 @@ static void test_a_call_is_not_parted_from_its_response(void **state)
                                           NAMED_RESPONSE("g"),
                                           "{}",
                                           NULL};
-    struct fixture *fixture = *state;
 
     assert_kept(fixture->store, by_id, 2, "2 3 4 5");
     assert_kept(fixture->store, by_id, 1, "5");
@@ -180,7 +172,7 @@ static void test_a_call_is_not_parted_from_its_response(void **state)
 }
 
 /* A tool that asks for a confirmation, or runs for long, answers twice. Another call of that id is another call. */
-static void test_all_responses_stay_with_their_call(void **state)
+TEST(all_responses_stay_with_their_call)
 {
     static const char *const twice[] = {"{}", CALL("1", "f"),     RESPONSE("1", "f"),
                                         "{}", RESPONSE("1", "f"), NULL};
@@ -189,23 +181,21 @@ static void test_all_responses_stay_with_their_call(void **state)
     static const char *const in_one[] = {
         CALL("1", "f"), "{'content':{'parts':[{'functionCall':{'id':'1'}},{'functionResponse':{'id':'1'}}]}}",
         RESPONSE("1", "f"), NULL};
-    struct fixture *fixture = *state;
 
     assert_kept(fixture->store, twice, 1, "2 3 4 5");
     assert_kept(fixture->store, again, 2, "3 4");
     assert_kept(fixture->store, in_one, 1, "1 2 3");
 }
 
-static void test_names_with_escapes_are_names(void **state)
+TEST(names_with_escapes_are_names)
 {
     static const char *const events[] = {
         "{}", "{'content':{'parts':[{'\\u0066unctionCall':{'id':'\\u0031'}}]}}", RESPONSE("1", "f"), NULL};
-    struct fixture *fixture = *state;
 
     assert_kept(fixture->store, events, 1, "2 3");
 }
 
-static void test_a_rewind_is_not_parted_from_what_it_takes_back(void **state)
+TEST(a_rewind_is_not_parted_from_what_it_takes_back)
 {
     static const char *const events[] = {"{'invocationId':'a'}",
                                          "{'invocationId':'b'}",
@@ -213,7 +203,6 @@ static void test_a_rewind_is_not_parted_from_what_it_takes_back(void **state)
                                          "{'invocationId':'r','actions':{'rewindBeforeInvocationId':'b'}}",
                                          "{'invocationId':'s','actions':{'rewindBeforeInvocationId':'none'}}",
                                          NULL};
-    struct fixture *fixture = *state;
 
     assert_kept(fixture->store, events, 3, "2 3 4 5");
     assert_kept(fixture->store, events, 1, "5");
@@ -223,9 +212,8 @@ static void test_a_rewind_is_not_parted_from_what_it_takes_back(void **state)
 /* ---------------------------------------------------------------------------------------------- steps */
 
 /* A call goes on until half of what it looked at is gone. */
-static void test_calls_are_limited(void **state)
+TEST(calls_are_limited)
 {
-    struct fixture *fixture = *state;
     ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 1, .limit = 1};
 
     must_create(fixture->store, &key, NULL);
@@ -237,12 +225,11 @@ static void test_calls_are_limited(void **state)
     assert_left(fixture->store, "8");
 }
 
-static void test_a_step_goes_on_beyond_its_limit_where_it_must(void **state)
+TEST(a_step_goes_on_beyond_its_limit_where_it_must)
 {
     static const char *const events[] = {
         "{'invocationId':'a'}", "{'invocationId':'a'}", "{'invocationId':'b'}", "{'invocationId':'a'}",
         "{'invocationId':'b'}", "{'invocationId':'c'}", "{'invocationId':'d'}", NULL};
-    struct fixture *fixture = *state;
     ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 1, .limit = 2};
 
     append_all(fixture->store, events);
@@ -266,11 +253,10 @@ static int64_t prune_compacted(ses_store *store, int expected)
     return prune_with(store, expected, &options);
 }
 
-static void test_only_what_is_compacted_goes(void **state)
+TEST(only_what_is_compacted_goes)
 {
     static const char *const events[] = {"{'timestamp':1}",         "{'timestamp':2}", "{'timestamp':3}",
                                          COMPACTION("4", "1", "2"), "{'timestamp':5}", NULL};
-    struct fixture *fixture = *state;
 
     append_all(fixture->store, events);
     assert_int_equal(prune_compacted(fixture->store, SES_OK), 2);
@@ -285,7 +271,7 @@ static void test_only_what_is_compacted_goes(void **state)
     assert_left(fixture->store, "7");
 }
 
-static void test_a_compaction_that_was_taken_back_covers_nothing(void **state)
+TEST(a_compaction_that_was_taken_back_covers_nothing)
 {
     static const char *const events[] = {
         "{'timestamp':1}",
@@ -295,7 +281,6 @@ static void test_a_compaction_that_was_taken_back_covers_nothing(void **state)
         COMPACTION("6", "9", "8"),
         "{'timestamp':7,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':3}}}",
         NULL};
-    struct fixture *fixture = *state;
 
     append_all(fixture->store, events);
     assert_int_equal(prune_compacted(fixture->store, SES_UNCHANGED), 0);
@@ -306,12 +291,10 @@ static void test_a_compaction_that_was_taken_back_covers_nothing(void **state)
 
 /* ------------------------------------------------------------------------------------------- handles */
 
-static void test_no_handle_becomes_stale(void **state)
+TEST(no_handle_becomes_stale)
 {
-    struct fixture *fixture = *state;
     const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 2};
     int64_t deleted = 0;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     append_n(fixture->store, 5);
@@ -330,8 +313,6 @@ static void test_no_handle_becomes_stale(void **state)
     assert_int_equal(deleted, 2);
     assert_int_equal(ses_session_stored(pruner), 0);
     assert_left(fixture->store, "6");
-    ses_session_close(pruner);
-    ses_session_close(other);
 }
 
 /* A thread that appends calls and their responses, and rewinds now and then. */
@@ -357,11 +338,10 @@ static void *append_pairs(void *context)
 }
 
 /* A call that has no response yet is among the newest three. */
-static void test_events_that_come_meanwhile_are_looked_at(void **state)
+TEST(events_that_come_meanwhile_are_looked_at)
 {
     const ses_prune_options options = {
         .size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 3, .limit = 50};
-    struct fixture *fixture = *state;
     pthread_t thread;
     int64_t pruned = 0;
     int64_t deleted = 0;
@@ -371,7 +351,6 @@ static void test_events_that_come_meanwhile_are_looked_at(void **state)
     must_create(fixture->store, &key, NULL);
     assert_int_equal(pthread_create(&thread, NULL, append_pairs, fixture->store), 0);
     while (pruned < 2 * PAIRS - 6) {
-        ses_error error;
         int code = ses_prune_by_key(fixture->store, &key, &options, &deleted, &error);
         assert_true(code >= 0);
         pruned += deleted;
@@ -390,31 +369,25 @@ static void test_events_that_come_meanwhile_are_looked_at(void **state)
 /* -------------------------------------------------------------------------------------------- refusals */
 
 /* It knows nothing of events that came and went since it was read. */
-static void test_a_handle_that_prunes_nothing_stays_as_it_is(void **state)
+TEST(a_handle_that_prunes_nothing_stays_as_it_is)
 {
     const ses_prune_options all = {.size = sizeof all, .which = SES_PRUNE_KEEP};
-    const struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, "{}");
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     for (int i = 0; i < 3; i++)
         must_append_by_key(fixture->store, &key, "{}");
     assert_ok(ses_prune_by_key(fixture->store, &key, &all, NULL, &error));
     assert_code(SES_UNCHANGED, ses_prune(session, &all, NULL, &error));
     assert_int_equal(ses_session_base_seq(session), 0);
     assert_int_equal(ses_session_stored(session), 1);
-    ses_session_close(session);
 }
 
-static void test_what_cannot_be_asked(void **state)
+TEST(what_cannot_be_asked)
 {
     static const ses_key missing = {"app", "user", "missing"};
-    struct fixture *fixture = *state;
     ses_prune_options options = {.size = sizeof options};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_code(SES_MISUSE, ses_prune_by_key(NULL, &key, &options, NULL, &error));
@@ -443,30 +416,4 @@ static void test_what_cannot_be_asked(void **state)
     fixture->options.flags = SES_OPEN_READ_ONLY;
     fixture_reopen(fixture);
     assert_code(SES_READONLY, ses_prune_by_key(fixture->store, &key, &options, NULL, &error));
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_handle_that_prunes_nothing_stays_as_it_is),
-        TEST(test_all_but_the_newest_go),
-        TEST(test_what_is_asked_holds_together),
-        TEST(test_a_time_ends_at_the_first_that_is_later),
-        TEST(test_ids_of_pruned_events_are_forgotten),
-        TEST(test_an_invocation_is_not_parted),
-        TEST(test_a_call_is_not_parted_from_its_response),
-        TEST(test_all_responses_stay_with_their_call),
-        TEST(test_names_with_escapes_are_names),
-        TEST(test_a_rewind_is_not_parted_from_what_it_takes_back),
-        TEST(test_calls_are_limited),
-        TEST(test_a_step_goes_on_beyond_its_limit_where_it_must),
-        TEST(test_only_what_is_compacted_goes),
-        TEST(test_a_compaction_that_was_taken_back_covers_nothing),
-        TEST(test_no_handle_becomes_stale),
-        TEST(test_events_that_come_meanwhile_are_looked_at),
-        TEST(test_what_cannot_be_asked),
-    };
-    return cmocka_run_group_tests_name("prune", tests, NULL, NULL);
 }

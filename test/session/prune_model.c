@@ -365,15 +365,14 @@ static void prune_once(struct model *model)
     ses_free(state);
 }
 
-static void test_random_logs_are_pruned_as_the_rules_say(void **state)
+TEST(random_logs_are_pruned_as_the_rules_say)
 {
     static struct model model;
-    const struct fixture *fixture = *state;
     sqlite3 *file = support_on_server() ? NULL : raw_open(fixture->path);
     int pruned = 0;
 
     for (int log = 0; log < support_steps(LOGS); log++) {
-        model = (struct model){.fixture = *state, .file = file, .seed = (uint64_t)log};
+        model = (struct model){.fixture = fixture, .file = file, .seed = (uint64_t)log};
         must_create(model.fixture->store, &key, NULL);
         for (int round = 0; round < 6; round++) {
             int base = model.base;
@@ -385,13 +384,4 @@ static void test_random_logs_are_pruned_as_the_rules_say(void **state)
     }
     assert_int_equal(sqlite3_close(file), SQLITE_OK);
     assert_true(pruned > support_steps(LOGS) / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_random_logs_are_pruned_as_the_rules_say, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("prune: model", tests, NULL, NULL);
 }

@@ -42,10 +42,8 @@ static void three_turns(const struct fixture *fixture)
     turn(fixture, "c", Q("{'k':3,'b':'__ADK_SENTINEL_REMOVED__','c':3}"));
 }
 
-static void test_undo_undo_redo_redo_ends_where_it_began(void **state)
+TEST(undo_undo_redo_redo_ends_where_it_began)
 {
-    const struct fixture *fixture = *state;
-
     three_turns(fixture);
     assert_no_redo(fixture);
     undo(fixture);
@@ -60,10 +58,8 @@ static void test_undo_undo_redo_redo_ends_where_it_began(void **state)
     assert_query(fixture->path, "SELECT seq, target_seq FROM event_marks", "4|3\n5|2\n6|5\n7|4\n");
 }
 
-static void test_a_redo_can_be_undone_and_redone(void **state)
+TEST(a_redo_can_be_undone_and_redone)
 {
-    const struct fixture *fixture = *state;
-
     three_turns(fixture);
     for (int i = 0; i < 5; i++) {
         undo(fixture);
@@ -74,10 +70,8 @@ static void test_a_redo_can_be_undone_and_redone(void **state)
     }
 }
 
-static void test_a_new_turn_ends_what_can_be_redone(void **state)
+TEST(a_new_turn_ends_what_can_be_redone)
 {
-    const struct fixture *fixture = *state;
-
     three_turns(fixture);
     undo(fixture);
     turn(fixture, "d", Q("{'d':4}"));
@@ -92,10 +86,8 @@ static void test_a_new_turn_ends_what_can_be_redone(void **state)
 }
 
 /* The undo of d stands right behind d, which it takes back, and before it the walk meets the undo of c. */
-static void test_what_was_undone_before_an_undone_turn(void **state)
+TEST(what_was_undone_before_an_undone_turn)
 {
-    const struct fixture *fixture = *state;
-
     three_turns(fixture);
     undo(fixture);            /* 4, of c */
     turn(fixture, "d", NULL); /* 5 */
@@ -107,15 +99,12 @@ static void test_what_was_undone_before_an_undone_turn(void **state)
     assert_no_redo(fixture);
 }
 
-static void test_through_a_handle(void **state)
+TEST(through_a_handle)
 {
-    const struct fixture *fixture = *state;
-    ses_session *session = NULL;
     ses_appended appended;
-    ses_error error;
 
     three_turns(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_ok(ses_rewind(session, LAST_TURN, NULL, NULL, &error));
     assert_ok(ses_redo(session, NULL, &appended, &error));
     assert_int_equal(appended.seq, 5);
@@ -126,7 +115,6 @@ static void test_through_a_handle(void **state)
     must_refresh(session);
     assert_ok(ses_redo(session, NULL, NULL, &error));
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
 /* ---------------------------------------------------------------------------------------------- the model */
@@ -247,7 +235,7 @@ static void step(struct model *model, const struct fixture *fixture)
     }
 }
 
-static void test_any_number_in_any_order(void **state)
+PLAIN_TEST(any_number_in_any_order)
 {
     enum { SEEDS = 6 };
     struct model *model = calloc(1, sizeof *model);
@@ -271,14 +259,11 @@ static void test_any_number_in_any_order(void **state)
         fixture_teardown((void **)&fixture);
     }
     free(model);
-    (void)state;
 }
 
 /* The marks that a session of many rewinds has are those that lead where the log says. */
-static void test_the_walk_ends_in_a_log_of_rewinds_only(void **state)
+TEST(the_walk_ends_in_a_log_of_rewinds_only)
 {
-    const struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     turn(fixture, "a", Q("{'k':1}"));
     for (int i = 0; i < 100; i++) {
@@ -291,11 +276,8 @@ static void test_the_walk_ends_in_a_log_of_rewinds_only(void **state)
     assert_own(fixture, Q("{'k':1}"));
 }
 
-static void test_a_rewind_that_leads_nowhere(void **state)
+TEST(a_rewind_that_leads_nowhere)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     turn(fixture, "a", Q("{'k':1}"));
     must_append_by_key(
@@ -308,11 +290,8 @@ static void test_a_rewind_that_leads_nowhere(void **state)
 }
 
 /* Its invocation would take back more than the rewind does. */
-static void test_a_rewind_in_an_older_invocation_is_refused(void **state)
+TEST(a_rewind_in_an_older_invocation_is_refused)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, Q("{'id':'a','invocationId':'x'}"));
     must_append_by_key(fixture->store, &key, Q("{'id':'b','invocationId':'y'}"));
@@ -320,21 +299,4 @@ static void test_a_rewind_in_an_older_invocation_is_refused(void **state)
                        Q("{'id':'r','invocationId':'x','actions':{'rewindBeforeInvocationId':'y'}}"));
     assert_code(SES_INVALID, ses_redo_by_key(fixture->store, &key, NULL, NULL, &error));
     assert_string_equal(stored_seqs(fixture->store, &key), "1 2 3");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_undo_undo_redo_redo_ends_where_it_began),
-        TEST(test_a_redo_can_be_undone_and_redone),
-        TEST(test_a_new_turn_ends_what_can_be_redone),
-        TEST(test_what_was_undone_before_an_undone_turn),
-        TEST(test_through_a_handle),
-        cmocka_unit_test(test_any_number_in_any_order),
-        TEST(test_the_walk_ends_in_a_log_of_rewinds_only),
-        TEST(test_a_rewind_that_leads_nowhere),
-        TEST(test_a_rewind_in_an_older_invocation_is_refused),
-    };
-    return cmocka_run_group_tests_name("redo", tests, NULL, NULL);
 }

@@ -77,14 +77,13 @@ static void replay(struct fixture *fixture, const char *name, size_t event_count
 {
     struct recording recording;
     ses_session *session = NULL;
-    ses_session *follower = NULL;
     ses_error error;
 
     if (!recording_open(&recording, name))
         skip();
     assert_int_equal(recording.event_count, event_count);
     recording_create(&recording, fixture->store, &session);
-    follower = must_get(fixture->store, &recording.key);
+    ses_session *follower = must_get(fixture->store, &recording.key);
     for (size_t i = 0; i < event_count; i++) {
         const struct text_span *event = &recording.events[i];
         assert_ok(ses_append(session, event->start, event->len, NULL, NULL, &error));
@@ -104,14 +103,14 @@ static void replay(struct fixture *fixture, const char *name, size_t event_count
     recording_close(&recording);
 }
 
-static void test_customer_service(void **state)
+TEST(customer_service)
 {
-    replay(*state, "data/adk-samples/customer_service.session.json", 34);
+    replay(fixture, "data/adk-samples/customer_service.session.json", 34);
 }
 
-static void test_image_search(void **state)
+TEST(image_search)
 {
-    replay(*state, "data/adk-samples/image_search_denim_skirt.session.json", 41);
+    replay(fixture, "data/adk-samples/image_search_denim_skirt.session.json", 41);
 }
 
 /* As an import would do it: all events at once, and safely a second time. */
@@ -139,18 +138,8 @@ static void import(struct fixture *fixture, const char *name)
     recording_close(&recording);
 }
 
-static void test_importing_at_once(void **state)
+MEMORY_TEST(importing_at_once)
 {
-    import(*state, "data/adk-samples/customer_service.session.json");
-    import(*state, "data/adk-samples/image_search_denim_skirt.session.json");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_customer_service, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_image_search, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_importing_at_once, fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
+    import(fixture, "data/adk-samples/customer_service.session.json");
+    import(fixture, "data/adk-samples/image_search_denim_skirt.session.json");
 }

@@ -153,22 +153,12 @@ static void go_through_history(struct fixture *fixture, const char *name)
     recording_close(&recording);
 }
 
-static void test_history_of_customer_service(void **state)
+MEMORY_TEST(history_of_customer_service)
 {
-    go_through_history(*state, "data/adk-samples/customer_service.session.json");
+    go_through_history(fixture, "data/adk-samples/customer_service.session.json");
 }
 
-static void test_history_of_image_search(void **state)
+MEMORY_TEST(history_of_image_search)
 {
-    go_through_history(*state, "data/adk-samples/image_search_denim_skirt.session.json");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_history_of_customer_service, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_history_of_image_search, fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("history of recordings", tests, NULL, NULL);
+    go_through_history(fixture, "data/adk-samples/image_search_denim_skirt.session.json");
 }

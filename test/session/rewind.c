@@ -39,11 +39,9 @@ static void reopen_with_ids(struct fixture *fixture)
     fixture_reopen(fixture);
 }
 
-static void test_the_event_puts_back_the_old_bytes(void **state)
+TEST(the_event_puts_back_the_old_bytes)
 {
-    struct fixture *fixture = *state;
     ses_appended appended;
-    ses_error error;
 
     begin(fixture);
     reopen_with_ids(fixture);
@@ -65,19 +63,16 @@ static void test_the_event_puts_back_the_old_bytes(void **state)
     assert_query(fixture->path, "SELECT key, seq FROM session_state", "a|5\nb|5\ngiven|5\n");
 }
 
-static void test_to_the_beginning_means_as_created(void **state)
+TEST(to_the_beginning_means_as_created)
 {
-    const struct fixture *fixture = *state;
-
     begin(fixture);
     must_rewind(fixture->store, &key, AFTER_SEQ(0));
     assert_as_of(fixture->store, &key, NULL, Q("{'a':1,'given':[1, 2]}"));
     assert_query(fixture->path, "SELECT seq, target_seq FROM event_marks", "5|1\n");
 }
 
-static void test_the_versions_of_artifacts_are_the_caller_s(void **state)
+TEST(the_versions_of_artifacts_are_the_caller_s)
 {
-    const struct fixture *fixture = *state;
     static const struct {
         const char *text;
         int code;
@@ -85,7 +80,6 @@ static void test_the_versions_of_artifacts_are_the_caller_s(void **state)
     const char *const given = " {\"file.txt\" : 3} ";
     const ses_rewind_options options = {
         .size = sizeof options, .artifact_delta = given, .artifact_delta_len = SES_NUL};
-    ses_error error;
 
     begin(fixture);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -99,11 +93,9 @@ static void test_the_versions_of_artifacts_are_the_caller_s(void **state)
     assert_non_null(strstr(last_body(fixture), "\"artifactDelta\": {\"file.txt\" : 3} ,\"rewind"));
 }
 
-static void test_already_there_stores_nothing(void **state)
+TEST(already_there_stores_nothing)
 {
-    struct fixture *fixture = *state;
     ses_appended appended;
-    ses_error error;
     char *before = NULL;
 
     begin(fixture);
@@ -126,10 +118,8 @@ static void test_already_there_stores_nothing(void **state)
 }
 
 /* The state is already that of the point, but more events are live. */
-static void test_an_event_is_stored_when_only_the_live_ones_differ(void **state)
+TEST(an_event_is_stored_when_only_the_live_ones_differ)
 {
-    const struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     must_say(fixture->store, &key, "i1", "user", NULL);
     must_say(fixture->store, &key, "i2", "user", NULL);
@@ -140,11 +130,8 @@ static void test_an_event_is_stored_when_only_the_live_ones_differ(void **state)
 
 /* -------------------------------------------------------------------------------------------- points */
 
-static void test_points_that_no_rewind_can_name(void **state)
+TEST(points_that_no_rewind_can_name)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     begin(fixture);
     must_say(fixture->store, &key, "", "user", Q("{'a':5}"));
     must_say(fixture->store, &key, "i1", "agent", Q("{'a':6}"));
@@ -170,10 +157,8 @@ static void test_points_that_no_rewind_can_name(void **state)
 }
 
 /* A point that earlier rewinds have taken back is a point like any other. */
-static void test_a_dead_point_can_be_gone_back_to(void **state)
+TEST(a_dead_point_can_be_gone_back_to)
 {
-    const struct fixture *fixture = *state;
-
     begin(fixture);
     must_say(fixture->store, &key, "i3", "user", Q("{'a':7}"));
     must_rewind(fixture->store, &key, BEFORE_INVOCATION("i2"));
@@ -183,11 +168,8 @@ static void test_a_dead_point_can_be_gone_back_to(void **state)
     assert_query(fixture->path, "SELECT seq, target_seq FROM event_marks", "6|3\n7|5\n");
 }
 
-static void test_the_last_turn_is_taken_back_again_and_again(void **state)
+TEST(the_last_turn_is_taken_back_again_and_again)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     begin(fixture);
     must_rewind(fixture->store, &key, LAST_TURN);
     must_rewind(fixture->store, &key, LAST_TURN);
@@ -200,10 +182,9 @@ static void test_the_last_turn_is_taken_back_again_and_again(void **state)
     assert_message("no live turn of the user");
 }
 
-static void test_turns_are_of_the_user_alone(void **state)
+TEST(turns_are_of_the_user_alone)
 {
     static const char *const others[] = {"tool", "uses", "users", "use", "User"};
-    const struct fixture *fixture = *state;
 
     begin(fixture);
     must_say(fixture->store, &key, "turn", "user", Q("{'turn':1}"));
@@ -213,11 +194,8 @@ static void test_turns_are_of_the_user_alone(void **state)
     assert_query(fixture->path, "SELECT seq, target_seq FROM event_marks", "11|5\n");
 }
 
-static void test_a_pruned_log(void **state)
+TEST(a_pruned_log)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     begin(fixture);
     raw_exec(fixture->path,
              "DELETE FROM events WHERE position & 4294967295 <= 2;"
@@ -233,15 +211,12 @@ static void test_a_pruned_log(void **state)
 
 /* ------------------------------------------------------------------------------------------- handles */
 
-static void test_a_handle_moves_to_the_new_event(void **state)
+TEST(a_handle_moves_to_the_new_event)
 {
-    const struct fixture *fixture = *state;
-    ses_session *session = NULL;
     ses_appended appended;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     must_append(session,
                 Q("{'invocationId':'i3','author':'user','actions':{'stateDelta':{'temp:t':1,'a':9}}}"));
     assert_state(session, Q("{'app:x':2,'user:y':2,'a':9,'c':{},'given':0,'temp:t':1}"));
@@ -252,32 +227,23 @@ static void test_a_handle_moves_to_the_new_event(void **state)
     assert_code(SES_UNCHANGED, ses_rewind(session, NULL, NULL, NULL, &error));
     must_append(session, "{}");
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
-static void test_temp_values_stay_when_nothing_is_stored(void **state)
+TEST(temp_values_stay_when_nothing_is_stored)
 {
-    const struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
-
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     must_append(session, Q("{'invocationId':'i3','actions':{'stateDelta':{'temp:t':1}}}"));
     assert_code(SES_UNCHANGED, ses_rewind(session, NULL, NULL, NULL, &error));
     assert_state(session, Q("{'app:x':2,'user:y':2,'a':3,'c':{},'given':0,'temp:t':1}"));
-    ses_session_close(session);
 }
 
-static void test_an_outdated_handle_is_stale(void **state)
+TEST(an_outdated_handle_is_stale)
 {
-    const struct fixture *fixture = *state;
     const ses_rewind_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
-    ses_session *session = NULL;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     must_say(fixture->store, &key, "i3", "user", Q("{'a':8,'app:x':8}"));
     char *before = describe(session, 1);
     assert_code(SES_STALE, ses_rewind(session, LAST_TURN, NULL, NULL, &error));
@@ -294,32 +260,25 @@ static void test_an_outdated_handle_is_stale(void **state)
     must_say(fixture->store, &key, "i4", "user", Q("{'a':9}"));
     assert_code(SES_UNCHANGED, ses_rewind(session, AFTER_SEQ(7), &anyway, NULL, &error));
     assert_handle_is_current(fixture->store, session);
-    ses_session_close(session);
 }
 
-static void test_a_handle_that_was_cut_under_is_stale_anyway(void **state)
+TEST(a_handle_that_was_cut_under_is_stale_anyway)
 {
-    const struct fixture *fixture = *state;
     const ses_rewind_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
-    ses_session *session = NULL;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     raw_exec(fixture->path, "UPDATE sessions SET version = version + 1");
     assert_code(SES_STALE, ses_rewind(session, LAST_TURN, &anyway, NULL, &error));
     assert_message("events were cut");
     assert_code(SES_STALE, ses_redo(session, &anyway, NULL, &error));
     must_delete(fixture->store, &key);
     assert_code(SES_NOTFOUND, ses_rewind(session, LAST_TURN, &anyway, NULL, &error));
-    ses_session_close(session);
 }
 
-static void test_by_key_at_a_version(void **state)
+TEST(by_key_at_a_version)
 {
-    const struct fixture *fixture = *state;
     ses_rewind_options at = {.size = sizeof at, .flags = SES_AT_VERSION, .version = 3};
-    ses_error error;
 
     begin(fixture);
     assert_code(SES_STALE, ses_rewind_by_key(fixture->store, &key, LAST_TURN, &at, NULL, &error));
@@ -351,17 +310,14 @@ static void assert_state_comes_back(const struct fixture *fixture, const char *e
     ses_close(other);
 }
 
-static void test_a_long_value_comes_back(void **state)
+TEST(a_long_value_comes_back)
 {
-    struct fixture *fixture = *state;
-    char *initial = NULL;
     char *value = malloc(3000);
-    ses_error error;
 
     assert_non_null(value);
     memset(value, 'x', 2999);
     value[2999] = '\0';
-    initial = malloc(3100);
+    char *initial = malloc(3100);
     assert_non_null(initial);
     snprintf(initial, 3100, "{\"long\":\"%s\"}", value);
     must_create(fixture->store, &key, initial);
@@ -374,12 +330,10 @@ static void test_a_long_value_comes_back(void **state)
     free(initial);
 }
 
-static void test_a_deep_value_comes_back(void **state)
+TEST(a_deep_value_comes_back)
 {
-    const struct fixture *fixture = *state;
     enum { DEPTH = 999 };
     char initial[2 * DEPTH + 16];
-    ses_error error;
     size_t len = (size_t)snprintf(initial, sizeof initial, "{\"deep\":");
 
     memset(initial + len, '[', DEPTH);
@@ -391,11 +345,8 @@ static void test_a_deep_value_comes_back(void **state)
     assert_state_comes_back(fixture, initial);
 }
 
-static void test_the_session_is_full(void **state)
+TEST(the_session_is_full)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     begin(fixture);
     fixture->options.max_session_events = 4;
     fixture_reopen(fixture);
@@ -409,11 +360,8 @@ static int make_the_same(void *context, char *id, size_t capacity)
     return snprintf(id, capacity, "same") < 0;
 }
 
-static void test_an_id_that_was_made_twice(void **state)
+TEST(an_id_that_was_made_twice)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     begin(fixture);
     must_append_by_key(fixture->store, &key, Q("{'id':'same','invocationId':'i3'}"));
     fixture->options.make_id = make_the_same;
@@ -425,18 +373,15 @@ static void test_an_id_that_was_made_twice(void **state)
 
 /* ------------------------------------------------------------------------------------- misuse, damage */
 
-static void test_arguments_are_checked(void **state)
+TEST(arguments_are_checked)
 {
-    const struct fixture *fixture = *state;
     const ses_rewind_options unknown = {.size = sizeof unknown, .flags = 0x80};
     const ses_rewind_options version = {.size = sizeof version, .flags = SES_AT_VERSION, .version = 4};
     const ses_rewind_options both = {.size = sizeof both, .flags = SES_AT_VERSION | SES_ANYWAY, .version = 4};
     const ses_key nobody = {"app", "user", "nobody"};
-    ses_session *session = NULL;
-    ses_error error;
 
     begin(fixture);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_code(SES_MISUSE, ses_rewind(NULL, NULL, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_redo(NULL, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_rewind(session, NULL, &unknown, NULL, &error));
@@ -447,10 +392,9 @@ static void test_arguments_are_checked(void **state)
     assert_code(SES_NOTFOUND, ses_rewind_by_key(fixture->store, &nobody, NULL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_redo_by_key(fixture->store, &nobody, NULL, NULL, &error));
     assert_message("nobody");
-    ses_session_close(session);
 }
 
-static void test_damage_is_not_rewound(void **state)
+PLAIN_TEST(damage_is_not_rewound)
 {
     static const char *const damages[] = {
         "UPDATE session_details SET initial_state = '[]'",
@@ -462,7 +406,6 @@ static void test_damage_is_not_rewound(void **state)
         "INSERT INTO event_marks VALUES (1, 4, 1, 9)",
         "UPDATE sessions SET base_seq = 9",
     };
-    ses_error error;
 
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         struct fixture *fixture = NULL;
@@ -482,34 +425,4 @@ static void test_damage_is_not_rewound(void **state)
         free(before);
         fixture_teardown((void **)&fixture);
     }
-    (void)state;
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_event_puts_back_the_old_bytes),
-        TEST(test_to_the_beginning_means_as_created),
-        TEST(test_the_versions_of_artifacts_are_the_caller_s),
-        TEST(test_already_there_stores_nothing),
-        TEST(test_an_event_is_stored_when_only_the_live_ones_differ),
-        TEST(test_points_that_no_rewind_can_name),
-        TEST(test_a_dead_point_can_be_gone_back_to),
-        TEST(test_the_last_turn_is_taken_back_again_and_again),
-        TEST(test_turns_are_of_the_user_alone),
-        TEST(test_a_pruned_log),
-        TEST(test_a_handle_moves_to_the_new_event),
-        TEST(test_temp_values_stay_when_nothing_is_stored),
-        TEST(test_an_outdated_handle_is_stale),
-        TEST(test_a_handle_that_was_cut_under_is_stale_anyway),
-        TEST(test_by_key_at_a_version),
-        TEST(test_a_long_value_comes_back),
-        TEST(test_a_deep_value_comes_back),
-        TEST(test_the_session_is_full),
-        TEST(test_an_id_that_was_made_twice),
-        TEST(test_arguments_are_checked),
-        cmocka_unit_test(test_damage_is_not_rewound),
-    };
-    return cmocka_run_group_tests_name("rewind", tests, NULL, NULL);
 }

@@ -102,9 +102,8 @@ static void check_case(const struct fixture *fixture, const cJSON *one)
     ses_session_close(session);
 }
 
-static void test_every_case_ends_where_it_was(void **state)
+TEST(every_case_ends_where_it_was)
 {
-    const struct fixture *fixture = *state;
     const cJSON *one = NULL;
     char *text = support_test_data("vectors/rewind.json", NULL);
 
@@ -115,12 +114,4 @@ static void test_every_case_ends_where_it_was(void **state)
     cJSON_ArrayForEach(one, member(vectors, "cases")) check_case(fixture, one);
     cJSON_Delete(vectors);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_case_ends_where_it_was, fixture_setup, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("rewind, vectors", tests, NULL, NULL);
 }

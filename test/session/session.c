@@ -58,9 +58,8 @@ static void check_as_fresh(ses_store *store, const ses_session *session)
 
 /* ------------------------------------------------------------------------------------------- get */
 
-static void test_accessors_show_the_session(void **state)
+TEST(accessors_show_the_session)
 {
-    struct fixture *fixture = *state;
     const int64_t created = fixture->now;
 
     must_create(fixture->store, &key, Q("{'a':1}"));
@@ -96,11 +95,9 @@ static void test_accessors_show_the_session(void **state)
     ses_session_close(session);
 }
 
-static void test_get_of_what_is_not_there(void **state)
+TEST(get_of_what_is_not_there)
 {
-    struct fixture *fixture = *state;
     ses_session *session = (ses_session *)(void *)&fixture;
-    ses_error error;
 
     assert_code(SES_NOTFOUND, ses_get(fixture->store, &key, NULL, &session, &error));
     assert_null(session);
@@ -112,10 +109,8 @@ static void test_get_of_what_is_not_there(void **state)
     ses_session_close(NULL);
 }
 
-static void test_handle_does_not_change_by_itself(void **state)
+TEST(handle_does_not_change_by_itself)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, Q("{'a':1,'app:b':2,'user:c':3}"));
     ses_session *session = get(fixture->store, &key, NULL);
     const char *json = support_state(session, NULL);
@@ -132,10 +127,8 @@ static void test_handle_does_not_change_by_itself(void **state)
 
 /* ------------------------------------------------------------------------------------------- refresh */
 
-static void test_refresh_brings_what_others_wrote(void **state)
+TEST_FILE_AND_MEMORY(refresh_brings_what_others_wrote)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, Q("{'stays':0,'goes':1,'app:goes':2,'user:goes':3}"));
     append(fixture->store, &key, Q("{'id':'e1'}"));
     ses_session *session = get(fixture->store, &key, NULL);
@@ -157,10 +150,8 @@ static void test_refresh_brings_what_others_wrote(void **state)
     ses_session_close(session);
 }
 
-static void test_refresh_brings_shared_state_of_other_sessions(void **state)
+TEST(refresh_brings_shared_state_of_other_sessions)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, Q("{'app:a':1,'app:b':2,'user:c':3}"));
     ses_session *session = get(fixture->store, &key, NULL);
     must_create(fixture->store, &same_user, Q("{'user:c':4,'user:d':5,'own':6}"));
@@ -173,21 +164,18 @@ static void test_refresh_brings_shared_state_of_other_sessions(void **state)
     ses_session_close(session);
 }
 
-static void test_refresh_keeps_temp_values(void **state)
+TEST(refresh_keeps_temp_values)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
 
     must_append(session, Q("{'invocationId':'i','actions':{'stateDelta':{'temp:t':1}}}"));
     append(fixture->store, &key, Q("{'invocationId':'j','actions':{'stateDelta':{'temp:t':2,'a':3}}}"));
     must_refresh(session);
     assert_string_equal(support_state(session, NULL), Q("{'a':3,'temp:t':1}"));
-    ses_session_close(session);
 }
 
-static void test_refresh_of_a_handle_with_a_range(void **state)
+TEST(refresh_of_a_handle_with_a_range)
 {
-    struct fixture *fixture = *state;
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     const ses_range no_newest = {.size = sizeof no_newest, .which = SES_RANGE_NEWEST, .newest = 0};
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
@@ -220,11 +208,8 @@ static void test_refresh_of_a_handle_with_a_range(void **state)
     ses_session_close(with_one);
 }
 
-static void test_failed_refresh_leaves_the_handle(void **state)
+TEST(failed_refresh_leaves_the_handle)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, Q("{'a':1,'app:b':2}"));
     append(fixture->store, &key, DELTA("\"a\":2"));
     ses_session *session = get(fixture->store, &key, NULL);
@@ -246,11 +231,9 @@ static void test_failed_refresh_leaves_the_handle(void **state)
     assert_code(SES_MISUSE, ses_refresh(NULL, NULL, &error));
 }
 
-static void test_handle_of_a_closed_store_is_misuse(void **state)
+TEST(handle_of_a_closed_store_is_misuse)
 {
-    struct fixture *fixture = *state;
     const ses_text text = {Q("{'id':'x'}"), SES_NUL};
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':1}"));
     ses_session *session = get(fixture->store, &key, NULL);
@@ -262,11 +245,9 @@ static void test_handle_of_a_closed_store_is_misuse(void **state)
 }
 
 /* "What they hold can still be looked at; calls on them that need the store are MISUSE from now on." */
-static void test_every_call_that_needs_a_closed_store_is_misuse(void **state)
+TEST(every_call_that_needs_a_closed_store_is_misuse)
 {
-    struct fixture *fixture = *state;
     const char *json = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':1}"));
     ses_session *session = get(fixture->store, &key, NULL);
@@ -282,12 +263,10 @@ static void test_every_call_that_needs_a_closed_store_is_misuse(void **state)
 
 /* ------------------------------------------------------------------------------------------- delete */
 
-static void test_delete_takes_the_session_and_leaves_shared_state(void **state)
+TEST(delete_takes_the_session_and_leaves_shared_state)
 {
-    struct fixture *fixture = *state;
     int64_t deleted = 7;
     char *json = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':1,'app:b':2,'user:c':3}"));
     must_create(fixture->store, &same_user, Q("{'own':4}"));
@@ -306,17 +285,14 @@ static void test_delete_takes_the_session_and_leaves_shared_state(void **state)
     assert_string_equal(support_state(session, NULL), Q("{'app:b':2,'user:c':3}"));
     assert_int_equal(ses_session_stored(session), 0);
     must_append(session, Q("{'id':'e','author':'new'}"));
-    ses_session_close(session);
 }
 
-static void test_delete_user_takes_everything_of_the_user_in_the_app(void **state)
+TEST(delete_user_takes_everything_of_the_user_in_the_app)
 {
-    struct fixture *fixture = *state;
     const ses_key other_app = {"elsewhere", "user", "session"};
     int64_t sessions = 7;
     int64_t keys = 7;
     ses_session *session = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':1,'user:x':2,'user:y':3,'app:b':4}"));
     must_create(fixture->store, &same_user, Q("{'user:z':5}"));
@@ -339,12 +315,10 @@ static void test_delete_user_takes_everything_of_the_user_in_the_app(void **stat
     ses_session_close(session);
 }
 
-static void test_delete_user_counts_what_there_was(void **state)
+TEST(delete_user_counts_what_there_was)
 {
-    struct fixture *fixture = *state;
     int64_t sessions = 7;
     int64_t keys = 7;
-    ses_error error;
 
     assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, &sessions, &keys, &error));
     assert_int_equal(sessions, 0);
@@ -376,52 +350,13 @@ static void check_old_handle(ses_store *store, ses_session *old)
     ses_session_close(fresh);
 }
 
-static void test_old_handle_never_reaches_a_session_made_again(void **state)
+TEST_FILE_AND_MEMORY(old_handle_never_reaches_a_session_made_again)
 {
-    struct fixture *fixture = *state;
     ses_session *old = must_open_new(fixture->store, &key, Q("{'a':1}"));
-    ses_error error;
 
     must_delete(fixture->store, &key);
     check_old_handle(fixture->store, old);
     assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, &error));
     check_old_handle(fixture->store, old);
     assert_string_equal(support_state(old, NULL), Q("{'a':1}"));
-    ses_session_close(old);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_accessors_show_the_session, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_get_of_what_is_not_there, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_handle_does_not_change_by_itself, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_refresh_brings_what_others_wrote, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_refresh_brings_what_others_wrote, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_refresh_brings_shared_state_of_other_sessions, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_refresh_keeps_temp_values, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_refresh_of_a_handle_with_a_range, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_failed_refresh_leaves_the_handle, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_handle_of_a_closed_store_is_misuse, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_every_call_that_needs_a_closed_store_is_misuse, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_delete_takes_the_session_and_leaves_shared_state, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_delete_user_takes_everything_of_the_user_in_the_app,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_delete_user_counts_what_there_was, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_old_handle_never_reaches_a_session_made_again, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_old_handle_never_reaches_a_session_made_again,
-                                        fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);
 }

@@ -46,9 +46,8 @@ static void check_apps_and_users(const struct fixture *fixture, const char *expe
 
 /* ---------------------------------------------------------------------------------------------- create */
 
-static void test_initial_state_goes_to_its_scopes(void **state)
+TEST(initial_state_goes_to_its_scopes)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(
         fixture->store, &key, Q("{'own':1, 'user:name' : 'A','app:theme':{'a': [1, 2]},'temp:t':4}"));
 
@@ -62,56 +61,44 @@ static void test_initial_state_goes_to_its_scopes(void **state)
     ses_session_close(session);
 }
 
-static void test_created_session_shows_shared_state_that_was_there(void **state)
+TEST(created_session_shows_shared_state_that_was_there)
 {
-    struct fixture *fixture = *state;
-    ses_session *session = NULL;
-
     must_create(fixture->store, &key, Q("{'app:a':1,'app:b':2,'user:u':3,'own':4}"));
-    session = must_open_new(fixture->store, &same_user, Q("{'app:b':5,'mine':6}"));
+    ses_session *session = must_open_new(fixture->store, &same_user, Q("{'app:b':5,'mine':6}"));
     assert_string_equal(support_state(session, NULL), Q("{'app:a':1,'app:b':5,'user:u':3,'mine':6}"));
     check_state(fixture->store, &key, Q("{'app:a':1,'app:b':5,'user:u':3,'own':4}"));
-    ses_session_close(session);
 }
 
-static void test_temp_keys_are_dropped(void **state)
+TEST(temp_keys_are_dropped)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'temp:a':1,'b':2,'temp:':3,'temp:c':4}"));
 
     assert_string_equal(support_state(session, NULL), Q("{'b':2}"));
     ses_session_close(session);
     session = must_open_new(fixture->store, &same_user, Q("{'temp:a':1}"));
     assert_string_equal(support_state(session, NULL), "{}");
-    ses_session_close(session);
 }
 
 #define REMOVED "\"__ADK_SENTINEL_REMOVED__\""
 
-static void test_tombstone_removes_and_the_last_of_a_key_counts(void **state)
+TEST(tombstone_removes_and_the_last_of_a_key_counts)
 {
-    struct fixture *fixture = *state;
-    ses_session *session = NULL;
-
     must_create(fixture->store, &same_user, Q("{'app:a':1,'user:u':2,'app:stays':3}"));
-    session = must_open_new(fixture->store, &key,
-                            Q("{'app:a':" REMOVED ",'user:u':" REMOVED ",'none':" REMOVED
-                              ",'x':1,'x':" REMOVED ",'y':" REMOVED ",'y':2,'z':1,'z':2,"
-                              "'e':'\\u005f_ADK_SENTINEL_REMOVED__','list':[" REMOVED "],"
-                              "'like':'__ADK_SENTINEL_REMOVED__ '}"));
+    ses_session *session = must_open_new(fixture->store, &key,
+                                         Q("{'app:a':" REMOVED ",'user:u':" REMOVED ",'none':" REMOVED
+                                           ",'x':1,'x':" REMOVED ",'y':" REMOVED ",'y':2,'z':1,'z':2,"
+                                           "'e':'\\u005f_ADK_SENTINEL_REMOVED__','list':[" REMOVED "],"
+                                           "'like':'__ADK_SENTINEL_REMOVED__ '}"));
     assert_string_equal(support_state(session, NULL),
                         Q("{'app:stays':3,'e':'\\u005f_ADK_SENTINEL_REMOVED__','like':'__ADK_SENTINEL_"
                           "REMOVED__ ','list':[" REMOVED "],'y':2,'z':2}"));
     check_state(fixture->store, &key, support_state(session, NULL));
     check_state(fixture->store, &same_user, Q("{'app:stays':3}"));
-    ses_session_close(session);
 }
 
-static void test_null_state_is_an_empty_one(void **state)
+TEST(null_state_is_an_empty_one)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    ses_error error;
 
     assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
@@ -121,11 +108,8 @@ static void test_null_state_is_an_empty_one(void **state)
     assert_ok(ses_create(fixture->store, &same_app, NULL, SES_NUL, NULL, NULL, NULL));
 }
 
-static void test_state_length_counts(void **state)
+TEST(state_length_counts)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_ok(ses_create(fixture->store, &key, Q("{'a':1}garbage"), 7, NULL, NULL, &error));
     check_state(fixture->store, &key, Q("{'a':1}"));
     assert_code(SES_JSON, ses_create(fixture->store, &same_user, Q("{'a':1}"), 6, NULL, NULL, &error));
@@ -135,9 +119,8 @@ static void test_state_length_counts(void **state)
     assert_int_equal(error.offset, 7);
 }
 
-static void test_refused_state_leaves_nothing_behind(void **state)
+TEST(refused_state_leaves_nothing_behind)
 {
-    struct fixture *fixture = *state;
     static const struct {
         const char *json;
         int code;
@@ -167,7 +150,6 @@ static void test_refused_state_leaves_nothing_behind(void **state)
         {" [ ] ", SES_INVALID},
         {"{\"app:a\":1,\"b\\u0000\":2}", SES_INVALID},
     };
-    ses_error error;
 
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         ses_session *session = (ses_session *)(void *)&error;
@@ -182,11 +164,8 @@ static void test_refused_state_leaves_nothing_behind(void **state)
     check_state(fixture->store, &key, "{}");
 }
 
-static void test_too_large_state_is_a_limit(void **state)
+TEST(too_large_state_is_a_limit)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     fixture->options.max_event_bytes = 20;
     fixture_reopen(fixture);
     must_create(fixture->store, &key, Q("{'k':'123456789012'}"));
@@ -198,11 +177,9 @@ static void test_too_large_state_is_a_limit(void **state)
                 ses_state_json_by_key(fixture->store, &same_user, NULL, &(char *){NULL}, NULL, &error));
 }
 
-static void test_depth_of_the_state_is_limited_to_1000_levels(void **state)
+TEST(depth_of_the_state_is_limited_to_1000_levels)
 {
-    struct fixture *fixture = *state;
     char json[2100];
-    ses_error error;
 
     for (int arrays = 999; arrays <= 1000; arrays++) {
         int at = snprintf(json, sizeof json, "{\"k\":");
@@ -217,12 +194,9 @@ static void test_depth_of_the_state_is_limited_to_1000_levels(void **state)
     }
 }
 
-static void test_existing_session_is_exists_and_changes_nothing(void **state)
+TEST(existing_session_is_exists_and_changes_nothing)
 {
-    struct fixture *fixture = *state;
     ses_session *session = (ses_session *)(void *)&fixture;
-    ses_session *after = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'app:a':1,'user:u':2,'own':3}"));
     must_append_by_key(fixture->store, &key, Q("{'id':'e'}"));
@@ -232,7 +206,7 @@ static void test_existing_session_is_exists_and_changes_nothing(void **state)
                                        SES_NUL, NULL, &session, &error));
     assert_null(session);
     assert_message("app/user/session");
-    after = must_get(fixture->store, &key);
+    ses_session *after = must_get(fixture->store, &key);
     assert_string_equal(support_state(after, NULL), Q("{'app:a':1,'user:u':2,'own':3}"));
     assert_int_equal(ses_session_stored(after), 1);
     assert_int_equal(ses_session_version(after), 1);
@@ -242,13 +216,10 @@ static void test_existing_session_is_exists_and_changes_nothing(void **state)
     check_apps_and_users(fixture, "1 1\n");
 }
 
-static void test_fresh_session_has_no_events_and_the_stores_time(void **state)
+TEST(fresh_session_has_no_events_and_the_stores_time)
 {
-    struct fixture *fixture = *state;
-    ses_session *session = NULL;
-
     fixture->now = INT64_C(1234567890123456);
-    session = must_open_new(fixture->store, &key, "{}");
+    ses_session *session = must_open_new(fixture->store, &key, "{}");
     assert_string_equal(ses_session_app(session), "app");
     assert_string_equal(ses_session_user(session), "user");
     assert_string_equal(ses_session_id(session), "session");
@@ -259,18 +230,15 @@ static void test_fresh_session_has_no_events_and_the_stores_time(void **state)
     assert_null(ses_session_event(session, 0));
     assert_int_equal(ses_session_created_us(session), INT64_C(1234567890123456));
     assert_int_equal(ses_session_updated_us(session), INT64_C(1234567890123456));
-    ses_session_close(session);
 }
 
-static void test_time_of_creation_can_be_given(void **state)
+TEST(time_of_creation_can_be_given)
 {
-    struct fixture *fixture = *state;
     const int64_t first_us = INT64_C(-62167219200000000); /* the years 0 to 9999 */
     const int64_t last_us = INT64_C(253402300799999999);
     const int64_t times[] = {0, -1, 1, INT64_C(1600000000000001), first_us, last_us};
     const int64_t wrong[] = {first_us - 1, last_us + 1, INT64_MIN, INT64_MAX};
     ses_create_options options = {.size = sizeof options};
-    ses_error error;
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         char name[16];
@@ -294,12 +262,10 @@ static void test_time_of_creation_can_be_given(void **state)
                 ses_state_json_by_key(fixture->store, &key, NULL, &(char *){NULL}, NULL, &error));
 }
 
-static void test_create_options_are_checked(void **state)
+TEST(create_options_are_checked)
 {
-    struct fixture *fixture = *state;
     ses_create_options options = {.size = 0};
     ses_session *session = NULL;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_create(fixture->store, &key, NULL, 0, &options, NULL, &error));
     options.size = sizeof options;
@@ -315,11 +281,9 @@ static void test_create_options_are_checked(void **state)
 
 /* ------------------------------------------------------------------------------------------ get or create */
 
-static void test_get_or_create_creates_once(void **state)
+TEST(get_or_create_creates_once)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     assert_ok(
         ses_get_or_create(fixture->store, &key, Q("{'app:a':1,'own':2}"), SES_NUL, NULL, &session, &error));
@@ -338,11 +302,9 @@ static void test_get_or_create_creates_once(void **state)
     assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
 }
 
-static void test_get_or_create_checks_the_state_it_does_not_use(void **state)
+TEST(get_or_create_checks_the_state_it_does_not_use)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_code(SES_INVALID, ses_get_or_create(fixture->store, &key, "[]", SES_NUL, NULL, &session, &error));
@@ -353,14 +315,12 @@ static void test_get_or_create_checks_the_state_it_does_not_use(void **state)
     assert_null(session);
 }
 
-static void test_get_existing_reads_the_range(void **state)
+TEST(get_existing_reads_the_range)
 {
-    struct fixture *fixture = *state;
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 2};
     ses_create_options options = {.size = sizeof options, .range = &newest};
     ses_session *session = NULL;
-    ses_error error;
 
     assert_ok(ses_get_or_create(fixture->store, &key, Q("{'a':1}"), SES_NUL, &options, &session, &error));
     for (int i = 0; i < 3; i++)
@@ -378,49 +338,14 @@ static void test_get_existing_reads_the_range(void **state)
     ses_session_close(session);
 }
 
-static void test_get_existing_keeps_the_time_of_creation(void **state)
+TEST(get_existing_keeps_the_time_of_creation)
 {
-    struct fixture *fixture = *state;
     const int64_t given = 5;
     const ses_create_options options = {.size = sizeof options, .created_us = &given};
     ses_session *session = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, &options, &session, &error));
     assert_int_equal(ses_session_created_us(session), fixture->now);
     ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_initial_state_goes_to_its_scopes, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_created_session_shows_shared_state_that_was_there, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_temp_keys_are_dropped, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_tombstone_removes_and_the_last_of_a_key_counts, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_null_state_is_an_empty_one, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_state_length_counts, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_refused_state_leaves_nothing_behind, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_too_large_state_is_a_limit, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_depth_of_the_state_is_limited_to_1000_levels, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_existing_session_is_exists_and_changes_nothing, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_fresh_session_has_no_events_and_the_stores_time, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_time_of_creation_can_be_given, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_create_options_are_checked, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_get_or_create_creates_once, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_get_or_create_checks_the_state_it_does_not_use, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_get_existing_reads_the_range, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_get_existing_keeps_the_time_of_creation, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("creating sessions", tests, NULL, NULL);
 }

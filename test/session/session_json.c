@@ -23,19 +23,16 @@ static void assert_json(const ses_session *session, const char *expected)
 
 /* ------------------------------------------------------------------------------------------ sessions */
 
-static void test_a_new_session(void **state)
+TEST(a_new_session)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
 
     assert_json(session, Q("{'id':'session','appName':'app','userId':'user','state':{},'events':[],"
                            "'lastUpdateTime':1700000000}"));
-    ses_session_close(session);
 }
 
-static void test_state_and_events_keep_their_bytes(void **state)
+TEST(state_and_events_keep_their_bytes)
 {
-    struct fixture *fixture = *state;
     ses_session *session =
         must_open_new(fixture->store, &key,
                       Q("{'app:a': [1.10, 9007199254740993],'user:u':1e400,'n':null,'k\\u0022':'\\u0041'}"));
@@ -50,9 +47,8 @@ static void test_state_and_events_keep_their_bytes(void **state)
     ses_session_close(session);
 }
 
-static void test_temp_keys_are_left_out(void **state)
+TEST(temp_keys_are_left_out)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'k':1}"));
 
     must_append(session, Q("{'id':'1','timestamp':1700000003,'invocationId':'i','actions':{'stateDelta':{"
@@ -62,21 +58,18 @@ static void test_temp_keys_are_left_out(void **state)
                 Q("{'id':'session','appName':'app','userId':'user','state':{'k':1},'events':["
                   "{'id':'1','timestamp':1700000003,'invocationId':'i','actions':{'stateDelta':{}}}],"
                   "'lastUpdateTime':1700000003}"));
-    ses_session_close(session);
 }
 
-static void test_ids_are_escaped(void **state)
+TEST(ids_are_escaped)
 {
     const ses_key odd = {"a\"b", "\n\x01", "\xE2\x82\xAC\\"};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &odd, NULL);
 
     assert_json(session, "{\"id\":\"\xE2\x82\xAC\\\\\",\"appName\":\"a\\\"b\",\"userId\":\"\\n\\u0001\","
                          "\"state\":{},\"events\":[],\"lastUpdateTime\":1700000000}");
-    ses_session_close(session);
 }
 
-static void test_times_are_exact_and_short(void **state)
+TEST(times_are_exact_and_short)
 {
     static const struct {
         int64_t us;
@@ -92,13 +85,11 @@ static void test_times_are_exact_and_short(void **state)
         {INT64_C(-62167219200000000), ":-62167219200}"},
         {INT64_C(253402300799999999), ":253402300799999.999}"},
     };
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         const ses_create_options options = {.size = sizeof options, .created_us = &times[i].us};
         ses_session *session = NULL;
         const ses_key nameless = {"app", "user", NULL};
-        ses_error error;
         assert_ok(ses_create(fixture->store, &nameless, NULL, 0, &options, &session, &error));
         char *json = json_of(session);
         assert_string_equal(strrchr(json, ':'), times[i].text);
@@ -107,13 +98,11 @@ static void test_times_are_exact_and_short(void **state)
     }
 }
 
-static void test_only_the_events_that_the_handle_holds(void **state)
+TEST(only_the_events_that_the_handle_holds)
 {
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_session *part = NULL;
-    ses_error error;
 
     must_append(session, Q("{'id':'1','timestamp':1700000001}"));
     must_append(session, Q("{'id':'2','timestamp':1700000002}"));
@@ -121,14 +110,11 @@ static void test_only_the_events_that_the_handle_holds(void **state)
     assert_json(part, Q("{'id':'session','appName':'app','userId':'user','state':{},'events':["
                         "{'id':'2','timestamp':1700000002}],'lastUpdateTime':1700000002}"));
     ses_session_close(part);
-    ses_session_close(session);
 }
 
-static void test_the_sessions_of_a_list(void **state)
+TEST(the_sessions_of_a_list)
 {
-    struct fixture *fixture = *state;
     ses_page *page = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'k':1}"));
     must_append_by_key(fixture->store, &key, "{}");
@@ -139,9 +125,8 @@ static void test_the_sessions_of_a_list(void **state)
     ses_page_close(page);
 }
 
-static void test_a_handle_tells_it_after_the_store_is_closed(void **state)
+TEST(a_handle_tells_it_after_the_store_is_closed)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'k':1}"));
 
     ses_close(fixture->store);
@@ -164,20 +149,18 @@ static void change_file(const struct fixture *fixture, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void test_what_is_not_json_is_corrupt(void **state)
+TEST(what_is_not_json_is_corrupt)
 {
     static const char *const changes[] = {
         "UPDATE session_state SET value = '{' WHERE key = 'k'",
         "UPDATE session_state SET value = '1'; UPDATE events SET id_at = 'x', "
         "invocation_at = '', body = '{\"id\":\"x\",}'"};
     static const char *const words[] = {"\"k\" is not JSON", "the stored event 1 is not JSON"};
-    struct fixture *fixture = *state;
 
     must_create(fixture->store, &key, Q("{'k':1}"));
     must_append_by_key(fixture->store, &key, Q("{'id':'x'}"));
     for (int i = 0; i < 2; i++) {
         char *json = (char *)1;
-        ses_error error;
         change_file(fixture, changes[i]);
         ses_session *session = must_get(fixture->store, &key);
         assert_code(SES_CORRUPT, ses_session_json(session, &json, NULL, &error));
@@ -187,16 +170,13 @@ static void test_what_is_not_json_is_corrupt(void **state)
     }
 }
 
-static void test_a_session_that_is_wrong(void **state)
+TEST(a_session_that_is_wrong)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     char *json = NULL;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_session_json(NULL, &json, NULL, &error));
     assert_code(SES_MISUSE, ses_session_json(session, NULL, NULL, &error));
-    ses_session_close(session);
 }
 
 /* -------------------------------------------------------------------------------------------- quoting */
@@ -213,10 +193,8 @@ static void assert_quoted(ses_store *store, const char *text, size_t len, const 
     ses_free(json);
 }
 
-static void test_any_text_is_quoted(void **state)
+TEST(any_text_is_quoted)
 {
-    const struct fixture *fixture = *state;
-
     assert_quoted(fixture->store, "", 0, "\"\"");
     assert_quoted(fixture->store, "say \"no\"\\\n\t\x01\x7F/", SES_NUL,
                   "\"say \\\"no\\\"\\\\\\n\\t\\u0001\x7F/\"");
@@ -226,24 +204,20 @@ static void test_any_text_is_quoted(void **state)
     assert_quoted(fixture->store, "cut here", 3, "\"cut\"");
 }
 
-static void test_a_text_that_is_not_utf8_is_invalid(void **state)
+TEST(a_text_that_is_not_utf8_is_invalid)
 {
     static const char *const texts[] = {"\xFF", "a\xC3", "\xED\xA0\x80", "\xC0\x80"};
-    const struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char *json = (char *)1;
-        ses_error error;
         assert_code(SES_INVALID, ses_text_quote(fixture->store, texts[i], SES_NUL, &json, NULL, &error));
         assert_null(json);
     }
 }
 
-static void test_quoting_without_arguments(void **state)
+TEST(quoting_without_arguments)
 {
-    const struct fixture *fixture = *state;
     char *json = NULL;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_text_quote(NULL, "a", 1, &json, NULL, &error));
     assert_code(SES_MISUSE, ses_text_quote(fixture->store, NULL, 0, &json, NULL, &error));
@@ -276,17 +250,14 @@ static void scarce_release(void *context, void *memory)
     free(memory);
 }
 
-static void test_memory_that_runs_out_is_told(void **state)
+PLAIN_TEST(memory_that_runs_out_is_told)
 {
     struct scarce scarce = {-1};
     const ses_allocator allocator = {sizeof allocator, &scarce, scarce_allocate, scarce_resize,
                                      scarce_release};
     const ses_open_options options = {.size = sizeof options, .allocator = &allocator};
-    ses_store *store = NULL;
-    ses_error error;
 
-    (void)state;
-    assert_ok(ses_open(":memory:", &options, &store, &error));
+    ses_store *store = must_open(":memory:", &options);
     ses_session *session = must_open_new(store, &key, Q("{'k':1}"));
     must_append(session, Q("{'text':'so long that the buffer grows once more: ......................'}"));
     for (int quotes = 0; quotes < 2; quotes++) {
@@ -305,26 +276,4 @@ static void test_memory_that_runs_out_is_told(void **state)
     }
     ses_session_close(session);
     ses_close(store);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_new_session),
-        TEST(test_state_and_events_keep_their_bytes),
-        TEST(test_temp_keys_are_left_out),
-        TEST(test_ids_are_escaped),
-        TEST(test_times_are_exact_and_short),
-        TEST(test_only_the_events_that_the_handle_holds),
-        TEST(test_the_sessions_of_a_list),
-        TEST(test_a_handle_tells_it_after_the_store_is_closed),
-        TEST(test_what_is_not_json_is_corrupt),
-        TEST(test_a_session_that_is_wrong),
-        TEST(test_any_text_is_quoted),
-        TEST(test_a_text_that_is_not_utf8_is_invalid),
-        TEST(test_quoting_without_arguments),
-        cmocka_unit_test(test_memory_that_runs_out_is_told),
-    };
-    return cmocka_run_group_tests_name("sessions as JSON", tests, NULL, NULL);
 }

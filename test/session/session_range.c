@@ -105,43 +105,35 @@ static void check_all_ranges(ses_store *store)
     }
 }
 
-static void test_every_range_of_events_after_the_creation(void **state)
+TEST(every_range_of_events_after_the_creation)
 {
-    struct fixture *fixture = *state;
     make_sessions(fixture, 0);
     check_all_ranges(fixture->store);
 }
 
 /* Then the session's time is the time of its creation throughout. */
-static void test_every_range_of_events_before_the_creation(void **state)
+MEMORY_TEST(every_range_of_events_before_the_creation)
 {
-    struct fixture *fixture = *state;
     make_sessions(fixture, fixture->now);
     check_all_ranges(fixture->store);
 }
 
-static void test_no_range_is_all_events(void **state)
+TEST(no_range_is_all_events)
 {
-    struct fixture *fixture = *state;
     const ses_range all = {.size = sizeof all};
-    ses_session *session = NULL;
 
     make_sessions(fixture, 0);
     check_range(fixture->store, &all);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), EVENTS);
     for (size_t i = 0; i < EVENTS; i++) {
         assert_int_equal(ses_session_event(session, i)->seq, i + 1);
         assert_int_equal(ses_session_event(session, i)->time_us, seconds[i] * 1000000);
     }
-    ses_session_close(session);
 }
 
-static void test_ranges_of_a_session_without_events(void **state)
+TEST(ranges_of_a_session_without_events)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     for (unsigned which = 0; which < 16; which++) {
         const ses_range range = {sizeof range, which, 5, 0, 1, 10};
@@ -152,9 +144,8 @@ static void test_ranges_of_a_session_without_events(void **state)
     }
 }
 
-static void test_members_that_are_not_asked_for_do_not_count(void **state)
+TEST(members_that_are_not_asked_for_do_not_count)
 {
-    struct fixture *fixture = *state;
     const ses_range range = {sizeof range, SES_RANGE_NEWEST, 2, INT64_MAX, -3, -7};
     const ses_range other = {sizeof other, SES_RANGE_SINCE, -1, 0, 9, 3};
 
@@ -163,9 +154,8 @@ static void test_members_that_are_not_asked_for_do_not_count(void **state)
     check_range(fixture->store, &other);
 }
 
-static void test_impossible_ranges_are_invalid(void **state)
+TEST(impossible_ranges_are_invalid)
 {
-    struct fixture *fixture = *state;
     const ses_range ranges[] = {
         {sizeof(ses_range), SES_RANGE_NEWEST, -1, 0, 0, 0},
         {sizeof(ses_range), SES_RANGE_NEWEST, INT64_MIN, 0, 0, 0},
@@ -175,7 +165,6 @@ static void test_impossible_ranges_are_invalid(void **state)
         {sizeof(ses_range), SES_RANGE_SEQ, 0, 0, 1, 0},
         {sizeof(ses_range), SES_RANGE_SEQ, 0, 0, 1, INT64_MIN},
     };
-    ses_error error;
 
     make_sessions(fixture, 0);
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
@@ -185,11 +174,9 @@ static void test_impossible_ranges_are_invalid(void **state)
     }
 }
 
-static void test_unknown_kinds_of_range_are_misuse(void **state)
+TEST(unknown_kinds_of_range_are_misuse)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     make_sessions(fixture, 0);
     for (int bit = 5; bit < 32; bit++) {
@@ -277,11 +264,8 @@ struct later_options {
     } as;
 };
 
-static void test_options_without_their_size_are_misuse(void **state)
+TEST(options_without_their_size_are_misuse)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     for (size_t i = 0; i < TAKERS; i++) {
         struct later_options options = {{0}};
@@ -294,11 +278,8 @@ static void test_options_without_their_size_are_misuse(void **state)
     }
 }
 
-static void test_larger_options_are_taken_while_the_rest_is_zero(void **state)
+MEMORY_TEST(larger_options_are_taken_while_the_rest_is_zero)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     for (size_t i = 0; i < TAKERS; i++) {
         struct later_options options = {{0}};
@@ -319,14 +300,12 @@ static void test_larger_options_are_taken_while_the_rest_is_zero(void **state)
 /* What a program passes that was built with a header whose struct ended with the member before `member`. */
 #define SIZE_BEFORE(type, member) offsetof(type, member)
 
-static void test_smaller_options_of_an_older_version_are_taken(void **state)
+TEST(smaller_options_of_an_older_version_are_taken)
 {
-    struct fixture *fixture = *state;
     ses_range range = {SIZE_BEFORE(ses_range, first_seq), SES_RANGE_SINCE, 0, 300000000, 0, 0};
     ses_list_options list = {.size = SIZE_BEFORE(ses_list_options, token), .limit = 2, .token = "garbage"};
     ses_session *session = NULL;
     ses_page *page = NULL;
-    ses_error error;
 
     make_sessions(fixture, 0);
     assert_ok(ses_get(fixture->store, &key, GET_RANGE(&range), &session, &error));
@@ -335,29 +314,4 @@ static void test_smaller_options_of_an_older_version_are_taken(void **state)
     assert_ok(ses_list(fixture->store, "app", "user", &list, &page, &error));
     assert_int_equal(ses_page_count(page), 2);
     ses_page_close(page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_range_of_events_after_the_creation, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_every_range_of_events_before_the_creation, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_no_range_is_all_events, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_ranges_of_a_session_without_events, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_members_that_are_not_asked_for_do_not_count, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_impossible_ranges_are_invalid, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_unknown_kinds_of_range_are_misuse, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_options_without_their_size_are_misuse, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_larger_options_are_taken_while_the_rest_is_zero,
-                                        fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_smaller_options_of_an_older_version_are_taken, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("ranges", tests, NULL, NULL);
 }

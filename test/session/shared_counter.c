@@ -171,44 +171,31 @@ static void assert_counted(const char *path, const char *counter, const char *ta
     free(sql.data);
 }
 
-static void test_threads_count_through_views(void **state)
+FOLDER_TEST(threads_count_through_views)
 {
-    const struct folder *folder = *state;
     count_in_threads(folder->path, count_through_view);
     assert_counted(folder->path, "user:n", "user_state");
 }
 
-static void test_threads_count_by_key(void **state)
+FOLDER_TEST(threads_count_by_key)
 {
-    const struct folder *folder = *state;
     count_in_threads(folder->path, count_by_key);
     assert_counted(folder->path, "app:n", "app_state");
 }
 
-static void test_processes_count_through_views(void **state)
+FOLDER_TEST(processes_count_through_views)
 {
-    const struct folder *folder = *state;
     count_in_processes(folder->path, count_through_view);
     assert_counted(folder->path, "user:n", "user_state");
 }
 
-static void test_processes_count_by_key(void **state)
+FOLDER_TEST(processes_count_by_key)
 {
-    const struct folder *folder = *state;
     count_in_processes(folder->path, count_by_key);
     assert_counted(folder->path, "app:n", "app_state");
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_threads_count_through_views),
-        TEST(test_threads_count_by_key),
-        TEST(test_processes_count_through_views),
-        TEST(test_processes_count_by_key),
-    };
-    if (access("/dev/shm", W_OK) == 0)
-        (void)setenv("TMPDIR", "/dev/shm", 0);
-    return cmocka_run_group_tests_name("shared counters", tests, NULL, NULL);
+    support_folders_in_memory();
 }

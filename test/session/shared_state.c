@@ -35,12 +35,10 @@ static int change_seen(ses_store *store, const char *user, const char *delta, co
 
 /* -------------------------------------------------------------------------------------------- reading */
 
-static void test_what_does_not_exist_is_empty(void **state)
+TEST(what_does_not_exist_is_empty)
 {
-    struct fixture *fixture = *state;
     size_t len = 7;
     char *json = (char *)"x";
-    ses_error error;
 
     assert_shared(fixture->store, NULL, "{}");
     assert_shared(fixture->store, "user", "{}");
@@ -50,12 +48,10 @@ static void test_what_does_not_exist_is_empty(void **state)
     assert_int_equal(len, 0);
 }
 
-static void test_it_is_what_sessions_show_with_a_prefix(void **state)
+TEST(it_is_what_sessions_show_with_a_prefix)
 {
-    struct fixture *fixture = *state;
     char *json = NULL;
     size_t len = 0;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'app:b':1.10,'app:a':[ 1 ],'user:x':'\\u00e9','own':1,'app:':0}"));
     assert_shared(fixture->store, NULL, Q("{'':0,'a':[ 1 ],'b':1.10}"));
@@ -73,19 +69,14 @@ static void test_it_is_what_sessions_show_with_a_prefix(void **state)
 }
 
 /* app:user:x is the app's key user:x. It can be read, but not by a name that means another key in a session. */
-static void test_a_key_that_looks_prefixed_is_shown(void **state)
+TEST(a_key_that_looks_prefixed_is_shown)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, Q("{'app:user:x':1,'app:App:x':2}"));
     assert_shared(fixture->store, NULL, Q("{'App:x':2,'user:x':1}"));
 }
 
-static void test_a_text_outlives_the_store(void **state)
+TEST(a_text_outlives_the_store)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_ok(change(fixture->store, NULL, Q("{'k':1}"), &error));
     char *json = json_of(fixture->store, NULL);
     ses_close(fixture->store);
@@ -96,11 +87,8 @@ static void test_a_text_outlives_the_store(void **state)
 
 /* ------------------------------------------------------------------------------------------- changing */
 
-static void test_values_replace_and_the_tombstone_removes(void **state)
+TEST_FILE_AND_MEMORY(values_replace_and_the_tombstone_removes)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_ok(change(fixture->store, "user", Q("{'a':1,'b':{'x': 1},'c':null}"), &error));
     assert_shared(fixture->store, "user", Q("{'a':1,'b':{'x': 1},'c':null}"));
     assert_ok(change(fixture->store, "user",
@@ -112,11 +100,8 @@ static void test_values_replace_and_the_tombstone_removes(void **state)
     assert_shared(fixture->store, NULL, Q("{'b':2}"));
 }
 
-static void test_app_and_user_are_created(void **state)
+TEST(app_and_user_are_created)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_ok(change(fixture->store, NULL, Q("{'a':1}"), &error));
     assert_query(fixture->path, "SELECT (SELECT count(*) FROM apps), (SELECT count(*) FROM users)", "1|0\n");
     assert_ok(change(fixture->store, "user", Q("{'b':2}"), &error));
@@ -127,25 +112,19 @@ static void test_app_and_user_are_created(void **state)
     must_create(fixture->store, &key, Q("{'own':1}"));
     ses_session *session = must_get(fixture->store, &key);
     assert_state(session, Q("{'app:a':1,'user:b':2,'own':1}"));
-    ses_session_close(session);
 }
 
-static void test_what_sets_nothing_makes_nothing(void **state)
+TEST(what_sets_nothing_makes_nothing)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_ok(change(fixture->store, NULL, "{}", &error));
     assert_ok(change(fixture->store, "user", " { } ", &error));
     assert_ok(change(fixture->store, "user", Q("{'k':'__ADK_SENTINEL_REMOVED__'}"), &error));
     assert_query(fixture->path, "SELECT (SELECT count(*) FROM apps), (SELECT count(*) FROM users)", "0|0\n");
 }
 
-static void test_no_session_moves(void **state)
+TEST_FILE_AND_MEMORY(no_session_moves)
 {
-    struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, Q("{'user:u':1}"));
-    ses_error error;
 
     must_append(session, "{}");
     const int64_t version = ses_session_version(session);
@@ -160,14 +139,10 @@ static void test_no_session_moves(void **state)
     assert_int_equal(ses_session_updated_us(session), updated);
     assert_ok(change(fixture->store, "user", Q("{'u':3}"), &error));
     must_append(session, "{}"); /* not STALE */
-    ses_session_close(session);
 }
 
-static void test_a_key_that_has_changed_is_stale(void **state)
+TEST(a_key_that_has_changed_is_stale)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     assert_code(SES_STALE, change_seen(fixture->store, "user", Q("{'n':1}"), Q("{'n':0}"), &error));
     assert_message("\"n\"");
     assert_int_equal(error.version, -1);
@@ -183,12 +158,10 @@ static void test_a_key_that_has_changed_is_stale(void **state)
     assert_shared(fixture->store, "user", Q("{'n':2}"));
 }
 
-static void test_a_counter_of_two_stores_loses_no_step(void **state)
+TEST(a_counter_of_two_stores_loses_no_step)
 {
-    struct fixture *fixture = *state;
     ses_store *stores[2] = {fixture->store, NULL};
     int stale = 0;
-    ses_error error;
 
     assert_ok(ses_open(fixture->path, &fixture->options, &stores[1], &error));
     assert_ok(change(fixture->store, NULL, Q("{'n':0}"), &error));
@@ -208,11 +181,9 @@ static void test_a_counter_of_two_stores_loses_no_step(void **state)
     ses_close(stores[1]);
 }
 
-static void test_it_survives_sessions_and_goes_with_its_owner(void **state)
+TEST(it_survives_sessions_and_goes_with_its_owner)
 {
-    struct fixture *fixture = *state;
     int64_t keys = 0;
-    ses_error error;
 
     assert_ok(change(fixture->store, "user", Q("{'u':1}"), &error));
     must_create(fixture->store, &key, NULL);
@@ -225,12 +196,10 @@ static void test_it_survives_sessions_and_goes_with_its_owner(void **state)
 
 /* -------------------------------------------------------------------------------------------- refused */
 
-static void test_prefixes_are_refused(void **state)
+TEST(prefixes_are_refused)
 {
     static const char *const names[] = {"app:k", "user:k", "temp:k", "temp:", "app:"};
-    struct fixture *fixture = *state;
     char *json = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char delta[64];
@@ -247,13 +216,11 @@ static void test_prefixes_are_refused(void **state)
     assert_ok(change(fixture->store, "user", Q("{'App:k':1,'other:k':2}"), &error));
 }
 
-static void test_arguments_that_break_a_rule_are_refused(void **state)
+TEST(arguments_that_break_a_rule_are_refused)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     char *json = NULL;
     char longest[600];
-    ses_error error;
 
     memset(longest, 'x', sizeof longest);
     longest[513] = '\0';
@@ -275,25 +242,20 @@ static void test_arguments_that_break_a_rule_are_refused(void **state)
     assert_code(SES_NOTFOUND, ses_get(store, &key, NULL, &(ses_session *){NULL}, &error));
 }
 
-static void test_a_delta_has_a_limit(void **state)
+TEST(a_delta_has_a_limit)
 {
-    struct fixture *fixture = *state;
     const ses_open_options options = {.size = sizeof options, .max_event_bytes = 10};
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(fixture->path, &options, &store, &error));
+    ses_store *store = must_open(fixture->path, &options);
     assert_ok(change(store, NULL, Q("{'k':1234}"), &error));
     assert_code(SES_LIMIT, change(store, NULL, Q("{'k':12345}"), &error));
     ses_close(store);
 }
 
-static void test_a_read_only_store_is_read(void **state)
+TEST(a_read_only_store_is_read)
 {
-    struct fixture *fixture = *state;
     const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY};
     ses_store *store = NULL;
-    ses_error error;
 
     assert_ok(change(fixture->store, "user", Q("{'u':1}"), &error));
     assert_ok(ses_open(fixture->path, &options, &store, &error));
@@ -302,13 +264,11 @@ static void test_a_read_only_store_is_read(void **state)
     ses_close(store);
 }
 
-static void test_damage_is_corrupt(void **state)
+TEST(damage_is_corrupt)
 {
     static const char *const damages[] = {"value = '{'", "key = CAST(x'ff' AS TEXT)", "key = 'a' || char(0)",
                                           "key = printf('%.*c', 513, 'x')"};
-    struct fixture *fixture = *state;
     char *json = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         char sql[200];
@@ -326,43 +286,13 @@ static void test_damage_is_corrupt(void **state)
     }
 }
 
-static void test_a_key_that_is_far_too_long(void **state)
+TEST(a_key_that_is_far_too_long)
 {
-    struct fixture *fixture = *state;
     char *json = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, Q("{'app:a':1}"));
     raw_exec(fixture->path, "INSERT INTO app_state VALUES (1, 'b' || hex(zeroblob(500000)), '1', 0, 0)");
     assert_code(SES_CORRUPT, ses_shared_state_json(fixture->store, "app", NULL, NULL, &json, NULL, &error));
     assert_message("more than 512 bytes");
     assert_null(json);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-#define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_key_that_is_far_too_long),
-        TEST(test_what_does_not_exist_is_empty),
-        TEST(test_it_is_what_sessions_show_with_a_prefix),
-        TEST(test_a_key_that_looks_prefixed_is_shown),
-        TEST(test_a_text_outlives_the_store),
-        TEST(test_values_replace_and_the_tombstone_removes),
-        MEMORY_TEST(test_values_replace_and_the_tombstone_removes),
-        TEST(test_app_and_user_are_created),
-        TEST(test_what_sets_nothing_makes_nothing),
-        TEST(test_no_session_moves),
-        MEMORY_TEST(test_no_session_moves),
-        TEST(test_a_key_that_has_changed_is_stale),
-        TEST(test_a_counter_of_two_stores_loses_no_step),
-        TEST(test_it_survives_sessions_and_goes_with_its_owner),
-        TEST(test_prefixes_are_refused),
-        TEST(test_arguments_that_break_a_rule_are_refused),
-        TEST(test_a_delta_has_a_limit),
-        TEST(test_a_read_only_store_is_read),
-        TEST(test_damage_is_corrupt),
-    };
-    return cmocka_run_group_tests_name("shared state", tests, NULL, NULL);
 }

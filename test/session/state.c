@@ -27,9 +27,8 @@ static void append_delta(ses_session *session, const char *delta)
 
 /* ------------------------------------------------------------------------------------------- types */
 
-static void test_each_value_is_of_one_type(void **state)
+TEST(each_value_is_of_one_type)
 {
-    struct fixture *fixture = *state;
     static const struct {
         const char *name;
         const char *json;
@@ -57,7 +56,6 @@ static void test_each_value_is_of_one_type(void **state)
     int64_t integer = 0;
     double real = 0;
     int boolean = 0;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         char delta[64];
@@ -81,12 +79,10 @@ static void test_each_value_is_of_one_type(void **state)
     ses_session_close(session);
 }
 
-static void test_booleans(void **state)
+TEST(booleans)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store, Q("{'t':true,'f':false,'app:t': true }"));
     int value = 7;
-    ses_error error;
 
     memset(&error, 1, sizeof error);
     assert_ok(ses_state_get_bool(session, "t", &value, &error));
@@ -102,16 +98,14 @@ static void test_booleans(void **state)
     ses_session_close(session);
 }
 
-static void test_null_arguments_are_misuse(void **state)
+TEST(null_arguments_are_misuse)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store, Q("{'a':1}"));
     const char *text = NULL;
     char *owned = NULL;
     int64_t integer = 0;
     double real = 0;
     int boolean = 0;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_state_get(NULL, "a", &text, NULL, &error));
     assert_code(SES_MISUSE, ses_state_get(session, NULL, &text, NULL, &error));
@@ -135,14 +129,12 @@ static void test_null_arguments_are_misuse(void **state)
 }
 
 /* "... nor the outputs, except that an output handle or text is set to NULL." */
-static void test_failed_reads_set_the_text_to_null(void **state)
+TEST(failed_reads_set_the_text_to_null)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store, Q("{'n':1,'lone':'\\ud800'}"));
     const char *texts[2] = {"before", "before"};
     char *owned[2] = {(char *)(uintptr_t) "before", (char *)(uintptr_t) "before"};
     size_t len = 99;
-    ses_error error;
 
     assert_code(SES_NOTFOUND, ses_state_get_by_key(fixture->store, &(ses_key){"app", "user", "none"}, "n",
                                                    NULL, &owned[0], &len, &error));
@@ -159,12 +151,10 @@ static void test_failed_reads_set_the_text_to_null(void **state)
 }
 
 /* A getter of a missing key says so, clears the error, and leaves defaults as they are. */
-static void test_a_missing_key_is_no_error(void **state)
+TEST_FILE_AND_MEMORY(a_missing_key_is_no_error)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store, Q("{'a':1,'app:b':2}"));
     static const char *const missing[] = {"b", "", "app:a", "user:a", "temp:a", "a ", "app:"};
-    ses_error error;
 
     for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
         const char *json = "before";
@@ -199,9 +189,8 @@ static void test_a_missing_key_is_no_error(void **state)
 
 /* ------------------------------------------------------------------------------------------ strings */
 
-static void test_strings_are_unescaped(void **state)
+TEST(strings_are_unescaped)
 {
-    struct fixture *fixture = *state;
     static const struct {
         const char *json;
         const char *text;
@@ -223,7 +212,6 @@ static void test_strings_are_unescaped(void **state)
         {"\"12345678\\n12345678\\n1234567\"", "12345678\n12345678\n1234567", 25},
     };
     ses_session *session = create(fixture->store, NULL);
-    ses_error error;
 
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
         const char *text = NULL;
@@ -243,9 +231,8 @@ static void test_strings_are_unescaped(void **state)
     ses_session_close(session);
 }
 
-static void test_lone_surrogates_are_out_of_range_as_text(void **state)
+TEST(lone_surrogates_are_out_of_range_as_text)
 {
-    struct fixture *fixture = *state;
     static const char *const lone[] = {
         "\"\\ud800\"",
         "\"\\udfff\"",
@@ -259,7 +246,6 @@ static void test_lone_surrogates_are_out_of_range_as_text(void **state)
         "\"\\ud800\xF0\x90\x80\x80\"",
     };
     ses_session *session = create(fixture->store, NULL);
-    ses_error error;
 
     for (size_t i = 0; i < sizeof lone / sizeof lone[0]; i++) {
         const char *text = NULL;
@@ -282,9 +268,8 @@ static const char everything[] =
     "\"\":6,\" \":7,\"App:\":8,\"Z\":9,\"a\":1.10,\"b\":\"\\u0041\",\"zz\":-0.0,"
     "\"\xC3\xA9\":10,\"temp:a\":11,\"temp:b\":12}";
 
-static void test_state_walks_by_scope_and_key(void **state)
+TEST(state_walks_by_scope_and_key)
 {
-    struct fixture *fixture = *state;
     static const char *const names[] = {"app:",   "app:B",   "app:a", "app:a b",  "app:a-", "app:aa",
                                         "user:x", "user:xx", "",      " ",        "App:",   "Z",
                                         "a",      "b",       "zz",    "\xC3\xA9", "temp:a", "temp:b"};
@@ -293,7 +278,6 @@ static void test_state_walks_by_scope_and_key(void **state)
     const char *name = NULL;
     const char *json = NULL;
     size_t len = 0;
-    ses_error error;
 
     append_delta(session, everything);
     assert_string_equal(support_state(session, &len), everything);
@@ -316,12 +300,10 @@ static void test_state_walks_by_scope_and_key(void **state)
     ses_session_close(session);
 }
 
-static void test_empty_state(void **state)
+TEST(empty_state)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store, NULL);
     size_t len = 99;
-    ses_error error;
 
     assert_string_equal(support_state(session, &len), "{}");
     assert_int_equal(len, 2);
@@ -330,16 +312,14 @@ static void test_empty_state(void **state)
     ses_session_close(session);
 }
 
-static void test_values_stay_until_the_next_change(void **state)
+TEST(values_stay_until_the_next_change)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture->store, NULL);
     const char *json = NULL;
     const char *text = NULL;
     const char *name = NULL;
     const char *other = NULL;
     double real = 0;
-    ses_error error;
 
     append_delta(session, everything);
     const char *all = support_state(session, NULL);
@@ -363,14 +343,12 @@ static void test_values_stay_until_the_next_change(void **state)
 
 /* ------------------------------------------------------------------------------------------ by key */
 
-static void test_reading_by_key(void **state)
+TEST_FILE_AND_MEMORY(reading_by_key)
 {
-    struct fixture *fixture = *state;
     const ses_key none = {"app", "user", "none"};
     ses_session *session = create(fixture->store, NULL);
     char *json = NULL;
     size_t len = 0;
-    ses_error error;
 
     append_delta(session, everything);
     assert_ok(ses_state_json_by_key(fixture->store, &key, NULL, &json, &len, &error));
@@ -399,12 +377,10 @@ static void test_reading_by_key(void **state)
     ses_session_close(session);
 }
 
-static void test_texts_outlive_the_store(void **state)
+TEST(texts_outlive_the_store)
 {
-    struct fixture *fixture = *state;
     char *all = NULL;
     char *value = NULL;
-    ses_error error;
 
     ses_session_close(create(fixture->store, Q("{'a':[1,2,3]}")));
     assert_ok(ses_state_json_by_key(fixture->store, &key, NULL, &all, NULL, &error));
@@ -415,29 +391,4 @@ static void test_texts_outlive_the_store(void **state)
     ses_free(all);
     ses_free(value);
     ses_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_each_value_is_of_one_type, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_booleans, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_null_arguments_are_misuse, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_failed_reads_set_the_text_to_null, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_missing_key_is_no_error, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_missing_key_is_no_error, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_strings_are_unescaped, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_lone_surrogates_are_out_of_range_as_text, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_state_walks_by_scope_and_key, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_empty_state, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_values_stay_until_the_next_change, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_reading_by_key, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_reading_by_key, fixture_setup_memory, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_texts_outlive_the_store, fixture_setup, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("reading state", tests, NULL, NULL);
 }

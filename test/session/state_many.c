@@ -131,18 +131,16 @@ static void check(const struct model *model, const ses_session *session, bool wi
 static void check_all(const struct fixture *fixture, const struct model *model, const ses_session *writer,
                       ses_session *reader)
 {
-    ses_session *fresh = NULL;
-
     check(model, writer, true);
     must_refresh(reader);
     check(model, reader, false);
-    fresh = must_get(fixture->store, &key);
+    ses_session *fresh = must_get(fixture->store, &key);
     check(model, fresh, false);
     assert_string_equal(support_state(reader, NULL), support_state(fresh, NULL));
     ses_session_close(fresh);
 }
 
-static void test_thousands_of_keys_grow_shrink_and_grow_again(void **state)
+TEST(thousands_of_keys_grow_shrink_and_grow_again)
 {
     static const struct {
         int rounds, changes, first, among;
@@ -151,7 +149,6 @@ static void test_thousands_of_keys_grow_shrink_and_grow_again(void **state)
         {1, 8, 0, KEYS, 0},       {1, 5000, 0, KEYS, 0}, {20, 50, 0, KEYS, 50},   {4, 4000, 0, KEYS, 95},
         {1, 3000, 1600, 4400, 0}, {30, 3, 1600, 64, 50}, {3, 5000, 0, KEYS, 100}, {2, 2000, 0, KEYS, 10},
     };
-    struct fixture *fixture = *state;
     struct model *model = model_new();
     ses_session *writer = must_open_new(fixture->store, &key, NULL);
     ses_session *reader = must_get(fixture->store, &key);
@@ -162,15 +159,12 @@ static void test_thousands_of_keys_grow_shrink_and_grow_again(void **state)
                                               phases[i].removals_of_100));
         check_all(fixture, model, writer, reader);
     }
-    ses_session_close(writer);
-    ses_session_close(reader);
     free(model);
 }
 
 /* One key after the other goes, until none is left. */
-static void test_every_key_can_be_removed(void **state)
+MEMORY_TEST(every_key_can_be_removed)
 {
-    struct fixture *fixture = *state;
     struct model *model = model_new();
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     char delta[LONGEST + 64];
@@ -189,33 +183,16 @@ static void test_every_key_can_be_removed(void **state)
             check(model, session, true);
     }
     assert_string_equal(support_state(session, NULL), "{}");
-    ses_session_close(session);
     free(model);
 }
 
-static void test_initial_state_of_thousands_of_keys(void **state)
+TEST(initial_state_of_thousands_of_keys)
 {
-    struct fixture *fixture = *state;
     struct model *model = model_new();
-    ses_session *session = NULL;
 
     char *json = random_delta(model, 0, KEYS, 9000, 20);
-    session = must_open_new(fixture->store, &key, json);
+    ses_session *session = must_open_new(fixture->store, &key, json);
     check(model, session, false);
     free(json);
-    ses_session_close(session);
     free(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_thousands_of_keys_grow_shrink_and_grow_again, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_every_key_can_be_removed, fixture_setup_memory,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_initial_state_of_thousands_of_keys, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("states of many keys", tests, NULL, NULL);
 }

@@ -13,11 +13,10 @@ static ses_session *with_value(ses_store *store, const char *json)
 {
     size_t room = strlen(json) + 16;
     char *state = malloc(room);
-    ses_session *session = NULL;
 
     assert_non_null(state);
     snprintf(state, room, "{\"v\":%s}", json);
-    session = must_open_new(store, &(ses_key){"app", "user", NULL}, state);
+    ses_session *session = must_open_new(store, &(ses_key){"app", "user", NULL}, state);
     free(state);
     return session;
 }
@@ -56,9 +55,8 @@ static void check_double(ses_store *store, const char *json, int code, double ex
 
 /* ------------------------------------------------------------------------------------------ integers */
 
-static void test_integers_however_they_are_written(void **state)
+TEST(integers_however_they_are_written)
 {
-    struct fixture *fixture = *state;
     static const struct {
         const char *json;
         int64_t value;
@@ -106,9 +104,8 @@ static void test_integers_however_they_are_written(void **state)
         check_int64(fixture->store, good[i].json, SES_OK, good[i].value);
 }
 
-static void test_integers_beyond_64_bits_are_out_of_range(void **state)
+TEST(integers_beyond_64_bits_are_out_of_range)
 {
-    struct fixture *fixture = *state;
     static const char *const beyond[] = {
         "9223372036854775808",
         "-9223372036854775809",
@@ -135,9 +132,8 @@ static void test_integers_beyond_64_bits_are_out_of_range(void **state)
         check_int64(fixture->store, beyond[i], SES_RANGE, 0);
 }
 
-static void test_numbers_that_are_no_integers_are_of_another_type(void **state)
+TEST(numbers_that_are_no_integers_are_of_another_type)
 {
-    struct fixture *fixture = *state;
     static const char *const fractions[] = {
         "1.5",
         "-1.5",
@@ -162,9 +158,8 @@ static void test_numbers_that_are_no_integers_are_of_another_type(void **state)
 }
 
 /* Hundreds of digits that an exponent takes back. */
-static void test_long_numbers_are_exact(void **state)
+TEST(long_numbers_are_exact)
 {
-    struct fixture *fixture = *state;
     char json[1200];
 
     snprintf(json, sizeof json, "7%0*de-500", 500, 0);
@@ -215,16 +210,14 @@ static const struct {
 };
 enum { DOUBLES = sizeof doubles / sizeof doubles[0] };
 
-static void test_doubles_are_the_nearest(void **state)
+TEST(doubles_are_the_nearest)
 {
-    struct fixture *fixture = *state;
     for (size_t i = 0; i < DOUBLES; i++)
         check_double(fixture->store, doubles[i].json, SES_OK, doubles[i].value);
 }
 
-static void test_doubles_beyond_the_largest_are_out_of_range(void **state)
+TEST(doubles_beyond_the_largest_are_out_of_range)
 {
-    struct fixture *fixture = *state;
     static const char *const beyond[] = {
         "1e400", "-1e400", "1.7976931348623159e308", "1e309", "1e999999999999999999999", "-1e2147483648"};
 
@@ -232,18 +225,14 @@ static void test_doubles_beyond_the_largest_are_out_of_range(void **state)
         check_double(fixture->store, beyond[i], SES_RANGE, 0);
 }
 
-static void test_the_locale_of_the_thread_is_put_back(void **state)
+TEST(the_locale_of_the_thread_is_put_back)
 {
-    const struct fixture *fixture = *state;
-
     check_double(fixture->store, "1.5", SES_OK, 1.5);
     assert_ptr_equal(uselocale((locale_t)0), LC_GLOBAL_LOCALE);
 }
 
-static void test_numbers_do_not_depend_on_the_locale(void **state)
+TEST(numbers_do_not_depend_on_the_locale)
 {
-    struct fixture *fixture = *state;
-
     if (!support_comma_locale())
         return;
     char written[8];
@@ -258,7 +247,6 @@ static void test_numbers_do_not_depend_on_the_locale(void **state)
 
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended;
-    ses_error error;
 
     assert_ok(ses_append(session, Q("{'id':'a','timestamp':1.5}"), SES_NUL, NULL, &appended, &error));
     assert_int_equal(appended.time_us, 1500000);
@@ -269,14 +257,12 @@ static void test_numbers_do_not_depend_on_the_locale(void **state)
 }
 
 /* Reading a number changes nothing: it can be read as every type, in any order, again and again. */
-static void test_a_number_can_be_read_in_every_way(void **state)
+TEST(a_number_can_be_read_in_every_way)
 {
-    struct fixture *fixture = *state;
     ses_session *session = with_value(fixture->store, "4.20e1");
     const char *json = NULL;
     int64_t integer = 0;
     double real = 0;
-    ses_error error;
 
     for (int i = 0; i < 3; i++) {
         assert_ok(ses_state_get_double(session, "v", &real, &error));
@@ -287,27 +273,4 @@ static void test_a_number_can_be_read_in_every_way(void **state)
         assert_string_equal(json, "4.20e1");
     }
     ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_integers_however_they_are_written, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_integers_beyond_64_bits_are_out_of_range, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_numbers_that_are_no_integers_are_of_another_type, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_long_numbers_are_exact, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_doubles_are_the_nearest, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_doubles_beyond_the_largest_are_out_of_range, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_locale_of_the_thread_is_put_back, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_numbers_do_not_depend_on_the_locale, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_number_can_be_read_in_every_way, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("numbers of the state", tests, NULL, NULL);
 }

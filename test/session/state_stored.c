@@ -209,9 +209,8 @@ static void refused_everywhere(ses_store *store, const char *name)
     page_refuses(store, name);
 }
 
-static void test_a_value_that_is_not_json_is_corrupt(void **state)
+TEST(a_value_that_is_not_json_is_corrupt)
 {
-    struct fixture *fixture = *state;
     const struct piece wrong[] = {
         PIECE(""),         PIECE(" "),
         PIECE("x"),        PIECE("nul"),
@@ -238,9 +237,8 @@ static void test_a_value_that_is_not_json_is_corrupt(void **state)
 }
 
 /* A value stands one level deep in the merged state. */
-static void test_a_value_that_is_nested_too_deep_is_corrupt(void **state)
+TEST(a_value_that_is_nested_too_deep_is_corrupt)
 {
-    struct fixture *fixture = *state;
     char deep[2001];
 
     create(fixture->store);
@@ -255,11 +253,9 @@ static void test_a_value_that_is_nested_too_deep_is_corrupt(void **state)
     ses_session_close(session);
 }
 
-static void test_an_append_mends_what_it_overwrites(void **state)
+TEST(an_append_mends_what_it_overwrites)
 {
-    struct fixture *fixture = *state;
     ses_tracked *tracked = NULL;
-    ses_error error;
 
     create(fixture->store);
     write_value(fixture->path, "k", PIECE("{bad"));
@@ -279,15 +275,13 @@ static void test_an_append_mends_what_it_overwrites(void **state)
 }
 
 /* JSON may have white space around it. */
-static void test_white_space_around_a_value_is_fine(void **state)
+TEST(white_space_around_a_value_is_fine)
 {
-    struct fixture *fixture = *state;
     const char *text = NULL;
     char *rendered = NULL;
     int64_t integer = 0;
     double real = 0;
     int flag = 0;
-    ses_error error;
 
     create(fixture->store);
     write_value(fixture->path, "app:k", PIECE(" \n12\t"));
@@ -346,9 +340,8 @@ static void key_refused_everywhere(ses_store *store)
     ses_page_close(page);
 }
 
-static void test_a_key_that_breaks_the_rules_is_corrupt(void **state)
+TEST(a_key_that_breaks_the_rules_is_corrupt)
 {
-    struct fixture *fixture = *state;
     static const char *const tables[][2] = {
         {INTO_APP, "DELETE FROM app_state WHERE key = ?1 AND ?2 <> ''"},
         {INTO_USER, "DELETE FROM user_state WHERE key = ?1 AND ?2 <> ''"},
@@ -374,13 +367,11 @@ static void test_a_key_that_breaks_the_rules_is_corrupt(void **state)
     ses_session_close(session);
 }
 
-static void test_a_session_key_cannot_pass_for_another_scope(void **state)
+TEST(a_session_key_cannot_pass_for_another_scope)
 {
-    struct fixture *fixture = *state;
     const struct piece forged[] = {PIECE("app:k"), PIECE("user:new"), PIECE("temp:t"), PIECE("app:")};
     const char *json = NULL;
     char *text = NULL;
-    ses_error error;
 
     create(fixture->store);
     for (size_t i = 0; i < sizeof forged / sizeof forged[0]; i++) {
@@ -409,20 +400,17 @@ static void test_a_session_key_cannot_pass_for_another_scope(void **state)
 }
 
 /* What is handed out as it stands in the file can be told from JSON by whoever reads it. */
-static void test_an_event_that_is_not_json_comes_out_as_it_stands(void **state)
+TEST(an_event_that_is_not_json_comes_out_as_it_stands)
 {
-    struct fixture *fixture = *state;
-    ses_session *session = NULL;
     ses_content *content = NULL;
     cJSON *tree = NULL;
-    ses_error error;
 
     create(fixture->store);
     ses_session *before = get(fixture->store);
     must_append_by_key(fixture->store, &key, Q("{'id':'e'}"));
     write_by_hand(fixture->path, "UPDATE events SET body = ?2, id_at = ?1, invocation_at = ''", PIECE("e"),
                   PIECE("{bad"));
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     const ses_event *event = ses_session_event(session, 0);
     assert_string_equal(event->json, "{bad");
     assert_code(SES_JSON, ses_content_open(fixture->store, event->json, event->json_len, &content, &error));
@@ -430,15 +418,12 @@ static void test_an_event_that_is_not_json_comes_out_as_it_stands(void **state)
     assert_message("the event with number 1 is not JSON (at byte 1: ");
     assert_code(SES_CORRUPT, ses_refresh(before, NULL, &error));
     ses_session_close(before);
-    ses_session_close(session);
 }
 
 /* cJSON reads the first value of a text, and numbers that JSON does not have. */
-static void test_what_cjson_takes_for_json_is_corrupt_in_an_event(void **state)
+TEST(what_cjson_takes_for_json_is_corrupt_in_an_event)
 {
-    struct fixture *fixture = *state;
     const struct piece bodies[] = {PIECE("{} {}"), PIECE("{\"n\":01}"), PIECE("{\"t\":\"\xFF\"}")};
-    ses_error error;
 
     create(fixture->store);
     must_append_by_key(fixture->store, &key, Q("{'id':'e'}"));
@@ -451,20 +436,4 @@ static void test_what_cjson_takes_for_json_is_corrupt_in_an_event(void **state)
         assert_null(tree);
         ses_session_close(session);
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_value_that_is_not_json_is_corrupt),
-        TEST(test_a_value_that_is_nested_too_deep_is_corrupt),
-        TEST(test_an_append_mends_what_it_overwrites),
-        TEST(test_white_space_around_a_value_is_fine),
-        TEST(test_a_key_that_breaks_the_rules_is_corrupt),
-        TEST(test_a_session_key_cannot_pass_for_another_scope),
-        TEST(test_an_event_that_is_not_json_comes_out_as_it_stands),
-        TEST(test_what_cjson_takes_for_json_is_corrupt_in_an_event),
-    };
-    return cmocka_run_group_tests_name("state in the file", tests, NULL, NULL);
 }

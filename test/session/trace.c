@@ -84,9 +84,10 @@ static ses_trace last_of(struct traces *traces)
         assert_true(told.work_us >= 0);         \
     } while (0)
 
-static void test_each_call_is_told_of_once(void **state)
+#define TRACED_TEST(name) TEST_WITH(struct traced_fixture *fixture, setup, teardown, name)
+
+TRACED_TEST(each_call_is_told_of_once)
 {
-    struct traced_fixture *fixture = *state;
     struct traces *traces = &fixture->traces;
     ses_store *store = fixture->own->store;
     const ses_list_options list = {.size = sizeof list};
@@ -94,7 +95,6 @@ static void test_each_call_is_told_of_once(void **state)
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
     ses_page *page = NULL;
-    ses_error error;
     char *json = NULL;
 
     assert_int_equal(traces->count, 0); /* opening is not told of */
@@ -102,7 +102,7 @@ static void test_each_call_is_told_of_once(void **state)
     assert_last(traces, "ses_create", SES_OK);
     assert_code(SES_EXISTS, ses_create(store, &one, NULL, 0, NULL, NULL, &error));
     assert_last(traces, "ses_create", SES_EXISTS);
-    assert_ok(ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    must_append(session, "{\"id\":\"e\"}");
     assert_last(traces, "ses_append", SES_OK);
     assert_code(SES_DUPLICATE, ses_append_by_key(store, &one, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     assert_last(traces, "ses_append_by_key", SES_DUPLICATE);
@@ -125,20 +125,18 @@ static void test_each_call_is_told_of_once(void **state)
     assert_code(SES_MISUSE, ses_append(NULL, "{}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(traces->count, 0);
     ses_session_close(session);
-    assert_ok(ses_delete(store, &one, NULL, NULL, &error));
+    must_delete(store, &one);
     assert_last(traces, "ses_delete", SES_OK);
     assert_code(SES_NOTFOUND, ses_get(store, &one, NULL, &session, &error));
     assert_last(traces, "ses_get", SES_NOTFOUND);
 }
 
-static void test_the_bytes_are_those_of_the_texts(void **state)
+TRACED_TEST(the_bytes_are_those_of_the_texts)
 {
-    struct traced_fixture *fixture = *state;
     struct traces *traces = &fixture->traces;
     ses_store *store = fixture->own->store;
     enum { LEN = 100000 };
     char *event = malloc(LEN + 1);
-    ses_error error;
 
     assert_non_null(event);
     must_create(store, &one, NULL);
@@ -147,7 +145,7 @@ static void test_the_bytes_are_those_of_the_texts(void **state)
     event[LEN - 1] = '}';
     event[LEN] = '\0';
     traces->count = 0;
-    assert_ok(ses_append_by_key(store, &one, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &one, event);
     ses_trace told = last_of(traces);
     assert_true(told.bytes_in >= LEN && told.bytes_in < LEN + 2000);
     assert_true(told.bytes_out < 2000);
@@ -183,9 +181,8 @@ static void release(void *context, void *memory)
     free(memory);
 }
 
-static void test_a_call_goes_well_without_memory_to_trace_it(void **state)
+TRACED_TEST(a_call_goes_well_without_memory_to_trace_it)
 {
-    struct traced_fixture *fixture = *state;
     struct traces *traces = &fixture->traces;
     bool fails = false;
     const ses_allocator allocator = {.size = sizeof allocator,
@@ -195,7 +192,6 @@ static void test_a_call_goes_well_without_memory_to_trace_it(void **state)
                                      .context = &fails};
     const ses_allocator *before = fixture->own->options.allocator;
     int64_t changed = 0;
-    ses_error error;
 
     fixture->own->options.allocator = &allocator;
     fixture_reopen(fixture->own);
@@ -226,9 +222,8 @@ static void *append_some(void *context)
     return store;
 }
 
-static void test_each_thread_is_told_of_its_own_calls(void **state)
+TRACED_TEST(each_thread_is_told_of_its_own_calls)
 {
-    struct traced_fixture *fixture = *state;
     struct traces *traces = &fixture->traces;
     pthread_t threads[THREADS];
     void *result = NULL;
@@ -254,14 +249,12 @@ static void test_each_thread_is_told_of_its_own_calls(void **state)
     }
 }
 
-static void test_waiting_is_told_apart_from_work(void **state)
+TRACED_TEST(waiting_is_told_apart_from_work)
 {
-    struct traced_fixture *fixture = *state;
     struct traces *traces = &fixture->traces;
     ses_store *store = fixture->own->store;
     const ses_lease_options options = {.size = sizeof options, .duration_us = 60000000, .wait_ms = 600};
     ses_lease lease;
-    ses_error error;
 
     must_create(store, &one, NULL);
     assert_ok(ses_lease_take(store, &one, "owner", &options, &lease, &error));
@@ -272,16 +265,4 @@ static void test_waiting_is_told_apart_from_work(void **state)
     assert_int_equal(told.code, SES_BUSY);
     assert_true(told.wait_us >= 150000);
     assert_true(told.work_us < told.wait_us + 3000000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_each_call_is_told_of_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_the_bytes_are_those_of_the_texts, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_call_goes_well_without_memory_to_trace_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_each_thread_is_told_of_its_own_calls, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_waiting_is_told_apart_from_work, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
 }

@@ -30,7 +30,6 @@ static int append_at(struct fixture *fixture, int64_t version, ses_error *error)
 /* With `events` in the new life, all that was held of versions up to `last` of the old one is refused. */
 static void assert_old_life_is_over(struct fixture *fixture, ses_session *old, int64_t last, int events)
 {
-    ses_session *session = NULL;
     ses_error error;
 
     append_events(fixture, &key, events);
@@ -40,7 +39,7 @@ static void assert_old_life_is_over(struct fixture *fixture, ses_session *old, i
         assert_code(SES_NOTFOUND, ses_append(old, "{}", SES_NUL, NULL, NULL, &error));
         assert_code(SES_NOTFOUND, ses_refresh(old, NULL, &error));
     }
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), events);
     assert_int_equal(ses_session_last_seq(session), events);
     assert_true(ses_session_version(session) > last);
@@ -91,26 +90,24 @@ static int by_delete_and_reopen(struct fixture *fixture)
     return code;
 }
 
-static void test_after_a_delete(void **state)
+MEMORY_TEST(after_a_delete)
 {
-    live_and_die(*state, by_delete);
+    live_and_die(fixture, by_delete);
 }
 
-static void test_after_the_deletion_of_a_user(void **state)
+MEMORY_TEST(after_the_deletion_of_a_user)
 {
-    live_and_die(*state, by_delete_user);
+    live_and_die(fixture, by_delete_user);
 }
 
-static void test_after_a_delete_by_hand(void **state)
+TEST(after_a_delete_by_hand)
 {
-    live_and_die(*state, by_hand);
+    live_and_die(fixture, by_hand);
 }
 
 /* The old handle cannot be used on a store that is closed: its versions can. */
-static void test_after_opening_again(void **state)
+TEST(after_opening_again)
 {
-    struct fixture *fixture = *state;
-
     ses_session_close(create(fixture, &key));
     append_events(fixture, &key, 4);
     assert_int_equal(by_delete_and_reopen(fixture), 0);
@@ -119,11 +116,8 @@ static void test_after_opening_again(void **state)
     assert_old_life_is_over(fixture, NULL, 4, 3);
 }
 
-static void test_the_longest_life_counts(void **state)
+MEMORY_TEST(the_longest_life_counts)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     ses_session_close(create(fixture, &key));
     ses_session_close(create(fixture, &other));
     append_events(fixture, &other, 9);
@@ -153,7 +147,7 @@ static void change(struct fixture *fixture, const char *sql)
     free(whole.data);
 }
 
-static void test_a_damaged_floor_is_not_used(void **state)
+TEST(a_damaged_floor_is_not_used)
 {
     static const char *const damages[] = {
         "UPDATE version_floor SET floor = -1",
@@ -164,8 +158,6 @@ static void test_a_damaged_floor_is_not_used(void **state)
         "INSERT INTO version_floor VALUES (2, 5)",
         "UPDATE version_floor SET id = 2",
     };
-    struct fixture *fixture = *state;
-    ses_error error;
 
     ses_session_close(create(fixture, &key));
     append_events(fixture, &key, 2);
@@ -183,11 +175,9 @@ static void test_a_damaged_floor_is_not_used(void **state)
     must_delete(fixture->store, &key);
 }
 
-static void test_a_version_ends_below_2_to_the_53(void **state)
+TEST(a_version_ends_below_2_to_the_53)
 {
-    struct fixture *fixture = *state;
     ses_session *session = create(fixture, &key);
-    ses_error error;
 
     change(fixture, "UPDATE sessions SET version = " MOST_VERSION " - 1");
     must_refresh(session);
@@ -215,12 +205,10 @@ static void assert_one_problem(const struct fixture *fixture, const char *words)
 }
 
 /* Long before the end, and there is a way out: versions this high do not leave the store. */
-static void test_a_version_near_the_end_is_a_problem(void **state)
+TEST(a_version_near_the_end_is_a_problem)
 {
-    struct fixture *fixture = *state;
     ses_store *fresh = empty_store();
     ses_import_report report;
-    ses_error error;
 
     ses_session_close(create(fixture, &key));
     append_events(fixture, &key, 2);
@@ -243,11 +231,9 @@ static void test_a_version_near_the_end_is_a_problem(void **state)
 }
 
 /* A version beyond the bounds was never anybody's: it is told, and does not use up the versions of the file. */
-static void test_an_impossible_version_does_not_raise_the_floor(void **state)
+TEST(an_impossible_version_does_not_raise_the_floor)
 {
-    struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     ses_session_close(create(fixture, &key));
     change(fixture, "UPDATE sessions SET version = " BEYOND_VERSION);
@@ -258,22 +244,4 @@ static void test_an_impossible_version_does_not_raise_the_floor(void **state)
     raw_exec(fixture->path, "DELETE FROM sessions"); /* which a person may */
     assert_query(fixture->path, "SELECT count(*), (SELECT floor FROM version_floor) FROM sessions", "0|0\n");
     ses_session_close(create(fixture, &key));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-#define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        MEMORY_TEST(test_after_a_delete),
-        MEMORY_TEST(test_after_the_deletion_of_a_user),
-        TEST(test_after_a_delete_by_hand),
-        TEST(test_after_opening_again),
-        MEMORY_TEST(test_the_longest_life_counts),
-        TEST(test_a_damaged_floor_is_not_used),
-        TEST(test_a_version_ends_below_2_to_the_53),
-        TEST(test_a_version_near_the_end_is_a_problem),
-        TEST(test_an_impossible_version_does_not_raise_the_floor),
-    };
-    return cmocka_run_group_tests_name("versions", tests, NULL, NULL);
 }

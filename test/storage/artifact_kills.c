@@ -111,11 +111,10 @@ static int64_t assert_complete(ses_store *store, const ses_key *key)
 {
     static char bytes[LARGE];
     const ses_artifact_list_options most = {.size = sizeof most, .limit = 10000};
-    ses_session *session = NULL;
     ses_artifact_list *list = NULL;
     ses_error error;
 
-    assert_ok(ses_get(store, key, NULL, &session, &error));
+    ses_session *session = must_get(store, key);
     const size_t events = ses_session_event_count(session);
     for (size_t i = 0; i < events; i++) {
         char name[32];
@@ -137,9 +136,8 @@ static int64_t assert_complete(ses_store *store, const ses_key *key)
     return (int64_t)events;
 }
 
-static void test_events_and_artifacts_are_one(void **state)
+FOLDER_TEST(events_and_artifacts_are_one)
 {
-    const struct folder *folder = *state;
     const int kills = (int)support_setting("SESLITE_KILLS", 40);
     uint64_t seed = (uint64_t)support_setting("SESLITE_TEST_SEED", 1);
     int64_t stored = 0;
@@ -149,7 +147,6 @@ static void test_events_and_artifacts_are_one(void **state)
         char name[16];
         const ses_key key = {"app", "user", name};
         ses_store *store = NULL;
-        ses_error error;
         snprintf(name, sizeof name, "s%d", i);
         const int64_t told = run_and_kill(folder->path, name, (int64_t)random_below(&seed, LONGEST_US));
         assert_ok(ses_open(folder->path, NULL, &store, &error));
@@ -157,7 +154,7 @@ static void test_events_and_artifacts_are_one(void **state)
         assert_in_range(events, told, told + 1);
         stored += events;
         cut_off += events - told;
-        assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+        must_delete(store, &key);
         ses_close(store);
     }
     print_message("%d kills, %lld events, %lld of them stored before it could be said\n", kills,
@@ -169,12 +166,4 @@ static void test_events_and_artifacts_are_one(void **state)
         " (SELECT count(*) FROM artifact_chunks WHERE position >> 20 NOT IN"
         " (SELECT id FROM artifact_contents))",
         "0|0|0\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_events_and_artifacts_are_one, folder_setup, folder_teardown),
-    };
-    return cmocka_run_group_tests_name("artifact kills", tests, NULL, NULL);
 }

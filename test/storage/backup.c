@@ -60,9 +60,7 @@ static int teardown(void **state)
 
 static ses_store *must_open_file(const char *path, const ses_open_options *options)
 {
-    ses_store *store = NULL;
-    ses_error error;
-    assert_ok(ses_open(path, options, &store, &error));
+    ses_store *store = must_open(path, options);
     return store;
 }
 
@@ -119,11 +117,12 @@ static int count_leftovers(const struct backup_test *test)
 
 /* ------------------------------------------------------------------------------------------- the copy */
 
-static void test_a_backup_is_a_whole_store(void **state)
+#define BACKUP_TEST(name) TEST_WITH(struct backup_test *test, setup, teardown, name)
+#define BACKUP_TEST_TWICE(name) TEST_ALSO(setup_memory, teardown, name) BACKUP_TEST(name)
+
+BACKUP_TEST_TWICE(a_backup_is_a_whole_store)
 {
-    struct backup_test *test = *state;
     mode_t before = umask(0777);
-    ses_error error;
 
     assert_ok(ses_store_backup(test->store, test->target, NULL, &error));
     umask(before);
@@ -131,11 +130,8 @@ static void test_a_backup_is_a_whole_store(void **state)
     assert_int_equal(count_leftovers(test), 0);
 }
 
-static void test_a_compact_backup_is_a_whole_store(void **state)
+BACKUP_TEST_TWICE(a_compact_backup_is_a_whole_store)
 {
-    struct backup_test *test = *state;
-    ses_error error;
-
     assert_ok(ses_store_backup(test->store, test->target, &compact, &error));
     assert_is_copy(test, test->target);
     assert_int_equal(count_leftovers(test), 0);
@@ -148,11 +144,9 @@ static int64_t size_of(const char *path)
     return status.st_size;
 }
 
-static void test_a_compact_backup_is_smaller_after_a_deletion(void **state)
+BACKUP_TEST_TWICE(a_compact_backup_is_smaller_after_a_deletion)
 {
-    struct backup_test *test = *state;
     char *small = support_path(test->fixture->folder, "small.db");
-    ses_error error;
 
     must_delete(test->store, &key);
     fill(test->store, 1);
@@ -163,13 +157,11 @@ static void test_a_compact_backup_is_smaller_after_a_deletion(void **state)
     free(small);
 }
 
-static void test_a_store_is_copied_into_memory(void **state)
+BACKUP_TEST_TWICE(a_store_is_copied_into_memory)
 {
-    struct backup_test *test = *state;
     const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
     ses_store *copy = NULL;
     ses_store *second = NULL;
-    ses_error error;
 
     assert_ok(ses_open_copy(test->store, NULL, &copy, &error));
     assert_same_session(test->store, copy);
@@ -186,15 +178,13 @@ static void test_a_store_is_copied_into_memory(void **state)
     assert_code(SES_MISUSE, ses_open_copy(test->store, NULL, NULL, &error));
 }
 
-static void test_a_copy_in_memory_outlives_its_original(void **state)
+PLAIN_TEST(a_copy_in_memory_outlives_its_original)
 {
     char *folder = support_folder_make();
     char *path = support_path(folder, "store.db");
     ses_store *store = must_open_file(path, NULL);
     ses_store *copy = NULL;
-    ses_error error;
 
-    (void)state;
     fill(store, 3);
     assert_ok(ses_open_copy(store, NULL, &copy, &error));
     ses_close(store);
@@ -204,11 +194,9 @@ static void test_a_copy_in_memory_outlives_its_original(void **state)
     free(path);
 }
 
-static void test_pages_of_any_size_are_copied(void **state)
+BACKUP_TEST(pages_of_any_size_are_copied)
 {
-    struct backup_test *test = *state;
     ses_store *copy = NULL;
-    ses_error error;
 
     ses_close(test->store);
     raw_exec(test->fixture->path, "PRAGMA journal_mode = DELETE; PRAGMA page_size = 1024; VACUUM");
@@ -221,14 +209,12 @@ static void test_pages_of_any_size_are_copied(void **state)
     assert_is_copy(test, test->target);
 }
 
-static void test_stores_that_are_read_only_or_have_a_rollback_journal_are_backed_up(void **state)
+BACKUP_TEST(stores_that_are_read_only_or_have_a_rollback_journal_are_backed_up)
 {
     static const ses_open_options each[] = {
         {.size = sizeof each[0], .flags = SES_OPEN_READ_ONLY},
         {.size = sizeof each[0], .journal = SES_JOURNAL_ROLLBACK},
         {.size = sizeof each[0], .checkpoint = SES_CHECKPOINT_EXTERNAL, .max_readers = 1}};
-    struct backup_test *test = *state;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
         ses_close(test->store);
@@ -244,11 +230,8 @@ static void test_stores_that_are_read_only_or_have_a_rollback_journal_are_backed
 
 /* ------------------------------------------------------------------------------------- where it may go */
 
-static void test_what_exists_is_replaced_only_on_request(void **state)
+BACKUP_TEST(what_exists_is_replaced_only_on_request)
 {
-    struct backup_test *test = *state;
-    ses_error error;
-
     assert_ok(ses_store_backup(test->store, test->target, NULL, &error));
     must_append_by_key(test->store, &key, Q("{'id':'new'}"));
     char *before = folder_picture(test->fixture->folder);
@@ -259,11 +242,9 @@ static void test_what_exists_is_replaced_only_on_request(void **state)
     assert_is_copy(test, test->target);
 }
 
-static void test_what_is_no_store_is_never_replaced(void **state)
+BACKUP_TEST(what_is_no_store_is_never_replaced)
 {
-    struct backup_test *test = *state;
     char text[2000];
-    ses_error error;
 
     memset(text, 'x', sizeof text);
     write_file(test->target, text, sizeof text);
@@ -277,12 +258,10 @@ static void test_what_is_no_store_is_never_replaced(void **state)
     assert_int_equal(count_leftovers(test), 0);
 }
 
-static void test_an_open_store_is_not_replaced(void **state)
+BACKUP_TEST(an_open_store_is_not_replaced)
 {
     const ses_open_options hasty = {.size = sizeof hasty, .busy_timeout_ms = 50};
-    struct backup_test *test = *state;
     ses_store *impatient = must_open_file(test->fixture->path, &hasty);
-    ses_error error;
 
     assert_ok(ses_store_backup(test->store, test->target, NULL, &error));
     ses_store *open = must_open_file(test->target, NULL);
@@ -297,15 +276,13 @@ static void test_an_open_store_is_not_replaced(void **state)
 }
 
 /* A log with something in it, and a journal, as killed processes leave them. */
-static void test_the_log_of_the_old_store_is_not_read_with_the_new_one(void **state)
+BACKUP_TEST(the_log_of_the_old_store_is_not_read_with_the_new_one)
 {
-    struct backup_test *test = *state;
     char *log = support_path(test->fixture->folder, "copy.db-wal");
     char *journal = support_path(test->fixture->folder, "copy.db-journal");
     char *kept = support_path(test->fixture->folder, "kept");
     char *kept_log = support_path(test->fixture->folder, "kept-log");
     ses_store *other = must_open_file(test->target, NULL);
-    ses_error error;
 
     must_create(other, &(ses_key){"other", "user", "log"}, NULL);
     copy_file(test->target, kept);
@@ -331,14 +308,12 @@ static void test_the_log_of_the_old_store_is_not_read_with_the_new_one(void **st
     free(log);
 }
 
-static void test_a_store_is_no_backup_of_itself(void **state)
+BACKUP_TEST(a_store_is_no_backup_of_itself)
 {
-    struct backup_test *test = *state;
     char *link_path = support_path(test->fixture->folder, "link.db");
     char *hard = support_path(test->fixture->folder, "hard.db");
     char *journal = support_path(test->fixture->folder, "store.db-journal");
     const char *const names[] = {test->fixture->path, link_path, hard, journal};
-    ses_error error;
 
     assert_int_equal(symlink(test->fixture->path, link_path), 0);
     assert_int_equal(link(test->fixture->path, hard), 0);
@@ -353,11 +328,9 @@ static void test_a_store_is_no_backup_of_itself(void **state)
     free(link_path);
 }
 
-static void test_a_link_leads_to_the_file_that_is_made_or_replaced(void **state)
+BACKUP_TEST(a_link_leads_to_the_file_that_is_made_or_replaced)
 {
-    struct backup_test *test = *state;
     char *link_path = support_path(test->fixture->folder, "link.db");
-    ses_error error;
 
     assert_int_equal(symlink("copy.db", link_path), 0);
     assert_ok(ses_store_backup(test->store, link_path, NULL, &error));
@@ -370,12 +343,10 @@ static void test_a_link_leads_to_the_file_that_is_made_or_replaced(void **state)
     free(link_path);
 }
 
-static void test_paths_that_are_none(void **state)
+BACKUP_TEST(paths_that_are_none)
 {
     const ses_backup_options unknown = {.size = sizeof unknown, .flags = 0x100};
-    struct backup_test *test = *state;
     char *nowhere = support_path(test->fixture->folder, "no/such/folder.db");
-    ses_error error;
 
     assert_code(SES_INVALID, ses_store_backup(test->store, "", NULL, &error));
     assert_code(SES_INVALID, ses_store_backup(test->store, "file:x.db", NULL, &error));
@@ -396,11 +367,9 @@ static void test_paths_that_are_none(void **state)
     free(nowhere);
 }
 
-static void test_a_path_is_of_the_working_directory(void **state)
+BACKUP_TEST(a_path_is_of_the_working_directory)
 {
-    struct backup_test *test = *state;
     char before[1024];
-    ses_error error;
 
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(test->fixture->folder), 0);
@@ -419,11 +388,8 @@ static void write_leftover(const char *target, const char *suffix)
     write_file(name, "half", 4);
 }
 
-static void test_what_killed_backups_have_left_is_removed(void **state)
+BACKUP_TEST(what_killed_backups_have_left_is_removed)
 {
-    struct backup_test *test = *state;
-    ses_error error;
-
     write_leftover(test->target, ".seslite-backup-abCD12");
     write_leftover(test->target, ".seslite-backup-abCD12-journal");
     write_leftover(test->target, ".seslite-backup-of mine");
@@ -463,11 +429,8 @@ static int watch(void *context, int64_t done, int64_t total)
     return watcher->calls == watcher->ends_at;
 }
 
-static void test_progress_is_told_and_can_end_it(void **state)
+BACKUP_TEST_TWICE(progress_is_told_and_can_end_it)
 {
-    struct backup_test *test = *state;
-    ses_error error;
-
     for (unsigned flags = 0; flags <= SES_BACKUP_COMPACT; flags += SES_BACKUP_COMPACT) {
         struct watcher watcher = {.store = test->store};
         const ses_backup_options options = {
@@ -482,37 +445,30 @@ static void test_progress_is_told_and_can_end_it(void **state)
     }
 }
 
-static void test_an_interrupt_ends_it(void **state)
+BACKUP_TEST(an_interrupt_ends_it)
 {
-    struct backup_test *test = *state;
     struct watcher watcher = {.store = test->store, .interrupts = true};
     const ses_backup_options options = {
         .size = sizeof options, .progress = watch, .progress_context = &watcher};
-    ses_error error;
 
     assert_code(SES_INTERRUPTED, ses_store_backup(test->store, test->target, &options, &error));
     assert_false(exists(test->target, ""));
     assert_int_equal(count_leftovers(test), 0);
 }
 
-static void test_two_backups_to_one_target_leave_each_other_alone(void **state)
+BACKUP_TEST(two_backups_to_one_target_leave_each_other_alone)
 {
-    struct backup_test *test = *state;
     struct watcher watcher = {.store = test->store, .target = test->target, .backs_up_too = true};
     const ses_backup_options options = {
         .size = sizeof options, .progress = watch, .progress_context = &watcher};
-    ses_error error;
 
     assert_code(SES_EXISTS, ses_store_backup(test->store, test->target, &options, &error));
     assert_is_copy(test, test->target);
     assert_int_equal(count_leftovers(test), 0);
 }
 
-static void test_a_damaged_store_is_no_backup(void **state)
+BACKUP_TEST(a_damaged_store_is_no_backup)
 {
-    struct backup_test *test = *state;
-    ses_error error;
-
     ses_close(test->store);
     raw_exec(test->fixture->path, "PRAGMA journal_mode = DELETE");
     test->store = test->fixture->store = must_open_file(test->fixture->path, NULL);
@@ -522,39 +478,4 @@ static void test_a_damaged_store_is_no_backup(void **state)
     assert_code(SES_CORRUPT, ses_store_backup(test->store, test->target, NULL, &error));
     assert_false(exists(test->target, ""));
     assert_int_equal(count_leftovers(test), 0);
-}
-
-#define ON_A_FILE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define IN_MEMORY(name) cmocka_unit_test_setup_teardown(name, setup_memory, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_A_FILE(test_a_backup_is_a_whole_store),
-        ON_A_FILE(test_a_compact_backup_is_a_whole_store),
-        ON_A_FILE(test_a_compact_backup_is_smaller_after_a_deletion),
-        ON_A_FILE(test_a_store_is_copied_into_memory),
-        IN_MEMORY(test_a_backup_is_a_whole_store),
-        IN_MEMORY(test_a_compact_backup_is_a_whole_store),
-        IN_MEMORY(test_a_compact_backup_is_smaller_after_a_deletion),
-        IN_MEMORY(test_a_store_is_copied_into_memory),
-        cmocka_unit_test(test_a_copy_in_memory_outlives_its_original),
-        ON_A_FILE(test_pages_of_any_size_are_copied),
-        ON_A_FILE(test_stores_that_are_read_only_or_have_a_rollback_journal_are_backed_up),
-        ON_A_FILE(test_what_exists_is_replaced_only_on_request),
-        ON_A_FILE(test_what_is_no_store_is_never_replaced),
-        ON_A_FILE(test_an_open_store_is_not_replaced),
-        ON_A_FILE(test_the_log_of_the_old_store_is_not_read_with_the_new_one),
-        ON_A_FILE(test_a_store_is_no_backup_of_itself),
-        ON_A_FILE(test_a_link_leads_to_the_file_that_is_made_or_replaced),
-        ON_A_FILE(test_paths_that_are_none),
-        ON_A_FILE(test_a_path_is_of_the_working_directory),
-        ON_A_FILE(test_what_killed_backups_have_left_is_removed),
-        ON_A_FILE(test_progress_is_told_and_can_end_it),
-        IN_MEMORY(test_progress_is_told_and_can_end_it),
-        ON_A_FILE(test_an_interrupt_ends_it),
-        ON_A_FILE(test_two_backups_to_one_target_leave_each_other_alone),
-        ON_A_FILE(test_a_damaged_store_is_no_backup),
-    };
-    return cmocka_run_group_tests_name("backup", tests, NULL, NULL);
 }

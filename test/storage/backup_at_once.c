@@ -96,11 +96,8 @@ static void assert_one_moment(ses_store *copy)
 
 static void look_at_copy(const char *path)
 {
-    ses_store *copy = NULL;
-    ses_error error;
-
     assert_sound(path);
-    assert_ok(ses_open(path, NULL, &copy, &error));
+    ses_store *copy = must_open(path, NULL);
     assert_one_moment(copy);
     ses_close(copy);
 }
@@ -135,13 +132,11 @@ static void back_up_while_others_write(const struct folder *folder, struct write
     free(target);
 }
 
-static void test_a_backup_under_writers_is_one_moment(void **state)
+FOLDER_TEST(a_backup_under_writers_is_one_moment)
 {
-    const struct folder *folder = *state;
     struct writers writers = {.path = folder->path};
     pthread_t threads[THREADS];
     pid_t children[PROCESSES];
-    ses_error error;
 
     for (int i = 0; i < PROCESSES; i++)
         children[i] = child_start(run_writer, &writers);
@@ -161,12 +156,10 @@ static void test_a_backup_under_writers_is_one_moment(void **state)
     ses_close(writers.store);
 }
 
-static void test_a_copy_of_memory_under_writers_is_one_moment(void **state)
+FOLDER_TEST(a_copy_of_memory_under_writers_is_one_moment)
 {
-    const struct folder *folder = *state;
     struct writers writers = {.path = ":memory:"};
     pthread_t threads[THREADS];
-    ses_error error;
 
     assert_ok(ses_open(":memory:", NULL, &writers.store, &error));
     create_sessions(writers.store);
@@ -213,16 +206,14 @@ static int begin_second_backup(void *context, int64_t done, int64_t total)
     return second->begun ? 0 : 1;
 }
 
-static void test_a_backup_replaces_that_of_another(void **state)
+FOLDER_TEST(a_backup_replaces_that_of_another)
 {
-    const struct folder *folder = *state;
     char *target = support_path(folder->folder, "copy.db");
     struct second_backup second = {.target = target};
     const ses_backup_options options = {.size = sizeof options,
                                         .flags = SES_BACKUP_REPLACE,
                                         .progress = begin_second_backup,
                                         .progress_context = &second};
-    ses_error error;
 
     assert_ok(ses_open(folder->path, NULL, &second.store, &error));
     create_sessions(second.store);
@@ -253,14 +244,12 @@ static int append_meanwhile(void *context, int64_t done, int64_t total)
     return support_steady_us() - began > 5000000;
 }
 
-static void test_writers_do_not_wait_for_a_backup(void **state)
+FOLDER_TEST(writers_do_not_wait_for_a_backup)
 {
-    const struct folder *folder = *state;
     char *target = support_path(folder->folder, "copy.db");
     struct stall stall = {NULL, 0};
     const ses_backup_options options = {
         .size = sizeof options, .progress = append_meanwhile, .progress_context = &stall};
-    ses_error error;
 
     assert_ok(ses_open(folder->path, NULL, &stall.store, &error));
     for (int i = 1; i <= 2000; i++)
@@ -297,12 +286,10 @@ static int run_victim(void *context)
 static int64_t events_in(const char *target)
 {
     struct stat status;
-    ses_store *store = NULL;
-    ses_error error;
 
     if (lstat(target, &status) != 0)
         return -1;
-    assert_ok(ses_open(target, NULL, &store, &error));
+    ses_store *store = must_open(target, NULL);
     assert_no_problems(store);
     ses_session *session = must_get(store, &(ses_key){"app", "user", "s1"});
     int64_t events = ses_session_last_seq(session);
@@ -386,33 +373,17 @@ static void kill_at_many_moments(const struct folder *folder, unsigned flags)
     free(target);
 }
 
-static void test_killed_backups_leave_the_old_file_or_none(void **state)
+FOLDER_TEST(killed_backups_leave_the_old_file_or_none)
 {
-    kill_at_many_moments(*state, 0);
+    kill_at_many_moments(folder, 0);
 }
 
-static void test_killed_backups_that_replace_leave_the_old_file_or_the_new(void **state)
+FOLDER_TEST(killed_backups_that_replace_leave_the_old_file_or_the_new)
 {
-    kill_at_many_moments(*state, SES_BACKUP_REPLACE);
+    kill_at_many_moments(folder, SES_BACKUP_REPLACE);
 }
 
-static void test_killed_compact_backups_leave_the_old_file_or_the_new(void **state)
+FOLDER_TEST(killed_compact_backups_leave_the_old_file_or_the_new)
 {
-    kill_at_many_moments(*state, SES_BACKUP_REPLACE | SES_BACKUP_COMPACT);
-}
-
-#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_A_FOLDER(test_a_backup_under_writers_is_one_moment),
-        IN_A_FOLDER(test_a_copy_of_memory_under_writers_is_one_moment),
-        IN_A_FOLDER(test_a_backup_replaces_that_of_another),
-        IN_A_FOLDER(test_writers_do_not_wait_for_a_backup),
-        IN_A_FOLDER(test_killed_backups_leave_the_old_file_or_none),
-        IN_A_FOLDER(test_killed_backups_that_replace_leave_the_old_file_or_the_new),
-        IN_A_FOLDER(test_killed_compact_backups_leave_the_old_file_or_the_new),
-    };
-    return cmocka_run_group_tests_name("backup at once", tests, NULL, NULL);
+    kill_at_many_moments(folder, SES_BACKUP_REPLACE | SES_BACKUP_COMPACT);
 }

@@ -21,12 +21,10 @@ int __wrap_fsync(int descriptor)
     return __real_fsync(descriptor);
 }
 
-static void test_the_outcome_is_told(void **state)
+TEST(the_outcome_is_told)
 {
     static const ses_backup_options replace = {.size = sizeof replace, .flags = SES_BACKUP_REPLACE};
-    const struct fixture *fixture = *state;
     char *target = support_path(fixture->folder, "copy.db");
-    ses_error error;
 
     fails = true;
     assert_code(SES_IO, ses_store_backup(fixture->store, target, NULL, &error));
@@ -40,12 +38,4 @@ static void test_the_outcome_is_told(void **state)
     fails = false;
     assert_query(target, "SELECT name FROM sessions", "session\n"); /* the new one */
     free(target);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(test_the_outcome_is_told)};
-    return cmocka_run_group_tests_name("backup: flush", tests, NULL, NULL);
 }

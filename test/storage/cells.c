@@ -86,7 +86,6 @@ static int setup(void **state)
     struct cells *cells = calloc(1, sizeof *cells);
     ses_open_options options = {.size = sizeof options, .clock = support_clock};
     void *fixture = NULL;
-    char *path = NULL;
     ses_error error;
 
     assert_non_null(cells);
@@ -95,7 +94,7 @@ static int setup(void **state)
     cells->derived = (struct side){.store = cells->fixture->store, .now = cells->fixture->now};
     cells->plain.now = cells->fixture->now;
     options.clock_context = &cells->plain.now;
-    path = support_path(cells->fixture->folder, "plain.db");
+    char *path = support_path(cells->fixture->folder, "plain.db");
     assert_ok(ses_open(path, &options, &cells->plain.store, &error));
     free(path);
     cells->versions = EVENTS;
@@ -251,7 +250,6 @@ static void assert_everything(struct cells *cells)
 #define ON_BOTH(code, call)                                                        \
     for (int side_ = 0; side_ < 2; side_++) {                                      \
         ses_store *store = side_ == 0 ? cells->derived.store : cells->plain.store; \
-        ses_error error;                                                           \
         assert_code(code, call);                                                   \
     }
 
@@ -259,18 +257,17 @@ static void assert_everything(struct cells *cells)
 
 #define AT(number) (&(ses_point){.size = sizeof(ses_point), .kind = SES_POINT_SEQ, .seq = (number)})
 
-static void test_an_append(void **state)
-{
-    struct cells *cells = *state;
+#define CELLS_TEST(name) TEST_WITH(struct cells *cells, setup, teardown, name)
 
+CELLS_TEST(an_append)
+{
     ON_BOTH(SES_OK, ses_append_by_key(store, &full, event_text(7), SES_NUL, NULL, NULL, &error));
     cells->events = 1;
     assert_everything(cells);
 }
 
-static void test_a_batch(void **state)
+CELLS_TEST(a_batch)
 {
-    struct cells *cells = *state;
     char *first = strdup(event_text(7));
     char *second = strdup(event_text(8));
     const ses_text events[] = {{first, SES_NUL}, {second, SES_NUL}};
@@ -282,18 +279,14 @@ static void test_a_batch(void **state)
     free(first);
 }
 
-static void test_a_duplicate(void **state)
+CELLS_TEST(a_duplicate)
 {
-    struct cells *cells = *state;
-
     ON_BOTH(SES_DUPLICATE, ses_append_by_key(store, &full, event_text(3), SES_NUL, NULL, NULL, &error));
     assert_everything(cells);
 }
 
-static void test_a_rewind_and_a_redo(void **state)
+CELLS_TEST(a_rewind_and_a_redo)
 {
-    struct cells *cells = *state;
-
     ON_BOTH(SES_OK, ses_rewind_by_key(store, &full, AT(2), NULL, NULL, &error));
     cells->events = 1;
     cells->versions++; /* the version at the point, once more */
@@ -312,10 +305,9 @@ static void test_a_rewind_and_a_redo(void **state)
     free(undone.data);
 }
 
-static void test_a_fork(void **state)
+CELLS_TEST(a_fork)
 {
     const ses_key to = {"app", "user", "fork"};
-    struct cells *cells = *state;
 
     ON_BOTH(SES_OK, ses_fork_by_key(store, &full, AT(4), &to, NULL, NULL, &error));
     assert_int_equal(versions_of(cells->derived.store, &to), 4);
@@ -328,24 +320,20 @@ static void test_a_fork(void **state)
     assert_everything(cells);
 }
 
-static void test_a_cut(void **state)
+CELLS_TEST(a_cut)
 {
-    struct cells *cells = *state;
-
     ON_BOTH(SES_OK, ses_cut_by_key(store, &full, AT(3), NULL, NULL, &error));
     cells->resets = true;
     cells->versions = 3;
     assert_everything(cells);
 }
 
-static void test_a_pop(void **state)
+CELLS_TEST(a_pop)
 {
-    struct cells *cells = *state;
     const ses_point turn = {.size = sizeof turn, .kind = SES_POINT_LAST_TURN};
 
     for (int side = 0; side < 2; side++) {
         ses_popped *popped = NULL;
-        ses_error error;
         assert_ok(ses_pop_by_key(side == 0 ? cells->derived.store : cells->plain.store, &full, &turn, NULL,
                                  &popped, &error));
         assert_int_equal(ses_popped_count(popped), 2);
@@ -356,18 +344,16 @@ static void test_a_pop(void **state)
     assert_everything(cells);
 }
 
-static void test_a_prune(void **state)
+CELLS_TEST(a_prune)
 {
     const ses_prune_options first = {.size = sizeof first, .which = SES_PRUNE_SEQ, .last_seq = 2};
-    struct cells *cells = *state;
 
     ON_BOTH(SES_OK, ses_prune_by_key(store, &full, &first, NULL, &error));
     assert_everything(cells);
 }
 
-static void test_an_expiry(void **state)
+CELLS_TEST(an_expiry)
 {
-    struct cells *cells = *state;
     const int64_t before = cells->fixture->now + EXPIRES_IN_US - 1;
     const int64_t after = before + 1;
     const ses_expire_options early = {.size = sizeof early, .now_us = &before};
@@ -384,10 +370,8 @@ static void test_an_expiry(void **state)
                  "0|0|0\n");
 }
 
-static void test_a_deletion(void **state)
+CELLS_TEST(a_deletion)
 {
-    struct cells *cells = *state;
-
     ON_BOTH(SES_OK, ses_delete(store, &full, NULL, NULL, &error));
     cells->gone = true;
     assert_everything(cells);
@@ -397,10 +381,8 @@ static void test_a_deletion(void **state)
                  "0|0|0|2\n");
 }
 
-static void test_a_deletion_of_the_user(void **state)
+CELLS_TEST(a_deletion_of_the_user)
 {
-    struct cells *cells = *state;
-
     ON_BOTH(SES_OK, ses_delete_user(store, "app", "user", NULL, NULL, NULL, &error));
     cells->gone = true;
     assert_everything(cells);
@@ -411,11 +393,10 @@ static void test_a_deletion_of_the_user(void **state)
                  "0|0|0|0|0\n");
 }
 
-static void test_a_redaction(void **state)
+CELLS_TEST(a_redaction)
 {
     static const int64_t seqs[] = {2, 5};
     const ses_redact_options hidden = {.size = sizeof hidden, .text = "hidden"};
-    struct cells *cells = *state;
 
     ON_BOTH(SES_OK, ses_redact_by_key(store, &full, seqs, 2, &hidden, NULL, &error));
     cells->resets = true;
@@ -424,13 +405,11 @@ static void test_a_redaction(void **state)
 }
 
 /* The file has two events more. */
-static void test_an_import_that_updates(void **state)
+CELLS_TEST(an_import_that_updates)
 {
-    struct cells *cells = *state;
     ses_store *longer = empty_store();
     struct text short_text = exported(cells->plain.store, NULL);
     ses_import_report report;
-    ses_error error;
 
     assert_ok(import_text(longer, short_text.data, short_text.len, 0, &report, &error));
     must_append_by_key(longer, &full, event_text(7));
@@ -448,12 +427,10 @@ static void test_an_import_that_updates(void **state)
 }
 
 /* Another session of that name takes its place. */
-static void test_an_import_that_replaces(void **state)
+CELLS_TEST(an_import_that_replaces)
 {
-    struct cells *cells = *state;
     ses_store *another = empty_store();
     ses_import_report report;
-    ses_error error;
 
     must_create(another, &full, NULL);
     must_append_by_key(another, &full,
@@ -472,15 +449,13 @@ static void test_an_import_that_replaces(void **state)
 }
 
 /* What comes out of a store and goes into another is the same there, but for what belongs to a store. */
-static void test_an_export_and_a_load(void **state)
+CELLS_TEST(an_export_and_a_load)
 {
-    struct cells *cells = *state;
     ses_store *loaded = empty_store();
     struct text text = exported(cells->derived.store, NULL);
     struct text before = derived_text(cells->derived.store);
     ses_import_report report;
     ses_lease lease;
-    ses_error error;
 
     assert_ok(ses_store_tally(loaded, NULL, NULL, &error));
     assert_ok(ses_store_index(loaded, NULL, NULL, &error));
@@ -514,13 +489,11 @@ static void assert_copy(struct cells *cells, ses_store *copy)
     free(before.data);
 }
 
-static void test_a_copy(void **state)
+CELLS_TEST(a_copy)
 {
-    struct cells *cells = *state;
     const ses_open_options options = {
         .size = sizeof options, .clock = support_clock, .clock_context = &cells->fixture->now};
     ses_store *copy = NULL;
-    ses_error error;
 
     assert_ok(ses_open_copy(cells->derived.store, &options, &copy, &error));
     assert_copy(cells, copy);
@@ -528,17 +501,14 @@ static void test_a_copy(void **state)
     assert_everything(cells);
 }
 
-static void test_a_backup(void **state)
+CELLS_TEST(a_backup)
 {
-    struct cells *cells = *state;
     const ses_open_options options = {
         .size = sizeof options, .clock = support_clock, .clock_context = &cells->fixture->now};
     char *path = support_path(cells->fixture->folder, "backup.db");
-    ses_store *copy = NULL;
-    ses_error error;
 
     assert_ok(ses_store_backup(cells->derived.store, path, NULL, &error));
-    assert_ok(ses_open(path, &options, &copy, &error));
+    ses_store *copy = must_open(path, &options);
     assert_copy(cells, copy);
     ses_close(copy);
     free(path);
@@ -546,16 +516,13 @@ static void test_a_backup(void **state)
 }
 
 /* A store whose rollback journal was asked for is that through every operation of a life. */
-static void test_a_rollback_journal(void **state)
+CELLS_TEST(a_rollback_journal)
 {
-    const struct cells *cells = *state;
     const ses_open_options rollback = {.size = sizeof rollback, .journal = SES_JOURNAL_ROLLBACK};
     char *path = support_path(cells->fixture->folder, "rollback.db");
     ses_info info = {.size = sizeof info};
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(path, &rollback, &store, &error));
+    ses_store *store = must_open(path, &rollback);
     struct text text = exported(cells->plain.store, NULL);
     ses_import_report report;
     assert_ok(import_text(store, text.data, text.len, 0, &report, &error));
@@ -573,31 +540,4 @@ static void test_a_rollback_journal(void **state)
     ses_close(store);
     free(text.data);
     free(path);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_append),
-        TEST(test_a_batch),
-        TEST(test_a_duplicate),
-        TEST(test_a_rewind_and_a_redo),
-        TEST(test_a_fork),
-        TEST(test_a_cut),
-        TEST(test_a_pop),
-        TEST(test_a_prune),
-        TEST(test_an_expiry),
-        TEST(test_a_deletion),
-        TEST(test_a_deletion_of_the_user),
-        TEST(test_a_redaction),
-        TEST(test_an_import_that_updates),
-        TEST(test_an_import_that_replaces),
-        TEST(test_an_export_and_a_load),
-        TEST(test_a_copy),
-        TEST(test_a_backup),
-        TEST(test_a_rollback_journal),
-    };
-    return cmocka_run_group_tests_name("cells", tests, NULL, NULL);
 }

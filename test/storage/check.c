@@ -12,21 +12,17 @@ static void check_scene(const char *path, enum scene scene)
 {
     const ses_open_options options = {.size = sizeof options, .clock = faults_clock};
     struct faults faults = {.expected = never_expected, .path = path, .scene = scene};
-    ses_store *store = NULL;
-    ses_error error;
 
     faults_prepare(&faults);
     faults_run(&faults);
     assert_string_equal(faults.wrong, "");
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     assert_no_problems(store);
     ses_close(store);
 }
 
-static void test_what_every_scene_leaves_is_sound(void **state)
+FOLDER_TEST(what_every_scene_leaves_is_sound)
 {
-    const struct folder *folder = *state;
-
     for (enum scene scene = 0; scene < SCENES; scene++)
         check_scene(folder->path, scene);
 }
@@ -44,14 +40,12 @@ static void fill(ses_store *store)
     }
 }
 
-static void test_stores_of_every_kind_are_checked(void **state)
+FOLDER_TEST(stores_of_every_kind_are_checked)
 {
     static const ses_open_options each[] = {{.size = sizeof each[0]},
                                             {.size = sizeof each[0], .flags = SES_OPEN_READ_ONLY},
                                             {.size = sizeof each[0], .journal = SES_JOURNAL_ROLLBACK}};
-    const struct folder *folder = *state;
     ses_store *store = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < 3; i++) {
         assert_ok(ses_open(folder->path, &each[i], &store, &error));
@@ -71,7 +65,7 @@ static void test_stores_of_every_kind_are_checked(void **state)
 }
 
 /* Three levels, of which each sees what those before it do not. */
-static void test_levels_see_more_and_more(void **state)
+FOLDER_TEST(levels_see_more_and_more)
 {
     static const struct {
         const char *sql;
@@ -87,9 +81,7 @@ static void test_levels_see_more_and_more(void **state)
          SES_CHECK_FULL, "index "},
         {"DROP TABLE event_marks", SES_CHECK_QUICK, "page -/-/- 0: "},
     };
-    const struct folder *folder = *state;
     ses_store *store = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         faults_remove_files(folder->path);
@@ -112,7 +104,7 @@ static void test_levels_see_more_and_more(void **state)
 }
 
 /* Of the whole session: no event has a part in them. */
-static void test_problems_of_a_sessions_row(void **state)
+FOLDER_TEST(problems_of_a_sessions_row)
 {
     static const struct {
         const char *sql;
@@ -143,9 +135,7 @@ static void test_problems_of_a_sessions_row(void **state)
         {"UPDATE sessions SET details = details | 4; INSERT INTO session_labels VALUES (1, 'l', 'v', 2)",
          "label app/user/one 0: a label breaks the rules of labels, is filed under another app, or is one too many"},
     };
-    const struct folder *folder = *state;
     ses_store *store = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         char expected[200];
@@ -171,16 +161,13 @@ static int count_and_end(void *context, const ses_problem *problem)
     return ++*(int *)context == 1;
 }
 
-static void test_problems_are_named_and_limited(void **state)
+FOLDER_TEST(problems_are_named_and_limited)
 {
-    const struct folder *folder = *state;
     ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG, .limit = 1};
-    ses_store *store = NULL;
     int64_t problems = 0;
     int count = 0;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     fill(store);
     sqlite3 *db = raw_open(folder->path);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
@@ -214,28 +201,22 @@ static int interrupt(void *context, const ses_problem *problem)
 
 /* A cut leaves the shared keys of its events, which the state of pruned events then does not hold. */
 /* A later version may have more of them. */
-static void test_an_unknown_detail_is_no_problem(void **state)
+FOLDER_TEST(an_unknown_detail_is_no_problem)
 {
-    const struct folder *folder = *state;
     const ses_key key = {"app", "user", "s"};
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     must_create(store, &key, NULL);
     raw_exec(folder->path, "UPDATE sessions SET details = 8");
     assert_no_problems(store);
     ses_close(store);
 }
 
-static void test_a_shared_key_of_a_cut_event_is_sound(void **state)
+PLAIN_TEST(a_shared_key_of_a_cut_event_is_sound)
 {
     static const char *const before[] = {"{}", "{'user:s':0}"};
-    ses_store *store = NULL;
-    ses_error error;
 
-    (void)state;
-    assert_ok(ses_open(":memory:", NULL, &store, &error));
+    ses_store *store = must_open(":memory:", NULL);
     for (int i = 0; i < 2; i++) {
         const ses_key key = {"app", i ? "a" : "b", "s"};
         const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 1};
@@ -255,15 +236,12 @@ static void test_a_shared_key_of_a_cut_event_is_sound(void **state)
     ses_close(store);
 }
 
-static void test_an_interrupt_ends_a_check(void **state)
+FOLDER_TEST(an_interrupt_ends_a_check)
 {
-    const struct folder *folder = *state;
     ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG, .report = interrupt};
-    ses_store *store = NULL;
     int64_t problems = 7;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     fill(store);
     raw_exec(folder->path, "UPDATE session_state SET value = '7' WHERE key = 'k'");
     options.report_context = store;
@@ -280,19 +258,16 @@ static int count_progress(void *context, int64_t done, int64_t total)
     return --*left == 0;
 }
 
-static void test_progress_is_told_and_can_end_a_check(void **state)
+FOLDER_TEST(progress_is_told_and_can_end_a_check)
 {
-    const struct folder *folder = *state;
     int left = 100;
     ses_check_options options = {.size = sizeof options,
                                  .level = SES_CHECK_LOG,
                                  .progress = count_progress,
                                  .progress_context = &left};
-    ses_store *store = NULL;
     int64_t problems = 7;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     fill(store);
     assert_ok(ses_store_check(store, &options, &problems, &error));
     assert_int_equal(problems, 0);
@@ -304,9 +279,8 @@ static void test_progress_is_told_and_can_end_a_check(void **state)
     ses_close(store);
 }
 
-static void test_kinds_of_problems_have_names(void **state)
+FOLDER_TEST(kinds_of_problems_have_names)
 {
-    (void)state;
     assert_string_equal(ses_problem_name(SES_PROBLEM_PAGE), "page");
     assert_string_equal(ses_problem_name(SES_PROBLEM_STATE), "state");
     assert_string_equal(ses_problem_name(SES_PROBLEM_COUNTER), "counter");
@@ -318,15 +292,12 @@ static void test_kinds_of_problems_have_names(void **state)
     assert_string_equal(ses_problem_name(-1), "?");
 }
 
-static void test_wrong_arguments(void **state)
+FOLDER_TEST(wrong_arguments)
 {
-    const struct folder *folder = *state;
     ses_check_options options = {.size = sizeof options, .level = 3};
-    ses_store *store = NULL;
     int64_t problems = 7;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     assert_code(SES_MISUSE, ses_store_check(store, &options, &problems, &error));
     options = (ses_check_options){.size = sizeof options, .limit = -1};
     assert_code(SES_INVALID, ses_store_check(store, &options, &problems, &error));
@@ -337,13 +308,9 @@ static void test_wrong_arguments(void **state)
 }
 
 /* The pages of one session's events cannot be read: the other is checked all the same. */
-static void test_a_check_goes_on_with_the_next_session(void **state)
+FOLDER_TEST(a_check_goes_on_with_the_next_session)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     fill(store);
     ses_close(store);
     sqlite3 *db = raw_open(folder->path);
@@ -363,25 +330,4 @@ static void test_a_check_goes_on_with_the_next_session(void **state)
     free(problems);
     free(page.data);
     free(bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_every_scene_leaves_is_sound, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_stores_of_every_kind_are_checked, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_levels_see_more_and_more, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_problems_of_a_sessions_row, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_problems_are_named_and_limited, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_an_unknown_detail_is_no_problem, folder_setup, folder_teardown),
-        cmocka_unit_test(test_a_shared_key_of_a_cut_event_is_sound),
-        cmocka_unit_test_setup_teardown(test_an_interrupt_ends_a_check, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_progress_is_told_and_can_end_a_check, folder_setup,
-                                        folder_teardown),
-        cmocka_unit_test_setup_teardown(test_kinds_of_problems_have_names, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_wrong_arguments, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_a_check_goes_on_with_the_next_session, folder_setup,
-                                        folder_teardown),
-    };
-    return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }

@@ -137,11 +137,9 @@ static const struct {
      CONTENT("9", " was left by a save that did not end: the next save of the user removes it")},
 };
 
-static void test_damage_to_artifacts_is_found(void **state)
+FOLDER_TEST(damage_to_artifacts_is_found)
 {
-    const struct folder *folder = *state;
     ses_store *store = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         (void)unlink(folder->path);
@@ -156,14 +154,11 @@ static void test_damage_to_artifacts_is_found(void **state)
     }
 }
 
-static void test_many_artifacts_are_all_looked_at(void **state)
+FOLDER_TEST(many_artifacts_are_all_looked_at)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
     char name[20];
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     must_create(store, &key, NULL);
     for (int i = 0; i < 100; i++) {
         snprintf(name, sizeof name, "%d", i / 3);
@@ -180,15 +175,12 @@ static void test_many_artifacts_are_all_looked_at(void **state)
     ses_close(store);
 }
 
-static void test_a_check_of_long_bytes_can_be_ended(void **state)
+FOLDER_TEST(a_check_of_long_bytes_can_be_ended)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
     ses_cancel *cancel = NULL;
     int64_t problems = 7;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     fill(store);
     assert_ok(ses_cancel_open(store, &cancel, &error));
     ses_cancel_pull(cancel);
@@ -197,15 +189,4 @@ static void test_a_check_of_long_bytes_can_be_ended(void **state)
     assert_int_equal(problems, 7);
     ses_cancel_close(cancel);
     ses_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_damage_to_artifacts_is_found, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_many_artifacts_are_all_looked_at, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_a_check_of_long_bytes_can_be_ended, folder_setup,
-                                        folder_teardown),
-    };
-    return cmocka_run_group_tests_name("check: artifacts", tests, NULL, NULL);
 }

@@ -396,13 +396,11 @@ static void tamper_row(struct tampering *tampering)
     free(values.data);
 }
 
-static void test_every_change_is_found(void **state)
+TEST(every_change_is_found)
 {
-    const struct fixture *fixture = *state;
     struct tampering tampering = {.store = fixture->store};
     char *copy = support_path(fixture->folder, "sound.db");
     char sql[1100];
-    ses_error error;
 
     make_everything(fixture->store);
     assert_no_problems(fixture->store);
@@ -430,12 +428,4 @@ static void test_every_change_is_found(void **state)
         if (!tampering.used[i])
             fail_msg("found after all: %s", meaningless[i].change);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_change_is_found, fixture_setup, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("check: tampering", tests, NULL, NULL);
 }

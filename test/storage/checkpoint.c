@@ -37,17 +37,15 @@ static void *read_all_the_time(void *context)
 }
 
 /* What is promised: 1000 pages are due, 4000 are pressing, and some come on top while a checkpoint runs. */
-static void test_the_write_ahead_file_stays_bounded(void **state)
+TEST(the_write_ahead_file_stays_bounded)
 {
     enum { READERS = 3, CURSORS = 5, APPENDS = 10000 };
     /* A machine with nothing else to do stays below 24 MB; where readers are kept waiting it takes longer. */
     const int64_t bound = INT64_C(64) << 20;
-    struct fixture *fixture = *state;
     struct reader readers[READERS];
     ses_cursor *cursors[CURSORS] = {NULL};
     ses_stats stats = {.size = sizeof stats};
     int64_t largest = 0;
-    ses_error error;
 
     fixture->options.synchronous = SES_SYNC_NORMAL;
     fixture_reopen(fixture);
@@ -85,11 +83,9 @@ static void test_the_write_ahead_file_stays_bounded(void **state)
         assert_ok(ses_cursor_close(cursors[i], &error));
 }
 
-static void test_checkpoints_are_left_to_others(void **state)
+TEST(checkpoints_are_left_to_others)
 {
-    struct fixture *fixture = *state;
     ses_stats stats = {.size = sizeof stats};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     fixture->options.checkpoint = SES_CHECKPOINT_EXTERNAL;
@@ -112,12 +108,10 @@ static void test_checkpoints_are_left_to_others(void **state)
     assert_true(size_of(fixture->path, "") > before);
 }
 
-static void test_statistics_begin_at_zero(void **state)
+TEST(statistics_begin_at_zero)
 {
-    struct fixture *fixture = *state;
     ses_stats stats = {.size = sizeof stats};
     ses_stats no_size = {0};
-    ses_error error;
 
     assert_ok(ses_store_stats(fixture->store, &stats, &error));
     assert_int_equal(stats.size, sizeof stats);
@@ -138,32 +132,16 @@ static void test_statistics_begin_at_zero(void **state)
     assert_code(SES_MISUSE, ses_store_stats(fixture->store, NULL, &error));
 }
 
-static void test_statistics_in_memory(void **state)
+MEMORY_TEST(statistics_in_memory)
 {
-    struct fixture *fixture = *state;
     ses_stats stats = {.size = sizeof stats};
-    ses_session *session = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     ses_session_close(session);
     assert_ok(ses_store_stats(fixture->store, &stats, &error));
     assert_int_equal(stats.write_calls, 1);
     assert_int_equal(stats.commits, 1);
     assert_int_equal(stats.read_calls, 1);
     assert_int_equal(stats.sqlite.file_bytes, 0);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_write_ahead_file_stays_bounded),
-        TEST(test_checkpoints_are_left_to_others),
-        TEST(test_statistics_begin_at_zero),
-        cmocka_unit_test_setup_teardown(test_statistics_in_memory, fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("checkpoints", tests, NULL, NULL);
 }

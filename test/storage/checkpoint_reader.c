@@ -101,6 +101,8 @@ static void append_until_anew(ses_store *store, int *number)
     }
 }
 
+static sqlite3_int64 used_before;
+
 static void assert_all_there(const char *path, int events)
 {
     char expected[32];
@@ -110,9 +112,26 @@ static void assert_all_there(const char *path, int events)
     assert_query(path, "SELECT count(*), max(seq) FROM event_log", expected);
 }
 
-static void test_a_reader_costs_the_writers_little(void **state)
+static int teardown(void **state)
 {
-    struct fixture *fixture = *state;
+    atomic_store(&held, false);
+    const int result = fixture_teardown(state);
+    assert_int_equal(sqlite3_memory_used(), used_before); /* every connection was closed */
+    return result;
+}
+
+static int setup(void **state)
+{
+    used_before = sqlite3_memory_used();
+    atomic_store(&held, false);
+    atomic_store(&writes_left, 0);
+    return fixture_setup(state);
+}
+
+#define CHECKPOINT_READER_TEST(name) TEST_WITH(struct fixture *fixture, setup, teardown, name)
+
+CHECKPOINT_READER_TEST(a_reader_costs_the_writers_little)
+{
     int number = 0;
 
     start(fixture, &number);
@@ -158,9 +177,8 @@ static void begin_copying(struct fixture *fixture, int *number)
     }
 }
 
-static void test_writers_faster_than_the_copying(void **state)
+CHECKPOINT_READER_TEST(writers_faster_than_the_copying)
 {
-    struct fixture *fixture = *state;
     int number = 0;
 
     start(fixture, &number);
@@ -173,11 +191,9 @@ static void test_writers_faster_than_the_copying(void **state)
     assert_all_there(fixture->path, number);
 }
 
-static void test_closing_stops_the_copying(void **state)
+CHECKPOINT_READER_TEST(closing_stops_the_copying)
 {
-    struct fixture *fixture = *state;
     int number = 0;
-    ses_error error;
 
     start(fixture, &number);
     begin_copying(fixture, &number);
@@ -241,15 +257,13 @@ static int run_victim(void *context)
     return 1;
 }
 
-static void test_killed_while_copying(void **state)
+CHECKPOINT_READER_TEST(killed_while_copying)
 {
-    struct fixture *fixture = *state;
     struct victim victim = {.path = fixture->path};
     int number = 0;
     int last = 0;
     int ends[2];
     int status = 0;
-    ses_error error;
 
     ses_close(fixture->store);
     fixture->store = NULL;
@@ -280,39 +294,10 @@ static void test_killed_while_copying(void **state)
     assert_all_there(fixture->path, stored);
 }
 
-static sqlite3_int64 used_before;
-
-static int setup(void **state)
+BEFORE_TESTS()
 {
-    used_before = sqlite3_memory_used();
-    atomic_store(&held, false);
-    atomic_store(&writes_left, 0);
-    return fixture_setup(state);
-}
 
-static int teardown(void **state)
-{
-    atomic_store(&held, false);
-    const int result = fixture_teardown(state);
-    assert_int_equal(sqlite3_memory_used(), used_before); /* every connection was closed */
-    return result;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_reader_costs_the_writers_little),
-        TEST(test_writers_faster_than_the_copying),
-        TEST(test_closing_stops_the_copying),
-        TEST(test_killed_while_copying),
-    };
-
-    if (sqlite3_initialize() != SQLITE_OK)
-        return 1;
+    assert_int_equal(sqlite3_initialize(), SQLITE_OK);
     over_init("seen", (sqlite3_io_methods){.xWrite = seen_write});
-    if (sqlite3_vfs_register(&over_vfs, 1) != SQLITE_OK)
-        return 1;
-    return cmocka_run_group_tests_name("checkpoints and readers", tests, NULL, NULL);
+    assert_int_equal(sqlite3_vfs_register(&over_vfs, 1), SQLITE_OK);
 }

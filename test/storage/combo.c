@@ -634,22 +634,15 @@ static void run_round(uint64_t seed)
     support_folder_remove(combo.folder);
 }
 
-static void test_the_same_with_and_without(void **state)
+PLAIN_TEST(the_same_with_and_without)
 {
     const char *const seed = getenv("SESLITE_COMBO_SEED");
     const char *const rounds = getenv("SESLITE_COMBO_ROUNDS");
     const uint64_t first = seed ? strtoull(seed, NULL, 10) : 1;
     const int count = rounds ? atoi(rounds) : 20;
 
-    (void)state;
     support_need_file();
     for (int i = 0; i < count; i++)
         run_round(first + (uint64_t)i);
     support_figure("steps", (long)count * STEPS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_same_with_and_without)};
-    return cmocka_run_group_tests_name("with and without what is derived", tests, NULL, NULL);
 }

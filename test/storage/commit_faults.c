@@ -362,11 +362,9 @@ static ses_store *open_store(const char *path, size_t file)
                                       .synchronous = files[file].synchronous,
                                       .clock = stopped_clock,
                                       .make_id = make_id};
-    ses_store *store = NULL;
-    ses_error error;
 
     disk.pads = files[file].pads;
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     return store;
 }
 
@@ -429,10 +427,9 @@ static uint64_t digest_pages(const char *path)
 {
     static struct part image;
     sqlite3 *from = raw_open(path);
-    sqlite3 *to = NULL;
 
     (void)unlink(paths.image);
-    to = raw_open(paths.image);
+    sqlite3 *to = raw_open(paths.image);
     sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
     assert_non_null(backup);
     assert_int_equal(sqlite3_backup_step(backup, -1), SQLITE_DONE);
@@ -649,42 +646,6 @@ static void fill(size_t len)
     at.filler[len] = '\0';
 }
 
-static void test_a_call_says_what_has_become_of_it(void **state)
-{
-    const char *cases = getenv("SESLITE_COMMIT_CASES");
-    const long wanted = cases ? atol(cases) : 1;
-    const long every = cases ? 1 : 97;
-    uint64_t seed = 1;
-    long skip = 0;
-
-    (void)state;
-    while (seen.cases < wanted) {
-        fill(seen.cases == 0 ? 5000 : random_below(&seed, sizeof at.filler));
-        for (scene.file = 0; scene.file < FILES; scene.file++) {
-            make_store(scene.file);
-            for (scene.call = 0; scene.call < CALLS; scene.call++)
-                fail_in_turn(&skip, every);
-        }
-        if (cases)
-            print_message("%ld cases, %ld failed, %ld of them unknown, of which %ld appeared to others\n",
-                          seen.cases, seen.failed, seen.unknown, seen.appeared);
-    }
-    support_figure("faults", seen.cases);
-    assert_true(seen.unknown > 0 && seen.unknown < seen.failed && seen.failed < seen.cases);
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    paths.folder = support_folder_make();
-    paths.made = support_path(paths.folder, "made.db");
-    paths.live = support_path(paths.folder, "live.db");
-    paths.at_fault = support_path(paths.folder, "at_fault.db");
-    paths.at_look = support_path(paths.folder, "at_look.db");
-    paths.image = support_path(paths.folder, "image.db");
-    return 0;
-}
-
 static int teardown(void **state)
 {
     (void)state;
@@ -700,11 +661,43 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
+static int setup(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_call_says_what_has_become_of_it, setup, teardown),
-    };
+    (void)state;
+    paths.folder = support_folder_make();
+    paths.made = support_path(paths.folder, "made.db");
+    paths.live = support_path(paths.folder, "live.db");
+    paths.at_fault = support_path(paths.folder, "at_fault.db");
+    paths.at_look = support_path(paths.folder, "at_look.db");
+    paths.image = support_path(paths.folder, "image.db");
+    return 0;
+}
+
+TEST_WITH(void *no_state, setup, teardown, a_call_says_what_has_become_of_it)
+{
+    const char *cases = getenv("SESLITE_COMMIT_CASES");
+    const long wanted = cases ? atol(cases) : 1;
+    const long every = cases ? 1 : 97;
+    uint64_t seed = 1;
+    long skip = 0;
+
+    while (seen.cases < wanted) {
+        fill(seen.cases == 0 ? 5000 : random_below(&seed, sizeof at.filler));
+        for (scene.file = 0; scene.file < FILES; scene.file++) {
+            make_store(scene.file);
+            for (scene.call = 0; scene.call < CALLS; scene.call++)
+                fail_in_turn(&skip, every);
+        }
+        if (cases)
+            print_message("%ld cases, %ld failed, %ld of them unknown, of which %ld appeared to others\n",
+                          seen.cases, seen.failed, seen.unknown, seen.appeared);
+    }
+    support_figure("faults", seen.cases);
+    assert_true(seen.unknown > 0 && seen.unknown < seen.failed && seen.failed < seen.cases);
+}
+
+BEFORE_TESTS()
+{
 
     over_init("failing", (sqlite3_io_methods){.xWrite = disk_write,
                                               .xTruncate = disk_truncate,
@@ -712,7 +705,5 @@ int main(void)
                                               .xDeviceCharacteristics = disk_traits});
     over_vfs.xDelete = disk_delete;
     assert_int_equal(sqlite3_vfs_register(&over_vfs, 1), SQLITE_OK);
-    if (access("/dev/shm", W_OK) == 0)
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* where flushing costs nothing */
-    return cmocka_run_group_tests_name("commit faults", tests, NULL, NULL);
+    support_folders_in_memory();
 }

@@ -162,10 +162,9 @@ static ses_store *make_store(const char *path, bool is_large, int journal)
                                       .journal = journal,
                                       .clock = steady_clock_of_the_stores,
                                       .checkpoint = SES_CHECKPOINT_EXTERNAL};
-    ses_store *store = NULL;
     ses_error error;
 
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     add_sessions(store, "app", is_large ? 8 : 2, is_large ? 10 : 2, is_large ? 2 : 3);
     add_sessions(store, "other", 1, 1, 2);
     add_events(store, &victim, 4, is_large ? (timeout_ms > 0 ? LONG_LOG : 120) : 12);
@@ -1305,22 +1304,13 @@ static void drive_files(struct damage_test *test, long files)
     assert_int_equal(findings, 0);
 }
 
-static void test_damaged_files(void **state)
+TEST_WITH(struct damage_test *test, damage_setup, damage_teardown, damaged_files)
 {
-    drive_files(*state, support_setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 50 : 400));
+    drive_files(test, support_setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 50 : 400));
 }
 
-static void test_calls_on_damaged_files_return_at_their_time_limit(void **state)
+TEST_WITH(struct damage_test *test, limited_setup, damage_teardown,
+          calls_on_damaged_files_return_at_their_time_limit)
 {
-    drive_files(*state, support_setting("SESLITE_DAMAGE_LIMITED", UNDER_TSAN ? 5 : UNDER_ASAN ? 10 : 40));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_damaged_files, damage_setup, damage_teardown),
-        cmocka_unit_test_setup_teardown(test_calls_on_damaged_files_return_at_their_time_limit, limited_setup,
-                                        damage_teardown),
-    };
-    return cmocka_run_group_tests_name("damage", tests, NULL, NULL);
+    drive_files(test, support_setting("SESLITE_DAMAGE_LIMITED", UNDER_TSAN ? 5 : UNDER_ASAN ? 10 : 40));
 }

@@ -497,10 +497,10 @@ static ses_artifact *open_damaged(struct artifacts_test *test, const ses_key *of
     return artifact;
 }
 
-static void test_bytes_that_differ_are_corrupt_each_time(void **state)
+#define ARTIFACTS_TEST(name) TEST_WITH(struct artifacts_test *test, damaged_setup, damaged_teardown, name)
+
+ARTIFACTS_TEST(bytes_that_differ_are_corrupt_each_time)
 {
-    struct artifacts_test *test = *state;
-    ses_error error;
     size_t len = 7;
 
     ses_artifact *artifact = open_damaged(
@@ -518,10 +518,8 @@ static void test_bytes_that_differ_are_corrupt_each_time(void **state)
     ses_close(test->store);
 }
 
-static void test_no_bytes_have_a_hash_too(void **state)
+ARTIFACTS_TEST(no_bytes_have_a_hash_too)
 {
-    struct artifacts_test *test = *state;
-    ses_error error;
     size_t len = 7;
 
     ses_artifact *artifact = open_damaged(test, &one, "chart", "UPDATE artifact_contents SET size = 0");
@@ -538,9 +536,8 @@ static void test_no_bytes_have_a_hash_too(void **state)
 
 /* ------------------------------------------------------------------------------------------------ all */
 
-static void test_damaged_files(void **state)
+ARTIFACTS_TEST(damaged_files)
 {
-    struct artifacts_test *test = *state;
     const long first = support_setting("SESLITE_DAMAGE_FIRST", 0);
     const long files = support_setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 10 : 60);
 
@@ -556,15 +553,4 @@ static void test_damaged_files(void **state)
     assert_true(test->carried > 0);
     assert_true(test->corrupt > 0);
     assert_int_equal(test->findings, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_bytes_that_differ_are_corrupt_each_time, damaged_setup,
-                                        damaged_teardown),
-        cmocka_unit_test_setup_teardown(test_no_bytes_have_a_hash_too, damaged_setup, damaged_teardown),
-        cmocka_unit_test_setup_teardown(test_damaged_files, damaged_setup, damaged_teardown),
-    };
-    return cmocka_run_group_tests_name("damaged artifacts", tests, NULL, NULL);
 }

@@ -10,7 +10,9 @@ static int fork_from(struct rows_test *test, const ses_key *key, int64_t seq, se
     return ses_fork_by_key(test->store, key, seq > 0 ? &point : NULL, NULL, NULL, NULL, error);
 }
 
-static void test_forks_of_logs_with_other_events_than_the_row_says(void **state)
+#define ROWS_TEST(name) TEST_WITH(struct rows_test *test, setup, teardown, name)
+
+ROWS_TEST(forks_of_logs_with_other_events_than_the_row_says)
 {
     static const struct {
         const char *sql;
@@ -21,9 +23,7 @@ static void test_forks_of_logs_with_other_events_than_the_row_says(void **state)
         {"UPDATE sessions SET event_count = 1 WHERE id = 1", 2},
         {"UPDATE sessions SET event_count = 2 WHERE id = 1", 0},
     };
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
-    ses_error error;
 
     store_files_read(&sound, test->path);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -38,7 +38,7 @@ static void test_forks_of_logs_with_other_events_than_the_row_says(void **state)
 }
 
 /* A deletion does not fail because a fork is damaged. */
-static void test_a_receipt_does_not_know_of_damaged_forks(void **state)
+ROWS_TEST(a_receipt_does_not_know_of_damaged_forks)
 {
     static const char *const damages[] = {
         "UPDATE sessions SET base_seq = 99 WHERE name = 'fork'",
@@ -47,12 +47,10 @@ static void test_a_receipt_does_not_know_of_damaged_forks(void **state)
         "UPDATE session_details SET origin = -origin",
     };
     static const int64_t left[] = {-1, -1, -1, 0};
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
     const ses_key fork = {"app", "alice", "fork"};
     ses_erased erased = {.size = sizeof erased};
     const ses_delete_options options = {.size = sizeof options, .erased = &erased};
-    ses_error error;
 
     open_store(test);
     assert_ok(ses_fork_by_key(test->store, &alice, NULL, &fork, NULL, NULL, &error));
@@ -108,7 +106,7 @@ static void assert_state_refused(struct rows_test *test, const struct state_dama
     close_store(test);
 }
 
-static void test_rows_of_state_out_of_place(void **state)
+ROWS_TEST(rows_of_state_out_of_place)
 {
     static const struct state_damage cases[] = {
         {"base_state", "UPDATE base_state SET seq = -1 WHERE key = 'k2'", NULL, NULL},
@@ -120,7 +118,6 @@ static void test_rows_of_state_out_of_place(void **state)
         {"session_state", NULL, "\003k2", "\002k2"},
         {"session_state", NULL, "\003k1", "\003k9"},
     };
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
 
     store_files_read(&sound, test->path);
@@ -134,14 +131,4 @@ static void test_rows_of_state_out_of_place(void **state)
         assert_state_refused(test, &cases[i]);
     }
     store_files_free(&sound);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_forks_of_logs_with_other_events_than_the_row_says),
-        TEST(test_a_receipt_does_not_know_of_damaged_forks),
-        TEST(test_rows_of_state_out_of_place),
-    };
-    return cmocka_run_group_tests_name("damaged history", tests, NULL, NULL);
 }

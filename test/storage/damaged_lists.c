@@ -1,11 +1,10 @@
 /* Lists refuse rows that are out of order, misfiled or badly named as CORRUPT, and always end. */
 #include "storage/damaged_rows.h"
 
-static void test_lists_that_go_back(void **state)
-{
-    struct rows_test *test = *state;
-    ses_error error;
+#define ROWS_TEST(name) TEST_WITH(struct rows_test *test, setup, teardown, name)
 
+ROWS_TEST(lists_that_go_back)
+{
     grow(test);
     swap_leaves(test, "sessions_by_app");
     open_store(test);
@@ -17,11 +16,8 @@ static void test_lists_that_go_back(void **state)
     }
 }
 
-static void test_lists_out_of_order(void **state)
+ROWS_TEST(lists_out_of_order)
 {
-    struct rows_test *test = *state;
-    ses_error error;
-
     /* The index is made of active_30s, which does not agree with the time. */
     grow(test);
     change_rows(test, NULL,
@@ -35,10 +31,9 @@ static void test_lists_out_of_order(void **state)
 }
 
 /* The indexes of sessions do not agree with their times, and an index of labels leads to others: found, or without effect. */
-static void test_filtered_lists_on_swapped_pages(void **state)
+ROWS_TEST(filtered_lists_on_swapped_pages)
 {
     static const char *const trees[] = {"sessions_by_activity", "session_labels_by_value", "session_labels"};
-    struct rows_test *test = *state;
     const ses_filter filter = {.size = sizeof filter, .label = "l", .label_value = "v"};
 
     grow(test);
@@ -59,15 +54,13 @@ static void test_filtered_lists_on_swapped_pages(void **state)
     }
 }
 
-static void test_lists_with_names_that_are_none(void **state)
+ROWS_TEST(lists_with_names_that_are_none)
 {
     static const char *const names[] = {"''", "printf('%.*c', 513, 'x')", "'a' || char(0)",
                                         "CAST(x'FF' AS TEXT)"};
-    struct rows_test *test = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char sql[200];
-        ses_error error;
         snprintf(sql, sizeof sql, "UPDATE sessions SET name = %s WHERE id = 1", names[i]);
         change_rows(test, NULL, sql);
         open_store(test);
@@ -80,7 +73,7 @@ static void test_lists_with_names_that_are_none(void **state)
     }
 }
 
-static void test_names_of_apps_and_users_that_are_none(void **state)
+ROWS_TEST(names_of_apps_and_users_that_are_none)
 {
     static const struct {
         const char *sql;
@@ -93,13 +86,11 @@ static void test_names_of_apps_and_users_that_are_none(void **state)
         {"UPDATE users SET name = '' WHERE id = 1", false},
         {"UPDATE users SET id = -1 WHERE id = 1", false},
     };
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
 
     store_files_read(&sound, test->path);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         ses_names *names = NULL;
-        ses_error error;
         store_files_write(&sound, test->path);
         change_rows(test, NULL, changes[i].sql);
         open_store(test);
@@ -111,7 +102,7 @@ static void test_names_of_apps_and_users_that_are_none(void **state)
     store_files_free(&sound);
 }
 
-static void test_lists_with_state_of_others(void **state)
+ROWS_TEST(lists_with_state_of_others)
 {
     /* The number of the owner comes before the key. */
     static const struct {
@@ -120,7 +111,6 @@ static void test_lists_with_state_of_others(void **state)
         const char *of_another;
     } rows[] = {{"session_state", "\003x2", "\002x2"}, {"user_state", "\003y2", "\002y2"}};
     const ses_key carol = {"app", "carol", "c"};
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
 
     open_store(test);
@@ -128,7 +118,6 @@ static void test_lists_with_state_of_others(void **state)
     close_store(test);
     store_files_read(&sound, test->path);
     for (size_t i = 0; i < 2; i++) {
-        ses_error error;
         store_files_write(&sound, test->path);
         patch_row(test, rows[i].tree, rows[i].row, rows[i].of_another);
         open_store(test);
@@ -141,17 +130,4 @@ static void test_lists_with_state_of_others(void **state)
         close_store(test);
     }
     store_files_free(&sound);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_lists_that_go_back),
-        TEST(test_lists_out_of_order),
-        TEST(test_filtered_lists_on_swapped_pages),
-        TEST(test_lists_with_names_that_are_none),
-        TEST(test_names_of_apps_and_users_that_are_none),
-        TEST(test_lists_with_state_of_others),
-    };
-    return cmocka_run_group_tests_name("damaged rows, listed", tests, NULL, NULL);
 }

@@ -22,7 +22,9 @@ static void assert_get_refuses(struct rows_test *test, const char *sql, const ch
     store_files_free(&sound);
 }
 
-static void test_numbers_and_texts_out_of_bounds(void **state)
+#define ROWS_TEST(name) TEST_WITH(struct rows_test *test, setup, teardown, name)
+
+ROWS_TEST(numbers_and_texts_out_of_bounds)
 {
     static const char *const of_sessions[] = {
         "version = -1",
@@ -50,7 +52,6 @@ static void test_numbers_and_texts_out_of_bounds(void **state)
         "body = ''",
     };
     static const char *const of_state[] = {"value = NULL"}; /* keys are checked when they are shown */
-    struct rows_test *test = *state;
     char sql[200];
 
     for (size_t i = 0; i < sizeof of_sessions / sizeof of_sessions[0]; i++) {
@@ -70,16 +71,14 @@ static void test_numbers_and_texts_out_of_bounds(void **state)
 }
 
 /* Which the table's key would not let in. */
-static void test_two_marks_of_one_event(void **state)
+ROWS_TEST(two_marks_of_one_event)
 {
     static const char *const key_of_kinds =
         "UPDATE main.sqlite_schema SET sql = replace(sql, '(session_id, seq)', '(session_id, seq, kind)') "
         "WHERE name = 'event_marks'";
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
     const ses_get_options options = {.size = sizeof options, .range = &live};
-    struct rows_test *test = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     change_rows(test, key_of_kinds, "INSERT INTO event_marks VALUES (1, 3, 1, 2), (1, 3, 2, NULL)");
     open_store(test);
@@ -87,11 +86,9 @@ static void test_two_marks_of_one_event(void **state)
     assert_message("(event 3) is out of place");
 }
 
-static void test_events_that_go_back(void **state)
+ROWS_TEST(events_that_go_back)
 {
-    struct rows_test *test = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     grow(test);
     swap_leaves(test, "events");
@@ -132,7 +129,7 @@ static int follow_to_end(struct rows_test *test, const ses_key *key, ses_error *
     return code;
 }
 
-static void test_followers_of_damaged_rows(void **state)
+ROWS_TEST(followers_of_damaged_rows)
 {
     static const struct {
         const char *sql;
@@ -149,12 +146,10 @@ static void test_followers_of_damaged_rows(void **state)
     };
     const ses_key of_alice = {"app", "alice", NULL};
     const ses_key of_bob = {"app", "bob", NULL};
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
 
     store_files_read(&sound, test->path);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-        ses_error error;
         store_files_write(&sound, test->path);
         change_rows(test, NULL, changes[i].sql);
         open_store(test);
@@ -167,11 +162,9 @@ static void test_followers_of_damaged_rows(void **state)
     store_files_free(&sound);
 }
 
-static void test_followers_that_go_back(void **state)
+ROWS_TEST(followers_that_go_back)
 {
     const ses_key of_carol = {"app", "carol", NULL};
-    struct rows_test *test = *state;
-    ses_error error;
 
     grow(test);
     swap_leaves(test, "events");
@@ -182,16 +175,4 @@ static void test_followers_that_go_back(void **state)
     open_store(test);
     assert_code(SES_CORRUPT, follow_to_end(test, &of_carol, &error));
     assert_message("out of place");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_numbers_and_texts_out_of_bounds),
-        TEST(test_two_marks_of_one_event),
-        TEST(test_events_that_go_back),
-        TEST(test_followers_of_damaged_rows),
-        TEST(test_followers_that_go_back),
-    };
-    return cmocka_run_group_tests_name("damaged rows, read", tests, NULL, NULL);
 }

@@ -28,12 +28,12 @@ static void assert_deletes_refuse(struct rows_test *test)
 
 /* -------------------------------------------------------------------------------------------- deleting */
 
-static void test_a_session_in_an_index_only(void **state)
+#define ROWS_TEST(name) TEST_WITH(struct rows_test *test, setup, teardown, name)
+
+ROWS_TEST(a_session_in_an_index_only)
 {
-    struct rows_test *test = *state;
     struct store_files files = {.name = NULL};
     size_t root = root_of(test, "sessions");
-    ses_error error;
 
     store_files_read(&files, test->path);
     bytes_put(page_at(&files.parts[STORE_FILE], root) + 3, 2, 0); /* no cells */
@@ -45,11 +45,10 @@ static void test_a_session_in_an_index_only(void **state)
     assert_code(SES_CORRUPT, ses_get(test->store, &alice, NULL, &session, &error));
 }
 
-static void test_session_numbers_out_of_bounds(void **state)
+ROWS_TEST(session_numbers_out_of_bounds)
 {
     static const char *const numbers[] = {"4294967298", "2147483648",          "-1",
                                           "0",          "9223372036854775807", "-9223372036854775807 - 1"};
-    struct rows_test *test = *state;
 
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         char sql[200];
@@ -59,14 +58,13 @@ static void test_session_numbers_out_of_bounds(void **state)
     }
 }
 
-static void test_users_and_apps_out_of_bounds(void **state)
+ROWS_TEST(users_and_apps_out_of_bounds)
 {
     static const char *const changes[] = {
         "UPDATE users SET id = -1 WHERE id = 1; UPDATE sessions SET user_id = -1 "
         "WHERE id = 1",
         "UPDATE users SET app_id = 0 WHERE id = -1; UPDATE sessions SET app_id = 0 "
         "WHERE id = 1; UPDATE apps SET id = 0"};
-    struct rows_test *test = *state;
 
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         change_rows(test, NULL, changes[i]);
@@ -75,7 +73,7 @@ static void test_users_and_apps_out_of_bounds(void **state)
 }
 
 /* The rows have changed, and the indexes still say what they said. */
-static void test_indexes_that_lead_to_others(void **state)
+ROWS_TEST(indexes_that_lead_to_others)
 {
     static const char *const changes[] = {
         /* names that have changed places: of users, of sessions, of apps */
@@ -88,7 +86,6 @@ static void test_indexes_that_lead_to_others(void **state)
         /* rows that have changed places */
         "UPDATE sessions SET id = id + 2; UPDATE sessions SET id = 5 - id",
     };
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
 
     store_files_read(&sound, test->path);
@@ -100,20 +97,18 @@ static void test_indexes_that_lead_to_others(void **state)
     store_files_free(&sound);
 }
 
-static void test_events_filed_under_another_session(void **state)
+ROWS_TEST(events_filed_under_another_session)
 {
     static const char *const changes[] = {
         "UPDATE events SET session_id = 2 WHERE position = (1 << 32) + 2",
         "UPDATE events SET position = (2 << 32) + 9 WHERE session_id = 1 AND position & 4294967295 = 3",
         "UPDATE events SET position = -position WHERE session_id = 1 AND position & 4294967295 = 3",
     };
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
 
     store_files_read(&sound, test->path);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         int64_t count = -1;
-        ses_error error;
         store_files_write(&sound, test->path);
         change_rows(test, without_indexes, "UPDATE events SET id_key = position WHERE session_id = 1");
         change_rows(test, NULL, "REINDEX");
@@ -130,11 +125,9 @@ static void test_events_filed_under_another_session(void **state)
 }
 
 /* Rows of a user lie behind those of others, where the search that deletes them does not come. */
-static void test_state_of_a_user_in_two_places(void **state)
+ROWS_TEST(state_of_a_user_in_two_places)
 {
     const ses_key carol = {"app", "carol", "c"};
-    struct rows_test *test = *state;
-    ses_error error;
 
     open_store(test);
     must_create(test->store, &carol,
@@ -149,7 +142,7 @@ static void test_state_of_a_user_in_two_places(void **state)
 
 /* --------------------------------------------------------------------------------------------- pruning */
 
-static void test_damage_is_not_pruned(void **state)
+ROWS_TEST(damage_is_not_pruned)
 {
     static const char newer[] = "INSERT INTO event_marks VALUES (1, 3, 7, 0)"; /* of a later version */
     static const char *const changes[] = {
@@ -167,14 +160,12 @@ static void test_damage_is_not_pruned(void **state)
         "UPDATE session_details SET initial_state = '{' WHERE session_id = 1",
     };
     const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 1};
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
 
     store_files_read(&sound, test->path);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         const int expected = changes[i] == newer ? SES_UNSUPPORTED : SES_CORRUPT;
         int64_t count = -1;
-        ses_error error;
         store_files_write(&sound, test->path);
         change_rows(test, without_indexes, "UPDATE events SET id_at = id_at || 'x' WHERE session_id = 1");
         change_rows(test, NULL, "REINDEX");
@@ -193,7 +184,7 @@ static void test_damage_is_not_pruned(void **state)
     store_files_free(&sound);
 }
 
-static void test_sessions_of_others_do_not_expire(void **state)
+ROWS_TEST(sessions_of_others_do_not_expire)
 {
     static const char *const changes[] = {
         "UPDATE sessions SET app_id = 7 WHERE id = 1",
@@ -202,9 +193,7 @@ static void test_sessions_of_others_do_not_expire(void **state)
     const int64_t late = INT64_C(4102444800000000);
     const int64_t later = late + 1;
     const ses_expire_options options = {.size = sizeof options, .now_us = &later};
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
-    ses_error error;
 
     open_store(test);
     assert_ok(ses_expiry_set_by_key(test->store, &alice, &late, NULL, &error));
@@ -224,7 +213,7 @@ static void test_sessions_of_others_do_not_expire(void **state)
 }
 
 /* The names of the index go back, or repeat. */
-static void test_users_out_of_order(void **state)
+ROWS_TEST(users_out_of_order)
 {
     static const struct {
         const char *names[3];
@@ -234,9 +223,7 @@ static void test_users_out_of_order(void **state)
                  {{"nb", "nca", NULL}, "nca", "naa"},
                  {{"nab", "nac", NULL}, "nac", "nab"}};
     const ses_expire_options options = {.size = sizeof options, .sessions_per_user = 9};
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
-    ses_error error;
 
     store_files_read(&sound, test->path);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -257,7 +244,7 @@ static void test_users_out_of_order(void **state)
 
 /* --------------------------------------------------------------------------------------------- making */
 
-static void test_numbers_that_are_used_up(void **state)
+ROWS_TEST(numbers_that_are_used_up)
 {
     static const char *const changes[] = {
         "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'sessions'",
@@ -267,10 +254,8 @@ static void test_numbers_that_are_used_up(void **state)
         "INSERT INTO sqlite_sequence VALUES ('session_leases', 9223372036854775807)",
     };
     const ses_key fresh = {"app", "alice", "fresh"};
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
     ses_lease lease;
-    ses_error error;
 
     store_files_read(&sound, test->path);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
@@ -286,11 +271,9 @@ static void test_numbers_that_are_used_up(void **state)
     store_files_free(&sound);
 }
 
-static void test_sessions_numbered_from_below_one(void **state)
+ROWS_TEST(sessions_numbered_from_below_one)
 {
     const ses_key fresh = {"app", "bob", "fresh"};
-    struct rows_test *test = *state;
-    ses_error error;
 
     change_rows(test, NULL, "UPDATE sessions SET id = id - 10; UPDATE sqlite_sequence SET seq = -9");
     open_store(test);
@@ -300,11 +283,9 @@ static void test_sessions_numbered_from_below_one(void **state)
 
 /* ----------------------------------------------------------------------------------------- appending */
 
-static void test_a_place_that_is_taken(void **state)
+ROWS_TEST(a_place_that_is_taken)
 {
-    struct rows_test *test = *state;
     ses_appended appended;
-    ses_error error;
 
     change_rows(test, NULL, "UPDATE sessions SET last_seq = 1, event_count = 1 WHERE id = 1");
     open_store(test);
@@ -321,16 +302,14 @@ static void test_a_place_that_is_taken(void **state)
                                   SES_NUL, NULL, &appended, &error));
 }
 
-static void test_a_handle_whose_row_became_anothers(void **state)
+ROWS_TEST(a_handle_whose_row_became_anothers)
 {
     static const char *const changes[] = {"user_id = 2", "app_id = 2", "last_seq = 2, event_count = 2"};
-    struct rows_test *test = *state;
 
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         struct store_files sound = {.name = NULL};
         ses_session *session = NULL;
         char sql[200];
-        ses_error error;
         store_files_read(&sound, test->path);
         open_store(test);
         session = must_get(test->store, &alice);
@@ -369,7 +348,7 @@ static void assert_leases_refuse(struct rows_test *test, const char *change)
 }
 
 /* Alice's lease has the token 1, Bob's the token 2. */
-static void test_leases_of_others_and_out_of_bounds(void **state)
+ROWS_TEST(leases_of_others_and_out_of_bounds)
 {
     static const char *const changes[] = {
         "session_id = 3 - session_id",
@@ -394,10 +373,8 @@ static void test_leases_of_others_and_out_of_bounds(void **state)
         "NOT "
         "NULL', '') WHERE name = 'session_leases';"
         "DELETE FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = 'session_leases'";
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
     ses_lease lease;
-    ses_error error;
 
     open_store(test);
     assert_ok(ses_lease_take(test->store, &alice, "a", NULL, &lease, &error));
@@ -414,11 +391,9 @@ static void test_leases_of_others_and_out_of_bounds(void **state)
     store_files_free(&sound);
 }
 
-static void test_tokens_that_do_not_ascend(void **state)
+ROWS_TEST(tokens_that_do_not_ascend)
 {
-    struct rows_test *test = *state;
     ses_lease lease;
-    ses_error error;
 
     open_store(test);
     assert_ok(ses_lease_take(test->store, &alice, "a", NULL, &lease, &error));
@@ -431,26 +406,4 @@ static void test_tokens_that_do_not_ascend(void **state)
     assert_code(SES_CORRUPT, ses_lease_take(test->store, &alice, "b", NULL, &lease, &error));
     assert_message("do not ascend");
     assert_query(test->path, "SELECT token, owner FROM session_leases", "50|a\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_session_in_an_index_only),
-        TEST(test_session_numbers_out_of_bounds),
-        TEST(test_users_and_apps_out_of_bounds),
-        TEST(test_indexes_that_lead_to_others),
-        TEST(test_events_filed_under_another_session),
-        TEST(test_state_of_a_user_in_two_places),
-        TEST(test_damage_is_not_pruned),
-        TEST(test_sessions_of_others_do_not_expire),
-        TEST(test_users_out_of_order),
-        TEST(test_numbers_that_are_used_up),
-        TEST(test_sessions_numbered_from_below_one),
-        TEST(test_a_place_that_is_taken),
-        TEST(test_a_handle_whose_row_became_anothers),
-        TEST(test_leases_of_others_and_out_of_bounds),
-        TEST(test_tokens_that_do_not_ascend),
-    };
-    return cmocka_run_group_tests_name("damaged rows", tests, NULL, NULL);
 }

@@ -192,6 +192,6 @@ static inline void list_by_label(struct rows_test *test, const char *user, int o
         assert_code(SES_CORRUPT, code);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define ROWS_TEST(name) TEST_WITH(struct rows_test *test, setup, teardown, name)
 
 #endif

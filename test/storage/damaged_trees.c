@@ -14,15 +14,16 @@ static int is_endless(int code, const ses_error *failure)
     return code != SES_OK && strstr(error.message, "more rows than the file has room for") != NULL;
 }
 
+#define ROWS_TEST(name) TEST_WITH(struct rows_test *test, setup, teardown, name)
+
 /* A tree whose every path leads to the same leaf, and which has more paths than can be walked. */
-static void test_trees_without_end(void **state)
+ROWS_TEST(trees_without_end)
 {
     static const char *const trees[] = {
         "sessions",  "sessions_by_app", "sessions_by_activity",   "sqlite_autoindex_sessions_1",
         "events",    "events_by_id",    "session_state",          "user_state",
         "app_state", "session_labels",  "session_labels_by_value"};
     const ses_filter filter = {.size = sizeof filter, .label = "l"};
-    struct rows_test *test = *state;
     int endless = 0;
 
     for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++) {
@@ -30,7 +31,6 @@ static void test_trees_without_end(void **state)
         struct store_files files = {.name = NULL};
         int64_t begin = support_steady_us();
         ses_session *session = NULL;
-        ses_error error;
         size_t root = root_of(test, trees[i]);
 
         store_files_read(&sound, test->path);
@@ -76,9 +76,8 @@ static void maintain_without_end(struct rows_test *test, const struct store_file
 }
 
 /* SQLite counts the rows of a table without an index in one go, which nothing but an interrupt ends. */
-static void test_upkeep_of_trees_without_end(void **state)
+ROWS_TEST(upkeep_of_trees_without_end)
 {
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
     char *names = raw_text(test->path, "SELECT name FROM sqlite_schema WHERE rootpage > 1");
     char *rest = NULL;
@@ -119,9 +118,8 @@ static clock_t open_schema_without_end(struct rows_test *test, const struct stor
 }
 
 /* SQLite parses each row of the schema. A large file, which costs its maker nothing, gives it no more time for that. */
-static void test_a_schema_without_end(void **state)
+ROWS_TEST(a_schema_without_end)
 {
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
 
     store_files_read(&sound, test->path);
@@ -133,7 +131,7 @@ static void test_a_schema_without_end(void **state)
 /* --------------------------------------------------------------------------------------------- schema */
 
 /* Another program changes the schema while the store is open. The next call fails, which is not INTERNAL. */
-static void test_schema_changed_under_an_open_store(void **state)
+ROWS_TEST(schema_changed_under_an_open_store)
 {
     static const char *const changes[] = {
         "ALTER TABLE events RENAME COLUMN high_us TO highest",
@@ -144,7 +142,6 @@ static void test_schema_changed_under_an_open_store(void **state)
         "VIEW "
         "app_state AS SELECT * FROM theirs",
     };
-    struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
 
     store_files_read(&sound, test->path);
@@ -152,7 +149,6 @@ static void test_schema_changed_under_an_open_store(void **state)
         const ses_key fresh = {"app", "alice", "fresh"};
         ses_session *session = NULL;
         int corrupt = 0;
-        ses_error error;
         open_store(test);
         session = must_get(test->store, &alice);
         must_append(session, Q("{'actions':{'stateDelta':{'app:x':1,'k':2}}}"));
@@ -176,15 +172,4 @@ static void test_schema_changed_under_an_open_store(void **state)
         store_files_write(&sound, test->path);
     }
     store_files_free(&sound);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_trees_without_end),
-        TEST(test_upkeep_of_trees_without_end),
-        TEST(test_a_schema_without_end),
-        TEST(test_schema_changed_under_an_open_store),
-    };
-    return cmocka_run_group_tests_name("damaged trees", tests, NULL, NULL);
 }

@@ -148,10 +148,9 @@ static void say(ses_store *store, const ses_key *to, int number)
 /* A store with an index and a tally that lack the last events. */
 static void make_store(const char *path, const ses_open_options *options)
 {
-    ses_store *store = NULL;
     ses_error error;
 
-    assert_ok(ses_open(path, options, &store, &error));
+    ses_store *store = must_open(path, options);
     must_create(store, &other, NULL);
     must_create(store, &key, NULL);
     for (int i = 0; i < 100; i++) {
@@ -209,14 +208,11 @@ static bool is_in_file(const char *path)
 
 static ses_store *open_damaged(struct fixture *fixture, const struct damage *damage)
 {
-    ses_store *store = NULL;
-    ses_error error;
-
     char *made = support_path(fixture->folder, "made.db");
     copy_file(made, fixture->path);
     free(made);
     damage_file(fixture->path, damage);
-    assert_ok(ses_open(fixture->path, &fixture->options, &store, &error));
+    ses_store *store = must_open(fixture->path, &fixture->options);
     return store;
 }
 
@@ -256,16 +252,13 @@ static void close_made(struct fixture *fixture)
     free(made);
 }
 
-static void test_every_deletion_goes_on(void **state)
+TEST(every_deletion_goes_on)
 {
-    struct fixture *fixture = *state;
-
     close_made(fixture);
     for (size_t d = 0; d < DELETIONS; d++) {
         char *expected[2] = {NULL, NULL};
         for (size_t i = 0; i < DAMAGES; i++) {
             ses_store *store = open_damaged(fixture, &damages[i]);
-            ses_error error;
             const int code = deletions[d](store, &error);
             if (code < 0)
                 fail_msg("deletion %zu, damage %zu: %s: %s", d, i, ses_code_name(code), error.message);
@@ -286,16 +279,13 @@ static void test_every_deletion_goes_on(void **state)
 }
 
 /* Nothing is left of what was erased, or the call says so. */
-static void test_nothing_is_left_in_what_is_void(void **state)
+TEST(nothing_is_left_in_what_is_void)
 {
-    struct fixture *fixture = *state;
-
     close_made(fixture);
     for (size_t i = 0; i < DAMAGES; i++) {
         ses_store *store = open_damaged(fixture, &damages[i]);
         ses_erased erased = {.size = sizeof erased};
         const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE, .erased = &erased};
-        ses_error error;
         const int code = ses_delete_user(store, "app", "user", &secure, NULL, NULL, &error);
         if (code < 0)
             fail_msg("damage %zu: %s: %s", i, ses_code_name(code), error.message);
@@ -308,15 +298,12 @@ static void test_nothing_is_left_in_what_is_void(void **state)
 }
 
 /* A redaction drops what is void even without SES_SECURE. */
-static void test_a_redaction_drops_what_is_void(void **state)
+TEST(a_redaction_drops_what_is_void)
 {
-    struct fixture *fixture = *state;
-
     close_made(fixture);
     for (size_t i = 0; i < DAMAGES; i++) {
         ses_store *store = open_damaged(fixture, &damages[i]);
         ses_erased erased = {.size = sizeof erased};
-        ses_error error;
         const int code = ses_redact_by_key(store, &key, NULL, 0, NULL, &erased, &error);
         if (code < 0)
             fail_msg("damage %zu: %s: %s", i, ses_code_name(code), error.message);
@@ -331,11 +318,9 @@ static void test_a_redaction_drops_what_is_void(void **state)
 }
 
 /* Also the index where only the tally is damaged. */
-static void test_drop_and_rebuild_work(void **state)
+TEST(drop_and_rebuild_work)
 {
     static const unsigned flags[] = {SES_INDEX_DROP, SES_INDEX_REBUILD};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     close_made(fixture);
     for (size_t i = 0; i < DAMAGES; i++) {
@@ -399,11 +384,10 @@ static void replace_by(ses_store *store, struct others others, const struct dama
     ses_session_close(others.session);
 }
 
-static void test_a_load_that_replaces_goes_on(void **state)
+TEST(a_load_that_replaces_goes_on)
 {
     static const struct others cases[] = {
         {100, 50, 0, NULL}, {100, 0, 0, NULL}, {60, 100, 0, NULL}, {0, 100, 0, NULL}};
-    struct fixture *fixture = *state;
 
     close_made(fixture);
     for (size_t i = 0; i < DAMAGES; i++) {
@@ -439,9 +423,8 @@ static void assert_copied(ses_store *copy, const struct damage *damage, const ch
     ses_close(copy);
 }
 
-static void test_copies_of_what_is_void(void **state)
+TEST(copies_of_what_is_void)
 {
-    struct fixture *fixture = *state;
     char *target = support_path(fixture->folder, "backup.db");
     char *sound = NULL;
 
@@ -449,7 +432,6 @@ static void test_copies_of_what_is_void(void **state)
     for (size_t i = 0; i < DAMAGES; i++) {
         ses_store *store = open_damaged(fixture, &damages[i]);
         ses_store *copy = NULL;
-        ses_error error;
         char *damaged = picture_of(store, true);
         if (i == 0)
             sound = strdup(damaged);
@@ -474,28 +456,25 @@ static int drop_both(void *context, int64_t done, int64_t total)
 {
     const ses_index_options index = {.size = sizeof index, .flags = SES_INDEX_DROP};
     const ses_tally_options tally = {.size = sizeof tally, .flags = SES_TALLY_DROP};
-    ses_store *other_store = NULL;
     ses_error error;
 
     (void)total;
     assert_true(done > 0);
-    assert_ok(ses_open(context, NULL, &other_store, &error));
+    ses_store *other_store = must_open(context, NULL);
     assert_ok(ses_store_index(other_store, &index, NULL, &error));
     assert_ok(ses_store_tally(other_store, &tally, NULL, &error));
     ses_close(other_store);
     return 0;
 }
 
-static void test_dropped_between_two_steps(void **state)
+TEST(dropped_between_two_steps)
 {
     enum { LONG = 1200000 };
-    struct fixture *fixture = *state;
     const ses_index_options index = {
         .size = sizeof index, .progress = drop_both, .progress_context = fixture->path};
     const ses_tally_options tally = {
         .size = sizeof tally, .progress = drop_both, .progress_context = fixture->path};
     char *event = malloc(LONG + 200);
-    ses_error error;
 
     assert_non_null(event);
     const int head = sprintf(event, "{\"content\":{\"parts\":[{\"text\":\"");
@@ -512,17 +491,4 @@ static void test_dropped_between_two_steps(void **state)
     assert_ok(ses_store_tally(fixture->store, &tally, NULL, &error));
     assert_query(fixture->path, "SELECT count(*) FROM features WHERE name <> 'families'", "0\n");
     assert_no_problems(fixture->store);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_every_deletion_goes_on),         TEST(test_nothing_is_left_in_what_is_void),
-        TEST(test_a_redaction_drops_what_is_void), TEST(test_a_load_that_replaces_goes_on),
-        TEST(test_copies_of_what_is_void),         TEST(test_drop_and_rebuild_work),
-        TEST(test_dropped_between_two_steps),
-    };
-    return cmocka_run_group_tests_name("damage in what is derived", tests, NULL, NULL);
 }

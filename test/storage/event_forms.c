@@ -35,9 +35,8 @@ static int put_nothing(void *context, const char *data, size_t len, ses_error *e
     return 0;
 }
 
-static void test_an_unknown_form_is_unsupported(void **state)
+TEST(an_unknown_form_is_unsupported)
 {
-    const struct fixture *fixture = *state;
     const ses_range range = {.size = sizeof range, .which = SES_RANGE_NEWEST, .newest = 1};
     const ses_get_options newest = {.size = sizeof newest, .range = &range};
     const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
@@ -45,7 +44,6 @@ static void test_an_unknown_form_is_unsupported(void **state)
     ses_session *session = NULL;
     int64_t problems = 0;
     int64_t deleted = 0;
-    ses_error error;
 
     make_session(fixture);
     assert_code(SES_UNSUPPORTED, ses_get(fixture->store, &key, NULL, &session, &error));
@@ -68,10 +66,8 @@ static void test_an_unknown_form_is_unsupported(void **state)
     assert_query(fixture->path, "SELECT count(*) FROM events WHERE body = " FORM, "1\n");
 }
 
-static void test_views_show_nothing_of_an_unknown_form(void **state)
+TEST(views_show_nothing_of_an_unknown_form)
 {
-    const struct fixture *fixture = *state;
-
     make_session(fixture);
     assert_query(fixture->path, "SELECT seq, id, invocation_id, author, body IS NULL FROM event_log",
                  "1|NULL|NULL|a|1\n2|e2|i2|b|0\n");
@@ -82,7 +78,7 @@ static void test_views_show_nothing_of_an_unknown_form(void **state)
     assert_query(fixture->path, "SELECT events FROM session_overview", "2\n");
 }
 
-static void test_other_programs_must_write_text(void **state)
+TEST(other_programs_must_write_text)
 {
     static const char *const refused[] = {
         "UPDATE events SET body = x'7b7d', id_at = 'e2', invocation_at = '' WHERE position & 3 = 2",
@@ -90,7 +86,6 @@ static void test_other_programs_must_write_text(void **state)
         ("INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, time_us, body)"
          " VALUES ((1 << 32) + 3, 1, 'e3', 'e3', '', '', 0, x'7b7d')"),
     };
-    const struct fixture *fixture = *state;
 
     make_session(fixture);
     sqlite3 *db = raw_open(fixture->path);
@@ -103,15 +98,4 @@ static void test_other_programs_must_write_text(void **state)
                      SQLITE_ERROR);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     assert_query(fixture->path, "SELECT seq FROM event_log WHERE id = 'e2' AND invocation_id = 'i2'", "2\n");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_unknown_form_is_unsupported),
-        TEST(test_views_show_nothing_of_an_unknown_form),
-        TEST(test_other_programs_must_write_text),
-    };
-    return cmocka_run_group_tests_name("event forms", tests, NULL, NULL);
 }

@@ -55,10 +55,8 @@ static void delete_events(const struct fixture *fixture, int first, int last)
     raw_exec(fixture->path, sql);
 }
 
-static void test_ids_of_one_hash(void **state)
+TEST_OF(ids_setup, ids_of_one_hash)
 {
-    const struct fixture *fixture = *state;
-
     append_all(fixture);
     assert_query(fixture->path, "SELECT typeof(id_key) FROM events", "integer\ntext\ntext\n");
     for (int i = 0; i < 2; i++) {
@@ -72,10 +70,8 @@ static void test_ids_of_one_hash(void **state)
                  FIRST "," SECOND "," THIRD ",another\n");
 }
 
-static void test_ids_of_one_hash_when_the_first_is_gone(void **state)
+TEST_OF(ids_setup, ids_of_one_hash_when_the_first_is_gone)
 {
-    const struct fixture *fixture = *state;
-
     append_all(fixture);
     delete_events(fixture, 1, 1);
     assert_appended(fixture, THIRD, SES_DUPLICATE, 3);
@@ -91,10 +87,8 @@ static void test_ids_of_one_hash_when_the_first_is_gone(void **state)
     assert_appended(fixture, THIRD, SES_DUPLICATE, 3);
 }
 
-static void test_ids_of_one_hash_when_the_last_is_gone(void **state)
+TEST_OF(ids_setup, ids_of_one_hash_when_the_last_is_gone)
 {
-    const struct fixture *fixture = *state;
-
     append_all(fixture);
     delete_events(fixture, 2, 3);
     assert_appended(fixture, FIRST, SES_DUPLICATE, 1);
@@ -104,15 +98,13 @@ static void test_ids_of_one_hash_when_the_last_is_gone(void **state)
     assert_appended(fixture, THIRD, SES_DUPLICATE, 4);
 }
 
-static void test_ids_of_one_hash_in_a_batch(void **state)
+TEST_OF(ids_setup, ids_of_one_hash_in_a_batch)
 {
-    const struct fixture *fixture = *state;
     const ses_text events[] = {{Q("{'id':'" FIRST "'}"), SES_NUL},
                                {Q("{'id':'" SECOND "'}"), SES_NUL},
                                {Q("{'id':'" THIRD "'}"), SES_NUL},
                                {Q("{'id':'" SECOND "'}"), SES_NUL}};
     ses_appended appended[4];
-    ses_error error;
 
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 4, NULL, appended, &error));
     assert_int_equal(appended[3].status, SES_DUPLICATE);
@@ -121,9 +113,8 @@ static void test_ids_of_one_hash_in_a_batch(void **state)
 }
 
 /* Each session has ids of its own, and of its own hashes. */
-static void test_ids_of_one_hash_in_two_sessions(void **state)
+TEST_OF(ids_setup, ids_of_one_hash_in_two_sessions)
 {
-    const struct fixture *fixture = *state;
     const ses_key other = {"app", "user", "two"};
 
     must_create(fixture->store, &other, NULL);
@@ -153,9 +144,8 @@ static const struct {
     {"{'id':'0','n':0,'invocationId':'0'}", "0", "0"},
 };
 
-static void test_ids_come_out_as_they_went_in(void **state)
+TEST_OF(ids_setup, ids_come_out_as_they_went_in)
 {
-    const struct fixture *fixture = *state;
     const size_t count = sizeof spellings / sizeof spellings[0];
 
     for (size_t i = 0; i < count; i++) {
@@ -174,13 +164,10 @@ static void test_ids_come_out_as_they_went_in(void **state)
         assert_query(fixture->path, sql, expected.data);
         free(expected.data);
     }
-    ses_session_close(session);
 }
 
-static void test_made_ids_are_places_as_well(void **state)
+TEST_OF(ids_setup, made_ids_are_places_as_well)
 {
-    const struct fixture *fixture = *state;
-
     assert_int_equal(append(fixture, Q("{'author':'a'}"), NULL), SES_OK);
     assert_int_equal(append(fixture, Q("{'author':'a','id':null}"), NULL), SES_OK);
     assert_query(fixture->path, "SELECT typeof(id_at), typeof(invocation_at) FROM events",
@@ -191,9 +178,8 @@ static void test_made_ids_are_places_as_well(void **state)
 }
 
 /* A body that another program changes takes its ids along. */
-static void test_a_changed_body_takes_its_ids_along(void **state)
+TEST_OF(ids_setup, a_changed_body_takes_its_ids_along)
 {
-    const struct fixture *fixture = *state;
     sqlite3 *db = raw_open(fixture->path);
 
     assert_int_equal(append(fixture, Q("{'id':'e','invocationId':'i'}"), NULL), SES_OK);
@@ -206,27 +192,8 @@ static void test_a_changed_body_takes_its_ids_along(void **state)
 }
 
 /* FNV-1a, less 2^31: files are made of it. */
-static void test_the_hash_never_changes(void **state)
+TEST_OF(ids_setup, the_hash_never_changes)
 {
-    const struct fixture *fixture = *state;
-
     must_append_by_key(fixture->store, &key, Q("{'id':'e1'}"));
     assert_query(fixture->path, "SELECT id_key FROM events", "68865795\n");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, ids_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_hash_never_changes),
-        TEST(test_ids_of_one_hash),
-        TEST(test_ids_of_one_hash_when_the_first_is_gone),
-        TEST(test_ids_of_one_hash_when_the_last_is_gone),
-        TEST(test_ids_of_one_hash_in_a_batch),
-        TEST(test_ids_of_one_hash_in_two_sessions),
-        TEST(test_ids_come_out_as_they_went_in),
-        TEST(test_made_ids_are_places_as_well),
-        TEST(test_a_changed_body_takes_its_ids_along),
-    };
-    return cmocka_run_group_tests_name("event ids", tests, NULL, NULL);
 }

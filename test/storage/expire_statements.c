@@ -45,9 +45,8 @@ static int expire_step(ses_store *store, const char *app, int64_t per_user, int6
     return code;
 }
 
-static void test_each_user_is_looked_at_about_once(void **state)
+TEST(each_user_is_looked_at_about_once)
 {
-    const struct fixture *fixture = *state;
     int64_t deleted = 0;
     int64_t total = 0;
     int code = SES_MORE;
@@ -65,9 +64,8 @@ static void test_each_user_is_looked_at_about_once(void **state)
 }
 
 /* Whatever was looked at last: a place is only a hint. */
-static void test_another_app_and_users_before_the_place(void **state)
+TEST(another_app_and_users_before_the_place)
 {
-    const struct fixture *fixture = *state;
     int64_t deleted = 0;
 
     add_users(fixture);
@@ -87,9 +85,8 @@ static void test_another_app_and_users_before_the_place(void **state)
 }
 
 /* A user with many too many takes several steps. */
-static void test_a_step_ends_within_a_user(void **state)
+TEST(a_step_ends_within_a_user)
 {
-    const struct fixture *fixture = *state;
     char name[20];
     int64_t deleted = 0;
 
@@ -105,16 +102,4 @@ static void test_a_step_ends_within_a_user(void **state)
     assert_int_equal(expire_step(fixture->store, "app", 1, &deleted), SES_OK);
     assert_int_equal(deleted, 0);
     assert_query(fixture->path, "SELECT count(*) FROM sessions", "2\n");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_each_user_is_looked_at_about_once),
-        TEST(test_another_app_and_users_before_the_place),
-        TEST(test_a_step_ends_within_a_user),
-    };
-    return cmocka_run_group_tests_name("expire: statements", tests, NULL, NULL);
 }

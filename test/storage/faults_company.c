@@ -85,33 +85,28 @@ static void fail_each(enum company_kind kind)
     support_folder_remove(folder);
 }
 
-static void test_each_statement_fails(void **state)
+PLAIN_TEST(each_statement_fails)
 {
-    (void)state;
     fail_each(COMPANY_ERROR);
 }
 
-static void test_the_disk_is_full(void **state)
+PLAIN_TEST(the_disk_is_full)
 {
-    (void)state;
     fail_each(COMPANY_DISK);
 }
 
-static void test_the_call_is_cancelled(void **state)
+PLAIN_TEST(the_call_is_cancelled)
 {
-    (void)state;
     fail_each(COMPANY_CANCEL);
 }
 
-static void test_the_time_is_over(void **state)
+PLAIN_TEST(the_time_is_over)
 {
-    (void)state;
     fail_each(COMPANY_TIME);
 }
 
-static void test_each_allocation_fails(void **state)
+PLAIN_TEST(each_allocation_fails)
 {
-    (void)state;
     fail_each(COMPANY_MEMORY);
 }
 
@@ -157,14 +152,13 @@ static bool has_had_company(const char *name)
 }
 
 /* After the tests above. A call that is new is either in a scene or in the list. */
-static void test_each_call_of_the_headers_that_writes_was_among_them(void **state)
+PLAIN_TEST(each_call_of_the_headers_that_writes_was_among_them)
 {
     static const char call[] = "SES_API int ";
     int status = 0;
     char *headers = support_run("cat " HEADERS "/seslite*.h", &status);
     int missing = 0;
     int count = 0;
-    (void)state;
 
     for (char *at = headers; (at = strstr(at, call)) != NULL; count++) {
         char *name = at + strlen(call);
@@ -181,17 +175,7 @@ static void test_each_call_of_the_headers_that_writes_was_among_them(void **stat
     assert_int_equal(missing, 0);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_statement_fails),
-        cmocka_unit_test(test_the_disk_is_full),
-        cmocka_unit_test(test_the_call_is_cancelled),
-        cmocka_unit_test(test_the_time_is_over),
-        cmocka_unit_test(test_each_allocation_fails),
-        cmocka_unit_test(test_each_call_of_the_headers_that_writes_was_among_them),
-    };
-    if (access("/dev/shm", W_OK) == 0)
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* where syncing costs nothing */
-    return cmocka_run_group_tests_name("faults: in company", tests, NULL, NULL);
+    support_folders_in_memory();
 }

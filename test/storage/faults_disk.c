@@ -133,51 +133,38 @@ static void fail_each(enum operation operation, int rc, bool sticks)
     support_folder_remove(folder);
 }
 
-static void test_each_write_fails_once(void **state)
+PLAIN_TEST(each_write_fails_once)
 {
-    (void)state;
     fail_each(OPERATION_WRITE, SQLITE_IOERR_WRITE, false);
 }
 
-static void test_each_write_fails_for_good(void **state)
+PLAIN_TEST(each_write_fails_for_good)
 {
-    (void)state;
     fail_each(OPERATION_WRITE, SQLITE_IOERR_WRITE, true);
 }
 
-static void test_the_disk_is_full(void **state)
+PLAIN_TEST(the_disk_is_full)
 {
-    (void)state;
     fail_each(OPERATION_WRITE, SQLITE_FULL, true);
 }
 
-static void test_each_sync_fails_once(void **state)
+PLAIN_TEST(each_sync_fails_once)
 {
-    (void)state;
     fail_each(OPERATION_SYNC, SQLITE_IOERR_FSYNC, false);
 }
 
-static void test_each_sync_fails_for_good(void **state)
+PLAIN_TEST(each_sync_fails_for_good)
 {
-    (void)state;
     fail_each(OPERATION_SYNC, SQLITE_IOERR_FSYNC, true);
 }
 
-static void test_each_read_fails_once(void **state)
+PLAIN_TEST(each_read_fails_once)
 {
-    (void)state;
     fail_each(OPERATION_READ, SQLITE_IOERR_READ, false);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_write_fails_once),    cmocka_unit_test(test_each_write_fails_for_good),
-        cmocka_unit_test(test_the_disk_is_full),         cmocka_unit_test(test_each_sync_fails_once),
-        cmocka_unit_test(test_each_sync_fails_for_good), cmocka_unit_test(test_each_read_fails_once),
-    };
     install();
-    if (access("/dev/shm", W_OK) == 0)
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* where syncing costs nothing */
-    return cmocka_run_group_tests_name("faults: disk", tests, NULL, NULL);
+    support_folders_in_memory();
 }

@@ -89,11 +89,10 @@ static void assert_whole(ses_session *session, int count)
 static void look_again(const char *path, int journal, const struct progress *progress)
 {
     const ses_open_options options = {.size = sizeof options, .journal = journal};
-    ses_store *store = NULL;
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     int code = ses_get(store, &key, NULL, &session, &error);
     if (code == SES_NOTFOUND) {
         assert_int_equal(progress->acknowledged, 0);
@@ -153,26 +152,18 @@ static void stop_everywhere(const struct folder *folder, int journal)
     assert_int_equal(silent > 2, journal == SES_JOURNAL_WAL);
 }
 
-static void test_stop_with_a_write_ahead_file(void **state)
+TEST_WITH(struct folder *folder, folder_setup, tell_where, stop_with_a_write_ahead_file)
 {
-    stop_everywhere(*state, SES_JOURNAL_WAL);
+    stop_everywhere(folder, SES_JOURNAL_WAL);
 }
 
-static void test_stop_with_a_rollback_journal(void **state)
+TEST_WITH(struct folder *folder, folder_setup, tell_where, stop_with_a_rollback_journal)
 {
-    stop_everywhere(*state, SES_JOURNAL_ROLLBACK);
+    stop_everywhere(folder, SES_JOURNAL_ROLLBACK);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, tell_where)
-    const struct CMUnitTest tests[] = {
-        TEST(test_stop_with_a_write_ahead_file),
-        TEST(test_stop_with_a_rollback_journal),
-    };
     disk_make();
-    /* Where syncing costs nothing, if there is such a place. */
-    if (access("/dev/shm", W_OK) == 0)
-        (void)setenv("TMPDIR", "/dev/shm", 0);
-    return cmocka_run_group_tests_name("faults: crash", tests, NULL, NULL);
+    support_folders_in_memory();
 }

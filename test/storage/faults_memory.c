@@ -74,21 +74,18 @@ static void fail_each_allocation(bool sticks, const char *path)
         fail_each_in(scene, sticks, path);
 }
 
-static void test_each_allocation_fails_once(void **state)
+PLAIN_TEST(each_allocation_fails_once)
 {
-    (void)state;
     fail_each_allocation(false, ":memory:");
 }
 
-static void test_from_each_allocation_on_all_fail(void **state)
+PLAIN_TEST(from_each_allocation_on_all_fail)
 {
-    (void)state;
     fail_each_allocation(true, ":memory:");
 }
 
-static void test_each_allocation_fails_once_with_a_file(void **state)
+PLAIN_TEST(each_allocation_fails_once_with_a_file)
 {
-    (void)state;
     char *folder = support_folder_make();
     char *path = support_path(folder, "store.db");
     fail_each_allocation(false, path);
@@ -96,14 +93,7 @@ static void test_each_allocation_fails_once_with_a_file(void **state)
     support_folder_remove(folder);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_allocation_fails_once),
-        cmocka_unit_test(test_from_each_allocation_on_all_fail),
-        cmocka_unit_test(test_each_allocation_fails_once_with_a_file),
-    };
-    if (access("/dev/shm", W_OK) == 0)
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* where syncing costs nothing */
-    return cmocka_run_group_tests_name("faults: memory", tests, NULL, NULL);
+    support_folders_in_memory();
 }

@@ -23,8 +23,7 @@ static int setup(void **state)
     ses_error error;
 
     assert_non_null(test);
-    if (access("/dev/shm", W_OK) == 0)
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* where syncing costs nothing */
+    support_folders_in_memory();
     assert_int_equal(folder_setup(&folder), 0);
     test->folder = folder;
     test->now = 1000000;
@@ -335,88 +334,87 @@ static int call_as_of(struct handle_test *test, ses_error *error)
     return code;
 }
 
-static void test_rewind(void **state)
+#define HANDLE_TEST(name) TEST_WITH(struct handle_test *test, setup, teardown, name)
+
+HANDLE_TEST(rewind)
 {
-    fail_both_ways(*state, turn_by_another, call_rewind, SES_OK, 20);
+    fail_both_ways(test, turn_by_another, call_rewind, SES_OK, 20);
 }
 
-static void test_redo(void **state)
+HANDLE_TEST(redo)
 {
-    fail_both_ways(*state, undo_by_handle, call_redo, SES_OK, 20);
+    fail_both_ways(test, undo_by_handle, call_redo, SES_OK, 20);
 }
 
-static void test_cut(void **state)
+HANDLE_TEST(cut)
 {
-    fail_both_ways(*state, turn_by_another, call_cut, SES_OK, 20);
+    fail_both_ways(test, turn_by_another, call_cut, SES_OK, 20);
 }
 
-static void test_fork(void **state)
+HANDLE_TEST(fork)
 {
-    fail_both_ways(*state, turn_by_another, call_fork, SES_OK, 20);
+    fail_both_ways(test, turn_by_another, call_fork, SES_OK, 20);
 }
 
-static void test_as_of(void **state)
+HANDLE_TEST(as_of)
 {
-    fail_both_ways(*state, turn_by_another, call_as_of, SES_OK, 10);
+    fail_both_ways(test, turn_by_another, call_as_of, SES_OK, 10);
 }
 
-static void test_append(void **state)
+HANDLE_TEST(append)
 {
-    fail_both_ways(*state, NULL, call_append, SES_OK, 10);
+    fail_both_ways(test, NULL, call_append, SES_OK, 10);
 }
 
-static void test_append_anyway(void **state)
+HANDLE_TEST(append_anyway)
 {
-    fail_both_ways(*state, write_by_another, call_append_anyway, SES_OK, 10);
+    fail_both_ways(test, write_by_another, call_append_anyway, SES_OK, 10);
 }
 
-static void test_append_batch(void **state)
+HANDLE_TEST(append_batch)
 {
-    fail_both_ways(*state, NULL, call_append_batch, SES_OK, 10);
+    fail_both_ways(test, NULL, call_append_batch, SES_OK, 10);
 }
 
-static void test_refresh(void **state)
+HANDLE_TEST(refresh)
 {
-    fail_both_ways(*state, write_by_another, call_refresh, SES_OK, 10);
+    fail_both_ways(test, write_by_another, call_refresh, SES_OK, 10);
 }
 
-static void test_append_anyway_after_a_cut(void **state)
+HANDLE_TEST(append_anyway_after_a_cut)
 {
-    struct handle_test *test = *state;
     fail_both_ways(test, cut_by_another, call_append_anyway, SES_OK, 10);
     assert_int_equal(ses_session_event_count(test->session), 5);
 }
 
-static void test_refresh_after_a_cut(void **state)
+HANDLE_TEST(refresh_after_a_cut)
 {
-    struct handle_test *test = *state;
     fail_both_ways(test, cut_by_another, call_refresh, SES_OK, 10);
     assert_int_equal(ses_session_event_count(test->session), 4);
 }
 
-static void test_get(void **state)
+HANDLE_TEST(get)
 {
-    fail_both_ways(*state, NULL, call_get, SES_OK, 10);
+    fail_both_ways(test, NULL, call_get, SES_OK, 10);
 }
 
-static void test_list(void **state)
+HANDLE_TEST(list)
 {
-    fail_both_ways(*state, NULL, call_list, SES_OK, 10);
+    fail_both_ways(test, NULL, call_list, SES_OK, 10);
 }
 
-static void test_read_state(void **state)
+HANDLE_TEST(read_state)
 {
-    fail_both_ways(*state, NULL, call_read_state, SES_OK, 5);
+    fail_both_ways(test, NULL, call_read_state, SES_OK, 5);
 }
 
-static void test_create(void **state)
+HANDLE_TEST(create)
 {
-    fail_both_ways(*state, NULL, call_create, SES_OK, 10);
+    fail_both_ways(test, NULL, call_create, SES_OK, 10);
 }
 
-static void test_state_string(void **state)
+HANDLE_TEST(state_string)
 {
-    struct handle_test *test = *state;
     /* The text is made once, and kept: so there is one way only. */
     assert_int_equal(fail_until_success(test, call_state_string, SES_OK, 0), 1);
 }
@@ -427,37 +425,11 @@ static int call_append_stale(struct handle_test *test, ses_error *error)
     return ses_append(test->session, Q("{'id':'late'}"), SES_NUL, NULL, NULL, error);
 }
 
-static void test_append_to_a_stale_handle(void **state)
+HANDLE_TEST(append_to_a_stale_handle)
 {
-    struct handle_test *test = *state;
     write_by_another(test);
     for (int fail_on = 0; fail_on < 2; fail_on++)
         assert_in_range(fail_until_success(test, call_append_stale, SES_STALE, fail_on), 1, 1000);
     catch_up(test);
     assert_int_equal(ses_session_event_count(test->session), 4);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_append),
-        TEST(test_append_anyway),
-        TEST(test_append_batch),
-        TEST(test_refresh),
-        TEST(test_append_anyway_after_a_cut),
-        TEST(test_refresh_after_a_cut),
-        TEST(test_get),
-        TEST(test_list),
-        TEST(test_read_state),
-        TEST(test_create),
-        TEST(test_state_string),
-        TEST(test_append_to_a_stale_handle),
-        TEST(test_rewind),
-        TEST(test_redo),
-        TEST(test_cut),
-        TEST(test_fork),
-        TEST(test_as_of),
-    };
-    return cmocka_run_group_tests_name("faults: memory, handles", tests, NULL, NULL);
 }

@@ -133,14 +133,12 @@ static void fail_each_call(int rc, bool sticks, const char *path, int turn)
 }
 
 #define FAULT_TEST(name, rc, turn_once, turn_for_good)       \
-    static void test_##name##_once(void **state)             \
+    PLAIN_TEST(name##_once)                                  \
     {                                                        \
-        (void)state;                                         \
         fail_each_call(rc, false, ":memory:", turn_once);    \
     }                                                        \
-    static void test_##name##_for_good(void **state)         \
+    PLAIN_TEST(name##_for_good)                              \
     {                                                        \
-        (void)state;                                         \
         fail_each_call(rc, true, ":memory:", turn_for_good); \
     }
 
@@ -153,9 +151,8 @@ FAULT_TEST(nomem, SQLITE_NOMEM, 8, 9)
 FAULT_TEST(error, SQLITE_ERROR, 10, 11)
 
 /* With a reading connection of its own, and the check of the file before that is opened. */
-static void test_ioerr_with_a_file(void **state)
+PLAIN_TEST(ioerr_with_a_file)
 {
-    (void)state;
     char *folder = support_folder_make();
     char *path = support_path(folder, "store.db");
     fail_each_call(SQLITE_IOERR, false, path, ALL);
@@ -163,19 +160,7 @@ static void test_ioerr_with_a_file(void **state)
     support_folder_remove(folder);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ioerr_once),        cmocka_unit_test(test_ioerr_for_good),
-        cmocka_unit_test(test_full_once),         cmocka_unit_test(test_full_for_good),
-        cmocka_unit_test(test_busy_once),         cmocka_unit_test(test_busy_for_good),
-        cmocka_unit_test(test_corrupt_once),      cmocka_unit_test(test_corrupt_for_good),
-        cmocka_unit_test(test_interrupt_once),    cmocka_unit_test(test_interrupt_for_good),
-        cmocka_unit_test(test_nomem_once),        cmocka_unit_test(test_nomem_for_good),
-        cmocka_unit_test(test_error_once),        cmocka_unit_test(test_error_for_good),
-        cmocka_unit_test(test_ioerr_with_a_file),
-    };
-    if (access("/dev/shm", W_OK) == 0)
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* where syncing costs nothing */
-    return cmocka_run_group_tests_name("faults: SQLite", tests, NULL, NULL);
+    support_folders_in_memory();
 }

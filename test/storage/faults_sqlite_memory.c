@@ -99,15 +99,13 @@ static void fail_each(const char *path, size_t shift)
         fail_each_in(scene, path, shift);
 }
 
-static void test_allocations_fail(void **state)
+PLAIN_TEST(allocations_fail)
 {
-    (void)state;
     fail_each(":memory:", 0);
 }
 
-static void test_allocations_fail_with_a_file(void **state)
+PLAIN_TEST(allocations_fail_with_a_file)
 {
-    (void)state;
     char *folder = support_folder_make();
     char *path = support_path(folder, "store.db");
     fail_each(path, EVERY / 4);
@@ -115,14 +113,8 @@ static void test_allocations_fail_with_a_file(void **state)
     support_folder_remove(folder);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_allocations_fail),
-        cmocka_unit_test(test_allocations_fail_with_a_file),
-    };
     install();
-    if (access("/dev/shm", W_OK) == 0)
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* where syncing costs nothing */
-    return cmocka_run_group_tests_name("faults: memory of SQLite", tests, NULL, NULL);
+    support_folders_in_memory();
 }

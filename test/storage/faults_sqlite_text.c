@@ -100,33 +100,28 @@ static void fail_each(enum wrapped which, bool sticks, size_t least_calls)
     support_folder_remove(folder);
 }
 
-static void test_no_memory_for_a_text_once(void **state)
+PLAIN_TEST(no_memory_for_a_text_once)
 {
-    (void)state;
     fail_each(WRAPPED_TEXT, false, 5);
 }
 
-static void test_no_memory_for_texts_any_more(void **state)
+PLAIN_TEST(no_memory_for_texts_any_more)
 {
-    (void)state;
     fail_each(WRAPPED_TEXT, true, 5);
 }
 
-static void test_connections_cannot_be_configured(void **state)
+PLAIN_TEST(connections_cannot_be_configured)
 {
-    (void)state;
     fail_each(WRAPPED_CONFIG, false, 3);
     fail_each(WRAPPED_CONFIG, true, 3);
 }
 
 /* A walk that has enough and stops at a row must not hand out a row that could not be read. */
-static void test_the_last_row_of_a_walk(void **state)
+TEST(the_last_row_of_a_walk)
 {
-    struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "one"};
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
     const char *const event = "{\"id\":\"e\",\"invocationId\":\"i\",\"author\":\"a\",\"branch\":\"b\"}";
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, event);
@@ -147,15 +142,13 @@ static void test_the_last_row_of_a_walk(void **state)
 }
 
 /* No call reports a checkpoint that fails, because nothing is lost: the next one, or closing, does its work. */
-static void test_checkpoints_fail(void **state)
+TEST(checkpoints_fail)
 {
-    struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "one"};
-    ses_session *session = NULL;
     static char event[20000];
 
     snprintf(event, sizeof event, "{\"author\":\"%0*d\"}", (int)sizeof event - 100, 7);
-    session = must_open_new(fixture->store, &key, NULL);
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     sqlite.which = WRAPPED_CHECKPOINT;
     sqlite.all = true;
     sqlite.calls = 0;
@@ -171,16 +164,7 @@ static void test_checkpoints_fail(void **state)
     ses_session_close(session);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_memory_for_a_text_once),
-        cmocka_unit_test(test_no_memory_for_texts_any_more),
-        cmocka_unit_test(test_connections_cannot_be_configured),
-        cmocka_unit_test_setup_teardown(test_the_last_row_of_a_walk, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_checkpoints_fail, fixture_setup, fixture_teardown),
-    };
-    if (access("/dev/shm", W_OK) == 0)
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* where syncing costs nothing */
-    return cmocka_run_group_tests_name("faults: texts of SQLite", tests, NULL, NULL);
+    support_folders_in_memory();
 }

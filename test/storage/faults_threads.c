@@ -92,10 +92,8 @@ static int make_calls(const char *path, ses_error *error)
     return code;
 }
 
-static void test_each_that_cannot_be_made_is_out_of_memory(void **state)
+FOLDER_TEST(each_that_cannot_be_made_is_out_of_memory)
 {
-    const struct folder *folder = *state;
-    ses_error error = {.code = SES_OK};
     int code = SES_NOMEM;
     int at = 0;
 
@@ -113,13 +111,4 @@ static void test_each_that_cannot_be_made_is_out_of_memory(void **state)
             break;
     }
     assert_in_range(at, 8, 200);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_each_that_cannot_be_made_is_out_of_memory, folder_setup,
-                                        folder_teardown),
-    };
-    return cmocka_run_group_tests_name("mutexes and conditions that cannot be made", tests, NULL, NULL);
 }

@@ -8,10 +8,7 @@ static const ses_open_options read_only = {.size = sizeof read_only, .flags = SE
 /* Two sessions, from which something was derived that this library does not know either. */
 static void make_store(const char *path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     must_create(store, &key, Q("{'k':1,'user:u':2}"));
     must_append_by_key(store, &key, Q("{'id':'e'}"));
     must_create(store, &other, NULL);
@@ -37,24 +34,21 @@ static int put(void *context, const char *data, size_t len, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------------ needs 1 */
 
-static void test_rows_that_are_derived_go_with_their_session(void **state)
+FOLDER_TEST(rows_that_are_derived_go_with_their_session)
 {
-    const struct folder *folder = *state;
     const ses_expire_options idle = {
         .size = sizeof idle, .now_us = &(int64_t){4102444800000000}, .idle_us = 1};
-    ses_store *store = NULL;
     struct text lines = {NULL, 0};
     int64_t count = 0;
-    ses_error error;
 
     make_store(folder->path);
     add_feature(folder->path, "use", "1");
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     must_append_by_key(store, &other, Q("{'id':'e'}"));
     assert_ok(ses_store_export(store, NULL, put, &lines, &error));
     assert_query(folder->path, "SELECT * FROM derived ORDER BY 1, 2",
                  "1|tokens|1|0\n1|words|1|0\n2|tokens|0|0\n");
-    assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+    must_delete(store, &key);
     assert_query(folder->path, "SELECT * FROM derived", "2|tokens|0|0\n");
     assert_ok(ses_delete_user(store, "app", "user", NULL, NULL, NULL, &error));
     assert_query(folder->path, "SELECT count(*) FROM derived", "0\n");
@@ -74,17 +68,14 @@ static void test_rows_that_are_derived_go_with_their_session(void **state)
     assert_sound(folder->path);
 }
 
-static void test_a_check_finds_what_is_derived_from_nothing(void **state)
+FOLDER_TEST(a_check_finds_what_is_derived_from_nothing)
 {
-    const struct folder *folder = *state;
     const ses_check_options full = {.size = sizeof full, .level = SES_CHECK_FULL};
-    ses_store *store = NULL;
     int64_t problems = -1;
-    ses_error error;
 
     make_store(folder->path);
     add_feature(folder->path, "use", "1");
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     assert_ok(ses_store_check(store, &full, &problems, &error));
     assert_int_equal(problems, 0);
     raw_exec(folder->path, "INSERT INTO derived VALUES (99, 'words', 1, 0)");
@@ -95,9 +86,8 @@ static void test_a_check_finds_what_is_derived_from_nothing(void **state)
 
 /* ------------------------------------------------------------------------------------------------ needs 2 */
 
-static void test_a_feature_that_needs_2_lets_read(void **state)
+FOLDER_TEST(a_feature_that_needs_2_lets_read)
 {
-    const struct folder *folder = *state;
     char *copy = support_path(folder->folder, "copy.db");
     char *small = support_path(folder->folder, "small.db");
     const ses_backup_options compact = {.size = sizeof compact, .flags = SES_BACKUP_COMPACT};
@@ -105,7 +95,6 @@ static void test_a_feature_that_needs_2_lets_read(void **state)
     ses_store *in_memory = NULL;
     struct text lines = {NULL, 0};
     int64_t problems = -1;
-    ses_error error;
 
     make_store(folder->path);
     add_feature(folder->path, "use", "1");
@@ -143,15 +132,12 @@ static void test_a_feature_that_needs_2_lets_read(void **state)
 /* ------------------------------------------------------------------------------------------------ needs 3 */
 
 /* It is no damage. */
-static void test_a_check_of_a_store_that_became_too_new(void **state)
+FOLDER_TEST(a_check_of_a_store_that_became_too_new)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
     int64_t problems = -1;
-    ses_error error;
 
     make_store(folder->path);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     add_feature(folder->path, "sealed", "3");
     for (int level = SES_CHECK_QUICK; level <= SES_CHECK_LOG; level++) {
         const ses_check_options options = {.size = sizeof options, .level = level};
@@ -161,16 +147,14 @@ static void test_a_check_of_a_store_that_became_too_new(void **state)
     ses_close(store);
 }
 
-static void test_other_features_let_nothing(void **state)
+FOLDER_TEST(other_features_let_nothing)
 {
     static const char *const needs[] = {"3", "0", "-1", "4", "9223372036854775807"};
-    const struct folder *folder = *state;
 
     make_store(folder->path);
     add_feature(folder->path, "aaa", "2");
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
         ses_store *store = NULL;
-        ses_error error;
         raw_exec(folder->path, "DELETE FROM features WHERE name = 'sealed'");
         add_feature(folder->path, "sealed", needs[i]);
         char *before = folder_picture(folder->folder);
@@ -185,14 +169,10 @@ static void test_other_features_let_nothing(void **state)
 
 /* ---------------------------------------------------------------------------------- while a store is open */
 
-static void test_a_feature_is_added_to_an_open_store(void **state)
+FOLDER_TEST(a_feature_is_added_to_an_open_store)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
-    ses_error error;
-
     make_store(folder->path);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     ses_session *session = must_get(store, &key);
     must_append(session, Q("{'id':'e2'}"));
     add_feature(folder->path, "things", "2");
@@ -215,15 +195,12 @@ static void test_a_feature_is_added_to_an_open_store(void **state)
 }
 
 /* A connection that is opened later looks, too: the store has opened none for reading before. */
-static void test_a_later_connection_looks_again(void **state)
+FOLDER_TEST(a_later_connection_looks_again)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
     ses_session *session = NULL;
-    ses_error error;
 
     make_store(folder->path);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     add_feature(folder->path, "sealed", "3");
     for (int i = 0; i < 2; i++) {
         assert_code(SES_TOONEW, ses_get(store, &key, NULL, &session, &error));
@@ -232,19 +209,4 @@ static void test_a_later_connection_looks_again(void **state)
     raw_exec(folder->path, "DELETE FROM features");
     ses_session_close(must_get(store, &key));
     ses_close(store);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_rows_that_are_derived_go_with_their_session),
-        TEST(test_a_check_finds_what_is_derived_from_nothing),
-        TEST(test_a_feature_that_needs_2_lets_read),
-        TEST(test_other_features_let_nothing),
-        TEST(test_a_check_of_a_store_that_became_too_new),
-        TEST(test_a_feature_is_added_to_an_open_store),
-        TEST(test_a_later_connection_looks_again),
-    };
-    return cmocka_run_group_tests_name("features", tests, NULL, NULL);
 }

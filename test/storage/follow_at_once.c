@@ -286,10 +286,7 @@ static void cut_until_all_were_told(struct reader *readers, int count, ses_store
 
 static void create_logs(const char *path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     for (int i = 0; i < LOGS; i++) {
         const ses_key key = key_of(i);
         must_create(store, &key, NULL);
@@ -303,11 +300,9 @@ static void follow_threads(const char *path, bool changes_history)
     const ses_open_options options = {.size = sizeof options, .synchronous = SES_SYNC_NORMAL};
     struct writer writers[WRITERS];
     struct reader readers[READERS];
-    ses_store *store = NULL;
-    ses_error error;
 
     create_logs(path);
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     start_readers(readers, READERS, store, changes_history, changes_history ? NULL : path);
     for (int i = 0; i < WRITERS; i++) {
         writers[i] = (struct writer){
@@ -328,14 +323,14 @@ static void follow_threads(const char *path, bool changes_history)
     }
 }
 
-static void test_followers_beside_threads(void **state)
+FOLDER_TEST(followers_beside_threads)
 {
-    follow_threads(((struct folder *)*state)->path, false);
+    follow_threads(folder->path, false);
 }
 
-static void test_followers_beside_threads_that_cut_and_prune(void **state)
+FOLDER_TEST(followers_beside_threads_that_cut_and_prune)
 {
-    follow_threads(((struct folder *)*state)->path, true);
+    follow_threads(folder->path, true);
 }
 
 /* ------------------------------------------------------------------------------------------- processes */
@@ -386,32 +381,30 @@ static void follow_processes(const char *path, const ses_open_options *options, 
     }
 }
 
-static void test_followers_beside_processes_that_are_killed(void **state)
+FOLDER_TEST(followers_beside_processes_that_are_killed)
 {
     const ses_open_options options = {.size = sizeof options};
-    follow_processes(((struct folder *)*state)->path, &options, false);
+    follow_processes(folder->path, &options, false);
 }
 
-static void test_followers_beside_processes_that_cut_and_prune(void **state)
+FOLDER_TEST(followers_beside_processes_that_cut_and_prune)
 {
     const ses_open_options options = {.size = sizeof options};
-    follow_processes(((struct folder *)*state)->path, &options, true);
+    follow_processes(folder->path, &options, true);
 }
 
-static void test_followers_of_a_store_that_is_read_only(void **state)
+FOLDER_TEST(followers_of_a_store_that_is_read_only)
 {
     const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY};
-    follow_processes(((struct folder *)*state)->path, &options, false);
+    follow_processes(folder->path, &options, false);
 }
 
-static void test_followers_with_a_rollback_journal(void **state)
+FOLDER_TEST(followers_with_a_rollback_journal)
 {
     const ses_open_options options = {.size = sizeof options, .journal = SES_JOURNAL_ROLLBACK};
-    const char *path = ((struct folder *)*state)->path;
-    ses_store *store = NULL;
-    ses_error error;
+    const char *path = folder->path;
 
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     ses_close(store);
     follow_threads(path, false);
 }
@@ -452,19 +445,16 @@ static int run_leg(void *context)
     _exit((int)last); /* as a process that is killed: nothing is closed */
 }
 
-static void test_other_processes_go_on_from_a_place(void **state)
+FOLDER_TEST(other_processes_go_on_from_a_place)
 {
     enum { EVENTS = 60 };
-    const struct folder *folder = *state;
     const ses_key key = key_of(0);
     char *place_path = support_path(folder->folder, "place");
     struct leg leg = {.path = folder->path, .place_path = place_path};
-    ses_store *store = NULL;
-    ses_error error;
     int last = 0;
 
     create_logs(folder->path);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     for (int i = 0; i < EVENTS; i++)
         must_append_by_key(store, &key, "{}");
     ses_session *session = must_get(store, &key);
@@ -507,18 +497,15 @@ static int use_in_child(void *context)
     return atomic_load(&notified) == 0 ? 0 : 3;
 }
 
-static void test_a_follower_does_not_survive_a_fork(void **state)
+FOLDER_TEST(a_follower_does_not_survive_a_fork)
 {
-    const struct folder *folder = *state;
     const ses_follow_options options = {.size = sizeof options, .notify = count_call};
     const ses_key key = key_of(0);
     const ses_event *event = NULL;
     ses_follower *follower = NULL;
-    ses_store *store = NULL;
-    ses_error error;
 
     create_logs(folder->path);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     assert_ok(ses_follower_open(store, &key, &options, &follower, &error));
     assert_ok(ses_follower_next(follower, 0, &event, &error));
     assert_int_equal(child_run(use_in_child, follower), 0);
@@ -527,21 +514,4 @@ static void test_a_follower_does_not_survive_a_fork(void **state)
     assert_code(SES_ROW, ses_follower_next(follower, -1, &event, &error));
     ses_follower_close(follower);
     ses_close(store);
-}
-
-#define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(test_followers_beside_threads),
-        FOLDER_TEST(test_followers_beside_threads_that_cut_and_prune),
-        FOLDER_TEST(test_followers_beside_processes_that_are_killed),
-        FOLDER_TEST(test_followers_beside_processes_that_cut_and_prune),
-        FOLDER_TEST(test_followers_of_a_store_that_is_read_only),
-        FOLDER_TEST(test_followers_with_a_rollback_journal),
-        FOLDER_TEST(test_other_processes_go_on_from_a_place),
-        FOLDER_TEST(test_a_follower_does_not_survive_a_fork),
-    };
-    return cmocka_run_group_tests_name("followers at once", tests, NULL, NULL);
 }

@@ -55,26 +55,14 @@ static bool race_at(const char *path, long at)
     return raced;
 }
 
-static void test_the_first_follower_is_opened_twice_at_once(void **state)
+FOLDER_TEST(the_first_follower_is_opened_twice_at_once)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
-    ses_error error;
     long at = 1;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     must_create(store, &key, NULL);
     ses_close(store);
     while (race_at(folder->path, at))
         at++;
     assert_in_range(at, 3, 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_first_follower_is_opened_twice_at_once, folder_setup,
-                                        folder_teardown),
-    };
-    return cmocka_run_group_tests_name("the first follower", tests, NULL, NULL);
 }

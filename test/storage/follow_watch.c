@@ -101,10 +101,10 @@ static struct watched session_now(ses_store *store, const char *name)
     return item;
 }
 
-static void test_a_session_has_changed_or_not(void **state)
-{
-    struct two_stores *stores = *state;
+#define TWO_STORES_TEST(name) TEST_WITH(struct two_stores *stores, setup, teardown, name)
 
+TWO_STORES_TEST(a_session_has_changed_or_not)
+{
     create_session(stores->store, "one", 1);
     struct watched now = session_now(stores->store, "one");
     (void)changed(stores->store, now);
@@ -126,9 +126,8 @@ static void test_a_session_has_changed_or_not(void **state)
     assert_true(changed(stores->store, now));
 }
 
-static void test_a_users_sessions_have_changed_or_not(void **state)
+TWO_STORES_TEST(a_users_sessions_have_changed_or_not)
 {
-    struct two_stores *stores = *state;
     struct watched now = {.app = "app", .user = "user"};
 
     assert_false(changed(stores->store, now)); /* there is no such user */
@@ -178,9 +177,8 @@ static void assert_waiter(struct waiter *waiter, int expected, int64_t seq)
     assert_int_equal(waiter->seq, seq);
 }
 
-static void test_what_others_write_is_found(void **state)
+TWO_STORES_TEST(what_others_write_is_found)
 {
-    struct two_stores *stores = *state;
     struct waiter one;
     struct waiter all;
 
@@ -207,8 +205,6 @@ static void test_what_others_write_is_found(void **state)
     delete_named(stores->other, "one");
     assert_waiter(&one, SES_NOTFOUND, 0);
     assert_waiter(&all, SES_RESET, 0);
-    ses_follower_close(follower);
-    ses_follower_close(of_user);
 }
 
 static void count_notified(void *context)
@@ -216,9 +212,8 @@ static void count_notified(void *context)
     atomic_fetch_add((atomic_int *)context, 1);
 }
 
-static void test_notify_is_called_for_what_others_write(void **state)
+TWO_STORES_TEST(notify_is_called_for_what_others_write)
 {
-    struct two_stores *stores = *state;
     atomic_int count = 0;
     const ses_follow_options options = {
         .size = sizeof options, .notify = count_notified, .notify_context = &count};
@@ -235,13 +230,11 @@ static void test_notify_is_called_for_what_others_write(void **state)
         support_pause_us(10000);
     assert_int_equal(atomic_load(&count), 1);
     assert_next(follower, "one", 1);
-    ses_follower_close(follower);
 }
 
 /* What was written just before a follower waits is not taken for seen, whatever the thread has looked at for others. */
-static void test_nothing_is_missed_at_the_beginning_of_a_wait(void **state)
+TWO_STORES_TEST(nothing_is_missed_at_the_beginning_of_a_wait)
 {
-    struct two_stores *stores = *state;
     const ses_key two = {"app", "user", "two"};
     struct waiter idle;
 
@@ -257,8 +250,6 @@ static void test_nothing_is_missed_at_the_beginning_of_a_wait(void **state)
     }
     ses_follower_wake(other);
     assert_waiter(&idle, SES_OK, 0);
-    ses_follower_close(follower);
-    ses_follower_close(other);
 }
 
 /* Pauses, and longer until the thread has looked so often, as on a busy machine it may not have had its turn. The looks that
@@ -288,9 +279,8 @@ static bool comes_to_rest(void)
     return rests;
 }
 
-static void test_the_thread_rests(void **state)
+TWO_STORES_TEST(the_thread_rests)
 {
-    struct two_stores *stores = *state;
     struct waiter waiter;
 
     create_session(stores->other, "one", 0);
@@ -304,14 +294,12 @@ static void test_the_thread_rests(void **state)
     append_to(stores->store, "one", 1);
     assert_waiter(&waiter, SES_ROW, 1);
     assert_true(comes_to_rest());
-    ses_follower_close(follower);
 }
 
 /* A look that fails is made again; a failure that would not pass is the caller's to meet. */
-static void test_looks_that_fail_lose_nothing(void **state)
+TWO_STORES_TEST(looks_that_fail_lose_nothing)
 {
     static const int codes[] = {SES_BUSY, SES_NOMEM, SES_INTERRUPTED, SES_IO, SES_CORRUPT};
-    struct two_stores *stores = *state;
     struct waiter waiter;
     int seq = 0;
 
@@ -326,7 +314,6 @@ static void test_looks_that_fail_lose_nothing(void **state)
         assert_waiter(&waiter, SES_ROW, ++seq);
         atomic_store(&failing, 0);
     }
-    ses_follower_close(follower);
 }
 
 /* --------------------------------------------------------------------- sessions of which this process is told */
@@ -381,9 +368,8 @@ static void assert_both_are_found(struct two_stores *stores, ses_follower *follo
     assert_memory_equal(given, stored, sizeof given);
 }
 
-static void test_what_others_write_beside_this_process_is_found(void **state)
+TWO_STORES_TEST(what_others_write_beside_this_process_is_found)
 {
-    struct two_stores *stores = *state;
     ses_follower *follower = follow_many(stores, NULL);
 
     assert_both_are_found(stores, follower, 20000);
@@ -391,12 +377,10 @@ static void test_what_others_write_beside_this_process_is_found(void **state)
 }
 
 /* Such waits may be too short for the thread, which here never gets to look. */
-static void test_what_others_write_is_found_in_short_waits(void **state)
+TWO_STORES_TEST(what_others_write_is_found_in_short_waits)
 {
-    struct two_stores *stores = *state;
     const ses_event *event = NULL;
     int found = SES_OK;
-    ses_error error;
     ses_follower *follower = follow_many(stores, NULL);
 
     atomic_store(&code, SES_BUSY);
@@ -409,14 +393,12 @@ static void test_what_others_write_is_found_in_short_waits(void **state)
     ses_follower_close(follower);
 }
 
-static void test_what_others_write_is_found_at_once_without_waiting(void **state)
+TWO_STORES_TEST(what_others_write_is_found_at_once_without_waiting)
 {
-    struct two_stores *stores = *state;
     ses_follower *follower = follow_many(stores, NULL);
 
     for (int i = 0; i < 10; i++) {
         const ses_event *event = NULL;
-        ses_error error;
         append_to(stores->store, name_of(50), 1);
         append_to(stores->other, name_of(i), 1);
         for (int events = 0; events < 2; events++)
@@ -426,9 +408,8 @@ static void test_what_others_write_is_found_at_once_without_waiting(void **state
     ses_follower_close(follower);
 }
 
-static void test_what_others_write_is_found_in_an_event_loop(void **state)
+TWO_STORES_TEST(what_others_write_is_found_in_an_event_loop)
 {
-    struct two_stores *stores = *state;
     atomic_int count = 0;
     const ses_follow_options options = {
         .size = sizeof options, .notify = count_notified, .notify_context = &count};
@@ -439,31 +420,28 @@ static void test_what_others_write_is_found_in_an_event_loop(void **state)
 }
 
 /* What was told is not forgotten when the look there fails. In memory no thread would find it later. */
-static void test_told_sessions_survive_a_failed_look(void **state)
+TWO_STORES_TEST(told_sessions_survive_a_failed_look)
 {
-    struct two_stores stores = {.other = ((struct two_stores *)*state)->other};
+    struct two_stores made = {.other = stores->other};
     const ses_event *event = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(":memory:", NULL, &stores.store, &error));
-    change_engine(&stores);
-    ses_follower *follower = follow_many(&stores, NULL);
+    assert_ok(ses_open(":memory:", NULL, &made.store, &error));
+    change_engine(&made);
+    ses_follower *follower = follow_many(&made, NULL);
     for (int i = 1; i <= 10; i++) {
-        append_to(stores.store, name_of(3), 1);
+        append_to(made.store, name_of(3), 1);
         atomic_store(&failing_reads, 1);
         assert_code(SES_BUSY, ses_follower_next(follower, 0, &event, &error));
         assert_code(SES_ROW, ses_follower_next(follower, 0, &event, &error));
         assert_int_equal(event->seq, i);
     }
     ses_follower_close(follower);
-    ses_close(stores.store);
+    ses_close(made.store);
 }
 
-static void test_looks_are_no_calls(void **state)
+TWO_STORES_TEST(looks_are_no_calls)
 {
-    struct two_stores *stores = *state;
     const ses_event *event = NULL;
-    ses_error error;
 
     create_session(stores->other, "one", 0);
     ses_follower *follower = must_follow(stores->store, &key, NULL);
@@ -478,13 +456,11 @@ static void test_looks_are_no_calls(void **state)
     ses_stats stats = {.size = sizeof stats};
     assert_ok(ses_store_stats(stores->store, &stats, &error));
     assert_in_range(stats.read_calls, 2 + calls, 3 + 2 * calls); /* of the follower: looks are no calls */
-    ses_follower_close(follower);
 }
 
 /* The thread's look at the file must not keep the follower from looking. */
-static void test_a_file_that_is_gone_is_told(void **state)
+TWO_STORES_TEST(a_file_that_is_gone_is_told)
 {
-    struct two_stores *stores = *state;
     struct waiter waiter;
 
     create_session(stores->store, "one", 0);
@@ -493,28 +469,4 @@ static void test_a_file_that_is_gone_is_told(void **state)
     support_pause_us(50000);
     assert_int_equal(unlink(stores->fixture->path), 0);
     assert_waiter(&waiter, SES_IO, 0);
-    ses_follower_close(follower);
-}
-
-#define WATCH_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WATCH_TEST(test_a_session_has_changed_or_not),
-        WATCH_TEST(test_a_users_sessions_have_changed_or_not),
-        WATCH_TEST(test_what_others_write_is_found),
-        WATCH_TEST(test_notify_is_called_for_what_others_write),
-        WATCH_TEST(test_nothing_is_missed_at_the_beginning_of_a_wait),
-        WATCH_TEST(test_the_thread_rests),
-        WATCH_TEST(test_looks_that_fail_lose_nothing),
-        WATCH_TEST(test_what_others_write_beside_this_process_is_found),
-        WATCH_TEST(test_what_others_write_is_found_in_short_waits),
-        WATCH_TEST(test_what_others_write_is_found_at_once_without_waiting),
-        WATCH_TEST(test_what_others_write_is_found_in_an_event_loop),
-        WATCH_TEST(test_told_sessions_survive_a_failed_look),
-        WATCH_TEST(test_looks_are_no_calls),
-        WATCH_TEST(test_a_file_that_is_gone_is_told),
-    };
-    return cmocka_run_group_tests_name("looking for what others write", tests, NULL, NULL);
 }

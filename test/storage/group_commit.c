@@ -100,11 +100,10 @@ static void run(struct writer *writers)
 static int64_t stored(ses_store *store, int number)
 {
     char id[16];
-    ses_session *session = NULL;
 
     snprintf(id, sizeof id, "s%d", number);
     const ses_key key = {"app", "user", id};
-    session = must_get(store, &key);
+    ses_session *session = must_get(store, &key);
     int64_t count = (int64_t)ses_session_event_count(session);
     assert_int_equal(ses_session_version(session), count);
     for (int64_t i = 0; i < count; i++)
@@ -121,9 +120,8 @@ static ses_stats statistics(ses_store *store)
     return stats;
 }
 
-static void test_waiting_writers_share_a_commit(void **state)
+TEST(waiting_writers_share_a_commit)
 {
-    struct fixture *fixture = *state;
     struct writer writers[MOST];
 
     make_sessions(fixture->store);
@@ -144,9 +142,8 @@ static void test_waiting_writers_share_a_commit(void **state)
     }
 }
 
-static void test_a_writer_alone_waits_for_nobody(void **state)
+TEST(a_writer_alone_waits_for_nobody)
 {
-    struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "s0"};
     struct timespec start_time;
     struct timespec end_time;
@@ -163,9 +160,8 @@ static void test_a_writer_alone_waits_for_nobody(void **state)
     assert_true(end_time.tv_sec - start_time.tv_sec < 5);
 }
 
-static void test_members_fail_each_for_itself(void **state)
+TEST(members_fail_each_for_itself)
 {
-    struct fixture *fixture = *state;
     struct writer writers[MOST];
     const ses_key taken = {"app", "user", "s1"};
 
@@ -202,9 +198,8 @@ static void *write_bad_batches(void *context)
 }
 
 /* One that fails after it has written: the others are done again without it. */
-static void test_a_member_that_has_written_is_undone(void **state)
+TEST(a_member_that_has_written_is_undone)
 {
-    struct fixture *fixture = *state;
     struct writer writers[MOST];
     struct writer bad = {.store = fixture->store, .appends = 20};
     const ses_key key = {"app", "user", "s0"};
@@ -226,9 +221,8 @@ static void test_a_member_that_has_written_is_undone(void **state)
 }
 
 /* Like a full disk, this makes SQLite roll back the whole transaction, including the work of the others. */
-static void test_a_failure_that_undoes_all_costs_the_others_nothing(void **state)
+TEST(a_failure_that_undoes_all_costs_the_others_nothing)
 {
-    struct fixture *fixture = *state;
     struct writer writers[MOST];
 
     make_sessions(fixture->store);
@@ -247,9 +241,8 @@ static void test_a_failure_that_undoes_all_costs_the_others_nothing(void **state
 }
 
 /* The work of the others cannot be repeated either: each call is told so, and exactly what was acknowledged is stored. */
-static void test_a_failure_that_undoes_all_for_good(void **state)
+TEST(a_failure_that_undoes_all_for_good)
 {
-    struct fixture *fixture = *state;
     struct writer writers[MOST];
     int failed = 0;
 
@@ -272,9 +265,8 @@ static void test_a_failure_that_undoes_all_for_good(void **state)
     assert_int_equal(statistics(fixture->store).events, 20 * MOST - failed);
 }
 
-static void test_a_commit_that_fails_fails_all(void **state)
+TEST(a_commit_that_fails_fails_all)
 {
-    struct fixture *fixture = *state;
     struct writer writers[MOST];
 
     make_sessions(fixture->store);
@@ -310,9 +302,8 @@ static void *create_and_delete(void *context)
     return NULL;
 }
 
-static void test_creates_and_deletes_share_too(void **state)
+TEST(creates_and_deletes_share_too)
 {
-    struct fixture *fixture = *state;
     struct writer writers[MOST];
 
     slow_vfs_set_delay(1000);
@@ -328,9 +319,8 @@ static void test_creates_and_deletes_share_too(void **state)
 }
 
 /* Another process holds the lock all the time: every call waits for the whole timeout, also those in the queue. */
-static void test_waiting_ends_with_the_timeout(void **state)
+TEST(waiting_ends_with_the_timeout)
 {
-    struct fixture *fixture = *state;
     struct writer writers[MOST];
     struct timespec start_time;
     struct timespec end_time;
@@ -357,21 +347,7 @@ static void test_waiting_ends_with_the_timeout(void **state)
         assert_int_equal(stored(fixture->store, i), 1);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_waiting_writers_share_a_commit),
-        TEST(test_a_writer_alone_waits_for_nobody),
-        TEST(test_members_fail_each_for_itself),
-        TEST(test_a_member_that_has_written_is_undone),
-        TEST(test_a_failure_that_undoes_all_costs_the_others_nothing),
-        TEST(test_a_failure_that_undoes_all_for_good),
-        TEST(test_a_commit_that_fails_fails_all),
-        TEST(test_creates_and_deletes_share_too),
-        TEST(test_waiting_ends_with_the_timeout),
-    };
     assert_int_equal(slow_vfs_install(), SQLITE_OK);
-    return cmocka_run_group_tests_name("group commit", tests, NULL, NULL);
 }

@@ -1,10 +1,9 @@
 /* Group commit: of those who share a commit, each has its own result. */
 #include "group.h"
 
-static void test_those_who_wait_share_one_commit(void **state)
+COMMIT_TEST(those_who_wait_share_one_commit)
 {
     enum { COUNT = 8 };
-    struct fixture *fixture = *state;
     struct call what[COUNT];
 
     for (int i = 0; i < COUNT; i++)
@@ -43,9 +42,8 @@ static void use_up_numbers(const char *path)
     assert_int_equal(sqlite3_close(handle), SQLITE_OK);
 }
 
-static void test_each_member_has_its_own_result(void **state)
+COMMIT_TEST(each_member_has_its_own_result)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {
         APPEND_TO("a"),
         {.kind = APPEND, .session_id = "b", .text = Q("{'id':'taken','timestamp':2}")}, /* EXISTS */
@@ -71,7 +69,6 @@ static void test_each_member_has_its_own_result(void **state)
     enum { COUNT = sizeof what / sizeof what[0] };
     const ses_key fresh = {"app", "user", "new"};
     char *json = NULL;
-    ses_error error;
 
     append(fixture->store, "b", Q("{'id':'taken','timestamp':1}"));
     use_up_numbers(fixture->path);
@@ -99,10 +96,9 @@ static void test_each_member_has_its_own_result(void **state)
 }
 
 /* The foreign key of a table that is not the store's is looked at when they commit: only the one that breaks it fails. */
-static void test_a_member_that_breaks_a_rule_of_others(void **state)
+COMMIT_TEST(a_member_that_breaks_a_rule_of_others)
 {
     enum { COUNT = 5 };
-    struct fixture *fixture = *state;
     const struct call what[COUNT] = {
         APPEND_TO("a"),
         {.kind = DELETE, .session_id = "c"},
@@ -137,9 +133,8 @@ static void test_a_member_that_breaks_a_rule_of_others(void **state)
     assert_int_equal(stored(fixture->store, "new"), 0);
 }
 
-static void test_a_retry_in_the_same_group(void **state)
+COMMIT_TEST(a_retry_in_the_same_group)
 {
-    struct fixture *fixture = *state;
     const struct call same = {.kind = APPEND, .session_id = "a", .text = Q("{'id':'e','timestamp':1}")};
     const struct call what[] = {same, same, APPEND_TO("a"), same};
 
@@ -154,12 +149,11 @@ static void test_a_retry_in_the_same_group(void **state)
 
 /* A rewind that was made elsewhere looks up the events that it takes back before it joins the writer's queue. Calls ahead of
  * it in the queue prune those events, or put another event in their place. */
-static void test_a_rewind_whose_target_is_gone(void **state)
+COMMIT_TEST(a_rewind_whose_target_is_gone)
 {
     static const struct call between[] = {{.kind = PRUNE, .session_id = "a", .version = 2},
                                           {.kind = CUT, .session_id = "a", .version = 1}};
     static const char *const invocations[] = {"i", "j", "k"};
-    struct fixture *fixture = *state;
     char event[100];
 
     for (size_t i = 0; i < 2; i++) {
@@ -171,7 +165,6 @@ static void test_a_rewind_whose_target_is_gone(void **state)
         const ses_key key = {"app", "user", "a"};
         const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
         ses_session *session = NULL;
-        ses_error error;
         must_delete(fixture->store, &key);
         create(fixture->store, "a");
         for (size_t j = 0; j < 3; j++) {
@@ -188,11 +181,10 @@ static void test_a_rewind_whose_target_is_gone(void **state)
 }
 
 /* A prune or a cut uses up its plan when it is carried out, but may be rolled back with its group. */
-static void test_prunes_and_cuts_that_are_carried_out_twice(void **state)
+COMMIT_TEST(prunes_and_cuts_that_are_carried_out_twice)
 {
     static const char *const ids[] = {"a", "b"};
     static const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
-    struct fixture *fixture = *state;
     const struct call what[] = {
         {.kind = PRUNE, .session_id = "a", .version = 1},
         {.kind = CUT, .session_id = "b", .version = 1},
@@ -211,7 +203,6 @@ static void test_prunes_and_cuts_that_are_carried_out_twice(void **state)
     for (size_t i = 0; i < 2; i++) {
         const ses_key key = {"app", "user", ids[i]};
         char *json = NULL;
-        ses_error error;
         assert_int_equal(calls[i].deleted, 1);
         assert_ok(ses_state_json_as_of_by_key(fixture->store, &key, &first, NULL, &json, NULL, &error));
         assert_string_equal(json, Q("{'gone':1,'k':1}"));
@@ -223,10 +214,8 @@ static void test_prunes_and_cuts_that_are_carried_out_twice(void **state)
 static void fail_commit(struct fixture *fixture, enum commit_does how)
 {
     const ses_key key = {"app", "user", "b"};
-    ses_session *session = NULL;
-    ses_error error;
 
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    ses_session *session = must_get(fixture->store, &key);
     const struct call what[] = {
         APPEND_TO("a"),
         {.kind = APPEND_TO_HANDLE,
@@ -269,20 +258,19 @@ static void fail_commit(struct fixture *fixture, enum commit_does how)
     ses_session_close(session);
 }
 
-static void test_a_commit_that_fails(void **state)
+COMMIT_TEST(a_commit_that_fails)
 {
-    fail_commit(*state, COMMIT_FAILS);
+    fail_commit(fixture, COMMIT_FAILS);
 }
 
-static void test_a_commit_that_fails_and_rolls_back(void **state)
+COMMIT_TEST(a_commit_that_fails_and_rolls_back)
 {
-    fail_commit(*state, COMMIT_FAILS_AND_ROLLS_BACK);
+    fail_commit(fixture, COMMIT_FAILS_AND_ROLLS_BACK);
 }
 
 /* SQLite has rolled back everything, including the work of the others, which is then done again. */
-static void test_a_member_that_undoes_all(void **state)
+COMMIT_TEST(a_member_that_undoes_all)
 {
-    struct fixture *fixture = *state;
     const struct call marked = {.kind = APPEND, .session_id = "d", .text = Q("{'id':'marked'}")};
     const struct call what[] = {APPEND_TO("a"),
                                 marked,
@@ -306,9 +294,8 @@ static void test_a_member_that_undoes_all(void **state)
 }
 
 /* It cannot be done again either, because no new transaction begins. Nothing of the group is stored then. */
-static void test_a_member_that_undoes_all_for_good(void **state)
+COMMIT_TEST(a_member_that_undoes_all_for_good)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {
         APPEND_TO("a"),
         {.kind = APPEND, .session_id = "d", .text = "{\"id\":\"marked\"}"},
@@ -326,9 +313,8 @@ static void test_a_member_that_undoes_all_for_good(void **state)
 }
 
 /* A call failed with EXISTS because of another call's session. When that session is undone, the call creates its own. */
-static void test_a_failure_that_was_due_to_what_is_undone(void **state)
+COMMIT_TEST(a_failure_that_was_due_to_what_is_undone)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {
         APPEND_TO("a"),
         {.kind = CREATE, .session_id = "new", .text = "{\"k\":1}"},
@@ -337,7 +323,6 @@ static void test_a_failure_that_was_due_to_what_is_undone(void **state)
     };
     const ses_key fresh = {"app", "user", "new"};
     char *json = NULL;
-    ses_error error;
 
     atomic_store(&fail_marked, true);
     atomic_store(&fails_after_marked, "INSERT INTO sessions");
@@ -353,21 +338,7 @@ static void test_a_failure_that_was_due_to_what_is_undone(void **state)
     ses_free(json);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_those_who_wait_share_one_commit),
-        TEST(test_each_member_has_its_own_result),
-        TEST(test_a_member_that_breaks_a_rule_of_others),
-        TEST(test_a_retry_in_the_same_group),
-        TEST(test_a_rewind_whose_target_is_gone),
-        TEST(test_prunes_and_cuts_that_are_carried_out_twice),
-        TEST(test_a_commit_that_fails),
-        TEST(test_a_commit_that_fails_and_rolls_back),
-        TEST(test_a_member_that_undoes_all),
-        TEST(test_a_member_that_undoes_all_for_good),
-        TEST(test_a_failure_that_was_due_to_what_is_undone),
-    };
     assert_int_equal(slow_vfs_install(), SQLITE_OK);
-    return cmocka_run_group_tests_name("group commit: outcome", tests, NULL, NULL);
 }

@@ -26,14 +26,12 @@ static int64_t tokens(ses_store *store)
 }
 
 /* SQLite does not count a table that was dropped among its changes. */
-static void test_a_table_that_was_dropped(void **state)
+COMMIT_TEST(a_table_that_was_dropped)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {
         APPEND_TO("a"), {.kind = OTHER, .make = drop_tally, .session_id = "d"}, APPEND_TO("b")};
     const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
     int64_t problems = -1;
-    ses_error error;
 
     append(fixture->store, "a", Q("{'usageMetadata':{'totalTokenCount':7}}"));
     assert_ok(ses_store_tally(fixture->store, NULL, NULL, &error));
@@ -118,10 +116,10 @@ static void share_with_damage(struct fixture *fixture, const char *sql)
     }
     assert_ok(ses_store_check(store, &log, &problems, &error));
     assert_int_equal(problems, 0);
-    assert_ok(ses_delete(store, &(ses_key){"app", "user", "c"}, NULL, NULL, &error));
+    must_delete(store, &(ses_key){"app", "user", "c"});
 }
 
-static void test_damage_in_what_is_derived(void **state)
+COMMIT_TEST(damage_in_what_is_derived)
 {
     static const char *const damages[] = {
         "SELECT 1",
@@ -131,11 +129,9 @@ static void test_damage_in_what_is_derived(void **state)
         "DROP TABLE usage_counts",
         "UPDATE derived SET seq = 9223372036854775807",
     };
-    struct fixture *fixture = *state;
-    ses_error error;
 
-    assert_ok(ses_delete(fixture->store, &(ses_key){"app", "user", "c"}, NULL, NULL, &error));
-    assert_ok(ses_delete(fixture->store, &(ses_key){"app", "user", "d"}, NULL, NULL, &error));
+    must_delete(fixture->store, &(ses_key){"app", "user", "c"});
+    must_delete(fixture->store, &(ses_key){"app", "user", "d"});
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++)
         share_with_damage(fixture, damages[i]);
 }
@@ -207,9 +203,8 @@ static void give_names(ses_store *store, const char *id)
 
 /* Three redactions wait together, between appends. One fails, and is as if it had not been there; of the others nothing is
  * left in the files. */
-static void test_names_of_one_that_failed(void **state)
+COMMIT_TEST(names_of_one_that_failed)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {APPEND_TO("a"),
                                 {.kind = OTHER, .make = redact_names, .session_id = "b"},
                                 APPEND_TO("b"),
@@ -219,7 +214,6 @@ static void test_names_of_one_that_failed(void **state)
     const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
     struct call again = {.session_id = "b", .store = fixture->store};
     int64_t problems = -1;
-    ses_error error;
 
     give_names(fixture->store, "a");
     give_names(fixture->store, "b");
@@ -248,9 +242,8 @@ static void test_names_of_one_that_failed(void **state)
 #define OTHER_TAKEN \
     ((struct call){.kind = BATCH_OF_TWO, .session_id = "a", .text = Q("{'id':'e','timestamp':2}")})
 
-static void test_a_refusal_of_what_is_stored(void **state)
+COMMIT_TEST(a_refusal_of_what_is_stored)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {
         {.kind = APPEND, .session_id = "a", .text = TAKEN}, OTHER_TAKEN, APPEND_TO("b"), OTHER_TAKEN};
 
@@ -264,9 +257,8 @@ static void test_a_refusal_of_what_is_stored(void **state)
 }
 
 /* It would be EXISTS because of an event that is not stored in the end. */
-static void test_a_refusal_of_what_a_commit_does_not_store(void **state)
+COMMIT_TEST(a_refusal_of_what_a_commit_does_not_store)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {{.kind = APPEND, .session_id = "a", .text = TAKEN}, OTHER_TAKEN};
 
     run_group(fixture->store, what, 2, COMMIT_FAILS);
@@ -276,9 +268,8 @@ static void test_a_refusal_of_what_a_commit_does_not_store(void **state)
 }
 
 /* The neighbour fails when it runs again: then the batch has nothing against it. */
-static void test_a_refusal_of_what_fails_when_it_runs_again(void **state)
+COMMIT_TEST(a_refusal_of_what_fails_when_it_runs_again)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {
         {.kind = APPEND, .session_id = "a", .text = TAKEN},
         OTHER_TAKEN,
@@ -298,9 +289,8 @@ static void test_a_refusal_of_what_fails_when_it_runs_again(void **state)
 }
 
 /* One that has only read is refused at the price of what it read: nothing runs again. */
-static void test_a_refusal_that_has_only_read(void **state)
+COMMIT_TEST(a_refusal_that_has_only_read)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {
         APPEND_TO("a"),
         {.kind = APPEND_AT_VERSION, .session_id = "a", .text = "{}", .version = 0}, /* STALE */
@@ -374,14 +364,12 @@ static void copy_file(const char *from, const char *to, const char *suffix)
  * Before 3.50.2, SQLite loses what is committed after a large statement that failed, if the process is killed: so nothing may
  * be committed in such a transaction.
  */
-static void test_a_large_statement_that_fails(void **state)
+COMMIT_TEST(a_large_statement_that_fails)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {
         APPEND_TO("a"), {.kind = CUT, .session_id = "d", .version = 0}, APPEND_TO("b")};
     char *killed = support_path(fixture->folder, "killed.db");
     ses_store *store = NULL;
-    ses_error error;
 
     fill_large(fixture->store);
     refer_to_last(fixture->path);
@@ -403,18 +391,7 @@ static void test_a_large_statement_that_fails(void **state)
     free(killed);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_table_that_was_dropped),
-        TEST(test_damage_in_what_is_derived),
-        TEST(test_names_of_one_that_failed),
-        TEST(test_a_refusal_of_what_is_stored),
-        TEST(test_a_refusal_of_what_a_commit_does_not_store),
-        TEST(test_a_refusal_of_what_fails_when_it_runs_again),
-        TEST(test_a_refusal_that_has_only_read),
-        TEST(test_a_large_statement_that_fails),
-    };
     assert_int_equal(slow_vfs_install(), SQLITE_OK);
-    return cmocka_run_group_tests_name("group commit: undone", tests, NULL, NULL);
 }

@@ -25,10 +25,9 @@ static void *append_repeatedly(void *context)
     return NULL;
 }
 
-static void test_no_thread_starves(void **state)
+COMMIT_TEST(no_thread_starves)
 {
     static const char *const ids[] = {"a", "b", "c", "d"};
-    struct fixture *fixture = *state;
     struct worker workers[MOST_THREADS];
     int least = INT32_MAX;
     int most = 0;
@@ -51,10 +50,9 @@ static void test_no_thread_starves(void **state)
 }
 
 /* However many calls wait, one commit takes a limited number of them, and of their bytes. */
-static void test_groups_are_bounded(void **state)
+COMMIT_TEST(groups_are_bounded)
 {
     enum { LARGE = 6, BYTES = 1500000 };
-    struct fixture *fixture = *state;
     struct call what[MOST_CALLS];
     char *large = malloc(BYTES + 64);
 
@@ -93,9 +91,8 @@ static sqlite3 *open_raw(const char *path)
 }
 
 /* The writer is stuck in a commit. A call in the queue waits for the whole timeout, returns BUSY, and stores nothing. */
-static void test_busy_behind_a_stuck_writer(void **state)
+COMMIT_TEST(busy_behind_a_stuck_writer)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {APPEND_TO("a"), {.kind = DELETE, .session_id = "b"}};
 
     reopen_with_timeout(fixture, 300);
@@ -133,20 +130,19 @@ static void wait_behind_a_stuck_writer(struct fixture *fixture, int64_t timeout_
     }
 }
 
-static void test_the_longest_timeout(void **state)
+COMMIT_TEST(the_longest_timeout)
 {
-    wait_behind_a_stuck_writer(*state, INT64_MAX);
+    wait_behind_a_stuck_writer(fixture, INT64_MAX);
 }
 
-static void test_the_default_timeout(void **state)
+COMMIT_TEST(the_default_timeout)
 {
-    wait_behind_a_stuck_writer(*state, 0);
+    wait_behind_a_stuck_writer(fixture, 0);
 }
 
 /* Another process has the lock. The leader and the calls queued after it wait for it, each for the whole timeout. */
-static void test_busy_behind_another_process(void **state)
+COMMIT_TEST(busy_behind_another_process)
 {
-    struct fixture *fixture = *state;
     sqlite3 *other = open_raw(fixture->path);
 
     reopen_with_timeout(fixture, 300);
@@ -177,9 +173,8 @@ static void test_busy_behind_another_process(void **state)
  * Who has led and is done returns, though others wait: when another process takes the lock, it is they who wait for
  * it. (The other takes it at the very end of the leader's commit.)
  */
-static void test_a_leader_does_not_wait_for_the_next_group(void **state)
+COMMIT_TEST(a_leader_does_not_wait_for_the_next_group)
 {
-    struct fixture *fixture = *state;
     sqlite3 *other = open_raw(fixture->path);
     const struct call what[] = {APPEND_TO("a"), APPEND_TO("b")};
     const int64_t until = support_steady_us() + 8000000; /* below the timeout of ten seconds */
@@ -212,10 +207,9 @@ static void *append_when_held(void *context)
 }
 
 /* The same where commits are quick. */
-static void test_a_quick_leader_does_not_wait_either(void **state)
+COMMIT_TEST(a_quick_leader_does_not_wait_either)
 {
     enum { ROUNDS = 20 };
-    struct fixture *fixture = *state;
     sqlite3 *other = open_raw(fixture->path);
     int late = 0;
 
@@ -254,13 +248,11 @@ static void *close_store(void *store)
     return NULL;
 }
 
-static void test_close_waits_for_the_queue(void **state)
+COMMIT_TEST(close_waits_for_the_queue)
 {
-    struct fixture *fixture = *state;
     const struct call what[] = {
         APPEND_TO("a"), APPEND_TO("a"), {.kind = CREATE, .session_id = "new", .text = "{}"}};
     pthread_t closer;
-    ses_error error;
 
     hold_leader(fixture->store);
     queue_calls(fixture->store, what, 3);
@@ -279,19 +271,7 @@ static void test_close_waits_for_the_queue(void **state)
     assert_int_equal(stored(fixture->store, "new"), 0);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_no_thread_starves),
-        TEST(test_groups_are_bounded),
-        TEST(test_busy_behind_a_stuck_writer),
-        TEST(test_the_longest_timeout),
-        TEST(test_the_default_timeout),
-        TEST(test_busy_behind_another_process),
-        TEST(test_a_leader_does_not_wait_for_the_next_group),
-        TEST(test_a_quick_leader_does_not_wait_either),
-        TEST(test_close_waits_for_the_queue),
-    };
     assert_int_equal(slow_vfs_install(), SQLITE_OK);
-    return cmocka_run_group_tests_name("group commit: waiting", tests, NULL, NULL);
 }

@@ -226,7 +226,6 @@ static int64_t number_of(const char *path, const char *sql)
 /* What a replay of the log leads to is what is stored, and the counts are right. */
 static void assert_log_explains_state(const char *path)
 {
-    ses_store *store = NULL;
     ses_page *page = NULL;
     char *json = NULL;
     ses_error error;
@@ -235,7 +234,7 @@ static void assert_log_explains_state(const char *path)
     assert_int_equal(number_of(path, "SELECT count(*) FROM sessions AS s WHERE s.event_count <>"
                                      " (SELECT count(*) FROM events WHERE session_id = s.id)"),
                      0);
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
     for (size_t i = 0; i < ses_page_count(page); i++) {
         const ses_session *session = ses_page_session(page, i);
@@ -248,16 +247,13 @@ static void assert_log_explains_state(const char *path)
     ses_close(store);
 }
 
-static void test_threads_that_change_one_log(void **state)
+FOLDER_TEST(threads_that_change_one_log)
 {
     enum { THREADS = 6, ROUNDS = 150 };
-    const struct folder *folder = *state;
     const ses_open_options options = {.size = sizeof options, .synchronous = SES_SYNC_NORMAL};
     struct worker workers[THREADS];
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, &options, &store, &error));
+    ses_store *store = must_open(folder->path, &options);
     must_create(store, &key, Q("{'begin':1}"));
     for (int i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){
@@ -288,14 +284,11 @@ static int run_process(void *context)
     return worker->problem[0] ? 1 : 0;
 }
 
-static void test_processes_that_change_one_log_and_are_killed(void **state)
+FOLDER_TEST(processes_that_change_one_log_and_are_killed)
 {
     enum { CHILDREN = 3, ROUNDS = 6 };
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     must_create(store, &key, Q("{'begin':1}"));
     ses_close(store);
     for (int round = 0; round < ROUNDS; round++) {
@@ -319,14 +312,4 @@ static void test_processes_that_change_one_log_and_are_killed(void **state)
             assert_int_equal(child_end(children[i]), 0);
         assert_log_explains_state(folder->path);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_threads_that_change_one_log, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_processes_that_change_one_log_and_are_killed, folder_setup,
-                                        folder_teardown),
-    };
-    return cmocka_run_group_tests_name("histories at once", tests, NULL, NULL);
 }

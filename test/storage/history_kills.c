@@ -16,10 +16,9 @@ static void make_large(const char *path)
     static char texts[BATCH][400];
     const ses_open_options options = {.size = sizeof options, .synchronous = SES_SYNC_NORMAL};
     ses_text events[BATCH];
-    ses_store *store = NULL;
     ses_error error;
 
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     must_create(store, &key, Q("{'given':1}"));
     for (int i = 0; i < EVENTS; i += BATCH) {
         for (int k = 0; k < BATCH; k++) {
@@ -198,40 +197,27 @@ static void kill_at_many_moments(const struct folder *folder, enum deed deed)
     free(original);
 }
 
-static void test_killed_in_the_middle_of_a_cut(void **state)
+FOLDER_TEST(killed_in_the_middle_of_a_cut)
 {
-    kill_at_many_moments(*state, CUT);
+    kill_at_many_moments(folder, CUT);
 }
 
-static void test_killed_in_the_middle_of_a_fork(void **state)
+FOLDER_TEST(killed_in_the_middle_of_a_fork)
 {
-    kill_at_many_moments(*state, FORK);
+    kill_at_many_moments(folder, FORK);
 }
 
-static void test_killed_in_the_middle_of_a_prune(void **state)
+FOLDER_TEST(killed_in_the_middle_of_a_prune)
 {
-    kill_at_many_moments(*state, PRUNE);
+    kill_at_many_moments(folder, PRUNE);
 }
 
-static void test_killed_in_the_middle_of_an_expiry(void **state)
+FOLDER_TEST(killed_in_the_middle_of_an_expiry)
 {
-    kill_at_many_moments(*state, EXPIRE);
+    kill_at_many_moments(folder, EXPIRE);
 }
 
-static void test_killed_in_the_middle_of_deleting_an_app_securely(void **state)
+FOLDER_TEST(killed_in_the_middle_of_deleting_an_app_securely)
 {
-    kill_at_many_moments(*state, DELETE_APP);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_killed_in_the_middle_of_a_cut),
-        TEST(test_killed_in_the_middle_of_a_fork),
-        TEST(test_killed_in_the_middle_of_a_prune),
-        TEST(test_killed_in_the_middle_of_an_expiry),
-        TEST(test_killed_in_the_middle_of_deleting_an_app_securely),
-    };
-    return cmocka_run_group_tests_name("history, killed", tests, NULL, NULL);
+    kill_at_many_moments(folder, DELETE_APP);
 }

@@ -32,14 +32,13 @@ static int said;
 static void say(ses_store *store)
 {
     char event[300];
-    ses_error error;
 
     said++;
     snprintf(event, sizeof event,
              "{\"author\":\"user\",\"invocationId\":\"i%d\",\"content\":{\"parts\":[{\"text\":\"\"}]},"
              "\"actions\":{\"stateDelta\":{\"k%d\":%d,\"last\":%d}}}",
              said, said % 3, said, said);
-    assert_ok(ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, event);
 }
 
 static void say_more(void)
@@ -118,12 +117,11 @@ static void meddle_with(void (*how)(void), int count)
 
 /* -------------------------------------------------------------------------------------------------- tests */
 
-/* The turn that is taken back is the last when the event is stored, not when the call began. */
-static void test_a_rewind(void **state)
-{
-    const struct fixture *fixture = *state;
-    ses_error error;
+#define HISTORY_MOVED_TEST(name) TEST_WITH(struct fixture *fixture, moved_setup, moved_teardown, name)
 
+/* The turn that is taken back is the last when the event is stored, not when the call began. */
+HISTORY_MOVED_TEST(a_rewind)
+{
     for (int count = 1; count <= 3; count++) {
         meddle_with(say_more, count);
         assert_ok(ses_rewind_by_key(fixture->store, &key, LAST_TURN, NULL, NULL, &error));
@@ -135,11 +133,8 @@ static void test_a_rewind(void **state)
     }
 }
 
-static void test_a_redo(void **state)
+HISTORY_MOVED_TEST(a_redo)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     for (int count = 1; count <= 3; count++) {
         must_rewind(fixture->store, &key, LAST_TURN);
         meddle_with(rewind_once, count);
@@ -152,12 +147,10 @@ static void test_a_redo(void **state)
     }
 }
 
-static void test_a_cut(void **state)
+HISTORY_MOVED_TEST(a_cut)
 {
     static void (*const ways[])(void) = {say_more, cut_and_say};
-    const struct fixture *fixture = *state;
     int64_t deleted = 0;
-    ses_error error;
 
     for (int i = 0; i < 6; i++) {
         meddle_with(ways[i % 2], i / 2 + 1);
@@ -167,11 +160,9 @@ static void test_a_cut(void **state)
     }
 }
 
-static void test_a_fork(void **state)
+HISTORY_MOVED_TEST(a_fork)
 {
     static void (*const ways[])(void) = {say_more, cut_and_say, prune_one};
-    const struct fixture *fixture = *state;
-    ses_error error;
 
     for (int i = 0; i < 9; i++) {
         meddle_with(ways[i % 3], i / 3 + 1);
@@ -180,12 +171,10 @@ static void test_a_fork(void **state)
     }
 }
 
-static void test_a_prune(void **state)
+HISTORY_MOVED_TEST(a_prune)
 {
     static void (*const ways[])(void) = {say_more, cut_and_say, prune_one, rewind_once};
     const ses_prune_options few = {.size = sizeof few, .which = SES_PRUNE_KEEP, .keep = 6, .limit = 2};
-    const struct fixture *fixture = *state;
-    ses_error error;
 
     for (int i = 0; i < 12; i++) {
         for (int more = 0; more < 4; more++)
@@ -198,18 +187,16 @@ static void test_a_prune(void **state)
     }
 }
 
-static void test_a_rewind_of_another_program(void **state)
+HISTORY_MOVED_TEST(a_rewind_of_another_program)
 {
     static void (*const ways[])(void) = {say_more, cut_and_say, prune_one};
-    const struct fixture *fixture = *state;
     char event[200];
-    ses_error error;
 
     for (int i = 0; i < 3; i++) {
         snprintf(event, sizeof event, "{\"actions\":{\"rewindBeforeInvocationId\":\"i%d\"}}",
                  i == 0 ? said + 1 : 8);
         meddle_with(ways[i], 1);
-        assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, NULL, &error));
+        must_append_by_key(fixture->store, &key, event);
         assert_explained(fixture);
         if (i == 0)
             assert_query(fixture->path, "SELECT seq, target_seq FROM event_marks", "14|13\n");
@@ -218,28 +205,13 @@ static void test_a_rewind_of_another_program(void **state)
 }
 
 /* A version that is expected is that of the moment in which the event is stored. */
-static void test_a_version(void **state)
+HISTORY_MOVED_TEST(a_version)
 {
-    const struct fixture *fixture = *state;
     ses_session *session = must_get(fixture->store, &key);
-    ses_error error;
 
     meddle_with(say_more, 1);
     assert_code(SES_STALE, ses_rewind(session, LAST_TURN, NULL, NULL, &error));
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     meddle_with(say_more, 1);
     assert_code(SES_STALE, ses_cut(session, LAST_TURN, NULL, NULL, &error));
-    ses_session_close(session);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, moved_setup, moved_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_rewind),  TEST(test_a_redo),  TEST(test_a_cut),
-        TEST(test_a_fork),    TEST(test_a_prune), TEST(test_a_rewind_of_another_program),
-        TEST(test_a_version),
-    };
-    return cmocka_run_group_tests_name("history: moved", tests, NULL, NULL);
 }

@@ -123,15 +123,13 @@ static void *read_all(void *context)
     return NULL;
 }
 
-static void test_threads(void **state)
+TEST_FILE_AND_MEMORY(threads)
 {
     enum { WORKERS = APPENDERS + 2 };
     static void *(*const work[])(void *) = {append_events, append_events, go_back, read_all};
-    const struct fixture *fixture = *state;
     struct worker workers[WORKERS];
     atomic_bool ended;
     char *json = NULL;
-    ses_error error;
 
     atomic_init(&ended, false);
     must_create(fixture->store, &key, NULL);
@@ -154,14 +152,4 @@ static void test_threads(void **state)
     assert_ok(ses_state_json_as_of(session, NULL, NULL, &json, NULL, &error));
     assert_string_equal(json, support_state(session, NULL));
     ses_free(json);
-    ses_session_close(session);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_threads, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_threads, fixture_setup_memory, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("history, threads", tests, NULL, NULL);
 }

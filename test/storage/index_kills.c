@@ -120,7 +120,7 @@ static size_t events_of(ses_store *store, bool shorten)
         const size_t own = ses_session_event_count(session);
         ses_session_close(session);
         if (shorten && own > EVENTS_MAX)
-            assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+            must_delete(store, &key);
         events += own;
     }
     return events;
@@ -156,15 +156,12 @@ static void assert_index_is_right(ses_store *store)
     (void)events_of(store, true);
 }
 
-static void test_the_index_agrees_with_the_log(void **state)
+FOLDER_TEST(the_index_agrees_with_the_log)
 {
-    const struct folder *folder = *state;
     const int kills = (int)support_setting("SESLITE_KILLS", 40);
     uint64_t seed = (uint64_t)support_setting("SESLITE_TEST_SEED", 27);
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     assert_ok(ses_store_index(store, NULL, NULL, &error));
     ses_close(store);
     for (int i = 0; i < kills; i++) {
@@ -174,12 +171,4 @@ static void test_the_index_agrees_with_the_log(void **state)
         ses_close(store);
     }
     support_figure("kills", kills);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_index_agrees_with_the_log, folder_setup, folder_teardown),
-    };
-    return cmocka_run_group_tests_name("index kills", tests, NULL, NULL);
 }

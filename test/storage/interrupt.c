@@ -148,7 +148,6 @@ static void fill(ses_store *store)
 /* Later calls succeed, and no connection was left in a transaction, so the whole log can be checkpointed. */
 static void assert_nothing_lingers(struct fixture *fixture)
 {
-    ses_session *session = NULL;
     sqlite3 *other = NULL;
 
     must_append_by_key(fixture->store, &key, "{}");
@@ -156,18 +155,26 @@ static void assert_nothing_lingers(struct fixture *fixture)
     assert_int_equal(sqlite3_wal_checkpoint_v2(other, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL),
                      SQLITE_OK);
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), EVENTS + 1);
     ses_session_close(session);
 }
 
-/* The read sees the interrupt before SQLite does. Its transaction ends only when SQLite has seen it too. */
-static void test_an_interrupt_ends_before_what_it_meets(void **state)
+static int teardown(void **state)
 {
-    struct fixture *fixture = *state;
+    atomic_store(&rows_to_hold, 0);
+    atomic_store(&let_go, true);
+    return fixture_teardown(state);
+}
+
+#define INTERRUPT_TEST(name) TEST_WITH(struct fixture *fixture, fixture_setup, teardown, name)
+#define INTERRUPT_TEST_TWICE(name) TEST_ALSO(fixture_setup_memory, teardown, name) INTERRUPT_TEST(name)
+
+/* The read sees the interrupt before SQLite does. Its transaction ends only when SQLite has seen it too. */
+INTERRUPT_TEST(an_interrupt_ends_before_what_it_meets)
+{
     struct reader reader = {.store = fixture->store};
     const int64_t until = support_steady_us() + 20000000;
-    ses_error error;
 
     fill(fixture->store);
     atomic_store(&rows_to_hold, EVENTS / 2);
@@ -183,13 +190,62 @@ static void test_an_interrupt_ends_before_what_it_meets(void **state)
     assert_nothing_lingers(fixture);
 }
 
-/* It has not written yet when it is interrupted, but it might have had to. */
-static void test_an_interrupt_leaves_a_get_or_create(void **state)
+/* On a busy machine the thread may wait long for its turn, but not for a minute. */
+static bool lacks_its_turn(struct reader *reader, int64_t since_us)
 {
-    struct fixture *fixture = *state;
+    return atomic_load(&reader->gets) == 0 && support_steady_us() < since_us + 60000000;
+}
+
+INTERRUPT_TEST(interrupts_at_any_moment)
+{
+    struct reader reader = {.store = fixture->store};
+    const int64_t until = support_steady_us() + 500000;
+
+    fill(fixture->store);
+    atomic_init(&reader.stop, false);
+    assert_int_equal(pthread_create(&reader.thread, NULL, run_until_stopped, &reader), 0);
+    while (support_steady_us() < until || lacks_its_turn(&reader, until))
+        assert_ok(ses_store_interrupt(fixture->store, &error));
+    atomic_store(&reader.stop, true);
+    assert_int_equal(pthread_join(reader.thread, NULL), 0);
+    assert_true(atomic_load(&reader.gets) > 0);
+    assert_int_equal(reader.failed, 0);
+    assert_nothing_lingers(fixture);
+}
+
+/* SQLite says of the list's virtual table only that it cannot be made. */
+INTERRUPT_TEST_TWICE(an_interrupt_while_a_list_is_prepared)
+{
+    ses_page *page = NULL;
+
+    must_create(fixture->store, &key, "{\"k\":1}");
+    interrupted_at_declaring = fixture->store;
+    assert_code(SES_INTERRUPTED, ses_list(fixture->store, "app", NULL, NULL, &page, &error));
+    interrupted_at_declaring = NULL;
+    assert_ok(ses_list(fixture->store, "app", NULL, NULL, &page, &error));
+    ses_page_close(page);
+}
+
+/* Otherwise the reader would keep the log from being reset. */
+INTERRUPT_TEST(an_interrupt_while_features_are_looked_for_leaves_no_transaction)
+{
+    ses_session *session = NULL;
+
+    must_create(fixture->store, &key, NULL);
+    raw_exec(fixture->path, "INSERT INTO features VALUES ('use', 1)");
+    interrupted_at_a_feature = fixture->store;
+    assert_code(SES_INTERRUPTED, ses_get(fixture->store, &key, NULL, &session, &error));
+    interrupted_at_a_feature = NULL;
+    assert_non_null(reading_features);
+    assert_true(sqlite3_get_autocommit(reading_features));
+    ses_session_close(must_get(fixture->store, &key));
+}
+
+/* It has not written yet when it is interrupted, but it might have had to. */
+INTERRUPT_TEST_TWICE(an_interrupt_leaves_a_get_or_create)
+{
     struct reader reader = {.store = fixture->store};
     const int64_t until = support_steady_us() + 20000000;
-    ses_error error;
 
     fill(fixture->store);
     atomic_store(&held, false);
@@ -205,18 +261,10 @@ static void test_an_interrupt_leaves_a_get_or_create(void **state)
     assert_int_equal(reader.failed, 0);
 }
 
-/* On a busy machine the thread may wait long for its turn, but not for a minute. */
-static bool lacks_its_turn(struct reader *reader, int64_t since_us)
+INTERRUPT_TEST_TWICE(interrupts_leave_creations)
 {
-    return atomic_load(&reader->gets) == 0 && support_steady_us() < since_us + 60000000;
-}
-
-static void test_interrupts_leave_creations(void **state)
-{
-    struct fixture *fixture = *state;
     struct reader reader = {.store = fixture->store};
     const int64_t until = support_steady_us() + 300000;
-    ses_error error;
 
     atomic_init(&reader.stop, false);
     assert_int_equal(pthread_create(&reader.thread, NULL, create_until_stopped, &reader), 0);
@@ -226,81 +274,4 @@ static void test_interrupts_leave_creations(void **state)
     assert_int_equal(pthread_join(reader.thread, NULL), 0);
     assert_true(atomic_load(&reader.gets) > 0);
     assert_int_equal(reader.failed, 0);
-}
-
-static void test_interrupts_at_any_moment(void **state)
-{
-    struct fixture *fixture = *state;
-    struct reader reader = {.store = fixture->store};
-    const int64_t until = support_steady_us() + 500000;
-    ses_error error;
-
-    fill(fixture->store);
-    atomic_init(&reader.stop, false);
-    assert_int_equal(pthread_create(&reader.thread, NULL, run_until_stopped, &reader), 0);
-    while (support_steady_us() < until || lacks_its_turn(&reader, until))
-        assert_ok(ses_store_interrupt(fixture->store, &error));
-    atomic_store(&reader.stop, true);
-    assert_int_equal(pthread_join(reader.thread, NULL), 0);
-    assert_true(atomic_load(&reader.gets) > 0);
-    assert_int_equal(reader.failed, 0);
-    assert_nothing_lingers(fixture);
-}
-
-static int teardown(void **state)
-{
-    atomic_store(&rows_to_hold, 0);
-    atomic_store(&let_go, true);
-    return fixture_teardown(state);
-}
-
-/* SQLite says of the list's virtual table only that it cannot be made. */
-static void test_an_interrupt_while_a_list_is_prepared(void **state)
-{
-    const struct fixture *fixture = *state;
-    ses_page *page = NULL;
-    ses_error error;
-
-    must_create(fixture->store, &key, "{\"k\":1}");
-    interrupted_at_declaring = fixture->store;
-    assert_code(SES_INTERRUPTED, ses_list(fixture->store, "app", NULL, NULL, &page, &error));
-    interrupted_at_declaring = NULL;
-    assert_ok(ses_list(fixture->store, "app", NULL, NULL, &page, &error));
-    ses_page_close(page);
-}
-
-/* Otherwise the reader would keep the log from being reset. */
-static void test_an_interrupt_while_features_are_looked_for_leaves_no_transaction(void **state)
-{
-    const struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
-
-    must_create(fixture->store, &key, NULL);
-    raw_exec(fixture->path, "INSERT INTO features VALUES ('use', 1)");
-    interrupted_at_a_feature = fixture->store;
-    assert_code(SES_INTERRUPTED, ses_get(fixture->store, &key, NULL, &session, &error));
-    interrupted_at_a_feature = NULL;
-    assert_non_null(reading_features);
-    assert_true(sqlite3_get_autocommit(reading_features));
-    ses_session_close(must_get(fixture->store, &key));
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, teardown)
-#define TEST_IN_MEMORY(function) cmocka_unit_test_setup_teardown(function, fixture_setup_memory, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_interrupt_ends_before_what_it_meets),
-        TEST(test_interrupts_at_any_moment),
-        TEST(test_an_interrupt_while_a_list_is_prepared),
-        TEST(test_an_interrupt_while_features_are_looked_for_leaves_no_transaction),
-        TEST_IN_MEMORY(test_an_interrupt_while_a_list_is_prepared),
-        TEST(test_an_interrupt_leaves_a_get_or_create),
-        TEST_IN_MEMORY(test_an_interrupt_leaves_a_get_or_create),
-        TEST(test_interrupts_leave_creations),
-        TEST_IN_MEMORY(test_interrupts_leave_creations),
-    };
-    return cmocka_run_group_tests_name("interrupt", tests, NULL, NULL);
 }

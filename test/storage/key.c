@@ -46,13 +46,11 @@ static void assert_refused(int expected, const char *path, const void *key, cons
     free(before);
 }
 
-static void test_a_key_has_32_bytes(void **state)
+FOLDER_TEST(a_key_has_32_bytes)
 {
     static const size_t lengths[] = {0, 1, 16, 31, 33, 64};
-    const struct folder *folder = *state;
     ses_open_options options = {.size = sizeof options, .key = first_key};
     ses_store *store = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         options.key_len = lengths[i];
@@ -67,13 +65,11 @@ static void test_a_key_has_32_bytes(void **state)
 }
 
 /* Nothing is stored in plain text because the library that is linked cannot do better. */
-static void test_without_a_cipher_nothing_is_written(void **state)
+FOLDER_TEST(without_a_cipher_nothing_is_written)
 {
-    const struct folder *folder = *state;
     char *copy = support_path(folder->folder, "copy.db");
     ses_backup_options backup = {.size = sizeof backup, .key = first_key, .key_len = SES_KEY_BYTES};
     ses_store *store = NULL;
-    ses_error error;
 
     if (key_is_possible()) {
         free(copy);
@@ -92,10 +88,9 @@ static void test_without_a_cipher_nothing_is_written(void **state)
 }
 
 /* SQLite3 Multiple Ciphers leaves bytes 16 to 23 as they are. */
-static void test_a_file_that_seems_encrypted_needs_a_key(void **state)
+FOLDER_TEST(a_file_that_seems_encrypted_needs_a_key)
 {
     static const char header[] = "\x9c\x01\xd2\x77salt of a file\x10\0\2\2@@  ";
-    const struct folder *folder = *state;
     char bytes[8192] = {0};
 
     for (size_t i = 0; i < sizeof bytes; i++)
@@ -109,18 +104,15 @@ static void test_a_file_that_seems_encrypted_needs_a_key(void **state)
     assert_refused(SES_NOTASTORE, folder->path, NULL, "not an SQLite database");
 }
 
-static void test_only_its_key_opens_a_store(void **state)
+FOLDER_TEST(only_its_key_opens_a_store)
 {
-    const struct folder *folder = *state;
-    char *plain = NULL;
-    char *text = NULL;
     unsigned char near[SES_KEY_BYTES];
     char letter[2000];
     size_t len = 0;
 
     key_need();
-    plain = support_path(folder->folder, "plain.db");
-    text = support_path(folder->folder, "letter.txt");
+    char *plain = support_path(folder->folder, "plain.db");
+    char *text = support_path(folder->folder, "letter.txt");
     make_store(folder->path, first_key);
     make_store(plain, NULL);
     assert_is_whole(folder->path, first_key);
@@ -144,12 +136,10 @@ static void test_only_its_key_opens_a_store(void **state)
 }
 
 /* The same with the newest pages in a write-ahead log, and a store that is open. */
-static void test_only_its_key_opens_a_store_that_is_open(void **state)
+FOLDER_TEST(only_its_key_opens_a_store_that_is_open)
 {
-    const struct folder *folder = *state;
     ses_store *open = NULL;
     ses_store *store = NULL;
-    ses_error error;
 
     key_need();
     assert_ok(key_open(folder->path, first_key, &open, &error));
@@ -163,17 +153,14 @@ static void test_only_its_key_opens_a_store_that_is_open(void **state)
     ses_close(open);
 }
 
-static void test_reading_only_needs_the_key(void **state)
+FOLDER_TEST(reading_only_needs_the_key)
 {
-    const struct folder *folder = *state;
     ses_open_options options = key_options(first_key);
-    ses_store *store = NULL;
-    ses_error error;
 
     key_need();
     make_store(folder->path, first_key);
     options.flags = SES_OPEN_READ_ONLY;
-    assert_ok(ses_open(folder->path, &options, &store, &error));
+    ses_store *store = must_open(folder->path, &options);
     ses_session_close(must_get(store, &session));
     assert_code(SES_READONLY, ses_create(store, &(ses_key){"a", "u", "s"}, NULL, 0, NULL, NULL, &error));
     ses_close(store);
@@ -182,12 +169,10 @@ static void test_reading_only_needs_the_key(void **state)
 }
 
 /* The caller may wipe its key once the store is open. */
-static void test_the_key_is_copied(void **state)
+FOLDER_TEST(the_key_is_copied)
 {
-    const struct folder *folder = *state;
     unsigned char own[SES_KEY_BYTES];
     ses_store *store = NULL;
-    ses_error error;
 
     key_need();
     memcpy(own, first_key, sizeof own);
@@ -248,9 +233,8 @@ static void *watch_resize(void *context, void *memory, size_t bytes)
     return fresh;
 }
 
-static void test_the_key_is_wiped(void **state)
+FOLDER_TEST(the_key_is_wiped)
 {
-    const struct folder *folder = *state;
     struct watch watch = {0, 0};
     const ses_allocator allocator = {.size = sizeof allocator,
                                      .allocate = watch_allocate,
@@ -258,12 +242,10 @@ static void test_the_key_is_wiped(void **state)
                                      .release = watch_release,
                                      .context = &watch};
     ses_open_options options = key_options(first_key);
-    ses_store *store = NULL;
-    ses_error error;
 
     key_need();
     options.allocator = &allocator;
-    assert_ok(ses_open(folder->path, &options, &store, &error));
+    ses_store *store = must_open(folder->path, &options);
     must_create(store, &session, "{}");
     ses_close(store);
     assert_true(watch.released > 3);
@@ -282,12 +264,10 @@ static int pass_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 }
 
 /* Pages would reach the write-ahead log in plain text. */
-static void test_a_vfs_before_the_one_that_encrypts_is_refused(void **state)
+FOLDER_TEST(a_vfs_before_the_one_that_encrypts_is_refused)
 {
-    const struct folder *folder = *state;
     sqlite3_vfs *below = sqlite3_vfs_find(NULL);
     ses_store *store = NULL;
-    ses_error error;
 
     key_need();
     sqlite3_vfs above = *below;
@@ -301,21 +281,4 @@ static void test_a_vfs_before_the_one_that_encrypts_is_refused(void **state)
     assert_int_equal(sqlite3_vfs_register(below, 1), SQLITE_OK);
     assert_int_equal(code, SES_UNSUPPORTED);
     assert_int_not_equal(access(folder->path, F_OK), 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_key_has_32_bytes),
-        TEST(test_without_a_cipher_nothing_is_written),
-        TEST(test_a_file_that_seems_encrypted_needs_a_key),
-        TEST(test_only_its_key_opens_a_store),
-        TEST(test_only_its_key_opens_a_store_that_is_open),
-        TEST(test_reading_only_needs_the_key),
-        TEST(test_the_key_is_copied),
-        TEST(test_the_key_is_wiped),
-        TEST(test_a_vfs_before_the_one_that_encrypts_is_refused),
-    };
-    return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
 }

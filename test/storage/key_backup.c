@@ -81,14 +81,11 @@ static void try_all(const struct folder *folder, const char *from_path, int from
     free(copy);
 }
 
-static void test_a_backup_has_any_key(void **state)
+FOLDER_TEST(a_backup_has_any_key)
 {
-    const struct folder *folder = *state;
-
     key_need();
     for (int from = 0; from < KEYS; from++) {
         ses_store *store = NULL;
-        ses_error error;
         assert_ok(key_open(folder->path, keys[from], &store, &error));
         fill(store);
         ses_close(store);
@@ -97,23 +94,20 @@ static void test_a_backup_has_any_key(void **state)
     }
 }
 
-static void test_a_backup_of_memory_has_any_key(void **state)
+FOLDER_TEST(a_backup_of_memory_has_any_key)
 {
     key_need();
-    try_all(*state, ":memory:", 1);
+    try_all(folder, ":memory:", 1);
 }
 
 /* Never plain text because nobody thought of it. */
-static void test_a_backup_has_the_stores_key(void **state)
+FOLDER_TEST(a_backup_has_the_stores_key)
 {
-    const struct folder *folder = *state;
-    char *copy = NULL;
     ses_store *store = NULL;
     ses_store *memory = NULL;
-    ses_error error;
 
     key_need();
-    copy = support_path(folder->folder, "copy.db");
+    char *copy = support_path(folder->folder, "copy.db");
     assert_ok(key_open(folder->path, first_key, &store, &error));
     fill(store);
     assert_ok(ses_store_backup(store, copy, NULL, &error));
@@ -129,18 +123,15 @@ static void test_a_backup_has_the_stores_key(void **state)
 }
 
 /* The old key, the new one, or none; but no other. */
-static void test_a_backup_replaces_a_store_with_another_key(void **state)
+FOLDER_TEST(a_backup_replaces_a_store_with_another_key)
 {
     static const unsigned char third_key[SES_KEY_BYTES] = "a third key which nobody knows..";
     const ses_backup_options replace = {.size = sizeof replace, .flags = SES_BACKUP_REPLACE};
-    const struct folder *folder = *state;
-    char *copy = NULL;
     ses_store *store = NULL;
     ses_store *other = NULL;
-    ses_error error;
 
     key_need();
-    copy = support_path(folder->folder, "copy.db");
+    char *copy = support_path(folder->folder, "copy.db");
     assert_ok(key_open(folder->path, first_key, &store, &error));
     fill(store);
     for (int to = 0; to < KEYS; to++) {
@@ -162,13 +153,11 @@ static void test_a_backup_replaces_a_store_with_another_key(void **state)
     free(copy);
 }
 
-static void test_wrong_options(void **state)
+FOLDER_TEST(wrong_options)
 {
-    const struct folder *folder = *state;
     char *copy = support_path(folder->folder, "copy.db");
     ses_backup_options options = {.size = sizeof options, .key = first_key, .key_len = 31};
     ses_store *store = NULL;
-    ses_error error;
 
     assert_ok(key_open(folder->path, NULL, &store, &error));
     assert_code(SES_INVALID, ses_store_backup(store, copy, &options, &error));
@@ -191,15 +180,12 @@ static int end_it(void *context, int64_t done, int64_t total)
     return 1;
 }
 
-static void test_a_backup_with_another_key_can_be_ended(void **state)
+FOLDER_TEST(a_backup_with_another_key_can_be_ended)
 {
-    const struct folder *folder = *state;
-    char *copy = NULL;
     ses_store *store = NULL;
-    ses_error error;
 
     key_need();
-    copy = support_path(folder->folder, "copy.db");
+    char *copy = support_path(folder->folder, "copy.db");
     assert_ok(key_open(folder->path, first_key, &store, &error));
     fill(store);
     const int before = files_in(folder->folder);
@@ -214,18 +200,4 @@ static void test_a_backup_with_another_key_can_be_ended(void **state)
     }
     ses_close(store);
     free(copy);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_backup_has_any_key),
-        TEST(test_a_backup_of_memory_has_any_key),
-        TEST(test_a_backup_has_the_stores_key),
-        TEST(test_a_backup_replaces_a_store_with_another_key),
-        TEST(test_wrong_options),
-        TEST(test_a_backup_with_another_key_can_be_ended),
-    };
-    return cmocka_run_group_tests_name("keys: backups", tests, NULL, NULL);
 }

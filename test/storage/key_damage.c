@@ -80,16 +80,14 @@ static void try_flip(const struct folder *folder, const struct text *before, cha
     free(all.data);
 }
 
-static void test_a_byte_that_was_changed_is_found(void **state)
+FOLDER_TEST(a_byte_that_was_changed_is_found)
 {
-    const struct folder *folder = *state;
     const char *given = getenv("SESLITE_KEY_FLIPS");
     const int flips = given ? atoi(given) : 400;
     struct text before = {NULL, 0};
     struct tally tally = {0, 0};
     uint64_t random = 88172645463325252u;
     size_t len = 0;
-    ses_error error;
 
     key_need();
     make_store(folder->path);
@@ -111,14 +109,12 @@ static void test_a_byte_that_was_changed_is_found(void **state)
 
 /* Pages of another file with the same key, and older ones of the same file, are as good as any to the cipher. Pages that
  * change places are not. */
-static void test_pages_do_not_change_places(void **state)
+FOLDER_TEST(pages_do_not_change_places)
 {
     enum { PAGE = 4096 };
-    const struct folder *folder = *state;
     struct text all = {NULL, 0};
     char page[PAGE];
     size_t len = 0;
-    ses_error error;
 
     key_need();
     make_store(folder->path);
@@ -131,14 +127,4 @@ static void test_pages_do_not_change_places(void **state)
     assert_code(SES_CORRUPT, read_all(folder->path, &all, &error));
     free(all.data);
     free(bytes);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_byte_that_was_changed_is_found),
-        TEST(test_pages_do_not_change_places),
-    };
-    return cmocka_run_group_tests_name("keys: damage", tests, NULL, NULL);
 }

@@ -11,10 +11,8 @@ static void make_store(const char *path, int journal, struct store_files *files)
 {
     const ses_open_options options = {.size = sizeof options, .journal = journal};
     char event[3000];
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     must_create(store, &session, "{\"k\":1}");
     for (int i = 0; i < EVENTS; i++) {
         snprintf(event, sizeof event, "{\"author\":\"%02000d\"}", i);
@@ -42,11 +40,10 @@ static void assert_whole(const char *path)
 {
     const ses_open_options options = {.size = sizeof options, .journal = SES_JOURNAL_ROLLBACK};
     const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
-    ses_store *store = NULL;
     int64_t problems = -1;
     ses_error error;
 
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     ses_session *handle = must_get(store, &session);
     assert_int_equal(ses_session_event_count(handle), EVENTS);
     assert_string_equal(support_state(handle, NULL), "{\"k\":1}");
@@ -82,9 +79,8 @@ static void assert_refused(const char *path, const struct store_files *crashed, 
 }
 
 /* Without a key SQLite would take the journal for one that is empty, and delete it. */
-static void test_a_journal_waits_for_the_right_key(void **state)
+FOLDER_TEST(a_journal_waits_for_the_right_key)
 {
-    const struct folder *folder = *state;
     struct store_files crashed = {.name = NULL};
 
     key_need();
@@ -102,9 +98,8 @@ static void test_a_journal_waits_for_the_right_key(void **state)
     store_files_free(&crashed);
 }
 
-static void test_a_log_waits_for_the_right_key(void **state)
+FOLDER_TEST(a_log_waits_for_the_right_key)
 {
-    const struct folder *folder = *state;
     struct store_files crashed = {.name = NULL};
 
     key_need();
@@ -119,10 +114,9 @@ static void test_a_log_waits_for_the_right_key(void **state)
 }
 
 /* An SQLite that knows no cipher plays no journal back, either. */
-static void test_an_encrypted_file_with_a_journal_stays_as_it_is(void **state)
+FOLDER_TEST(an_encrypted_file_with_a_journal_stays_as_it_is)
 {
     static const unsigned char fractions[] = {64, 32, 32};
-    const struct folder *folder = *state;
     struct store_files crashed = {.name = NULL};
 
     make_store(folder->path, SES_JOURNAL_ROLLBACK, &crashed);
@@ -131,16 +125,4 @@ static void test_an_encrypted_file_with_a_journal_stays_as_it_is(void **state)
     memcpy(crashed.parts[STORE_FILE].data + 21, fractions, sizeof fractions);
     assert_refused(folder->path, &crashed, NULL, true);
     store_files_free(&crashed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_journal_waits_for_the_right_key, folder_setup,
-                                        folder_teardown),
-        cmocka_unit_test_setup_teardown(test_a_log_waits_for_the_right_key, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_an_encrypted_file_with_a_journal_stays_as_it_is, folder_setup,
-                                        folder_teardown),
-    };
-    return cmocka_run_group_tests_name("keys and journals", tests, NULL, NULL);
 }

@@ -125,7 +125,7 @@ static void rewrite_all(ses_store *store)
     assert_ok(ses_cut_by_key(store, &copy, &(ses_point){.size = sizeof half, .kind = SES_POINT_SEQ, .seq = 5},
                              NULL, NULL, &error));
     assert_ok(ses_delete(store, &copy, &secure, NULL, &error));
-    assert_ok(ses_delete(store, &(ses_key){"app", "user", "session-1"}, NULL, NULL, &error));
+    must_delete(store, &(ses_key){"app", "user", "session-1"});
 }
 
 static void use_parts(ses_store *store)
@@ -163,13 +163,12 @@ static void run_all(const struct folder *folder, int journal, const void *key)
 {
     ses_open_options options = key_options(key);
     char *copy = support_path(folder->folder, "copy.db");
-    ses_store *store = NULL;
     ses_store *memory = NULL;
     ses_error error;
 
     options.journal = journal;
     options.synchronous = SES_SYNC_NORMAL;
-    assert_ok(ses_open(folder->path, &options, &store, &error));
+    ses_store *store = must_open(folder->path, &options);
     append_all(store);
     rewrite_all(store);
     use_parts(store);
@@ -183,10 +182,9 @@ static void run_all(const struct folder *folder, int journal, const void *key)
     free(copy);
 }
 
-static void test_no_piece_reaches_a_file(void **state)
+FOLDER_TEST(no_piece_reaches_a_file)
 {
     static const int journals[] = {SES_JOURNAL_WAL, SES_JOURNAL_ROLLBACK};
-    const struct folder *folder = *state;
 
     key_need();
     for (size_t i = 0; i < sizeof journals / sizeof journals[0]; i++) {
@@ -199,10 +197,8 @@ static void test_no_piece_reaches_a_file(void **state)
 }
 
 /* Otherwise nothing would be shown by not finding a piece. */
-static void test_without_a_key_pieces_are_found(void **state)
+FOLDER_TEST(without_a_key_pieces_are_found)
 {
-    const struct folder *folder = *state;
-
     key_need();
 #ifdef ON_ENCRYPTED_STORES
     print_message("skipped: stores without a key, where each has one\n");
@@ -221,12 +217,4 @@ static int group_setup(void **state)
     return 0;
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_no_piece_reaches_a_file),
-        TEST(test_without_a_key_pieces_are_found),
-    };
-    return cmocka_run_group_tests_name("keys: traces", tests, group_setup, NULL);
-}
+TEST_GROUP(group_setup, NULL)

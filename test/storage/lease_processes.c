@@ -94,10 +94,7 @@ static int play(const char *path, int process)
 
 static void make_session(const char *path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     must_create(store, &turns, Q("{'busy':0}"));
     ses_close(store); /* a file may not be open at a fork */
 }
@@ -141,15 +138,13 @@ static void play_in_processes(const char *path, int processes)
     assert_sound(path);
 }
 
-static void test_two_processes_take_turns(void **state)
+FOLDER_TEST(two_processes_take_turns)
 {
-    const struct folder *folder = *state;
     play_in_processes(folder->path, 2);
 }
 
-static void test_four_processes_take_turns(void **state)
+FOLDER_TEST(four_processes_take_turns)
 {
-    const struct folder *folder = *state;
     play_in_processes(folder->path, 4);
 }
 
@@ -173,17 +168,14 @@ static void take_and_stay(const char *path, int begun)
         support_pause_us(1000000);
 }
 
-static void test_the_lease_of_a_process_that_is_killed_runs_out(void **state)
+FOLDER_TEST(the_lease_of_a_process_that_is_killed_runs_out)
 {
-    const struct folder *folder = *state;
     const ses_append_options none = {.size = sizeof none};
     ses_append_options late = none;
-    ses_store *store = NULL;
     ses_lease theirs;
     ses_lease lease;
     int status = 0;
     int begun[2];
-    ses_error error;
 
     make_session(folder->path);
     assert_int_equal(pipe(begun), 0);
@@ -195,7 +187,7 @@ static void test_the_lease_of_a_process_that_is_killed_runs_out(void **state)
     assert_int_equal(read(begun[0], &theirs, sizeof theirs), sizeof theirs);
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     assert_ok(ses_lease_take(store, &turns, "next", NULL, &lease, &error));
     assert_true(lease.token > theirs.token);
     late.lease = theirs.token;
@@ -207,15 +199,8 @@ static void test_the_lease_of_a_process_that_is_killed_runs_out(void **state)
     close(begun[1]);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_two_processes_take_turns),
-        TEST(test_four_processes_take_turns),
-        TEST(test_the_lease_of_a_process_that_is_killed_runs_out),
-    };
     behind = mmap(NULL, sizeof *behind, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return behind == MAP_FAILED ||
-           cmocka_run_group_tests_name("leases between processes", tests, NULL, NULL) != 0;
+    assert_true(behind != MAP_FAILED);
 }

@@ -35,14 +35,12 @@ static ses_cancel *new_cancel(ses_store *store)
 
 /* ---------------------------------------------------------------------------------------------- waiting */
 
-static void test_a_lock_of_another_process(void **state)
+COMMIT_TEST(a_lock_of_another_process)
 {
-    struct fixture *fixture = *state;
     sqlite3 *other = lock_file(fixture);
     const ses_append_options append = {.size = sizeof append, .timeout_ms = SHORT_MS};
     const ses_call_options call = {.size = sizeof call, .timeout_ms = SHORT_MS};
     const ses_delete_options delete = {.size = sizeof delete, .timeout_ms = SHORT_MS};
-    ses_error error;
 
     int64_t begun_us = support_steady_us();
     assert_code(SES_BUSY, ses_append_by_key(fixture->store, &one, "{}", SES_NUL, &append, NULL, &error));
@@ -57,9 +55,8 @@ static void test_a_lock_of_another_process(void **state)
     assert_ok(ses_append_by_key(fixture->store, &one, "{}", SES_NUL, &append, NULL, &error));
 }
 
-static void test_a_writer_of_this_process(void **state)
+COMMIT_TEST(a_writer_of_this_process)
 {
-    struct fixture *fixture = *state;
     struct call limited = APPEND_TO("a");
 
     limited.timeout_ms = SHORT_MS;
@@ -107,11 +104,9 @@ static int read_meanwhile(void *context, const char *data, size_t len, ses_error
     return 0;
 }
 
-static void test_all_readers_are_taken(void **state)
+COMMIT_TEST(all_readers_are_taken)
 {
-    struct fixture *fixture = *state;
     struct nested_read nested = {.code = SES_OK};
-    ses_error error;
 
     fixture->options.max_readers = 1;
     fixture_reopen(fixture);
@@ -122,13 +117,11 @@ static void test_all_readers_are_taken(void **state)
     assert_true(nested.took_us >= SHORT_MS * 1000 && nested.took_us < LATE_US);
 }
 
-static void test_a_lease(void **state)
+COMMIT_TEST(a_lease)
 {
-    struct fixture *fixture = *state;
     const ses_lease_options patient = {
         .size = sizeof patient, .wait_ms = 60000, .timeout_ms = SHORT_MS, .duration_us = 60000000};
     ses_lease lease;
-    ses_error error;
 
     assert_ok(ses_lease_take(fixture->store, &one, "first", NULL, &lease, &error));
     const int64_t begun_us = support_steady_us();
@@ -148,13 +141,11 @@ static int sleep_and_take(void *context, const char *data, size_t len, ses_error
     return 0;
 }
 
-static void test_work_ends(void **state)
+COMMIT_TEST(work_ends)
 {
-    struct fixture *fixture = *state;
     const ses_export_options limited = {.size = sizeof limited, .timeout_ms = 20};
     const ses_export_options enough = {.size = sizeof enough, .timeout_ms = 60000};
     const long pause_us = 30000;
-    ses_error error;
 
     append_much(fixture->store);
     assert_code(SES_INTERRUPTED, ses_store_export(fixture->store, &limited, sleep_and_take,
@@ -165,12 +156,10 @@ static void test_work_ends(void **state)
 }
 
 /* One statement goes on and on: SQLite itself looks at the time. */
-static void test_a_statement_ends(void **state)
+COMMIT_TEST(a_statement_ends)
 {
     enum { SESSIONS = 3000 };
-    struct fixture *fixture = *state;
     const ses_check_options limited = {.size = sizeof limited, .level = SES_CHECK_LOG, .timeout_ms = 1};
-    ses_error error;
     int64_t problems = 0;
     sqlite3 *other = NULL;
 
@@ -191,9 +180,8 @@ static void test_a_statement_ends(void **state)
 
 /* ------------------------------------------------------------------------------------------ a handle */
 
-static void test_a_pulled_handle_ends_every_call(void **state)
+COMMIT_TEST(a_pulled_handle_ends_every_call)
 {
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     ses_cancel *cancel = new_cancel(store);
     const ses_append_options append = {.size = sizeof append, .cancel = cancel};
@@ -218,7 +206,6 @@ static void test_a_pulled_handle_ends_every_call(void **state)
     int64_t problems = 0;
     int64_t count = 0;
     ses_space space = {.size = sizeof space};
-    ses_error error;
 
     assert_ok(ses_follower_open(store, &one, &follow, &follower, &error));
     ses_cancel_pull(cancel);
@@ -263,9 +250,8 @@ static void *pull_later(void *context)
 }
 
 /* Another thread ends a call that waits: for a lock, for a lease, for events. */
-static void test_another_thread_pulls(void **state)
+COMMIT_TEST(another_thread_pulls)
 {
-    struct fixture *fixture = *state;
     ses_cancel *cancel = new_cancel(fixture->store);
     const ses_append_options append = {.size = sizeof append, .cancel = cancel};
     const ses_lease_options take = {.size = sizeof take, .cancel = cancel, .wait_ms = 60000};
@@ -274,7 +260,6 @@ static void test_another_thread_pulls(void **state)
     const ses_event *event = NULL;
     ses_lease lease;
     pthread_t thread;
-    ses_error error;
 
     assert_ok(ses_lease_take(fixture->store, &one, "first", NULL, &lease, &error));
     assert_ok(ses_follower_open(fixture->store, &one, &follow, &follower, &error));
@@ -307,16 +292,14 @@ static void on_alarm(int number)
     ses_cancel_pull(pulled_by_signal);
 }
 
-static void test_a_signal_handler_pulls(void **state)
+COMMIT_TEST(a_signal_handler_pulls)
 {
-    struct fixture *fixture = *state;
     sqlite3 *other = lock_file(fixture);
     ses_cancel *cancel = new_cancel(fixture->store);
     const ses_append_options append = {.size = sizeof append, .cancel = cancel};
     const struct itimerval soon = {.it_value = {.tv_usec = SHORT_MS * 1000}};
     struct sigaction action = {.sa_handler = on_alarm};
     struct sigaction before;
-    ses_error error;
 
     pulled_by_signal = cancel;
     assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
@@ -331,9 +314,8 @@ static void test_a_signal_handler_pulls(void **state)
 }
 
 /* A queued call that is cancelled leaves the queue. The others in it share their commit. */
-static void test_a_queued_call_is_cancelled(void **state)
+COMMIT_TEST(a_queued_call_is_cancelled)
 {
-    struct fixture *fixture = *state;
     ses_cancel *cancel = new_cancel(fixture->store);
     struct call limited = APPEND_TO("a");
 
@@ -354,9 +336,8 @@ static void test_a_queued_call_is_cancelled(void **state)
 }
 
 /* One call of a group is cancelled after it has written. What it wrote goes, and the others are stored. */
-static void test_a_cancelled_member_fails_no_other(void **state)
+COMMIT_TEST(a_cancelled_member_fails_no_other)
 {
-    struct fixture *fixture = *state;
     ses_cancel *cancel = new_cancel(fixture->store);
     struct call limited = {.kind = APPEND, .session_id = "a", .text = "{\"author\":\"marked\"}"};
 
@@ -374,9 +355,8 @@ static void test_a_cancelled_member_fails_no_other(void **state)
 }
 
 /* The commit has begun: its outcome is the call's, however long that takes and whoever pulls. */
-static void test_a_commit_is_not_ended(void **state)
+COMMIT_TEST(a_commit_is_not_ended)
 {
-    struct fixture *fixture = *state;
     ses_cancel *cancel = new_cancel(fixture->store);
     struct call limited = APPEND_TO("a");
     const int64_t until_us = support_steady_us() + 20000000;
@@ -401,12 +381,10 @@ static void test_a_commit_is_not_ended(void **state)
 
 /* ------------------------------------------------------------------------------------------ the store's */
 
-static void test_the_store_has_a_limit_of_its_own(void **state)
+COMMIT_TEST(the_store_has_a_limit_of_its_own)
 {
-    struct fixture *fixture = *state;
     const ses_append_options unlimited = {.size = sizeof unlimited, .timeout_ms = -1};
     struct call waits = APPEND_TO("a");
-    ses_error error;
 
     fixture->options.timeout_ms = SHORT_MS;
     fixture->options.busy_timeout_ms = 8 * SHORT_MS;
@@ -424,13 +402,9 @@ static void test_the_store_has_a_limit_of_its_own(void **state)
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
 }
 
-static void test_a_store_in_memory(void **state)
+COMMIT_TEST(a_store_in_memory)
 {
-    struct fixture *fixture = *state;
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(":memory:", NULL, &store, &error));
+    ses_store *store = must_open(":memory:", NULL);
     ses_cancel *cancel = new_cancel(store);
     const ses_get_options get = {.size = sizeof get, .cancel = cancel, .timeout_ms = 60000};
     ses_session *session = NULL;
@@ -445,34 +419,10 @@ static void test_a_store_in_memory(void **state)
     (void)fixture;
 }
 
-static void test_arguments(void **state)
+COMMIT_TEST(arguments)
 {
-    struct fixture *fixture = *state;
     ses_cancel *cancel = NULL;
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_cancel_open(NULL, &cancel, &error));
     assert_code(SES_MISUSE, ses_cancel_open(fixture->store, NULL, &error));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_lock_of_another_process),
-        TEST(test_a_writer_of_this_process),
-        TEST(test_all_readers_are_taken),
-        TEST(test_a_lease),
-        TEST(test_work_ends),
-        TEST(test_a_statement_ends),
-        TEST(test_a_pulled_handle_ends_every_call),
-        TEST(test_another_thread_pulls),
-        TEST(test_a_signal_handler_pulls),
-        TEST(test_a_queued_call_is_cancelled),
-        TEST(test_a_cancelled_member_fails_no_other),
-        TEST(test_a_commit_is_not_ended),
-        TEST(test_the_store_has_a_limit_of_its_own),
-        TEST(test_a_store_in_memory),
-        TEST(test_arguments),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,19 +185,16 @@ static sqlite3 *lock_file(const struct fixture *fixture, const char *how)
     return other;
 }
 
-static void test_behind_another_process_that_writes(void **state)
+COMMIT_TEST(behind_another_process_that_writes)
 {
-    struct fixture *fixture = *state;
     sqlite3 *other = lock_file(fixture, "BEGIN IMMEDIATE");
 
     measure_all(fixture->store, "another process that writes", writes);
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
 }
 
-static void test_behind_another_process_that_has_the_file(void **state)
+COMMIT_TEST(behind_another_process_that_has_the_file)
 {
-    struct fixture *fixture = *state;
-
     fixture->options.journal = SES_JOURNAL_ROLLBACK;
     fixture_reopen(fixture);
     sqlite3 *other = lock_file(fixture, "BEGIN EXCLUSIVE");
@@ -206,21 +203,17 @@ static void test_behind_another_process_that_has_the_file(void **state)
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
 }
 
-static void test_behind_another_thread_that_writes(void **state)
+COMMIT_TEST(behind_another_thread_that_writes)
 {
-    struct fixture *fixture = *state;
-
     hold_leader(fixture->store);
     measure_all(fixture->store, "another thread that writes", writes);
     release_leader();
 }
 
-static void test_behind_a_lease(void **state)
+COMMIT_TEST(behind_a_lease)
 {
-    struct fixture *fixture = *state;
     const struct named_call call = {"lease", take_lease};
     ses_lease lease;
-    ses_error error;
 
     assert_ok(ses_lease_take(fixture->store, &one, "first", NULL, &lease, &error));
     measure(fixture->store, "a lease", &call);
@@ -241,11 +234,9 @@ static int read_meanwhile(void *context, const char *data, size_t len, ses_error
     return 0;
 }
 
-static void test_behind_all_readers(void **state)
+COMMIT_TEST(behind_all_readers)
 {
-    struct fixture *fixture = *state;
     ses_store *store = NULL;
-    ses_error error;
 
     fixture->options.max_readers = 1;
     fixture_reopen(fixture);
@@ -255,16 +246,4 @@ static void test_behind_all_readers(void **state)
     store = fixture->store;
     assert_ok(ses_store_export(store, NULL, read_meanwhile, &store, &error));
     assert_null(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_behind_another_process_that_writes),
-        TEST(test_behind_another_process_that_has_the_file),
-        TEST(test_behind_another_thread_that_writes),
-        TEST(test_behind_a_lease),
-        TEST(test_behind_all_readers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,12 +123,10 @@ static void assert_whole(const char *path)
                  "0\n");
 }
 
-static void test_an_import_that_is_killed_can_be_done_again(void **state)
+FOLDER_TEST(an_import_that_is_killed_can_be_done_again)
 {
-    struct folder *folder = *state;
     const int kills = (int)support_setting("SESLITE_KILLS", 10);
     ses_store *source = empty_store();
-    ses_error error;
 
     fill_source(source);
     struct text lines = exported(source, NULL);
@@ -148,13 +146,4 @@ static void test_an_import_that_is_killed_can_be_done_again(void **state)
     support_figure("kills", kills);
     free(lines.data);
     ses_close(source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_an_import_that_is_killed_can_be_done_again, folder_setup,
-                                        folder_teardown),
-    };
-    return cmocka_run_group_tests_name("lines kills", tests, NULL, NULL);
 }

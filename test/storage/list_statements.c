@@ -45,10 +45,8 @@ static void add_sessions(ses_store *store, int from, int to)
     (void)runs_of(store, NULL, SES_ORDER_NEWEST, 1);
 }
 
-static void test_a_page_of_any_size_runs_the_same_statements(void **state)
+TEST(a_page_of_any_size_runs_the_same_statements)
 {
-    struct fixture *fixture = *state;
-
     add_sessions(fixture->store, 0, 1000);
     for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
         const long of_app = runs_of(fixture->store, NULL, order, 1);
@@ -63,12 +61,10 @@ static void test_a_page_of_any_size_runs_the_same_statements(void **state)
 }
 
 /* Parents, titles and labels cost two statements more, if any session of the page has them; state costs three. */
-static void test_details_of_a_page_are_two_statements(void **state)
+TEST(details_of_a_page_are_two_statements)
 {
     static const ses_label label = {"l", "v"};
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
-    ses_error error;
 
     add_sessions(store, 0, 200);
     const long plain = runs_of(store, NULL, SES_ORDER_NEWEST, 100);
@@ -98,13 +94,12 @@ static long runs_of_filter(ses_store *store, const char *user, unsigned flags, c
     return runs;
 }
 
-static void test_a_filter_is_a_few_statements(void **state)
+TEST(a_filter_is_a_few_statements)
 {
     static const ses_filter none = {.size = sizeof none, .label = "none"};
     static const ses_filter prefix = {.size = sizeof prefix, .id_prefix = "x"};
     static const int64_t since = 1;
     const ses_filter times = {.size = sizeof times, .updated_since_us = &since};
-    struct fixture *fixture = *state;
     ses_store *store = fixture->store;
 
     add_sessions(store, 0, 1000);
@@ -137,7 +132,7 @@ static long work_of_page(ses_store *store, const ses_filter *filter, const char 
 
 /* By a label that nearly all have, and by time: in order of creation a page costs its own sessions, and neither those before
  * it nor those after it. */
-static void test_a_page_in_order_of_creation_costs_only_itself(void **state)
+TEST(a_page_in_order_of_creation_costs_only_itself)
 {
     enum { SESSIONS = 15000, LATE = 10000 };
     static const ses_filter label = {.size = sizeof label, .label = "l"};
@@ -145,9 +140,7 @@ static void test_a_page_in_order_of_creation_costs_only_itself(void **state)
     const ses_filter times = {.size = sizeof times, .updated_since_us = &since};
     const ses_list_options most = {.size = sizeof most, .order = SES_ORDER_CREATED, .limit = LATE};
     const ses_filter *const filters[] = {&label, &times};
-    struct fixture *fixture = *state;
     ses_page *page = NULL;
-    ses_error error;
 
     must_create(fixture->store, &(ses_key){"app", "user", "s0"}, NULL);
     raw_exec(fixture->path,
@@ -165,18 +158,4 @@ static void test_a_page_in_order_of_creation_costs_only_itself(void **state)
         assert_in_range(late, 1, 60000);
         ses_page_close(page);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_page_of_any_size_runs_the_same_statements, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_details_of_a_page_are_two_statements, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_filter_is_a_few_statements, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_page_in_order_of_creation_costs_only_itself, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("statements of a list", tests, NULL, NULL);
 }

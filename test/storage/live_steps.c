@@ -69,19 +69,18 @@ enum {
     OF_A_PAGE = 4, /* the transaction, the session's row, the stretch that it ends in */
 };
 
-static void test_walks(void **state)
-{
-    const struct fixture *fixture = *state;
+#define LIVE_STEPS_TEST(name) GROUP_TEST(struct fixture *fixture, name)
 
+LIVE_STEPS_TEST(walks)
+{
     for (int backward = 0; backward <= 1; backward++) {
         assert_int_equal(walk(fixture, (ses_range){.which = 0}, backward), LIVE);
         assert_in_range(steps, LIVE, LIVE + 2 * REWINDS + PAGES * OF_A_PAGE + 20);
     }
 }
 
-static void test_the_newest(void **state)
+LIVE_STEPS_TEST(the_newest)
 {
-    const struct fixture *fixture = *state;
     const ses_range newest = {.which = SES_RANGE_NEWEST, .newest = 100};
 
     assert_int_equal(walk(fixture, newest, true), 100);
@@ -90,9 +89,8 @@ static void test_the_newest(void **state)
     assert_in_range(steps, 200, 200 + REWINDS + 30);
 }
 
-static void test_a_few_in_the_middle(void **state)
+LIVE_STEPS_TEST(a_few_in_the_middle)
 {
-    const struct fixture *fixture = *state;
     const ses_range few = {
         .which = SES_RANGE_SEQ, .first_seq = EVENTS / 2 + 1, .last_seq = EVENTS / 2 + BETWEEN};
 
@@ -102,12 +100,10 @@ static void test_a_few_in_the_middle(void **state)
     }
 }
 
-static void test_a_get(void **state)
+LIVE_STEPS_TEST(a_get)
 {
-    const struct fixture *fixture = *state;
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
     ses_session *session = NULL;
-    ses_error error;
 
     steps = 0;
     assert_ok(ses_get(fixture->store, &key, GET_RANGE(&live), &session, &error));
@@ -152,28 +148,24 @@ static void go_back_and_forth(ses_session *session, const ses_point *point, long
     assert_short_write();
 }
 
-static void test_a_rewind_and_a_redo(void **state)
+LIVE_STEPS_TEST(a_rewind_and_a_redo)
 {
     static const char turn[] = "{\"timestamp\":1700000000,\"invocationId\":\"last\",\"author\":\"user\","
                                "\"content\":{\"parts\":[{\"text\":\"\"}]}}";
     const ses_point before_turn = {.size = sizeof before_turn, .kind = SES_POINT_SEQ, .seq = EVENTS};
     const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
-    const struct fixture *fixture = *state;
     ses_session *session = must_get(fixture->store, &key);
 
     must_append(session, turn);
     go_back_and_forth(session, &before_turn, 2, 2); /* looks for its invocation, and replays */
     go_back_and_forth(session, &last_turn, 3, 3);   /* looks for the last turn, too */
-    ses_session_close(session);
 }
 
-static void test_states_of_points(void **state)
+LIVE_STEPS_TEST(states_of_points)
 {
     const ses_point late = {.size = sizeof late, .kind = SES_POINT_SEQ, .seq = EVENTS - 1};
     const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
-    const struct fixture *fixture = *state;
     char *json = NULL;
-    ses_error error;
 
     steps = 0;
     assert_ok(ses_state_json_as_of_by_key(fixture->store, &key, &late, NULL, &json, NULL, &error));
@@ -185,13 +177,11 @@ static void test_states_of_points(void **state)
     assert_walks(2, 1);
 }
 
-static void test_a_fork(void **state)
+LIVE_STEPS_TEST(a_fork)
 {
     const ses_point early = {.size = sizeof early, .kind = SES_POINT_INVOCATION, .id = "last"};
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     const ses_fork_options options = {.size = sizeof options, .range = &none};
-    const struct fixture *fixture = *state;
-    ses_error error;
 
     count_from_here();
     assert_ok(ses_fork_by_key(fixture->store, &key, &early, NULL, &options, NULL, &error));
@@ -199,16 +189,14 @@ static void test_a_fork(void **state)
     assert_in_range(locked_steps, 1, REWINDS + 60); /* each mark that is copied is looked at */
 }
 
-static void test_rewinds_of_other_programs(void **state)
+LIVE_STEPS_TEST(rewinds_of_other_programs)
 {
     static const char rewinds[][99] = {"{\"actions\":{\"rewindBeforeInvocationId\":\"last\"}}",
                                        "{\"actions\":{\"rewindBeforeInvocationId\":\"none\"}}"};
-    const struct fixture *fixture = *state;
-    ses_error error;
 
     for (size_t i = 0; i < 2; i++) {
         count_from_here();
-        assert_ok(ses_append_by_key(fixture->store, &key, rewinds[i], SES_NUL, NULL, NULL, &error));
+        must_append_by_key(fixture->store, &key, rewinds[i]);
         assert_walks(1, 0);
         assert_short_write();
     }
@@ -222,12 +210,10 @@ static void test_rewinds_of_other_programs(void **state)
 }
 
 /* The last, because it cuts the log. */
-static void test_cuts(void **state)
+LIVE_STEPS_TEST(cuts)
 {
     const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
     const ses_point middle = {.size = sizeof middle, .kind = SES_POINT_SEQ, .seq = EVENTS / 2};
-    const struct fixture *fixture = *state;
-    ses_error error;
 
     count_from_here();
     assert_ok(ses_cut_by_key(fixture->store, &key, &last_turn, NULL, NULL, &error));
@@ -239,18 +225,4 @@ static void test_cuts(void **state)
     assert_short_write();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_walks),
-        cmocka_unit_test(test_the_newest),
-        cmocka_unit_test(test_a_few_in_the_middle),
-        cmocka_unit_test(test_a_get),
-        cmocka_unit_test(test_a_rewind_and_a_redo), /* which leaves a turn that the next ones use */
-        cmocka_unit_test(test_states_of_points),
-        cmocka_unit_test(test_a_fork),
-        cmocka_unit_test(test_rewinds_of_other_programs),
-        cmocka_unit_test(test_cuts),
-    };
-    return cmocka_run_group_tests_name("live events: steps", tests, log_setup, fixture_teardown);
-}
+TEST_GROUP(log_setup, fixture_teardown)

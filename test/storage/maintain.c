@@ -52,10 +52,8 @@ static void assert_free_pages(ses_store *store, int64_t expected)
     assert_true(space.bytes > space.free_bytes);
 }
 
-static void test_free_pages_are_given_back(void **state)
+TEST(free_pages_are_given_back)
 {
-    struct fixture *fixture = *state;
-
     fixture->options.synchronous = SES_SYNC_NORMAL;
     fixture_reopen(fixture);
     append_much(fixture->store, &key);
@@ -76,10 +74,8 @@ static void test_free_pages_are_given_back(void **state)
     assert_sound(fixture->path);
 }
 
-static void test_the_log_is_emptied(void **state)
+TEST(the_log_is_emptied)
 {
-    struct fixture *fixture = *state;
-
     append_much(fixture->store, &key);
     assert_true(size_of(fixture->path, "-wal") > 0);
     assert_int_equal(maintain(fixture->store, 0), SES_OK);
@@ -87,10 +83,8 @@ static void test_the_log_is_emptied(void **state)
     must_append_by_key(fixture->store, &key, "{}");
 }
 
-static void test_a_reader_keeps_the_log(void **state)
+TEST(a_reader_keeps_the_log)
 {
-    struct fixture *fixture = *state;
-
     fixture->options.busy_timeout_ms = 200;
     fixture_reopen(fixture);
     append_much(fixture->store, &key);
@@ -104,10 +98,8 @@ static void test_a_reader_keeps_the_log(void **state)
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
 }
 
-static void test_statistics_are_made_and_the_store_opens_with_them(void **state)
+TEST(statistics_are_made_and_the_store_opens_with_them)
 {
-    struct fixture *fixture = *state;
-
     append_much(fixture->store, &key);
     assert_int_equal(maintain(fixture->store, 0), SES_OK);
     assert_query(fixture->path, "SELECT count(*) FROM sqlite_stat1", "0\n"); /* all is small */
@@ -124,10 +116,8 @@ static void test_statistics_are_made_and_the_store_opens_with_them(void **state)
     assert_int_equal(maintain(fixture->store, 0), SES_OK);
 }
 
-static void test_a_log_of_another_program_is_left_alone(void **state)
+TEST(a_log_of_another_program_is_left_alone)
 {
-    struct fixture *fixture = *state;
-
     must_create(fixture->store, &key, NULL);
     fixture->options.checkpoint = SES_CHECKPOINT_EXTERNAL;
     fixture_reopen(fixture);
@@ -138,10 +128,8 @@ static void test_a_log_of_another_program_is_left_alone(void **state)
     assert_true(size_of(fixture->path, "-wal") >= before);
 }
 
-static void test_every_kind_of_store_is_maintained(void **state)
+TEST(every_kind_of_store_is_maintained)
 {
-    struct fixture *fixture = *state;
-
     fixture->options.journal = SES_JOURNAL_ROLLBACK;
     fixture_reopen(fixture);
     append_much(fixture->store, &key);
@@ -150,10 +138,8 @@ static void test_every_kind_of_store_is_maintained(void **state)
     assert_int_equal(number(fixture->path, "PRAGMA freelist_count"), 0);
 }
 
-static void test_a_store_in_memory_is_maintained(void **state)
+MEMORY_TEST(a_store_in_memory_is_maintained)
 {
-    struct fixture *fixture = *state;
-
     append_much(fixture->store, &key);
     must_delete(fixture->store, &key);
     assert_int_equal(maintain(fixture->store, 10), SES_MORE);
@@ -161,26 +147,21 @@ static void test_a_store_in_memory_is_maintained(void **state)
 }
 
 /* One that another program has written anew: it keeps no account of its pages. */
-static void test_a_file_that_cannot_give_back_does_not_ask_for_more(void **state)
+TEST(a_file_that_cannot_give_back_does_not_ask_for_more)
 {
-    struct fixture *fixture = *state;
-
     append_much(fixture->store, &key);
     ses_close(fixture->store);
     fixture->store = NULL;
     raw_exec(fixture->path, "PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM");
-    ses_error error;
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
     must_delete(fixture->store, &key);
     assert_true(number(fixture->path, "PRAGMA freelist_count") > 100);
     assert_int_equal(maintain(fixture->store, 0), SES_OK);
 }
 
-static void test_what_cannot_be_asked(void **state)
+TEST(what_cannot_be_asked)
 {
-    struct fixture *fixture = *state;
     const ses_maintain_options options = {.size = sizeof options, .limit = -1};
-    ses_error error;
 
     assert_code(SES_MISUSE, ses_store_maintain(NULL, NULL, &error));
     assert_code(SES_INVALID, ses_store_maintain(fixture->store, &options, &error));
@@ -191,23 +172,4 @@ static void test_what_cannot_be_asked(void **state)
     fixture_reopen(fixture);
     assert_code(SES_READONLY, ses_store_maintain(fixture->store, NULL, &error));
     assert_free_pages(fixture->store, 0);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_free_pages_are_given_back),
-        TEST(test_the_log_is_emptied),
-        TEST(test_a_reader_keeps_the_log),
-        TEST(test_statistics_are_made_and_the_store_opens_with_them),
-        TEST(test_a_log_of_another_program_is_left_alone),
-        TEST(test_every_kind_of_store_is_maintained),
-        cmocka_unit_test_setup_teardown(test_a_store_in_memory_is_maintained, fixture_setup_memory,
-                                        fixture_teardown),
-        TEST(test_a_file_that_cannot_give_back_does_not_ask_for_more),
-        TEST(test_what_cannot_be_asked),
-    };
-    return cmocka_run_group_tests_name("maintain", tests, NULL, NULL);
 }

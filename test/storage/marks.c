@@ -27,10 +27,8 @@ static void assert_marks(const struct fixture *fixture, const char *expected)
     assert_query(fixture->path, "SELECT session_id, seq, kind, target_seq FROM event_marks", expected);
 }
 
-static void test_rewinds_know_where_they_lead(void **state)
+TEST_OF(marks_setup, rewinds_know_where_they_lead)
 {
-    const struct fixture *fixture = *state;
-
     append(fixture, Q("{'id':'r1','invocationId':'c','actions':{'rewindBeforeInvocationId':'b'}}"));
     append(fixture, Q("{'id':'r2','invocationId':'d','actions':{'rewind_before_invocation_id':'\\u0061'}}"));
     append(fixture, Q("{'id':'r3','actions':{'rewindBeforeInvocationId':'unknown'}}"));
@@ -38,50 +36,42 @@ static void test_rewinds_know_where_they_lead(void **state)
     assert_marks(fixture, "1|4|1|2\n1|5|1|1\n1|6|1|0\n1|7|1|0\n");
 }
 
-static void test_compactions_are_marked(void **state)
+TEST_OF(marks_setup, compactions_are_marked)
 {
-    const struct fixture *fixture = *state;
-
     append(fixture, Q("{'id':'c1','actions':{'compaction':{'startTimestamp':1,'endTimestamp':2}}}"));
     append(fixture, Q("{'id':'c2','invocationId':'x','actions':{'compaction':{},"
                       "'rewindBeforeInvocationId':'a'}}"));
     assert_marks(fixture, "1|4|2|NULL\n1|5|1|1\n");
 }
 
-static void test_other_events_are_not(void **state)
+TEST_OF(marks_setup, other_events_are_not)
 {
-    const struct fixture *fixture = *state;
-
     append(fixture, Q("{'id':'n1','actions':{'rewindBeforeInvocationId':'','compaction':null}}"));
     append(fixture, Q("{'id':'n2','rewindBeforeInvocationId':'a','compaction':{}}"));
     append(fixture, Q("{'id':'n3','actions':{'rewindBeforeInvocationId':null}}"));
     assert_marks(fixture, "");
 }
 
-static void test_a_batch_and_its_retry(void **state)
+TEST_OF(marks_setup, a_batch_and_its_retry)
 {
-    const struct fixture *fixture = *state;
     const ses_text events[] = {
         {Q("{'id':'e4','invocationId':'c'}"), SES_NUL},
         {Q("{'id':'r','invocationId':'d','actions':{'rewindBeforeInvocationId':'c'}}"), SES_NUL},
     };
-    ses_error error;
 
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 2, NULL, NULL, &error));
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 2, NULL, NULL, &error));
     assert_marks(fixture, "1|5|1|4\n");
 }
 
-static void test_wrong_types_are_refused(void **state)
+TEST_OF(marks_setup, wrong_types_are_refused)
 {
-    const struct fixture *fixture = *state;
     static const char *const events[][2] = {
         {"{\"actions\":{\"rewindBeforeInvocationId\":5}}",
          "the event's actions.rewindBeforeInvocationId must be a string"},
         {"{\"actions\":{\"compaction\":[]}}", "the event's actions.compaction must be an object"},
         {"{\"actions\":{\"rewindBeforeInvocationId\":\"a\",\"rewind_before_invocation_id\":\"a\"}}", "both"},
     };
-    ses_error error;
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
         assert_code(SES_INVALID,
@@ -90,11 +80,9 @@ static void test_wrong_types_are_refused(void **state)
     }
 }
 
-static void test_a_session_takes_all_its_rows_along(void **state)
+TEST_OF(marks_setup, a_session_takes_all_its_rows_along)
 {
-    const struct fixture *fixture = *state;
     int64_t deleted = 0;
-    ses_error error;
 
     append(fixture, Q("{'id':'r','actions':{'rewindBeforeInvocationId':'a'}}"));
     raw_exec(fixture->path, "INSERT INTO session_labels VALUES (1, 'l', 'v', 1), (2, 'l', 'v', 1);"
@@ -112,15 +100,4 @@ static void test_a_session_takes_all_its_rows_along(void **state)
         " SELECT session_id FROM base_state UNION ALL SELECT session_id FROM event_marks)",
         "2,2,2,2,2\n");
     assert_sound(fixture->path);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, marks_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_rewinds_know_where_they_lead), TEST(test_compactions_are_marked),
-        TEST(test_other_events_are_not),         TEST(test_a_batch_and_its_retry),
-        TEST(test_wrong_types_are_refused),      TEST(test_a_session_takes_all_its_rows_along),
-    };
-    return cmocka_run_group_tests_name("marks", tests, NULL, NULL);
 }

@@ -95,19 +95,17 @@ static void make_first_version(const char *path)
     make_first_version_of(path, false);
 }
 
-static void test_older_store_is_brought_up_to_date(void **state)
+#define MIGRATE_TEST(name) TEST_WITH(struct migrate_test *test, setup, teardown, name)
+
+MIGRATE_TEST(older_store_is_brought_up_to_date)
 {
-    const struct migrate_test *test = *state;
-    ses_store *store = NULL;
-    ses_session *session = NULL;
     ses_info info = {.size = sizeof info};
-    ses_error error;
 
     make_first_version(test->path);
-    assert_ok(ses_open(test->path, NULL, &store, &error));
+    ses_store *store = must_open(test->path, NULL);
     assert_ok(ses_store_info(store, &info, &error));
     assert_int_equal(info.schema_version, 5);
-    session = must_get(store, &key);
+    ses_session *session = must_get(store, &key);
     assert_string_equal(support_state(session, NULL), Q("{'k':1.10}"));
     assert_string_equal(ses_session_event(session, 0)->json, Q("{'id':'e1','timestamp':0.000007}"));
     must_append(session, "{}");
@@ -119,9 +117,8 @@ static void test_older_store_is_brought_up_to_date(void **state)
 }
 
 /* These later scripts rename a column that exports need, so the rows are looked at. */
-static void test_stores_of_released_versions_keep_their_rows(void **state)
+MIGRATE_TEST(stores_of_released_versions_keep_their_rows)
 {
-    const struct migrate_test *test = *state;
     const char *sums =
         "SELECT (SELECT sum(length(body) * position) FROM events) +"
         " (SELECT count(*) FROM artifact_chunks) + (SELECT sum(length(value)) FROM session_state) +"
@@ -129,7 +126,6 @@ static void test_stores_of_released_versions_keep_their_rows(void **state)
 
     for (int i = 0; i < RELEASED_VERSIONS; i++) {
         ses_store *store = NULL;
-        ses_error error;
 
         released_make(released_versions[i], test->path);
         const int64_t sum = read_number(test->path, sums);
@@ -141,13 +137,9 @@ static void test_stores_of_released_versions_keep_their_rows(void **state)
     }
 }
 
-static void test_new_store_goes_through_all_scripts(void **state)
+MIGRATE_TEST(new_store_goes_through_all_scripts)
 {
-    const struct migrate_test *test = *state;
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(test->path, NULL, &store, &error));
+    ses_store *store = must_open(test->path, NULL);
     must_create(store, &key, NULL);
     ses_close(store);
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
@@ -156,11 +148,9 @@ static void test_new_store_goes_through_all_scripts(void **state)
     ses_close(store);
 }
 
-static void test_script_that_fails_in_its_middle_changes_nothing(void **state)
+MIGRATE_TEST(script_that_fails_in_its_middle_changes_nothing)
 {
-    const struct migrate_test *test = *state;
     ses_store *store = NULL;
-    ses_error error;
 
     make_first_version(test->path);
     exec(test->path, "CREATE TABLE later (mine)");
@@ -178,12 +168,10 @@ static void test_script_that_fails_in_its_middle_changes_nothing(void **state)
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
 }
 
-static void test_older_store_is_not_read_only(void **state)
+MIGRATE_TEST(older_store_is_not_read_only)
 {
-    const struct migrate_test *test = *state;
     const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY};
     ses_store *store = NULL;
-    ses_error error;
 
     make_first_version(test->path);
     assert_code(SES_READONLY, ses_open(test->path, &options, &store, &error));
@@ -191,11 +179,9 @@ static void test_older_store_is_not_read_only(void **state)
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
 }
 
-static void test_newer_store_is_refused(void **state)
+MIGRATE_TEST(newer_store_is_refused)
 {
-    const struct migrate_test *test = *state;
     ses_store *store = NULL;
-    ses_error error;
 
     make_first_version(test->path);
     exec(test->path, "PRAGMA user_version = 6");
@@ -206,12 +192,10 @@ static void test_newer_store_is_refused(void **state)
 }
 
 /* A feature that this library does not know may depend on the schema as it is. */
-static void test_a_file_with_other_features_is_not_migrated(void **state)
+MIGRATE_TEST(a_file_with_other_features_is_not_migrated)
 {
-    const struct migrate_test *test = *state;
     ses_store *store = NULL;
     sqlite3 *handle = NULL;
-    ses_error error;
 
     make_first_version(test->path);
     exec(test->path, "INSERT INTO features VALUES ('use', 1), ('things', 2)");
@@ -243,10 +227,9 @@ static void test_a_file_with_other_features_is_not_migrated(void **state)
 static void assert_opens(const char *path)
 {
     const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
-    ses_store *store = NULL;
     ses_error error;
 
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     ses_close(store);
     assert_ok(ses_open(path, &read_only, &store, &error));
     ses_close(store);
@@ -270,10 +253,8 @@ static void run_by_hand(const char *path, const char *script)
     assert_int_equal(status, 0);
 }
 
-static void test_altered_schema_opens(void **state)
+MIGRATE_TEST(altered_schema_opens)
 {
-    const struct migrate_test *test = *state;
-
     assert_opens(test->path); /* a new file */
     for (size_t by_hand = 0; by_hand <= sizeof later_scripts / sizeof later_scripts[0]; by_hand++) {
         for (int without_comments = 0; without_comments < 2; without_comments++) {
@@ -313,10 +294,8 @@ static const struct change refused[] = {
     {REWRITE "replace(sql, ' CHECK (\"made by\" <> '''')', '')", "\"event_marks\" was changed"},
 };
 
-static void test_altered_schema_in_other_words(void **state)
+MIGRATE_TEST(altered_schema_in_other_words)
 {
-    const struct migrate_test *test = *state;
-
     assert_opens(test->path);
     exec(test->path,
          REWRITE "replace(replace(replace(sql, '[a b]', '/*''*/ [a b]/**//*/*/'), 'x''4a''', 'X''4A'''), "
@@ -324,11 +303,9 @@ static void test_altered_schema_in_other_words(void **state)
     assert_opens(test->path);
 }
 
-static void test_altered_schema_that_was_changed(void **state)
+MIGRATE_TEST(altered_schema_that_was_changed)
 {
-    const struct migrate_test *test = *state;
     ses_store *store = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         assert_ok(ses_open(test->path, NULL, &store, &error));
@@ -382,10 +359,8 @@ static int open_together(const char *path)
     return failed;
 }
 
-static void test_processes_that_open_at_once(void **state)
+MIGRATE_TEST(processes_that_open_at_once)
 {
-    const struct migrate_test *test = *state;
-
     for (int round = 0; round < 10; round++) {
         static const char *const suffixes[] = {"", "-wal", "-shm"};
         for (size_t i = 0; i < 3; i++) {
@@ -400,24 +375,4 @@ static void test_processes_that_open_at_once(void **state)
         assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
         assert_int_equal(read_number(test->path, "SELECT count(*) FROM sessions"), 1);
     }
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_older_store_is_brought_up_to_date),
-        TEST(test_stores_of_released_versions_keep_their_rows),
-        TEST(test_new_store_goes_through_all_scripts),
-        TEST(test_script_that_fails_in_its_middle_changes_nothing),
-        TEST(test_older_store_is_not_read_only),
-        TEST(test_newer_store_is_refused),
-        TEST(test_a_file_with_other_features_is_not_migrated),
-        TEST(test_altered_schema_opens),
-        TEST(test_altered_schema_in_other_words),
-        TEST(test_altered_schema_that_was_changed),
-        TEST(test_processes_that_open_at_once),
-    };
-    return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);
 }

@@ -14,15 +14,13 @@ static void refuse(const char *path, const ses_open_options *options, int code, 
 
 #define assert_refused(path, options, code, words) refuse(path, options, code, words, __LINE__)
 
-static void test_bad_paths(void **state)
+FOLDER_TEST(bad_paths)
 {
-    const struct folder *folder = *state;
     char *beneath_file = support_path(folder->folder, "file/store.db");
     char *no_folder = support_path(folder->folder, "absent/store.db");
     char *file = support_path(folder->folder, "file");
     char *pipe_path = support_path(folder->folder, "pipe");
     char *long_name = malloc(400);
-    ses_error error;
 
     write_file(file, "", 0);
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
@@ -55,12 +53,9 @@ static void test_bad_paths(void **state)
     free(beneath_file);
 }
 
-static void test_must_exist(void **state)
+FOLDER_TEST(must_exist)
 {
-    const struct folder *folder = *state;
     ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_MUST_EXIST};
-    ses_store *store = NULL;
-    ses_error error;
     char *before = folder_picture(folder->folder);
 
     assert_refused(folder->path, &options, SES_NOTFOUND, folder->path);
@@ -68,7 +63,7 @@ static void test_must_exist(void **state)
     assert_refused(folder->path, &options, SES_NOTFOUND, folder->path);
     assert_picture(folder->folder, before);
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     ses_close(store);
     options.flags = SES_OPEN_MUST_EXIST;
     assert_ok(ses_open(folder->path, &options, &store, &error));
@@ -98,9 +93,8 @@ static void no_release(void *context, void *memory)
     (void)memory;
 }
 
-static void test_bad_options_are_misuse(void **state)
+FOLDER_TEST(bad_options_are_misuse)
 {
-    const struct folder *folder = *state;
     const ses_allocator whole = {sizeof whole, NULL, no_allocate, no_resize, no_release};
     ses_allocator allocators[4] = {whole, whole, whole, whole};
     const struct {
@@ -138,18 +132,15 @@ static void test_bad_options_are_misuse(void **state)
 }
 
 /* The options struct of a newer header is accepted as long as it asks for nothing new, and so is an older one. */
-static void test_options_of_other_versions(void **state)
+FOLDER_TEST(options_of_other_versions)
 {
     struct {
         ses_open_options options;
         char newer[24];
     } larger = {.options = {.size = sizeof larger}};
     ses_open_options smaller = {.size = offsetof(ses_open_options, synchronous), .synchronous = 99};
-    ses_store *store = NULL;
-    ses_error error;
-    (void)state;
 
-    assert_ok(ses_open(":memory:", &larger.options, &store, &error));
+    ses_store *store = must_open(":memory:", &larger.options);
     ses_close(store);
     assert_ok(ses_open(":memory:", &smaller, &store, &error));
     ses_close(store);
@@ -157,18 +148,15 @@ static void test_options_of_other_versions(void **state)
     assert_refused(":memory:", &larger.options, SES_MISUSE, "members");
 }
 
-static void test_largest_options(void **state)
+FOLDER_TEST(largest_options)
 {
     const ses_open_options options = {.size = sizeof options,
                                       .max_event_bytes = (size_t)512 << 20,
                                       .max_readers = 64,
                                       .busy_timeout_ms = INT64_MAX};
     const ses_key key = {"app", "user", "session"};
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, &options, &store, &error));
+    ses_store *store = must_open(folder->path, &options);
     must_create(store, &key, NULL);
     assert_code(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     ses_close(store);
@@ -192,24 +180,22 @@ static void write_and_read_again(const char *path)
 {
     const ses_key key = {"app", "user", "session"};
     ses_info info = {.size = sizeof info};
-    ses_store *store = NULL;
-    ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     must_create(store, &key, Q("{'k':1}"));
     ses_close(store);
     const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_MUST_EXIST};
     assert_ok(ses_open(path, &options, &store, &error));
     assert_ok(ses_store_info(store, &info, &error));
     assert_string_equal(info.path, path);
-    session = must_get(store, &key);
+    ses_session *session = must_get(store, &key);
     assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
     ses_session_close(session);
     ses_close(store);
 }
 
-static void test_names_with_special_characters(void **state)
+FOLDER_TEST(names_with_special_characters)
 {
     static const char *const names[] = {"with space.db",
                                         " lead",
@@ -230,7 +216,6 @@ static void test_names_with_special_characters(void **state)
                                         ":memory:",
                                         "%00",
                                         "x-wal"};
-    const struct folder *folder = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = support_path(folder->folder, names[i]);
@@ -242,9 +227,8 @@ static void test_names_with_special_characters(void **state)
     }
 }
 
-static void test_paths_of_every_shape(void **state)
+FOLDER_TEST(paths_of_every_shape)
 {
-    const struct folder *folder = *state;
     char before[4096];
     char *link_path = support_path(folder->folder, "link.db");
 
@@ -264,28 +248,11 @@ static void test_paths_of_every_shape(void **state)
 }
 
 /* More than one slash in front, which in a URI would be the name of a host. */
-static void test_path_with_two_slashes_in_front(void **state)
+FOLDER_TEST(path_with_two_slashes_in_front)
 {
-    const struct folder *folder = *state;
     struct text path = {NULL, 0};
 
     text_printf(&path, "/%s//store.db", folder->folder);
     write_and_read_again(path.data);
     free(path.data);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_bad_paths),
-        TEST(test_must_exist),
-        TEST(test_bad_options_are_misuse),
-        TEST(test_options_of_other_versions),
-        TEST(test_largest_options),
-        TEST(test_names_with_special_characters),
-        TEST(test_paths_of_every_shape),
-        TEST(test_path_with_two_slashes_in_front),
-    };
-    return cmocka_run_group_tests_name("open", tests, NULL, NULL);
 }

@@ -10,7 +10,13 @@ int __wrap_sqlite3_libversion_number(void)
     return version;
 }
 
-static void test_the_versions_with_bugs(void **state)
+static int setup(void **state)
+{
+    version = 3053000;
+    return fixture_setup(state);
+}
+
+TEST_OF(setup, the_versions_with_bugs)
 {
     static const struct {
         int version;
@@ -21,11 +27,9 @@ static void test_the_versions_with_bugs(void **state)
                     {3050002, true, false},  {3050006, true, false}, {3050007, false, false},
                     {3050099, false, false}, {3051000, true, false}, {3051002, true, false},
                     {3051003, false, false}, {3053000, false, false}};
-    const struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         ses_info info = {.size = sizeof info};
-        ses_error error;
         version = versions[i].version;
         assert_ok(ses_store_info(fixture->store, &info, &error));
         const bool resets = strstr(info.sqlite.bugs, "WAL-reset") != NULL;
@@ -34,18 +38,4 @@ static void test_the_versions_with_bugs(void **state)
             (info.sqlite.bugs[0] != '\0') != (resets || savepoint))
             fail_msg("version %d: \"%s\"", version, info.sqlite.bugs);
     }
-}
-
-static int setup(void **state)
-{
-    version = 3053000;
-    return fixture_setup(state);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_versions_with_bugs, setup, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("bugs of SQLite", tests, NULL, NULL);
 }

@@ -22,15 +22,13 @@ static void open_clocked(struct clocked *clocked, const char *path)
     must_create(clocked->store, &key, NULL);
 }
 
-static void test_clock_out_of_range(void **state)
+FOLDER_TEST(clock_out_of_range)
 {
     static const struct {
         int64_t now, seen;
     } cases[] = {{INT64_MAX, LATEST},      {LATEST + 1, LATEST},  {LATEST, LATEST}, {EARLIEST, EARLIEST},
                  {EARLIEST - 1, EARLIEST}, {INT64_MIN, EARLIEST}, {-1, -1}};
-    const struct folder *folder = *state;
     struct clocked clocked;
-    ses_error error;
 
     open_clocked(&clocked, folder->path);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -49,13 +47,11 @@ static void test_clock_out_of_range(void **state)
 }
 
 /* The timestamp that is put into an event is read as that very time again: by a retry, by an export. */
-static void test_made_time_is_read_as_the_same(void **state)
+FOLDER_TEST(made_time_is_read_as_the_same)
 {
     static const int64_t times[] = {
         0, -1, 1, 999999, -999999, EARLIEST, INT64_C(99999999999999999), INT64_C(100000000000000000), LATEST};
-    const struct folder *folder = *state;
     struct clocked clocked;
-    ses_error error;
 
     open_clocked(&clocked, folder->path);
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
@@ -77,14 +73,4 @@ static void test_made_time_is_read_as_the_same(void **state)
         ses_session_close(session);
     }
     ses_close(clocked.store);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_clock_out_of_range),
-        TEST(test_made_time_is_read_as_the_same),
-    };
-    return cmocka_run_group_tests_name("open: clock", tests, NULL, NULL);
 }

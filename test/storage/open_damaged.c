@@ -8,13 +8,10 @@ static void make_full_store(const char *path)
 {
     const ses_open_options options = {.size = sizeof options, .journal = SES_JOURNAL_ROLLBACK};
     const ses_key other = {"app", "other", "session"};
-    ses_store *store = NULL;
-    ses_session *session = NULL;
-    ses_error error;
     char event[3000];
 
-    assert_ok(ses_open(path, &options, &store, &error));
-    session = must_open_new(store, &key, Q("{'app:a':1,'user:u':'two','s':[3]}"));
+    ses_store *store = must_open(path, &options);
+    ses_session *session = must_open_new(store, &key, Q("{'app:a':1,'user:u':'two','s':[3]}"));
     must_create(store, &other, Q("{'x':null}"));
     for (int i = 0; i < 40; i++) {
         snprintf(event, sizeof event,
@@ -136,9 +133,8 @@ static void remove_beside(const char *path)
 }
 
 /* Damages every page in turn, each in two of these ways: one bit of its header, a run of bytes, or all of them. */
-static void test_flipped_bytes(void **state)
+FOLDER_TEST(flipped_bytes)
 {
-    const struct folder *folder = *state;
     struct tally tally = {0, 0, 0};
     size_t len = 0;
     uint32_t random = 12345;
@@ -169,9 +165,8 @@ static void test_flipped_bytes(void **state)
     free(whole);
 }
 
-static void test_truncated_file(void **state)
+FOLDER_TEST(truncated_file)
 {
-    const struct folder *folder = *state;
     struct tally tally = {0, 0, 0};
     size_t len = 0;
     int refused = 0;
@@ -180,7 +175,6 @@ static void test_truncated_file(void **state)
     char *whole = support_read_file(folder->path, &len);
     for (size_t left = 2; left <= len - 4096; left += left < 4096 ? 819 : 2 * 4096 + 173) {
         ses_store *store = NULL;
-        ses_error error;
         write_file(folder->path, whole, left);
         int code = ses_open(folder->path, NULL, &store, &error);
         count_code(&tally, code, &error);
@@ -196,7 +190,7 @@ static void test_truncated_file(void **state)
 }
 
 /* Tables and indexes that are missing or different, because another program changed them. */
-static void test_changed_schema(void **state)
+FOLDER_TEST(changed_schema)
 {
     static const char *const changes[] = {"DROP TABLE events",
                                           "DROP TABLE session_state",
@@ -208,7 +202,6 @@ static void test_changed_schema(void **state)
                                           "1 AS session_id, 2 AS initial_state",
                                           "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
                                           "'CREATE TABLE events (x' WHERE name = 'events'"};
-    const struct folder *folder = *state;
     size_t len = 0;
 
     make_full_store(folder->path);
@@ -227,7 +220,7 @@ static void test_changed_schema(void **state)
 }
 
 /* Rows that no library wrote, in spite of the guards: with triggers dropped, or by damage. */
-static void test_wrong_rows(void **state)
+FOLDER_TEST(wrong_rows)
 {
     static const char *const changes[] = {
         "UPDATE session_state SET value = ''",
@@ -250,7 +243,6 @@ static void test_wrong_rows(void **state)
         "UPDATE sessions SET updated_us = 9223372036854775807, created_us = -9223372036854775807",
         "UPDATE sessions SET name = ''",
         "UPDATE events SET time_us = 9223372036854775807, high_us = -5"};
-    const struct folder *folder = *state;
     size_t len = 0;
 
     make_full_store(folder->path);
@@ -273,15 +265,10 @@ static void test_wrong_rows(void **state)
 }
 
 /* A handle that catches up meets an event that cannot be read. The call says so, and the handle stays as it was. */
-static void test_unreadable_event_in_the_way(void **state)
+FOLDER_TEST(unreadable_event_in_the_way)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
-    ses_session *session = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
-    session = must_open_new(store, &key, Q("{'k':1}"));
+    ses_store *store = must_open(folder->path, NULL);
+    ses_session *session = must_open_new(store, &key, Q("{'k':1}"));
     must_append_by_key(store, &key, Q("{'id':'e'}"));
     raw_exec(folder->path, "DROP TRIGGER guard_events_update; UPDATE events SET body = '{\"id\":\"e\"', "
                            "id_at = 'e', invocation_at = ''");
@@ -306,7 +293,6 @@ static void assert_journal_is_played_back(const struct folder *folder, bool by_l
     char *journal = support_path(folder->folder, "store.db-journal");
     char *link_path = support_path(folder->folder, "link.db");
     ses_store *store = NULL;
-    ses_session *session = NULL;
     struct stat status;
     ses_error error;
 
@@ -324,7 +310,7 @@ static void assert_journal_is_played_back(const struct folder *folder, bool by_l
     assert_message("open the store once for writing");
     assert_int_equal(stat(crashed_journal, &status), 0);
     assert_ok(ses_open(by_link ? link_path : crashed, NULL, &store, &error));
-    session = must_get(store, &key);
+    ses_session *session = must_get(store, &key);
     assert_int_equal(ses_session_event_count(session), 40);
     assert_string_equal(ses_session_event(session, 39)->author, "agent");
     ses_session_close(session);
@@ -337,27 +323,12 @@ static void assert_journal_is_played_back(const struct folder *folder, bool by_l
     free(crashed);
 }
 
-static void test_hot_journal(void **state)
+FOLDER_TEST(hot_journal)
 {
-    assert_journal_is_played_back(*state, false);
+    assert_journal_is_played_back(folder, false);
 }
 
-static void test_hot_journal_behind_a_link(void **state)
+FOLDER_TEST(hot_journal_behind_a_link)
 {
-    assert_journal_is_played_back(*state, true);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_flipped_bytes),
-        TEST(test_truncated_file),
-        TEST(test_changed_schema),
-        TEST(test_wrong_rows),
-        TEST(test_unreadable_event_in_the_way),
-        TEST(test_hot_journal),
-        TEST(test_hot_journal_behind_a_link),
-    };
-    return cmocka_run_group_tests_name("open: damaged", tests, NULL, NULL);
+    assert_journal_is_played_back(folder, true);
 }

@@ -49,12 +49,9 @@ enum { APPENDS = 10 };
 static struct sights append_ten(const struct folder *folder, int synchronous, int journal)
 {
     const ses_open_options options = {.size = sizeof options, .synchronous = synchronous, .journal = journal};
-    ses_store *store = NULL;
-    ses_session *session = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, &options, &store, &error));
-    session = must_open_new(store, &key, NULL);
+    ses_store *store = must_open(folder->path, &options);
+    ses_session *session = must_open_new(store, &key, NULL);
     must_append(session, Q("{'actions':{'stateDelta':{'k':0}}}"));
     memset(&seen, 0, sizeof seen);
     for (int i = 0; i < APPENDS; i++)
@@ -70,16 +67,16 @@ static struct sights append_ten(const struct folder *folder, int synchronous, in
     return cost;
 }
 
-static void test_full_syncs_every_commit_once(void **state)
+FOLDER_TEST(full_syncs_every_commit_once)
 {
-    const struct sights cost = append_ten(*state, SES_SYNC_FULL, SES_JOURNAL_AUTO);
+    const struct sights cost = append_ten(folder, SES_SYNC_FULL, SES_JOURNAL_AUTO);
     assert_int_equal(cost.log_syncs, APPENDS);
     assert_int_equal(cost.database_syncs, 0);
 }
 
-static void test_normal_syncs_no_commit(void **state)
+FOLDER_TEST(normal_syncs_no_commit)
 {
-    const struct sights cost = append_ten(*state, SES_SYNC_NORMAL, SES_JOURNAL_AUTO);
+    const struct sights cost = append_ten(folder, SES_SYNC_NORMAL, SES_JOURNAL_AUTO);
     assert_int_equal(cost.log_syncs, 0);
     assert_int_equal(cost.database_syncs, 0);
     /* The checkpoint at closing syncs both: the log first, then the database. */
@@ -88,31 +85,28 @@ static void test_normal_syncs_no_commit(void **state)
 }
 
 /* With a rollback journal the commit is the removal of the journal: that, too, must be on disk (EXTRA). */
-static void test_full_with_a_rollback_journal(void **state)
+FOLDER_TEST(full_with_a_rollback_journal)
 {
-    const struct sights cost = append_ten(*state, SES_SYNC_FULL, SES_JOURNAL_ROLLBACK);
+    const struct sights cost = append_ten(folder, SES_SYNC_FULL, SES_JOURNAL_ROLLBACK);
     assert_in_range(cost.journal_syncs, APPENDS, 3 * APPENDS);
     assert_int_equal(cost.database_syncs, APPENDS);
     assert_int_equal(cost.folder_syncs, APPENDS);
 }
 
 /* There NORMAL could lose more than the last commits: the whole file. So it means FULL. */
-static void test_normal_with_a_rollback_journal_is_full(void **state)
+FOLDER_TEST(normal_with_a_rollback_journal_is_full)
 {
-    const struct sights cost = append_ten(*state, SES_SYNC_NORMAL, SES_JOURNAL_ROLLBACK);
+    const struct sights cost = append_ten(folder, SES_SYNC_NORMAL, SES_JOURNAL_ROLLBACK);
     assert_in_range(cost.journal_syncs, APPENDS, 3 * APPENDS);
     assert_int_equal(cost.database_syncs, APPENDS);
     assert_int_equal(cost.folder_syncs, APPENDS);
 }
 
-static void test_a_batch_is_one_commit(void **state)
+FOLDER_TEST(a_batch_is_one_commit)
 {
-    const struct folder *folder = *state;
     const ses_text events[] = {{"{}", 2}, {"{}", 2}, {"{}", 2}, {"{}", 2}};
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     must_create(store, &key, NULL);
     memset(&seen, 0, sizeof seen);
     assert_ok(ses_append_batch_by_key(store, &key, events, 4, NULL, NULL, &error));
@@ -122,14 +116,7 @@ static void test_a_batch_is_one_commit(void **state)
     assert_in_range(seen.database_syncs, 1, 3);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_full_syncs_every_commit_once), TEST(test_normal_syncs_no_commit),
-        TEST(test_full_with_a_rollback_journal), TEST(test_normal_with_a_rollback_journal_is_full),
-        TEST(test_a_batch_is_one_commit),
-    };
     install();
-    return cmocka_run_group_tests_name("open: durability", tests, NULL, NULL);
 }

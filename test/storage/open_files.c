@@ -27,9 +27,8 @@ static void refuse_untouched(const struct folder *folder, unsigned flags, int co
         refuse_untouched(folder, SES_OPEN_MUST_EXIST, (code), (words), __LINE__); \
     } while (0)
 
-static void test_files_that_are_no_databases(void **state)
+FOLDER_TEST(files_that_are_no_databases)
 {
-    const struct folder *folder = *state;
     char block[8192];
 
     write_file(folder->path, "xy", 2);
@@ -50,18 +49,14 @@ static void test_files_that_are_no_databases(void **state)
 }
 
 /* SQLite takes a file of one byte for an empty one. */
-static void test_file_of_one_byte(void **state)
+FOLDER_TEST(file_of_one_byte)
 {
-    const struct folder *folder = *state;
-
     write_file(folder->path, "x", 1);
     assert_untouched(SES_NOTASTORE, folder->path);
 }
 
-static void test_other_programs_databases(void **state)
+FOLDER_TEST(other_programs_databases)
 {
-    const struct folder *folder = *state;
-
     raw_exec(folder->path, "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine');");
     assert_untouched(SES_NOTASTORE, "not a seslite store");
     raw_exec(folder->path, "PRAGMA user_version = 1");
@@ -110,10 +105,8 @@ static void abandon(const struct folder *folder, const char *before, const char 
     free(wal);
 }
 
-static void test_other_programs_database_with_a_wal(void **state)
+FOLDER_TEST(other_programs_database_with_a_wal)
 {
-    const struct folder *folder = *state;
-
     abandon(folder, "PRAGMA journal_mode = WAL; CREATE TABLE notes (text);",
             "INSERT INTO notes VALUES ('mine');");
     assert_untouched(SES_NOTASTORE, "not a seslite store");
@@ -121,10 +114,8 @@ static void test_other_programs_database_with_a_wal(void **state)
 }
 
 /* The file itself looks empty: all of its content is in the write-ahead file. */
-static void test_other_programs_database_in_a_wal_only(void **state)
+FOLDER_TEST(other_programs_database_in_a_wal_only)
 {
-    const struct folder *folder = *state;
-
     abandon(folder, "PRAGMA journal_mode = WAL",
             "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine');");
     assert_untouched(SES_NOTASTORE, "not a seslite store");
@@ -132,13 +123,11 @@ static void test_other_programs_database_in_a_wal_only(void **state)
 }
 
 /* The write-ahead file is beside the file that a link names, not beside the link. */
-static void test_other_programs_database_behind_a_link(void **state)
+FOLDER_TEST(other_programs_database_behind_a_link)
 {
-    const struct folder *folder = *state;
     char *link_folder = support_folder_make();
     char *link_path = support_path(link_folder, "link.db");
     ses_store *store = NULL;
-    ses_error error;
 
     abandon(folder, "PRAGMA journal_mode = WAL",
             "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine');");
@@ -151,17 +140,14 @@ static void test_other_programs_database_behind_a_link(void **state)
 }
 
 /* A link to nothing yet: what it names is made, for the owner alone; through a relative link too. */
-static void test_a_link_to_nothing(void **state)
+FOLDER_TEST(a_link_to_nothing)
 {
-    const struct folder *folder = *state;
     char *link_path = support_path(folder->folder, "link.db");
     struct stat status;
-    ses_store *store = NULL;
-    ses_error error;
 
     const char *name = strrchr(folder->path, '/') + 1;
     assert_int_equal(symlink(name, link_path), 0);
-    assert_ok(ses_open(link_path, NULL, &store, &error));
+    ses_store *store = must_open(link_path, NULL);
     ses_close(store);
     assert_int_equal(lstat(link_path, &status), 0);
     assert_true(S_ISLNK(status.st_mode));
@@ -170,12 +156,10 @@ static void test_a_link_to_nothing(void **state)
     free(link_path);
 }
 
-static void test_links_in_a_circle(void **state)
+FOLDER_TEST(links_in_a_circle)
 {
-    const struct folder *folder = *state;
     char *link_path = support_path(folder->folder, "link.db");
     ses_store *store = NULL;
-    ses_error error;
 
     assert_int_equal(symlink("link.db", link_path), 0);
     assert_code(SES_CANTOPEN, ses_open(link_path, NULL, &store, &error));
@@ -185,17 +169,13 @@ static void test_links_in_a_circle(void **state)
 
 static void make_store(const char *path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     must_create(store, &key, Q("{'k':1}"));
     ses_close(store);
 }
 
-static void test_newer_store(void **state)
+FOLDER_TEST(newer_store)
 {
-    const struct folder *folder = *state;
-
     make_store(folder->path);
     raw_exec(folder->path, "PRAGMA user_version = 4");
     assert_untouched(SES_TOONEW, "version 4");
@@ -203,29 +183,23 @@ static void test_newer_store(void **state)
     assert_untouched(SES_TOONEW, "2147483647");
 }
 
-static void test_newer_store_with_a_wal(void **state)
+FOLDER_TEST(newer_store_with_a_wal)
 {
-    const struct folder *folder = *state;
-
     make_store(folder->path);
     abandon(folder, "PRAGMA user_version = 4", "CREATE TABLE later (x)");
     assert_untouched(SES_TOONEW, "version 4");
 }
 
 /* A newer library was stopped right after it had migrated the store. */
-static void test_newer_store_in_a_wal_only(void **state)
+FOLDER_TEST(newer_store_in_a_wal_only)
 {
-    const struct folder *folder = *state;
-
     make_store(folder->path);
     abandon(folder, "SELECT 1", "PRAGMA user_version = 4");
     assert_untouched(SES_TOONEW, "version 4");
 }
 
-static void test_store_without_version(void **state)
+FOLDER_TEST(store_without_version)
 {
-    const struct folder *folder = *state;
-
     make_store(folder->path);
     raw_exec(folder->path, "PRAGMA user_version = 0");
     assert_untouched(SES_NOTASTORE, "no schema version");
@@ -233,10 +207,8 @@ static void test_store_without_version(void **state)
     assert_untouched(SES_NOTASTORE, "no schema version");
 }
 
-static void test_store_from_before_the_first_release(void **state)
+FOLDER_TEST(store_from_before_the_first_release)
 {
-    const struct folder *folder = *state;
-
     make_store(folder->path);
     raw_exec(folder->path, "PRAGMA user_version = 1");
     assert_untouched(SES_NOTASTORE, "an unreleased version of seslite wrote this store (schema version 1)");
@@ -247,13 +219,9 @@ static void test_store_from_before_the_first_release(void **state)
 
 static void use_as_store(const struct folder *folder)
 {
-    ses_store *store = NULL;
-    ses_session *session = NULL;
-    ses_error error;
-
     make_store(folder->path);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
-    session = must_get(store, &key);
+    ses_store *store = must_open(folder->path, NULL);
+    ses_session *session = must_get(store, &key);
     must_append(session, Q("{'id':'e1','timestamp':5}"));
     ses_session_close(session);
     ses_close(store);
@@ -263,24 +231,20 @@ static void use_as_store(const struct folder *folder)
     assert_query(folder->path, "PRAGMA user_version", "3\n");
 }
 
-static void test_empty_file_becomes_a_store(void **state)
+FOLDER_TEST(empty_file_becomes_a_store)
 {
-    const struct folder *folder = *state;
-
     write_file(folder->path, "", 0);
     use_as_store(folder);
     assert_query(folder->path, "PRAGMA auto_vacuum", "2\n");
 }
 
-static void test_empty_file_is_read_only(void **state)
+FOLDER_TEST(empty_file_is_read_only)
 {
-    const struct folder *folder = *state;
-
     write_file(folder->path, "", 0);
     refuse_untouched(folder, SES_OPEN_READ_ONLY, SES_READONLY, "seslite migrate", __LINE__);
 }
 
-static void test_empty_database_becomes_a_store(void **state)
+FOLDER_TEST(empty_database_becomes_a_store)
 {
     static const char *const kinds[] = {"VACUUM",
                                         "PRAGMA page_size = 1024; VACUUM;",
@@ -288,7 +252,6 @@ static void test_empty_database_becomes_a_store(void **state)
                                         "PRAGMA journal_mode = WAL",
                                         "CREATE TABLE gone (x); DROP TABLE gone;",
                                         "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (x); DROP TABLE t;"};
-    const struct folder *folder = *state;
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct stat status;
@@ -301,40 +264,34 @@ static void test_empty_database_becomes_a_store(void **state)
 }
 
 /* What SQLite left that could not finish its first transaction. */
-static void test_empty_database_with_a_wal(void **state)
+FOLDER_TEST(empty_database_with_a_wal)
 {
-    const struct folder *folder = *state;
-
     abandon(folder, "PRAGMA journal_mode = WAL", "CREATE TABLE gone (x); DROP TABLE gone;");
     use_as_store(folder);
 }
 
 /* ------------------------------------------------------------------------------------------- read-only */
 
-static void test_read_only(void **state)
+FOLDER_TEST(read_only)
 {
-    const struct folder *folder = *state;
     const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY};
     const ses_key fresh = {"app", "user", "fresh"};
     ses_info info = {.size = sizeof info};
-    ses_store *store = NULL;
-    ses_session *session = NULL;
     ses_session *created = NULL;
     ses_page *page = NULL;
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
     char *json = NULL;
     int64_t count = 7;
-    ses_error error;
 
     use_as_store(folder);
-    assert_ok(ses_open(folder->path, &options, &store, &error));
+    ses_store *store = must_open(folder->path, &options);
     assert_ok(ses_store_info(store, &info, &error));
     assert_int_equal(info.read_only, 1);
     assert_string_equal(info.sqlite.journal_mode, "wal");
     assert_int_equal(info.schema_version, SES_SCHEMA_VERSION);
 
-    session = must_get(store, &key);
+    ses_session *session = must_get(store, &key);
     assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
     assert_int_equal(ses_session_event_count(session), 1);
     must_refresh(session);
@@ -366,30 +323,4 @@ static void test_read_only(void **state)
     ses_session_close(session);
     ses_close(store);
     assert_query(folder->path, "SELECT count(*), (SELECT count(*) FROM sessions) FROM events", "1|1\n");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_files_that_are_no_databases),
-        TEST(test_file_of_one_byte),
-        TEST(test_other_programs_databases),
-        TEST(test_other_programs_database_with_a_wal),
-        TEST(test_other_programs_database_in_a_wal_only),
-        TEST(test_other_programs_database_behind_a_link),
-        TEST(test_a_link_to_nothing),
-        TEST(test_links_in_a_circle),
-        TEST(test_newer_store),
-        TEST(test_newer_store_with_a_wal),
-        TEST(test_newer_store_in_a_wal_only),
-        TEST(test_store_without_version),
-        TEST(test_store_from_before_the_first_release),
-        TEST(test_empty_file_becomes_a_store),
-        TEST(test_empty_file_is_read_only),
-        TEST(test_empty_database_becomes_a_store),
-        TEST(test_empty_database_with_a_wal),
-        TEST(test_read_only),
-    };
-    return cmocka_run_group_tests_name("open: files", tests, NULL, NULL);
 }

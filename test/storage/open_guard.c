@@ -9,10 +9,7 @@ enum { EVENTS = 20, QUIET_PAUSE_US = 3300000 /* the files are looked at one by o
 
 static ses_store *open_with_events(const char *path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     must_create(store, &key, NULL);
     for (int i = 0; i < EVENTS; i++)
         must_append_by_key(store, &key, Q("{'author':'user'}"));
@@ -21,11 +18,10 @@ static ses_store *open_with_events(const char *path)
 
 static int64_t count_events(const char *path)
 {
-    ses_store *store = NULL;
     ses_error error;
     int64_t count = -1;
 
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     assert_ok(ses_event_count_by_key(store, &key, NULL, &count, NULL, &error));
     ses_close(store);
     return count;
@@ -72,35 +68,34 @@ static void assert_log_is_missed(const struct folder *folder, const char *comman
     assert_int_equal(count_events(folder->path), events);
 }
 
-static void test_log_is_deleted(void **state)
+FOLDER_TEST(log_is_deleted)
 {
-    assert_log_is_missed(*state, "rm '%s-wal' '%s-shm'", "deleted or moved", 0);
+    assert_log_is_missed(folder, "rm '%s-wal' '%s-shm'", "deleted or moved", 0);
 }
 
-static void test_log_alone_is_deleted(void **state)
+FOLDER_TEST(log_alone_is_deleted)
 {
-    assert_log_is_missed(*state, "rm '%s-wal'", "store.db-wal: the store's log", 0);
+    assert_log_is_missed(folder, "rm '%s-wal'", "store.db-wal: the store's log", 0);
 }
 
-static void test_index_of_the_log_is_deleted(void **state)
+FOLDER_TEST(index_of_the_log_is_deleted)
 {
-    assert_log_is_missed(*state, "rm '%s-shm'", "store.db-shm", 0);
+    assert_log_is_missed(folder, "rm '%s-shm'", "store.db-shm", 0);
 }
 
-static void test_index_of_the_log_is_replaced(void **state)
+FOLDER_TEST(index_of_the_log_is_replaced)
 {
-    assert_log_is_missed(*state, "cp '%s-shm' '%s-shm2' && mv '%s-shm2' '%s-shm'", "replaced", 0);
+    assert_log_is_missed(folder, "cp '%s-shm' '%s-shm2' && mv '%s-shm2' '%s-shm'", "replaced", 0);
 }
 
-static void test_log_is_deleted_when_the_folder_was_quiet(void **state)
+FOLDER_TEST(log_is_deleted_when_the_folder_was_quiet)
 {
-    assert_log_is_missed(*state, "rm '%s-wal'", "deleted or moved", QUIET_PAUSE_US);
+    assert_log_is_missed(folder, "rm '%s-wal'", "deleted or moved", QUIET_PAUSE_US);
 }
 
 /* A log that was moved away and comes back is the same. */
-static void test_log_comes_back(void **state)
+FOLDER_TEST(log_comes_back)
 {
-    const struct folder *folder = *state;
     ses_store *store = open_with_events(folder->path);
 
     run("mv '%s-wal' '%s-aside'", folder->path);
@@ -122,32 +117,30 @@ static void assert_content_is_missed(const struct folder *folder, const char *co
     ses_close(store);
 }
 
-static void test_file_is_emptied(void **state)
+FOLDER_TEST(file_is_emptied)
 {
-    assert_content_is_missed(*state, ": >'%s'");
+    assert_content_is_missed(folder, ": >'%s'");
 }
 
-static void test_file_is_cut_short(void **state)
+FOLDER_TEST(file_is_cut_short)
 {
-    assert_content_is_missed(*state, "dd if=/dev/null of='%s' bs=4096 seek=5 2>/dev/null");
+    assert_content_is_missed(folder, "dd if=/dev/null of='%s' bs=4096 seek=5 2>/dev/null");
 }
 
-static void test_file_becomes_longer(void **state)
+FOLDER_TEST(file_becomes_longer)
 {
-    assert_content_is_missed(*state, "echo more >>'%s'");
+    assert_content_is_missed(folder, "echo more >>'%s'");
 }
 
 /* `cp` leaves the file where it is and writes other bytes into it. */
-static void test_backup_is_copied_over_the_file(void **state)
+FOLDER_TEST(backup_is_copied_over_the_file)
 {
     static const unsigned flags[] = {0, SES_BACKUP_COMPACT};
-    const struct folder *folder = *state;
 
     for (int i = 0; i < 2; i++) {
         const ses_backup_options options = {.size = sizeof options, .flags = flags[i]};
         char *copy = support_path(folder->folder, i ? "compact.db" : "copy.db");
         ses_store *store = open_with_events(folder->path);
-        ses_error error;
         assert_ok(ses_store_backup(store, copy, &options, &error));
         for (int event = 0; event < EVENTS; event++)
             must_append_by_key(store, &key, "{}");
@@ -160,9 +153,8 @@ static void test_backup_is_copied_over_the_file(void **state)
     }
 }
 
-static void test_times_alone_do_no_harm(void **state)
+FOLDER_TEST(times_alone_do_no_harm)
 {
-    const struct folder *folder = *state;
     ses_store *store = open_with_events(folder->path);
 
     run("touch '%s' '%s-wal' '%s-shm'", folder->path);
@@ -173,9 +165,8 @@ static void test_times_alone_do_no_harm(void **state)
     assert_int_equal(count_events(folder->path), EVENTS + 2);
 }
 
-static void test_second_name_is_made(void **state)
+FOLDER_TEST(second_name_is_made)
 {
-    const struct folder *folder = *state;
     ses_store *store = open_with_events(folder->path);
 
     run("ln '%s' '%s-other'", folder->path);
@@ -222,23 +213,20 @@ static int run_upkeep(void *context)
     return 0;
 }
 
-static void test_upkeep_beside_writers(void **state)
+FOLDER_TEST(upkeep_beside_writers)
 {
     enum { APPENDS = 3000 };
-    const struct folder *folder = *state;
     char event[3000];
-    ses_store *store = NULL;
-    ses_error error;
     int64_t count = 0;
 
     ses_close(open_with_events(folder->path));
     snprintf(event, sizeof event, "{\"text\":\"%02500d\"}", 0);
-    const pid_t child = child_start(run_upkeep, *state);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    const pid_t child = child_start(run_upkeep, folder);
+    ses_store *store = must_open(folder->path, NULL);
     for (int i = 0; i < APPENDS; i++) {
         must_append_by_key(store, &key, event);
         if (i % 500 == 499) { /* free pages, which the other program gives back */
-            assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+            must_delete(store, &key);
             must_create(store, &key, NULL);
         }
     }
@@ -248,25 +236,4 @@ static void test_upkeep_beside_writers(void **state)
     assert_int_equal(kill(child, SIGKILL), 0);
     (void)waitpid(child, NULL, 0);
     ses_close(store);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_log_is_deleted),
-        TEST(test_log_alone_is_deleted),
-        TEST(test_index_of_the_log_is_deleted),
-        TEST(test_index_of_the_log_is_replaced),
-        TEST(test_log_is_deleted_when_the_folder_was_quiet),
-        TEST(test_log_comes_back),
-        TEST(test_file_is_emptied),
-        TEST(test_file_is_cut_short),
-        TEST(test_file_becomes_longer),
-        TEST(test_backup_is_copied_over_the_file),
-        TEST(test_times_alone_do_no_harm),
-        TEST(test_second_name_is_made),
-        TEST(test_upkeep_beside_writers),
-    };
-    return cmocka_run_group_tests_name("open: files of an open store", tests, NULL, NULL);
 }

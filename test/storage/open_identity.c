@@ -30,9 +30,7 @@ int __wrap_sqlite3_open_v2(const char *path, sqlite3 **handle, int flags, const 
 
 static ses_store *open_store(const char *path, const ses_open_options *options)
 {
-    ses_store *store = NULL;
-    ses_error error;
-    assert_ok(ses_open(path, options, &store, &error));
+    ses_store *store = must_open(path, options);
     return store;
 }
 
@@ -80,23 +78,21 @@ static int run_change_of_directory(void *context)
     return 0;
 }
 
-static void test_working_directory_changes(void **state)
+FOLDER_TEST(working_directory_changes)
 {
-    const struct folder *folder = *state;
     char *alice = support_path(folder->folder, "alice");
     char *bob = support_path(folder->folder, "bob");
 
     make_store(alice, "alice");
     make_store(bob, "bob");
-    assert_int_equal(child_run(run_change_of_directory, *state), 0);
+    assert_int_equal(child_run(run_change_of_directory, folder), 0);
     free(alice);
     free(bob);
 }
 
 /* A link in the path that is pointed elsewhere later: to the file itself, and to a folder on the way to it. */
-static void test_links_change(void **state)
+FOLDER_TEST(links_change)
 {
-    const struct folder *folder = *state;
     char *alice = support_path(folder->folder, "alice");
     char *bob = support_path(folder->folder, "bob");
     char *link_path = support_path(folder->folder, "link");
@@ -158,19 +154,18 @@ static void assert_deletion_is_told(const struct folder *folder, int journal)
     assert_int_equal(access(folder->path, F_OK), -1);
 }
 
-static void test_deleted_file(void **state)
+FOLDER_TEST(deleted_file)
 {
-    assert_deletion_is_told(*state, SES_JOURNAL_WAL);
+    assert_deletion_is_told(folder, SES_JOURNAL_WAL);
 }
 
-static void test_deleted_file_with_a_rollback_journal(void **state)
+FOLDER_TEST(deleted_file_with_a_rollback_journal)
 {
-    assert_deletion_is_told(*state, SES_JOURNAL_ROLLBACK);
+    assert_deletion_is_told(folder, SES_JOURNAL_ROLLBACK);
 }
 
-static void test_file_is_replaced_while_it_is_opened(void **state)
+FOLDER_TEST(file_is_replaced_while_it_is_opened)
 {
-    const struct folder *folder = *state;
     char *other = support_path(folder->folder, "other.db");
     int told = 0;
 
@@ -180,7 +175,6 @@ static void test_file_is_replaced_while_it_is_opened(void **state)
     other_file = other;
     for (int opens = 1; opens <= 4; opens++) {
         ses_store *store = NULL;
-        ses_error error;
         opens_before = opens;
         if (ses_open(folder->path, NULL, &store, &error) != SES_OK) {
             assert_int_equal(error.code, SES_IO);
@@ -194,9 +188,8 @@ static void test_file_is_replaced_while_it_is_opened(void **state)
     free(other);
 }
 
-static void test_replaced_file(void **state)
+FOLDER_TEST(replaced_file)
 {
-    const struct folder *folder = *state;
     char *bob = support_path(folder->folder, "bob");
     char *other = support_path(bob, "agents.db");
     ses_store *store = open_store(folder->path, NULL);
@@ -220,14 +213,12 @@ static void test_replaced_file(void **state)
 }
 
 /* A reading connection is opened when it is needed: by then the file may be another one. */
-static void test_file_is_replaced_before_a_connection_is_opened(void **state)
+FOLDER_TEST(file_is_replaced_before_a_connection_is_opened)
 {
-    const struct folder *folder = *state;
     char *bob = support_path(folder->folder, "bob");
     char *other = support_path(bob, "agents.db");
     ses_store *store = open_store(folder->path, NULL);
     char *json = NULL;
-    ses_error error;
 
     make_store(bob, "bob");
     assert_int_equal(rename(other, folder->path), 0);
@@ -238,12 +229,10 @@ static void test_file_is_replaced_before_a_connection_is_opened(void **state)
     free(bob);
 }
 
-static void test_file_comes_back(void **state)
+FOLDER_TEST(file_comes_back)
 {
-    const struct folder *folder = *state;
     char *aside = support_path(folder->folder, "aside.db");
     ses_store *store = open_store(folder->path, NULL);
-    ses_error error;
 
     must_create(store, &key, Q("{'owner':1}"));
     assert_int_equal(rename(folder->path, aside), 0);
@@ -255,33 +244,14 @@ static void test_file_comes_back(void **state)
     free(aside);
 }
 
-static void test_path_is_told_as_it_was_given(void **state)
+FOLDER_TEST(path_is_told_as_it_was_given)
 {
-    const struct folder *folder = *state;
     char *roundabout = support_path(folder->folder, "./store.db");
     ses_info info = {.size = sizeof info};
     ses_store *store = open_store(roundabout, NULL);
-    ses_error error;
 
     assert_ok(ses_store_info(store, &info, &error));
     assert_string_equal(info.path, roundabout);
     ses_close(store);
     free(roundabout);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_working_directory_changes),
-        TEST(test_links_change),
-        TEST(test_deleted_file),
-        TEST(test_deleted_file_with_a_rollback_journal),
-        TEST(test_replaced_file),
-        TEST(test_file_is_replaced_while_it_is_opened),
-        TEST(test_file_is_replaced_before_a_connection_is_opened),
-        TEST(test_file_comes_back),
-        TEST(test_path_is_told_as_it_was_given),
-    };
-    return cmocka_run_group_tests_name("open: one file", tests, NULL, NULL);
 }

@@ -6,9 +6,7 @@ static const ses_key key = {"app", "user", "session"};
 static ses_store *open_with(const char *path, int journal)
 {
     const ses_open_options options = {.size = sizeof options, .journal = journal};
-    ses_store *store = NULL;
-    ses_error error;
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     return store;
 }
 
@@ -20,9 +18,8 @@ static ses_info info_of(ses_store *store)
     return info;
 }
 
-static void test_wal_is_the_default(void **state)
+FOLDER_TEST(wal_is_the_default)
 {
-    const struct folder *folder = *state;
     char *wal = support_path(folder->folder, "store.db-wal");
 
     for (int journal = SES_JOURNAL_AUTO; journal <= SES_JOURNAL_WAL; journal++) {
@@ -39,17 +36,15 @@ static void test_wal_is_the_default(void **state)
     free(wal);
 }
 
-static void test_rollback_journal(void **state)
+FOLDER_TEST(rollback_journal)
 {
-    const struct folder *folder = *state;
     char *wal = support_path(folder->folder, "store.db-wal");
     ses_store *store = open_with(folder->path, SES_JOURNAL_ROLLBACK);
     ses_info info = info_of(store);
-    ses_session *session = NULL;
 
     assert_string_equal(info.sqlite.journal_mode, "delete");
     assert_string_equal(info.sqlite.journal_reason, "a rollback journal was requested");
-    session = must_open_new(store, &key, Q("{'k':1}"));
+    ses_session *session = must_open_new(store, &key, Q("{'k':1}"));
     must_append(session, Q("{'id':'e'}"));
     assert_int_equal(access(wal, F_OK), -1);
     ses_session_close(session);
@@ -59,13 +54,11 @@ static void test_rollback_journal(void **state)
     free(wal);
 }
 
-static void test_journal_can_be_changed(void **state)
+FOLDER_TEST(journal_can_be_changed)
 {
     static const int journals[] = {SES_JOURNAL_WAL, SES_JOURNAL_ROLLBACK, SES_JOURNAL_AUTO,
                                    SES_JOURNAL_ROLLBACK};
-    const struct folder *folder = *state;
     char event[64];
-    ses_error error;
 
     for (int i = 0; i < 4; i++) {
         ses_store *store = open_with(folder->path, journals[i]);
@@ -95,10 +88,9 @@ static void assert_mode(const char *path, int journal, const char *mode, const c
 static const char requested[] = "a rollback journal was requested";
 static const char kept[] = "a rollback journal was requested earlier, and the store keeps it";
 
-static void test_rollback_journal_is_kept_until_a_log_is_asked_for(void **state)
+FOLDER_TEST(rollback_journal_is_kept_until_a_log_is_asked_for)
 {
     static const char choice[] = "SELECT name, needs FROM features WHERE name LIKE '%journal%'";
-    const struct folder *folder = *state;
 
     assert_mode(folder->path, SES_JOURNAL_ROLLBACK, "delete", requested);
     assert_mode(folder->path, SES_JOURNAL_AUTO, "delete", kept);
@@ -109,10 +101,8 @@ static void test_rollback_journal_is_kept_until_a_log_is_asked_for(void **state)
 }
 
 /* An older version turns the file to a log. It gets its journal back once nobody has it open. */
-static void test_kept_rollback_journal_that_another_program_changed(void **state)
+FOLDER_TEST(kept_rollback_journal_that_another_program_changed)
 {
-    const struct folder *folder = *state;
-
     assert_mode(folder->path, SES_JOURNAL_ROLLBACK, "delete", requested);
     sqlite3 *other = raw_open(folder->path);
     raw_run(other, "PRAGMA journal_mode = WAL; SELECT * FROM features");
@@ -121,10 +111,8 @@ static void test_kept_rollback_journal_that_another_program_changed(void **state
     assert_mode(folder->path, SES_JOURNAL_AUTO, "delete", kept);
 }
 
-static void test_rollback_journal_of_other_programs_is_not_kept(void **state)
+FOLDER_TEST(rollback_journal_of_other_programs_is_not_kept)
 {
-    const struct folder *folder = *state;
-
     assert_mode(folder->path, SES_JOURNAL_AUTO, "wal", "");
     sqlite3 *other = raw_open(folder->path);
     raw_run(other, "PRAGMA journal_mode = DELETE");
@@ -132,12 +120,10 @@ static void test_rollback_journal_of_other_programs_is_not_kept(void **state)
     assert_mode(folder->path, SES_JOURNAL_AUTO, "wal", "");
 }
 
-static void test_copies_keep_the_rollback_journal(void **state)
+FOLDER_TEST(copies_keep_the_rollback_journal)
 {
     static const unsigned flags[] = {0, SES_BACKUP_COMPACT};
-    const struct folder *folder = *state;
     ses_store *store = open_with(folder->path, SES_JOURNAL_ROLLBACK);
-    ses_error error;
 
     for (int i = 0; i < 2; i++) {
         const ses_backup_options options = {.size = sizeof options, .flags = flags[i]};
@@ -149,9 +135,8 @@ static void test_copies_keep_the_rollback_journal(void **state)
     ses_close(store);
 }
 
-static void test_store_in_memory_says_so(void **state)
+FOLDER_TEST(store_in_memory_says_so)
 {
-    (void)state;
     for (int journal = SES_JOURNAL_AUTO; journal <= SES_JOURNAL_ROLLBACK; journal++) {
         ses_store *store = open_with(":memory:", journal);
         ses_info info = info_of(store);
@@ -162,12 +147,10 @@ static void test_store_in_memory_says_so(void **state)
     }
 }
 
-static void test_read_only_takes_the_journal_that_is_there(void **state)
+FOLDER_TEST(read_only_takes_the_journal_that_is_there)
 {
-    const struct folder *folder = *state;
     const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY};
     ses_store *store = open_with(folder->path, SES_JOURNAL_ROLLBACK);
-    ses_error error;
 
     ses_close(store);
     char *before = folder_picture(folder->folder);
@@ -180,14 +163,12 @@ static void test_read_only_takes_the_journal_that_is_there(void **state)
 }
 
 /* The journal mode cannot be changed while another store is open: BUSY after the whole timeout, and no harm done. */
-static void test_journal_of_a_file_in_use(void **state)
+FOLDER_TEST(journal_of_a_file_in_use)
 {
-    const struct folder *folder = *state;
     const ses_open_options options = {
         .size = sizeof options, .journal = SES_JOURNAL_ROLLBACK, .busy_timeout_ms = 300};
     ses_store *store = open_with(folder->path, SES_JOURNAL_WAL);
     ses_store *other = NULL;
-    ses_error error;
 
     must_create(store, &key, NULL);
     int64_t start = support_steady_us() / 1000;
@@ -204,9 +185,8 @@ static void test_journal_of_a_file_in_use(void **state)
 
 /* ------------------------------------------------------------------------------------------------ info */
 
-static void test_info_names_sqlite_and_its_bugs(void **state)
+FOLDER_TEST(info_names_sqlite_and_its_bugs)
 {
-    const struct folder *folder = *state;
     ses_store *store = open_with(folder->path, SES_JOURNAL_AUTO);
     ses_info info = info_of(store);
     int version = sqlite3_libversion_number();
@@ -224,9 +204,8 @@ static void test_info_names_sqlite_and_its_bugs(void **state)
     ses_close(store);
 }
 
-static void test_info_of_other_versions(void **state)
+FOLDER_TEST(info_of_other_versions)
 {
-    const struct folder *folder = *state;
     ses_store *store = open_with(folder->path, SES_JOURNAL_AUTO);
     ses_info smaller = {
         .size = offsetof(ses_info, sqlite), .sqlite.journal_mode = "as it was", .read_only = 9};
@@ -235,7 +214,6 @@ static void test_info_of_other_versions(void **state)
         char newer[16];
     } larger = {.info = {.size = sizeof larger}, .newer = "as it was"};
     ses_info no_size = {.size = 0};
-    ses_error error;
 
     assert_ok(ses_store_info(store, &smaller, &error));
     assert_string_equal(smaller.path, folder->path);
@@ -257,10 +235,8 @@ static void test_info_of_other_versions(void **state)
 }
 
 /* What every file of the library's has, whatever made it. */
-static void test_marks_of_the_file(void **state)
+FOLDER_TEST(marks_of_the_file)
 {
-    const struct folder *folder = *state;
-
     ses_close(open_with(folder->path, SES_JOURNAL_AUTO));
     assert_query(folder->path, "PRAGMA application_id", "1397052236\n");
     assert_query(folder->path, "PRAGMA user_version", "3\n");
@@ -268,25 +244,4 @@ static void test_marks_of_the_file(void **state)
     assert_query(folder->path, "PRAGMA encoding", "UTF-8\n");
     assert_query(folder->path, "PRAGMA journal_mode", "wal\n");
     assert_sound(folder->path);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_wal_is_the_default),
-        TEST(test_rollback_journal),
-        TEST(test_journal_can_be_changed),
-        TEST(test_rollback_journal_is_kept_until_a_log_is_asked_for),
-        TEST(test_kept_rollback_journal_that_another_program_changed),
-        TEST(test_rollback_journal_of_other_programs_is_not_kept),
-        TEST(test_copies_keep_the_rollback_journal),
-        TEST(test_store_in_memory_says_so),
-        TEST(test_read_only_takes_the_journal_that_is_there),
-        TEST(test_journal_of_a_file_in_use),
-        TEST(test_info_names_sqlite_and_its_bugs),
-        TEST(test_info_of_other_versions),
-        TEST(test_marks_of_the_file),
-    };
-    return cmocka_run_group_tests_name("open: journal", tests, NULL, NULL);
 }

@@ -57,14 +57,11 @@ static void assert_held(const char *path, const char *text, bool held)
     }
 }
 
-static void test_lock_of_a_process_that_lives(void **state)
+FOLDER_TEST(lock_of_a_process_that_lives)
 {
-    const struct folder *folder = *state;
     char text[200];
 
-    ses_store *store = NULL;
-    ses_error error;
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     must_create(store, &key, NULL);
     ses_close(store);
     snprintf(text, sizeof text, "%d ticks:%llu 0 uuid\n", (int)getpid(), beginning_of(getpid()));
@@ -82,17 +79,14 @@ static int do_nothing(void *context)
     return 0;
 }
 
-static void test_lock_of_a_process_that_has_ended(void **state)
+FOLDER_TEST(lock_of_a_process_that_has_ended)
 {
-    const struct folder *folder = *state;
     char text[200];
-    ses_store *store = NULL;
-    ses_error error;
     const pid_t child = child_start(do_nothing, NULL);
     const unsigned long long ticks = beginning_of(child);
 
     assert_int_equal(child_end(child), 0);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     ses_close(store);
     snprintf(text, sizeof text, "%d ms:%llu 0 uuid\n", (int)child, ticks);
     assert_held(folder->path, text, false);
@@ -104,31 +98,25 @@ static void test_lock_of_a_process_that_has_ended(void **state)
 }
 
 /* A container's process has another number outside, and is not to be seen at all in another container. */
-static void test_lock_of_a_process_in_a_container(void **state)
+FOLDER_TEST(lock_of_a_process_in_a_container)
 {
-    const struct folder *folder = *state;
     const bool sees_all = strcmp(pids_of_this_process(), "pid:[4026531836]") == 0;
     char text[200];
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     ses_close(store);
     snprintf(text, sizeof text, "9999999 ticks:%llu 0 uuid pid:[1]\n", beginning_of(getpid()));
     assert_held(folder->path, text, true);
     assert_held(folder->path, "9999999 ticks:18446744073709551615 0 uuid pid:[1]\n", !sees_all);
 }
 
-static void test_backup_does_not_replace_a_store_that_node_has_open(void **state)
+FOLDER_TEST(backup_does_not_replace_a_store_that_node_has_open)
 {
-    const struct folder *folder = *state;
     const ses_backup_options replace = {.size = sizeof replace, .flags = SES_BACKUP_REPLACE};
     char *copy = support_path(folder->folder, "copy.db");
     char text[200];
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     assert_ok(ses_store_backup(store, copy, NULL, &error));
     snprintf(text, sizeof text, "%d ticks:%llu 0 uuid\n", (int)getpid(), beginning_of(getpid()));
     write_lock(copy, text);
@@ -136,16 +124,4 @@ static void test_backup_does_not_replace_a_store_that_node_has_open(void **state
     assert_message("Node");
     ses_close(store);
     free(copy);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_lock_of_a_process_that_lives),
-        TEST(test_lock_of_a_process_that_has_ended),
-        TEST(test_lock_of_a_process_in_a_container),
-        TEST(test_backup_does_not_replace_a_store_that_node_has_open),
-    };
-    return cmocka_run_group_tests_name("open: the lock of Node", tests, NULL, NULL);
 }

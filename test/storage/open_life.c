@@ -373,9 +373,9 @@ static void refused_after_close(const struct folder *folder, const struct call *
     assert_sound(folder->path);
 }
 
-static void test_calls_on_handles_after_close(void **state)
+FOLDER_TEST(calls_on_handles_after_close)
 {
-    refused_after_close(*state, handle_calls, COUNT(handle_calls));
+    refused_after_close(folder, handle_calls, COUNT(handle_calls));
 }
 
 /* What a handle holds is its own. */
@@ -393,9 +393,8 @@ static int count_refused(struct made *made, const struct call *calls, size_t cou
     return wrong;
 }
 
-static void test_looking_at_handles_after_close(void **state)
+FOLDER_TEST(looking_at_handles_after_close)
 {
-    const struct folder *folder = *state;
     struct made made;
 
     make_all(&made, folder->path);
@@ -442,26 +441,25 @@ static void run_all_in_fork(const struct folder *folder, const struct call *call
     assert_sound(folder->path);
 }
 
-static void test_calls_in_a_forked_child(void **state)
+FOLDER_TEST(calls_in_a_forked_child)
 {
-    run_all_in_fork(*state, store_calls, COUNT(store_calls), count_not_refused);
+    run_all_in_fork(folder, store_calls, COUNT(store_calls), count_not_refused);
 }
 
-static void test_calls_on_handles_in_a_forked_child(void **state)
+FOLDER_TEST(calls_on_handles_in_a_forked_child)
 {
-    run_all_in_fork(*state, handle_calls, COUNT(handle_calls), count_not_refused);
+    run_all_in_fork(folder, handle_calls, COUNT(handle_calls), count_not_refused);
 }
 
-static void test_looking_at_handles_in_a_forked_child(void **state)
+FOLDER_TEST(looking_at_handles_in_a_forked_child)
 {
-    run_all_in_fork(*state, looking_calls, COUNT(looking_calls), count_refused);
+    run_all_in_fork(folder, looking_calls, COUNT(looking_calls), count_refused);
 }
 
 /* -------------------------------------------------------------------------------------- allocator */
 
-static void test_everything_comes_from_the_allocator(void **state)
+FOLDER_TEST(everything_comes_from_the_allocator)
 {
-    const struct folder *folder = *state;
     struct made made;
 
     make_all(&made, folder->path);
@@ -475,9 +473,8 @@ static void test_everything_comes_from_the_allocator(void **state)
     assert_no_blocks(&made.memory);
 }
 
-static void test_text_outlives_the_store(void **state)
+FOLDER_TEST(text_outlives_the_store)
 {
-    const struct folder *folder = *state;
     struct made made;
 
     make_all(&made, folder->path);
@@ -489,19 +486,4 @@ static void test_text_outlives_the_store(void **state)
     assert_string_equal(text, Q("{'app:x':0,'b':true,'n':1,'t':'text'}"));
     ses_free(text);
     assert_no_blocks(&made.memory);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_calls_on_handles_after_close),
-        TEST(test_looking_at_handles_after_close),
-        TEST(test_calls_in_a_forked_child),
-        TEST(test_calls_on_handles_in_a_forked_child),
-        TEST(test_looking_at_handles_in_a_forked_child),
-        TEST(test_everything_comes_from_the_allocator),
-        TEST(test_text_outlives_the_store),
-    };
-    return cmocka_run_group_tests_name("open: life", tests, NULL, NULL);
 }

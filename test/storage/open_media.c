@@ -104,26 +104,20 @@ static void assert_medium(struct medium medium, int expected)
         assert_int_equal(-result, expected);
 }
 
-static void test_read_only_medium(void **state)
+FOLDER_TEST(read_only_medium)
 {
-    const struct folder *folder = *state;
-
     assert_medium((struct medium){.folder = folder->folder}, SES_OK);
 }
 
-static void test_read_only_medium_with_a_log(void **state)
+FOLDER_TEST(read_only_medium_with_a_log)
 {
-    const struct folder *folder = *state;
-
     assert_medium(
         (struct medium){folder->folder, .with_log = true, .words = "copy the file (and its -wal file)"},
         SES_CANTOPEN);
 }
 
-static void test_older_store_on_a_read_only_medium(void **state)
+FOLDER_TEST(older_store_on_a_read_only_medium)
 {
-    const struct folder *folder = *state;
-
     assert_medium((struct medium){folder->folder, .is_old = true, .words = "run seslite migrate"},
                   SES_READONLY);
 }
@@ -163,28 +157,26 @@ static void assert_unwritable(const struct folder *folder, mode_t folder_mode, i
         assert_int_equal(-result, expected);
 }
 
-static void test_file_that_nobody_may_write(void **state)
+FOLDER_TEST(file_that_nobody_may_write)
 {
-    assert_unwritable(*state, 0777, SES_OK, NULL);
+    assert_unwritable(folder, 0777, SES_OK, NULL);
 }
 
-static void test_file_and_folder_that_nobody_may_write(void **state)
+FOLDER_TEST(file_and_folder_that_nobody_may_write)
 {
-    assert_unwritable(*state, 0555, SES_CANTOPEN, "make the folder writable, or copy the file");
+    assert_unwritable(folder, 0555, SES_CANTOPEN, "make the folder writable, or copy the file");
 }
 
 /* ------------------------------------------------------------------------------------- pipes in the way */
 
-static void test_pipes_beside_the_file(void **state)
+FOLDER_TEST(pipes_beside_the_file)
 {
     static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
-    const struct folder *folder = *state;
 
     assert_int_equal(make_store(folder->path), SES_OK);
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         char companion[512];
         ses_store *store = NULL;
-        ses_error error;
         snprintf(companion, sizeof companion, "%s%s", folder->path, suffixes[i]);
         assert_int_equal(mkfifo(companion, 0600), 0);
         alarm(10); /* a hang ends the test */
@@ -233,11 +225,10 @@ static int run_into_a_limit(void *context)
     return 0;
 }
 
-static void test_limit_of_the_file_size(void **state)
+FOLDER_TEST(limit_of_the_file_size)
 {
-    const struct folder *folder = *state;
     assert_int_equal(make_store(folder->path), SES_OK);
-    assert_int_equal(child_run(run_into_a_limit, *state), 0);
+    assert_int_equal(child_run(run_into_a_limit, folder), 0);
     assert_sound(folder->path);
 }
 
@@ -254,28 +245,9 @@ int __wrap_sqlite3_initialize(void)
 }
 
 /* An SQLite that was built with SQLITE_OMIT_AUTOINIT does not start by itself. */
-static void test_sqlite_is_started(void **state)
+FOLDER_TEST(sqlite_is_started)
 {
-    const struct folder *folder = *state;
     initialized = 0;
     assert_int_equal(make_store(folder->path), SES_OK);
     assert_int_not_equal(initialized, 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-#if defined(__linux__)
-        TEST(test_read_only_medium),
-        TEST(test_read_only_medium_with_a_log),
-        TEST(test_older_store_on_a_read_only_medium),
-#endif
-        TEST(test_file_that_nobody_may_write),
-        TEST(test_file_and_folder_that_nobody_may_write),
-        TEST(test_pipes_beside_the_file),
-        TEST(test_limit_of_the_file_size),
-        TEST(test_sqlite_is_started),
-    };
-    return cmocka_run_group_tests_name("open: where little may be written", tests, NULL, NULL);
 }

@@ -17,20 +17,15 @@ static int open_as(const char *path, unsigned flags, ses_store **store, ses_erro
 
 static void make_store(const char *path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     must_create(store, &key, Q("{'k':1}"));
     ses_close(store);
 }
 
-static void test_second_name(void **state)
+FOLDER_TEST(second_name)
 {
-    const struct folder *folder = *state;
     char *other = support_path(folder->folder, "other.db");
     ses_store *store = NULL;
-    ses_error error;
 
     make_store(folder->path);
     assert_int_equal(link(folder->path, other), 0);
@@ -55,14 +50,12 @@ static void test_second_name(void **state)
     free(other);
 }
 
-static void test_second_name_of_a_file_that_a_backup_replaces(void **state)
+FOLDER_TEST(second_name_of_a_file_that_a_backup_replaces)
 {
-    const struct folder *folder = *state;
     const ses_backup_options replace = {.size = sizeof replace, .flags = SES_BACKUP_REPLACE};
     char *copy = support_path(folder->folder, "copy.db");
     char *other = support_path(folder->folder, "other.db");
     ses_store *store = NULL;
-    ses_error error;
 
     make_store(folder->path);
     make_store(copy);
@@ -78,12 +71,10 @@ static void test_second_name_of_a_file_that_a_backup_replaces(void **state)
 }
 
 /* A program that is killed while it makes a file, or a backup, leaves the name under which it made it. */
-static void test_names_that_the_library_left(void **state)
+FOLDER_TEST(names_that_the_library_left)
 {
     static const char *const left[] = {"store.db-newAb12xY", "store.db.seslite-backup-Ab12xY"};
-    const struct folder *folder = *state;
     ses_store *store = NULL;
-    ses_error error;
 
     make_store(folder->path);
     for (int i = 0; i < 2; i++) {
@@ -97,13 +88,11 @@ static void test_names_that_the_library_left(void **state)
 }
 
 /* One of the same form that is another file stays. */
-static void test_other_files_stay(void **state)
+FOLDER_TEST(other_files_stay)
 {
-    const struct folder *folder = *state;
     char *other = support_path(folder->folder, "other.db");
     char *similar = support_path(folder->folder, "store.db-newAb12xY");
     ses_store *store = NULL;
-    ses_error error;
 
     make_store(folder->path);
     make_store(similar);
@@ -139,32 +128,16 @@ static int run_in_mount(void *context)
     return umount(mounted);
 }
 
-static void test_file_that_is_mounted_by_itself(void **state)
+FOLDER_TEST(file_that_is_mounted_by_itself)
 {
-    const struct folder *folder = *state;
     char *mounted = support_path(folder->folder, "mounted.db");
 
     make_store(folder->path);
     make_store(mounted);
-    const int result = child_run(run_in_mount, *state);
+    const int result = child_run(run_in_mount, folder);
     free(mounted);
     if (result == CANNOT)
         skip(); /* it takes root, and a kernel that says what is a mount point */
     assert_int_equal(result, 0);
 }
 #endif
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_second_name),
-        TEST(test_second_name_of_a_file_that_a_backup_replaces),
-        TEST(test_names_that_the_library_left),
-        TEST(test_other_files_stay),
-#if defined(__linux__)
-        TEST(test_file_that_is_mounted_by_itself),
-#endif
-    };
-    return cmocka_run_group_tests_name("open: names of a file", tests, NULL, NULL);
-}

@@ -35,18 +35,15 @@ static int as_nobody(struct open_as_nobody attempt)
     return child_run(run_as_nobody, &attempt);
 }
 
-static void test_no_permission(void **state)
+FOLDER_TEST(no_permission)
 {
-    const struct folder *folder = *state;
     char *closed_folder = support_path(folder->folder, "closed");
     char *within = support_path(closed_folder, "store.db");
     char *unwritable = support_path(folder->folder, "new.db");
-    ses_store *store = NULL;
-    ses_error error;
 
     assert_int_equal(chmod(folder->folder, 0755), 0);
     assert_int_equal(mkdir(closed_folder, 0700), 0);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     ses_close(store);
     if (geteuid() != 0) {
         assert_int_equal(chmod(closed_folder, 0), 0);
@@ -72,14 +69,11 @@ static void test_no_permission(void **state)
 }
 
 /* A file that may only be read: calls that would write say so, at the latest when they try. */
-static void test_file_that_may_only_be_read(void **state)
+FOLDER_TEST(file_that_may_only_be_read)
 {
-    const struct folder *folder = *state;
     const ses_open_options rollback = {.size = sizeof rollback, .journal = SES_JOURNAL_ROLLBACK};
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, &rollback, &store, &error));
+    ses_store *store = must_open(folder->path, &rollback);
     ses_close(store);
     assert_int_equal(chmod(folder->folder, 0755), 0);
     assert_int_equal(chmod(folder->path, 0444), 0);
@@ -120,28 +114,26 @@ static void assert_private_under(const struct folder *folder, const mode_t *mask
     free(wal);
 }
 
-static void test_new_files_are_private(void **state)
+FOLDER_TEST(new_files_are_private)
 {
     static const mode_t masks[] = {0, 022, 027, 077, 0177};
-    assert_private_under(*state, masks, sizeof masks / sizeof masks[0]);
+    assert_private_under(folder, masks, sizeof masks / sizeof masks[0]);
 }
 
-static void test_new_files_are_private_under_a_mask_that_takes_all(void **state)
+FOLDER_TEST(new_files_are_private_under_a_mask_that_takes_all)
 {
     static const mode_t masks[] = {0777, 0277};
-    assert_private_under(*state, masks, sizeof masks / sizeof masks[0]);
+    assert_private_under(folder, masks, sizeof masks / sizeof masks[0]);
 }
 
-static void test_permissions_of_a_file_are_kept(void **state)
+FOLDER_TEST(permissions_of_a_file_are_kept)
 {
     static const mode_t modes[] = {0640, 0644, 0660, 0600};
-    const struct folder *folder = *state;
     const ses_key key = {"app", "user", "session"};
     char *wal = support_path(folder->folder, "store.db-wal");
 
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         ses_store *store = NULL;
-        ses_error error;
         write_file(folder->path, "", 0);
         assert_int_equal(chmod(folder->path, modes[i]), 0);
         assert_ok(ses_open(folder->path, NULL, &store, &error));
@@ -209,10 +201,9 @@ static void use_store(const struct folder *folder, int journal)
     const ses_key key = {"app", "user", "session"};
     char *copy = support_path(folder->folder, "copy.db");
     int64_t problems = -1;
-    ses_store *store = NULL;
     ses_error error;
 
-    assert_ok(ses_open(folder->path, &options, &store, &error));
+    ses_store *store = must_open(folder->path, &options);
     must_create(store, &key, "{}");
     for (int i = 0; i < 500; i++) {
         snprintf(event, sizeof event, "{\"text\":\"%01500d\"}", i);
@@ -235,7 +226,7 @@ static void use_store(const struct folder *folder, int journal)
 }
 
 /* No mask takes the rights of others away, so only the library does. */
-static void test_every_file_is_private(void **state)
+FOLDER_TEST(every_file_is_private)
 {
     static const int journals[] = {SES_JOURNAL_WAL, SES_JOURNAL_ROLLBACK};
     const mode_t before = umask(0);
@@ -247,7 +238,7 @@ static void test_every_file_is_private(void **state)
     opened.above.xOpen = look_at_open;
     assert_int_equal(sqlite3_vfs_register(&opened.above, 1), SQLITE_OK);
     for (size_t i = 0; i < sizeof journals / sizeof journals[0]; i++)
-        use_store(*state, journals[i]);
+        use_store(folder, journals[i]);
     assert_int_equal(sqlite3_vfs_unregister(&opened.above), SQLITE_OK);
     assert_int_equal(sqlite3_vfs_register(opened.below, 1), SQLITE_OK);
     umask(before);
@@ -256,19 +247,3 @@ static void test_every_file_is_private(void **state)
     assert_int_equal(opened.unnamed, 0);
 }
 #endif
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_no_permission),
-        TEST(test_file_that_may_only_be_read),
-        TEST(test_new_files_are_private),
-        TEST(test_new_files_are_private_under_a_mask_that_takes_all),
-        TEST(test_permissions_of_a_file_are_kept),
-#ifndef ON_ENCRYPTED_STORES
-        TEST(test_every_file_is_private),
-#endif
-    };
-    return cmocka_run_group_tests_name("open: permissions", tests, NULL, NULL);
-}

@@ -39,10 +39,8 @@ static int run_attempt(void *context)
 static void make_store(const char *path)
 {
     const ses_key key = {"app", "user", "session"};
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     must_create(store, &key, NULL);
     ses_close(store);
 }
@@ -62,10 +60,8 @@ static int become_nobody(const char *path)
     return geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0);
 }
 
-static void test_rights(void **state)
+FOLDER_TEST(rights)
 {
-    const struct folder *folder = *state;
-
     if (geteuid() != 0)
         skip();
     make_store(folder->path);
@@ -86,10 +82,9 @@ static int do_nothing(const char *path)
     return 0;
 }
 
-static void test_file_that_was_cut_short(void **state)
+FOLDER_TEST(file_that_was_cut_short)
 {
     static const off_t lengths[] = {600, 5000, 50000};
-    const struct folder *folder = *state;
 
     for (int i = 0; i < 3; i++) {
         make_store(folder->path);
@@ -132,17 +127,14 @@ static int fill_disk(const char *path)
     return mount_apart() || system(command) != 0;
 }
 
-static void test_read_only_file_system(void **state)
+FOLDER_TEST(read_only_file_system)
 {
-    const struct folder *folder = *state;
-
     make_store(folder->path);
     assert_told(SES_CANTOPEN, (struct attempt){folder->path, 0, "mounted read-only", mount_read_only});
 }
 
-static void test_full_disk(void **state)
+FOLDER_TEST(full_disk)
 {
-    const struct folder *folder = *state;
     char *disk = support_path(folder->folder, "disk");
 
     make_store(folder->path);
@@ -152,17 +144,3 @@ static void test_full_disk(void **state)
     free(disk);
 }
 #endif
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_rights),
-        TEST(test_file_that_was_cut_short),
-#if defined(__linux__)
-        TEST(test_read_only_file_system),
-        TEST(test_full_disk),
-#endif
-    };
-    return cmocka_run_group_tests_name("open: reasons", tests, NULL, NULL);
-}

@@ -5,9 +5,7 @@ static const ses_key key = {"app", "user", "session"};
 
 static void make_store(const char *path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     must_create(store, &key, Q("{'k':1}"));
     must_append_by_key(store, &key, Q("{'id':'e'}"));
     ses_close(store);
@@ -78,9 +76,8 @@ static const struct change refused[] = {
      "\"guard_apps_insert\" was changed"},
 };
 
-static void test_what_is_refused(void **state)
+FOLDER_TEST(what_is_refused)
 {
-    const struct folder *folder = *state;
     size_t len = 0;
 
     make_store(folder->path);
@@ -88,7 +85,6 @@ static void test_what_is_refused(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
         ses_store *store = NULL;
-        ses_error error;
         write_file(folder->path, sound, len);
         raw_exec(folder->path, refused[i].sql);
         assert_code(SES_CORRUPT, ses_open(folder->path, NULL, &store, &error));
@@ -125,9 +121,8 @@ static const char *const additions[] = {
     "sqlite_schema SELECT 'view', 'v' || n, 'v' || n, 0, 'CREATE VIEW v' || n || ' AS SELECT 1' FROM r",
 };
 
-static void test_what_is_fine(void **state)
+FOLDER_TEST(what_is_fine)
 {
-    const struct folder *folder = *state;
     size_t len = 0;
 
     make_store(folder->path);
@@ -135,7 +130,6 @@ static void test_what_is_fine(void **state)
     for (size_t i = 0; i < sizeof additions / sizeof additions[0]; i++) {
         ses_store *store = NULL;
         ses_session *session = NULL;
-        ses_error error;
         write_file(folder->path, sound, len);
         raw_exec(folder->path, additions[i]);
         assert_ok(ses_open(folder->path, NULL, &store, &error));
@@ -150,16 +144,11 @@ static void test_what_is_fine(void **state)
 }
 
 /* A view that takes the place of a table while the store is open is not run. */
-static void test_schema_changes_under_an_open_store(void **state)
+FOLDER_TEST(schema_changes_under_an_open_store)
 {
-    const struct folder *folder = *state;
-    ses_store *store = NULL;
-    ses_session *session = NULL;
-    ses_error error;
-
     make_store(folder->path);
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
-    session = must_get(store, &key);
+    ses_store *store = must_open(folder->path, NULL);
+    ses_session *session = must_get(store, &key);
     ses_session_close(session);
     raw_exec(folder->path, refused[0].sql);
     assert_code(SES_CORRUPT, ses_get(store, &key, NULL, &session, &error));
@@ -169,15 +158,12 @@ static void test_schema_changes_under_an_open_store(void **state)
 }
 
 /* A .dump has no application_id and no user_version: the message says how to give them back. */
-static void test_store_from_a_dump(void **state)
+FOLDER_TEST(store_from_a_dump)
 {
-    const struct folder *folder = *state;
     char *restored = support_path(folder->folder, "restored.db");
     char command[1024];
     int status = 0;
     ses_store *store = NULL;
-    ses_session *session = NULL;
-    ses_error error;
 
     make_store(folder->path);
     snprintf(command, sizeof command, "sqlite3 '%s' .dump | sqlite3 '%s'", folder->path, restored);
@@ -188,21 +174,9 @@ static void test_store_from_a_dump(void **state)
 
     raw_exec(restored, "PRAGMA application_id = 1397052236; PRAGMA user_version = 3;");
     assert_ok(ses_open(restored, NULL, &store, &error));
-    session = must_get(store, &key);
+    ses_session *session = must_get(store, &key);
     assert_string_equal(ses_session_event(session, 0)->id, "e");
     ses_session_close(session);
     ses_close(store);
     free(restored);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_is_refused),
-        TEST(test_what_is_fine),
-        TEST(test_schema_changes_under_an_open_store),
-        TEST(test_store_from_a_dump),
-    };
-    return cmocka_run_group_tests_name("open: the schema", tests, NULL, NULL);
 }

@@ -217,9 +217,10 @@ static void look_at(struct plan_test *test, const char *name, const char *sql)
     sqlite3_finalize(statement);
 }
 
-static void test_statements_search(void **state)
+TEST_ALSO(setup_much, teardown, statements_search)
+TEST_ALSO(setup_little, teardown, statements_search)
+TEST_WITH(struct plan_test *test, setup, teardown, statements_search)
 {
-    struct plan_test *test = *state;
     size_t count = 0;
 
     list_indexes(test);
@@ -246,14 +247,4 @@ static void test_statements_search(void **state)
             fail();
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_statements_search, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_statements_search, setup_little, teardown),
-        cmocka_unit_test_setup_teardown(test_statements_search, setup_much, teardown),
-    };
-    return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
 }

@@ -18,10 +18,9 @@ static void assert_rows(sqlite3 *db, const char *sql, const char *expected)
     free(rows.data);
 }
 
-static void test_every_reference_has_an_index(void **state)
+PLAIN_TEST(every_reference_has_an_index)
 {
     sqlite3 *db = open_schema();
-    (void)state;
 
     assert_rows(db,
                 "SELECT count(*) FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f"
@@ -41,10 +40,9 @@ static void test_every_reference_has_an_index(void **state)
 }
 
 /* Each foreign key has one column, refers to the row id, and is checked on the library's connections. */
-static void test_references_are_to_row_ids(void **state)
+PLAIN_TEST(references_are_to_row_ids)
 {
     sqlite3 *db = open_schema();
-    (void)state;
 
     assert_rows(db,
                 "SELECT t.name, f.id, f.seq FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f"
@@ -54,11 +52,10 @@ static void test_references_are_to_row_ids(void **state)
 }
 
 /* Deletes a session with many rows beside one with few. Only its own rows are touched. */
-static void test_deleting_visits_only_what_belongs(void **state)
+PLAIN_TEST(deleting_visits_only_what_belongs)
 {
     sqlite3 *db = open_schema();
     sqlite3_stmt *statement = NULL;
-    (void)state;
 
     raw_run(db,
             "INSERT INTO apps VALUES (1, 'a'); INSERT INTO users VALUES (1, 1, 'u');"
@@ -77,14 +74,4 @@ static void test_deleting_visits_only_what_belongs(void **state)
     sqlite3_finalize(statement);
     assert_rows(db, "SELECT count(*), (SELECT count(*) FROM events) FROM sessions", "1|20000\n");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_reference_has_an_index),
-        cmocka_unit_test(test_references_are_to_row_ids),
-        cmocka_unit_test(test_deleting_visits_only_what_belongs),
-    };
-    return cmocka_run_group_tests_name("plans: references", tests, NULL, NULL);
 }

@@ -74,10 +74,10 @@ static void assert_cheap(sqlite3 *db, const char *sql, int rows, int steps)
 #define FEW_OR_MANY(name, value) \
     "SELECT 1 FROM session_labels WHERE app_id = 1 AND name = '" name "' AND value = '" value "' LIMIT 1000"
 
-static void test_a_page_by_label(void **state)
-{
-    sqlite3 *db = *state;
+#define SQLITE3_TEST(name) GROUP_TEST(sqlite3 *db, name)
 
+SQLITE3_TEST(a_page_by_label)
+{
     assert_cheap(db, FEW_OR_MANY("half", "yes"), 1000, 6000);
     assert_cheap(db, PAGE_OF_MANY("half", "yes"), 50, 10000);
     assert_cheap(db, FEW_OR_MANY("kind", "rare"), 10, 100);
@@ -89,19 +89,19 @@ static void test_a_page_by_label(void **state)
                  50, 500);
 }
 
-static void test_what_expired(void **state)
+SQLITE3_TEST(what_expired)
 {
     assert_cheap(
-        *state,
+        db,
         "SELECT id FROM sessions WHERE app_id = 1 AND expires_us <= 5000 ORDER BY expires_us LIMIT 10", 5,
         100);
 }
 
 /* An append writes the session's row and not what expires. */
-static void test_an_append_does_not_write_the_expiry(void **state)
+SQLITE3_TEST(an_append_does_not_write_the_expiry)
 {
     struct text rows = {NULL, 0};
-    raw_query(*state,
+    raw_query(db,
               "EXPLAIN UPDATE sessions SET version = 2, last_seq = 1, event_count = 1, updated_us = 5"
               " WHERE id = 1",
               &rows);
@@ -110,20 +110,11 @@ static void test_an_append_does_not_write_the_expiry(void **state)
     free(rows.data);
 }
 
-static void test_marks_of_one_session(void **state)
+SQLITE3_TEST(marks_of_one_session)
 {
-    assert_cheap(*state,
+    assert_cheap(db,
                  "SELECT seq, kind, target_seq FROM event_marks WHERE session_id = 7 ORDER BY seq DESC", 1,
                  50);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_page_by_label),
-        cmocka_unit_test(test_what_expired),
-        cmocka_unit_test(test_an_append_does_not_write_the_expiry),
-        cmocka_unit_test(test_marks_of_one_session),
-    };
-    return cmocka_run_group_tests_name("plans: room", tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

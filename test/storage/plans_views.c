@@ -65,7 +65,7 @@ static bool is_skipped(const char *view)
 #define OF_ONE "SELECT * FROM %s WHERE app = 'app' AND user = 'u5' AND session = 's2004'"
 
 /* A scan is of what a subquery yields, or of an event's parts: never of a table. */
-static void test_tables_are_searched(void **state)
+GROUP_TEST(sqlite3 *db, tables_are_searched)
 {
     static const char *const tables[] = {"|SCAN a", "|SCAN u", "|SCAN s", "|SCAN st",
                                          "|SCAN e", "|SCAN d", "|SCAN l", "|SCAN m"};
@@ -74,7 +74,7 @@ static void test_tables_are_searched(void **state)
         char sql[200];
         struct text plan = {NULL, 0};
         snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN " OF_ONE, views[i].name);
-        raw_query(*state, sql, &plan);
+        raw_query(db, sql, &plan);
         for (size_t j = 0; j < sizeof tables / sizeof tables[0] && !is_skipped(views[i].name); j++) {
             const char *met = strstr(plan.data, tables[j]);
             if (met && strchr(" \n", met[strlen(tables[j])])) {
@@ -86,14 +86,14 @@ static void test_tables_are_searched(void **state)
     }
 }
 
-static void test_one_session_costs_what_it_costs(void **state)
+GROUP_TEST(sqlite3 *db, one_session_costs_what_it_costs)
 {
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
         char sql[200];
         sqlite3_stmt *statement = NULL;
         int rows = 0;
         snprintf(sql, sizeof sql, OF_ONE, views[i].name);
-        assert_int_equal(sqlite3_prepare_v2(*state, sql, -1, &statement, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
         int64_t start = support_steady_us();
         while (sqlite3_step(statement) == SQLITE_ROW)
             rows++;
@@ -109,11 +109,4 @@ static void test_one_session_costs_what_it_costs(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables_are_searched),
-        cmocka_unit_test(test_one_session_costs_what_it_costs),
-    };
-    return cmocka_run_group_tests_name("plans: views", tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -11,9 +11,7 @@ static ses_store *open_store(const char *path, int64_t busy_timeout_ms, unsigned
 {
     const ses_open_options options = {
         .size = sizeof options, .busy_timeout_ms = busy_timeout_ms, .flags = flags};
-    ses_store *store = NULL;
-    ses_error error;
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     return store;
 }
 
@@ -118,10 +116,8 @@ static void assert_counts(const char *path, const char *expected)
         expected);
 }
 
-static void test_one_new_file_is_made_by_many(void **state)
+FOLDER_TEST(one_new_file_is_made_by_many)
 {
-    const struct folder *folder = *state;
-
     for (int round = 0; round < 12; round++) {
         run_together(folder->path, 2, true);
         assert_counts(folder->path, "4|8|0\n");
@@ -131,10 +127,8 @@ static void test_one_new_file_is_made_by_many(void **state)
     }
 }
 
-static void test_one_session_of_many_writers(void **state)
+FOLDER_TEST(one_session_of_many_writers)
 {
-    const struct folder *folder = *state;
-
     run_together(folder->path, 100, false);
     assert_counts(folder->path, "1|400|0\n");
     /* Each process's events in its order. */
@@ -144,10 +138,8 @@ static void test_one_session_of_many_writers(void **state)
                  "0\n");
 }
 
-static void test_shared_state_of_many_writers(void **state)
+FOLDER_TEST(shared_state_of_many_writers)
 {
-    const struct folder *folder = *state;
-
     run_together(folder->path, 100, true);
     assert_counts(folder->path, "4|400|0\n");
     assert_query(folder->path, "SELECT key, value FROM app_state ORDER BY key",
@@ -205,15 +197,13 @@ static int try_append(ses_store *store, int64_t *took_ms, ses_error *error)
     return code;
 }
 
-static void test_busy_only_after_the_whole_timeout(void **state)
+FOLDER_TEST(busy_only_after_the_whole_timeout)
 {
-    const struct folder *folder = *state;
     ses_store *patient = open_store(folder->path, 400, 0);
     ses_store *hasty = open_store(folder->path, -1, 0);
     ses_store *default_store = open_store(folder->path, 0, 0);
     int64_t took = 0;
     int let_go = -1;
-    ses_error error;
 
     must_create(patient, &key, NULL);
     pid_t child = hold_lock(folder->path, 700, &let_go);
@@ -234,13 +224,11 @@ static void test_busy_only_after_the_whole_timeout(void **state)
     assert_counts(folder->path, "1|2|0\n");
 }
 
-static void test_opening_waits_too(void **state)
+FOLDER_TEST(opening_waits_too)
 {
-    const struct folder *folder = *state;
     const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 300};
     ses_store *store = NULL;
     int64_t start;
-    ses_error error;
 
     /* An empty file, whose schema cannot be made while another program holds the lock. */
     write_file(folder->path, "", 0);
@@ -256,19 +244,16 @@ static void test_opening_waits_too(void **state)
     ses_close(store);
 }
 
-static void test_readers_do_not_wait_for_a_writer(void **state)
+FOLDER_TEST(readers_do_not_wait_for_a_writer)
 {
-    const struct folder *folder = *state;
     ses_store *store = open_store(folder->path, -1, 0);
-    ses_session *session = NULL;
     ses_page *page = NULL;
     int let_go = -1;
-    ses_error error;
 
     must_create(store, &key, Q("{'k':1}"));
     pid_t child = hold_lock(folder->path, 0, &let_go);
     int64_t start = support_steady_us() / 1000;
-    session = must_get(store, &key);
+    ses_session *session = must_get(store, &key);
     assert_true(ses_session_updated_us(session) != 77); /* which is not committed */
     must_refresh(session);
     assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
@@ -287,17 +272,14 @@ static void test_readers_do_not_wait_for_a_writer(void **state)
 }
 
 /* With a rollback journal the writer waits for readers of other processes, as long as it may. */
-static void test_rollback_journal_waits_for_readers(void **state)
+FOLDER_TEST(rollback_journal_waits_for_readers)
 {
-    const struct folder *folder = *state;
     const ses_open_options options = {
         .size = sizeof options, .busy_timeout_ms = 300, .journal = SES_JOURNAL_ROLLBACK};
     struct text rows = {NULL, 0};
-    ses_store *store = NULL;
     int64_t took = 0;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, &options, &store, &error));
+    ses_store *store = must_open(folder->path, &options);
     must_create(store, &key, NULL);
     sqlite3 *db = raw_open(folder->path);
     raw_run(db, "BEGIN");
@@ -316,10 +298,8 @@ static void test_rollback_journal_waits_for_readers(void **state)
 
 enum { KILLS = 8 };
 
-static void test_killed_writers_harm_nothing(void **state)
+FOLDER_TEST(killed_writers_harm_nothing)
 {
-    const struct folder *folder = *state;
-
     for (int round = 0; round < KILLS; round++) {
         int report[2];
         int number = 0;
@@ -375,14 +355,12 @@ static int run_large_writer(void *context)
 }
 
 /* Checkpoints of another process go on all the time: the file must not seem damaged, or locked. */
-static void test_opening_while_another_process_checkpoints(void **state)
+FOLDER_TEST(opening_while_another_process_checkpoints)
 {
-    const struct folder *folder = *state;
     struct work work = {folder->path, 0, 3000, -1, -1, false, 0};
     int opened = 0;
     int status = 0;
     int64_t last = 0;
-    ses_error error;
 
     ses_store *store = open_store(folder->path, 0, 0);
     must_create(store, &key, NULL);
@@ -402,21 +380,4 @@ static void test_opening_while_another_process_checkpoints(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
     assert_in_range(opened, 10, 1000000);
     assert_counts(folder->path, "1|3000|0\n");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_one_new_file_is_made_by_many),
-        TEST(test_one_session_of_many_writers),
-        TEST(test_shared_state_of_many_writers),
-        TEST(test_busy_only_after_the_whole_timeout),
-        TEST(test_opening_waits_too),
-        TEST(test_readers_do_not_wait_for_a_writer),
-        TEST(test_rollback_journal_waits_for_readers),
-        TEST(test_killed_writers_harm_nothing),
-        TEST(test_opening_while_another_process_checkpoints),
-    };
-    return cmocka_run_group_tests_name("processes", tests, NULL, NULL);
 }

@@ -12,9 +12,7 @@ static const ses_key own = {"app", "user", "own"};
 
 static ses_store *open_store(const char *path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     return store;
 }
 
@@ -65,9 +63,8 @@ static int64_t hogs_version(ses_store *store)
 
 /* Counted in what the other one does meanwhile, so that it does not matter how fast the machine is. If that one left
  * the lock only for moments, it would do some thirty appends for each of these. */
-static void test_nobody_starves_beside_a_busy_process(void **state)
+FOLDER_TEST(nobody_starves_beside_a_busy_process)
 {
-    const struct folder *folder = *state;
     ses_store *store = open_store(folder->path);
     int status = 0;
 
@@ -95,12 +92,7 @@ static void test_nobody_starves_beside_a_busy_process(void **state)
     assert_sound(folder->path);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_nobody_starves_beside_a_busy_process, folder_setup,
-                                        folder_teardown),
-    };
     assert_int_equal(slow_vfs_install(), SQLITE_OK);
-    return cmocka_run_group_tests_name("fairness between processes", tests, NULL, NULL);
 }

@@ -7,9 +7,7 @@ static const ses_key key = {"app", "user", "session"};
 
 static ses_store *open_store(const char *path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     return store;
 }
 
@@ -29,9 +27,8 @@ static int run_open(void *context)
 }
 
 /* A child inherits SQLite's bookkeeping but not its locks, so the parent could delete what the child uses. */
-static void test_file_that_was_open_at_the_fork_is_refused(void **state)
+FOLDER_TEST(file_that_was_open_at_the_fork_is_refused)
 {
-    const struct folder *folder = *state;
     ses_store *store = open_store(folder->path);
 
     assert_int_equal(child_run(run_open, folder->path), -SES_MISUSE); /* the parent has only opened it */
@@ -46,9 +43,8 @@ static void test_file_that_was_open_at_the_fork_is_refused(void **state)
     assert_query(folder->path, "SELECT seq, id FROM event_log", "1|parent\n");
 }
 
-static void test_file_that_was_closed_before_the_fork_is_opened(void **state)
+FOLDER_TEST(file_that_was_closed_before_the_fork_is_opened)
 {
-    const struct folder *folder = *state;
     ses_store *store = open_store(folder->path);
 
     must_create(store, &key, NULL);
@@ -57,9 +53,8 @@ static void test_file_that_was_closed_before_the_fork_is_opened(void **state)
     assert_query(folder->path, "SELECT seq, id FROM event_log", "1|child\n");
 }
 
-static void test_another_file_is_opened_in_the_child(void **state)
+FOLDER_TEST(another_file_is_opened_in_the_child)
 {
-    const struct folder *folder = *state;
     char *other_path = support_path(folder->folder, "other.db");
     ses_store *other = open_store(other_path);
     ses_store *store = open_store(folder->path);
@@ -71,10 +66,9 @@ static void test_another_file_is_opened_in_the_child(void **state)
     free(other_path);
 }
 
-static void test_any_number_of_open_files_is_remembered(void **state)
+FOLDER_TEST(any_number_of_open_files_is_remembered)
 {
     enum { STORES = 300 };
-    const struct folder *folder = *state;
     char *last_path = support_path(folder->folder, "last.db");
     ses_store *stores[STORES];
     struct rlimit files;
@@ -123,13 +117,11 @@ static int is_marked_in_use(const char *path)
  * A process that closes any descriptor of a file loses all its locks on it. Without them another process could
  * take the file for unused, and remove the write-ahead file under the store.
  */
-static void test_opening_twice_keeps_the_locks(void **state)
+FOLDER_TEST(opening_twice_keeps_the_locks)
 {
-    const struct folder *folder = *state;
     const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
     const ses_open_options too_short = {
         .size = sizeof too_short, .journal = SES_JOURNAL_ROLLBACK, .busy_timeout_ms = -1};
-    ses_error error;
     ses_store *store = open_store(folder->path);
     ses_store *other = NULL;
 
@@ -145,17 +137,4 @@ static void test_opening_twice_keeps_the_locks(void **state)
     ses_close(store);
     assert_int_equal(is_marked_in_use(folder->path), 0);
     assert_sound(folder->path);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_file_that_was_open_at_the_fork_is_refused),
-        TEST(test_file_that_was_closed_before_the_fork_is_opened),
-        TEST(test_another_file_is_opened_in_the_child),
-        TEST(test_any_number_of_open_files_is_remembered),
-        TEST(test_opening_twice_keeps_the_locks),
-    };
-    return cmocka_run_group_tests_name("processes: fork", tests, NULL, NULL);
 }

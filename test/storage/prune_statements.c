@@ -69,24 +69,22 @@ static void assert_pruned_in_proportion(const struct fixture *fixture, unsigned 
     assert_sound(fixture->path);
 }
 
-static void test_steps_read_each_event_a_few_times(void **state)
+TEST(steps_read_each_event_a_few_times)
 {
-    assert_pruned_in_proportion(*state, SES_PRUNE_KEEP);
+    assert_pruned_in_proportion(fixture, SES_PRUNE_KEEP);
 }
 
-static void test_so_they_do_up_to_a_time(void **state)
+TEST(so_they_do_up_to_a_time)
 {
-    assert_pruned_in_proportion(*state, SES_PRUNE_KEEP | SES_PRUNE_BEFORE);
+    assert_pruned_in_proportion(fixture, SES_PRUNE_KEEP | SES_PRUNE_BEFORE);
 }
 
 /* A step that fails after others went well: what they did stands, and the next call says what failed. */
-static void test_a_later_step_that_fails_ends_the_call(void **state)
+TEST(a_later_step_that_fails_ends_the_call)
 {
-    const struct fixture *fixture = *state;
     const ses_prune_options options = {
         .size = sizeof options, .which = SES_PRUNE_KEEP, .keep = KEPT, .limit = LIMIT};
     int64_t deleted = 0;
-    ses_error error;
 
     add_events(fixture);
     deletes_left = 3;
@@ -100,16 +98,4 @@ static void test_a_later_step_that_fails_ends_the_call(void **state)
     assert_code(SES_MORE, ses_prune_by_key(fixture->store, &key, &options, &deleted, &error));
     assert_true(deleted >= (EVENTS - 3 * LIMIT) / 2);
     assert_sound(fixture->path);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_steps_read_each_event_a_few_times),
-        TEST(test_so_they_do_up_to_a_time),
-        TEST(test_a_later_step_that_fails_ends_the_call),
-    };
-    return cmocka_run_group_tests_name("prune: statements", tests, NULL, NULL);
 }

@@ -70,58 +70,6 @@ static bool lacks_turns(struct background *background, int turns, int64_t begun_
     return atomic_load(&background->done) < turns && support_steady_us() < begun_us + 60000000;
 }
 
-static void test_a_get_never_shows_half_an_append(void **state)
-{
-    struct fixture *fixture = *state;
-    struct background writer;
-    ses_session *kept = NULL;
-    ses_error error;
-    const int64_t until = support_steady_us() + 1500000;
-
-    must_create(fixture->store, &key, NULL);
-    kept = must_get(fixture->store, &key);
-    begin(&writer, fixture->store, write_numbers);
-    while (support_steady_us() < until || lacks_turns(&writer, 11, until)) {
-        const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 3};
-        ses_session *session = NULL;
-        ses_page *page = NULL;
-
-        assert_ok(ses_get(fixture->store, &key, GET_RANGE(&newest), &session, &error));
-        assert_one_moment(session);
-        size_t count = ses_session_event_count(session);
-        if (count > 0)
-            assert_int_equal(ses_session_event(session, count - 1)->seq, ses_session_version(session));
-        ses_session_close(session);
-        assert_ok(ses_list(fixture->store, "app", NULL, NULL, &page, &error));
-        assert_one_moment(ses_page_session(page, 0));
-        ses_page_close(page);
-        must_refresh(kept);
-        assert_one_moment(kept);
-        assert_int_equal(ses_session_event_count(kept), ses_session_version(kept));
-    }
-    end(&writer);
-    assert_true(atomic_load(&writer.done) > 10);
-    ses_session_close(kept);
-}
-
-static void test_a_reader_does_not_wait_for_a_writer(void **state)
-{
-    struct fixture *fixture = *state;
-    sqlite3 *other = NULL;
-    ses_session *session = NULL;
-
-    must_create(fixture->store, &key, Q("{'k':1}"));
-    assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE; DELETE FROM session_state", NULL, NULL, NULL),
-                     SQLITE_OK);
-    int64_t start = support_steady_us() / 1000;
-    session = must_get(fixture->store, &key);
-    assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
-    assert_true(support_steady_us() / 1000 - start < 8000); /* below the timeout of ten seconds */
-    ses_session_close(session);
-    sqlite3_close(other);
-}
-
 static void *read_all_the_time(void *context)
 {
     struct background *own = context;
@@ -156,12 +104,134 @@ static void fill(ses_store *store, int events)
         assert_ok(ses_append_batch_by_key(store, &key, batch, BATCH, NULL, NULL, &error));
 }
 
-/* Four threads share one reading connection, and then have one each. */
-static void test_readers_share_connections(void **state)
+static void *get_until_interrupted(void *context)
 {
-    struct fixture *fixture = *state;
-    static const unsigned limits[] = {1, 64};
+    struct background *own = context;
+    for (int i = 0; i < 10000 && !atomic_load(&own->stop); i++) {
+        ses_session *session = NULL;
+        ses_error error;
+        int code = ses_get(own->store, &key, NULL, &session, &error);
+        if (code == SES_INTERRUPTED && !session && error.message[0])
+            atomic_fetch_add(&own->done, 1);
+        else if (code != SES_OK)
+            atomic_fetch_add(&own->failures, 1);
+        ses_session_close(session);
+    }
+    return NULL;
+}
+
+static void interrupt_gets(struct fixture *fixture)
+{
+    struct background reader;
     ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    fill(fixture->store, 20000);
+    begin(&reader, fixture->store, get_until_interrupted);
+    const int64_t begun = support_steady_us();
+    while (lacks_turns(&reader, 3, begun)) {
+        const struct timespec pause = {0, 2000000};
+        nanosleep(&pause, NULL);
+        assert_ok(ses_store_interrupt(fixture->store, &error));
+    }
+    end(&reader);
+    assert_true(atomic_load(&reader.done) >= 3);
+    ses_session *session = must_get(fixture->store, &key); /* nothing lingers */
+    assert_int_equal(ses_session_event_count(session), 20000);
+    ses_session_close(session);
+}
+
+static void *use_until_closed(void *context)
+{
+    struct background *own = context;
+    int code = SES_OK;
+    while (code == SES_OK) {
+        ses_session *session = NULL;
+        code = ses_get(own->store, &key, NULL, &session, NULL);
+        if (code == SES_OK)
+            code = ses_append_by_key(own->store, &key, "{}", SES_NUL, NULL, NULL, NULL);
+        ses_session_close(session);
+        atomic_fetch_add(&own->done, 1);
+    }
+    if (code != SES_MISUSE)
+        atomic_fetch_add(&own->failures, 1);
+    return NULL;
+}
+
+/* A program may let its connections share a cache, in which readers wait for writers. The store's do not. */
+TEST(a_program_whose_connections_share_a_cache)
+{
+    const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = -1};
+    ses_store *store = NULL;
+    sqlite3 *writer = NULL;
+    ses_session *session = NULL;
+
+    support_need_file();
+    must_create(fixture->store, &key, NULL);
+    assert_int_equal(sqlite3_enable_shared_cache(1), SQLITE_OK);
+    assert_int_equal(sqlite3_open(fixture->path, &writer), SQLITE_OK);
+    assert_ok(ses_open(fixture->path, &options, &store, &error));
+    assert_int_equal(sqlite3_exec(writer, "BEGIN; UPDATE sessions SET version = 7", NULL, NULL, NULL),
+                     SQLITE_OK);
+    int code = ses_get(store, &key, NULL, &session, &error);
+    assert_int_equal(sqlite3_enable_shared_cache(0), SQLITE_OK);
+    assert_code(SES_OK, code);
+    assert_int_equal(ses_session_version(session), 0);
+    ses_session_close(session);
+    sqlite3_close(writer);
+    ses_close(store);
+}
+
+TEST(a_get_never_shows_half_an_append)
+{
+    struct background writer;
+    const int64_t until = support_steady_us() + 1500000;
+
+    must_create(fixture->store, &key, NULL);
+    ses_session *kept = must_get(fixture->store, &key);
+    begin(&writer, fixture->store, write_numbers);
+    while (support_steady_us() < until || lacks_turns(&writer, 11, until)) {
+        const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 3};
+        ses_session *session = NULL;
+        ses_page *page = NULL;
+
+        assert_ok(ses_get(fixture->store, &key, GET_RANGE(&newest), &session, &error));
+        assert_one_moment(session);
+        size_t count = ses_session_event_count(session);
+        if (count > 0)
+            assert_int_equal(ses_session_event(session, count - 1)->seq, ses_session_version(session));
+        ses_session_close(session);
+        assert_ok(ses_list(fixture->store, "app", NULL, NULL, &page, &error));
+        assert_one_moment(ses_page_session(page, 0));
+        ses_page_close(page);
+        must_refresh(kept);
+        assert_one_moment(kept);
+        assert_int_equal(ses_session_event_count(kept), ses_session_version(kept));
+    }
+    end(&writer);
+    assert_true(atomic_load(&writer.done) > 10);
+}
+
+TEST(a_reader_does_not_wait_for_a_writer)
+{
+    sqlite3 *other = NULL;
+
+    must_create(fixture->store, &key, Q("{'k':1}"));
+    assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE; DELETE FROM session_state", NULL, NULL, NULL),
+                     SQLITE_OK);
+    int64_t start = support_steady_us() / 1000;
+    ses_session *session = must_get(fixture->store, &key);
+    assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
+    assert_true(support_steady_us() / 1000 - start < 8000); /* below the timeout of ten seconds */
+    ses_session_close(session);
+    sqlite3_close(other);
+}
+
+/* Four threads share one reading connection, and then have one each. */
+TEST(readers_share_connections)
+{
+    static const unsigned limits[] = {1, 64};
 
     must_create(fixture->store, &key, NULL);
     fill(fixture->store, 500);
@@ -186,11 +256,9 @@ static void test_readers_share_connections(void **state)
 }
 
 /* Every connection parses the schema, so that one more costs a short program as much as opening the store. */
-static void test_a_store_that_is_only_read_has_one_connection(void **state)
+TEST(a_store_that_is_only_read_has_one_connection)
 {
-    struct fixture *fixture = *state;
     ses_stats stats = {.size = sizeof stats};
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     fixture->options.flags = SES_OPEN_READ_ONLY;
@@ -206,13 +274,10 @@ static void test_a_store_that_is_only_read_has_one_connection(void **state)
     assert_code(SES_READONLY, ses_delete(fixture->store, &key, NULL, NULL, &error));
 }
 
-static void test_an_open_cursor_holds_nobody_up(void **state)
+TEST(an_open_cursor_holds_nobody_up)
 {
-    struct fixture *fixture = *state;
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
-    ses_session *session = NULL;
-    ses_error error;
 
     fixture->options.max_readers = 1;
     fixture_reopen(fixture);
@@ -220,83 +285,26 @@ static void test_an_open_cursor_holds_nobody_up(void **state)
     fill(fixture->store, 200);
     assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
-    session = must_get(fixture->store, &key); /* with the only connection */
+    ses_session *session = must_get(fixture->store, &key); /* with the only connection */
     must_append(session, "{}");
     ses_session_close(session);
     assert_ok(ses_cursor_close(cursor, &error));
 }
 
-static void *get_until_interrupted(void *context)
+TEST(reads_are_interrupted)
 {
-    struct background *own = context;
-    for (int i = 0; i < 10000 && !atomic_load(&own->stop); i++) {
-        ses_session *session = NULL;
-        ses_error error;
-        int code = ses_get(own->store, &key, NULL, &session, &error);
-        if (code == SES_INTERRUPTED && !session && error.message[0])
-            atomic_fetch_add(&own->done, 1);
-        else if (code != SES_OK)
-            atomic_fetch_add(&own->failures, 1);
-        ses_session_close(session);
-    }
-    return NULL;
+    interrupt_gets(fixture);
 }
 
-static void interrupt_gets(struct fixture *fixture)
+MEMORY_TEST(reads_in_memory_are_interrupted)
 {
-    struct background reader;
-    ses_session *session = NULL;
-    ses_error error;
-
-    must_create(fixture->store, &key, NULL);
-    fill(fixture->store, 20000);
-    begin(&reader, fixture->store, get_until_interrupted);
-    const int64_t begun = support_steady_us();
-    while (lacks_turns(&reader, 3, begun)) {
-        const struct timespec pause = {0, 2000000};
-        nanosleep(&pause, NULL);
-        assert_ok(ses_store_interrupt(fixture->store, &error));
-    }
-    end(&reader);
-    assert_true(atomic_load(&reader.done) >= 3);
-    session = must_get(fixture->store, &key); /* nothing lingers */
-    assert_int_equal(ses_session_event_count(session), 20000);
-    ses_session_close(session);
+    interrupt_gets(fixture);
 }
 
-static void test_reads_are_interrupted(void **state)
+TEST(close_waits_for_calls_under_way)
 {
-    interrupt_gets(*state);
-}
-
-static void test_reads_in_memory_are_interrupted(void **state)
-{
-    interrupt_gets(*state);
-}
-
-static void *use_until_closed(void *context)
-{
-    struct background *own = context;
-    int code = SES_OK;
-    while (code == SES_OK) {
-        ses_session *session = NULL;
-        code = ses_get(own->store, &key, NULL, &session, NULL);
-        if (code == SES_OK)
-            code = ses_append_by_key(own->store, &key, "{}", SES_NUL, NULL, NULL, NULL);
-        ses_session_close(session);
-        atomic_fetch_add(&own->done, 1);
-    }
-    if (code != SES_MISUSE)
-        atomic_fetch_add(&own->failures, 1);
-    return NULL;
-}
-
-static void test_close_waits_for_calls_under_way(void **state)
-{
-    struct fixture *fixture = *state;
     ses_session *keeps_memory = NULL; /* a handle keeps what the threads look at, when the store is closed */
     struct background users[4];
-    ses_error error;
 
     keeps_memory = must_open_new(fixture->store, &key, NULL);
     for (int i = 0; i < 4; i++)
@@ -310,49 +318,4 @@ static void test_close_waits_for_calls_under_way(void **state)
     ses_session_close(keeps_memory);
     fixture->store = NULL;
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
-}
-
-/* A program may let its connections share a cache, in which readers wait for writers. The store's do not. */
-static void test_a_program_whose_connections_share_a_cache(void **state)
-{
-    const struct fixture *fixture = *state;
-    const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = -1};
-    ses_store *store = NULL;
-    sqlite3 *writer = NULL;
-    ses_session *session = NULL;
-    ses_error error;
-
-    support_need_file();
-    must_create(fixture->store, &key, NULL);
-    assert_int_equal(sqlite3_enable_shared_cache(1), SQLITE_OK);
-    assert_int_equal(sqlite3_open(fixture->path, &writer), SQLITE_OK);
-    assert_ok(ses_open(fixture->path, &options, &store, &error));
-    assert_int_equal(sqlite3_exec(writer, "BEGIN; UPDATE sessions SET version = 7", NULL, NULL, NULL),
-                     SQLITE_OK);
-    int code = ses_get(store, &key, NULL, &session, &error);
-    assert_int_equal(sqlite3_enable_shared_cache(0), SQLITE_OK);
-    assert_code(SES_OK, code);
-    assert_int_equal(ses_session_version(session), 0);
-    ses_session_close(session);
-    sqlite3_close(writer);
-    ses_close(store);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_program_whose_connections_share_a_cache),
-        TEST(test_a_get_never_shows_half_an_append),
-        TEST(test_a_reader_does_not_wait_for_a_writer),
-        TEST(test_readers_share_connections),
-        TEST(test_a_store_that_is_only_read_has_one_connection),
-        TEST(test_an_open_cursor_holds_nobody_up),
-        TEST(test_reads_are_interrupted),
-        cmocka_unit_test_setup_teardown(test_reads_in_memory_are_interrupted, fixture_setup_memory,
-                                        fixture_teardown),
-        TEST(test_close_waits_for_calls_under_way),
-    };
-    return cmocka_run_group_tests_name("readers", tests, NULL, NULL);
 }

@@ -169,17 +169,17 @@ static ses_stats statistics(ses_store *store)
 
 /* --------------------------------------------------------------------------------- nobody in their way */
 
+#define READERS_WAITING_TEST(name) TEST_WITH(struct fixture *fixture, fixture_setup, teardown, name)
+
 /* Another process has the write lock, and has written; a writer of this store waits for it. */
-static void test_no_reader_waits_for_a_writer(void **state)
+READERS_WAITING_TEST(no_reader_waits_for_a_writer)
 {
     static const enum kind kinds[] = {GET, OPEN_CURSOR, READ_STATE, REFRESH};
-    struct fixture *fixture = *state;
     struct call writer = {.kind = APPEND, .store = fixture->store};
-    ses_session *session = NULL;
     sqlite3 *other = NULL;
 
     fill(fixture->store);
-    session = must_get(fixture->store, &key);
+    ses_session *session = must_get(fixture->store, &key);
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(other,
                                   "BEGIN IMMEDIATE; UPDATE session_state SET value = 2; DELETE FROM events",
@@ -205,9 +205,8 @@ static void test_no_reader_waits_for_a_writer(void **state)
 }
 
 /* A writer of the same store is in the middle of its transaction. */
-static void test_no_reader_waits_for_a_writer_of_its_own_store(void **state)
+READERS_WAITING_TEST(no_reader_waits_for_a_writer_of_its_own_store)
 {
-    struct fixture *fixture = *state;
     struct call writer = {.kind = APPEND, .store = fixture->store};
 
     fill(fixture->store);
@@ -220,9 +219,8 @@ static void test_no_reader_waits_for_a_writer_of_its_own_store(void **state)
 }
 
 /* One that reads for long holds up neither a writer nor another reader. */
-static void test_a_long_read_holds_nobody_up(void **state)
+READERS_WAITING_TEST(a_long_read_holds_nobody_up)
 {
-    struct fixture *fixture = *state;
     struct call reader = {.kind = GET};
 
     fixture->options.max_readers = 2;
@@ -241,9 +239,8 @@ static void test_a_long_read_holds_nobody_up(void **state)
 }
 
 /* All connections are in use. A call that needs one waits for the whole timeout, or until one is given back. */
-static void test_waiting_for_a_connection(void **state)
+READERS_WAITING_TEST(waiting_for_a_connection)
 {
-    struct fixture *fixture = *state;
     struct call reader = {.kind = GET};
     struct call waiting = {.kind = READ_STATE};
 
@@ -351,30 +348,17 @@ static void close_upon(struct fixture *fixture, enum kind kind)
     assert_int_equal(count_events(fixture->store), EVENTS + (kind == APPEND));
 }
 
-static void test_close_waits_for_a_get(void **state)
+READERS_WAITING_TEST(close_waits_for_a_get)
 {
-    close_upon(*state, GET);
+    close_upon(fixture, GET);
 }
 
-static void test_close_waits_for_a_cursor(void **state)
+READERS_WAITING_TEST(close_waits_for_a_cursor)
 {
-    close_upon(*state, OPEN_CURSOR);
+    close_upon(fixture, OPEN_CURSOR);
 }
 
-static void test_close_waits_for_an_append(void **state)
+READERS_WAITING_TEST(close_waits_for_an_append)
 {
-    close_upon(*state, APPEND);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_no_reader_waits_for_a_writer), TEST(test_no_reader_waits_for_a_writer_of_its_own_store),
-        TEST(test_a_long_read_holds_nobody_up),  TEST(test_waiting_for_a_connection),
-        TEST(test_close_waits_for_a_get),        TEST(test_close_waits_for_a_cursor),
-        TEST(test_close_waits_for_an_append),
-    };
-    return cmocka_run_group_tests_name("readers: waiting", tests, NULL, NULL);
+    close_upon(fixture, APPEND);
 }

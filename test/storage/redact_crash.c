@@ -33,11 +33,10 @@ static void append_about(ses_store *store, const char *word, int number)
 static void fill(const char *path, int journal)
 {
     const ses_open_options options = {.size = sizeof options, .journal = journal};
-    ses_store *store = NULL;
     ses_error error;
 
     disk_remove_files(path);
-    assert_ok(ses_open(path, &options, &store, &error));
+    ses_store *store = must_open(path, &options);
     must_create(store, &key, Q("{'first':'" SECRET "'}"));
     for (int i = 1; i <= 5; i++)
         append_about(store, i == 2 || i == 3 ? SECRET : "harmless", i);
@@ -73,13 +72,10 @@ static int redact(const char *path, int journal, ses_error *error)
 static bool is_redacted(const char *path, int journal)
 {
     const ses_open_options options = {.size = sizeof options, .journal = journal};
-    ses_store *store = NULL;
-    ses_session *session = NULL;
-    ses_error error;
     int secrets = 0;
 
-    assert_ok(ses_open(path, &options, &store, &error));
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    ses_store *store = must_open(path, &options);
+    ses_session *session = must_get(store, &key);
     assert_int_equal(ses_session_event_count(session), 5);
     for (size_t i = 0; i < 5; i++)
         secrets += strstr(ses_session_event(session, i)->json, SECRET) != NULL;
@@ -156,23 +152,17 @@ static void stop_everywhere(const struct folder *folder, int journal)
     assert_true(before > 0 && after > 0);
 }
 
-static void test_a_redaction_that_stops_anywhere(void **state)
+FOLDER_TEST(a_redaction_that_stops_anywhere)
 {
-    stop_everywhere(*state, SES_JOURNAL_WAL);
+    stop_everywhere(folder, SES_JOURNAL_WAL);
 }
 
-static void test_a_redaction_that_stops_anywhere_with_a_rollback_journal(void **state)
+FOLDER_TEST(a_redaction_that_stops_anywhere_with_a_rollback_journal)
 {
-    stop_everywhere(*state, SES_JOURNAL_ROLLBACK);
+    stop_everywhere(folder, SES_JOURNAL_ROLLBACK);
 }
 
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_redaction_that_stops_anywhere, folder_setup, folder_teardown),
-        cmocka_unit_test_setup_teardown(test_a_redaction_that_stops_anywhere_with_a_rollback_journal,
-                                        folder_setup, folder_teardown),
-    };
     disk_make();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

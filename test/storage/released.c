@@ -8,12 +8,9 @@ static const ses_key talk = {"shop", "alice", "talk"};
 
 static ses_store *open_released(const struct fixture *fixture, const char *version, char **path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-
     *path = support_path(fixture->folder, version);
     released_make(version, *path);
-    assert_ok(ses_open(*path, NULL, &store, &error));
+    ses_store *store = must_open(*path, NULL);
     return store;
 }
 
@@ -157,15 +154,12 @@ static void use_artifacts(ses_store *store)
     ses_session_close(session);
 }
 
-static void test_they_are_read_and_written(void **state)
+TEST(they_are_read_and_written)
 {
-    const struct fixture *fixture = *state;
-
     for (int i = 0; i < RELEASED_VERSIONS; i++) {
         char *path = NULL;
         ses_store *store = open_released(fixture, released_versions[i], &path);
         ses_info info = {.size = sizeof info};
-        ses_error error;
 
         assert_ok(ses_store_info(store, &info, &error));
         assert_int_equal(info.schema_version, SES_SCHEMA_VERSION);
@@ -180,12 +174,11 @@ static void test_they_are_read_and_written(void **state)
     }
 }
 
-static void test_their_views_show_rows(void **state)
+TEST(their_views_show_rows)
 {
     static const char *const views[] = {"session_overview", "transcript", "merged_state",
                                         "tool_calls",       "usage",      "event_log",
                                         "artifact_overview"};
-    const struct fixture *fixture = *state;
 
     for (int i = 0; i < RELEASED_VERSIONS; i++) {
         char *path = NULL;
@@ -197,13 +190,4 @@ static void test_their_views_show_rows(void **state)
         }
         free(path);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_they_are_read_and_written, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_their_views_show_rows, fixture_setup, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("released", tests, NULL, NULL);
 }

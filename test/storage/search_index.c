@@ -64,13 +64,11 @@ static void must_index(ses_store *store, unsigned flags)
     assert_ok(ses_store_index(store, &options, NULL, &error));
 }
 
-static void test_secure_deletions_leave_no_word(void **state)
+TEST(secure_deletions_leave_no_word)
 {
-    const struct fixture *fixture = *state;
     const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     const ses_key others = {"app", "others", "session"};
     int64_t sessions = 0;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     must_create(fixture->store, &others, NULL);
@@ -111,11 +109,9 @@ static void say_much(ses_store *store, const ses_key *to, int seed, const char *
 }
 
 /* Others' words are merged and moved meanwhile, by deletions that overwrite nothing. */
-static void test_a_secure_deletion_after_plain_ones(void **state)
+TEST(a_secure_deletion_after_plain_ones)
 {
-    struct fixture *fixture = *state;
     const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
-    ses_error error;
 
     assert_int_equal(sqlite3_auto_extension((void (*)(void))overwrite_nothing), SQLITE_OK);
     fixture_reopen(fixture);
@@ -139,18 +135,15 @@ static void test_a_secure_deletion_after_plain_ones(void **state)
 }
 
 /* A store that is opened for reading searches by the index while it is up to date, and reads the events after that. */
-static void test_read_only(void **state)
+TEST(read_only)
 {
-    struct fixture *fixture = *state;
     ses_open_options options = fixture->options;
-    ses_store *reader = NULL;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     say(fixture->store, &key, "word");
     must_index(fixture->store, 0);
     options.flags |= SES_OPEN_READ_ONLY;
-    assert_ok(ses_open(fixture->path, &options, &reader, &error));
+    ses_store *reader = must_open(fixture->path, &options);
     must_find(reader, "word", 1, 1);
     assert_code(SES_READONLY, ses_store_index(reader, NULL, NULL, &error));
     say(fixture->store, &key, "word");
@@ -168,12 +161,10 @@ static int drop_modules(sqlite3 *db, char **message, const struct sqlite3_api_ro
 }
 
 /* Everything else works. What would leave the index behind makes it void, and drops it if it is secure. */
-static void test_without_fts5(void **state)
+TEST(without_fts5)
 {
     const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     say(fixture->store, &key, "word");
@@ -207,7 +198,7 @@ static void change_file(struct fixture *fixture, const char *sql)
 }
 
 /* A hit is one, whatever the index says; and it can be made again. */
-static void test_damage(void **state)
+TEST(damage)
 {
     static const char *const changes[] = {
         "UPDATE search_words_data SET block = zeroblob(length(block)) WHERE id > 10",
@@ -230,12 +221,10 @@ static void test_damage(void **state)
         "UPDATE derived SET seq = 1000",
         "UPDATE derived SET seq = 9223372036854775807",
     };
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         size_t count = 0;
         int indexed = 0;
-        ses_error error;
         (void)ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error);
         say(fixture->store, &key, "a word");
         say(fixture->store, &key, "something else");
@@ -283,7 +272,7 @@ static int64_t problems_of(ses_store *store, int *kinds)
         FROM_PLACES
 
 /* Each leaves the index as FTS5 wants it, but not as the log does. */
-static void test_check_holds_the_index_against_the_log(void **state)
+TEST(check_holds_the_index_against_the_log)
 {
     static const char *const changes[] = {
         REMOVE("'something else'"),
@@ -299,9 +288,7 @@ static void test_check_holds_the_index_against_the_log(void **state)
         "UPDATE derived SET seq = seq - 1",
         "DELETE FROM search_words_data WHERE id > 10",
     };
-    struct fixture *fixture = *state;
     int kinds = 0;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     say(fixture->store, &key, "a word");
@@ -324,11 +311,8 @@ static void test_check_holds_the_index_against_the_log(void **state)
 }
 
 /* Not even SQLite can drop this one. */
-static void test_damage_beyond_fts5(void **state)
+TEST(damage_beyond_fts5)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     must_create(fixture->store, &key, NULL);
     must_index(fixture->store, 0);
     ses_close(fixture->store);
@@ -342,13 +326,11 @@ static void test_damage_beyond_fts5(void **state)
 }
 
 /* Another's table with one of its names is not the index, and is left alone, even if a row of `features` says so. */
-static void test_a_foreign_table(void **state)
+TEST(a_foreign_table)
 {
     static const char *const names[] = {"search_words",        "Search_Places",       "search_words_data",
                                         "search_words_idx",    "search_words_config", "search_words_content",
                                         "search_words_docsize"};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     say(fixture->store, &key, "word");
@@ -380,11 +362,9 @@ static void test_a_foreign_table(void **state)
 }
 
 /* What another number of the rules has made is not there, and void as soon as it would have to follow. */
-static void test_another_number(void **state)
+TEST(another_number)
 {
     const ses_point second = {.size = sizeof second, .kind = SES_POINT_SEQ, .seq = 2};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     say(fixture->store, &key, "word");
@@ -408,21 +388,4 @@ static void test_another_number(void **state)
     }
     must_index(fixture->store, 0);
     must_find(fixture->store, "word", 2, 1);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_secure_deletions_leave_no_word),
-        TEST(test_a_secure_deletion_after_plain_ones),
-        TEST(test_read_only),
-        TEST(test_without_fts5),
-        TEST(test_damage),
-        TEST(test_check_holds_the_index_against_the_log),
-        TEST(test_damage_beyond_fts5),
-        TEST(test_a_foreign_table),
-        TEST(test_another_number),
-    };
-    return cmocka_run_group_tests_name("the index of words in a file", tests, NULL, NULL);
 }

@@ -105,23 +105,20 @@ static void delete_and_look(struct fixture *fixture)
     assert_sound(fixture->path);
 }
 
-static void test_a_deleted_session_is_in_no_file(void **state)
+TEST(a_deleted_session_is_in_no_file)
 {
-    delete_and_look(*state);
+    delete_and_look(fixture);
 }
 
-static void test_a_deleted_session_is_in_no_file_with_a_rollback_journal(void **state)
+TEST(a_deleted_session_is_in_no_file_with_a_rollback_journal)
 {
-    struct fixture *fixture = *state;
     reopen_with(fixture, SES_JOURNAL_ROLLBACK);
     delete_and_look(fixture);
 }
 
-static void test_a_deleted_user_is_in_no_file(void **state)
+TEST(a_deleted_user_is_in_no_file)
 {
-    struct fixture *fixture = *state;
     static const ses_key of_user = {"app", SECRET "-user", "one"};
-    ses_error error;
 
     must_create(fixture->store, &of_user, Q("{'user:" SECRET "':'" SECRET "'}"));
     for (int i = 0; i < 30; i++)
@@ -131,12 +128,10 @@ static void test_a_deleted_user_is_in_no_file(void **state)
     assert_int_equal(count_secrets(fixture), 0);
 }
 
-static void test_a_deleted_app_is_in_no_file(void **state)
+TEST(a_deleted_app_is_in_no_file)
 {
     const ses_delete_options steps = {.size = sizeof steps, .flags = SES_SECURE, .limit = 2};
-    struct fixture *fixture = *state;
     int calls = 1;
-    ses_error error;
 
     for (int s = 0; s < 5; s++) {
         char id[40];
@@ -152,13 +147,11 @@ static void test_a_deleted_app_is_in_no_file(void **state)
     assert_int_equal(count_secrets(fixture), 0);
 }
 
-static void test_pruned_events_are_in_no_file(void **state)
+TEST(pruned_events_are_in_no_file)
 {
     const ses_prune_options options = {
         .size = sizeof options, .which = SES_PRUNE_KEEP, .flags = SES_SECURE, .keep = 1, .limit = 20};
     static const ses_key plain = {"app", "user", "plain"};
-    struct fixture *fixture = *state;
-    ses_error error;
     int code;
 
     must_create(fixture->store, &plain, NULL);
@@ -177,13 +170,11 @@ static void test_pruned_events_are_in_no_file(void **state)
     assert_code(SES_UNCHANGED, ses_prune_by_key(fixture->store, &plain, &options, NULL, &error));
 }
 
-static void test_expired_sessions_are_in_no_file(void **state)
+TEST(expired_sessions_are_in_no_file)
 {
-    struct fixture *fixture = *state;
     const int64_t expires = fixture->now + 10;
     const ses_expire_options options = {.size = sizeof options, .now_us = &expires, .flags = SES_SECURE};
     int64_t deleted = 0;
-    ses_error error;
 
     fill(fixture->store);
     assert_ok(ses_expiry_set_by_key(fixture->store, &key, &expires, NULL, &error));
@@ -195,12 +186,10 @@ static void test_expired_sessions_are_in_no_file(void **state)
 }
 
 /* A value that was replaced leaves nothing behind, even on pages of its own. */
-static void test_replaced_values_leave_nothing_behind(void **state)
+TEST(replaced_values_leave_nothing_behind)
 {
     static const ses_key plain = {"app", "user", "plain"};
-    struct fixture *fixture = *state;
     static char event[30000];
-    ses_error error;
 
     must_create(fixture->store, &plain, NULL);
     must_create(fixture->store, &key, NULL);
@@ -213,12 +202,10 @@ static void test_replaced_values_leave_nothing_behind(void **state)
 }
 
 /* Deletions without the flag make SQLite move rows of others, of which the pages that become free have copies. */
-static void test_plain_deletions_leave_no_copies_of_others(void **state)
+TEST(plain_deletions_leave_no_copies_of_others)
 {
-    const struct fixture *fixture = *state;
     const ses_key other = {"app", "others", "session"};
     static char event[30000];
-    ses_error error;
 
     snprintf(event, sizeof event, "{\"content\":{\"parts\":[{\"text\":\"%020000d\"}]}}", 1);
     must_create(fixture->store, &key, NULL);
@@ -305,23 +292,20 @@ static void redact_names_and_look(struct fixture *fixture)
     assert_code(SES_UNCHANGED, ses_redact_by_key(fixture->store, &plain, NULL, 0, &names, &erased, &error));
 }
 
-static void test_redacted_names_are_in_no_file(void **state)
+TEST(redacted_names_are_in_no_file)
 {
-    redact_names_and_look(*state);
+    redact_names_and_look(fixture);
 }
 
-static void test_redacted_names_are_in_no_file_with_a_rollback_journal(void **state)
+TEST(redacted_names_are_in_no_file_with_a_rollback_journal)
 {
-    reopen_with(*state, SES_JOURNAL_ROLLBACK);
-    redact_names_and_look(*state);
+    reopen_with(fixture, SES_JOURNAL_ROLLBACK);
+    redact_names_and_look(fixture);
 }
 
 /* Those that an earlier deletion left, too. */
-static void test_copies_in_unused_bytes(void **state)
+TEST(copies_in_unused_bytes)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     leave_copies(fixture->store, SECRET);
     fixture_reopen(fixture);
     assert_true(count_in(fixture->path, "") > 0);
@@ -347,22 +331,20 @@ static void other_program_writes(struct fixture *fixture)
     assert_sound(fixture->path);
 }
 
-static void test_another_program_does_not_bring_them_back(void **state)
+TEST(another_program_does_not_bring_them_back)
 {
-    other_program_writes(*state);
+    other_program_writes(fixture);
 }
 
-static void test_another_program_does_not_bring_them_back_with_a_rollback_journal(void **state)
+TEST(another_program_does_not_bring_them_back_with_a_rollback_journal)
 {
-    reopen_with(*state, SES_JOURNAL_ROLLBACK);
-    other_program_writes(*state);
+    reopen_with(fixture, SES_JOURNAL_ROLLBACK);
+    other_program_writes(fixture);
 }
 
-static void test_a_reader_keeps_the_log_from_being_emptied(void **state)
+TEST(a_reader_keeps_the_log_from_being_emptied)
 {
-    struct fixture *fixture = *state;
     int64_t deleted = 0;
-    ses_error error;
 
     fixture->options.busy_timeout_ms = 300;
     reopen_with(fixture, SES_JOURNAL_WAL);
@@ -381,11 +363,8 @@ static void test_a_reader_keeps_the_log_from_being_emptied(void **state)
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
 }
 
-static void test_the_log_of_another_program_is_left_to_it(void **state)
+TEST(the_log_of_another_program_is_left_to_it)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
-
     fixture->options.checkpoint = SES_CHECKPOINT_EXTERNAL;
     reopen_with(fixture, SES_JOURNAL_WAL);
     fill(fixture->store);
@@ -395,11 +374,9 @@ static void test_the_log_of_another_program_is_left_to_it(void **state)
     assert_int_equal(count_secrets(fixture), 0);
 }
 
-static void test_a_store_in_memory_has_no_files(void **state)
+MEMORY_TEST(a_store_in_memory_has_no_files)
 {
-    struct fixture *fixture = *state;
     int64_t deleted = 0;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     assert_ok(ses_delete(fixture->store, &key, &secure, &deleted, &error));
@@ -419,10 +396,9 @@ static void *delete_securely(void *context)
     return NULL;
 }
 
-static void test_writers_do_not_wait_for_the_reader(void **state)
+TEST(writers_do_not_wait_for_the_reader)
 {
     static const ses_key plain = {"app", "user", "plain"};
-    struct fixture *fixture = *state;
     struct deleting deleting = {.code = -1};
     pthread_t thread;
 
@@ -445,29 +421,4 @@ static void test_writers_do_not_wait_for_the_reader(void **state)
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_deleted_session_is_in_no_file),
-        TEST(test_a_deleted_session_is_in_no_file_with_a_rollback_journal),
-        TEST(test_a_deleted_user_is_in_no_file),
-        TEST(test_a_deleted_app_is_in_no_file),
-        TEST(test_pruned_events_are_in_no_file),
-        TEST(test_expired_sessions_are_in_no_file),
-        TEST(test_replaced_values_leave_nothing_behind),
-        TEST(test_plain_deletions_leave_no_copies_of_others),
-        TEST(test_redacted_names_are_in_no_file),
-        TEST(test_redacted_names_are_in_no_file_with_a_rollback_journal),
-        TEST(test_copies_in_unused_bytes),
-        TEST(test_another_program_does_not_bring_them_back),
-        TEST(test_another_program_does_not_bring_them_back_with_a_rollback_journal),
-        TEST(test_a_reader_keeps_the_log_from_being_emptied),
-        TEST(test_the_log_of_another_program_is_left_to_it),
-        TEST(test_writers_do_not_wait_for_the_reader),
-        cmocka_unit_test_setup_teardown(test_a_store_in_memory_has_no_files, fixture_setup_memory,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("secure deletion", tests, group_setup, NULL);
-}
+TEST_GROUP(group_setup, NULL)

@@ -38,13 +38,11 @@ static void append_about(ses_store *store, const char *word, int number)
     must_append_by_key(store, &key, event);
 }
 
-static void test_what_was_cut_is_in_no_file(void **state)
+TEST(what_was_cut_is_in_no_file)
 {
-    const struct fixture *fixture = *state;
     const ses_cut_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 200};
     int64_t deleted = 0;
-    ses_error error;
 
     must_create(fixture->store, &key, NULL);
     for (int i = 0; i < 200; i++)
@@ -60,13 +58,11 @@ static void test_what_was_cut_is_in_no_file(void **state)
 }
 
 /* The cut stands all the same. */
-static void test_a_reader_keeps_the_log(void **state)
+TEST(a_reader_keeps_the_log)
 {
-    struct fixture *fixture = *state;
     const ses_cut_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     const ses_point beginning = {.size = sizeof beginning, .kind = SES_POINT_SEQ};
     int64_t deleted = 0;
-    ses_error error;
 
     fixture->options.busy_timeout_ms = 300;
     fixture_reopen(fixture);
@@ -81,14 +77,4 @@ static void test_a_reader_keeps_the_log(void **state)
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
     assert_code(SES_UNCHANGED, ses_cut_by_key(fixture->store, &key, &beginning, &secure, &deleted, &error));
     assert_int_equal(count_secrets(fixture), 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_was_cut_is_in_no_file),
-        TEST(test_a_reader_keeps_the_log),
-    };
-    return cmocka_run_group_tests_name("secure cut", tests, NULL, NULL);
 }

@@ -261,39 +261,6 @@ static void *work(void *context)
     return NULL;
 }
 
-static void test_threads(void **state)
-{
-    struct fixture *fixture = *state;
-    static struct worker workers[THREADS];
-
-    fixture->options.clock = NULL;
-    fixture->options.synchronous = SES_SYNC_NORMAL;
-    fixture_reopen(fixture);
-    make_sessions(fixture->store);
-    for (int i = 0; i < THREADS; i++) {
-        workers[i] = (struct worker){.store = fixture->store, .number = i, .until = now() + seconds()};
-        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
-    }
-    int64_t acknowledged = 0;
-    for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
-        assert_string_equal(workers[i].problem, "");
-        assert_true(workers[i].acknowledged > 0);
-        acknowledged += workers[i].acknowledged;
-    }
-    fixture_reopen(fixture);
-    sqlite3 *handle = open_raw(fixture->path);
-    check_file(handle);
-    assert_int_equal(number(handle, "SELECT count(*) FROM events", NULL), acknowledged);
-    for (int i = 0; i < THREADS; i++) {
-        char id[32];
-        snprintf(id, sizeof id, "t%d-%d", i, workers[i].acknowledged);
-        check_stored_once(handle, id);
-    }
-    assert_int_equal(number(handle, "SELECT count(*) FROM sessions", NULL), SESSIONS);
-    sqlite3_close(handle);
-}
-
 /* ------------------------------------------------------------------------------------------- processes */
 
 /* Each process writes "?id" to its log before an append and "+id" after one that was acknowledged. */
@@ -351,11 +318,10 @@ static pid_t start_process(const char *path, int number_of, int life, double unt
 static int64_t check_log(sqlite3 *handle, const char *path, int number_of)
 {
     char log_path[1024];
-    char *text = NULL;
     int64_t count = 0;
 
     snprintf(log_path, sizeof log_path, "%s.log-%d", path, number_of);
-    text = support_read_file(log_path, NULL);
+    char *text = support_read_file(log_path, NULL);
     assert_non_null(text);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         if (line[0] == '+') {
@@ -367,9 +333,8 @@ static int64_t check_log(sqlite3 *handle, const char *path, int number_of)
     return count;
 }
 
-static void test_processes_of_which_one_is_killed(void **state)
+TEST(processes_of_which_one_is_killed)
 {
-    struct fixture *fixture = *state;
     pid_t children[PROCESSES];
     double until = now() + seconds();
     int lives = 0;
@@ -398,7 +363,6 @@ static void test_processes_of_which_one_is_killed(void **state)
     assert_true(lives > 3);
     support_figure("kills", lives);
 
-    ses_error error;
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
     fixture_reopen(fixture);
     sqlite3 *handle = open_raw(fixture->path);
@@ -415,13 +379,34 @@ static void test_processes_of_which_one_is_killed(void **state)
     sqlite3_close(handle);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
+TEST(threads)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_processes_of_which_one_is_killed), /* first: before any thread */
-        TEST(test_threads),
-    };
-    return cmocka_run_group_tests_name("stress", tests, NULL, NULL);
+    static struct worker workers[THREADS];
+
+    fixture->options.clock = NULL;
+    fixture->options.synchronous = SES_SYNC_NORMAL;
+    fixture_reopen(fixture);
+    make_sessions(fixture->store);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){.store = fixture->store, .number = i, .until = now() + seconds()};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    int64_t acknowledged = 0;
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+        assert_string_equal(workers[i].problem, "");
+        assert_true(workers[i].acknowledged > 0);
+        acknowledged += workers[i].acknowledged;
+    }
+    fixture_reopen(fixture);
+    sqlite3 *handle = open_raw(fixture->path);
+    check_file(handle);
+    assert_int_equal(number(handle, "SELECT count(*) FROM events", NULL), acknowledged);
+    for (int i = 0; i < THREADS; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "t%d-%d", i, workers[i].acknowledged);
+        check_stored_once(handle, id);
+    }
+    assert_int_equal(number(handle, "SELECT count(*) FROM sessions", NULL), SESSIONS);
+    sqlite3_close(handle);
 }

@@ -143,19 +143,16 @@ static void run_workers(struct worker *workers, void *(*run)(void *context))
         assert_string_equal(workers[i].problem, "");
 }
 
-static void test_all_kinds_of_calls_at_once(void **state)
+FOLDER_TEST(all_kinds_of_calls_at_once)
 {
-    const struct folder *folder = *state;
     enum { ROUNDS = 25 };
     struct worker workers[THREADS];
     struct counting_memory memory;
     const ses_allocator allocator = counting_allocator(&memory);
     /* Fewer reading connections than threads: they take turns. */
     const ses_open_options options = {.size = sizeof options, .allocator = &allocator, .max_readers = 2};
-    ses_store *store = NULL;
-    ses_error error;
 
-    assert_ok(ses_open(folder->path, &options, &store, &error));
+    ses_store *store = must_open(folder->path, &options);
     must_create(store, &shared_key, NULL);
     for (int i = 0; i < THREADS; i++)
         workers[i] = (struct worker){.store = store, .number = i, .rounds = ROUNDS};
@@ -193,9 +190,8 @@ static void *run_opener(void *context)
 }
 
 /* Each thread with a store of its own on the same file, which is new. */
-static void test_opening_one_file_at_once(void **state)
+FOLDER_TEST(opening_one_file_at_once)
 {
-    const struct folder *folder = *state;
     struct worker workers[THREADS];
 
     for (int i = 0; i < THREADS; i++)
@@ -330,29 +326,29 @@ static void close_during(const struct folder *folder, int (*call)(struct halt *,
     free(halt);
 }
 
-static void test_close_during_the_making_of_an_id(void **state)
+FOLDER_TEST(close_during_the_making_of_an_id)
 {
-    close_during(*state, halted_create, false, false);
+    close_during(folder, halted_create, false, false);
 }
 
-static void test_close_during_a_look_at_the_clock(void **state)
+FOLDER_TEST(close_during_a_look_at_the_clock)
 {
-    close_during(*state, halted_create, true, false);
+    close_during(folder, halted_create, true, false);
 }
 
-static void test_close_during_an_append_by_key(void **state)
+FOLDER_TEST(close_during_an_append_by_key)
 {
-    close_during(*state, halted_append_by_key, true, false);
+    close_during(folder, halted_append_by_key, true, false);
 }
 
-static void test_close_during_an_append_through_a_handle(void **state)
+FOLDER_TEST(close_during_an_append_through_a_handle)
 {
-    close_during(*state, halted_append, true, true);
+    close_during(folder, halted_append, true, true);
 }
 
-static void test_close_during_the_beginning_of_an_invocation(void **state)
+FOLDER_TEST(close_during_the_beginning_of_an_invocation)
 {
-    close_during(*state, halted_invocation, false, true);
+    close_during(folder, halted_invocation, false, true);
 }
 
 /* Handles closed by threads at the same moment as their store: the last one frees it. */
@@ -376,10 +372,8 @@ static void *run_handle_closer(void *context)
     return NULL;
 }
 
-static void test_handles_and_store_closed_at_once(void **state)
+FOLDER_TEST(handles_and_store_closed_at_once)
 {
-    const struct folder *folder = *state;
-
     for (int round = 0; round < 20; round++) {
         struct counting_memory memory;
         const ses_allocator allocator = counting_allocator(&memory);
@@ -387,7 +381,6 @@ static void test_handles_and_store_closed_at_once(void **state)
         struct closer closers[THREADS];
         atomic_int waiting = THREADS + 1;
         ses_store *store = NULL;
-        ses_error error;
 
         assert_ok(ses_open(folder->path, &options, &store, &error));
         assert_in_range(ses_get_or_create(store, &shared_key, NULL, 0, NULL, NULL, &error), 0, SES_EXISTING);
@@ -406,20 +399,4 @@ static void test_handles_and_store_closed_at_once(void **state)
             assert_int_equal(pthread_join(closers[i].thread, NULL), 0);
         assert_no_blocks(&memory);
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_all_kinds_of_calls_at_once),
-        TEST(test_opening_one_file_at_once),
-        TEST(test_close_during_the_making_of_an_id),
-        TEST(test_close_during_a_look_at_the_clock),
-        TEST(test_close_during_an_append_by_key),
-        TEST(test_close_during_an_append_through_a_handle),
-        TEST(test_close_during_the_beginning_of_an_invocation),
-        TEST(test_handles_and_store_closed_at_once),
-    };
-    return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
 }

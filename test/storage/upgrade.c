@@ -42,10 +42,7 @@ static void make_old(const char *path, const struct made *sessions, size_t count
 
 static void open_and_close(const char *path)
 {
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     ses_close(store);
     assert_query(path, "PRAGMA user_version", "3\n");
 }
@@ -55,7 +52,7 @@ static void open_and_close(const char *path)
     " JOIN session_details AS d ON d.session_id = s.id WHERE d.origin > 0 ORDER BY s.id) GROUP BY origin" \
     " ORDER BY min(id)"
 
-static void test_forks_get_the_number_of_their_family(void **state)
+TEST(forks_get_the_number_of_their_family)
 {
     static const struct made sessions[] = {
         {1, 1, "first", 1, NULL, NULL},
@@ -76,7 +73,6 @@ static void test_forks_get_the_number_of_their_family(void **state)
         {16, 1, "of a clock ahead", 900, NULL, NULL},
         {17, 1, "of a clock that is right", 17, "u", "of a clock ahead"},
     };
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "old.db");
 
     make_old(path, sessions, sizeof sessions / sizeof sessions[0]);
@@ -90,33 +86,29 @@ static void test_forks_get_the_number_of_their_family(void **state)
     free(path);
 }
 
-static void test_receipts_count_forks_of_a_session_that_was_deleted_before(void **state)
+TEST(receipts_count_forks_of_a_session_that_was_deleted_before)
 {
     static const struct made sessions[] = {
         {1, 1, "orphan", 6, "u", "deleted"},
         {2, 2, "its sibling", 7, "u", "deleted"},
     };
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "old.db");
-    ses_store *store = NULL;
-    ses_error error;
 
     make_old(path, sessions, sizeof sessions / sizeof sessions[0]);
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     assert_siblings(store, &(ses_key){"app", "u", "orphan"}, &(ses_key){"app", "v", "its sibling"});
     ses_close(store);
     free(path);
 }
 
 /* Names that were used again may form a circle, and so may a forged file. */
-static void test_circles_of_forks_end(void **state)
+TEST(circles_of_forks_end)
 {
     static const struct made sessions[] = {
         {1, 1, "a", 1, "u", "b"},    {2, 1, "b", 2, "u", "a"}, {3, 1, "itself", 3, "u", "itself"},
         {4, 1, "x", 9, "u", "y"},    {5, 1, "y", 9, "u", "z"}, {6, 1, "z", 9, "u", "x"},
         {7, 1, "tail", 9, "u", "z"},
     };
-    const struct fixture *fixture = *state;
     char *path = support_path(fixture->folder, "old.db");
 
     make_old(path, sessions, sizeof sessions / sizeof sessions[0]);
@@ -124,16 +116,4 @@ static void test_circles_of_forks_end(void **state)
     assert_query(path, "SELECT count(*) FROM session_details WHERE origin > 0", "7\n");
     assert_query(path, FAMILIES, "a b\nitself\nx z tail\ny\n");
     free(path);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_forks_get_the_number_of_their_family),
-        TEST(test_receipts_count_forks_of_a_session_that_was_deleted_before),
-        TEST(test_circles_of_forks_end),
-    };
-    return cmocka_run_group_tests_name("upgrade", tests, NULL, NULL);
 }

@@ -81,13 +81,10 @@ static void write_old(ses_store *store, const char *session, int expected)
         assert_message("families");
 }
 
-static void test_a_program_of_0_2_0_stops_writing(void **state)
+FOLDER_TEST(a_program_of_0_2_0_stops_writing)
 {
-    const struct folder *folder = *state;
     ses_store *before = NULL;
-    ses_store *store = NULL;
     char *json = NULL;
-    ses_error error;
 
     if (!load_old())
         skip();
@@ -95,7 +92,7 @@ static void test_a_program_of_0_2_0_stops_writing(void **state)
     assert_ok(old.create(before, &talk, Q("{'n':0}"), SES_NUL, NULL, NULL, &error));
     write_old(before, "early", SES_OK);
     assert_query(folder->path, "PRAGMA user_version", "2\n");
-    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    ses_store *store = must_open(folder->path, NULL);
     char *rows = raw_text(folder->path,
                           "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM events), (SELECT "
                           "sum(version) FROM sessions)");
@@ -120,17 +117,14 @@ static void test_a_program_of_0_2_0_stops_writing(void **state)
 }
 
 /* It writes without a pause while the store is upgraded: each write is there, or was refused. */
-static void test_a_program_of_0_2_0_writes_during_the_upgrade(void **state)
+FOLDER_TEST(a_program_of_0_2_0_writes_during_the_upgrade)
 {
-    const struct folder *folder = *state;
-
     if (!old.library)
         skip();
     for (int round = 0; round < 20; round++) {
         struct text name = {NULL, 0};
         text_printf(&name, "%s.%d", folder->path, round);
         ses_store *before = NULL;
-        ses_error error;
         int acknowledged = 0;
         int code = SES_OK;
         int events = -1;
@@ -177,12 +171,10 @@ static void assert_old_imports(const char *path, ses_store *from, int expected)
 }
 
 /* It reads what says format 1 without a loss, and refuses the rest. */
-static void test_a_program_of_0_2_0_reads_exports(void **state)
+FOLDER_TEST(a_program_of_0_2_0_reads_exports)
 {
-    const struct folder *folder = *state;
     const ses_prune_options most = {.size = sizeof most, .which = SES_PRUNE_KEEP, .keep = 1};
     ses_store *store = empty_store();
-    ses_error error;
 
     if (!old.library)
         skip();
@@ -198,16 +190,4 @@ static void test_a_program_of_0_2_0_reads_exports(void **state)
     assert_old_imports(other.data, store, SES_TOONEW);
     free(other.data);
     ses_close(store);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_program_of_0_2_0_stops_writing),
-        TEST(test_a_program_of_0_2_0_writes_during_the_upgrade),
-        TEST(test_a_program_of_0_2_0_reads_exports),
-    };
-    return cmocka_run_group_tests_name("upgrade_beside", tests, NULL, NULL);
 }

@@ -33,8 +33,6 @@ static char *make_old(const char *path)
 /* Whatever stopped, and where. */
 static bool assert_before_or_after(const char *path, const char *rows)
 {
-    ses_store *store = NULL;
-    ses_error error;
     char *now = rows_of(path);
     char *version = raw_text(path, "PRAGMA user_version");
     const bool upgraded = strcmp(version, "3\n") == 0;
@@ -49,7 +47,7 @@ static bool assert_before_or_after(const char *path, const char *rows)
                      "0\n");
         assert_query(path, "SELECT count(*) FROM features WHERE name = 'families'", "0\n");
     }
-    assert_ok(ses_open(path, NULL, &store, &error));
+    ses_store *store = must_open(path, NULL);
     ses_close(store);
     assert_query(path, "PRAGMA user_version", "3\n");
     assert_query(path, NUMBERS, "2\n");
@@ -69,16 +67,14 @@ static int upgrade(const char *path, ses_error *error)
     return code;
 }
 
-static void test_a_disk_that_stops_leaves_the_old_or_the_new(void **state)
+FOLDER_TEST(a_disk_that_stops_leaves_the_old_or_the_new)
 {
-    const struct folder *folder = *state;
     long last = 1;
     int old = 0;
     int new = 0;
 
     for (long n = 0; n <= last; n++) {
         char *rows = make_old(folder->path);
-        ses_error error;
         disk_begin(n);
         const int code = upgrade(folder->path, &error);
         disk_end();
@@ -131,9 +127,8 @@ static int run_traced(void *context)
     return upgrade(context, &error) == SES_OK ? 0 : 2;
 }
 
-static void test_a_kill_at_each_statement_leaves_the_old_or_the_new(void **state)
+FOLDER_TEST(a_kill_at_each_statement_leaves_the_old_or_the_new)
 {
-    const struct folder *folder = *state;
     int result = -1;
     int old = 0;
     int new = 0;
@@ -154,14 +149,7 @@ static void test_a_kill_at_each_statement_leaves_the_old_or_the_new(void **state
     assert_in_range(new, 2, 300);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
-
-int main(void)
+BEFORE_TESTS()
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_disk_that_stops_leaves_the_old_or_the_new),
-        TEST(test_a_kill_at_each_statement_leaves_the_old_or_the_new),
-    };
     disk_make();
-    return cmocka_run_group_tests_name("upgrade_stopped", tests, NULL, NULL);
 }

@@ -91,9 +91,8 @@ static void change_at_random(ses_store *store, uint64_t *seed, int round)
                    (int)random_below(seed, 100000));
 }
 
-static void test_the_same_as_the_view(void **state)
+TEST(the_same_as_the_view)
 {
-    struct fixture *fixture = *state;
     uint64_t seed = 11;
 
     for (int round = 0; round < 120; round++) {
@@ -110,10 +109,8 @@ static void test_the_same_as_the_view(void **state)
 
 /* -------------------------------------------------------------------------------------------------- the feature */
 
-static void test_a_file_without_it(void **state)
+TEST(a_file_without_it)
 {
-    const struct fixture *fixture = *state;
-
     fill(fixture->store, 3);
     must_add_up(fixture->store, 3);
     assert_query(fixture->path, "SELECT count(*) FROM features WHERE name = 'usage'", "0\n");
@@ -121,10 +118,8 @@ static void test_a_file_without_it(void **state)
     assert_query(fixture->path, "SELECT count(*) FROM derived", "0\n");
 }
 
-static void test_the_feature_comes_and_goes(void **state)
+TEST(the_feature_comes_and_goes)
 {
-    struct fixture *fixture = *state;
-
     fill(fixture->store, 130);
     must_tally(fixture->store, 0);
     assert_query(fixture->path, "SELECT name, needs FROM features WHERE name = 'usage'", "usage|1\n");
@@ -144,7 +139,7 @@ static void test_the_feature_comes_and_goes(void **state)
 }
 
 /* It leaves the rows alone, but for those of sessions that it deletes: what it does is found out. */
-static void test_a_library_that_does_not_know_it(void **state)
+TEST(a_library_that_does_not_know_it)
 {
     static const char *const changes[] = {
         /* a cut to event 60, a prune of 60, both */
@@ -153,8 +148,6 @@ static void test_a_library_that_does_not_know_it(void **state)
         "DELETE FROM events WHERE position & 4294967295 NOT BETWEEN 61 AND 70;"
         "UPDATE sessions SET version = version + 1, base_seq = 60, event_count = 10"};
     static const int64_t left[] = {60, 70, 10};
-    struct fixture *fixture = *state;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         fill(fixture->store, 130);
@@ -175,16 +168,13 @@ static void test_a_library_that_does_not_know_it(void **state)
 }
 
 /* A store that is opened for reading adds up what the tally lacks. */
-static void test_read_only(void **state)
+TEST(read_only)
 {
-    struct fixture *fixture = *state;
     ses_open_options options = fixture->options;
-    ses_store *reader = NULL;
-    ses_error error;
 
     fill(fixture->store, 3);
     options.flags |= SES_OPEN_READ_ONLY;
-    assert_ok(ses_open(fixture->path, &options, &reader, &error));
+    ses_store *reader = must_open(fixture->path, &options);
     must_add_up(reader, 3);
     assert_code(SES_READONLY, ses_store_tally(reader, NULL, NULL, &error));
     must_tally(fixture->store, 0);
@@ -195,11 +185,8 @@ static void test_read_only(void **state)
     ses_close(reader);
 }
 
-static void test_a_foreign_table(void **state)
+TEST(a_foreign_table)
 {
-    const struct fixture *fixture = *state;
-    ses_error error;
-
     fill(fixture->store, 3);
     raw_exec(fixture->path, "CREATE TABLE Usage_Counts (mine)");
     must_add_up(fixture->store, 3);
@@ -218,14 +205,12 @@ static void test_a_foreign_table(void **state)
 }
 
 /* A secure deletion leaves no name of a model. */
-static void test_secure_deletions(void **state)
+TEST(secure_deletions)
 {
-    const struct fixture *fixture = *state;
     const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     const ses_point start = {.size = sizeof start, .kind = SES_POINT_SEQ, .seq = 1};
     const ses_cut_options cut = {.size = sizeof cut, .flags = SES_SECURE};
     const char *const suffixes[] = {"", "-wal"};
-    ses_error error;
 
     fill(fixture->store, 1);
     for (int i = 0; i < 2; i++) {
@@ -259,7 +244,7 @@ static void change_file(struct fixture *fixture, const char *sql)
 }
 
 /* No number is ever wrong: what is damaged is not used. */
-static void test_damage(void **state)
+TEST(damage)
 {
     static const char *const changes[] = {
         "DELETE FROM usage_counts",
@@ -283,7 +268,6 @@ static void test_damage(void **state)
         "UPDATE derived SET epoch = -9223372036854775808",
         "UPDATE derived SET what = 'other'",
         "DELETE FROM derived"};
-    struct fixture *fixture = *state;
 
     fill(fixture->store, 130);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
@@ -301,10 +285,9 @@ static void test_damage(void **state)
 }
 
 /* Each byte of a row, in turn. All of a row is added up by its sums, without its calls; a part, by the calls. */
-static void test_a_flipped_bit(void **state)
+TEST(a_flipped_bit)
 {
     const int64_t since_us = 10 * 1000000;
-    struct fixture *fixture = *state;
     char sql[300];
 
     fill(fixture->store, 20);
@@ -342,12 +325,10 @@ static void test_a_flipped_bit(void **state)
 }
 
 /* Pages that are damaged keep SQLite from dropping the table: it is unlinked, and they stay until a VACUUM. */
-static void test_damaged_pages(void **state)
+TEST(damaged_pages)
 {
     const ses_tally_options rebuild = {.size = sizeof rebuild, .flags = SES_TALLY_REBUILD};
-    struct fixture *fixture = *state;
     const unsigned char nonsense[100] = {0xFF, 0xFF, 0xFF};
-    ses_error error;
 
     fill(fixture->store, 130);
     must_tally(fixture->store, 0);
@@ -371,10 +352,8 @@ static void test_damaged_pages(void **state)
 }
 
 /* A row that was made for other events is as it should be. Only a check reads these. */
-static void test_a_check_compares_the_tally_with_the_events(void **state)
+TEST(a_check_compares_the_tally_with_the_events)
 {
-    struct fixture *fixture = *state;
-
     fill(fixture->store, 60);
     must_tally(fixture->store, 0);
     assert_no_problems(fixture->store);
@@ -409,10 +388,8 @@ static int tally_until_killed(void *context)
     }
 }
 
-static void test_kills(void **state)
+TEST(kills)
 {
-    struct fixture *fixture = *state;
-    ses_error error;
     char model[60000];
     uint64_t seed = (uint64_t)support_setting("SESLITE_TEST_SEED", 5);
     const int kills = (int)support_setting("SESLITE_KILLS", 10);
@@ -440,24 +417,4 @@ static void test_kills(void **state)
     support_figure("kills", kills);
     assert_no_problems(fixture->store);
     assert_sound(fixture->path);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_same_as_the_view),
-        TEST(test_a_file_without_it),
-        TEST(test_the_feature_comes_and_goes),
-        TEST(test_a_library_that_does_not_know_it),
-        TEST(test_read_only),
-        TEST(test_a_foreign_table),
-        TEST(test_secure_deletions),
-        TEST(test_damage),
-        TEST(test_a_flipped_bit),
-        TEST(test_damaged_pages),
-        TEST(test_a_check_compares_the_tally_with_the_events),
-        TEST(test_kills),
-    };
-    return cmocka_run_group_tests_name("the tally of used tokens in a file", tests, NULL, NULL);
 }

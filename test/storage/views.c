@@ -27,10 +27,8 @@ static int views_setup(void **state)
 
 #define CALLS "SELECT seq, id, name, arguments, answer, duration FROM tool_calls"
 
-static void test_calls_with_ids(void **state)
+TEST_OF(views_setup, calls_with_ids)
 {
-    const struct fixture *fixture = *state;
-
     append(fixture, 0, "{\"text\":\"x\"}," CALL(ID("1"), "f", "{\"x\":1.50}") "," CALL(ID("2"), "g", "{}"),
            "");
     append(fixture, 1, ANSWER(ID("2"), "g", "{\"status\":\"pending\"}"), "");
@@ -42,10 +40,8 @@ static void test_calls_with_ids(void **state)
                  "1|1|f|{\"x\":1.50}|{\"y\":2}|1.25\n1|2|g|{}|{\"done\":true}|9.0\n5|1|f|{}|NULL|NULL\n");
 }
 
-static void test_calls_without_ids(void **state)
+TEST_OF(views_setup, calls_without_ids)
 {
-    const struct fixture *fixture = *state;
-
     append(fixture, 0, CALL("", "f", "{\"n\":1}") "," CALL("", "g", "{}") "," CALL("", "f", "{\"n\":2}"), "");
     append(fixture, 1, ANSWER("", "f", "{\"of\":1}"), "");
     append(fixture, 2, ANSWER(ID(""), "f", "{\"of\":2}") "," CALL(ID(""), "f", "{\"n\":3}"), "");
@@ -55,9 +51,8 @@ static void test_calls_without_ids(void **state)
         "3|NULL|f|{\"n\":3}|NULL|NULL\n");
 }
 
-static void test_odd_events_break_no_view(void **state)
+TEST_OF(views_setup, odd_events_break_no_view)
 {
-    const struct fixture *fixture = *state;
     static const char *const events[] = {
         "{'content':'text'}",
         "{'content':{'parts':'text'}}",
@@ -80,10 +75,8 @@ static void test_odd_events_break_no_view(void **state)
     assert_query(fixture->path, CALLS, "3|NULL|5|NULL|NULL|NULL\n");
 }
 
-static void test_usage(void **state)
+TEST_OF(views_setup, usage)
 {
-    const struct fixture *fixture = *state;
-
     append(fixture, 0, "",
            Q(",'modelVersion':'m1','usageMetadata':{'promptTokenCount':10,'candidatesTokenCount':2,"
              "'totalTokenCount':12}"));
@@ -98,10 +91,8 @@ static void test_usage(void **state)
 }
 
 /* What is no count is none, and no sum is too large. */
-static void test_usage_with_odd_counts(void **state)
+TEST_OF(views_setup, usage_with_odd_counts)
 {
-    const struct fixture *fixture = *state;
-
     for (int i = 0; i < 1100; i++)
         append(fixture, i, "",
                Q(",'modelVersion':'huge','usageMetadata':{'totalTokenCount':9007199254740991}"));
@@ -119,29 +110,24 @@ static void test_usage_with_odd_counts(void **state)
                  "odd|2|NULL|NULL|2|NULL|NULL|NULL\n");
 }
 
-static void test_titles_and_labels(void **state)
+TEST_OF(views_setup, titles_and_labels)
 {
-    const struct fixture *fixture = *state;
-
     raw_exec(fixture->path, "INSERT INTO session_details (session_id, title) VALUES (1, 'A title');"
                             "INSERT INTO session_labels VALUES (1, 'b', '2', 1), (1, 'a', '1', 1);");
     assert_query(fixture->path, "SELECT session, title, labels, events FROM session_overview",
                  "one|A title|a=1, b=2|0\n");
 }
 
-static void test_event_log(void **state)
+TEST_OF(views_setup, event_log)
 {
-    const struct fixture *fixture = *state;
-
     must_append_by_key(fixture->store, &key,
                        Q("{'id':'e','invocationId':'i','author':'a','branch':'b','timestamp':-1.5}"));
     assert_query(fixture->path, "SELECT seq, time, id, invocation_id, author, branch, time_us FROM event_log",
                  "1|1969-12-31T23:59:58.500000Z|e|i|a|b|-1500000\n");
 }
 
-static void test_rewinds_in_the_event_log(void **state)
+TEST_OF(views_setup, rewinds_in_the_event_log)
 {
-    const struct fixture *fixture = *state;
     static const char *const events[] = {
         "{'id':'a','invocationId':'1'}",
         "{'id':'b','invocationId':'2'}",
@@ -158,25 +144,12 @@ static void test_rewinds_in_the_event_log(void **state)
 
 #define HISTORY "SELECT pruned, parent, expires FROM session_overview"
 
-static void test_history_in_the_overview(void **state)
+TEST_OF(views_setup, history_in_the_overview)
 {
-    const struct fixture *fixture = *state;
-
     assert_query(fixture->path, HISTORY, "0|NULL|NULL\n");
     raw_exec(fixture->path,
              "UPDATE sessions SET base_seq = 7, expires_us = 1700000000999999;"
              "INSERT INTO session_details (session_id, parent_user, parent_session, parent_seq)"
              " VALUES (1, 'eve', 'old', 5)");
     assert_query(fixture->path, HISTORY, "7|eve/old@5|2023-11-14T22:13:20Z\n");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, views_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_calls_with_ids), TEST(test_calls_without_ids),        TEST(test_odd_events_break_no_view),
-        TEST(test_usage),          TEST(test_usage_with_odd_counts),    TEST(test_titles_and_labels),
-        TEST(test_event_log),      TEST(test_rewinds_in_the_event_log), TEST(test_history_in_the_overview),
-    };
-    return cmocka_run_group_tests_name("views", tests, NULL, NULL);
 }

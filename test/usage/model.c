@@ -145,13 +145,12 @@ static void compare_usage(struct twins *twins, int round)
     free(tallied);
 }
 
-static void test_random_changes(void **state)
+TEST(random_changes)
 {
     const ses_check_options whole = {.size = sizeof whole, .level = SES_CHECK_LOG};
     void *plain = NULL;
-    struct twins twins = {.tallied = *state, .seed = 7, .second = 1700000000};
+    struct twins twins = {.tallied = fixture, .seed = 7, .second = 1700000000};
     int64_t problems = -1;
-    ses_error error;
 
     assert_int_equal(fixture_setup(&plain), 0);
     twins.plain = plain;
@@ -165,12 +164,4 @@ static void test_random_changes(void **state)
     assert_ok(ses_store_check(twins.tallied->store, &whole, &problems, &error));
     assert_int_equal(problems, 0);
     fixture_teardown(&plain);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_random_changes, fixture_setup, fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("usage with a tally and without", tests, NULL, NULL);
 }

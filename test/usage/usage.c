@@ -148,9 +148,9 @@ static void look_at_two_users(ses_store *store)
     assert_usage(store, &elsewhere, 0, "");
 }
 
-static void test_every_grouping_in_every_scope(void **state)
+TEST(every_grouping_in_every_scope)
 {
-    in_each_way(*state, begin_two_users, go_on_with_two_users, look_at_two_users);
+    in_each_way(fixture, begin_two_users, go_on_with_two_users, look_at_two_users);
 }
 
 /* ------------------------------------------------------------------------------------------------ counts */
@@ -187,14 +187,13 @@ static void look_at_odd(ses_store *store)
         "- 6: 1 0 0 20 0 9007199254740991 (odd: 4);\\u006d\\ud800 1: 2 0 0 0 0 0;m1 1: 3 0 0 0 0 0;");
 }
 
-static void test_counts_that_are_none(void **state)
+TEST(counts_that_are_none)
 {
-    in_each_way(*state, begin_odd, go_on_with_odd, look_at_odd);
+    in_each_way(fixture, begin_odd, go_on_with_odd, look_at_odd);
 }
 
-static void test_sums_that_are_too_large(void **state)
+TEST(sums_that_are_too_large)
 {
-    const struct fixture *fixture = *state;
     enum { CALLS = 1100 };
     ses_usage_rows *rows = NULL;
 
@@ -215,9 +214,8 @@ static void test_sums_that_are_too_large(void **state)
 
 /* ------------------------------------------------------------------------------------------- times and days */
 
-static void test_times(void **state)
+TEST(times)
 {
-    const struct fixture *fixture = *state;
     const int64_t since = 20 * 1000000;
     const int64_t before = 30 * 1000000;
     const ses_usage_options options = {.size = sizeof options, .since_us = &since, .before_us = &before};
@@ -267,9 +265,8 @@ static void assert_days(ses_store *store, int (*given)(void *, int64_t), const c
     ses_usage_rows_close(rows);
 }
 
-static void test_days(void **state)
+TEST(days)
 {
-    const struct fixture *fixture = *state;
     static const int64_t seconds[] = {-62167219200,         -1,          0, DAY - 3600, 10 * DAY + DAY - 7200,
                                       11016 * (int64_t)DAY, 253402300799};
 
@@ -299,11 +296,10 @@ static int zone_of_odd_minutes(void *context, int64_t time_us)
     return 19 * 60 + 32;
 }
 
-static void test_a_day_begins_within_a_quarter_of_an_hour(void **state)
+TEST(a_day_begins_within_a_quarter_of_an_hour)
 {
     static const char *const times[] = {"1936-03-01T23:40:27Z", "1936-03-01T23:40:28Z",
                                         "1936-03-01T23:31:00Z"};
-    const struct fixture *fixture = *state;
 
     must_create(fixture->store, &one, NULL);
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
@@ -325,13 +321,11 @@ static void assert_total(ses_store *store, const ses_key *scope, int64_t calls)
 }
 
 /* A rewind and a fork leave and copy calls; what is cut, pruned or deleted is gone. */
-static void test_what_counts(void **state)
+TEST(what_counts)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 5};
     const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_KEEP, .keep = 2};
-    ses_error error;
 
     must_create(store, &one, NULL);
     for (int i = 0; i < 10; i++) {
@@ -370,9 +364,8 @@ static void refuse(ses_store *store, const ses_key *scope, const ses_usage_optio
     assert_null(rows);
 }
 
-static void test_wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const ses_key no_user = {"app", NULL, "s"};
     const ses_key no_app = {NULL, "user", NULL};
@@ -381,7 +374,6 @@ static void test_wrong_arguments(void **state)
     const ses_usage_options limit = {.size = sizeof limit, .limit = 10001};
     const ses_usage_options token = {.size = sizeof token, .token = "bm9uZQ"};
     const ses_tally_options both = {.size = sizeof both, .flags = SES_TALLY_DROP | SES_TALLY_REBUILD};
-    ses_error error;
 
     refuse(store, &no_user, NULL, SES_MISUSE, "no user");
     refuse(store, &no_app, NULL, SES_MISUSE, "no app");
@@ -401,9 +393,8 @@ static void test_wrong_arguments(void **state)
     ses_usage_rows_close(NULL);
 }
 
-static void test_a_token_is_for_the_same_call(void **state)
+TEST(a_token_is_for_the_same_call)
 {
-    const struct fixture *fixture = *state;
     ses_store *store = fixture->store;
     const int64_t since = 1;
     ses_usage_options options = {.size = sizeof options, .flags = SES_USAGE_BY_SESSION, .limit = 1};
@@ -428,9 +419,8 @@ static void test_a_token_is_for_the_same_call(void **state)
 }
 
 /* A page outlives its store. */
-static void test_a_page_after_the_close(void **state)
+TEST(a_page_after_the_close)
 {
-    struct fixture *fixture = *state;
     const ses_usage_options options = {.size = sizeof options, .flags = SES_USAGE_BY_USER};
 
     begin_two_users(fixture->store);
@@ -459,9 +449,8 @@ static int note_progress(void *context, int64_t done, int64_t total)
 }
 
 /* What was added before the end stays, and is not looked at again. */
-static void test_a_tally_in_steps(void **state)
+TEST(a_tally_in_steps)
 {
-    const struct fixture *fixture = *state;
     const size_t long_text = 700 * 1000;
     struct seen_progress seen = {0, 0, 0};
     const ses_tally_options options = {
@@ -469,7 +458,6 @@ static void test_a_tally_in_steps(void **state)
     const ses_tally_options rebuild = {.size = sizeof rebuild, .flags = SES_TALLY_REBUILD};
     char *event = malloc(long_text + 200);
     int64_t events = 0;
-    ses_error error;
 
     must_create(fixture->store, &one, NULL);
     const int head =
@@ -505,9 +493,8 @@ static void assert_filtered(ses_store *store, const ses_key *scope, const ses_fi
 }
 
 /* `one` has a call and a label, `two` has two, and `other` has three and the label with another value. */
-static void test_a_filter(void **state)
+TEST(a_filter)
 {
-    struct fixture *fixture = *state;
     const ses_key app = {"app", NULL, NULL};
     const ses_key ann = {"app", "ann", NULL};
     const ses_key *const keys[] = {&one, &two, &other};
@@ -519,7 +506,6 @@ static void test_a_filter(void **state)
     const ses_filter before = {.size = sizeof before, .updated_before_us = &late};
     const ses_usage_options options = {.size = sizeof options, .filter = &prefix};
     ses_usage_rows *rows = NULL;
-    ses_error error;
 
     for (int k = 0; k < 3; k++) {
         fixture->now = (k + 1) * 100 * 1000000;
@@ -540,24 +526,4 @@ static void test_a_filter(void **state)
         must_tally(fixture->store, 0);
     }
     assert_code(SES_MISUSE, ses_store_usage(fixture->store, &app, &options, &rows, &error));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_every_grouping_in_every_scope),
-        TEST(test_counts_that_are_none),
-        TEST(test_sums_that_are_too_large),
-        TEST(test_times),
-        TEST(test_days),
-        TEST(test_a_day_begins_within_a_quarter_of_an_hour),
-        TEST(test_what_counts),
-        TEST(test_wrong_arguments),
-        TEST(test_a_token_is_for_the_same_call),
-        TEST(test_a_page_after_the_close),
-        TEST(test_a_tally_in_steps),
-        TEST(test_a_filter),
-    };
-    return cmocka_run_group_tests_name("the use of tokens", tests, NULL, NULL);
 }
