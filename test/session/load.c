@@ -836,6 +836,51 @@ TEST(other_writers_wait_and_do_not_share_the_transaction)
     assert_query(fixture->path, "SELECT name, event_count FROM sessions", "other|1\n");
 }
 
+enum { LOADERS = 4, LOADS = 30 };
+
+struct loader {
+    pthread_t thread;
+    ses_store *store;
+    int news;
+    int code; /* below 0: the first failure */
+};
+
+static void *load_the_same(void *context)
+{
+    const ses_loaded loaded = {.size = sizeof loaded, .created_us = &created};
+    struct loader *loader = context;
+
+    for (int i = 0; i < LOADS && loader->code >= 0; i++) {
+        ses_load_result result;
+        char name[20];
+        ses_error error;
+        snprintf(name, sizeof name, "session%d", i);
+        loader->code =
+            ses_load(loader->store, &(ses_key){"app", "user", name}, &loaded, NULL, &result, &error);
+        loader->news += loader->code == SES_OK && result.outcome == SES_LOADED_NEW;
+        if (loader->code < 0)
+            print_error("%s\n", error.message);
+    }
+    return NULL;
+}
+
+TEST(of_several_that_load_the_same_at_once_one_makes_it)
+{
+    struct loader loaders[LOADERS];
+    int news = 0;
+
+    for (int i = 0; i < LOADERS; i++) {
+        loaders[i] = (struct loader){.store = fixture->store};
+        assert_int_equal(pthread_create(&loaders[i].thread, NULL, load_the_same, &loaders[i]), 0);
+    }
+    for (int i = 0; i < LOADERS; i++) {
+        assert_int_equal(pthread_join(loaders[i].thread, NULL), 0);
+        assert_true(loaders[i].code >= 0);
+        news += loaders[i].news;
+    }
+    assert_int_equal(news, LOADS);
+}
+
 struct reader {
     sqlite3 *db;
     atomic_bool given; /* the function has ended, so the commit is next */

@@ -69,6 +69,11 @@ static void pause_between(int tries, int result)
     (void)nanosleep(&time, NULL);
 }
 
+static bool may_run_again(const struct manner *manner)
+{
+    return !manner->alone || (manner->repeatable && *manner->repeatable);
+}
+
 static int run_on_a_connection(struct server *server, struct attempt *attempt, int64_t deadline_us)
 {
     const bool interruptible = !attempt->manner->writes && !attempt->manner->uninterruptible;
@@ -106,7 +111,7 @@ int ses__server_run(struct server *server, const struct manner *manner, storage_
         attempt.is_first = tries == 0;
         result = run_on_a_connection(server, &attempt, deadline_us);
         attempt.again =
-            attempt.again && !manner->alone && !ses__limits_cancelled(manner->limits) &&
+            attempt.again && may_run_again(manner) && !ses__limits_cancelled(manner->limits) &&
             ses__clock_steady_us() < ses__limits_until(manner->limits, deadline_us) - LEAST_LEFT_US;
         if (attempt.again)
             pause_between(tries, result);

@@ -34,6 +34,7 @@ enum { JOB_UNSUITED = -1000, JOB_UNREAD = -1001, JOB_MUST_GO_ON = -1003 };
 struct manner {
     bool writes;
     bool alone;                  /* once, on the caller's thread, in a transaction that no other job shares */
+    const bool *repeatable;      /* alone, on a server: it may run again while this is true; NULL: never */
     bool may_be_behind;          /* a read: a replica may answer it */
     bool uninterruptible;        /* a read by a call that may write after it */
     size_t bytes;                /* about how much it writes */

@@ -273,6 +273,7 @@ static int take_events(struct load_run *run, ses_error *error)
 {
     struct load_op *op = run->op;
 
+    run->repeatable = false;
     for (;;) {
         struct event_draft *draft = NULL;
         int code = ses__db_wait_anew(run->db, op->next(op->context, &draft, error));
@@ -438,7 +439,9 @@ static int run_load(struct db *db, void *context, ses_error *error)
     struct load_run *run = context;
     struct load_op *op = run->op;
 
-    run->db = db;
+    if (run->db) /* it runs again */
+        ses__replay_free(&run->replay);
+    *run = (struct load_run){.db = db, .op = op, .repeatable = true, .walk = {.empty = true}};
     int code = replay_begin(run, error);
     db->blamed = 0;
     db->removed_words = false;
@@ -508,14 +511,15 @@ static int make_void(struct storage *storage, struct load_op *op)
     return code;
 }
 
-/* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), since its events were asked for. It goes on
+/* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), once its events were asked for. It goes on
  * after those that came. The bytes of artifacts cannot be asked for again: then the next call succeeds. */
 int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error)
 {
+    struct load_run run = {.op = op};
+    const struct manner first = {.writes = true, .alone = true, .repeatable = &run.repeatable};
     const struct manner alone = {.writes = true, .alone = true};
-    struct load_run run = {.op = op, .walk = {.empty = true}};
     unsigned voided = 0;
-    int code = ses__run_within(storage, &op->limits, alone, run_load, &run, error);
+    int code = ses__run_within(storage, &op->limits, first, run_load, &run, error);
 
     while (code == SES_CORRUPT && run.removes && (op->blamed & ~voided & (BLAME_WORDS | BLAME_USAGE))) {
         voided |= op->blamed;

@@ -16,6 +16,7 @@ enum { LOAD_UNDONE = -1000 };
 struct load_run {
     struct db *db;
     struct load_op *op;
+    bool repeatable;           /* nothing was asked of the caller yet */
     struct replay replay;      /* the own state that the events have led to */
     int64_t count;             /* of the events */
     struct update_times times; /* up to the last event */

@@ -86,6 +86,8 @@ int ses__load_stage_artifacts(struct load_run *run, int64_t user_id, ses_error *
     const struct load_op *op = run->op;
     const struct artifact_stage stage = {run->db, op->artifacts, user_id, op->now_us,
                                          (op->flags & SES_LOAD_DRY_RUN) != 0};
+
+    run->repeatable = false;
     return stage_all(&stage, &run->staged, error);
 }
 
