@@ -1,6 +1,7 @@
 /* Calls that write refuse rows that are out of bounds or lead to other sessions as CORRUPT, before they change
  * anything. */
 #include "storage/damaged_rows.h"
+#include "seslite_usage.h"
 
 /* Without the library: alice's rows may be gone or not, bob's are all there. */
 static void assert_bob_is_whole(const struct rows_test *test)
@@ -406,4 +407,17 @@ ROWS_TEST(tokens_that_do_not_ascend)
     assert_code(SES_CORRUPT, ses_lease_take(test->store, &alice, "b", NULL, &lease, &error));
     assert_message("do not ascend");
     assert_query(test->path, "SELECT token, owner FROM session_leases", "50|a\n");
+}
+
+/* A key of the store's own forbids what is written, since the app is gone. The tally also refers to a table of the store. */
+ROWS_TEST(a_tally_is_no_table_of_an_application)
+{
+    const char *event = "{\"actions\":{\"stateDelta\":{\"app:new\":1}}}";
+
+    open_store(test);
+    assert_ok(ses_store_tally(test->store, NULL, NULL, &error));
+    ses_session *session = must_get(test->store, &alice);
+    change_rows(test, NULL, "DELETE FROM apps");
+    assert_code(SES_CORRUPT, ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    assert_message("FOREIGN KEY");
 }

@@ -17,6 +17,12 @@ static bool is_table_of_store(const char *schema, const char *name)
     return text < end;
 }
 
+/* The tally is not in the schema scripts, since it is made on demand. */
+static bool is_tally(const char *name, const char *parent)
+{
+    return strcmp(name, "usage_counts") == 0 && strcmp(parent, "derived") == 0;
+}
+
 static void note_referrer(char *names, size_t capacity, const char *name)
 {
     size_t len = strlen(names);
@@ -36,7 +42,8 @@ bool ses__schema_name_referrers(struct connection *db, char *names, size_t capac
     while (schema && rc == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(row, 0);
         const char *parent = (const char *)sqlite3_column_text(row, 1);
-        if (name && parent && !is_table_of_store(schema, name) && is_table_of_store(schema, parent))
+        if (name && parent && !is_table_of_store(schema, name) && is_table_of_store(schema, parent) &&
+            !is_tally(name, parent))
             note_referrer(names, capacity, name);
     }
     (void)sqlite3_finalize(row); /* a name that could not be read is left out */
