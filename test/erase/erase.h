@@ -57,4 +57,26 @@ static inline void must_redact(ses_store *store, const ses_key *of, const int64_
 
 #define assert_event(store, of, seq, expected) assert_string_equal(event_text(store, of, seq), expected)
 
+/* `forks_left` of the receipt of a call that erases. */
+static inline int64_t left_by_delete(ses_store *store, const ses_key *of)
+{
+    ses_erased erased = {.size = sizeof erased};
+    const ses_delete_options options = {.size = sizeof options, .erased = &erased};
+    ses_error error;
+
+    assert_ok(ses_delete(store, of, &options, NULL, &error));
+    assert_int_equal(erased.sessions, 1);
+    return erased.forks_left;
+}
+
+static inline int64_t left_by_cut(ses_store *store, const ses_key *of, int64_t seq)
+{
+    ses_erased erased = {.size = sizeof erased};
+    const ses_cut_options options = {.size = sizeof options, .erased = &erased};
+    ses_error error;
+
+    assert_ok(ses_cut_by_key(store, of, AFTER_SEQ(seq), &options, NULL, &error));
+    return erased.forks_left;
+}
+
 #endif

@@ -24,27 +24,6 @@ static void must_fork(ses_store *store, const ses_key *from, const ses_point *po
     assert_ok(ses_fork_by_key(store, from, point, to, &other_user, NULL, &error));
 }
 
-static int64_t left_by_delete(ses_store *store, const ses_key *of)
-{
-    ses_erased erased = {.size = sizeof erased};
-    const ses_delete_options options = {.size = sizeof options, .erased = &erased};
-    ses_error error;
-
-    assert_ok(ses_delete(store, of, &options, NULL, &error));
-    assert_int_equal(erased.sessions, 1);
-    return erased.forks_left;
-}
-
-static int64_t left_by_cut(ses_store *store, const ses_key *of, int64_t seq)
-{
-    ses_erased erased = {.size = sizeof erased};
-    const ses_cut_options options = {.size = sizeof options, .erased = &erased};
-    ses_error error;
-
-    assert_ok(ses_cut_by_key(store, of, AFTER_SEQ(seq), &options, NULL, &error));
-    return erased.forks_left;
-}
-
 static int64_t left_by_prune(ses_store *store, const ses_key *of, int64_t seq, int64_t limit)
 {
     ses_erased erased = {.size = sizeof erased};

@@ -52,26 +52,6 @@ static void redact(ses_store *store, const ses_key *of, unsigned flags, const ch
         must_redact(store, of, all, 0, &options, erased);
 }
 
-static int64_t left_by_delete(ses_store *store, const ses_key *of)
-{
-    ses_erased erased = {.size = sizeof erased};
-    const ses_delete_options options = {.size = sizeof options, .erased = &erased};
-    ses_error error;
-
-    assert_ok(ses_delete(store, of, &options, NULL, &error));
-    return erased.forks_left;
-}
-
-static int64_t left_by_cut(ses_store *store, const ses_key *of, int64_t seq)
-{
-    ses_erased erased = {.size = sizeof erased};
-    const ses_cut_options options = {.size = sizeof options, .erased = &erased};
-    ses_error error;
-
-    assert_ok(ses_cut_by_key(store, of, AFTER_SEQ(seq), &options, NULL, &error));
-    return erased.forks_left;
-}
-
 TEST(copies_are_redacted_by_their_ids)
 {
     ses_store *store = fixture->store;
