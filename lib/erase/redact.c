@@ -175,7 +175,7 @@ static void begin_redacting(struct redacting *run, struct db *db, const struct r
     (void)memcpy(run->name, op->session.key->session, strlen(op->session.key->session) + 1);
 }
 
-/* What the handle shows from then on. */
+/* Gives the handle the state, title and labels that it shows from then on. */
 static int advance_redacted(struct redacting *run, struct redact_op *op, ses_error *error)
 {
     struct advance *advance = &op->advance;

@@ -156,7 +156,7 @@ static int keep_redacted_event(struct redacting *run, const struct event_row *ev
     return SES_OK;
 }
 
-/* What an event adds to the plan besides its new body. */
+/* The part of the plan that an event adds besides its new body. */
 struct planned_so_far {
     size_t values;
     size_t versions;

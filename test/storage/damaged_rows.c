@@ -409,7 +409,7 @@ ROWS_TEST(tokens_that_do_not_ascend)
     assert_query(test->path, "SELECT token, owner FROM session_leases", "50|a\n");
 }
 
-/* A key of the store's own forbids what is written, since the app is gone. The tally also refers to a table of the store. */
+/* The app is gone, so a foreign key of the store forbids the write. The tally also refers to a table of the store. */
 ROWS_TEST(a_tally_is_no_table_of_an_application)
 {
     const char *event = "{\"actions\":{\"stateDelta\":{\"app:new\":1}}}";

@@ -105,7 +105,7 @@ int ses__door_get_or_create(struct storage *storage, struct create_op *op, ses_e
 
 /* ------------------------------------------------------------------------------------------- deleting */
 
-/* What is not there any more has no number of origin by which its copies are known. */
+/* A session that was deleted before has no number of origin by which its copies are known. */
 static int end_without_any(struct db *db)
 {
     if (db->erased)

@@ -26,7 +26,7 @@ struct family {
     struct arena arena; /* of the names */
 };
 
-/* What one session has of another's events. */
+/* The events of one session that another has, too. */
 struct kinship {
     bool is_linked; /* by the number of origin */
     bool is_memory; /* its name says that it has what was copied of the other */

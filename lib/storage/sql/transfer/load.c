@@ -98,8 +98,8 @@ static int copy_beginning(struct load_run *run, int64_t last, ses_error *error)
     return ses__events_copy(run->db, run->known.id, run->row.id, last, &count, error);
 }
 
-/* Its words and tokens can be in damaged tables. They are removed before more events are asked for, so that the load can go on
- * without these tables. */
+/* Its words and tokens can be in damaged tables. They are removed before more events are asked for, so that the
+ * load can go on without these tables. */
 static int remove_known(struct load_run *run, ses_error *error)
 {
     run->removes = true;
@@ -511,8 +511,8 @@ static int make_void(struct storage *storage, struct load_op *op)
     return code;
 }
 
-/* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), once its events were asked for. It goes on
- * after those that came. The bytes of artifacts cannot be asked for again: then the next call succeeds. */
+/* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), once its events were asked for.
+ * It goes on after those that came. The bytes of artifacts cannot be asked for again: then the next call succeeds. */
 int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error)
 {
     struct load_run run = {.op = op};
