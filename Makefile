@@ -520,8 +520,12 @@ check test:
 	@sh test/$(ENGINE)/with_server.sh $(MAKE) --no-print-directory $@
 else
 check test: $(RUNS) $(CHECKS:%=check-%)
-	@sh test/run.sh sum $(PROGRAMS) $(TEST_NAMES) $(CHECKS)
+	@TIMED='$(TIMED_TESTS)' RUNNER='$(RUNNER)' sh test/run.sh sum $(PROGRAMS) $(TEST_NAMES) $(CHECKS)
 endif
+
+# Tests that compare times, but for those in which a failure may mean lost data.
+TIMED_TESTS = $(filter-out %kills %crash %failover %threads,$(patsubst test/%.c,%,$(shell \
+    grep -lE 'support_steady_us|timeout_ms|wait_ms' $(TEST_SOURCES))))
 
 ## quick: the tests except those that take long
 QUICK_TESTS := $(filter-out $(LONG_TESTS),$(TEST_NAMES))

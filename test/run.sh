@@ -4,6 +4,8 @@
 #     sh test/run.sh one BUILD NAME [COMMAND...]
 # Sums up what ran, and says what was skipped; fails when one of them has failed:
 #     sh test/run.sh sum BUILD NAME...
+# Before that, the tests of TIMED="NAME..." that failed beside others run again, alone: they compare times, which a busy
+# machine spoils. A crash, or an error found by a sanitizer, is no matter of time.
 # SESLITE_TEST_TIMES=FILE: a line for each test goes there, with its seconds, those of the processors (user and system),
 # and its name.
 set -eu
@@ -45,7 +47,7 @@ one() {
         echo "ok      $name$([ "$skipped" -eq 0 ] || echo " ($skipped skipped)")$([ "$took" -lt 5 ] || echo " [$took s]")"
     else
         echo "FAILED  $name; it said:"
-        cat "$log"
+        grep -avE '^\[ (RUN  |      OK) ' "$log" || true # names the tests that passed
         echo "run.sh: failed" >>"$log"
     fi
 }
@@ -58,7 +60,19 @@ reasons() {
 }
 
 # The tests that passed and failed, as cmocka counts them. A script is one test, and so is what ended without a count.
+again() {
+    for name; do
+        log=$(log_of "$name")
+        case " ${TIMED:-} " in *" $name "*) ;; *) continue ;; esac
+        if grep -q '^run.sh: failed$' "$log" && ! grep -qE 'with exception|Sanitizer|runtime error' "$log"; then
+            echo "again   $name, which compares times, alone"
+            one "$name" ${RUNNER:+$RUNNER "$build/test/$name"}
+        fi
+    done
+}
+
 sum() {
+    again "$@"
     reasons "$@"
     for name; do
         awk '
