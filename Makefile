@@ -569,6 +569,11 @@ encrypted:
 	@MAKE='$(MAKE)' SQLITE='$(SQLITE)' sh test/encrypted.sh build/encrypted-sqlite \
 	    $(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(ENCRYPTED_TESTS))))
 
+## helpers: count the functions of lib/ that are called once, the long ones, and the files and lines of each room
+.PHONY: helpers
+helpers:
+	@python3 tools/helpers.py
+
 ## figures: compare the figures in test/README.md with those of the last `make test` and `make coverage`
 .PHONY: figures
 figures:
